@@ -1,0 +1,37 @@
+"""armdyn: robot arms from their description and logged motion to their model, controller and C code.
+
+The public names are loaded when first used, so that `import armdyn` stays fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "armdyn.dynamics.newton_euler": ("inverse_dynamics",),
+    "armdyn.errors": ("ArmdynError", "ArmdynWarning"),
+    "armdyn.kinematics.forward": ("forward_kinematics", "link_poses"),
+    "armdyn.kinematics.jacobian": ("jacobian",),
+    "armdyn.model.arm": ("Arm", "Link"),
+    "armdyn.model.joint": ("Drive", "Friction", "Joint", "Limits"),
+    "armdyn.spatial.inertia": ("Inertia",),
+    "armdyn.trace.traced": ("traced",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'armdyn' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME_OF])

@@ -1,0 +1,1 @@
+"""How arms respond to torques, and what torques motions need."""

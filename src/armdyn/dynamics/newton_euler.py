@@ -1,0 +1,158 @@
+"""Recursive Newton-Euler in link coordinates (Luh, Walker, Paul).
+
+Sources: Eindhoven 1987 (WPA 0461), equations (45)-(58), errata 1, 3 and 10: gravity enters as a base
+acceleration of -g, the angular acceleration carries w x z qd inside the rotation, and a wrench ON the
+tip is subtracted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+@dataclass(frozen=True, eq=False)
+class LinkMotion:
+    """Motion of a link's frame in link axes: angular velocity, its rate, acceleration of the origin."""
+
+    w: Symbol
+    wd: Symbol
+    a: Symbol
+
+    @property
+    def U(self) -> Symbol:
+        """The matrix with a(p) = a + U p for points p of the link: [wd]x + [w]x [w]x."""
+        w, wd = self.w, self.wd
+        xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
+        xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
+        return ca.blockcat(
+            [
+                [-(yy + zz), xy - wd[2], xz + wd[1]],
+                [xy + wd[2], -(xx + zz), yz - wd[0]],
+                [xz - wd[1], yz + wd[0], -(xx + yy)],
+            ]
+        )
+
+
+def outward(joints: list[Motion], qd: Symbol, qdd: Symbol, base: LinkMotion) -> list[LinkMotion]:
+    """Motion of every link from the base's; `base.a` holds the base's acceleration minus gravity."""
+    links = []
+    parent = base
+    for i, m in enumerate(joints):
+        w, wd, z = m.to_link(parent.w), m.to_link(parent.wd), m.axis
+        # Acceleration of the joint's point, which is fixed in the parent.
+        a = m.to_link(parent.a + ca.mtimes(parent.U, m.before))
+        if m.is_revolute:
+            # (50): wd_i = R'(wd + w x z qd + z qdd), w_i = R'(w + z qd)
+            wd = wd + ca.cross(w, z * qd[i]) + z * qdd[i]
+            w = w + z * qd[i]
+        else:
+            a = a + z * qdd[i] + 2 * ca.cross(w, z * qd[i])
+        link = LinkMotion(w, wd, a)
+        parent = LinkMotion(w, wd, a + ca.mtimes(link.U, m.offset))
+        links.append(parent)
+    return links
+
+
+def inertial_wrench(theta: Symbol, link: LinkMotion) -> tuple[Symbol, Symbol]:
+    """Force and moment about the link's origin that accelerate a body with the ten parameters `theta`.
+
+    f = m a + U h,  n = I wd + w x (I w) + h x a, with h = m c and I about the origin. The moment is
+    grouped by parameter so that differences such as Izz - Iyy are formed once and not per sample.
+    """
+    m, h = theta[inertial.MASS], theta[inertial.FIRST]
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = (tuple(theta[int(k)] for k in row) for row in inertial.TENSOR)
+    w, wd, a = link.w, link.wd, link.a
+    wxx, wyy, wzz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
+    wxy, wxz, wyz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
+    f = m * a + ca.mtimes(link.U, h)
+    n = ca.vertcat(
+        xx * wd[0] + (zz - yy) * wyz + xy * (wd[1] - wxz) + xz * (wd[2] + wxy) + yz * (wyy - wzz),
+        yy * wd[1] + (xx - zz) * wxz + xy * (wd[0] + wyz) + yz * (wd[2] - wxy) + xz * (wzz - wxx),
+        zz * wd[2] + (yy - xx) * wxy + xz * (wd[0] - wyz) + yz * (wd[1] + wxz) + xy * (wxx - wyy),
+    )
+    return f, n + ca.cross(h, a)
+
+
+def inward(joints: list[Motion], wrenches: list[tuple[Symbol, Symbol]], tip: tuple[Symbol, Symbol]) -> list[Any]:
+    """Joint forces from link wrenches: `tip` is what the last link passes on, at its origin in its axes."""
+    f, n = tip
+    tau = []
+    for m, (f_i, n_i) in zip(reversed(joints), reversed(wrenches), strict=True):
+        f, n = f + f_i, n + n_i
+        if m.is_revolute:
+            n = n + ca.cross(m.after, f)
+            tau.append(ca.dot(m.axis, n))
+        else:
+            n = n + ca.cross(m.offset, f)
+            tau.append(ca.dot(m.axis, f))
+        f, n = m.to_parent(f), m.to_parent(n)
+        n = n + ca.cross(m.before, f)
+    return tau[::-1]
+
+
+def base_link_motion(gravity: Symbol, base_motion: Symbol | None) -> LinkMotion:
+    """The base's motion with gravity as an acceleration of -g (erratum 1)."""
+    if base_motion is None:
+        return LinkMotion(ca.SX.zeros(3), ca.SX.zeros(3), -gravity)
+    omega, omega_dot, acc = (base_motion[row, :].T for row in range(3))
+    return LinkMotion(omega, omega_dot, acc - gravity)
+
+
+def tip_wrench(arm: Arm, wrench: Symbol | None) -> tuple[Symbol, Symbol]:
+    """What the last link passes on to the environment, at its own origin: minus the wrench on the tip."""
+    if wrench is None:
+        return ca.SX.zeros(3), ca.SX.zeros(3)
+    R, p = arm.tool
+    f, n = ca.mtimes(R, wrench[:3]), ca.mtimes(R, wrench[3:])
+    return -f, -(n + ca.cross(p, f))
+
+
+def link_theta(theta: Symbol, i: int) -> Symbol:
+    """The ten parameters of link i."""
+    return theta[inertial.SIZE * i : inertial.SIZE * (i + 1)]
+
+
+@traced(q="n", qd="n", qdd="n", wrench="6", base_motion="3, 3", theta="10*n", gravity="3", returns={"tau": "n"})
+def inverse_dynamics(
+    arm: Arm, q: Any, qd: Any, qdd: Any, wrench: Any = None, base_motion: Any = None, *, theta: Any, gravity: Any
+) -> Any:
+    """Joint torques that produce the accelerations `qdd`.
+
+    tau = M(q) qdd + C(q, qd) qd + g(q) - J' w, by recursive Newton-Euler. The rigid arm only: friction
+    and drives are separate functions.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities, accelerations [rad or m, /s, /s²].
+    wrench : array_like, shape (..., 6), optional
+        [force, moment] exerted ON the arm at the tip, in tip axes [N, N m].
+    base_motion : tuple of three array_like of shape (..., 3), optional
+        Angular velocity, angular acceleration and acceleration of the base, in base axes, gravity not
+        included.
+    theta : array_like, shape (..., 10 n), optional
+        Inertial parameters instead of the arm's.
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    tau : ndarray, shape (..., n)
+        Joint torques or forces [N m or N], positive along the joint axis.
+
+    References
+    ----------
+    Eindhoven (1987), equations (45)-(58) with errata 1, 3, 10.
+    """
+    joints = motions(arm, q)
+    links = outward(joints, qd, qdd, base_link_motion(gravity, base_motion))
+    wrenches = [inertial_wrench(link_theta(theta, i), link) for i, link in enumerate(links)]
+    return ca.vertcat(*inward(joints, wrenches, tip_wrench(arm, wrench)))

@@ -1,0 +1,34 @@
+"""Every error and warning that armdyn raises on purpose.
+
+All errors are `ValueError`s with one sentence: what, where, expected, got, hint.
+"""
+
+from __future__ import annotations
+
+
+class ArmdynError(ValueError):
+    """Base of all errors raised on purpose."""
+
+
+class ShapeError(ArmdynError):
+    """An array has the wrong shape, type or contents for where it was passed."""
+
+
+class ModelError(ArmdynError):
+    """The description of an arm is impossible or contradicts itself."""
+
+
+class ReadError(ArmdynError):
+    """A file cannot be read as what it claims to be."""
+
+
+class MissingInertiaError(ArmdynError):
+    """Dynamics was asked of an arm some of whose inertial parameters are unknown."""
+
+
+class MissingExtraError(ArmdynError, ImportError):
+    """An optional dependency is needed and not installed."""
+
+
+class ArmdynWarning(UserWarning):
+    """Something works, but not as well as the user would expect."""

@@ -1,0 +1,1 @@
+"""Where the parts of an arm are and how they move."""

@@ -1,0 +1,79 @@
+"""How vectors cross a joint: the symbols of one segment at one joint position.
+
+A link's frame is reached from its parent's by `before`, a turn about or a shift along z, and `after`
+(see `model.arm.Segment`). The constants are exact zeros and ones where the arm has right angles, so
+CasADi drops those terms while it builds the graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.model.arm import Arm, Segment
+from armdyn.trace.symbols import ca
+
+Symbol = Any  # a CasADi SX
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """One segment at joint position q, seen from the parent's link frame P and the link's own frame L."""
+
+    segment: Segment
+    q: Symbol
+
+    @property
+    def is_revolute(self) -> bool:
+        """Whether the joint turns (else it slides)."""
+        return self.segment.kind == "revolute"
+
+    @cached_property
+    def cos_sin(self) -> tuple[Symbol, Symbol]:
+        """cos q, sin q."""
+        return ca.cos(self.q), ca.sin(self.q)
+
+    @cached_property
+    def axis(self) -> NDArray:
+        """The joint axis z in link axes."""
+        return self.segment.R_after[2]
+
+    @cached_property
+    def after(self) -> NDArray:
+        """From the joint's point to the link's origin, fixed in the link, in link axes."""
+        return np.asarray(self.segment.R_after.T @ self.segment.p_after)
+
+    @property
+    def offset(self) -> Symbol:
+        """From the joint's point (fixed in the parent) to the link's origin, in link axes."""
+        return ca.SX(self.after) if self.is_revolute else self.after + self.axis * self.q
+
+    @property
+    def before(self) -> NDArray:
+        """From the parent's origin to the joint's point, in parent axes."""
+        return self.segment.p_before
+
+    def to_link(self, v: Symbol) -> Symbol:
+        """A free vector in parent axes, turned into link axes: R_after' Rz(q)' R_before' v."""
+        u = ca.mtimes(self.segment.R_before.T, v)
+        if self.is_revolute:
+            c, s = self.cos_sin
+            u = ca.vertcat(c * u[0] + s * u[1], c * u[1] - s * u[0], u[2])
+        return ca.mtimes(self.segment.R_after.T, u)
+
+    def to_parent(self, v: Symbol) -> Symbol:
+        """A free vector in link axes, turned into parent axes: R_before Rz(q) R_after v."""
+        u = ca.mtimes(self.segment.R_after, v)
+        if self.is_revolute:
+            c, s = self.cos_sin
+            u = ca.vertcat(c * u[0] - s * u[1], s * u[0] + c * u[1], u[2])
+        return ca.mtimes(self.segment.R_before, u)
+
+
+def motions(arm: Arm, q: Symbol) -> list[Motion]:
+    """One `Motion` a joint."""
+    return [Motion(segment, q[i]) for i, segment in enumerate(arm.segments)]

@@ -1,0 +1,1 @@
+"""Arms as frozen data, and the ways to describe them."""

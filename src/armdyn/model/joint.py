@@ -1,0 +1,149 @@
+"""Joints: how one link moves against the one before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ModelError
+from armdyn.spatial.transform import check_transform
+
+KINDS = ("revolute", "prismatic")
+
+
+def _check_number(value: object, what: str, *, infinite: bool = False, negative: bool = True) -> float:
+    """`value` as a float, or a ModelError that says what it should have been."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise ModelError(f"{what}: expected a number, got {value!r:.80}") from None
+    if np.isnan(number) or (np.isinf(number) and not infinite):
+        raise ModelError(f"{what}: expected a finite number, got {number}")
+    if number < 0 and not negative:
+        raise ModelError(f"{what}: expected a number >= 0, got {number:g}")
+    return number
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a joint may do: rad or m, /s, N m or N. Infinite where the source is silent."""
+
+    lower: float = -np.inf
+    upper: float = np.inf
+    velocity: float = np.inf
+    effort: float = np.inf
+
+    def __post_init__(self) -> None:
+        for name in ("lower", "upper", "velocity", "effort"):
+            sign = name in ("lower", "upper")
+            value = _check_number(getattr(self, name), f"limits: {name}", infinite=True, negative=sign)
+            object.__setattr__(self, name, value)
+        if self.lower > self.upper:
+            raise ModelError(f"limits: lower {self.lower:g} is above upper {self.upper:g}; reversed?")
+
+
+@dataclass(frozen=True)
+class Friction:
+    """Friction of one joint, on the link side of the gear; zero means none.
+
+    The torque that opposes motion at velocity v (see `dynamics.friction`) is
+
+        viscous v + [coulomb + (static - coulomb) exp(-(v / stribeck)²)] sign(v) + asymmetry |sign(v)| + offset
+        + sum of harmonics, scaled with load and temperature
+    """
+
+    viscous: float = 0.0  # N m s/rad or N s/m
+    coulomb: float = 0.0  # N m or N
+    offset: float = 0.0  # constant torque, e.g. a current sensor's zero
+    static: float | None = None  # breakaway torque; None: equal to coulomb
+    stribeck: float = 0.1  # velocity at which static friction has fallen to Coulomb's [rad/s or m/s]
+    asymmetry: float = 0.0  # half the difference of Coulomb friction for v > 0 and v < 0
+    viscous_asymmetry: float = 0.0  # half the difference of viscous friction
+    load: float = 0.0  # Coulomb friction per unit of transmitted torque
+    temperature: float = 0.0  # relative change of viscous friction per kelvin
+    harmonics: tuple[tuple[float, float, float], ...] = ()  # (cycles per rad or m, cosine, sine amplitude)
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            if f.name == "harmonics":
+                rows = tuple(tuple(_check_number(x, "friction: harmonics") for x in row) for row in self.harmonics)
+                if any(len(row) != 3 for row in rows):
+                    raise ModelError("friction: expected harmonics as rows (order, cosine, sine)")
+                object.__setattr__(self, "harmonics", rows)
+            elif getattr(self, f.name) is not None:
+                object.__setattr__(self, f.name, _check_number(getattr(self, f.name), f"friction: {f.name}"))
+        if self.stribeck <= 0:
+            raise ModelError(f"friction: expected a Stribeck velocity > 0, got {self.stribeck:g}")
+
+
+@dataclass(frozen=True)
+class Drive:
+    """The motor and gear behind one joint; the defaults mean a direct, weightless drive."""
+
+    rotor_inertia: float = 0.0  # at the motor shaft [kg m²]
+    gear_ratio: float = 1.0  # motor turns per joint turn (or rad per m); may be negative
+    damping: float = 0.0  # viscous, at the motor shaft [N m s/rad]
+    torque_constant: float | None = None  # motor torque per ampere [N m/A]
+    stiffness: float = 0.0  # spring from the link to ground at the joint [N m/rad]
+    rest: float = 0.0  # joint position at which that spring is free
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            if getattr(self, f.name) is not None:
+                value = _check_number(getattr(self, f.name), f"drive: {f.name}", negative=f.name in ("gear_ratio", "rest"))
+                object.__setattr__(self, f.name, value)
+        if self.gear_ratio == 0:
+            raise ModelError("drive: expected a gear ratio other than 0")
+
+    @property
+    def reflected_inertia(self) -> float:
+        """Rotor inertia seen at the joint: ratio² times that at the shaft."""
+        return self.rotor_inertia * self.gear_ratio**2
+
+    @property
+    def reflected_damping(self) -> float:
+        """Motor damping seen at the joint."""
+        return self.damping * self.gear_ratio**2
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """`T_parent_link(q) = before @ motion(axis, q) @ after`."""
+
+    name: str
+    kind: str = "revolute"
+    axis: NDArray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+    before: NDArray = field(default_factory=lambda: np.eye(4))
+    after: NDArray = field(default_factory=lambda: np.eye(4))
+    limits: Limits = Limits()
+    friction: Friction = Friction()
+    drive: Drive = Drive()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ModelError(f"joint: expected a name, got {self.name!r}")
+        where = f"joint '{self.name}'"
+        if self.kind not in KINDS:
+            raise ModelError(f"{where}: unknown kind {self.kind!r}; expected one of {', '.join(KINDS)}")
+        object.__setattr__(self, "axis", _unit(self.axis, where))
+        for name in ("before", "after"):
+            object.__setattr__(self, name, check_transform(getattr(self, name), f"{where}: {name}"))
+
+
+def _unit(axis: object, where: str) -> NDArray:
+    """The axis as a read-only unit vector."""
+    try:
+        vector = np.array(axis, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{where}: expected an axis of three numbers, got {axis!r:.80}") from None
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise ModelError(f"{where}: expected an axis of three finite numbers, got {axis!r:.80}")
+    length = np.linalg.norm(vector)
+    if not length > 1e-9:
+        raise ModelError(f"{where}: the axis has length {length:g}; expected a direction")
+    # An axis that is a unit vector already keeps its bits, so that round trips are exact.
+    vector = vector if abs(length - 1) < 1e-15 else vector / length
+    vector.flags.writeable = False
+    return vector

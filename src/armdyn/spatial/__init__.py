@@ -1,0 +1,1 @@
+"""Rotations, rigid transforms and rigid-body inertia: numbers that describe arms."""

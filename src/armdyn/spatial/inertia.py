@@ -1,0 +1,163 @@
+"""The ten inertial parameters of a rigid body. Their order is fixed in this file and nowhere else.
+
+`theta = m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz`: mass, first moments and the inertia
+tensor (tensor signs: Ixy = -integral of xy) about the origin of the body's frame. It is
+Pinocchio's order. Any ten finite numbers are legal here, since base, least-squares and adaptive
+vectors are often not physical; `problems` tells what is impossible about them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ModelError
+
+SIZE = 10
+NAMES = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+MASS = 0
+FIRST = slice(1, 4)
+# Position of tensor entry (row, column) in theta.
+TENSOR = np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])
+
+# Relative slack of the physical checks: printed tables carry three to six digits, and rods and
+# point masses sit exactly on the boundary.
+SLACK = 1e-6
+
+
+def skew(v: NDArray) -> NDArray:
+    """The matrix of the cross product, `skew(v) @ u = v x u`."""
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia:
+    """Ten inertial parameters in the body's frame; `mass`, `com` and tensors are views of them."""
+
+    theta: NDArray
+
+    def __post_init__(self) -> None:
+        try:
+            theta = np.array(self.theta, dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError(f"inertia: expected {SIZE} numbers {', '.join(NAMES)}, got {self.theta!r:.80}") from None
+        if theta.shape != (SIZE,):
+            raise ModelError(f"inertia: expected {SIZE} numbers {', '.join(NAMES)}, got shape {theta.shape}")
+        if np.isinf(theta).any():
+            raise ModelError("inertia: expected finite numbers (NaN where unknown), got infinity")
+        theta.flags.writeable = False
+        object.__setattr__(self, "theta", theta)
+
+    @classmethod
+    def zero(cls) -> Inertia:
+        """A massless body."""
+        return cls(np.zeros(SIZE))
+
+    @classmethod
+    def unknown(cls) -> Inertia:
+        """A body of which nothing is known: ten NaNs."""
+        return cls(np.full(SIZE, np.nan))
+
+    @classmethod
+    def from_com(cls, mass: float, com: ArrayLike = (0, 0, 0), tensor: ArrayLike | None = None) -> Inertia:
+        """From mass, centre of mass and the tensor (3, 3) about the centre; no tensor means a point mass."""
+        c = np.asarray(com, float)
+        if c.shape != (3,):
+            raise ModelError(f"inertia: expected a centre of mass of three numbers, got shape {c.shape}")
+        tensor_com = np.zeros((3, 3)) if tensor is None else np.asarray(tensor, float)
+        if tensor_com.shape != (3, 3):
+            raise ModelError(f"inertia: expected a 3x3 tensor about the centre of mass, got shape {tensor_com.shape}")
+        if not np.allclose(tensor_com, tensor_com.T, rtol=0, atol=SLACK * (np.abs(tensor_com).max() + 1e-300), equal_nan=True):
+            raise ModelError("inertia: tensor is not symmetric; products of inertia must appear twice")
+        return cls.from_tensor(mass, mass * c, tensor_com + mass * (c @ c * np.eye(3) - np.outer(c, c)))
+
+    @classmethod
+    def from_tensor(cls, mass: float, first: ArrayLike, tensor: ArrayLike) -> Inertia:
+        """From mass, first moments `m c` and the tensor (3, 3) about the frame's origin."""
+        theta = np.empty(SIZE)
+        theta[MASS], theta[FIRST] = mass, first
+        theta[TENSOR] = tensor
+        return cls(theta)
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg]."""
+        return float(self.theta[MASS])
+
+    @property
+    def first(self) -> NDArray:
+        """First moments `m c` [kg m]."""
+        return self.theta[FIRST]
+
+    @property
+    def tensor(self) -> NDArray:
+        """Tensor about the frame's origin [kg m²]."""
+        return self.theta[TENSOR]
+
+    @property
+    def com(self) -> NDArray:
+        """Centre of mass [m]; zero for a body without mass or first moments, NaN where it does not exist."""
+        if self.mass == 0.0:
+            return np.where(self.first == 0.0, 0.0, np.nan)
+        return self.first / self.mass
+
+    @property
+    def tensor_com(self) -> NDArray:
+        """Tensor about the centre of mass [kg m²]."""
+        c = self.com
+        return self.tensor - self.mass * (c @ c * np.eye(3) - np.outer(c, c))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether no parameter is NaN."""
+        return not np.isnan(self.theta).any()
+
+    def __add__(self, other: Inertia) -> Inertia:
+        """Two bodies rigidly joined, both described in the same frame."""
+        return Inertia(self.theta + other.theta)
+
+    def __sub__(self, other: Inertia) -> Inertia:
+        """What is left when a part described in the same frame is taken away."""
+        return Inertia(self.theta - other.theta)
+
+    def moved(self, T_AB: NDArray) -> Inertia:
+        """The same body described in frame A, when `self` describes it in B."""
+        R, p = T_AB[:3, :3], T_AB[:3, 3]
+        h = R @ self.first
+        # Steiner with first moments: I_A = R I R' + (2 h.p + m p.p) 1 - h p' - p h' - m p p'
+        tensor = (
+            R @ self.tensor @ R.T
+            + (2 * h @ p + self.mass * p @ p) * np.eye(3)
+            - np.outer(h, p)
+            - np.outer(p, h)
+            - self.mass * np.outer(p, p)
+        )
+        return Inertia.from_tensor(self.mass, h + self.mass * p, (tensor + tensor.T) / 2)
+
+    @property
+    def pseudo_inertia(self) -> NDArray:
+        """The 4x4 matrix [[Sigma, h], [h', m]] that is positive semidefinite for every real body."""
+        sigma = np.trace(self.tensor) / 2 * np.eye(3) - self.tensor
+        return np.block([[sigma, self.first[:, None]], [self.first[None, :], np.array([[self.mass]])]])
+
+    def problems(self) -> list[str]:
+        """What is physically impossible about these parameters; empty for a possible body."""
+        if not self.is_known:
+            missing = ", ".join(n for n, x in zip(NAMES, self.theta, strict=True) if np.isnan(x))
+            return [f"unknown parameters: {missing}"]
+        if self.mass < 0:
+            return [f"mass is negative ({self.mass:g} kg)"]
+        scale = np.abs(self.tensor).max()
+        if self.mass == 0.0 and np.abs(self.first).max() > 0:
+            return ["first moments without mass"]
+        moments = np.linalg.eigvalsh(self.tensor_com)
+        if moments[0] < -SLACK * scale:
+            return [f"tensor about the centre of mass is not positive semidefinite (smallest moment {moments[0]:.3g} kg m²)"]
+        if moments[2] - moments[0] - moments[1] > SLACK * max(scale, moments[2]):
+            return [
+                "moments break the triangle inequality "
+                f"({moments[0]:.3g} + {moments[1]:.3g} < {moments[2]:.3g} kg m²); swapped axes?"
+            ]
+        return []

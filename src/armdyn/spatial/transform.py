@@ -1,0 +1,58 @@
+"""Rigid transforms as 4x4 matrices `T_AB`: the pose of frame B in A, `p_A = T_AB p_B`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ModelError
+
+# Written rotations carry few digits: a URDF or a table printed with six is still a rotation.
+ORTHOGONALITY = 1e-6
+
+
+def transform(rotation: ArrayLike | None = None, translation: ArrayLike | None = None) -> NDArray:
+    """The 4x4 matrix of a rotation (3, 3) and a translation (3,); either may be left out."""
+    T = np.eye(4)
+    if rotation is not None:
+        T[:3, :3] = rotation
+    if translation is not None:
+        T[:3, 3] = translation
+    return T
+
+
+def inverse(T: NDArray) -> NDArray:
+    """The inverse of a rigid transform: `T_BA` from `T_AB`; leading axes are batches."""
+    R_T = np.swapaxes(T[..., :3, :3], -1, -2)
+    out = np.zeros_like(T)
+    out[..., :3, :3] = R_T
+    out[..., :3, 3] = -(R_T @ T[..., :3, 3, None])[..., 0]
+    out[..., 3, 3] = 1.0
+    return out
+
+
+def check_transform(T: ArrayLike, what: str) -> NDArray:
+    """Return `T` as a read-only float array after checking that it is a rigid transform."""
+    try:
+        T = np.array(T, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what}: expected a 4x4 matrix of numbers, got {T!r:.80}") from None
+    if T.shape != (4, 4):
+        raise ModelError(f"{what}: expected a 4x4 rigid transform, got shape {T.shape}")
+    if not np.isfinite(T).all():
+        raise ModelError(f"{what}: expected finite numbers, got NaN or infinity")
+    if not np.allclose(T[3], (0, 0, 0, 1), rtol=0, atol=ORTHOGONALITY):
+        raise ModelError(f"{what}: expected last row 0 0 0 1, got {T[3]}")
+    check_rotation(T[:3, :3], what)
+    T[3] = (0.0, 0.0, 0.0, 1.0)
+    T.flags.writeable = False
+    return T
+
+
+def check_rotation(R: NDArray, what: str) -> None:
+    """Raise unless `R` is orthogonal with determinant +1."""
+    error = np.abs(R.T @ R - np.eye(3)).max()
+    if not error <= ORTHOGONALITY:
+        raise ModelError(f"{what}: rotation is not orthogonal (R'R differs from 1 by {error:.1e}); scaled or sheared?")
+    if np.linalg.det(R) < 0:
+        raise ModelError(f"{what}: rotation has determinant -1 (a mirror image); swapped axes?")

@@ -1,0 +1,45 @@
+"""Declared shapes such as `"n"`, `"10*n"`, `"6, n"` or `""` (a scalar), evaluated for given sizes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from math import prod
+
+Shape = tuple[int, ...]
+
+
+def evaluate(declared: str, sizes: Mapping[str, int]) -> Shape:
+    """The shape that `declared` means when the names in it have the values in `sizes`."""
+    if not declared.strip():
+        return ()
+    tree = ast.parse(declared.strip(), mode="eval").body
+    items = tree.elts if isinstance(tree, ast.Tuple) else [tree]
+    return tuple(_value(item, sizes, declared) for item in items)
+
+
+def _value(node: ast.expr, sizes: Mapping[str, int], declared: str) -> int:
+    """Integers, names, sums, differences and products only."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return node.value
+    if isinstance(node, ast.Name):
+        return sizes[node.id]
+    if isinstance(node, ast.BinOp):
+        left, right = _value(node.left, sizes, declared), _value(node.right, sizes, declared)
+        if isinstance(node.op, ast.Add):
+            return left + right
+        if isinstance(node.op, ast.Sub):
+            return left - right
+        if isinstance(node.op, ast.Mult):
+            return left * right
+    raise ValueError(f"shape {declared!r}: only integers, names, +, - and * are understood")
+
+
+def count(shape: Shape) -> int:
+    """Number of entries of one sample."""
+    return prod(shape)
+
+
+def text(shape: Shape) -> str:
+    """A core shape with leading batch axes as users read it: `(..., 6, 7)`."""
+    return f"({', '.join(['...', *map(str, shape)])})"

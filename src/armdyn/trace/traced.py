@@ -1,0 +1,244 @@
+"""`@traced`: a formula written once over symbols, callable with numbers.
+
+    @traced(q="n", qd="n", theta="10*n", gravity="3", returns={"tau": "n"})
+    def some_torque(arm, q, qd, wrench=None, model="rigid", *, theta, gravity): ...
+
+* positional parameters with a declared shape are data; with the default None they are optional, and
+  a call without them runs a variant in which they do not exist;
+* keyword-only parameters are data bound from the subject (`subject.trace_data(name)`) unless given;
+* parameters without a declared shape are options: hashable values that select a variant.
+
+The formula sees CasADi `SX` columns (matrices where two axes are declared, lists of matrices where
+three are) and returns one symbol an output.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections import namedtuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ShapeError
+from armdyn.trace import virtual
+from armdyn.trace.program import Port, Program, as_list, unflatten
+from armdyn.trace.shapes import evaluate, text
+from armdyn.trace.symbols import ca, is_symbol
+
+
+class Subject(Protocol):
+    """What a formula is about (an arm): sizes, a key for its constants, data bound by name."""
+
+    @property
+    def trace_sizes(self) -> Mapping[str, int]: ...  # noqa: D102
+    @property
+    def trace_key(self) -> str: ...  # noqa: D102
+    def trace_data(self, name: str) -> NDArray: ...  # noqa: D102
+
+
+class Variant(NamedTuple):
+    """Which inputs are present and which options are chosen; `folded` bound data become constants."""
+
+    inputs: tuple[str, ...]
+    options: tuple[tuple[str, Any], ...] = ()
+
+
+def traced(*, returns: Mapping[str, str], **shapes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a formula over symbols callable with arrays; see the module's text."""
+
+    def decorate(formula: Callable[..., Any]) -> Callable[..., Any]:
+        return Traced(formula, shapes, returns).public()
+
+    return decorate
+
+
+class Traced:
+    """The declaration behind a traced function; reach it as `function.traced`."""
+
+    def __init__(self, formula: Callable[..., Any], shapes: Mapping[str, str], returns: Mapping[str, str]) -> None:
+        self.formula = formula
+        self.name = formula.__name__
+        self.module = formula.__module__
+        self.shapes = dict(shapes)
+        self.returns = dict(returns)
+        parameters = list(inspect.signature(formula).parameters.values())[1:]
+        self.bound = tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+        data = [p for p in parameters if p.name in shapes and p.name not in self.bound]
+        self.required = tuple(p.name for p in data if p.default is p.empty)
+        self.optional = tuple(p.name for p in data if p.default is None)
+        self.options = {p.name: p.default for p in parameters if p.name not in shapes}
+        self.positional = tuple(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY)
+        self.order = (*self.required, *self.optional, *self.bound)
+        unknown = set(shapes) - set(self.order)
+        if unknown or not set(self.bound) <= set(shapes):
+            raise TypeError(f"traced {self.name}: shapes and parameters do not match ({unknown or self.bound})")
+        self.result = (
+            namedtuple(self.name.title().replace("_", ""), tuple(returns)) if len(returns) > 1 else None  # type: ignore[misc]
+        )
+        self._programs: dict[tuple[str, Variant], Program] = {}
+
+    # -- the public function --------------------------------------------------------------------------
+
+    def public(self) -> Callable[..., Any]:
+        """The function that users call."""
+
+        @functools.wraps(self.formula)
+        def function(subject: Subject, *args: Any, **keywords: Any) -> Any:
+            return self.call(subject, args, keywords)
+
+        function.__signature__ = self._signature()  # type: ignore[attr-defined]
+        function.traced = self  # type: ignore[attr-defined]
+        return function
+
+    def _signature(self) -> inspect.Signature:
+        """The formula's signature as callers see it: bound data optional, `out` and `threads` added."""
+        old = inspect.signature(self.formula)
+        parameters = [
+            p.replace(default=None) if p.kind is p.KEYWORD_ONLY else p for p in old.parameters.values()
+        ]
+        extra = [inspect.Parameter(k, inspect.Parameter.KEYWORD_ONLY, default=None) for k in ("out", "threads")]
+        return old.replace(parameters=[*parameters, *extra])
+
+    def call(self, subject: Subject, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Sort the arguments, then compute with numbers or symbols."""
+        out, threads = keywords.pop("out", None), keywords.pop("threads", None)
+        values, options = self.sort_arguments(args, keywords)
+        if any(is_symbol(v) or _has_symbol(v) for v in values.values()):
+            return self.symbolic(subject, values, options)
+        return self.numeric(subject, values, options, out, threads)
+
+    def sort_arguments(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Split a call's arguments into data by name (absent ones left out) and options."""
+        if len(args) > len(self.positional):
+            raise TypeError(f"{self.name}: takes at most {len(self.positional)} arguments after the arm, got {len(args)}")
+        given = dict(zip(self.positional, args, strict=False))
+        for name, value in keywords.items():
+            if name in given:
+                raise TypeError(f"{self.name}: got '{name}' twice")
+            if name not in self.shapes and name not in self.options:
+                known = ", ".join([*self.positional, *self.bound, "out", "threads"])
+                raise TypeError(f"{self.name}: unknown argument '{name}'; expected {known}")
+            given[name] = value
+        missing = [name for name in self.required if given.get(name) is None]
+        if missing:
+            raise TypeError(f"{self.name}: missing {', '.join(missing)}")
+        values = {name: given[name] for name in self.order if given.get(name) is not None}
+        return values, {name: given.get(name, default) for name, default in self.options.items()}
+
+    # -- tracing --------------------------------------------------------------------------------------
+
+    def program(self, subject: Subject, variant: Variant) -> Program:
+        """The formula traced for the subject's constants and a choice of inputs and options."""
+        key = (subject.trace_key, variant)
+        if key not in self._programs:
+            self._programs[key] = self.make_program(subject, variant)
+        return self._programs[key]
+
+    def make_program(self, subject: Subject, variant: Variant, fold: bool = False) -> Program:
+        """Like `program`, never remembered; with `fold` the bound data become constants."""
+        sizes = subject.trace_sizes
+        names = [name for name in variant.inputs if not (fold and name in self.bound)]
+        constants = {name: ca.SX(ca.DM(subject.trace_data(name))) for name in self.bound} if fold else {}
+
+        def formula(*symbols: Any) -> list[Any]:
+            values = {**constants, **dict(zip(names, symbols, strict=True))}
+            return as_list(self.formula(subject, **values, **dict(variant.options)), tuple(self.returns))
+
+        inputs = tuple(Port(name, evaluate(self.shapes[name], sizes)) for name in names)
+        outputs = tuple(Port(name, evaluate(shape, sizes)) for name, shape in self.returns.items())
+        return Program(self.name, inputs, outputs, formula)
+
+    def variant(self, values: Mapping[str, Any], options: Mapping[str, Any]) -> Variant:
+        """The variant that a call with these values and options needs."""
+        present = tuple(name for name in self.order if name in values or name in self.bound)
+        return Variant(present, tuple(sorted(options.items())))
+
+    # -- symbols --------------------------------------------------------------------------------------
+
+    def symbolic(self, subject: Subject, values: dict[str, Any], options: dict[str, Any]) -> Any:
+        """SX in, SX out; MX embeds the same function."""
+        for name in self.bound:
+            values.setdefault(name, subject.trace_data(name))
+        if any(isinstance(v, ca.MX) for v in values.values()):
+            return self._embed(subject, values, options)
+        symbols = {name: self._symbol(subject, name, value) for name, value in values.items()}
+        return self._wrap(as_list(self.formula(subject, **symbols, **options), tuple(self.returns)))
+
+    def _symbol(self, subject: Subject, name: str, value: Any) -> Any:
+        """A value as a symbol of the declared shape."""
+        shape = evaluate(self.shapes[name], subject.trace_sizes)
+        if isinstance(value, (list, tuple)) and len(shape) == 2:
+            value = ca.vertcat(*(ca.SX(v).T if ca.SX(v).shape[1] == 1 else ca.SX(v) for v in value))
+        symbol = ca.SX(value) if is_symbol(value) else ca.SX(ca.DM(np.asarray(value, float)))
+        rows, columns = (*shape, 1, 1)[:2]
+        if symbol.shape == (columns, rows) and 1 in (rows, columns):
+            symbol = symbol.T if symbol.shape != (rows, columns) else symbol
+        if symbol.shape != (rows, columns):
+            raise ShapeError(f"{self.name}: expected symbol {name} of shape ({rows}, {columns}), got {symbol.shape}")
+        return symbol
+
+    def _embed(self, subject: Subject, values: dict[str, Any], options: dict[str, Any]) -> Any:
+        """Call the traced function as one node of an MX graph (for `casadi.Opti`)."""
+        program = self.program(subject, self.variant(values, options))
+        flat = []
+        for port in program.inputs:
+            value = values[port.name]
+            if isinstance(value, (list, tuple)):
+                value = ca.vertcat(*(ca.MX(v).T for v in value))
+            matrix = ca.MX(value) if is_symbol(value) else ca.MX(ca.DM(np.asarray(value, float)))
+            flat.append(ca.vec(matrix.T) if len(port.shape) == 2 else ca.vec(matrix))
+        results = program.function.call(flat)
+        return self._wrap([unflatten(y, port.shape) for y, port in zip(results, program.outputs, strict=True)])
+
+    # -- numbers --------------------------------------------------------------------------------------
+
+    def numeric(self, subject: Subject, values: dict[str, Any], options: dict[str, Any], out: Any, threads: Any) -> Any:
+        """Arrays in, arrays out."""
+        for name in self.bound:
+            if name not in values:
+                values[name] = subject.trace_data(name)
+        program = self.program(subject, self.variant(values, options))
+        arrays = [self._array(subject, port, values[port.name]) for port in program.inputs]
+        return self._wrap(virtual.evaluate(program, arrays, self._outs(out)))
+
+    def _array(self, subject: Subject, port: Port, value: Any) -> NDArray:
+        """A value as a float array whose last axes are the declared ones."""
+        if isinstance(value, (tuple, list)) and len(port.shape) == 2 and len(value) == port.shape[0]:
+            value = np.stack(np.broadcast_arrays(*(self._floats(port, v) for v in value)), axis=-2)
+        array = self._floats(port, value)
+        k = len(port.shape)
+        if array.shape[max(array.ndim - k, 0) :] != port.shape:
+            raise ShapeError(
+                f"{self.name}: expected {port.name} of shape {text(port.shape)} for {subject!r}, got {array.shape}"
+            )
+        return array
+
+    def _floats(self, port: Port, value: Any) -> NDArray:
+        try:
+            array = np.asarray(value)
+            if array.dtype != np.float64:
+                array = array.astype(np.float64, casting="same_kind") if array.dtype.kind in "biuf" else _refuse(array)
+        except (TypeError, ValueError):
+            raise ShapeError(f"{self.name}: expected numbers for {port.name}, got {value!r:.60}") from None
+        return array
+
+    def _outs(self, out: Any) -> list[NDArray | None]:
+        if out is None:
+            return [None] * len(self.returns)
+        return list(out) if self.result else [out]
+
+    def _wrap(self, results: list[Any]) -> Any:
+        """One result as it is, several as a NamedTuple."""
+        return self.result(*results) if self.result else results[0]
+
+
+def _has_symbol(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) and any(is_symbol(v) for v in value)
+
+
+def _refuse(array: NDArray) -> NDArray:
+    raise TypeError(array.dtype)

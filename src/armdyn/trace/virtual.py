@@ -1,0 +1,34 @@
+"""The CasADi virtual machine as a backend: slow, always there, the reference for native kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.trace.program import Program
+from armdyn.trace.symbols import ca
+
+# Samples evaluated by one call: bounds the memory that CasADi copies.
+BLOCK = 4096
+
+
+def evaluate(program: Program, arrays: Sequence[NDArray], outs: Sequence[NDArray | None]) -> list[NDArray]:
+    """Evaluate `program` for inputs of shape (..., *core) with NumPy's broadcasting of the leading axes."""
+    ports = list(zip(arrays, program.inputs, strict=True))
+    batch = np.broadcast_shapes(*(a.shape[: a.ndim - len(p.shape)] for a, p in ports))
+    flat = [np.broadcast_to(a, batch + p.shape).reshape(-1, p.size) for a, p in ports]
+    samples = int(np.prod(batch))
+    columns = [np.empty((samples, port.size)) for port in program.outputs]
+    for start in range(0, samples, BLOCK):
+        part = slice(start, min(start + BLOCK, samples))
+        results = program.function.call([ca.DM(x[part].T) for x in flat])
+        for column, result in zip(columns, results, strict=True):
+            column[part] = result.full().T
+    results = [c.reshape(batch + port.shape) for c, port in zip(columns, program.outputs, strict=True)]
+    for k, out in enumerate(outs):
+        if out is not None:
+            out[...] = results[k]
+            results[k] = out
+    return results
