@@ -1,10 +1,42 @@
-"""Files are written whole or not at all."""
+"""Files are written whole or not at all, and read only when they can be what they claim to be."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from pathlib import Path
+
+from armdyn.errors import ReadError
+
+# No description of an arm comes near this size; a larger file is a mistake or an attack.
+LARGEST_TEXT = 50_000_000
+
+
+def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> str:
+    """The text of a UTF-8 file, or a `ReadError` that says why it cannot be read.
+
+    The size is checked before anything is read, and at most `largest` bytes are read even from a
+    pipe or a device that claims to be empty.
+    """
+    path = Path(path)
+    try:
+        size = path.stat().st_size
+        if size > largest:
+            raise ReadError(f"{path}: the file has {size / 1e6:.0f} MB, more than the {largest / 1e6:.0f} MB allowed")
+        with path.open("rb") as stream:
+            data = stream.read(largest + 1)
+    except OSError as error:
+        raise ReadError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except ValueError as error:
+        if isinstance(error, ReadError):
+            raise
+        raise ReadError(f"{str(path)!r}: not a file name ({error})") from None
+    if len(data) > largest:
+        raise ReadError(f"{path}: the file has more than the {largest / 1e6:.0f} MB allowed")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ReadError(f"{path}: expected UTF-8 text, got other bytes at position {error.start}; save it as UTF-8") from None
 
 
 def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:

@@ -1,0 +1,62 @@
+"""What all tests share: the folder of reference data, golden numbers, and a private kernel cache."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+
+# Reproducible runs: the same examples everywhere, and no complaint about a slow shared machine.
+hypothesis.settings.register_profile("armdyn", derandomize=True, deadline=None, max_examples=40)
+hypothesis.settings.load_profile("armdyn")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the run a kernel cache of its own; workers of xdist inherit the controller's."""
+    if not hasattr(config, "workerinput"):
+        os.environ["ARMDYN_CACHE_DIR"] = tempfile.mkdtemp(prefix="armdyn-test-cache-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ.pop("ARMDYN_CACHE_DIR", ""), ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of reference data beside the repository; tests that need it are skipped without it."""
+    path = Path(__file__).parents[1].parent / "shared"
+    if not path.is_dir():
+        pytest.skip(f"needs the reference data in '{path.name}' beside the repository, which is absent")
+    return path
+
+
+@pytest.fixture(scope="session")
+def golden(shared: Path) -> Callable[[str], Any]:
+    """`golden("planar2R")`: the contents of a golden file."""
+    return lambda name: json.loads((shared / "golden" / f"{name}.json").read_text())
+
+
+@pytest.fixture(scope="session")
+def golden_arm() -> Callable[[dict[str, Any]], Any]:
+    """`golden_arm(golden("planar2R")["robot"])`: the arm a golden file is about."""
+    from armdyn import Arm
+
+    def build(robot: dict[str, Any]) -> Arm:
+        links = robot.get("links") or [{}] * len(robot["joints"])
+        rows = [
+            {"kind": j["type"], "a": j["a"], "alpha": j["alpha"], "d": j["d"], "theta": j["theta"]}
+            | {"mass": k.get("m"), "com": k.get("com"), "inertia": k.get("I_com")}
+            for j, k in zip(robot["joints"], links, strict=True)
+        ]
+        convention = {"sdh": "standard", "mdh": "modified"}[robot["convention"]]
+        return Arm.from_dh(rows, convention=convention, gravity=robot["gravity"])
+
+    return build
