@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "armdyn.dynamics.newton_euler": ("inverse_dynamics",),
+    "armdyn.dynamics.regressor": ("regressor",),
     "armdyn.errors": ("ArmdynError", "ArmdynWarning"),
     "armdyn.kinematics.forward": ("forward_kinematics", "link_poses"),
     "armdyn.kinematics.jacobian": ("jacobian",),
