@@ -60,3 +60,42 @@ def golden_arm() -> Callable[[dict[str, Any]], Any]:
         return Arm.from_dh(rows, convention=convention, gravity=robot["gravity"])
 
     return build
+
+
+@pytest.fixture(scope="session")
+def random_arm() -> Callable[..., Any]:
+    """`random_arm("RPR", seed=0)`: an arm with general frames, axes and physical links."""
+    import numpy as np
+
+    from armdyn import Arm, Inertia, Joint, Link
+
+    def frame(rng: np.random.Generator) -> np.ndarray:
+        T = np.eye(4)
+        Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        T[:3, :3], T[:3, 3] = Q * np.linalg.det(Q), rng.uniform(-0.5, 0.5, 3)
+        return T
+
+    def link(i: int, rng: np.random.Generator) -> Link:
+        spread = 0.3 * rng.normal(size=(3, 3))
+        sigma = spread @ spread.T
+        tensor = np.trace(sigma) * np.eye(3) - sigma
+        return Link(f"link{i + 1}", Inertia.from_com(rng.uniform(0.5, 3), rng.uniform(-0.3, 0.3, 3), tensor))
+
+    def build(kinds: str, seed: int = 0) -> Arm:
+        rng = np.random.default_rng(seed)
+        names = {"R": "revolute", "P": "prismatic"}
+        joints = [
+            Joint(f"joint{i + 1}", names[k], rng.normal(size=3), frame(rng), frame(rng))
+            for i, k in enumerate(kinds)
+        ]
+        links = [link(i, rng) for i in range(len(kinds))]
+        return Arm(
+            joints,
+            links,
+            name=kinds,
+            gravity=rng.normal(size=3) * 6,
+            base_pose=frame(rng),
+            tool_pose=frame(rng),
+        )
+
+    return build

@@ -11,6 +11,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "armdyn.dynamics.base_parameters": ("base_parameters", "base_regressor"),
     "armdyn.dynamics.newton_euler": ("inverse_dynamics",),
     "armdyn.dynamics.regressor": ("regressor",),
     "armdyn.errors": ("ArmdynError", "ArmdynWarning"),
