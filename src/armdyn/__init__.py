@@ -12,6 +12,11 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "armdyn.dynamics.base_parameters": ("base_parameters", "base_regressor"),
+    "armdyn.dynamics.coriolis": ("coriolis_matrix", "mass_matrix_rate"),
+    "armdyn.dynamics.energy": ("energy_rates", "kinetic_energy", "potential_energy"),
+    "armdyn.dynamics.forward_dynamics": ("forward_dynamics",),
+    "armdyn.dynamics.gravity": ("gravity_torque",),
+    "armdyn.dynamics.mass_matrix": ("mass_matrix",),
     "armdyn.dynamics.newton_euler": ("inverse_dynamics",),
     "armdyn.dynamics.regressor": ("regressor",),
     "armdyn.errors": ("ArmdynError", "ArmdynWarning"),

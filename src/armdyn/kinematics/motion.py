@@ -57,21 +57,45 @@ class Motion:
         """From the parent's origin to the joint's point, in parent axes."""
         return self.segment.p_before
 
+    @property
+    def offset_in_joint(self) -> Symbol:
+        """`offset` in joint axes: those of the joint's moving side, with z along the joint."""
+        return (
+            ca.SX(self.segment.p_after)
+            if self.is_revolute
+            else self.segment.p_after + ca.vertcat(0, 0, self.q)
+        )
+
     def to_link(self, v: Symbol) -> Symbol:
         """A free vector in parent axes, turned into link axes: R_after' Rz(q)' R_before' v."""
-        u = ca.mtimes(self.segment.R_before.T, v)
-        if self.is_revolute:
-            c, s = self.cos_sin
-            u = ca.vertcat(c * u[0] + s * u[1], c * u[1] - s * u[0], u[2])
-        return ca.mtimes(self.segment.R_after.T, u)
+        return self.joint_to_link(self.parent_to_joint(v))
 
     def to_parent(self, v: Symbol) -> Symbol:
         """A free vector in link axes, turned into parent axes: R_before Rz(q) R_after v."""
-        u = ca.mtimes(self.segment.R_after, v)
+        return self.joint_to_parent(self.link_to_joint(v))
+
+    def parent_to_joint(self, v: Symbol) -> Symbol:
+        """A free vector in parent axes, turned into joint axes."""
+        u = ca.mtimes(self.segment.R_before.T, v)
+        if not self.is_revolute:
+            return u
+        c, s = self.cos_sin
+        return ca.vertcat(c * u[0] + s * u[1], c * u[1] - s * u[0], u[2])
+
+    def joint_to_parent(self, v: Symbol) -> Symbol:
+        """A free vector in joint axes, turned into parent axes."""
         if self.is_revolute:
             c, s = self.cos_sin
-            u = ca.vertcat(c * u[0] - s * u[1], s * u[0] + c * u[1], u[2])
-        return ca.mtimes(self.segment.R_before, u)
+            v = ca.vertcat(c * v[0] - s * v[1], s * v[0] + c * v[1], v[2])
+        return ca.mtimes(self.segment.R_before, v)
+
+    def joint_to_link(self, v: Symbol) -> Symbol:
+        """A free vector in joint axes, turned into link axes."""
+        return ca.mtimes(self.segment.R_after.T, v)
+
+    def link_to_joint(self, v: Symbol) -> Symbol:
+        """A free vector in link axes, turned into joint axes."""
+        return ca.mtimes(self.segment.R_after, v)
 
 
 def motions(arm: Arm, q: Symbol) -> list[Motion]:

@@ -1,0 +1,108 @@
+"""Composite bodies: a link with everything it carries, as one rigid body.
+
+Walker and Orin (1982). A body is its mass, first moments and tensor about the origin of the frame in
+which it is described, so that joining two bodies is adding them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from numpy.typing import NDArray
+
+from armdyn.dynamics.newton_euler import link_theta
+from armdyn.kinematics.motion import Motion, Symbol
+from armdyn.spatial import inertia as inertial
+from armdyn.trace.symbols import ca
+
+
+def symmetric(xx: Symbol, xy: Symbol, xz: Symbol, yy: Symbol, yz: Symbol, zz: Symbol) -> Symbol:
+    """The 3x3 matrix of six entries, those below the diagonal being the very same symbols."""
+    return ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+class Body(NamedTuple):
+    """Mass, first moments and tensor about the frame's origin."""
+
+    m: Symbol
+    h: Symbol
+    I: Symbol
+
+    @classmethod
+    def of(cls, theta: Symbol) -> Body:
+        """The body with the ten parameters `theta`."""
+        rows = [[theta[int(k)] for k in row] for row in inertial.TENSOR]
+        return cls(theta[inertial.MASS], theta[inertial.FIRST], ca.blockcat(rows))
+
+    def joined(self, other: Body) -> Body:
+        """Both bodies as one."""
+        return Body(self.m + other.m, self.h + other.h, self.I + other.I)
+
+    def shifted(self, p: Symbol) -> Body:
+        """The body seen from a frame in which the present origin is at `p`; the axes stay."""
+        h, k = self.h, self.h + self.m * p
+        # I' = I + (h.p + k.p) 1 - k p' - p h', with k the new first moments (Steiner).
+        x, y, z = ((h[i] + k[i]) * p[i] for i in range(3))
+        xy, xz, yz = (k[i] * p[j] + p[i] * h[j] for i, j in ((0, 1), (0, 2), (1, 2)))
+        return Body(self.m, k, self.I + symmetric(y + z, -xy, -xz, x + z, -yz, x + y))
+
+    def turned(self, R: NDArray) -> Body:
+        """The body described in other axes: vectors v become R v."""
+        return Body(self.m, ca.mtimes(R, self.h), turned_tensor(R, self.I))
+
+
+def turned_tensor(R: NDArray, A: Symbol) -> Symbol:
+    """R A R' for a symmetric A; only the upper half is formed."""
+    B = ca.mtimes(ca.mtimes(R, A), R.T)
+    return symmetric(B[0, 0], B[0, 1], B[0, 2], B[1, 1], B[1, 2], B[2, 2])
+
+
+def turned_tensor_z(c: Symbol, s: Symbol, A: Symbol) -> Symbol:
+    """Rz A Rz' for a symmetric A, with c, s the cosine and sine of the angle."""
+    a, b, d = A[0, 0], A[0, 1], A[1, 1]
+    cc, ss, cs = c * c, s * s, c * s
+    xx = cc * a - 2 * cs * b + ss * d
+    xy = cs * (a - d) + (cc - ss) * b
+    return symmetric(xx, xy, c * A[0, 2] - s * A[1, 2], a + d - xx, s * A[0, 2] + c * A[1, 2], A[2, 2])
+
+
+def link_to_joint(m: Motion, body: Body) -> Body:
+    """A body described in the link's frame, seen from the joint's point in joint axes."""
+    return body.turned(m.segment.R_after).shifted(m.offset_in_joint)
+
+
+def joint_to_parent(m: Motion, body: Body) -> Body:
+    """A body described at the joint's point in joint axes, seen from the parent's link frame."""
+    I = body.I
+    if m.is_revolute:
+        I = turned_tensor_z(*m.cos_sin, I)
+    turned = Body(body.m, m.joint_to_parent(body.h), turned_tensor(m.segment.R_before, I))
+    return turned.shifted(m.before)
+
+
+def composites(joints: list[Motion], theta: Symbol) -> list[Body]:
+    """Every link with all it carries, at its joint's point in joint axes."""
+    found: list[Body] = []
+    for i in reversed(range(len(joints))):
+        body = Body.of(link_theta(theta, i))
+        if found:
+            body = body.joined(joint_to_parent(joints[i + 1], found[-1]))
+        found.append(link_to_joint(joints[i], body))
+    return found[::-1]
+
+
+def wrench_to_parent(m: Motion, f: Symbol, n: Symbol) -> tuple[Symbol, Symbol]:
+    """A force and its moment about the joint's point in joint axes, seen from the parent's link frame."""
+    f, n = m.joint_to_parent(f), m.joint_to_parent(n)
+    return f, n + ca.cross(ca.SX(m.before), f)
+
+
+def wrench_to_joint(m: Motion, f: Symbol, n: Symbol) -> tuple[Symbol, Symbol]:
+    """A force and its moment about the link's origin in link axes, seen from the joint's point in joint axes."""
+    f, n = m.link_to_joint(f), m.link_to_joint(n)
+    return f, n + ca.cross(m.offset_in_joint, f)
+
+
+def carry(m: Motion, parent: Motion, f: Symbol, n: Symbol) -> tuple[Symbol, Symbol]:
+    """A force and its moment about the joint's point of `m`, seen from the joint's point of `parent`."""
+    return wrench_to_joint(parent, *wrench_to_parent(m, f, n))

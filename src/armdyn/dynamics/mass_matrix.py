@@ -1,0 +1,63 @@
+"""The mass matrix by composite bodies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armdyn.dynamics.composite import Body, carry, composites
+from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+def unit_wrench(m: Motion, body: Body) -> tuple[Symbol, Symbol]:
+    """Force and moment at the joint's point that give a resting `body` a unit acceleration of the joint."""
+    if m.is_revolute:
+        return ca.vertcat(-body.h[1], body.h[0], 0), body.I[:, 2]  # z x h, I z
+    return ca.vertcat(0, 0, body.m), ca.vertcat(body.h[1], -body.h[0], 0)  # m z, h x z
+
+
+def along_joint(m: Motion, f: Symbol, n: Symbol) -> Symbol:
+    """What the joint's drive takes of a force and a moment at its point, in joint axes."""
+    return n[2] if m.is_revolute else f[2]
+
+
+def mass_matrix_from(joints: list[Motion], bodies: list[Body]) -> Symbol:
+    """M from the composite bodies: row i of column j is what joint i feels of a unit acceleration of joint j."""
+    n = len(joints)
+    M = ca.SX.zeros(n, n)
+    for j in range(n):
+        f, moment = unit_wrench(joints[j], bodies[j])
+        M[j, j] = along_joint(joints[j], f, moment)
+        for i in reversed(range(j)):
+            f, moment = carry(joints[i + 1], joints[i], f, moment)
+            M[i, j] = M[j, i] = along_joint(joints[i], f, moment)
+    return M
+
+
+@traced(q="n", theta="10*n", returns={"M": "n, n"})
+def mass_matrix(arm: Arm, q: Any, *, theta: Any) -> Any:
+    """Mass matrix M(q) of the rigid arm, symmetric to the last bit.
+
+    Kinetic energy is qd' M qd / 2. Rotors are not included; see `drive_inertia`.
+
+    Parameters
+    ----------
+    arm : Arm
+    q : array_like, shape (..., n)
+        Joint positions [rad or m].
+    theta : array_like, shape (..., 10 n), optional
+        Inertial parameters instead of the arm's.
+
+    Returns
+    -------
+    M : ndarray, shape (..., n, n)
+        [kg m² for two revolute joints, kg for two prismatic ones, kg m for one of each]
+
+    References
+    ----------
+    Walker and Orin (1982), method 3; the matrix H of Eindhoven (1987), equation (14).
+    """
+    joints = motions(arm, q)
+    return mass_matrix_from(joints, composites(joints, theta))
