@@ -6,7 +6,8 @@
 * positional parameters with a declared shape are data; with the default None they are optional, and
   a call without them runs a variant in which they do not exist;
 * keyword-only parameters are data bound from the subject (`subject.trace_data(name)`) unless given;
-* parameters without a declared shape are options: hashable values that select a variant.
+* parameters without a declared shape are options: hashable values that select a variant; the shape of a
+  result may mention an option that is an integer, or a tuple (which counts as its length).
 
 The formula sees CasADi `SX` columns (matrices where two axes are declared, lists of matrices where
 three are) and returns one symbol an output.
@@ -149,7 +150,8 @@ class Traced:
             return as_list(self.formula(subject, **values, **dict(variant.options)), tuple(self.returns))
 
         inputs = tuple(Port(name, evaluate(self.shapes[name], sizes)) for name in names)
-        outputs = tuple(Port(name, evaluate(shape, sizes)) for name, shape in self.returns.items())
+        counts = {k: v if isinstance(v, int) else len(v) for k, v in variant.options if isinstance(v, (int, tuple))}
+        outputs = tuple(Port(name, evaluate(shape, {**sizes, **counts})) for name, shape in self.returns.items())
         return Program(self.name, inputs, outputs, formula)
 
     def variant(self, values: Mapping[str, Any], options: Mapping[str, Any]) -> Variant:
