@@ -13,7 +13,17 @@ LARGEST_TEXT = 50_000_000
 
 
 def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> str:
-    """The text of a UTF-8 file, or a `ReadError` that says why it cannot be read.
+    """The text of a UTF-8 file, or a `ReadError` that says why it cannot be read; see `read_bytes`."""
+    try:
+        return read_bytes(path, largest).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ReadError(
+            f"{path}: expected UTF-8 text, got other bytes at position {error.start}; save it as UTF-8"
+        ) from None
+
+
+def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> bytes:
+    """The contents of a file, or a `ReadError` that says why it cannot be read.
 
     The size is checked before anything is read, and at most `largest` bytes are read even from a
     pipe or a device that claims to be empty.
@@ -22,7 +32,9 @@ def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> str:
     try:
         size = path.stat().st_size
         if size > largest:
-            raise ReadError(f"{path}: the file has {size / 1e6:.0f} MB, more than the {largest / 1e6:.0f} MB allowed")
+            raise ReadError(
+                f"{path}: the file has {size / 1e6:.0f} MB, more than the {largest / 1e6:.0f} MB allowed"
+            )
         with path.open("rb") as stream:
             data = stream.read(largest + 1)
     except OSError as error:
@@ -33,10 +45,7 @@ def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> str:
         raise ReadError(f"{str(path)!r}: not a file name ({error})") from None
     if len(data) > largest:
         raise ReadError(f"{path}: the file has more than the {largest / 1e6:.0f} MB allowed")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ReadError(f"{path}: expected UTF-8 text, got other bytes at position {error.start}; save it as UTF-8") from None
+    return data
 
 
 def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:

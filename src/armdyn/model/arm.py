@@ -199,9 +199,9 @@ class Arm:
 
     @classmethod
     def from_dh(
-        cls, rows: Sequence[Mapping[str, Any]] | str | os.PathLike[str], convention: str = "standard", **options: Any
+        cls, rows: Sequence[Mapping[str, Any]] | str | os.PathLike[str], convention: str | None = None, **options: Any
     ) -> Arm:
-        """An arm from Denavit-Hartenberg rows; see `armdyn.model.dh.arm_from_dh`."""
+        """An arm from Denavit-Hartenberg rows, "standard" (default) or "modified"; see `armdyn.model.dh.arm_from_dh`."""
         from armdyn.model.dh import arm_from_dh
 
         return arm_from_dh(rows, convention, **options)

@@ -27,11 +27,6 @@ TENSOR = np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])
 SLACK = 1e-6
 
 
-def skew(v: NDArray) -> NDArray:
-    """The matrix of the cross product, `skew(v) @ u = v x u`."""
-    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
-
-
 @dataclass(frozen=True, eq=False)
 class Inertia:
     """Ten inertial parameters in the body's frame; `mass`, `com` and tensors are views of them."""
@@ -39,14 +34,7 @@ class Inertia:
     theta: NDArray
 
     def __post_init__(self) -> None:
-        try:
-            theta = np.array(self.theta, dtype=float)
-        except (TypeError, ValueError):
-            raise ModelError(f"inertia: expected {SIZE} numbers {', '.join(NAMES)}, got {self.theta!r:.80}") from None
-        if theta.shape != (SIZE,):
-            raise ModelError(f"inertia: expected {SIZE} numbers {', '.join(NAMES)}, got shape {theta.shape}")
-        if np.isinf(theta).any():
-            raise ModelError("inertia: expected finite numbers (NaN where unknown), got infinity")
+        theta = _numbers(self.theta, (SIZE,), f"{', '.join(NAMES)}")
         theta.flags.writeable = False
         object.__setattr__(self, "theta", theta)
 
@@ -61,24 +49,24 @@ class Inertia:
         return cls(np.full(SIZE, np.nan))
 
     @classmethod
-    def from_com(cls, mass: float, com: ArrayLike = (0, 0, 0), tensor: ArrayLike | None = None) -> Inertia:
+    def from_com(
+        cls, mass: ArrayLike, com: ArrayLike = (0, 0, 0), tensor: ArrayLike | None = None
+    ) -> Inertia:
         """From mass, centre of mass and the tensor (3, 3) about the centre; no tensor means a point mass."""
-        c = np.asarray(com, float)
-        if c.shape != (3,):
-            raise ModelError(f"inertia: expected a centre of mass of three numbers, got shape {c.shape}")
-        tensor_com = np.zeros((3, 3)) if tensor is None else np.asarray(tensor, float)
-        if tensor_com.shape != (3, 3):
-            raise ModelError(f"inertia: expected a 3x3 tensor about the centre of mass, got shape {tensor_com.shape}")
-        if not np.allclose(tensor_com, tensor_com.T, rtol=0, atol=SLACK * (np.abs(tensor_com).max() + 1e-300), equal_nan=True):
-            raise ModelError("inertia: tensor is not symmetric; products of inertia must appear twice")
-        return cls.from_tensor(mass, mass * c, tensor_com + mass * (c @ c * np.eye(3) - np.outer(c, c)))
+        m, c = _numbers(mass, (), "a mass"), _numbers(com, (3,), "a centre of mass")
+        I_com = _numbers(
+            np.zeros((3, 3)) if tensor is None else tensor, (3, 3), "a tensor about the centre of mass"
+        )
+        I_com = _symmetric(I_com)
+        return cls.from_tensor(m, m * c, I_com + m * (c @ c * np.eye(3) - np.outer(c, c)))
 
     @classmethod
-    def from_tensor(cls, mass: float, first: ArrayLike, tensor: ArrayLike) -> Inertia:
+    def from_tensor(cls, mass: ArrayLike, first: ArrayLike, tensor: ArrayLike) -> Inertia:
         """From mass, first moments `m c` and the tensor (3, 3) about the frame's origin."""
         theta = np.empty(SIZE)
-        theta[MASS], theta[FIRST] = mass, first
-        theta[TENSOR] = tensor
+        theta[MASS] = _numbers(mass, (), "a mass")
+        theta[FIRST] = _numbers(first, (3,), "first moments")
+        theta[TENSOR] = _symmetric(_numbers(tensor, (3, 3), "a tensor"))
         return cls(theta)
 
     @property
@@ -142,22 +130,63 @@ class Inertia:
         sigma = np.trace(self.tensor) / 2 * np.eye(3) - self.tensor
         return np.block([[sigma, self.first[:, None]], [self.first[None, :], np.array([[self.mass]])]])
 
-    def problems(self) -> list[str]:
-        """What is physically impossible about these parameters; empty for a possible body."""
+    def problems(self, triangle: float = SLACK) -> list[str]:
+        """What is physically impossible about these parameters; empty for a possible body.
+
+        `triangle` is how far the largest principal moment may exceed the sum of the others, relative to itself.
+        """
         if not self.is_known:
             missing = ", ".join(n for n, x in zip(NAMES, self.theta, strict=True) if np.isnan(x))
             return [f"unknown parameters: {missing}"]
         if self.mass < 0:
             return [f"mass is negative ({self.mass:g} kg)"]
-        scale = np.abs(self.tensor).max()
-        if self.mass == 0.0 and np.abs(self.first).max() > 0:
+        if self.mass == 0.0 and self.first.any():
             return ["first moments without mass"]
-        moments = np.linalg.eigvalsh(self.tensor_com)
-        if moments[0] < -SLACK * scale:
-            return [f"tensor about the centre of mass is not positive semidefinite (smallest moment {moments[0]:.3g} kg m²)"]
-        if moments[2] - moments[0] - moments[1] > SLACK * max(scale, moments[2]):
+        with np.errstate(over="ignore", invalid="ignore"):
+            tensor = self.tensor_com
+        if not np.isfinite(tensor).all():
+            return [f"mass {self.mass:g} kg is too small for the first moments"]
+        # Subtracting Steiner's part leaves round-off of the size of the tensor about the origin.
+        slack = SLACK * np.abs(self.tensor).max()
+        moments = np.linalg.eigvalsh(tensor)
+        if moments[0] < -slack:
+            return [
+                f"tensor about the centre of mass is not positive semidefinite (smallest moment {moments[0]:.3g} kg m²)"
+            ]
+        if moments[2] - moments[0] - moments[1] > max(slack, triangle * moments[2]):
             return [
                 "moments break the triangle inequality "
                 f"({moments[0]:.3g} + {moments[1]:.3g} < {moments[2]:.3g} kg m²); swapped axes?"
             ]
         return []
+
+    def refuse_impossible(self, where: str, triangle: float = SLACK) -> None:
+        """Raise a `ModelError` that begins with `where` if no body can have these parameters.
+
+        Unknown parameters are no offence here: kinematics does without them.
+        """
+        if self.mass < 0:
+            raise ModelError(f"{where}: mass is negative ({self.mass:g} kg)")
+        if self.is_known and (why := self.problems(triangle)):
+            raise ModelError(f"{where}: inertia is not physically possible: {why[0]}")
+
+
+def _numbers(value: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
+    """A fresh array of this shape; NaN (unknown) is legal, infinity is not."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"inertia: expected {what} as numbers, got {value!r:.80}") from None
+    if array.shape != shape:
+        raise ModelError(f"inertia: expected {what} of shape {shape}, got shape {array.shape}")
+    if np.isinf(array).any():
+        raise ModelError(f"inertia: expected {what} of finite numbers (NaN where unknown), got infinity")
+    return array
+
+
+def _symmetric(tensor: NDArray) -> NDArray:
+    """The symmetric part of a tensor that is symmetric within printing; anything else is refused."""
+    largest = np.max(np.abs(tensor), initial=0.0, where=~np.isnan(tensor))
+    if not np.allclose(tensor, tensor.T, rtol=0, atol=SLACK * largest, equal_nan=True):
+        raise ModelError("inertia: tensor is not symmetric; products of inertia must appear twice")
+    return (tensor + tensor.T) / 2

@@ -53,6 +53,8 @@ def check_rotation(R: NDArray, what: str) -> None:
     """Raise unless `R` is orthogonal with determinant +1."""
     error = np.abs(R.T @ R - np.eye(3)).max()
     if not error <= ORTHOGONALITY:
-        raise ModelError(f"{what}: rotation is not orthogonal (R'R differs from 1 by {error:.1e}); scaled or sheared?")
+        raise ModelError(
+            f"{what}: rotation is not orthogonal (R'R differs from 1 by {error:.1e}); scaled or sheared?"
+        )
     if np.linalg.det(R) < 0:
         raise ModelError(f"{what}: rotation has determinant -1 (a mirror image); swapped axes?")

@@ -1,0 +1,228 @@
+"""Arms from Denavit-Hartenberg tables, standard and modified.
+
+Standard (distal): `T_i = Rz(theta) Tz(d) Tx(a) Rx(alpha)`, frame i at the far end of link i.
+Modified (proximal, Craig): `T_i = Rx(alpha) Tx(a) Rz(theta) Tz(d)`, frame i on axis i; `a, alpha` of
+row i are Craig's a_{i-1}, alpha_{i-1}. The joint variable is added to theta (R) or d (P).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ModelError
+from armdyn.model.arm import Arm, Link
+from armdyn.model.joint import Drive, Friction, Joint, Limits
+from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.rotation import rotation_x, rotation_z
+from armdyn.spatial.transform import transform
+
+CONVENTIONS = ("standard", "modified")
+KINDS = {"R": "revolute", "P": "prismatic", "revolute": "revolute", "prismatic": "prismatic"}
+ROW_KEYS = (
+    "name", "link", "kind", "a", "alpha", "d", "theta", "alpha_deg", "theta_deg",
+    "mass", "com", "inertia", "inertial", "limits", "friction", "drive",
+)  # fmt: skip
+
+# Measured tables break the triangle inequality: the PUMA 560's link 3 by 9 % of its largest moment. Up to this
+# share they are taken as they are, and `arm.is_physical` tells; beyond it axes are likely swapped.
+MEASURED = 0.2
+
+Data = TypeVar("Data", Limits, Friction, Drive)
+
+
+def arm_from_dh(
+    rows: Sequence[Mapping[str, Any]] | str | os.PathLike[str],
+    convention: str | None = None,
+    *,
+    gravity: ArrayLike | None = None,
+    name: str | None = None,
+    base_pose: ArrayLike | None = None,
+    tool_pose: ArrayLike | None = None,
+    notes: Sequence[str] | None = None,
+) -> Arm:
+    """An arm from Denavit-Hartenberg rows.
+
+    Parameters
+    ----------
+    rows : sequence of mappings, or the path of a `.csv` or `.toml` table
+        One a joint, from the base. Keys, all optional but `kind`:
+
+        * `kind`: "R" or "P" (or "revolute", "prismatic");
+        * `a`, `d` [m], `alpha`, `theta` [rad], or `alpha_deg`, `theta_deg` [degrees]; angles may also
+          be text such as "-pi/2"; the joint variable is added to `theta` (R) or `d` (P);
+        * `mass` [kg], `com` (3,) [m] and `inertia` (3, 3) [kg m²] about the centre of mass, in the
+          row's own frame; or all ten inertial parameters as `inertial` (10,), which may also be
+          called `theta`. What is missing or None is unknown: kinematics works, dynamics tells;
+        * `limits`: `(lower, upper)` or a mapping with lower, upper, velocity, effort;
+        * `friction`, `drive`: mappings with the fields of `Friction` and `Drive`;
+        * `name` of the joint, `link`: name of the link it carries.
+    convention : "standard" or "modified"
+        Default "standard", or what the file says.
+    gravity : array_like, shape (3,)
+        Acceleration vector in base axes [m/s²].
+    name : str
+    base_pose, tool_pose : array_like, shape (4, 4)
+        Pose of frame 0, and of the tip in the last frame.
+    notes : sequence of str
+        Where the numbers come from.
+
+    Returns
+    -------
+    Arm
+
+    Raises
+    ------
+    ModelError
+        If a row is not understood, or describes a body that cannot exist. Measured moments that break
+        the triangle inequality by up to a fifth are accepted; `arm.is_physical` tells.
+    """
+    given = {"convention": convention, "gravity": gravity, "name": name, "notes": notes}
+    given |= {"base_pose": base_pose, "tool_pose": tool_pose}
+    options = {key: value for key, value in given.items() if value is not None}
+    if isinstance(rows, str | os.PathLike):
+        from armdyn.model.dh_table import read_table
+
+        table = read_table(rows)
+        rows, options = table.rows, {**table.options, **options}
+    convention = options.pop("convention", "standard")
+    if convention not in CONVENTIONS:
+        raise ModelError(
+            f"from_dh: unknown convention {convention!r}; expected one of {', '.join(CONVENTIONS)}"
+        )
+    if isinstance(rows, Mapping) or not isinstance(rows, Sequence):
+        raise ModelError(f"from_dh: expected a sequence of rows, got {type(rows).__name__}")
+    built = [_joint_and_link(row, i, convention) for i, row in enumerate(rows, start=1)]
+    return Arm(tuple(joint for joint, _ in built), tuple(link for _, link in built), **options)
+
+
+def dh_transform(a: float, alpha: float, d: float, theta: float, convention: str = "standard") -> NDArray:
+    """The 4x4 transform of one row at joint variable zero."""
+    # 003 section 1.5 (standard) and Craig (modified): Rz Tz and Rx Tx are screws about z and x.
+    about_z = transform(rotation_z(theta), (0.0, 0.0, d))
+    about_x = transform(rotation_x(alpha), (a, 0.0, 0.0))
+    return about_z @ about_x if convention == "standard" else about_x @ about_z
+
+
+def number(value: Any, what: str) -> float:
+    """A finite number, also from text such as `0.3`, `-pi/2` or `2*pi/3`."""
+    if isinstance(value, str):
+        match = _PI.fullmatch(value.replace(" ", ""))
+        if match:
+            sign, factor, divisor = match.groups()
+            value = (-1.0 if sign == "-" else 1.0) * float(factor or 1) * np.pi / float(divisor or 1)
+    try:
+        if isinstance(value, bool) or np.ndim(value) != 0:
+            raise TypeError
+        found = float(value)
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        raise ModelError(f"{what}: expected a number, got {value!r:.80}") from None
+    if not np.isfinite(found):
+        raise ModelError(f"{what}: expected a finite number, got {found}")
+    return found
+
+
+_PI = re.compile(r"([+-]?)(?:(\d+(?:\.\d*)?)\*?)?pi(?:/([1-9]\d*(?:\.\d*)?))?")
+
+
+def _joint_and_link(row: Mapping[str, Any], i: int, convention: str) -> tuple[Joint, Link]:
+    where = f"DH row {i}"
+    if not isinstance(row, Mapping):
+        raise ModelError(f"{where}: expected a mapping with kind, a, alpha, d, theta, got {row!r:.80}")
+    if unknown := [str(key) for key in row if key not in ROW_KEYS]:
+        raise ModelError(f"{where}: unknown key {', '.join(unknown)}; expected some of {', '.join(ROW_KEYS)}")
+    row = {key: value for key, value in row.items() if value is not None}
+    kind = row.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ModelError(f"{where}: unknown joint kind {kind!r:.80}; expected 'R' or 'P'")
+    a, d = (number(row.get(key, 0.0), f"{where}: {key}") for key in ("a", "d"))
+    T = dh_transform(a, _angle(row, "alpha", where), d, _angle(row, "theta", where), convention)
+    # The motion is about or along z and commutes with Rz(theta) Tz(d): one constant transform is enough.
+    place = {"after": T} if convention == "standard" else {"before": T}
+    joint = Joint(
+        name=row.get("name", f"joint{i}"),
+        kind=KINDS[kind],
+        limits=data_from(Limits, _limits(row.get("limits", {}), where), f"{where}: limits"),
+        friction=data_from(Friction, row.get("friction", {}), f"{where}: friction"),
+        drive=data_from(Drive, row.get("drive", {}), f"{where}: drive"),
+        **place,
+    )
+    body = inertia_from(row, where)
+    # Tables also give a massless first link the one moment that matters, as the PUMA 560's do.
+    body.refuse_impossible(where, triangle=np.inf if body.mass == 0.0 else MEASURED)
+    return joint, Link(row.get("link", f"link{i}"), body)
+
+
+def _angle(row: Mapping[str, Any], key: str, where: str) -> float:
+    """The angle `key`, or `key_deg`; ten numbers under `theta` are inertial parameters, not an angle."""
+    in_degrees, plain = row.get(f"{key}_deg"), row.get(key)
+    if key == "theta" and np.ndim(plain) == 1:
+        plain = None
+    if in_degrees is not None and plain is not None:
+        raise ModelError(f"{where}: both {key} and {key}_deg are given; expected one")
+    if in_degrees is not None:
+        return float(np.deg2rad(number(in_degrees, f"{where}: {key}_deg")))
+    return number(0.0 if plain is None else plain, f"{where}: {key}")
+
+
+def inertia_from(row: Mapping[str, Any], where: str) -> Inertia:
+    """The inertia that `mass`, `com`, `inertia` or ten numbers describe; what is not given is NaN."""
+    ten = row.get("inertial")
+    if ten is None and np.ndim(row.get("theta")) == 1:
+        ten = row["theta"]
+    centred = [key for key in ("mass", "com", "inertia") if row.get(key) is not None]
+    if ten is not None and centred:
+        raise ModelError(
+            f"{where}: both ten inertial parameters and {', '.join(centred)} are given; expected one of them"
+        )
+    try:
+        return _centred(row) if ten is None else Inertia(ten)
+    except ModelError as error:
+        raise ModelError(f"{where}: {error}") from None
+
+
+def _centred(row: Mapping[str, Any]) -> Inertia:
+    """From mass, com and tensor about it; a massless body needs neither of the other two."""
+    mass = row.get("mass")
+    if mass is None:
+        return Inertia.unknown()
+    mass = number(mass, "mass")
+    nan = np.full((3, 3), np.nan)
+    if mass == 0.0:
+        nan = np.zeros((3, 3))
+    com, tensor = row.get("com"), row.get("inertia")
+    return Inertia.from_com(mass, nan[0] if com is None else com, nan if tensor is None else tensor)
+
+
+def _limits(value: Any, where: str) -> Any:
+    """A pair (lower, upper) as a mapping; anything else as it is."""
+    if isinstance(value, Limits | Mapping):
+        return value
+    try:
+        lower, upper = value
+    except (TypeError, ValueError):
+        raise ModelError(
+            f"{where}: limits: expected (lower, upper) or a mapping, got {value!r:.80}"
+        ) from None
+    return {"lower": lower, "upper": upper}
+
+
+def data_from(kind: type[Data], value: Any, where: str) -> Data:
+    """Limits, friction or drive data from a mapping of its fields."""
+    if isinstance(value, kind):
+        return value
+    known = asdict(kind())
+    if not isinstance(value, Mapping):
+        raise ModelError(f"{where}: expected a mapping of {', '.join(known)}, got {value!r:.80}")
+    if unknown := [str(key) for key in value if key not in known]:
+        raise ModelError(f"{where}: unknown key {', '.join(unknown)}; expected some of {', '.join(known)}")
+    try:
+        return kind(**value)
+    except ModelError as error:
+        raise ModelError(f"{where.rsplit(': ', 1)[0]}: {error}") from None

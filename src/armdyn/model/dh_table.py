@@ -1,0 +1,143 @@
+"""Denavit-Hartenberg tables in files: CSV (a spreadsheet of a paper's table) and TOML.
+
+The formats are described in `docs/formats.md`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from armdyn.errors import ModelError, ReadError
+from armdyn.files import read_text
+from armdyn.model.dh import number
+
+OPTIONS = ("convention", "gravity", "name", "base_pose", "tool_pose", "notes")
+
+TEXT = ("name", "link", "kind")
+NUMBERS = ("a", "alpha", "d", "theta", "alpha_deg", "theta_deg", "mass")
+COM = ("cx", "cy", "cz")
+TENSOR = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
+PARTS = {
+    "limits": ("lower", "upper", "velocity", "effort"),
+    "friction": ("viscous", "coulomb", "offset"),
+    "drive": ("rotor_inertia", "gear_ratio", "torque_constant"),
+}
+COLUMNS = (*TEXT, *NUMBERS, *COM, *TENSOR, *(name for names in PARTS.values() for name in names))
+
+
+class Table(NamedTuple):
+    """Rows for `arm_from_dh` and the options that the file gives."""
+
+    rows: Sequence[Mapping[str, Any]]
+    options: Mapping[str, Any]
+
+
+def read_table(path: str | os.PathLike[str]) -> Table:
+    """Read a DH table from a `.csv` or `.toml` file."""
+    suffix = Path(path).suffix.lower()
+    if suffix == ".csv":
+        return parse_csv(read_text(path), str(path))
+    if suffix == ".toml":
+        from armdyn.model.toml_format import parse_toml
+
+        return table_from_toml(parse_toml(read_text(path), str(path)), str(path))
+    raise ReadError(f"{path}: unknown kind of DH table '{suffix}'; expected .csv or .toml")
+
+
+def table_from_toml(document: Mapping[str, Any], where: str) -> Table:
+    """The DH table in a TOML document: options at the top and one `[[row]]` a joint."""
+    from armdyn.model.toml_format import pose_from
+
+    rows = document.get("row")
+    if not isinstance(rows, list):
+        raise ReadError(f"{where}: expected one [[row]] table a joint")
+    if unknown := [key for key in document if key not in (*OPTIONS, "row")]:
+        raise ReadError(
+            f"{where}: unknown key {', '.join(unknown)}; expected row and some of {', '.join(OPTIONS)}"
+        )
+    options = {key: document[key] for key in OPTIONS if key in document}
+    for key in ("base_pose", "tool_pose"):
+        if key in options:
+            options[key] = pose_from(options[key], f"{where}: {key}")
+    return Table(rows, {"name": Path(where).stem, **options})
+
+
+def parse_csv(text: str, where: str = "DH table") -> Table:
+    """Read a DH table from CSV text; lines `# key: value` before the header set convention, name and gravity."""
+    options: dict[str, Any] = {"name": Path(where).stem}
+    lines = text.splitlines()
+    body = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    for line in lines:
+        if line.lstrip().startswith("#"):
+            _read_comment(line, options, where)
+    try:
+        records = [
+            [cell.strip() for cell in record]
+            for record in csv.reader(io.StringIO("\n".join(body)), strict=True)
+        ]
+    except csv.Error as error:
+        raise ReadError(f"{where}: not a CSV table ({error})") from None
+    if len(records) < 2:
+        raise ReadError(f"{where}: expected a header line and one line a joint, got {len(records)} lines")
+    header = [name.lower() for name in records[0]]
+    _check_header(header, where)
+    rows = []
+    for i, record in enumerate(records[1:], start=1):
+        if len(record) != len(header):
+            raise ReadError(
+                f"{where}: row {i} has {len(record)} cells, but the header has {len(header)}; truncated?"
+            )
+        rows.append(_row(dict(zip(header, record, strict=True)), f"{where}: row {i}"))
+    return Table(rows, options)
+
+
+def _check_header(header: Sequence[str], where: str) -> None:
+    if unknown := [repr(name) for name in header if name not in COLUMNS]:
+        raise ReadError(
+            f"{where}: unknown column {', '.join(unknown)}; expected some of {', '.join(COLUMNS)}"
+        )
+    if doubles := sorted({name for name in header if header.count(name) > 1}):
+        raise ReadError(f"{where}: column {', '.join(doubles)} appears more than once")
+    for group in (COM, TENSOR):
+        present = [name for name in group if name in header]
+        if present and len(present) < len(group):
+            raise ReadError(
+                f"{where}: expected all of the columns {', '.join(group)} or none, got {', '.join(present)}"
+            )
+
+
+def _read_comment(line: str, options: dict[str, Any], where: str) -> None:
+    """Take `# convention: modified` and the like into the options; any other comment is only a comment."""
+    key, colon, value = line.lstrip("# \t").partition(":")
+    key, value = key.strip().lower(), value.strip()
+    if not colon or key not in ("convention", "name", "gravity"):
+        return
+    options[key] = [number(x, f"{where}: gravity") for x in value.split()] if key == "gravity" else value
+
+
+def _row(cells: Mapping[str, str], where: str) -> dict[str, Any]:
+    """A row for `arm_from_dh`; empty cells are absent."""
+    row: dict[str, Any] = {key: cells[key] for key in TEXT if cells.get(key)}
+    values = {key: number(x, f"{where}, column {key}") for key, x in cells.items() if x and key not in TEXT}
+    row |= {key: values[key] for key in NUMBERS if key in values}
+    for part, names in PARTS.items():
+        if found := {name: values[name] for name in names if name in values}:
+            row[part] = found
+    if com := _all_or_none(values, COM, where):
+        row["com"] = com
+    if tensor := _all_or_none(values, TENSOR, where):
+        ixx, ixy, iyy, ixz, iyz, izz = tensor
+        row["inertia"] = [[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]
+    return row
+
+
+def _all_or_none(values: Mapping[str, float], names: Sequence[str], where: str) -> list[float]:
+    found = [values[name] for name in names if name in values]
+    if found and len(found) < len(names):
+        raise ModelError(f"{where}: expected numbers in all of the columns {', '.join(names)} or in none")
+    return found

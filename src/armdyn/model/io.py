@@ -1,0 +1,104 @@
+"""Load an arm from a file and save it to one; the suffix tells the format."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from armdyn.errors import ReadError
+from armdyn.files import read_text, write_whole
+from armdyn.model.arm import Arm
+
+
+def load(
+    path: str | os.PathLike[str],
+    base: str | None = None,
+    tip: str | None = None,
+    *,
+    snap: float | None = None,
+    **options: Any,
+) -> Arm:
+    """An arm from a file.
+
+    Parameters
+    ----------
+    path : str or path
+        `.urdf`; `.toml` (the complete format, a DH table or members with axes and vectors); or
+        `.csv` (a DH table). See `docs/formats.md`.
+    base, tip : str
+        Names of the first and last link of the chain, for a URDF that holds more than one.
+    snap : float
+        Turn frames that are within this angle [rad] of a right-angled one exactly there (URDFs
+        often carry 1.5708 for pi/2), which makes kernels smaller. What was moved is reported as a
+        warning and in `arm.notes`. Default: nothing is moved.
+    **options
+        Passed to the reader: `branches="refuse" | "lump"` for a URDF, `convention` for a DH table.
+
+    Returns
+    -------
+    Arm
+
+    Raises
+    ------
+    ReadError
+        If the file cannot be read as what it claims to be.
+    ModelError
+        If it describes an arm that cannot exist.
+    """
+    arm = _read(path, base, tip, options)
+    if snap is not None:
+        from armdyn.model.snap import snapped
+
+        arm = snapped(arm, snap)
+    return arm
+
+
+def _read(path: str | os.PathLike[str], base: str | None, tip: str | None, options: dict[str, Any]) -> Arm:
+    suffix = Path(path).suffix.lower()
+    if suffix == ".urdf":
+        from armdyn.model.urdf_read import read_urdf
+
+        return read_urdf(path, base=base, tip=tip, **options)
+    if suffix == ".toml":
+        from armdyn.model.toml_format import arm_from_toml
+
+        return _same_chain(arm_from_toml(read_text(path), str(path), **options), base, tip, path)
+    if suffix == ".csv":
+        from armdyn.model.dh import arm_from_dh
+
+        return _same_chain(arm_from_dh(path, **options), base, tip, path)
+    if suffix == ".xacro":
+        raise ReadError(
+            f"{path}: a xacro is a program that writes a URDF; run 'xacro {Path(path).name}' and load its output"
+        )
+    raise ReadError(f"{path}: unknown kind of file '{suffix}'; expected .urdf, .toml or .csv")
+
+
+def _same_chain(arm: Arm, base: str | None, tip: str | None, path: str | os.PathLike[str]) -> Arm:
+    """These files hold one chain: `base` and `tip` may be given, but must be its ends."""
+    for what, asked, got in (("base", base, arm.base_name), ("tip", tip, arm.tip_name)):
+        if asked is not None and asked != got:
+            raise ReadError(
+                f"{path}: the file holds one chain whose {what} is '{got}', not '{asked}'; only a URDF offers a choice"
+            )
+    return arm
+
+
+def save(arm: Arm, path: str | os.PathLike[str], **options: Any) -> None:
+    """Write `arm` to a `.urdf` or `.toml` file, whole or not at all.
+
+    TOML keeps everything bit by bit. What URDF cannot hold is kept in an extension element that
+    other programs ignore; an arm with links that cannot exist is refused there.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix == ".urdf":
+        from armdyn.model.urdf_write import write_urdf
+
+        write_urdf(arm, path, **options)
+    elif suffix == ".toml":
+        from armdyn.model.toml_format import toml_text
+
+        write_whole(path, toml_text(arm, **options))
+    else:
+        raise ReadError(f"save: unknown kind of file '{suffix}' in '{path}'; expected .urdf or .toml")

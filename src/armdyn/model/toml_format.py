@@ -1,0 +1,242 @@
+"""armdyn's own file format: a complete, readable TOML description of an arm that is read back bit by bit.
+
+The schema is described in `docs/formats.md`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ModelError, ReadError
+from armdyn.model.arm import Arm, Link
+from armdyn.model.dh import arm_from_dh, data_from, inertia_from
+from armdyn.model.dh_table import table_from_toml
+from armdyn.model.joint import Drive, Friction, Joint, Limits
+from armdyn.model.vectors import arm_from_vectors
+from armdyn.spatial.inertia import NAMES
+from armdyn.spatial.rotation import from_rpy
+from armdyn.spatial.transform import transform
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FORMAT = "armdyn arm"
+VERSION = 1
+TOP_KEYS = (
+    "format", "version", "name", "base", "tip", "gravity", "base_pose", "tool_pose", "physical", "notes", "joint",
+)  # fmt: skip
+JOINT_KEYS = (
+    "name", "kind", "axis", "before", "after", "limits", "friction", "drive",
+    "link", "theta", "mass", "com", "inertia",
+)  # fmt: skip
+
+
+def parse_toml(text: str, where: str) -> dict[str, Any]:
+    """The document in a TOML text, or a `ReadError`."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ReadError(f"{where}: the TOML is nested too deeply to be an arm") from None
+    except ValueError as error:
+        raise ReadError(f"{where}: not a TOML file, or truncated ({error})") from None
+
+
+def arm_from_toml(text: str, where: str = "TOML text") -> Arm:
+    """An arm from TOML text: the complete format, a DH table (`[[row]]`) or members (`[[member]]`)."""
+    document = parse_toml(text, where)
+    found = [key for key in ("joint", "row", "member") if key in document]
+    if len(found) != 1:
+        raise ReadError(
+            f"{where}: expected one of [[joint]] (complete arm), [[row]] (DH table) or [[member]] (axes and vectors), "
+            f"got {' and '.join(found) or 'none'}"
+        )
+    try:
+        if found == ["row"]:
+            table = table_from_toml(document, where)
+            return arm_from_dh(table.rows, **table.options)
+        if found == ["member"]:
+            return _arm_from_members(document, where)
+        return _arm_from_document(document, where)
+    except ModelError as error:
+        raise ModelError(_prefixed(str(error), where)) from None
+
+
+def _prefixed(message: str, where: str) -> str:
+    return message if message.startswith(where) else f"{where}: {message}"
+
+
+def _arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
+    _refuse_unknown(document, TOP_KEYS, where)
+    if document.get("format", FORMAT) != FORMAT or document.get("version", VERSION) != VERSION:
+        raise ReadError(
+            f"{where}: expected format '{FORMAT}' version {VERSION}, "
+            f"got {document.get('format')!r:.80} version {document.get('version')!r:.80}"
+        )
+    tables = document["joint"]
+    if not isinstance(tables, list):
+        raise ReadError(f"{where}: expected one [[joint]] table a joint, got {type(tables).__name__}")
+    physical = document.get("physical", True)
+    if not isinstance(physical, bool):
+        raise ReadError(f"{where}: physical: expected true or false, got {physical!r:.80}")
+    built = [
+        _joint_and_link(table, f"{where}: joint {i}", physical) for i, table in enumerate(tables, start=1)
+    ]
+    options: dict[str, Any] = {key: document[key] for key in ("name", "gravity", "notes") if key in document}
+    options |= {f"{key}_name": document[key] for key in ("base", "tip") if key in document}
+    for key in ("base_pose", "tool_pose"):
+        if key in document:
+            options[key] = pose_from(document[key], f"{where}: {key}")
+    return Arm(tuple(joint for joint, _ in built), tuple(link for _, link in built), **options)
+
+
+def _arm_from_members(document: Mapping[str, Any], where: str) -> Arm:
+    options = {key: value for key, value in document.items() if key != "member"}
+    _refuse_unknown(options, ("name", "gravity", "base_pose", "tool_pose", "notes"), where)
+    for key in ("base_pose", "tool_pose"):
+        if key in options:
+            options[key] = pose_from(options[key], f"{where}: {key}")
+    return arm_from_vectors(document["member"], **options)
+
+
+def _joint_and_link(table: Any, where: str, physical: bool) -> tuple[Joint, Link]:
+    if not isinstance(table, Mapping):
+        raise ReadError(f"{where}: expected a table, got {table!r:.80}")
+    _refuse_unknown(table, JOINT_KEYS, where)
+    for key in ("name", "kind", "link"):
+        if key not in table:
+            raise ReadError(f"{where}: lacks '{key}'; truncated?")
+    joint = Joint(
+        name=table["name"],
+        kind=table["kind"],
+        limits=data_from(Limits, table.get("limits", {}), f"{where}: limits"),
+        friction=data_from(Friction, table.get("friction", {}), f"{where}: friction"),
+        drive=data_from(Drive, table.get("drive", {}), f"{where}: drive"),
+        **{key: pose_from(table[key], f"{where}: {key}") for key in ("before", "after") if key in table},
+        **{key: table[key] for key in ("axis",) if key in table},
+    )
+    body = inertia_from(table, where)
+    if physical:
+        body.refuse_impossible(where)
+    return joint, Link(table["link"], body)
+
+
+def _refuse_unknown(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    if unknown := [key for key in table if key not in known]:
+        raise ReadError(
+            f"{where}: unknown key {', '.join(unknown)[:80]}; expected some of {', '.join(known)}"
+        )
+
+
+def pose_from(value: Any, where: str) -> Any:
+    """A 4x4 matrix from three or four rows of four numbers, or from a table with `xyz` [m] and `rpy` [rad]."""
+    try:
+        if isinstance(value, Mapping):
+            _refuse_unknown(value, ("xyz", "rpy"), where)
+            return transform(from_rpy(value.get("rpy", (0, 0, 0))), _three(value.get("xyz", (0, 0, 0))))
+        rows = np.array(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(
+            f"{where}: expected rows of four numbers, or xyz and rpy, got {value!r:.80}"
+        ) from None
+    return np.vstack([rows, (0.0, 0.0, 0.0, 1.0)]) if rows.shape == (3, 4) else rows
+
+
+def _three(value: Any) -> NDArray:
+    vector = np.array(value, dtype=float)
+    if vector.shape != (3,):
+        raise ValueError(value)
+    return vector
+
+
+def toml_text(arm: Arm) -> str:
+    """The arm as TOML text; `arm_from_toml` gives back the same arm, bit by bit."""
+    return (
+        "\n".join(
+            [
+                *_head(arm),
+                *(line for pair in zip(arm.joints, arm.links, strict=True) for line in _joint(*pair)),
+            ]
+        )
+        + "\n"
+    )
+
+
+def _head(arm: Arm) -> Iterator[str]:
+    yield "# A robot arm in armdyn's format. SI units: m, rad, kg, s, N."
+    yield from _pairs(
+        {"format": FORMAT, "version": VERSION, "name": arm.name, "base": arm.base_name, "tip": arm.tip_name}
+    )
+    yield from _pairs({"gravity": arm.gravity})
+    yield from _pose("base_pose", arm.base_pose)
+    yield from _pose("tool_pose", arm.tool_pose)
+    if any(link.inertia.is_known and link.inertia.problems() for link in arm.links):
+        yield "# Some links are not possible bodies (estimated or regrouped parameters): accept them as they are."
+        yield from _pairs({"physical": False})
+    if arm.notes:
+        yield from ["notes = [", *(f"  {_value(note)}," for note in arm.notes), "]"]
+
+
+def _joint(joint: Joint, link: Link) -> Iterator[str]:
+    yield from ["", "[[joint]]"]
+    yield from _pairs({"name": joint.name, "kind": joint.kind, "axis": joint.axis})
+    yield from _pose("before", joint.before)
+    yield from _pose("after", joint.after)
+    for key, data in (("limits", joint.limits), ("friction", joint.friction), ("drive", joint.drive)):
+        plain = asdict(type(data)())
+        if changed := {name: value for name, value in asdict(data).items() if value != plain[name]}:
+            yield from _pairs({key: changed})
+    yield from _pairs({"link": link.name})
+    if not np.isnan(link.inertia.theta).all():
+        yield f"# {', '.join(NAMES)} about the link frame's origin; centre of mass {_rounded(link.inertia.com)} m"
+        yield from _pairs({"theta": link.inertia.theta})
+
+
+def _pairs(table: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in table.items():
+        yield f"{key} = {_value(value)}"
+
+
+def _pose(key: str, T: NDArray) -> Iterator[str]:
+    """The three upper rows of a transform; nothing for the identity."""
+    if not np.array_equal(T, np.eye(4)):
+        yield from [f"{key} = [", *(f"  {_value(row)}," for row in T[:3]), "]"]
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + " }"
+    if np.ndim(value) > 0 or isinstance(value, tuple):
+        return "[" + ", ".join(_value(item) for item in value) + "]"
+    return repr(
+        float(value)
+    )  # the shortest text that reads back as the same double; inf and nan are TOML too
+
+
+def _string(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ModelError(
+            f"save: the text {text!r:.80} holds characters that cannot be written as UTF-8"
+        ) from None
+    # JSON's escapes are TOML's, but for the delete character, which TOML wants escaped.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _rounded(vector: NDArray) -> str:
+    return ", ".join(f"{x:.4g}" for x in vector)

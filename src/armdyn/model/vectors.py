@@ -1,0 +1,181 @@
+"""Arms from axes and vectors, as read from a drawing.
+
+Source: seed document 002 (Vukobratovic and Potkonjak), with its errata. Member i is described by the
+joint axis e_i and the vectors r_{i-1,i} (from joint i back to the mass centre T_{i-1}) and r_ii (from
+joint i to the mass centre T_i), each in the axes of the member it belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ModelError
+from armdyn.model.arm import Arm, Link
+from armdyn.model.dh import data_from, inertia_from
+from armdyn.model.joint import Drive, Friction, Joint, Limits
+from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.transform import transform
+
+KINDS = ("R", "P", "RP")
+KEYS = (
+    "name", "kind", "e_prev", "e_own", "r_prev", "r_own", "a_prev", "a_own", "mass", "inertia", "turn", "slide",
+)  # fmt: skip
+SYMBOLS = {"m": "mass", "J": "inertia"}  # the source's own letters are understood as well
+
+# A vector this close to the axis (as a sine) does not tell where zero angle is.
+ALONG_AXIS = 1e-9
+
+
+def arm_from_vectors(
+    members: Sequence[Mapping[str, Any]],
+    *,
+    gravity: ArrayLike | None = None,
+    name: str | None = None,
+    base_pose: ArrayLike | None = None,
+    tool_pose: ArrayLike | None = None,
+    notes: Sequence[str] | None = None,
+) -> Arm:
+    """An arm from members given by their axes and vectors.
+
+    The frame of every member lies at its mass centre, with the axes in which its vectors are given.
+    At angle zero the two vectors of a joint lie in one plane with the axis, on opposite sides of it:
+    the straight position of 002 (5).
+
+    Parameters
+    ----------
+    members : sequence of mappings
+        One a member, from the base. Keys:
+
+        * `kind`: "R" (rotation about e), "P" (translation along e) or, the default, "RP": a rotation
+          about e and then a translation along `r_own`, two coordinates phi, x with a massless
+          link between them;
+        * `e_prev`, `e_own` (3,): the joint axis in the axes of the previous member and of this one;
+        * `r_prev` (3,): from the joint to the previous member's mass centre (the base frame's
+          origin for the first), in the previous member's axes [m];
+        * `r_own` (3,): from the joint to this member's mass centre, in its own axes [m]; for "RP"
+          the direction of the translation, whose length does not matter;
+        * `a_prev`, `a_own` (3,): where `r_prev` or `r_own` lies along the axis and so does not show
+          where angle zero is, the directions that coincide there;
+        * `mass` [kg], `inertia` about the mass centre: (3, 3), or the three principal moments
+          [kg m²]; the source's letters `m` and `J` are understood too;
+        * `turn`, `slide`: mappings with `limits`, `friction` and `drive` of the rotation and of
+          the translation;
+        * `name`.
+    gravity : array_like, shape (3,)
+        Acceleration vector in base axes [m/s²].
+    name : str
+    base_pose, tool_pose : array_like, shape (4, 4)
+        Pose of the fixed frame, and of the tip in the last member's frame.
+    notes : sequence of str
+        Where the numbers come from.
+
+    Returns
+    -------
+    Arm
+        Coordinates in the order phi1, x1, phi2, ...
+    """
+    if isinstance(members, Mapping) or not isinstance(members, Sequence):
+        raise ModelError(f"from_vectors: expected a sequence of members, got {type(members).__name__}")
+    pairs = [pair for i, member in enumerate(members, start=1) for pair in _pairs(member, i)]
+    options = {
+        "gravity": gravity,
+        "name": name,
+        "base_pose": base_pose,
+        "tool_pose": tool_pose,
+        "notes": notes,
+    }
+    given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
+    return Arm(tuple(joint for joint, _ in pairs), tuple(link for _, link in pairs), **given)
+
+
+def _pairs(member: Mapping[str, Any], i: int) -> list[tuple[Joint, Link]]:
+    """The joint and link of a member, or the two of a member that turns and slides."""
+    where = f"member {i}"
+    if not isinstance(member, Mapping):
+        raise ModelError(f"{where}: expected a mapping of axes and vectors, got {member!r:.80}")
+    member = {SYMBOLS.get(key, key): value for key, value in member.items() if value is not None}
+    if unknown := [str(key) for key in member if key not in KEYS]:
+        raise ModelError(f"{where}: unknown key {', '.join(unknown)}; expected some of {', '.join(KEYS)}")
+    kind = member.get("kind", "RP")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ModelError(f"{where}: unknown kind {kind!r:.80}; expected one of {', '.join(KINDS)}")
+    name = member.get("name", f"member{i}")
+    link = Link(name, _inertia(member, where))
+    e_prev, e_own = _unit(member, "e_prev", where), _unit(member, "e_own", where)
+    r_prev, r_own = _vector(member, "r_prev", where), _vector(member, "r_own", where)
+    # 002 (5): at angle zero -r_{i-1,i} and r_ii point the same way, seen along the axis.
+    A = (
+        _triad(e_prev, -r_prev, member, "a_prev", where) @ _triad(e_own, r_own, member, "a_own", where).T
+    )  # (7)
+    before = transform(translation=-r_prev)
+    turn, slide = _data(member, "turn", where), _data(member, "slide", where)
+    if kind != "RP":
+        what, data = ("revolute", turn) if kind == "R" else ("prismatic", slide)
+        return [(Joint(f"{name}_joint", what, e_prev, before, transform(A, A @ r_own), **data), link)]
+    carrier = Link(f"{name}_carrier", Inertia.zero())
+    return [
+        (Joint(f"{name}_turn", "revolute", e_prev, before, transform(A), **turn), carrier),
+        (Joint(f"{name}_slide", "prismatic", _unit(member, "r_own", where), **slide), link),
+    ]
+
+
+def _triad(e: NDArray, r: NDArray, member: Mapping[str, Any], key: str, where: str) -> NDArray:
+    """The columns e, a, l of 002 (5), (6): the axis, the direction of `r` across it, and their normal."""
+    r = _vector(member, key, where) if key in member else r
+    a = np.cross(e, np.cross(r, e))
+    length = np.linalg.norm(a)
+    if length <= ALONG_AXIS * np.linalg.norm(r):
+        raise ModelError(
+            f"{where}: the vector lies along the joint axis and does not show where angle zero is; "
+            f"give a direction across the axis as '{key}'"
+        )
+    return np.column_stack([e, a / length, np.cross(e, a / length)])
+
+
+def _inertia(member: Mapping[str, Any], where: str) -> Inertia:
+    """Of a body whose frame lies at its mass centre."""
+    if "mass" not in member and "inertia" in member:
+        raise ModelError(f"{where}: inertia is given, but mass is not")
+    tensor = member.get("inertia")
+    body = {
+        "mass": member.get("mass"),
+        "com": np.zeros(3),
+        "inertia": np.diag(tensor) if np.ndim(tensor) == 1 else tensor,
+    }
+    found = inertia_from(body if "mass" in member else {}, where)
+    found.refuse_impossible(where)
+    return found
+
+
+def _data(member: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
+    data = member.get(key, {})
+    if not isinstance(data, Mapping) or any(name not in ("limits", "friction", "drive") for name in data):
+        raise ModelError(
+            f"{where}: {key}: expected a mapping of limits, friction and drive, got {data!r:.80}"
+        )
+    kinds: dict[str, Any] = {"limits": Limits, "friction": Friction, "drive": Drive}
+    return {name: data_from(kinds[name], value, f"{where}: {key}: {name}") for name, value in data.items()}
+
+
+def _vector(member: Mapping[str, Any], key: str, where: str) -> NDArray:
+    if key not in member:
+        raise ModelError(f"{where}: lacks '{key}'; expected three numbers")
+    try:
+        vector = np.array(member[key], dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"{where}: {key}: expected three numbers, got {member[key]!r:.80}") from None
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise ModelError(f"{where}: {key}: expected three finite numbers, got {member[key]!r:.80}")
+    return vector
+
+
+def _unit(member: Mapping[str, Any], key: str, where: str) -> NDArray:
+    vector = _vector(member, key, where)
+    length = np.linalg.norm(vector)
+    if not (length > 1e-9 and np.isfinite(length)):
+        raise ModelError(f"{where}: {key}: expected a direction, got length {length:g}")
+    return vector / length
