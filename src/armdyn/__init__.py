@@ -11,6 +11,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "armdyn.dynamics.adaptive_regressor": ("adaptive_regressor",),
     "armdyn.dynamics.base_parameters": ("base_parameters", "base_regressor"),
     "armdyn.dynamics.coriolis": ("coriolis_matrix", "mass_matrix_rate"),
     "armdyn.dynamics.energy": ("energy_rates", "kinetic_energy", "potential_energy"),
@@ -19,7 +20,14 @@ _HOMES = {
     "armdyn.dynamics.mass_matrix": ("mass_matrix",),
     "armdyn.dynamics.linearize": ("linearize",),
     "armdyn.dynamics.newton_euler": ("inverse_dynamics",),
+    "armdyn.dynamics.energy_regressor": (
+        "energy_regressor",
+        "lagrangian_regressor",
+        "momentum_regressor",
+        "power_regressor",
+    ),
     "armdyn.dynamics.regressor": ("regressor",),
+    "armdyn.dynamics.regressor16": ("regressor16", "theta16"),
     "armdyn.dynamics.torque_derivatives": ("torque_derivatives",),
     "armdyn.errors": ("ArmdynError", "ArmdynWarning"),
     "armdyn.kinematics.forward": ("forward_kinematics", "link_poses"),
@@ -28,14 +36,18 @@ _HOMES = {
     "armdyn.model.io": ("load",),
     "armdyn.model.joint": ("Drive", "Friction", "Joint", "Limits"),
     "armdyn.spatial.inertia": ("Inertia",),
+    "armdyn.trace.numeric": ("kernel",),
     "armdyn.trace.traced": ("traced",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULES = ("arms",)
 
-__all__ = sorted(_HOME_OF)
+__all__ = sorted([*_HOME_OF, *_MODULES])
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"armdyn.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'armdyn' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME_OF[name]), name)
@@ -44,4 +56,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME_OF])
+    return sorted([*globals(), *__all__])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +17,27 @@ KINDS = ("revolute", "prismatic")
 def _check_number(value: object, what: str, *, infinite: bool = False, negative: bool = True) -> float:
     """`value` as a float, or a ModelError that says what it should have been."""
     try:
+        if isinstance(value, bool | str):
+            raise TypeError
         number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{what}: expected a number, got {value!r:.80}") from None
     if np.isnan(number) or (np.isinf(number) and not infinite):
         raise ModelError(f"{what}: expected a finite number, got {number}")
     if number < 0 and not negative:
         raise ModelError(f"{what}: expected a number >= 0, got {number:g}")
     return number
+
+
+def _harmonics(rows: Any) -> tuple[tuple[float, float, float], ...]:
+    """The harmonics as rows of three numbers."""
+    try:
+        table = [[_check_number(x, "friction: harmonics") for x in row] for row in rows]
+    except TypeError:
+        table = [[]]
+    if any(len(row) != 3 for row in table):
+        raise ModelError(f"friction: expected harmonics as rows (order, cosine, sine), got {rows!r:.80}")
+    return tuple((order, cosine, sine) for order, cosine, sine in table)
 
 
 @dataclass(frozen=True)
@@ -50,8 +64,8 @@ class Friction:
 
     The torque that opposes motion at velocity v (see `dynamics.friction`) is
 
-        viscous v + [coulomb + (static - coulomb) exp(-(v / stribeck)²)] sign(v) + asymmetry |sign(v)| + offset
-        + sum of harmonics, scaled with load and temperature
+        viscous v + [coulomb + (static - coulomb) exp(-(v / stribeck)²)] sign(v) + asymmetry |sign(v)|
+        + offset + sum of harmonics, scaled with load and temperature
     """
 
     viscous: float = 0.0  # N m s/rad or N s/m
@@ -68,10 +82,7 @@ class Friction:
     def __post_init__(self) -> None:
         for f in fields(self):
             if f.name == "harmonics":
-                rows = tuple(tuple(_check_number(x, "friction: harmonics") for x in row) for row in self.harmonics)
-                if any(len(row) != 3 for row in rows):
-                    raise ModelError("friction: expected harmonics as rows (order, cosine, sine)")
-                object.__setattr__(self, "harmonics", rows)
+                object.__setattr__(self, "harmonics", _harmonics(self.harmonics))
             elif getattr(self, f.name) is not None:
                 object.__setattr__(self, f.name, _check_number(getattr(self, f.name), f"friction: {f.name}"))
         if self.stribeck <= 0:
@@ -92,7 +103,8 @@ class Drive:
     def __post_init__(self) -> None:
         for f in fields(self):
             if getattr(self, f.name) is not None:
-                value = _check_number(getattr(self, f.name), f"drive: {f.name}", negative=f.name in ("gear_ratio", "rest"))
+                signed = f.name in ("gear_ratio", "rest")
+                value = _check_number(getattr(self, f.name), f"drive: {f.name}", negative=signed)
                 object.__setattr__(self, f.name, value)
         if self.gear_ratio == 0:
             raise ModelError("drive: expected a gear ratio other than 0")
@@ -117,31 +129,35 @@ class Joint:
     axis: NDArray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
     before: NDArray = field(default_factory=lambda: np.eye(4))
     after: NDArray = field(default_factory=lambda: np.eye(4))
-    limits: Limits = Limits()
-    friction: Friction = Friction()
-    drive: Drive = Drive()
+    limits: Limits = field(default_factory=Limits)
+    friction: Friction = field(default_factory=Friction)
+    drive: Drive = field(default_factory=Drive)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ModelError(f"joint: expected a name, got {self.name!r}")
+            raise ModelError(f"joint: expected a name, got {self.name!r:.80}")
         where = f"joint '{self.name}'"
-        if self.kind not in KINDS:
-            raise ModelError(f"{where}: unknown kind {self.kind!r}; expected one of {', '.join(KINDS)}")
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
+            raise ModelError(f"{where}: unknown kind {self.kind!r:.80}; expected one of {', '.join(KINDS)}")
         object.__setattr__(self, "axis", _unit(self.axis, where))
         for name in ("before", "after"):
             object.__setattr__(self, name, check_transform(getattr(self, name), f"{where}: {name}"))
+        for name, kind in (("limits", Limits), ("friction", Friction), ("drive", Drive)):
+            if not isinstance(getattr(self, name), kind):
+                got = getattr(self, name)
+                raise ModelError(f"{where}: {name}: expected {kind.__name__}(...), got {got!r:.80}")
 
 
 def _unit(axis: object, where: str) -> NDArray:
     """The axis as a read-only unit vector."""
     try:
         vector = np.array(axis, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{where}: expected an axis of three numbers, got {axis!r:.80}") from None
     if vector.shape != (3,) or not np.isfinite(vector).all():
         raise ModelError(f"{where}: expected an axis of three finite numbers, got {axis!r:.80}")
     length = np.linalg.norm(vector)
-    if not length > 1e-9:
+    if not 1e-9 < length < np.inf:
         raise ModelError(f"{where}: the axis has length {length:g}; expected a direction")
     # An axis that is a unit vector already keeps its bits, so that round trips are exact.
     vector = vector if abs(length - 1) < 1e-15 else vector / length

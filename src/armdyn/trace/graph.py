@@ -88,6 +88,10 @@ class Graph:
             return self.add("neg", b)
         return None
 
+    def input_node(self, port: int, index: int) -> int | None:
+        """The node of an input entry, if the graph reads it."""
+        return self._known.get(Node("input", (), (port, index)))
+
     def uses(self) -> list[int]:
         """How often each node is read, by other nodes or as an output."""
         count = [0] * len(self.nodes)

@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
-from armdyn.trace import virtual
+from armdyn.trace.numeric import Runner, options_of
 from armdyn.trace.program import Port, Program, as_list, unflatten
-from armdyn.trace.shapes import evaluate, text
+from armdyn.trace.shapes import evaluate
 from armdyn.trace.symbols import ca, is_symbol
 
 
@@ -42,7 +42,7 @@ class Subject(Protocol):
 
 
 class Variant(NamedTuple):
-    """Which inputs are present and which options are chosen; `folded` bound data become constants."""
+    """Which inputs are present and which options are chosen."""
 
     inputs: tuple[str, ...]
     options: tuple[tuple[str, Any], ...] = ()
@@ -81,15 +81,20 @@ class Traced:
             namedtuple(self.name.title().replace("_", ""), tuple(returns)) if len(returns) > 1 else None  # type: ignore[misc]
         )
         self._programs: dict[tuple[str, Variant], Program] = {}
+        self.plain_variant = self.variant(dict.fromkeys(self.required), self.options)
+        self.runner = Runner(self)
 
     # -- the public function --------------------------------------------------------------------------
 
     def public(self) -> Callable[..., Any]:
         """The function that users call."""
 
+        fast, call = self.runner.fast, self.call
+
         @functools.wraps(self.formula)
         def function(subject: Subject, *args: Any, **keywords: Any) -> Any:
-            return self.call(subject, args, keywords)
+            short = fast.get(id(subject))  # one sample of this subject before: a direct native call
+            return short(*args, **keywords) if short is not None else call(subject, args, keywords)
 
         function.__signature__ = self._signature()  # type: ignore[attr-defined]
         function.traced = self  # type: ignore[attr-defined]
@@ -110,7 +115,7 @@ class Traced:
         values, options = self.sort_arguments(args, keywords)
         if any(is_symbol(v) or _has_symbol(v) for v in values.values()):
             return self.symbolic(subject, values, options)
-        return self.numeric(subject, values, options, out, threads)
+        return self.wrap(self.runner(subject, values, options, out, threads))
 
     def sort_arguments(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Split a call's arguments into data by name (absent ones left out) and options."""
@@ -157,7 +162,7 @@ class Traced:
     def variant(self, values: Mapping[str, Any], options: Mapping[str, Any]) -> Variant:
         """The variant that a call with these values and options needs."""
         present = tuple(name for name in self.order if name in values or name in self.bound)
-        return Variant(present, tuple(sorted(options.items())))
+        return Variant(present, options_of(options))
 
     # -- symbols --------------------------------------------------------------------------------------
 
@@ -168,7 +173,7 @@ class Traced:
         if any(isinstance(v, ca.MX) for v in values.values()):
             return self._embed(subject, values, options)
         symbols = {name: self._symbol(subject, name, value) for name, value in values.items()}
-        return self._wrap(as_list(self.formula(subject, **symbols, **options), tuple(self.returns)))
+        return self.wrap(as_list(self.formula(subject, **symbols, **options), tuple(self.returns)))
 
     def _symbol(self, subject: Subject, name: str, value: Any) -> Any:
         """A value as a symbol of the declared shape."""
@@ -194,46 +199,9 @@ class Traced:
             matrix = ca.MX(value) if is_symbol(value) else ca.MX(ca.DM(np.asarray(value, float)))
             flat.append(ca.vec(matrix.T) if len(port.shape) == 2 else ca.vec(matrix))
         results = program.function.call(flat)
-        return self._wrap([unflatten(y, port.shape) for y, port in zip(results, program.outputs, strict=True)])
+        return self.wrap([unflatten(y, port.shape) for y, port in zip(results, program.outputs, strict=True)])
 
-    # -- numbers --------------------------------------------------------------------------------------
-
-    def numeric(self, subject: Subject, values: dict[str, Any], options: dict[str, Any], out: Any, threads: Any) -> Any:
-        """Arrays in, arrays out."""
-        for name in self.bound:
-            if name not in values:
-                values[name] = subject.trace_data(name)
-        program = self.program(subject, self.variant(values, options))
-        arrays = [self._array(subject, port, values[port.name]) for port in program.inputs]
-        return self._wrap(virtual.evaluate(program, arrays, self._outs(out)))
-
-    def _array(self, subject: Subject, port: Port, value: Any) -> NDArray:
-        """A value as a float array whose last axes are the declared ones."""
-        if isinstance(value, (tuple, list)) and len(port.shape) == 2 and len(value) == port.shape[0]:
-            value = np.stack(np.broadcast_arrays(*(self._floats(port, v) for v in value)), axis=-2)
-        array = self._floats(port, value)
-        k = len(port.shape)
-        if array.shape[max(array.ndim - k, 0) :] != port.shape:
-            raise ShapeError(
-                f"{self.name}: expected {port.name} of shape {text(port.shape)} for {subject!r}, got {array.shape}"
-            )
-        return array
-
-    def _floats(self, port: Port, value: Any) -> NDArray:
-        try:
-            array = np.asarray(value)
-            if array.dtype != np.float64:
-                array = array.astype(np.float64, casting="same_kind") if array.dtype.kind in "biuf" else _refuse(array)
-        except (TypeError, ValueError):
-            raise ShapeError(f"{self.name}: expected numbers for {port.name}, got {value!r:.60}") from None
-        return array
-
-    def _outs(self, out: Any) -> list[NDArray | None]:
-        if out is None:
-            return [None] * len(self.returns)
-        return list(out) if self.result else [out]
-
-    def _wrap(self, results: list[Any]) -> Any:
+    def wrap(self, results: list[Any]) -> Any:
         """One result as it is, several as a NamedTuple."""
         return self.result(*results) if self.result else results[0]
 
@@ -241,6 +209,3 @@ class Traced:
 def _has_symbol(value: Any) -> bool:
     return isinstance(value, (tuple, list)) and any(is_symbol(v) for v in value)
 
-
-def _refuse(array: NDArray) -> NDArray:
-    raise TypeError(array.dtype)

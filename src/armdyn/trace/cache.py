@@ -1,0 +1,144 @@
+"""Compiled kernels on disk, in a folder that only the user can enter (it holds code).
+
+An entry is one file: magic, SHA-256 of the rest, a JSON header, machine code. Anything that does not
+match (truncated, damaged, foreign owner, other key) is treated as absent and built again. Files are
+replaced atomically, so that any number of processes may share the folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from armdyn.files import write_whole
+from armdyn.trace.native import Module
+from armdyn.trace.program import Port
+
+MAGIC = b"armdyn kernel 1\n"
+SUFFIX = ".kernel"
+# When an entry is added beyond this, the ones unused for longest go.
+LIMIT_BYTES = 512 * 2**20
+
+
+def folder() -> Path:
+    """The cache folder: `ARMDYN_CACHE_DIR`, or `armdyn` in the platform's cache folder of the user."""
+    chosen = os.environ.get("ARMDYN_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "armdyn" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "armdyn"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "armdyn"
+
+
+def _private_folder() -> Path | None:
+    """The folder, made if need be; None where no private folder can be had (then nothing is cached)."""
+    try:
+        path = folder()
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if hasattr(os, "getuid"):
+            info = path.stat()
+            if info.st_uid != os.getuid():
+                return None
+            if stat.S_IMODE(info.st_mode) & 0o077:
+                path.chmod(0o700)
+    except (OSError, RuntimeError):
+        return None
+    return path
+
+
+def read(key: str) -> Module | None:
+    """The entry of a key, or None if there is none that can be trusted."""
+    path = _private_folder()
+    if path is None:
+        return None
+    file = path / (key + SUFFIX)
+    try:
+        data = file.read_bytes()
+    except OSError:
+        return None
+    module = _decode(data, key)
+    with suppress(OSError):
+        os.utime(file) if module else file.unlink()
+    return module
+
+
+def write(key: str, module: Module) -> None:
+    """Keep an entry; a full disk or a read-only folder only means that the next process compiles again."""
+    path = _private_folder()
+    if path is None:
+        return
+    with suppress(OSError):
+        write_whole(path / (key + SUFFIX), _encode(module, key))
+        _trim(path)
+
+
+def _encode(module: Module, key: str) -> bytes:
+    header = {
+        "key": key,
+        "inputs": [asdict(port) for port in module.inputs],
+        "outputs": [asdict(port) for port in module.outputs],
+        "shared": module.shared,
+        "uniform_size": module.uniform_size,
+        "has_entry": module.has_entry,
+    }
+    text = json.dumps(header).encode()
+    rest = len(text).to_bytes(4, "little") + text + module.code
+    return MAGIC + hashlib.sha256(rest).digest() + rest
+
+
+def _decode(data: bytes, key: str) -> Module | None:
+    digest, rest = data[len(MAGIC) : len(MAGIC) + 32], data[len(MAGIC) + 32 :]
+    if not data.startswith(MAGIC) or hashlib.sha256(rest).digest() != digest:
+        return None
+    size = int.from_bytes(rest[:4], "little")
+    header = json.loads(rest[4 : 4 + size])
+    if header["key"] != key:
+        return None
+    inputs, outputs = (tuple(Port(p["name"], tuple(p["shape"])) for p in header[k]) for k in ("inputs", "outputs"))
+    return Module(rest[4 + size :], inputs, outputs, tuple(header["shared"]), header["uniform_size"], header["has_entry"])
+
+
+def entries() -> Iterator[os.DirEntry[str]]:
+    """The files of the cache."""
+    with suppress(OSError), os.scandir(folder()) as scan:
+        yield from (entry for entry in scan if entry.name.endswith(SUFFIX))
+
+
+def size() -> tuple[int, int]:
+    """Number of entries and their size in bytes."""
+    sizes = []
+    for entry in entries():
+        with suppress(OSError):
+            sizes.append(entry.stat().st_size)
+    return len(sizes), sum(sizes)
+
+
+def clear() -> int:
+    """Delete all entries; returns how many there were."""
+    count = 0
+    for entry in list(entries()):
+        with suppress(OSError):
+            os.unlink(entry.path)
+            count += 1
+    return count
+
+
+def _trim(path: Path) -> None:
+    """Delete the entries unused for longest while the folder is too large."""
+    found = sorted((entry.stat().st_mtime, entry.stat().st_size, entry.path) for entry in entries())
+    excess = sum(size for _, size, _ in found) - LIMIT_BYTES
+    for _, size, name in found:
+        if excess <= 0:
+            return
+        with suppress(OSError):
+            os.unlink(name)
+        excess -= size

@@ -1,0 +1,152 @@
+"""LLVM text of a direct CPython entry: one sample, exact arrays in, a fresh array (or `out=`) back.
+
+`pycall(self, argv, nargs, kwnames)` is a METH_FASTCALL | METH_KEYWORDS method. It looks at every argument: only
+aligned, C-contiguous float64 arrays of the declared shape are taken here; any other call goes to the
+Python fallback. The layouts it relies on are stable in CPython 3.10 to 3.14 and NumPy 2 and are
+checked by a self-test before the first use (see `native`).
+"""
+
+from __future__ import annotations
+
+from armdyn.trace.graph import Graph
+from armdyn.trace.shapes import Shape
+
+# Byte offsets in NumPy's array object.
+TYPE, DATA, NDIM, DIMS, STRIDES, DTYPE, FLAGS = 8, 16, 24, 32, 40, 56, 64
+ALIGNED, WRITEABLE = 0x0100, 0x0400
+
+# Entries of the table that is filled after loading: addresses in this process.
+CONTEXT = ("ndarray", "float64", "empty", "vectorcall", "getitem", "out")
+
+
+def entry(graph: Graph, shared: frozenset[int]) -> str:
+    """The text of `pycall` for a graph with one output; the shared inputs are in the bound uniform block."""
+    data = [k for k in range(len(graph.inputs)) if k not in shared]
+    shape = graph.outputs[0].shape
+    count = len(data)
+    lines = ["  %first = icmp eq i64 %nargs, " + str(count), "  br i1 %first, label %check0, label %fallback"]
+    for at, k in enumerate(data):
+        lines += _check(f"a{at}", f"getelementptr ptr, ptr %argv, i64 {at}", graph.inputs[k].shape, ALIGNED, f"check{at}", f"check{at + 1}")
+    lines += [f"check{count}:", "  %plain = icmp eq ptr %kwnames, null", "  br i1 %plain, label %fresh, label %keywords"]
+    lines += _fresh(shape) + _given(graph, data, shape) + _compute(graph, data) + _fallback()
+    table = f"@context = global [{len(CONTEXT)} x i64] zeroinitializer"
+    dims = f"@dims = internal constant [{max(len(shape), 1)} x i64] [{', '.join(f'i64 {s}' for s in shape or (1,))}]"
+    head = "define ptr @pycall(ptr %self, ptr %argv, i64 %nargs, ptr %kwnames) nounwind {"
+    return "\n".join([table, dims, head, *_load_context(), *lines, "}"])
+
+
+def _load_context() -> list[str]:
+    lines = ["start:"]
+    for k, name in enumerate(CONTEXT):
+        lines += [f"  %at_{name} = getelementptr i64, ptr @context, i64 {k}", f"  %{name} = load ptr, ptr %at_{name}"]
+    return lines
+
+
+def _field(name: str, base: str, offset: int, kind: str) -> list[str]:
+    """Load a field of an object."""
+    return [f"  %{name}.p = getelementptr i8, ptr {base}, i64 {offset}", f"  %{name} = load {kind}, ptr %{name}.p"]
+
+
+def _check(a: str, where: str, shape: Shape, flags: int, label: str, good: str) -> list[str]:
+    """Go on to `good` if the array is exactly as declared, else to the fallback."""
+    strides = [8]
+    for size in shape[:0:-1]:
+        strides.insert(0, strides[0] * size)
+    lines = [f"{label}:", f"  %{a}.at = {where}", f"  %{a} = load ptr, ptr %{a}.at", *_field(f"{a}.type", f"%{a}", TYPE, "ptr")]
+    lines += [f"  %{a}.is = icmp eq ptr %{a}.type, %ndarray", f"  br i1 %{a}.is, label %{a}.array, label %fallback", f"{a}.array:"]
+    lines += _field(f"{a}.dtype", f"%{a}", DTYPE, "ptr") + _field(f"{a}.nd", f"%{a}", NDIM, "i32") + _field(f"{a}.flags", f"%{a}", FLAGS, "i32")
+    lines += [
+        f"  %{a}.c0 = icmp eq ptr %{a}.dtype, %float64",
+        f"  %{a}.c1 = icmp eq i32 %{a}.nd, {len(shape)}",
+        f"  %{a}.set = and i32 %{a}.flags, {flags}",
+        f"  %{a}.c2 = icmp eq i32 %{a}.set, {flags}",
+        f"  %{a}.c3 = and i1 %{a}.c0, %{a}.c1",
+        f"  %{a}.c4 = and i1 %{a}.c3, %{a}.c2",
+        f"  br i1 %{a}.c4, label %{a}.sizes, label %fallback",
+        f"{a}.sizes:",
+        *_field(f"{a}.dims", f"%{a}", DIMS, "ptr"),
+        *_field(f"{a}.strides", f"%{a}", STRIDES, "ptr"),
+    ]
+    ok = "true"
+    for k, (size, stride) in enumerate(zip(shape, strides, strict=False)):
+        for what, want in (("dims", size), ("strides", stride)):
+            v = f"{a}.{what}{k}"
+            lines += _field(v, f"%{a}.{what}", 8 * k, "i64")
+            lines += [f"  %{v}.eq = icmp eq i64 %{v}, {want}", f"  %{v}.ok = and i1 {ok}, %{v}.eq"]
+            ok = f"%{v}.ok"
+    return [*lines, *_field(f"{a}.data", f"%{a}", DATA, "ptr"), f"  br i1 {ok}, label %{good}, label %fallback"]
+
+
+def _fresh(shape: Shape) -> list[str]:
+    """Allocate the result; NumPy's function takes over one reference to the dtype."""
+    return [
+        "fresh:",
+        "  %refs = load i64, ptr %float64",
+        "  %more = add i64 %refs, 1",
+        "  store i64 %more, ptr %float64",
+        f"  %new = call ptr %empty(i32 {len(shape)}, ptr @dims, ptr %float64, i32 0)",
+        "  %none = icmp eq ptr %new, null",
+        "  br i1 %none, label %failed, label %allocated",
+        "failed:",
+        "  ret ptr null",
+        "allocated:",
+        *_field("new.data", "%new", DATA, "ptr"),
+        "  br label %compute",
+    ]
+
+
+def _given(graph: Graph, data: list[int], shape: Shape) -> list[str]:
+    """Take `out=` if it is the only keyword, exactly as declared and apart from the inputs."""
+    count = len(data)
+    lines = ["keywords:", *_field("kw.count", "%kwnames", 16, "i64"), "  %kw.one = icmp eq i64 %kw.count, 1"]
+    lines += ["  br i1 %kw.one, label %kw.name, label %fallback", "kw.name:"]
+    lines += ["  %kw.at = call ptr %getitem(ptr %kwnames, i64 0)", "  %kw.out = icmp eq ptr %kw.at, %out"]
+    lines += ["  br i1 %kw.out, label %given, label %fallback"]
+    lines += _check("y", f"getelementptr ptr, ptr %argv, i64 {count}", shape, ALIGNED | WRITEABLE, "given", "apart0")
+    size = 8 * graph.outputs[0].size
+    for at, k in enumerate(data):
+        lines += [
+            f"apart{at}:",
+            f"  %y.end{at} = getelementptr i8, ptr %y.data, i64 {size}",
+            f"  %x.end{at} = getelementptr i8, ptr %a{at}.data, i64 {8 * graph.inputs[k].size}",
+            f"  %before{at} = icmp ule ptr %y.end{at}, %a{at}.data",
+            f"  %behind{at} = icmp ule ptr %x.end{at}, %y.data",
+            f"  %apart.ok{at} = or i1 %before{at}, %behind{at}",
+            f"  br i1 %apart.ok{at}, label %apart{at + 1}, label %fallback",
+        ]
+    return [
+        *lines,
+        f"apart{count}:",
+        "  %refs.y = load i64, ptr %y",
+        "  %more.y = add i64 %refs.y, 1",
+        "  store i64 %more.y, ptr %y",
+        "  br label %compute",
+    ]
+
+
+def _compute(graph: Graph, data: list[int]) -> list[str]:
+    """Run the kernel on one sample. Shared inputs are not read: their values are in the uniform block."""
+    place = {k: f"%a{at}.data" for at, k in enumerate(data)}
+    words = [f"ptr {place.get(k, 'null')}, i64 0" for k in range(len(graph.inputs))]
+    words += ["ptr %result.data, i64 0", "ptr %uniform", "i64 1"]
+    last = f"apart{len(data)}"
+    return [
+        "compute:",
+        f"  %result = phi ptr [ %new, %allocated ], [ %y, %{last} ]",
+        f"  %result.data = phi ptr [ %new.data, %allocated ], [ %y.data, %{last} ]",
+        *_field("uniform", "%self", DATA, "ptr"),
+        f"  call void @kern({', '.join(words)})",
+        "  ret ptr %result",
+    ]
+
+
+def _fallback() -> list[str]:
+    """Let Python handle the call: the callable's address stands 64 bytes before the uniform block."""
+    return [
+        "fallback:",
+        *_field("block", "%self", DATA, "ptr"),
+        "  %callable.p = getelementptr i8, ptr %block, i64 -64",
+        "  %callable = load ptr, ptr %callable.p",
+        "  %answer = call ptr %vectorcall(ptr %callable, ptr %argv, i64 %nargs, ptr %kwnames)",
+        "  ret ptr %answer",
+    ]

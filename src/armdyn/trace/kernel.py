@@ -1,0 +1,187 @@
+"""Kernels: a program made ready to run on arrays, found in memory, on disk, or compiled."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ArmdynError, ArmdynWarning
+from armdyn.trace import virtual
+from armdyn.trace.program import Port, Program
+
+# Graphs with more instructions than this would compile for minutes: the virtual machine runs them.
+LARGEST_NATIVE = 30_000
+# Batches below this many samples are not worth waking threads for.
+THREAD_FROM = 4096
+
+# Folders whose text cannot change a formula.
+_NOT_FORMULAS = {"cli", "report", "studio", "library"}
+
+
+class VirtualKernel:
+    """Runs a program on CasADi's virtual machine."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.inputs, self.outputs = program.inputs, program.outputs
+
+    def __call__(self, arrays: Sequence[NDArray], outs: Sequence[NDArray | None], threads: int) -> list[NDArray]:
+        """Compute one array an output."""
+        return virtual.evaluate(self.program, arrays, outs)
+
+    def bind(self, shared: Sequence[NDArray], fallback: Callable[..., Any]) -> Callable[..., Any]:
+        """There is no faster way for single samples."""
+        return fallback
+
+
+class NativeKernel:
+    """Runs machine code through a NumPy gufunc."""
+
+    def __init__(self, loaded: Any) -> None:
+        self._loaded = loaded
+        self.inputs, self.outputs = loaded.module.inputs, loaded.module.outputs
+        self.bind = loaded.bind
+
+    def __call__(self, arrays: Sequence[NDArray], outs: Sequence[NDArray | None], threads: int) -> list[NDArray]:
+        """Compute one array an output, in parallel over blocks of samples if asked."""
+        arrays = [_contiguous(a, port) for a, port in zip(arrays, self.inputs, strict=True)]
+        if threads > 1:
+            batch = np.broadcast_shapes(*(a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, self.inputs, strict=True)))
+            if batch and batch[0] >= threads and int(np.prod(batch)) >= THREAD_FROM:
+                return self._threaded(arrays, outs, threads, batch)
+        return self._run(arrays, outs)
+
+    def _run(self, arrays: Sequence[NDArray], outs: Sequence[NDArray | None]) -> list[NDArray]:
+        direct = [out if out is None or _is_plain(out, port) else None for out, port in zip(outs, self.outputs, strict=True)]
+        results = self._loaded.gufunc(*arrays, out=tuple(direct))
+        results = list(results) if len(self.outputs) > 1 else [results]
+        for k, out in enumerate(outs):
+            if out is not None and out is not results[k]:
+                out[...] = results[k]
+                results[k] = out
+        return results
+
+    def _threaded(
+        self, arrays: Sequence[NDArray], outs: Sequence[NDArray | None], threads: int, batch: tuple[int, ...]
+    ) -> list[NDArray]:
+        """Blocks of the first batch axis, one a thread; the gufunc releases the GIL."""
+        results = [
+            np.empty(batch + port.shape) if out is None else out for out, port in zip(outs, self.outputs, strict=True)
+        ]
+        edges = np.linspace(0, batch[0], threads + 1).astype(int)
+
+        def block(k: int) -> None:
+            part = slice(edges[k], edges[k + 1])
+            own = [
+                a[part] if a.ndim - len(p.shape) == len(batch) and a.shape[0] > 1 else a
+                for a, p in zip(arrays, self.inputs, strict=True)
+            ]
+            self._run(own, [r[part] for r in results])
+
+        list(_pool(threads, os.getpid()).map(block, range(threads)))
+        return results
+
+
+@cache
+def _pool(threads: int, process: int) -> ThreadPoolExecutor:
+    """Threads of this process (a forked child makes its own)."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="armdyn")
+
+
+def default_threads() -> int:
+    """`ARMDYN_NUM_THREADS`, else 1: worker processes and BLAS then never compete with us for cores."""
+    text = os.environ.get("ARMDYN_NUM_THREADS", "1")
+    return check_threads(int(text) if text.isdigit() else text)
+
+
+def check_threads(threads: Any) -> int:
+    """A number of threads, or an error that says what it should be."""
+    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or not 1 <= threads <= 1024:
+        raise ArmdynError(f"threads: expected a whole number from 1 to 1024, got {threads!r}")
+    return int(threads)
+
+
+def _strides(port: Port) -> tuple[int, ...]:
+    strides, step = [], 8
+    for size in reversed(port.shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+def _is_plain(array: NDArray, port: Port) -> bool:
+    """Whether the entries of each sample are contiguous, aligned doubles."""
+    k = len(port.shape)
+    return (k == 0 or array.strides[-k:] == _strides(port)) and array.flags.aligned
+
+
+def _contiguous(array: NDArray, port: Port) -> NDArray:
+    return array if _is_plain(array, port) else np.array(array, order="C")
+
+
+# -- finding or making them ----------------------------------------------------------------------------------
+
+
+@cache
+def source_digest() -> str:
+    """A digest of armdyn's own text, as far as it can change a formula."""
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        if not _NOT_FORMULAS & set(path.relative_to(root).parts):
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+_lock = threading.Lock()
+
+
+def make_kernel(program: Callable[[], Program], shared: frozenset[str], key: str | None, backend: str) -> Any:
+    """A kernel for a program that is traced only if it must be; `key` None means: keyed by its graph."""
+    if backend == "virtual":
+        return VirtualKernel(program())
+    from armdyn.trace import cache as disk
+    from armdyn.trace.native import Loaded, compile_graph, versions
+
+    with _lock:  # LLVM's global state; also keeps two threads from compiling the same kernel
+        name = _digest(key, shared, versions()) if key else None
+        module = disk.read(name) if name else None
+        if module is None:
+            from armdyn.trace.graph import graph_of
+
+            traced = program()
+            if traced.function.n_instructions() > LARGEST_NATIVE:
+                return _too_large(traced)
+            graph = graph_of(traced)
+            if name is None:
+                name = _digest(repr((graph.nodes, graph.results, graph.inputs, graph.outputs)), shared, versions())
+                module = disk.read(name)
+            if module is None:
+                ports = frozenset(k for k, port in enumerate(traced.inputs) if port.name in shared)
+                module = compile_graph(graph, ports)
+                disk.write(name, module)
+        return NativeKernel(Loaded(module))
+
+
+def _digest(key: str, shared: frozenset[str], versions: str) -> str:
+    return hashlib.sha256(repr((key, sorted(shared), versions)).encode()).hexdigest()
+
+
+def _too_large(program: Program) -> VirtualKernel:
+    warnings.warn(
+        f"{program.name} has {program.function.n_instructions()} instructions, more than {LARGEST_NATIVE}: "
+        "it runs on CasADi's virtual machine, about 100 times slower than a native kernel",
+        ArmdynWarning,
+        stacklevel=4,
+    )
+    return VirtualKernel(program)
