@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
+import numpy as np
 import pytest
 
 # Reproducible runs: the same examples everywhere, and no complaint about a slow shared machine.
@@ -99,3 +100,23 @@ def random_arm() -> Callable[..., Any]:
         )
 
     return build
+
+
+@pytest.fixture(scope="session")
+def chain_poses() -> Callable[[Any, Any], Any]:
+    """`chain_poses(arm, q)`: link poses (n, 4, 4) and the tip's (4, 4) by plain products of 4x4 matrices."""
+    from armdyn.spatial.rotation import from_axis_angle
+    from armdyn.spatial.transform import transform
+
+    def poses(arm: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:
+        T, found = arm.base_pose, []
+        for joint, x in zip(arm.joints, q, strict=True):
+            if joint.kind == "revolute":
+                motion = transform(from_axis_angle(joint.axis, x))
+            else:
+                motion = transform(translation=x * joint.axis)
+            T = T @ joint.before @ motion @ joint.after
+            found.append(T)
+        return np.array(found), T @ arm.tool_pose
+
+    return poses

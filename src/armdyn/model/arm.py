@@ -34,7 +34,9 @@ class Link:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ModelError(f"link: expected a name, got {self.name!r}")
+            raise ModelError(f"link: expected a name, got {self.name!r:.80}")
+        if not isinstance(self.inertia, Inertia):
+            raise ModelError(f"link '{self.name}': expected an Inertia, got {self.inertia!r:.80}")
 
 
 class Segment(NamedTuple):
@@ -48,7 +50,7 @@ class Segment(NamedTuple):
 
 
 class Physical(NamedTuple):
-    """Whether every link is a possible body; `problems` maps link names to reasons. True in a condition if so."""
+    """Whether every link is a possible body (then true in a condition), or `problems`: which is not and why."""
 
     problems: Mapping[str, str]
 
@@ -56,7 +58,8 @@ class Physical(NamedTuple):
         return not self.problems
 
     def __str__(self) -> str:
-        return "; ".join(f"link '{name}': {why}" for name, why in self.problems.items()) or "physically possible"
+        reasons = "; ".join(f"link '{name}': {why}" for name, why in self.problems.items())
+        return reasons or "physically possible"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,14 +82,16 @@ class Arm:
     notes: tuple[str, ...] = ()  # where the numbers come from and what was assumed
 
     def __post_init__(self) -> None:
+        for name in ("name", "base_name", "tip_name"):
+            if not isinstance(getattr(self, name), str) or not getattr(self, name):
+                raise ModelError(f"arm: expected text as {name}, got {getattr(self, name)!r:.80}")
         where = f"arm '{self.name}'"
-        object.__setattr__(self, "joints", tuple(self.joints))
-        object.__setattr__(self, "links", tuple(self.links))
-        object.__setattr__(self, "notes", tuple(self.notes))
+        for name, kind in (("joints", Joint), ("links", Link), ("notes", str)):
+            object.__setattr__(self, name, _tuple_of(kind, getattr(self, name), f"{where}: {name}"))
         if not self.joints:
             raise ModelError(f"{where}: the chain has no moving joint; expected at least one")
         if len(self.links) != len(self.joints):
-            raise ModelError(f"{where}: expected one link a joint, got {len(self.links)} links for {self.n} joints")
+            raise ModelError(f"{where}: expected one link a joint, got {len(self.links)} for {self.n} joints")
         _refuse_doubles(self.joint_names, f"{where}: joint")
         _refuse_doubles(self.link_names, f"{where}: link")
         object.__setattr__(self, "gravity", _check_vector(self.gravity, 3, f"{where}: gravity"))
@@ -125,7 +130,7 @@ class Arm:
 
     @cached_property
     def segments(self) -> tuple[Segment, ...]:
-        """The joints with their axes turned to z and structural zeros and ones exact; the base pose is in the first."""
+        """The joints, axes turned to z, structural zeros and ones exact; the base pose is in the first."""
         before = [joint.before for joint in self.joints]
         before[0] = self.base_pose @ before[0]
         return tuple(_segment(joint, T) for joint, T in zip(self.joints, before, strict=True))
@@ -149,10 +154,11 @@ class Arm:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A stable digest of the whole arm: geometry, inertia, gravity, names, limits, friction and drives."""
+        """A stable digest of the whole arm: geometry, inertia, gravity, names, limits, friction, drives."""
         digest = hashlib.sha256(self.geometry_fingerprint.encode())
         digest.update(_digestible(self.theta) + _digestible(self.gravity))
-        digest.update(repr((self.name, self.base_name, self.tip_name, self.joint_names, self.link_names)).encode())
+        names = (self.name, self.base_name, self.tip_name, self.joint_names, self.link_names)
+        digest.update(repr(names).encode())
         digest.update(repr([(j.limits, j.friction, j.drive) for j in self.joints]).encode())
         return digest.hexdigest()
 
@@ -164,31 +170,48 @@ class Arm:
 
     def with_theta(self, theta: ArrayLike) -> Arm:
         """The same arm with other inertial parameters (10 n,): any finite vector, or NaN where unknown."""
-        theta = np.asarray(theta, float)
-        if theta.shape != (inertial.SIZE * self.n,):
-            raise ModelError(
-                f"with_theta: expected {inertial.SIZE * self.n} numbers for arm '{self.name}', got shape {theta.shape}"
-            )
+        size = inertial.SIZE * self.n
+        try:
+            theta = np.array(theta, dtype=float)
+        except (TypeError, ValueError, OverflowError):
+            raise ModelError(f"with_theta: expected {size} numbers, got {theta!r:.80}") from None
+        if theta.shape != (size,):
+            raise ModelError(f"with_theta: expected shape ({size},) for arm '{self.name}', got {theta.shape}")
         rows = theta.reshape(self.n, inertial.SIZE)
-        return dataclasses.replace(
-            self, links=tuple(Link(link.name, Inertia(row)) for link, row in zip(self.links, rows, strict=True))
-        )
+        links = tuple(Link(link.name, Inertia(row)) for link, row in zip(self.links, rows, strict=True))
+        return dataclasses.replace(self, links=links)
 
     def with_gravity(self, gravity: ArrayLike) -> Arm:
         """The same arm under another gravity vector (3,), in base axes [m/s²]."""
-        return dataclasses.replace(self, gravity=gravity)
+        return dataclasses.replace(self, gravity=_check_vector(gravity, 3, "with_gravity"))
 
     def with_tool(self, tool_pose: ArrayLike) -> Arm:
         """The same arm with the tip elsewhere: its pose (4, 4) in the last link's frame."""
-        return dataclasses.replace(self, tool_pose=tool_pose)
+        return dataclasses.replace(self, tool_pose=check_transform(tool_pose, "with_tool"))
 
-    def with_payload(self, mass: float, com: ArrayLike = (0, 0, 0), inertia: ArrayLike | None = None) -> Arm:
-        """The same arm carrying a body: centre `com` in the tip frame [m], `inertia` (3, 3) about it [kg m²]."""
+    def with_payload(
+        self, mass: float, com: ArrayLike = (0, 0, 0), inertia: ArrayLike | None = None, frame: str = "tip"
+    ) -> Arm:
+        """The same arm carrying one more body on its last link.
+
+        Parameters
+        ----------
+        mass : float
+            [kg]
+        com : array_like, shape (3,)
+            Its centre of mass in `frame` [m].
+        inertia : array_like, shape (3, 3)
+            Tensor about its centre of mass, in the axes of `frame` [kg m²]; default a point mass.
+        frame : "tip" or "link"
+            The tip's frame, or that of the last link.
+        """
+        if frame not in ("tip", "link"):
+            raise ModelError(f"with_payload: expected frame 'tip' or 'link', got {frame!r:.80}")
         load = Inertia.from_com(mass, com, inertia)
         if why := load.problems():
             raise ModelError(f"with_payload: the payload is not a possible body: {why[0]}")
         last = self.links[-1]
-        carried = Link(last.name, last.inertia + load.moved(self.tool_pose))
+        carried = Link(last.name, last.inertia + (load.moved(self.tool_pose) if frame == "tip" else load))
         return dataclasses.replace(self, links=(*self.links[:-1], carried))
 
     def with_joints(self, joints: Iterable[Joint]) -> Arm:
@@ -199,9 +222,15 @@ class Arm:
 
     @classmethod
     def from_dh(
-        cls, rows: Sequence[Mapping[str, Any]] | str | os.PathLike[str], convention: str | None = None, **options: Any
+        cls,
+        rows: Sequence[Mapping[str, Any]] | str | os.PathLike[str],
+        convention: str | None = None,
+        **options: Any,
     ) -> Arm:
-        """An arm from Denavit-Hartenberg rows, "standard" (default) or "modified"; see `armdyn.model.dh.arm_from_dh`."""
+        """An arm from Denavit-Hartenberg rows, "standard" (default) or "modified".
+
+        See `armdyn.model.dh.arm_from_dh`.
+        """
         from armdyn.model.dh import arm_from_dh
 
         return arm_from_dh(rows, convention, **options)
@@ -264,7 +293,8 @@ def _segment(joint: Joint, before: NDArray) -> Segment:
     turn = np.eye(4)
     turn[:3, :3] = _rotation_from_z(joint.axis)
     before, after = before @ turn, inverse(turn) @ joint.after
-    return Segment(joint.kind, _snap(before[:3, :3]), _snap(before[:3, 3]), _snap(after[:3, :3]), _snap(after[:3, 3]))
+    constants = (before[:3, :3], before[:3, 3], after[:3, :3], after[:3, 3])
+    return Segment(joint.kind, *(_snap(constant) for constant in constants))
 
 
 def _rotation_from_z(axis: NDArray) -> NDArray:
@@ -272,7 +302,7 @@ def _rotation_from_z(axis: NDArray) -> NDArray:
     k = int(np.argmax(np.abs(axis)))
     if k == 2 and axis[2] == 1.0:
         return np.eye(3)
-    # The next axis in cyclic order is never nearly parallel to `axis`, and x = y cross z keeps zeros exact.
+    # This axis of the frame is never nearly parallel to `axis`, and x = y cross z keeps zeros exact.
     helper = np.eye(3)[(k + 2) % 3]
     x = np.cross(helper, axis)
     x /= np.linalg.norm(x)
@@ -298,12 +328,20 @@ def _digestible(array: NDArray) -> bytes:
 def _check_vector(vector: ArrayLike, size: int, what: str) -> NDArray:
     try:
         array = np.array(vector, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{what}: expected {size} numbers, got {vector!r:.80}") from None
     if array.shape != (size,) or not np.isfinite(array).all():
         raise ModelError(f"{what}: expected {size} finite numbers, got {vector!r:.80}")
     array.flags.writeable = False
     return array
+
+
+def _tuple_of(kind: type, items: Any, what: str) -> tuple[Any, ...]:
+    """The items as a tuple, each of them a `kind`."""
+    found = tuple(items) if isinstance(items, Iterable) and not isinstance(items, str) else None
+    if found is None or not all(isinstance(item, kind) for item in found):
+        raise ModelError(f"{what}: expected a sequence of {kind.__name__}, got {items!r:.80}")
+    return found
 
 
 def _refuse_doubles(names: Sequence[str], what: str) -> None:

@@ -30,8 +30,8 @@ ROW_KEYS = (
     "mass", "com", "inertia", "inertial", "limits", "friction", "drive",
 )  # fmt: skip
 
-# Measured tables break the triangle inequality: the PUMA 560's link 3 by 9 % of its largest moment. Up to this
-# share they are taken as they are, and `arm.is_physical` tells; beyond it axes are likely swapped.
+# Measured tables break the triangle inequality: link 3 of the PUMA 560 by 9 % of its largest moment. Up to
+# this share they are taken as they are, and `arm.is_physical` tells; beyond it axes are likely swapped.
 MEASURED = 0.2
 
 Data = TypeVar("Data", Limits, Friction, Drive)
@@ -85,7 +85,7 @@ def arm_from_dh(
     """
     given = {"convention": convention, "gravity": gravity, "name": name, "notes": notes}
     given |= {"base_pose": base_pose, "tool_pose": tool_pose}
-    options = {key: value for key, value in given.items() if value is not None}
+    options: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     if isinstance(rows, str | os.PathLike):
         from armdyn.model.dh_table import read_table
 
@@ -96,7 +96,7 @@ def arm_from_dh(
         raise ModelError(
             f"from_dh: unknown convention {convention!r}; expected one of {', '.join(CONVENTIONS)}"
         )
-    if isinstance(rows, Mapping) or not isinstance(rows, Sequence):
+    if not isinstance(rows, Sequence):
         raise ModelError(f"from_dh: expected a sequence of rows, got {type(rows).__name__}")
     built = [_joint_and_link(row, i, convention) for i, row in enumerate(rows, start=1)]
     return Arm(tuple(joint for joint, _ in built), tuple(link for _, link in built), **options)
@@ -131,7 +131,7 @@ def number(value: Any, what: str) -> float:
 _PI = re.compile(r"([+-]?)(?:(\d+(?:\.\d*)?)\*?)?pi(?:/([1-9]\d*(?:\.\d*)?))?")
 
 
-def _joint_and_link(row: Mapping[str, Any], i: int, convention: str) -> tuple[Joint, Link]:
+def _joint_and_link(row: Any, i: int, convention: str) -> tuple[Joint, Link]:
     where = f"DH row {i}"
     if not isinstance(row, Mapping):
         raise ModelError(f"{where}: expected a mapping with kind, a, alpha, d, theta, got {row!r:.80}")
@@ -155,14 +155,14 @@ def _joint_and_link(row: Mapping[str, Any], i: int, convention: str) -> tuple[Jo
     )
     body = inertia_from(row, where)
     # Tables also give a massless first link the one moment that matters, as the PUMA 560's do.
-    body.refuse_impossible(where, triangle=np.inf if body.mass == 0.0 else MEASURED)
+    body.refuse_impossible(where, triangle=1.0 if body.mass == 0.0 else MEASURED)
     return joint, Link(row.get("link", f"link{i}"), body)
 
 
 def _angle(row: Mapping[str, Any], key: str, where: str) -> float:
     """The angle `key`, or `key_deg`; ten numbers under `theta` are inertial parameters, not an angle."""
     in_degrees, plain = row.get(f"{key}_deg"), row.get(key)
-    if key == "theta" and np.ndim(plain) == 1:
+    if key == "theta" and _is_vector(plain):
         plain = None
     if in_degrees is not None and plain is not None:
         raise ModelError(f"{where}: both {key} and {key}_deg are given; expected one")
@@ -174,7 +174,7 @@ def _angle(row: Mapping[str, Any], key: str, where: str) -> float:
 def inertia_from(row: Mapping[str, Any], where: str) -> Inertia:
     """The inertia that `mass`, `com`, `inertia` or ten numbers describe; what is not given is NaN."""
     ten = row.get("inertial")
-    if ten is None and np.ndim(row.get("theta")) == 1:
+    if ten is None and _is_vector(row.get("theta")):
         ten = row["theta"]
     centred = [key for key in ("mass", "com", "inertia") if row.get(key) is not None]
     if ten is not None and centred:
@@ -185,6 +185,11 @@ def inertia_from(row: Mapping[str, Any], where: str) -> Inertia:
         return _centred(row) if ten is None else Inertia(ten)
     except ModelError as error:
         raise ModelError(f"{where}: {error}") from None
+
+
+def _is_vector(value: Any) -> bool:
+    """Whether this is a sequence (of inertial parameters) rather than one number or text (an angle)."""
+    return isinstance(value, np.ndarray) or (isinstance(value, Sequence) and not isinstance(value, str))
 
 
 def _centred(row: Mapping[str, Any]) -> Inertia:

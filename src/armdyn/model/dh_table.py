@@ -68,7 +68,7 @@ def table_from_toml(document: Mapping[str, Any], where: str) -> Table:
 
 
 def parse_csv(text: str, where: str = "DH table") -> Table:
-    """Read a DH table from CSV text; lines `# key: value` before the header set convention, name and gravity."""
+    """Read a DH table from CSV text; comments `# key: value` set convention, name and gravity."""
     options: dict[str, Any] = {"name": Path(where).stem}
     lines = text.splitlines()
     body = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]

@@ -70,7 +70,7 @@ def _read(path: str | os.PathLike[str], base: str | None, tip: str | None, optio
         return _same_chain(arm_from_dh(path, **options), base, tip, path)
     if suffix == ".xacro":
         raise ReadError(
-            f"{path}: a xacro is a program that writes a URDF; run 'xacro {Path(path).name}' and load its output"
+            f"{path}: a xacro is a program that writes a URDF; load the output of 'xacro {Path(path).name}'"
         )
     raise ReadError(f"{path}: unknown kind of file '{suffix}'; expected .urdf, .toml or .csv")
 
@@ -80,7 +80,7 @@ def _same_chain(arm: Arm, base: str | None, tip: str | None, path: str | os.Path
     for what, asked, got in (("base", base, arm.base_name), ("tip", tip, arm.tip_name)):
         if asked is not None and asked != got:
             raise ReadError(
-                f"{path}: the file holds one chain whose {what} is '{got}', not '{asked}'; only a URDF offers a choice"
+                f"{path}: the chain's {what} is '{got}', not '{asked}'; only a URDF offers a choice of chains"
             )
     return arm
 

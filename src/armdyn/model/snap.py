@@ -44,8 +44,12 @@ def snapped(arm: Arm, angle: float) -> Arm:
         before, after = (frame(getattr(j, side), f"joint '{j.name}': {side}") for side in ("before", "after"))
         return dataclasses.replace(j, axis=axis, before=before, after=after)
 
-    poses = {"base_pose": frame(arm.base_pose, "base_pose"), "tool_pose": frame(arm.tool_pose, "tool_pose")}
-    out = dataclasses.replace(arm, joints=tuple(joint(j) for j in arm.joints), **poses)
+    out = dataclasses.replace(
+        arm,
+        joints=tuple(joint(j) for j in arm.joints),
+        base_pose=frame(arm.base_pose, "base_pose"),
+        tool_pose=frame(arm.tool_pose, "tool_pose"),
+    )
     if not moves:
         return out
     largest = max(moves, key=lambda move: move[1])

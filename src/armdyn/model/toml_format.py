@@ -32,7 +32,8 @@ else:
 FORMAT = "armdyn arm"
 VERSION = 1
 TOP_KEYS = (
-    "format", "version", "name", "base", "tip", "gravity", "base_pose", "tool_pose", "physical", "notes", "joint",
+    "format", "version", "name", "base", "tip", "gravity", "base_pose", "tool_pose", "physical", "notes",
+    "joint",
 )  # fmt: skip
 JOINT_KEYS = (
     "name", "kind", "axis", "before", "after", "limits", "friction", "drive",
@@ -56,7 +57,7 @@ def arm_from_toml(text: str, where: str = "TOML text") -> Arm:
     found = [key for key in ("joint", "row", "member") if key in document]
     if len(found) != 1:
         raise ReadError(
-            f"{where}: expected one of [[joint]] (complete arm), [[row]] (DH table) or [[member]] (axes and vectors), "
+            f"{where}: expected one of [[joint]] (complete arm), [[row]] (DH table) or [[member]] (vectors), "
             f"got {' and '.join(found) or 'none'}"
         )
     try:
@@ -137,7 +138,7 @@ def _refuse_unknown(table: Mapping[str, Any], known: tuple[str, ...], where: str
 
 
 def pose_from(value: Any, where: str) -> Any:
-    """A 4x4 matrix from three or four rows of four numbers, or from a table with `xyz` [m] and `rpy` [rad]."""
+    """A 4x4 matrix from three or four rows of four numbers, or from a table of `xyz` [m] and `rpy` [rad]."""
     try:
         if isinstance(value, Mapping):
             _refuse_unknown(value, ("xyz", "rpy"), where)
@@ -179,7 +180,7 @@ def _head(arm: Arm) -> Iterator[str]:
     yield from _pose("base_pose", arm.base_pose)
     yield from _pose("tool_pose", arm.tool_pose)
     if any(link.inertia.is_known and link.inertia.problems() for link in arm.links):
-        yield "# Some links are not possible bodies (estimated or regrouped parameters): accept them as they are."
+        yield "# Some links are not possible bodies (measured, estimated, regrouped): take them as they are."
         yield from _pairs({"physical": False})
     if arm.notes:
         yield from ["notes = [", *(f"  {_value(note)}," for note in arm.notes), "]"]
@@ -196,7 +197,8 @@ def _joint(joint: Joint, link: Link) -> Iterator[str]:
             yield from _pairs({key: changed})
     yield from _pairs({"link": link.name})
     if not np.isnan(link.inertia.theta).all():
-        yield f"# {', '.join(NAMES)} about the link frame's origin; centre of mass {_rounded(link.inertia.com)} m"
+        com = ", ".join(f"{x:.4g}" for x in link.inertia.com)
+        yield f"# {', '.join(NAMES)} about the frame's origin; centre of mass {com} m"
         yield from _pairs({"theta": link.inertia.theta})
 
 
@@ -222,9 +224,8 @@ def _value(value: Any) -> str:
         return "{ " + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + " }"
     if np.ndim(value) > 0 or isinstance(value, tuple):
         return "[" + ", ".join(_value(item) for item in value) + "]"
-    return repr(
-        float(value)
-    )  # the shortest text that reads back as the same double; inf and nan are TOML too
+    # The shortest text that reads back as the same double; inf and nan are TOML too.
+    return repr(float(value))
 
 
 def _string(text: str) -> str:
@@ -236,7 +237,3 @@ def _string(text: str) -> str:
         ) from None
     # JSON's escapes are TOML's, but for the delete character, which TOML wants escaped.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _rounded(vector: NDArray) -> str:
-    return ", ".join(f"{x:.4g}" for x in vector)

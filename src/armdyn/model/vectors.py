@@ -22,7 +22,8 @@ from armdyn.spatial.transform import transform
 
 KINDS = ("R", "P", "RP")
 KEYS = (
-    "name", "kind", "e_prev", "e_own", "r_prev", "r_own", "a_prev", "a_own", "mass", "inertia", "turn", "slide",
+    "name", "kind", "e_prev", "e_own", "r_prev", "r_own", "a_prev", "a_own",
+    "mass", "inertia", "turn", "slide",
 )  # fmt: skip
 SYMBOLS = {"m": "mass", "J": "inertia"}  # the source's own letters are understood as well
 
@@ -78,7 +79,7 @@ def arm_from_vectors(
     Arm
         Coordinates in the order phi1, x1, phi2, ...
     """
-    if isinstance(members, Mapping) or not isinstance(members, Sequence):
+    if not isinstance(members, Sequence):
         raise ModelError(f"from_vectors: expected a sequence of members, got {type(members).__name__}")
     pairs = [pair for i, member in enumerate(members, start=1) for pair in _pairs(member, i)]
     options = {
@@ -140,12 +141,10 @@ def _inertia(member: Mapping[str, Any], where: str) -> Inertia:
     """Of a body whose frame lies at its mass centre."""
     if "mass" not in member and "inertia" in member:
         raise ModelError(f"{where}: inertia is given, but mass is not")
-    tensor = member.get("inertia")
-    body = {
-        "mass": member.get("mass"),
-        "com": np.zeros(3),
-        "inertia": np.diag(tensor) if np.ndim(tensor) == 1 else tensor,
-    }
+    tensor: Any = member.get("inertia")
+    if isinstance(tensor, Sequence | np.ndarray) and len(tensor) == 3 and not np.iterable(tensor[0]):
+        tensor = np.diag(_vector(member, "inertia", where))
+    body = {"mass": member.get("mass"), "com": np.zeros(3), "inertia": tensor}
     found = inertia_from(body if "mass" in member else {}, where)
     found.refuse_impossible(where)
     return found

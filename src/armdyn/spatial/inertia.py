@@ -54,11 +54,9 @@ class Inertia:
     ) -> Inertia:
         """From mass, centre of mass and the tensor (3, 3) about the centre; no tensor means a point mass."""
         m, c = _numbers(mass, (), "a mass"), _numbers(com, (3,), "a centre of mass")
-        I_com = _numbers(
-            np.zeros((3, 3)) if tensor is None else tensor, (3, 3), "a tensor about the centre of mass"
-        )
-        I_com = _symmetric(I_com)
-        return cls.from_tensor(m, m * c, I_com + m * (c @ c * np.eye(3) - np.outer(c, c)))
+        I_com = np.zeros((3, 3)) if tensor is None else _numbers(tensor, (3, 3), "a tensor")
+        with np.errstate(over="ignore", invalid="ignore"):  # from_tensor refuses what overflows
+            return cls.from_tensor(m, m * c, _symmetric(I_com) + m * (c @ c * np.eye(3) - np.outer(c, c)))
 
     @classmethod
     def from_tensor(cls, mass: ArrayLike, first: ArrayLike, tensor: ArrayLike) -> Inertia:
@@ -133,7 +131,7 @@ class Inertia:
     def problems(self, triangle: float = SLACK) -> list[str]:
         """What is physically impossible about these parameters; empty for a possible body.
 
-        `triangle` is how far the largest principal moment may exceed the sum of the others, relative to itself.
+        `triangle` is how far the largest principal moment may exceed the others' sum, relative to itself.
         """
         if not self.is_known:
             missing = ", ".join(n for n, x in zip(NAMES, self.theta, strict=True) if np.isnan(x))
@@ -151,7 +149,8 @@ class Inertia:
         moments = np.linalg.eigvalsh(tensor)
         if moments[0] < -slack:
             return [
-                f"tensor about the centre of mass is not positive semidefinite (smallest moment {moments[0]:.3g} kg m²)"
+                "tensor about the centre of mass is not positive semidefinite "
+                f"(smallest moment {moments[0]:.3g} kg m²)"
             ]
         if moments[2] - moments[0] - moments[1] > max(slack, triangle * moments[2]):
             return [

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError
 
-# Below this sine of the middle angle, the outer two angles cannot be told apart: their error is
-# round-off / sine, and their sum (or difference) is all that matters.
-SINGULAR = 1e-10
+# Below this sine of the middle angle, round-off alone tells the outer two angles apart. Above it
+# each may be wrong by round-off / sine, but together they give the matrix back in all digits.
+SINGULAR = 1e-15
 
 
 def skew(v: NDArray) -> NDArray:
@@ -114,7 +114,10 @@ def to_rpy(R: ArrayLike) -> NDArray:
     pitch = np.arctan2(-R[..., 2, 0], cosine)
     singular = cosine < SINGULAR
     roll = np.where(singular, 0.0, np.arctan2(R[..., 2, 1], R[..., 2, 2]))
-    yaw = np.where(singular, np.arctan2(-R[..., 0, 1], R[..., 1, 1]), np.arctan2(R[..., 1, 0], R[..., 0, 0]))
+    # R Rx(-roll) = Rz(yaw) Ry(pitch), whose second column is (-sin yaw, cos yaw, 0): an error of roll
+    # near the singularity is made good by yaw.
+    c, s = np.cos(roll), np.sin(roll)
+    yaw = np.arctan2(s * R[..., 0, 2] - c * R[..., 0, 1], c * R[..., 1, 1] - s * R[..., 1, 2])
     return np.stack([roll, pitch, yaw], axis=-1)
 
 
@@ -148,11 +151,10 @@ def to_zyz(R: ArrayLike, branch: int = 1) -> NDArray:
     theta = np.arctan2(branch * sine, R[..., 2, 2])
     singular = sine < SINGULAR
     phi = np.where(singular, 0.0, np.arctan2(branch * R[..., 1, 2], branch * R[..., 0, 2]))
-    psi = np.where(
-        singular,
-        np.arctan2(R[..., 1, 0], R[..., 1, 1]),
-        np.arctan2(branch * R[..., 2, 1], -branch * R[..., 2, 0]),
-    )
+    # Rz(-phi) R = Ry(theta) Rz(psi), whose second row is (sin psi, cos psi, 0): so psi makes good
+    # an error of phi.
+    c, s = np.cos(phi), np.sin(phi)
+    psi = np.arctan2(c * R[..., 1, 0] - s * R[..., 0, 0], c * R[..., 1, 1] - s * R[..., 0, 1])
     return np.stack([phi, theta, psi], axis=-1)
 
 

@@ -35,7 +35,7 @@ def check_transform(T: ArrayLike, what: str) -> NDArray:
     """Return `T` as a read-only float array after checking that it is a rigid transform."""
     try:
         T = np.array(T, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{what}: expected a 4x4 matrix of numbers, got {T!r:.80}") from None
     if T.shape != (4, 4):
         raise ModelError(f"{what}: expected a 4x4 rigid transform, got shape {T.shape}")
@@ -51,10 +51,11 @@ def check_transform(T: ArrayLike, what: str) -> NDArray:
 
 def check_rotation(R: NDArray, what: str) -> None:
     """Raise unless `R` is orthogonal with determinant +1."""
-    error = np.abs(R.T @ R - np.eye(3)).max()
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = np.abs(R.T @ R - np.eye(3)).max()
     if not error <= ORTHOGONALITY:
         raise ModelError(
-            f"{what}: rotation is not orthogonal (R'R differs from 1 by {error:.1e}); scaled or sheared?"
+            f"{what}: rotation is not orthogonal (R'R is off 1 by {error:.1e}); sheared or scaled?"
         )
     if np.linalg.det(R) < 0:
         raise ModelError(f"{what}: rotation has determinant -1 (a mirror image); swapped axes?")
