@@ -50,7 +50,7 @@ class Articulated(NamedTuple):
 
 
 class Release(NamedTuple):
-    """What remains of a body when its joint is let go: answers to a unit joint acceleration, its drive's share."""
+    """A joint let go: force and moment of a unit joint acceleration, and what the drive adds to the bias."""
 
     f: Symbol
     n: Symbol

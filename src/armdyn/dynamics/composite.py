@@ -52,7 +52,7 @@ class Body(NamedTuple):
 
 
 def turned_tensor(R: NDArray, A: Symbol) -> Symbol:
-    """R A R' for a symmetric A; only the upper half is formed."""
+    """R A R' for a symmetric A and a constant rotation R; only the upper half is formed."""
     B = ca.mtimes(ca.mtimes(R, A), R.T)
     return symmetric(B[0, 0], B[0, 1], B[0, 2], B[1, 1], B[1, 2], B[2, 2])
 
@@ -63,7 +63,8 @@ def turned_tensor_z(c: Symbol, s: Symbol, A: Symbol) -> Symbol:
     cc, ss, cs = c * c, s * s, c * s
     xx = cc * a - 2 * cs * b + ss * d
     xy = cs * (a - d) + (cc - ss) * b
-    return symmetric(xx, xy, c * A[0, 2] - s * A[1, 2], a + d - xx, s * A[0, 2] + c * A[1, 2], A[2, 2])
+    xz, yz = c * A[0, 2] - s * A[1, 2], s * A[0, 2] + c * A[1, 2]
+    return symmetric(xx, xy, xz, a + d - xx, yz, A[2, 2])
 
 
 def link_to_joint(m: Motion, body: Body) -> Body:
@@ -71,13 +72,19 @@ def link_to_joint(m: Motion, body: Body) -> Body:
     return body.turned(m.segment.R_after).shifted(m.offset_in_joint)
 
 
+def tensor_to_parent(m: Motion, A: Symbol) -> Symbol:
+    """A symmetric tensor in joint axes, turned into parent axes."""
+    return turned_tensor(m.segment.R_before, turned_tensor_z(*m.cos_sin, A) if m.is_revolute else A)
+
+
+def turned_to_parent(m: Motion, body: Body) -> Body:
+    """A body described in joint axes, turned into parent axes."""
+    return Body(body.m, m.joint_to_parent(body.h), tensor_to_parent(m, body.I))
+
+
 def joint_to_parent(m: Motion, body: Body) -> Body:
     """A body described at the joint's point in joint axes, seen from the parent's link frame."""
-    I = body.I
-    if m.is_revolute:
-        I = turned_tensor_z(*m.cos_sin, I)
-    turned = Body(body.m, m.joint_to_parent(body.h), turned_tensor(m.segment.R_before, I))
-    return turned.shifted(m.before)
+    return turned_to_parent(m, body).shifted(m.before)
 
 
 def composites(joints: list[Motion], theta: Symbol) -> list[Body]:
@@ -98,7 +105,7 @@ def wrench_to_parent(m: Motion, f: Symbol, n: Symbol) -> tuple[Symbol, Symbol]:
 
 
 def wrench_to_joint(m: Motion, f: Symbol, n: Symbol) -> tuple[Symbol, Symbol]:
-    """A force and its moment about the link's origin in link axes, seen from the joint's point in joint axes."""
+    """The same from the link's frame to the joint's point in joint axes."""
     f, n = m.link_to_joint(f), m.link_to_joint(n)
     return f, n + ca.cross(m.offset_in_joint, f)
 

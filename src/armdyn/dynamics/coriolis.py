@@ -17,11 +17,10 @@ from typing import Any, NamedTuple
 from armdyn.dynamics.composite import (
     Body,
     carry,
-    composites,
-    joint_to_parent,
-    link_to_joint,
-    wrench_to_joint,
-    wrench_to_parent,
+    symmetric,
+    tensor_to_parent,
+    turned_tensor,
+    turned_to_parent,
 )
 from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
 from armdyn.dynamics.newton_euler import link_theta
@@ -33,36 +32,85 @@ from armdyn.trace.traced import traced
 
 
 class Rates(NamedTuple):
-    """How a body's moments change: momentum and tensor rate (as a `Body` without mass), angular momentum."""
+    """How a body's moments change, seen from a point that moves along without turning."""
 
-    moments: Body
-    L: Symbol
+    l: Symbol  # rate of the first moments, which is the momentum
+    Id: Symbol  # rate of the tensor
+    L: Symbol  # angular momentum
+
+    @classmethod
+    def turning(cls, body: Body, w: Symbol) -> Rates:
+        """Those of a body that turns with `w` about the frame's origin."""
+        h, I = body.h, body.I
+        x, y, z = w[0] * I[1, 2], w[1] * I[0, 2], w[2] * I[0, 1]
+        # Id = [w]x I - I [w]x, grouped by entries of I
+        Id = symmetric(
+            2 * (y - z),
+            w[2] * (I[0, 0] - I[1, 1]) + w[1] * I[1, 2] - w[0] * I[0, 2],
+            w[1] * (I[2, 2] - I[0, 0]) + w[0] * I[0, 1] - w[2] * I[1, 2],
+            2 * (z - x),
+            w[0] * (I[1, 1] - I[2, 2]) + w[2] * I[0, 2] - w[1] * I[0, 1],
+            2 * (x - y),
+        )
+        return cls(ca.cross(w, h), Id, ca.mtimes(I, w))
+
+    def joined(self, other: Rates) -> Rates:
+        """Those of both bodies as one."""
+        return Rates(self.l + other.l, self.Id + other.Id, self.L + other.L)
+
+    def shifted(self, body: Body, p: Symbol, v: Symbol) -> Rates:
+        """Those of `body` seen from a frame in which the present origin is at `p` and moves with `v`."""
+        h, l = body.h, self.l + body.m * v
+        # The rate of Steiner's terms: d/dt of 2 h.p 1 - h p' - p h' and of its part in m
+        x, y, z = (2 * (v[i] * h[i] + l[i] * p[i]) for i in range(3))
+        xy, xz, yz = (
+            v[i] * h[j] + v[j] * h[i] + l[i] * p[j] + l[j] * p[i] for i, j in ((0, 1), (0, 2), (1, 2))
+        )
+        Id = self.Id + symmetric(y + z, -xy, -xz, x + z, -yz, x + y)
+        return Rates(l, Id, self.L + ca.cross(h, v) + ca.cross(p, l))
 
 
-def own_rates(body: Body, v: Twist) -> Rates:
-    """Rates of one link in its own frame."""
-    h, I = body.h, body.I
-    wI, vh = ca.mtimes(ca.skew(v.w), I), ca.mtimes(v.u, h.T)
-    # d/dt of the tensor about the point where the origin is now: [w]x I - I [w]x + 2 (v.h) 1 - v h' - h v'
-    tensor = wI + wI.T + 2 * ca.dot(v.u, h) * ca.SX.eye(3) - vh - vh.T
-    return Rates(
-        Body(ca.SX(0), body.m * v.u + ca.cross(v.w, h), tensor), ca.mtimes(I, v.w) + ca.cross(h, v.u)
-    )
+class Moving(NamedTuple):
+    """A body and its rates."""
+
+    body: Body
+    rates: Rates
+
+    def shifted(self, p: Symbol, v: Symbol) -> Moving:
+        """Seen from a frame in which the present origin is at `p` and moves with `v`."""
+        return Moving(self.body.shifted(p), self.rates.shifted(self.body, p, v))
 
 
-def composite_rates(joints: list[Motion], theta: Symbol, links: list[Twist]) -> list[Rates]:
-    """Rates of every link with all it carries, at its joint's point in joint axes."""
-    found: list[Rates] = []
+def moving_composites(joints: list[Motion], qd: Symbol, theta: Symbol, links: list[Twist]) -> list[Moving]:
+    """Every link with all it carries, at its joint's point in joint axes."""
+    found: list[Moving] = []
     for i in reversed(range(len(joints))):
-        body, L = own_rates(Body.of(link_theta(theta, i)), links[i])
+        body = Body.of(link_theta(theta, i))
+        rates = Rates.turning(body, links[i].w)
         if found:
-            child, carried = joints[i + 1], found[-1]
-            # Angular momentum moves between frames as the moment of a force does.
-            L = L + wrench_to_parent(child, carried.moments.h, carried.L)[1]
-            body = body.joined(joint_to_parent(child, carried.moments))
-        L = wrench_to_joint(joints[i], body.h, L)[1]
-        found.append(Rates(link_to_joint(joints[i], body), L))
+            carried = _to_parent(joints[i + 1], found[-1], links[i].w)
+            body, rates = body.joined(carried.body), rates.joined(carried.rates)
+        found.append(_to_joint(joints[i], Moving(body, rates), links[i].w, qd[i]))
     return found[::-1]
+
+
+def _to_joint(m: Motion, link: Moving, w: Symbol, qd: Symbol) -> Moving:
+    """From the link's frame, which turns with `w`, to its joint's point in joint axes."""
+    R, p = m.segment.R_after, m.offset_in_joint
+    l, Id, L = link.rates
+    rates = Rates(m.link_to_joint(l), turned_tensor(R, Id), m.link_to_joint(L))
+    v = ca.cross(m.link_to_joint(w), p)
+    if not m.is_revolute:
+        v = v + ca.vertcat(0, 0, qd)
+    return Moving(link.body.turned(R), rates).shifted(p, v)
+
+
+def _to_parent(m: Motion, child: Moving, w: Symbol) -> Moving:
+    """From the joint's point to the frame of the parent, which turns with `w`."""
+    p = ca.SX(m.before)
+    l, Id, L = child.rates
+    rates = Rates(m.joint_to_parent(l), tensor_to_parent(m, Id), m.joint_to_parent(L))
+    return Moving(turned_to_parent(m, child.body), rates).shifted(p, ca.cross(w, p))
 
 
 class AxisRate(NamedTuple):
@@ -73,33 +121,37 @@ class AxisRate(NamedTuple):
 
 
 def axis_rate(m: Motion, v: Twist) -> AxisRate:
-    """zd = w x z and, for a joint that turns, sd = u x z, since its point moves with u; it slides along w x z."""
+    """A turning joint has zd = w x z and sd = u x z, as its point moves with u; a sliding one sd = w x z."""
     zd = ca.vertcat(v.w[1], -v.w[0], 0)
     if m.is_revolute:
         return AxisRate(zd, ca.vertcat(v.u[1], -v.u[0], 0))
     return AxisRate(ca.SX.zeros(3), zd)
 
 
-def own_column(m: Motion, body: Body, rates: Rates, rate: AxisRate) -> tuple[Symbol, Symbol, Symbol]:
-    """Of the moving joint and its composite body: force and moment I Sd + B S, and the couple in B' S."""
-    l, L = rates.moments.h, rates.L
-    f = body.m * rate.s + ca.cross(rate.z, body.h)
-    n = ca.cross(body.h, rate.s) + ca.mtimes(body.I, rate.z)
+def own_column(m: Motion, moving: Moving, v: Twist) -> tuple[Symbol, Symbol, Symbol]:
+    """Of a joint and what it carries: force and moment I Sd + B S, and the couple B' S.
+
+    Force and moment are the same seen from any moving point, so from the joint's own; the couple is not.
+    """
+    (mass, h, I), (l, Id, L) = moving.body, moving.rates
+    zd = ca.vertcat(v.w[1], -v.w[0], 0)  # w x z
     if not m.is_revolute:
-        return f, n, ca.vertcat(l[1], -l[0], 0)  # l x z
-    Id_z, L_z = rates.moments.I[:, 2], ca.vertcat(L[1], -L[0], 0)  # Id z, L x z
-    return f + ca.vertcat(-l[1], l[0], 0), n + (Id_z - L_z) / 2, (Id_z + L_z) / 2
+        l = l + mass * v.u
+        return mass * zd, ca.cross(h, zd), ca.vertcat(l[1], -l[0], 0)  # l x z
+    Id_z, L_z = Id[:, 2], ca.vertcat(L[1], -L[0], 0)  # Id z, L x z
+    f = ca.cross(zd, h) + ca.vertcat(-l[1], l[0], 0)  # + z x l
+    n = ca.mtimes(I, zd) + (Id_z - L_z) / 2
+    return f, n, (Id_z + L_z) / 2 + ca.cross(v.u, ca.vertcat(-h[1], h[0], 0))
 
 
-def coriolis_matrix_from(
-    joints: list[Motion], bodies: list[Body], rates: list[Rates], axes: list[AxisRate]
-) -> Symbol:
+def coriolis_matrix_from(joints: list[Motion], carried: list[Moving], velocities: list[Twist]) -> Symbol:
     """C from the composite bodies and their rates."""
+    axes = [axis_rate(m, v) for m, v in zip(joints, velocities, strict=True)]
     n = len(joints)
     C = ca.SX.zeros(n, n)
     for j in range(n):
-        f, moment, couple = own_column(joints[j], bodies[j], rates[j], axes[j])
-        f_unit, moment_unit = unit_wrench(joints[j], bodies[j])
+        f, moment, couple = own_column(joints[j], carried[j], velocities[j])
+        f_unit, moment_unit = unit_wrench(joints[j], carried[j].body)
         C[j, j] = along_joint(joints[j], f, moment)
         for i in reversed(range(j)):
             child, m = joints[i + 1], joints[i]
@@ -142,10 +194,7 @@ def coriolis_matrix(arm: Arm, q: Any, qd: Any, *, theta: Any) -> Any:
     """
     joints = motions(arm, q)
     at_joints, at_links = twists(joints, qd)
-    axes = [axis_rate(m, v) for m, v in zip(joints, at_joints, strict=True)]
-    return coriolis_matrix_from(
-        joints, composites(joints, theta), composite_rates(joints, theta, at_links), axes
-    )
+    return coriolis_matrix_from(joints, moving_composites(joints, qd, theta, at_links), at_joints)
 
 
 @traced(q="n", qd="n", theta="10*n", returns={"Md": "n, n"})

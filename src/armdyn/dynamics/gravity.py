@@ -20,7 +20,7 @@ class FirstMoments(NamedTuple):
 
 
 def first_moments(joints: list[Motion], theta: Symbol) -> tuple[list[FirstMoments], FirstMoments]:
-    """Those of every link at its joint's point in joint axes, and those of the whole arm in the base frame."""
+    """Those of every link at its joint's point in joint axes, and of the whole arm in the base frame."""
     m, h = ca.SX(0), ca.SX.zeros(3)
     found = []
     for i in reversed(range(len(joints))):

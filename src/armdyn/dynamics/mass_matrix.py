@@ -24,7 +24,7 @@ def along_joint(m: Motion, f: Symbol, n: Symbol) -> Symbol:
 
 
 def mass_matrix_from(joints: list[Motion], bodies: list[Body]) -> Symbol:
-    """M from the composite bodies: row i of column j is what joint i feels of a unit acceleration of joint j."""
+    """M from the composite bodies: M_ij is what joint i feels of a unit acceleration of joint j."""
     n = len(joints)
     M = ca.SX.zeros(n, n)
     for j in range(n):
