@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
@@ -19,25 +21,55 @@ from armdyn.trace.traced import traced
 
 @dataclass(frozen=True, eq=False)
 class LinkMotion:
-    """Motion of a link's frame in link axes: angular velocity, its rate, acceleration of the origin."""
+    """Motion of a link's frame in link axes: angular velocity, its rate, acceleration of the origin.
+
+    `U` is the matrix with a(p) = a + U p for points p of the link: [wd]x + [w]x [w]x.
+    """
 
     w: Symbol
     wd: Symbol
     a: Symbol
+    U: Symbol = None
 
-    @property
-    def U(self) -> Symbol:
-        """The matrix with a(p) = a + U p for points p of the link: [wd]x + [w]x [w]x."""
-        w, wd = self.w, self.wd
-        xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
-        xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
-        return ca.blockcat(
-            [
-                [-(yy + zz), xy - wd[2], xz + wd[1]],
-                [xy + wd[2], -(xx + zz), yz - wd[0]],
-                [xz - wd[1], yz + wd[0], -(xx + yy)],
-            ]
-        )
+    def __post_init__(self) -> None:
+        if self.U is None:
+            object.__setattr__(self, "U", field_matrix(self.w, self.wd))
+
+
+def field_matrix(w: Symbol, wd: Symbol) -> Symbol:
+    """[wd]x + [w]x [w]x."""
+    xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
+    xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
+    return ca.blockcat(
+        [
+            [-(yy + zz), xy - wd[2], xz + wd[1]],
+            [xy + wd[2], -(xx + zz), yz - wd[0]],
+            [xz - wd[1], yz + wd[0], -(xx + yy)],
+        ]
+    )
+
+
+def turned_field(m: Motion, parent: LinkMotion, w: Symbol, wd: Symbol) -> tuple[Symbol, Symbol]:
+    """wd and U of a link on a revolute joint, by fewer operations where the joint's axis allows.
+
+    Points of the joint's axis z belong to both links, so U z is the same vector for both. Where z is a
+    coordinate axis k of both frames, column k of U is one of the parent's, turned. With i, j, k cyclic
+    it reads w_i w_k + wd_j, w_j w_k - wd_i, -(w_i² + w_j²), which gives wd_i, wd_j and w_j².
+    """
+    z, z_parent = m.axis, m.segment.R_before[:, 2]
+    if not (np.abs(z).max() == np.abs(z_parent).max() == 1.0):
+        return wd, field_matrix(w, wd)
+    k = int(np.argmax(np.abs(z)))
+    i, j = (k + 1) % 3, (k + 2) % 3
+    column = z[k] * m.to_link(ca.mtimes(parent.U, z_parent))
+    ii, kk, ij, ik, jk = w[i] * w[i], w[k] * w[k], w[i] * w[j], w[i] * w[k], w[j] * w[k]
+    wd, U = ca.SX(wd), ca.SX(3, 3)
+    wd[i], wd[j] = jk - column[j], column[i] - ik
+    U[i, i], U[i, j] = column[k] - (kk - ii), ij - wd[k]
+    U[j, i], U[j, j] = ij + wd[k], -(ii + kk)
+    U[k, i], U[k, j] = ik - wd[j], jk + wd[i]
+    U[:, k] = column
+    return wd, U
 
 
 def outward(joints: list[Motion], qd: Symbol, qdd: Symbol, base: LinkMotion) -> list[LinkMotion]:
@@ -52,10 +84,11 @@ def outward(joints: list[Motion], qd: Symbol, qdd: Symbol, base: LinkMotion) -> 
             # (50): wd_i = R'(wd + w x z qd + z qdd), w_i = R'(w + z qd)
             wd = wd + ca.cross(w, z * qd[i]) + z * qdd[i]
             w = w + z * qd[i]
+            wd, U = turned_field(m, parent, w, wd)
         else:
             a = a + z * qdd[i] + 2 * ca.cross(w, z * qd[i])
-        link = LinkMotion(w, wd, a)
-        parent = LinkMotion(w, wd, a + ca.mtimes(link.U, m.offset))
+            U = field_matrix(w, wd)
+        parent = LinkMotion(w, wd, a + ca.mtimes(U, m.offset), U)
         links.append(parent)
     return links
 
@@ -64,23 +97,25 @@ def inertial_wrench(theta: Symbol, link: LinkMotion) -> tuple[Symbol, Symbol]:
     """Force and moment about the link's origin that accelerate a body with the ten parameters `theta`.
 
     f = m a + U h,  n = I wd + w x (I w) + h x a, with h = m c and I about the origin. The moment is
-    grouped by parameter so that differences such as Izz - Iyy are formed once and not per sample.
+    grouped by parameter so that differences such as Izz - Iyy are formed once and not per sample, and
+    written with the entries of U, which the force needs too.
     """
     m, h = theta[inertial.MASS], theta[inertial.FIRST]
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = (tuple(theta[int(k)] for k in row) for row in inertial.TENSOR)
-    w, wd, a = link.w, link.wd, link.a
-    wxx, wyy, wzz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
+    w, wd, a, U = link.w, link.wd, link.a, link.U
     wxy, wxz, wyz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
-    f = m * a + ca.mtimes(link.U, h)
+    f = m * a + ca.mtimes(U, h)
     n = ca.vertcat(
-        xx * wd[0] + (zz - yy) * wyz + xy * (wd[1] - wxz) + xz * (wd[2] + wxy) + yz * (wyy - wzz),
-        yy * wd[1] + (xx - zz) * wxz + xy * (wd[0] + wyz) + yz * (wd[2] - wxy) + xz * (wzz - wxx),
-        zz * wd[2] + (yy - xx) * wxy + xz * (wd[0] - wyz) + yz * (wd[1] + wxz) + xy * (wxx - wyy),
+        xx * wd[0] + (zz - yy) * wyz - xy * U[2, 0] + xz * U[1, 0] + yz * (U[1, 1] - U[2, 2]),
+        yy * wd[1] + (xx - zz) * wxz + xy * U[2, 1] - yz * U[0, 1] + xz * (U[2, 2] - U[0, 0]),
+        zz * wd[2] + (yy - xx) * wxy - xz * U[1, 2] + yz * U[0, 2] + xy * (U[0, 0] - U[1, 1]),
     )
     return f, n + ca.cross(h, a)
 
 
-def inward(joints: list[Motion], wrenches: list[tuple[Symbol, Symbol]], tip: tuple[Symbol, Symbol]) -> list[Any]:
+def inward(
+    joints: list[Motion], wrenches: list[tuple[Symbol, Symbol]], tip: tuple[Symbol, Symbol]
+) -> list[Any]:
     """Joint forces from link wrenches: `tip` is what the last link passes on, at its origin in its axes."""
     f, n = tip
     tau = []
@@ -119,9 +154,19 @@ def link_theta(theta: Symbol, i: int) -> Symbol:
     return theta[inertial.SIZE * i : inertial.SIZE * (i + 1)]
 
 
-@traced(q="n", qd="n", qdd="n", wrench="6", base_motion="3, 3", theta="10*n", gravity="3", returns={"tau": "n"})
+@traced(
+    q="n", qd="n", qdd="n", wrench="6", base_motion="3, 3", theta="10*n", gravity="3", returns={"tau": "n"}
+)
 def inverse_dynamics(
-    arm: Arm, q: Any, qd: Any, qdd: Any, wrench: Any = None, base_motion: Any = None, *, theta: Any, gravity: Any
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    wrench: Any = None,
+    base_motion: Any = None,
+    *,
+    theta: Any,
+    gravity: Any,
 ) -> Any:
     """Joint torques that produce the accelerations `qdd`.
 
