@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from armdyn.dynamics.newton_euler import LinkMotion, base_link_motion, outward
+from armdyn.dynamics.velocity import Twist
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
@@ -21,16 +22,9 @@ from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
-class Screw(NamedTuple):
-    """Motion of a link, in link axes, when one joint moves at unit rate: its origin's velocity, its turning."""
-
-    v: Symbol
-    w: Symbol
-
-
 @dataclass(frozen=True, eq=False)
 class AccelerationField:
-    """Accelerations a(p) = a + U p of a link's points, with U = [wd]x + S - trace(S) 1 and S symmetric (w w')."""
+    """Accelerations a + U p of a link's points p: U = [wd]x + S - trace(S) 1, with the symmetric S = w w'."""
 
     a: Symbol
     wd: Symbol
@@ -55,7 +49,7 @@ class AccelerationField:
 
     @cached_property
     def moments(self) -> dict[tuple[int, int], Symbol]:
-        """What each tensor entry adds to the moment about the origin: integral of r x (U r), three entries each."""
+        """What each tensor entry adds to the moment about the origin, the integral of r x (U r)."""
         wd, S, U = self.wd, self.S, self.U
         return {
             (0, 0): ca.vertcat(wd[0], S[0, 2], -S[0, 1]),
@@ -66,37 +60,37 @@ class AccelerationField:
             (1, 2): ca.vertcat(S[1, 1] - S[2, 2], -U[0, 1], U[0, 2]),
         }
 
-    def row(self, screw: Screw) -> Symbol:
+    def row(self, screw: Twist) -> Symbol:
         """The power that the link's inertial wrench does on a screw, by parameter: one row of ten.
 
-        f = m a + U h and n = h x a + (tensor terms), so v.f + w.n = m v.a + h.(U'v + a x w) + ...
+        f = m a + U h and n = h x a + (tensor terms), so u.f + w.n = m u.a + h.(U'u + a x w) + ...
         """
-        v, w = screw
+        w, u = screw
         row = ca.SX.zeros(1, inertial.SIZE)
-        row[inertial.MASS] = ca.dot(v, self.a)
-        row[inertial.FIRST] = (ca.mtimes(self.U.T, v) + ca.cross(self.a, w)).T
+        row[inertial.MASS] = ca.dot(u, self.a)
+        row[inertial.FIRST] = (ca.mtimes(self.U.T, u) + ca.cross(self.a, w)).T
         for (i, k), moment in self.moments.items():
             row[int(inertial.TENSOR[i, k])] = ca.dot(w, moment)
         return row
 
 
-def own_screw(m: Motion) -> Screw:
-    """The screw of a joint on its own link."""
+def own_screw(m: Motion) -> Twist:
+    """How a link moves, in link axes, when its own joint moves at unit rate."""
     axis = ca.SX(m.axis)
     if m.is_revolute:
-        return Screw(ca.cross(axis, ca.SX(m.after)), axis)
-    return Screw(axis, ca.SX.zeros(3))
+        return Twist(axis, ca.cross(axis, ca.SX(m.after)))
+    return Twist(ca.SX.zeros(3), axis)
 
 
-def carried(m: Motion, screw: Screw) -> Screw:
-    """A screw of the parent link, seen in and at the origin of the next link."""
+def carried(m: Motion, screw: Twist) -> Twist:
+    """A twist of the parent link, seen in and at the origin of the next link."""
     w = m.to_link(screw.w)
-    return Screw(m.to_link(screw.v + ca.cross(screw.w, m.before)) + ca.cross(w, m.offset), w)
+    return Twist(w, m.to_link(screw.u + ca.cross(screw.w, m.before)) + ca.cross(w, m.offset))
 
 
-def screws(joints: list[Motion]) -> Iterator[list[Screw]]:
+def screws(joints: list[Motion]) -> Iterator[list[Twist]]:
     """For every link in turn the screws of the joints that move it."""
-    here: list[Screw] = []
+    here: list[Twist] = []
     for m in joints:
         here = [*(carried(m, screw) for screw in here), own_screw(m)]
         yield here
