@@ -1,0 +1,93 @@
+"""The two examples of Lu and Meng (1993): a planar arm with a load, and a four-joint PUMA of point masses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armdyn.model.arm import Arm
+from armdyn.model.library.tables import rows
+from armdyn.spatial.transform import transform
+
+PAPER = "Lu and Meng (1993), IEEE Trans. Robotics and Automation"
+
+
+def lu_meng2(
+    l1: float = 0.8,
+    l2: float = 0.6,
+    m1: float = 2.0,
+    m2: float = 2.0,
+    m3: float = 1.5,
+    px: float = 0.12,
+    Izz: float = 0.02,
+) -> Arm:
+    """Planar two-joint arm of point masses that grasps a bar.
+
+    Modified DH: the masses `m1`, `m2` [kg] sit at the origins of the link frames (on the joint axes), so `m1`
+    plays no role; the tip, at distance `l2` [m] from joint 2, is the load's frame.
+
+    Parameters
+    ----------
+    l1, l2 : float
+        Link lengths [m].
+    m1, m2, m3 : float
+        Masses of the links and the load [kg]; `m3 = 0` means no load.
+    px : float
+        Centre of the load along the tip's x [m].
+    Izz : float
+        Moment of inertia of the load about its centre [kg m²].
+
+    References
+    ----------
+    W.-S. Lu and Q.-H. Meng, Regressor formulation of robot dynamics: computation and applications, IEEE
+    Trans. Robotics and Automation 9(3), 1993, sections III-C and IV-C.
+    """
+    table = rows(kind="RR", a=(0.0, l1), mass=(m1, m2), com=np.zeros((2, 3)), inertia=np.zeros((2, 3, 3)))
+    arm = Arm.from_dh(
+        table,
+        convention="modified",
+        name="lu_meng2",
+        gravity=(0.0, -9.81, 0.0),
+        tool_pose=transform(translation=(l2, 0.0, 0.0)),
+        notes=(
+            f"Source: {PAPER}, sections III-C and IV-C.",
+            "Assumed: lengths, masses and the load's numbers (the example is symbolic); "
+            "the bar is slender, so Ixx = 0 and Iyy = Izz.",
+        ),
+    )
+    return arm.with_payload(m3, (px, 0.0, 0.0), np.diag([0.0, Izz, Izz])) if m3 else arm
+
+
+def lu_meng4() -> Arm:
+    """The first four joints of a PUMA with point-mass links of 2, 2, 2 and 0.5 kg.
+
+    Modified DH. The case study adds a load of 0.5 kg at the far end of link 4, which is the tip:
+    `lu_meng4().with_payload(0.5)`.
+
+    References
+    ----------
+    W.-S. Lu and Q.-H. Meng (1993), section V-B.
+    """
+    a2, d3, a3, d4, offset = 0.4318, 0.15005, 0.0203, 0.4331, 0.2
+    # A link's far end is the next frame's origin: (a2, 0, d3) for link 2 and (a3, d4, 0) for link 3.
+    table = rows(
+        kind="RRRR",
+        a=(0.0, 0.0, a2, a3),
+        alpha=(0.0, -np.pi / 2, 0.0, -np.pi / 2),
+        d=(0.0, 0.0, d3, d4),
+        mass=(2.0, 2.0, 2.0, 0.5),
+        com=[(0, 0, 0), (a2 / 2, 0, d3 / 2), (a3 / 2, d4 / 2, 0), (offset, 0, 0)],
+        inertia=np.zeros((4, 3, 3)),
+    )
+    return Arm.from_dh(
+        table,
+        convention="modified",
+        name="lu_meng4",
+        tool_pose=transform(translation=(offset, 0.0, 0.0)),
+        notes=(
+            f"Source: {PAPER}, section V-B: masses 2, 2, 2, 0.5 kg, centres at midpoints, link 4's at its "
+            "far end.",
+            "Assumed: PUMA 560 lengths (the paper says 'geometry of a PUMA'), and the far end of link 4 "
+            "at 0.2 m "
+            "from axis 4 (on the axis, the mass matrix would be singular).",
+        ),
+    )

@@ -1,0 +1,96 @@
+"""The first three joints of the PUMA 560 with the wrist locked, in the two frame choices of Kapadia (1995)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ModelError
+from armdyn.model.arm import Arm
+from armdyn.model.joint import Drive
+from armdyn.model.library.puma560 import ARMSTRONG_MOTOR, GEAR, VELOCITY, friction, puma560
+from armdyn.model.library.tables import limits_in_degrees, rows
+from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.rotation import rotation_z
+from armdyn.spatial.transform import inverse, transform
+
+# Armstrong's joint angles where those of the thesis are zero.
+ARMSTRONG_ZERO = (-np.pi, np.pi, -np.pi, 0.0, 0.0, 0.0)
+
+GEOMETRY: dict[str, dict[str, Any]] = {
+    "modified": {"a": (0.0, 0.0, 0.4318), "alpha": (0.0, np.pi / 2, 0.0), "d": (0.0, 0.0, 0.0)},
+    "standard": {"a": (0.0, 0.432, 0.02), "alpha": (np.pi / 2, 0.0, -np.pi / 2), "d": (0.0, 0.149, 0.0)},
+}
+
+
+def puma3(convention: str = "modified") -> Arm:
+    """PUMA 560 without its wrist's motion: the wrist, locked at zero, belongs to link 3.
+
+    Parameters
+    ----------
+    convention : "modified" or "standard"
+        "modified": the frames of the thesis's appendix A, all offsets d zero (the shoulder's offset is in
+        the links' centres). "standard": the frames of its Table 6.1, which are standard DH, with d2 = 0.149 m.
+        The joint angles mean the same in both.
+
+    References
+    ----------
+    P. K. Kapadia, Dynamic estimation for serial manipulators, McGill University, 1995: Tables 5.1, 6.1,
+    7.1 and appendix A. Inertial parameters: Armstrong et al. (1986), expressed in these frames.
+    """
+    if convention not in GEOMETRY:
+        raise ModelError(f"puma3: unknown convention {convention!r}; expected 'modified' or 'standard'")
+    table = rows(
+        kind="RRR",
+        **GEOMETRY[convention],
+        limits=limits_in_degrees((-160, -35, -225), (160, 215, 45), VELOCITY[:3], (131.44, 228.57, 113.86)),
+        friction=friction()[:3],
+        drive=[
+            Drive(rotor_inertia=I / g**2, gear_ratio=g)
+            for I, g in zip(ARMSTRONG_MOTOR[:3], GEAR[:3], strict=True)
+        ],
+    )
+    frames = {
+        "modified": "appendix A (modified DH)",
+        "standard": "Table 6.1 (standard DH, though called modified)",
+    }
+    arm = Arm.from_dh(
+        table,
+        convention=convention,
+        name="puma3" if convention == "modified" else "puma3_standard",
+        notes=(
+            f"Source: Kapadia (1995), McGill University; frames of {frames[convention]}; limits and "
+            "torques of Table 5.1.",
+            "Inertial parameters, rotor inertia and friction: those of puma560(), in these frames; Table "
+            "7.1 of the "
+            "thesis was computed from the same data (11 of its 15 base parameters agree).",
+            "Assumed: the wrist is locked at q4 = q5 = q6 = 0 and carried by link 3; the upper arm is "
+            "0.4318 m in "
+            "the frames of appendix A; velocity limits as of puma560().",
+        ),
+    )
+    return arm.with_theta(_armstrong_theta(_frames(arm, np.zeros(3))))
+
+
+def _armstrong_theta(frames: list[NDArray]) -> NDArray:
+    """Armstrong's links in the three given frames, which are placed with all joints of the thesis at zero."""
+    source = puma560()
+    poses = _frames(source, np.array(ARMSTRONG_ZERO))
+    bodies = [Inertia.zero()] * 3
+    for i, (link, pose) in enumerate(zip(source.links, poses, strict=True)):
+        carrier = min(i, 2)
+        bodies[carrier] = bodies[carrier] + link.inertia.moved(inverse(frames[carrier]) @ pose)
+    theta = np.concatenate([body.theta for body in bodies])
+    theta[np.abs(theta) < 1e-15] = 0.0  # turning by pi leaves round-off where there is nothing
+    return theta
+
+
+def _frames(arm: Arm, q: NDArray) -> list[NDArray]:
+    """Poses of the link frames of an arm with revolute joints about z."""
+    frames, T = [], arm.base_pose
+    for joint, angle in zip(arm.joints, q, strict=True):
+        T = T @ joint.before @ transform(rotation_z(angle)) @ joint.after
+        frames.append(T)
+    return frames

@@ -1,0 +1,122 @@
+"""Universal Robots UR5 and UR10 (CB series)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from armdyn.model.arm import Arm
+from armdyn.model.joint import Limits
+from armdyn.model.library.tables import cylinder, rows
+
+NAMES = ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")
+LINKS = ("shoulder", "upper_arm", "forearm", "wrist_1", "wrist_2", "wrist_3")
+FRAMES = (
+    "Frames: the maker's standard DH; the ROS description's base_link is turned by 180 degrees about z "
+    "against "
+    "its base, and its tool0 is the tip."
+)
+
+
+def ur10() -> Arm:
+    """The UR10 with the maker's masses, centres and tensors; the tip is the flange (`tool0`). Standard DH.
+
+    References
+    ----------
+    Universal Robots, DH parameters for calculations of kinematics and dynamics, as tabulated in Corke's
+    Robotics Toolbox (model UR10); limits from the ROS-Industrial description `ur_description`.
+    """
+    tensors = np.array(
+        [
+            [[0.0341, 0.0, -0.0043], [0.0, 0.0353, 0.0001], [-0.0043, 0.0001, 0.0216]],
+            [[0.0281, 0.0001, -0.0156], [0.0001, 0.7707, 0.0], [-0.0156, 0.0, 0.7694]],
+            [[0.0101, 0.0001, 0.0092], [0.0001, 0.3093, 0.0], [0.0092, 0.0, 0.3065]],
+            [[0.0030, 0.0, 0.0], [0.0, 0.0022, -0.0002], [0.0, -0.0002, 0.0026]],
+            [[0.0030, 0.0, 0.0], [0.0, 0.0022, -0.0002], [0.0, -0.0002, 0.0026]],
+            [[0.0004, 0.0, 0.0], [0.0, 0.0004, 0.0], [0.0, 0.0, 0.0003]],
+        ]
+    )
+    return _arm(
+        "ur10",
+        a=(0.0, -0.612, -0.5723, 0.0, 0.0, 0.0),
+        d=(0.1273, 0.0, 0.0, 0.163941, 0.1157, 0.0922),
+        mass=(7.1, 12.7, 4.27, 2.0, 2.0, 0.365),
+        com=[
+            (0.021, 0, 0.027),
+            (0.38, 0, 0.158),
+            (0.24, 0, 0.068),
+            (0, 0.007, 0.018),
+            (0, 0.007, 0.018),
+            (0, 0, -0.026),
+        ],
+        inertia=tensors,
+        limits=_limits(velocity=(2.16, 2.16, 3.15, 3.2, 3.2, 3.2), effort=(330, 330, 150, 54, 54, 54)),
+        notes=(
+            "Source: the maker's DH parameters, masses, centres and tensors as in Corke's Robotics "
+            "Toolbox (model UR10).",
+            FRAMES,
+            "Assumed: Ixx of wrist_3 equals its Iyy (the table's 0, rounded to four decimals, breaks the "
+            "triangle inequality).",
+            "No rotor inertia, gear ratio or friction is published. Limits: ROS-Industrial ur_description.",
+        ),
+    )
+
+
+def ur5() -> Arm:
+    """The UR5 with the maker's masses and centres and assumed tensors; the tip is the flange. Standard DH.
+
+    References
+    ----------
+    Universal Robots, as tabulated in Corke's Robotics Toolbox (model UR5); limits from `ur_description`.
+    """
+    mass = (3.7, 8.393, 2.33, 1.219, 1.219, 0.1897)
+    return _arm(
+        "ur5",
+        a=(0.0, -0.425, -0.39225, 0.0, 0.0, 0.0),
+        d=(0.089459, 0.0, 0.0, 0.10915, 0.09465, 0.0823),
+        mass=mass,
+        com=[
+            (0, -0.02561, 0.00193),
+            (0.2125, 0, 0.11336),
+            (0.15, 0, 0.0265),
+            (0, -0.0018, 0.01634),
+            (0, -0.0018, 0.01634),
+            (0, 0, -0.001159),
+        ],
+        inertia=[
+            cylinder(mass[0], 0.06, 0.15, axis=1),
+            cylinder(mass[1], 0.055, 0.45, axis=0),
+            cylinder(mass[2], 0.045, 0.40, axis=0),
+            cylinder(mass[3], 0.045, 0.11, axis=1),
+            cylinder(mass[4], 0.045, 0.11, axis=1),
+            cylinder(mass[5], 0.0375, 0.035),
+        ],
+        limits=_limits(velocity=(3.15, 3.15, 3.15, 3.2, 3.2, 3.2), effort=(150, 150, 150, 28, 28, 28)),
+        notes=(
+            "Source: the maker's DH parameters, masses and centres as in Corke's Robotics Toolbox (model "
+            "UR5).",
+            FRAMES,
+            "Assumed: tensors of solid cylinders (those of the ROS description, 0.22 kg m² in a wrist of "
+            "1.2 kg, cannot be right).",
+            "No rotor inertia, gear ratio or friction is published. Limits: ROS-Industrial ur_description.",
+        ),
+    )
+
+
+def _arm(name: str, notes: tuple[str, ...], **columns: Sequence[Any]) -> Arm:
+    table = rows(
+        name=[f"{joint}_joint" for joint in NAMES],
+        link=[f"{link}_link" for link in LINKS],
+        kind="RRRRRR",
+        alpha=np.array([1, 0, 0, 1, -1, 0]) * np.pi / 2,
+        **columns,
+    )
+    return Arm.from_dh(table, name=name, notes=notes)
+
+
+def _limits(velocity: Sequence[float], effort: Sequence[float]) -> list[Limits]:
+    """Two turns for every joint but the elbow, which has one."""
+    ranges = (2 * np.pi, 2 * np.pi, np.pi, 2 * np.pi, 2 * np.pi, 2 * np.pi)
+    return [Limits(-r, r, v, f) for r, v, f in zip(ranges, velocity, effort, strict=True)]
