@@ -6,6 +6,7 @@ from typing import Any
 
 from armdyn.dynamics.articulated import articulated_acceleration
 from armdyn.dynamics.composite import composites
+from armdyn.dynamics.ltdl import factorized
 from armdyn.dynamics.mass_matrix import mass_matrix_from
 from armdyn.dynamics.newton_euler import (
     base_link_motion,
@@ -15,38 +16,13 @@ from armdyn.dynamics.newton_euler import (
     outward,
     tip_wrench,
 )
-from armdyn.kinematics.motion import Symbol, motions
+from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 # Up to this many joints factorising M takes fewer operations than articulated bodies.
 COMPOSITE_UP_TO = 20
-
-
-def solve_symmetric(M: Symbol, b: Symbol) -> Symbol:
-    """x with M x = b by M = L' D L, which meets the joints from the tip as composite bodies do.
-
-    Featherstone (2008), section 6.5. No pivoting: M is positive definite.
-    """
-    n = M.shape[0]
-    A = [[M[i, j] for j in range(n)] for i in range(n)]
-    x = [b[i] for i in range(n)]
-    inverse_d = [ca.SX(0)] * n
-    for k in reversed(range(n)):
-        inverse_d[k] = 1 / A[k][k]
-        for i in reversed(range(k)):
-            a = A[k][i] * inverse_d[k]
-            for j in range(i + 1):
-                A[i][j] = A[i][j] - a * A[k][j]
-            A[k][i] = a
-        for i in range(k):
-            x[i] = x[i] - A[k][i] * x[k]
-    for k in range(n):
-        x[k] = x[k] * inverse_d[k]
-        for i in range(k):
-            x[k] = x[k] - A[k][i] * x[i]
-    return ca.vertcat(*x)
 
 
 @traced(q="n", qd="n", tau="n", wrench="6", theta="10*n", gravity="3", returns={"qdd": "n"})
@@ -89,4 +65,4 @@ def forward_dynamics(
     if method == "articulated" or (method == "auto" and arm.n > COMPOSITE_UP_TO):
         return articulated_acceleration(joints, theta, wrenches, tip, tau)
     bias = ca.vertcat(*inward(joints, wrenches, tip))
-    return solve_symmetric(mass_matrix_from(joints, composites(joints, theta)), tau - bias)
+    return factorized(mass_matrix_from(joints, composites(joints, theta))).solve(tau - bias)
