@@ -1,0 +1,167 @@
+"""What URDF cannot hold: the whole arm as TOML in an `<armdyn>` element, believed as far as the rest agrees.
+
+URDF has no drives, no gravity, no frames behind a joint (standard DH), one friction model, and
+rotations as three angles. A file written by armdyn therefore also holds the arm in armdyn's own
+format, bit by bit. Other programs ignore the element; where one has edited the standard elements,
+those win.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ArmdynError, ReadError
+from armdyn.model.arm import STANDARD_GRAVITY, Arm, Link
+from armdyn.model.joint import Joint
+from armdyn.model.toml_format import arm_from_toml, toml_text
+from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.transform import inverse
+
+TAG = "armdyn"
+# Writing angles and centres of mass with all digits loses 1e-15; an edit changes far more.
+SAME = 1e-12
+
+
+def extension(arm: Arm) -> Element:
+    """The element that keeps `arm`."""
+    element = Element(TAG)
+    element.text = f"\n{toml_text(arm)}"
+    return element
+
+
+def restored(standard: Arm, robot: Element, where: str) -> Arm:
+    """The arm of the standard elements, with what the extension adds to it."""
+    elements = robot.findall(TAG)
+    if not elements:
+        return standard
+    if len(elements) > 1:
+        raise ReadError(f"{where}: has {len(elements)} <{TAG}> elements; expected one")
+    try:
+        kept = arm_from_toml(elements[0].text or "", f"{where}: <{TAG}>")
+    except ArmdynError as error:
+        raise type(error)(f"{error}; remove the element to use the rest of the file") from None
+    return reconciled(standard, kept)
+
+
+def reconciled(standard: Arm, kept: Arm) -> Arm:
+    """`kept` where it says the same as `standard` with more digits or more detail, else `standard`.
+
+    Frames are taken all or none, since links and joints share them; inertia and friction link by
+    link. Drives, gravity and notes, which URDF lacks, are kept.
+    """
+    by_name = {joint.name: joint for joint in kept.joints}
+    joints = [_detailed(joint, by_name.get(joint.name, joint)) for joint in standard.joints]
+    standard = dataclasses.replace(standard, joints=tuple(joints))
+    names = frame_names(kept)
+    if standard.joint_names != kept.joint_names or standard.base_name != names.base:
+        return dataclasses.replace(standard, notes=(*kept.notes, *standard.notes))
+    turned = not np.array_equal(standard.gravity, STANDARD_GRAVITY)
+    standard = standard.with_gravity(standard.gravity if turned else kept.gravity)
+    if not _same_frames(standard, kept):
+        notes = (
+            *kept.notes,
+            *standard.notes,
+            "frames were edited outside armdyn: those of the standard elements are used",
+        )
+        return dataclasses.replace(standard, notes=notes)
+    return _with_kept_frames(standard, kept, standard.tip_name == names.tip)
+
+
+def _with_kept_frames(standard: Arm, kept: Arm, same_tip: bool) -> Arm:
+    """`kept`, but for what differs in `standard`: friction, inertia, limits, the tip."""
+    joints = tuple(
+        dataclasses.replace(joint, axis=old.axis, before=old.before, after=old.after)
+        for joint, old in zip(standard.joints, kept.joints, strict=True)
+    )
+    links = tuple(
+        old if _same_inertia(link, old, joint) else Link(old.name, _behind(link.inertia, joint))
+        for link, old, joint in zip(standard.links, kept.links, kept.joints, strict=True)
+    )
+    edited = [link.name for link, old in zip(links, kept.links, strict=True) if link is not old]
+    notes = [*kept.notes, *(f"inertia of link '{name}' was edited outside armdyn" for name in edited)]
+    arm = dataclasses.replace(
+        kept, joints=joints, links=links, gravity=standard.gravity, name=standard.name, notes=tuple(notes)
+    )
+    if same_tip and _close(flat_frames(standard)[-1], flat_frames(kept)[-1]):
+        return arm
+    tool = inverse(kept.joints[-1].after) @ standard.tool_pose
+    return dataclasses.replace(arm, tool_pose=tool, tip_name=standard.tip_name)
+
+
+def _detailed(joint: Joint, kept: Joint) -> Joint:
+    """`joint` with the drive of `kept`, and its friction where the URDF agrees with it."""
+    friction = kept.friction if plain_friction(kept) == plain_friction(joint) else joint.friction
+    return dataclasses.replace(joint, friction=friction, drive=kept.drive)
+
+
+def plain_friction(joint: Joint) -> tuple[float, float]:
+    """Damping and friction as URDF can hold them: without negative estimates."""
+    return max(joint.friction.viscous, 0.0), max(joint.friction.coulomb, 0.0)
+
+
+class FrameNames(NamedTuple):
+    """Names of a URDF's links for the frames of an arm; none occurs twice."""
+
+    base: str
+    links: tuple[str, ...]
+    joints: tuple[str, ...]  # the frame at the joint; the link's own unless something stands between
+    tip: str
+
+
+def frame_names(arm: Arm) -> FrameNames:
+    """Names of a URDF's links for `arm`: its own, lengthened where two would be the same."""
+    taken = set(arm.link_names)
+
+    def free(name: str) -> str:
+        while name in taken:
+            name += "_frame"
+        taken.add(name)
+        return name
+
+    plain = [np.array_equal(joint.after, np.eye(4)) for joint in arm.joints]
+    at_joint = tuple(
+        name if same else free(f"{name}_joint") for name, same in zip(arm.link_names, plain, strict=True)
+    )
+    last = arm.link_names[-1]
+    on_link = arm.tip_name == last and np.array_equal(arm.tool_pose, np.eye(4))
+    return FrameNames(free(arm.base_name), arm.link_names, at_joint, last if on_link else free(arm.tip_name))
+
+
+def flat_frames(arm: Arm) -> list[NDArray]:
+    """Pose of every joint in the joint before it, and of the tip in the last: what URDF holds."""
+    behind = [arm.base_pose, *(joint.after for joint in arm.joints)]
+    ahead = [*(joint.before for joint in arm.joints), arm.tool_pose]
+    return [A @ B for A, B in zip(behind, ahead, strict=True)]
+
+
+def flat_inertia(link: Link, joint: Joint) -> Inertia:
+    """Inertia of a link in the frame of its joint, where URDF puts the link's frame."""
+    return link.inertia.moved(joint.after) if link.inertia.is_known else Inertia.unknown()
+
+
+def _behind(inertia: Inertia, joint: Joint) -> Inertia:
+    """The inverse of `flat_inertia`."""
+    return inertia.moved(inverse(joint.after)) if inertia.is_known else Inertia.unknown()
+
+
+def _same_frames(standard: Arm, kept: Arm) -> bool:
+    """Whether both have the same joints; the tip may differ."""
+    pairs = zip(standard.joints, kept.joints, strict=True)
+    if not all(a.kind == b.kind and np.abs(a.axis - b.axis).max() < SAME for a, b in pairs):
+        return False
+    frames = zip(flat_frames(standard)[:-1], flat_frames(kept)[:-1], strict=True)
+    return all(_close(a, b) for a, b in frames)
+
+
+def _same_inertia(standard: Link, kept: Link, joint: Joint) -> bool:
+    return _close(flat_inertia(kept, joint).theta, standard.inertia.theta)
+
+
+def _close(a: NDArray, b: NDArray) -> bool:
+    scale = max(1e-3, np.abs(a[np.isfinite(a)]).max(initial=0.0))
+    return np.allclose(a, b, rtol=0, atol=SAME * scale, equal_nan=True)

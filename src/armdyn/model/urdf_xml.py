@@ -1,0 +1,144 @@
+"""URDF files as XML: parsed without trust in their size, depth, entities or numbers."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ModelError, ReadError
+from armdyn.files import read_bytes
+from armdyn.spatial.rotation import from_quaternion, from_rpy
+from armdyn.spatial.transform import transform
+
+# The largest robot descriptions have some ten thousand elements, nested a dozen deep.
+MOST_ELEMENTS = 200_000
+DEEPEST = 64
+# Products of four such numbers stay finite; no length, mass or moment of an arm comes near.
+LARGEST_NUMBER = 1e60
+
+
+def read_robot(path: str | os.PathLike[str], comments: bool = False) -> Element:
+    """The `<robot>` element of a URDF file, or a `ReadError` that says why there is none."""
+    return parse_robot(read_bytes(path), Path(path).name, comments)
+
+
+def parse_robot(data: bytes, where: str, comments: bool = False) -> Element:
+    """The `<robot>` element of a URDF's bytes; `where` names the file in errors."""
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import DefusedXMLParser
+
+    parser = DefusedXMLParser(target=_BoundedBuilder(where, comments), forbid_dtd=True)
+    try:
+        parser.feed(data)
+        root = parser.close()
+    except ParseError as error:
+        raise ReadError(f"{where}: not well-formed XML ({error}); cut off or not a URDF?") from None
+    except DefusedXmlException as error:
+        kind = type(error).__name__.removesuffix("Forbidden")
+        raise ReadError(f"{where}: XML with a {kind} declaration is refused; a URDF needs none") from None
+    except (LookupError, UnicodeError) as error:
+        raise ReadError(f"{where}: the encoding is not understood ({error}); save it as UTF-8") from None
+    except ValueError as error:
+        if isinstance(error, ReadError):
+            raise
+        raise ReadError(f"{where}: not readable XML ({error})") from None
+    if root.tag != "robot":
+        raise ReadError(f"{where}: expected a URDF with root element <robot>, got <{root.tag:.40}>")
+    return root
+
+
+class _BoundedBuilder(TreeBuilder):
+    """Builds the tree, drops namespaces, and stops at a size that no robot has."""
+
+    def __init__(self, where: str, comments: bool) -> None:
+        super().__init__(insert_comments=comments)
+        self.where, self.depth, self.count = where, 0, 0
+
+    def start(self, tag: Any, attributes: Any) -> Any:
+        self.depth += 1
+        self.count += 1
+        if self.depth > DEEPEST or self.count > MOST_ELEMENTS:
+            raise ReadError(
+                f"{self.where}: more than {DEEPEST} levels or {MOST_ELEMENTS} elements; not a robot"
+            )
+        namespace, _, local = tag.rpartition("}")
+        if "xacro" in namespace:
+            raise ReadError(f"{self.where}: holds xacro macros (<xacro:{local:.40}>); run 'xacro' first")
+        return super().start(local, attributes)
+
+    def end(self, tag: Any) -> Any:
+        self.depth -= 1
+        return super().end(tag.rpartition("}")[2])
+
+
+def text_attribute(element: Element, attribute: str, where: str) -> str:
+    """A text attribute that must be there."""
+    text = (element.get(attribute) or "").strip()
+    if not text:
+        raise ModelError(f"{where}: <{element.tag}> lacks the attribute '{attribute}'")
+    return text
+
+
+def numbers(
+    element: Element, attribute: str, count: int, where: str, default: str | None = None
+) -> list[float]:
+    """`count` finite numbers from a blank-separated attribute."""
+    text = element.get(attribute, default)
+    if text is None:
+        raise ModelError(f"{where}: <{element.tag}> lacks the attribute '{attribute}'")
+    values = [_float(word) for word in text.split()]
+    if len(values) != count or not all(abs(value) <= LARGEST_NUMBER for value in values):
+        expected = "a number" if count == 1 else f"{count} numbers"
+        raise ModelError(f"{where}: expected {expected} in <{element.tag} {attribute}=...>, got {text!r:.60}")
+    return values
+
+
+def number(element: Element, attribute: str, where: str, default: str | None = None) -> float:
+    """One finite number from an attribute."""
+    return numbers(element, attribute, 1, where, default)[0]
+
+
+def _float(word: str) -> float:
+    """The number a word means, or NaN; unlike Python's own rule without underscores."""
+    try:
+        return math.nan if "_" in word else float(word)
+    except ValueError:
+        return math.nan
+
+
+def origin(element: Element, where: str) -> NDArray:
+    """The transform (4, 4) in an element's `<origin>`; the identity if it has none."""
+    found = element.find("origin")
+    if found is None:
+        return np.eye(4)
+    xyz = numbers(found, "xyz", 3, where, "0 0 0")
+    if "quat_xyzw" not in found.attrib:
+        return transform(from_rpy(numbers(found, "rpy", 3, where, "0 0 0")), xyz)
+    if "rpy" in found.attrib:
+        raise ModelError(f"{where}: <origin> has both rpy and quat_xyzw; expected one of them")
+    x, y, z, w = numbers(found, "quat_xyzw", 4, where)
+    if not abs(math.hypot(x, y, z, w) - 1) < 1e-3:
+        raise ModelError(f"{where}: <origin quat_xyzw=...> is not of unit length")
+    return transform(from_quaternion([w, x, y, z]), xyz)
+
+
+def axis(element: Element, where: str) -> NDArray:
+    """The direction in a joint's `<axis>`, of any length but zero; x if it has none."""
+    found = element.find("axis")
+    direction = np.array([1.0, 0.0, 0.0] if found is None else numbers(found, "xyz", 3, where, "1 0 0"))
+    if not np.linalg.norm(direction) > 0:
+        raise ModelError(f"{where}: the axis has length zero; expected a direction")
+    return direction
+
+
+def note_doubles(element: Element, what: str, notes: list[str]) -> None:
+    """URDF readers take the first of doubled elements; the user is told so in `notes`."""
+    for tag in ("origin", "axis", "limit", "dynamics", "inertial"):
+        if len(element.findall(tag)) > 1:
+            notes.append(f"{what} has several <{tag}> elements; the first is used")
