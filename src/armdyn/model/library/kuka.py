@@ -59,14 +59,13 @@ def lwr4() -> Arm:
         notes=(
             "Source: DH table of Corke's Robotics Toolbox (model LWR4), after De Luca; standard DH.",
             "The base frame is at the shoulder and the tip at the wrist centre, as in that table; its "
-            "limits are another "
-            "arm's and were replaced by KUKA's for the LWR4+.",
+            "limits are another arm's and were replaced by KUKA's for the LWR4+.",
             "Assumed: all masses (13.5 kg together), centres and tensors: solid cylinders; no drive data.",
         ),
     )
 
 
-# Height or reach to the next joint, roll-pitch-yaw / (pi/2), mass, centre, Ixx, Iyy, Izz: frames and numbers of
+# Offset from the joint before, roll-pitch-yaw / (pi/2), mass, centre, Ixx, Iyy, Izz: frames and numbers of
 # the description shipped with pybullet (zlib licence).
 IIWA14 = (
     ((0, 0, 0.1575), (0, 0, 0), 4.0, (0, -0.03, 0.12), (0.1, 0.09, 0.02)),

@@ -50,8 +50,8 @@ def lu_meng2(
         tool_pose=transform(translation=(l2, 0.0, 0.0)),
         notes=(
             f"Source: {PAPER}, sections III-C and IV-C.",
-            "Assumed: lengths, masses and the load's numbers (the example is symbolic); "
-            "the bar is slender, so Ixx = 0 and Iyy = Izz.",
+            "Assumed: lengths, masses and the load's numbers (the example is symbolic); the bar is "
+            "slender, so Ixx = 0 and Iyy = Izz.",
         ),
     )
     return arm.with_payload(m3, (px, 0.0, 0.0), np.diag([0.0, Izz, Izz])) if m3 else arm
@@ -86,8 +86,7 @@ def lu_meng4() -> Arm:
         notes=(
             f"Source: {PAPER}, section V-B: masses 2, 2, 2, 0.5 kg, centres at midpoints, link 4's at its "
             "far end.",
-            "Assumed: PUMA 560 lengths (the paper says 'geometry of a PUMA'), and the far end of link 4 "
-            "at 0.2 m "
-            "from axis 4 (on the axis, the mass matrix would be singular).",
+            "Assumed: PUMA 560 lengths (the paper says 'geometry of a PUMA'), and the far end of link 4 at "
+            "0.2 m from axis 4 (on the axis, the mass matrix would be singular).",
         ),
     )

@@ -1,4 +1,4 @@
-"""The first three joints of the PUMA 560 with the wrist locked, in the two frame choices of Kapadia (1995)."""
+"""The first three joints of the PUMA 560, wrist locked, in the two frame choices of Kapadia (1995)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ModelError
 from armdyn.model.arm import Arm
-from armdyn.model.joint import Drive
-from armdyn.model.library.puma560 import ARMSTRONG_MOTOR, GEAR, VELOCITY, friction, puma560
+from armdyn.model.library.puma560 import VELOCITY, armstrong_drives, friction, puma560
 from armdyn.model.library.tables import limits_in_degrees, rows
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import rotation_z
@@ -32,12 +31,12 @@ def puma3(convention: str = "modified") -> Arm:
     ----------
     convention : "modified" or "standard"
         "modified": the frames of the thesis's appendix A, all offsets d zero (the shoulder's offset is in
-        the links' centres). "standard": the frames of its Table 6.1, which are standard DH, with d2 = 0.149 m.
+        the links' centres). "standard": the frames of its Table 6.1, which are standard DH, d2 = 0.149 m.
         The joint angles mean the same in both.
 
     References
     ----------
-    P. K. Kapadia, Dynamic estimation for serial manipulators, McGill University, 1995: Tables 5.1, 6.1,
+    B. N. Kapadia, Dynamic estimation for serial manipulators, McGill University, 1995: Tables 5.1, 6.1,
     7.1 and appendix A. Inertial parameters: Armstrong et al. (1986), expressed in these frames.
     """
     if convention not in GEOMETRY:
@@ -47,28 +46,20 @@ def puma3(convention: str = "modified") -> Arm:
         **GEOMETRY[convention],
         limits=limits_in_degrees((-160, -35, -225), (160, 215, 45), VELOCITY[:3], (131.44, 228.57, 113.86)),
         friction=friction()[:3],
-        drive=[
-            Drive(rotor_inertia=I / g**2, gear_ratio=g)
-            for I, g in zip(ARMSTRONG_MOTOR[:3], GEAR[:3], strict=True)
-        ],
+        drive=armstrong_drives()[:3],
     )
-    frames = {
-        "modified": "appendix A (modified DH)",
-        "standard": "Table 6.1 (standard DH, though called modified)",
-    }
+    frames = {"modified": "appendix A (modified DH)", "standard": "Table 6.1 (in fact standard DH)"}
     arm = Arm.from_dh(
         table,
         convention=convention,
         name="puma3" if convention == "modified" else "puma3_standard",
         notes=(
-            f"Source: Kapadia (1995), McGill University; frames of {frames[convention]}; limits and "
-            "torques of Table 5.1.",
+            f"Source: Kapadia (1995), McGill University; frames of {frames[convention]}; limits and torques "
+            "of Table 5.1.",
             "Inertial parameters, rotor inertia and friction: those of puma560(), in these frames; Table "
-            "7.1 of the "
-            "thesis was computed from the same data (11 of its 15 base parameters agree).",
+            "7.1 of the thesis was computed from the same data (11 of its 15 base parameters agree).",
             "Assumed: the wrist is locked at q4 = q5 = q6 = 0 and carried by link 3; the upper arm is "
-            "0.4318 m in "
-            "the frames of appendix A; velocity limits as of puma560().",
+            "0.4318 m in the frames of appendix A; velocity limits as of puma560().",
         ),
     )
     return arm.with_theta(_armstrong_theta(_frames(arm, np.zeros(3))))

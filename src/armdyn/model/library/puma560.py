@@ -14,14 +14,8 @@ from armdyn.model.library.tables import limits_in_degrees, moments, rows
 GEAR = (-62.6111, 107.815, -53.7063, 76.0364, 71.923, 76.686)
 ROTOR = (200e-6, 200e-6, 200e-6, 33e-6, 33e-6, 33e-6)
 VISCOUS = (1.48e-3, 0.817e-3, 1.38e-3, 71.2e-6, 82.6e-6, 36.7e-6)
-COULOMB = (
-    (0.395, -0.435),
-    (0.126, -0.071),
-    (0.132, -0.105),
-    (0.0112, -0.0169),
-    (0.00926, -0.0145),
-    (0.00396, -0.0105),
-)
+COULOMB_PLUS = (0.395, 0.126, 0.132, 0.0112, 0.00926, 0.00396)
+COULOMB_MINUS = (-0.435, -0.071, -0.105, -0.0169, -0.0145, -0.0105)
 # Armstrong's motor and drive inertia as it acts at the joint [kg m²].
 ARMSTRONG_MOTOR = (1.14, 4.71, 0.83, 0.2, 0.179, 0.193)
 
@@ -34,20 +28,17 @@ EFFORT = (97.6, 186.4, 89.4, 24.2, 20.1, 21.3)  # N m
 
 AKB = (
     "Armstrong, Khatib and Burdick (1986), The explicit dynamic model and inertial parameters of the PUMA "
-    "560 arm, "
-    "Proc. IEEE ICRA"
+    "560 arm, Proc. IEEE ICRA"
 )
 TOOLBOX = "Corke's Robotics Toolbox (model Puma560)"
 COMMON_NOTES = (
-    f"Gear ratios and friction: {TOOLBOX}, motor side, converted to the link side; Coulomb friction "
-    "depends on the direction of motion (its joint 1 is large against the 6 N m break-away of AKB).",
+    f"Gear ratios and friction: {TOOLBOX}, motor side, converted to the link side; Coulomb friction depends "
+    "on the direction of motion (its joint 1 is large against the 6 N m break-away of AKB).",
     "Effort limits: AKB's maximum torques. Velocity limits: the maker's figures as usually quoted.",
     "The measured moments of link 3 are impossible by 9 %; 0.004 kg m² of the two moments across axis 3 "
-    "were moved "
-    "there from link 2, which makes the body possible and changes no torque.",
+    "were moved there from link 2, which makes the body possible and changes no torque.",
     "Assumed: link 1 is massless with Ixx = Iyy = Izz / 2 about the vertical axis; only the moment about "
-    "that "
-    "axis, 0.35 kg m², was measured, and nothing else of link 1 can be felt on a resting base.",
+    "that axis, 0.35 kg m², was measured, and nothing else of link 1 can be felt on a resting base.",
 )
 
 
@@ -80,7 +71,6 @@ def puma560(convention: str = "modified") -> Arm:
 
 
 def _modified() -> Arm:
-    reflected = np.array(ARMSTRONG_MOTOR)
     table = rows(
         kind="RRRRRR",
         a=(0.0, 0.0, 0.4318, -0.0203, 0.0, 0.0),
@@ -99,7 +89,7 @@ def _modified() -> Arm:
         # Corke's limits moved to these zero positions (see Notes of `puma560`).
         limits=_limits((-160, -225, -45, -110, -100, -266), (160, 45, 225, 170, 100, 266)),
         friction=friction(),
-        drive=[Drive(rotor_inertia=I / g**2, gear_ratio=g) for I, g in zip(reflected, GEAR, strict=True)],
+        drive=armstrong_drives(),
     )
     notes = (
         f"Source: {AKB}; modified DH, frames and numbers as printed, link 3's Izz 0.086 (some copies have "
@@ -144,12 +134,17 @@ def _standard() -> Arm:
     return Arm.from_dh(table, convention="standard", name="puma560_standard", notes=(*notes, *COMMON_NOTES))
 
 
+def armstrong_drives() -> list[Drive]:
+    """Rotors and gears that act at the joints with Armstrong's inertias."""
+    return [Drive(rotor_inertia=I / g**2, gear_ratio=g) for I, g in zip(ARMSTRONG_MOTOR, GEAR, strict=True)]
+
+
 def friction() -> list[Friction]:
     """Viscous and Coulomb friction of the six joints on the link side."""
     # Torque grows with the ratio; velocity shrinks with it. The signs of Coulomb friction follow the joint.
     return [
         Friction(viscous=b * g**2, coulomb=abs(g) * (plus - minus) / 2, asymmetry=abs(g) * (plus + minus) / 2)
-        for b, g, (plus, minus) in zip(VISCOUS, GEAR, COULOMB, strict=True)
+        for b, g, plus, minus in zip(VISCOUS, GEAR, COULOMB_PLUS, COULOMB_MINUS, strict=True)
     ]
 
 

@@ -30,12 +30,12 @@ ASSUMED_GYRATION = np.array([0.18, 0.25, 0.18, 0.22, 0.10, 0.08, 0.08])  # radii
 def sarcos() -> Arm:
     """The Sarcos GRLA with identified gravity parameters and assumed masses and second moments.
 
-    Standard DH, mounted at 45 degrees: gravity is (0, 6.93567, -6.93567) in base axes. Gravity torques are those
-    identified in the thesis; everything that depends on masses or second moments alone is assumed.
+    Standard DH, mounted at 45 degrees: gravity is (0, 6.93567, -6.93567) in base axes. Gravity torques are
+    those identified in the thesis; everything that depends on masses or second moments alone is assumed.
 
     References
     ----------
-    P. K. Kapadia, Dynamic estimation for serial manipulators, McGill University, 1995: Tables 6.2, 7.6 and
+    B. N. Kapadia, Dynamic estimation for serial manipulators, McGill University, 1995: Tables 6.2, 7.6 and
     appendix B.
     """
     masses, first = ASSUMED_MASSES, GRAVITY_PARAMETERS.copy()
@@ -58,8 +58,7 @@ def sarcos() -> Arm:
             "Source: Kapadia (1995), McGill University: Table 6.2 (standard DH), gravity parameters of "
             "appendix B.",
             "Assumed: masses 40, 40, 25, 20, 10, 6, 8 kg and radii of gyration 0.08 to 0.25 m; the thesis "
-            "identified "
-            "only gravity parameters, and these bodies have exactly them.",
+            "identified only gravity parameters, and these bodies have exactly them.",
             "No limits, friction or drive data are given in the source.",
         ),
     )

@@ -12,7 +12,7 @@ TURN = Limits(-np.deg2rad(130), np.deg2rad(130), np.deg2rad(400), 150.0)
 
 
 def scara() -> Arm:
-    """A SCARA, RRPR: arms of 0.325 m and 0.275 m, a quill of 0.3 m stroke (downward positive) that also turns.
+    """A SCARA, RRPR: arms of 0.325 m and 0.275 m, and a quill that moves down by up to 0.3 m and turns.
 
     Modified DH, all axes vertical.
     """
@@ -34,7 +34,7 @@ def scara() -> Arm:
             TURN,
             outer,
             Limits(0.0, 0.3, 2.0, 300.0),
-            Limits(-2 * np.pi, 2 * np.pi, np.deg2rad(2000), 10.0),
+            Limits(-2 * np.pi, 2 * np.pi, 35.0, 10.0),
         ],
     )
     return Arm.from_dh(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,7 @@ NAMES = ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_
 LINKS = ("shoulder", "upper_arm", "forearm", "wrist_1", "wrist_2", "wrist_3")
 FRAMES = (
     "Frames: the maker's standard DH; the ROS description's base_link is turned by 180 degrees about z "
-    "against "
-    "its base, and its tool0 is the tip."
+    "against its base, and its tool0 is the tip."
 )
 
 
@@ -54,8 +53,8 @@ def ur10() -> Arm:
         inertia=tensors,
         limits=_limits(velocity=(2.16, 2.16, 3.15, 3.2, 3.2, 3.2), effort=(330, 330, 150, 54, 54, 54)),
         notes=(
-            "Source: the maker's DH parameters, masses, centres and tensors as in Corke's Robotics "
-            "Toolbox (model UR10).",
+            "Source: the maker's DH parameters, masses, centres and tensors as in Corke's Robotics Toolbox "
+            "(model UR10).",
             FRAMES,
             "Assumed: Ixx of wrist_3 equals its Iyy (the table's 0, rounded to four decimals, breaks the "
             "triangle inequality).",
@@ -105,7 +104,7 @@ def ur5() -> Arm:
     )
 
 
-def _arm(name: str, notes: tuple[str, ...], **columns: Sequence[Any]) -> Arm:
+def _arm(name: str, notes: tuple[str, ...], **columns: Iterable[Any]) -> Arm:
     table = rows(
         name=[f"{joint}_joint" for joint in NAMES],
         link=[f"{link}_link" for link in LINKS],

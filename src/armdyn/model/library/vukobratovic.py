@@ -10,7 +10,7 @@ LENGTH, RADIUS = 1.0, 0.05
 
 
 def vukobratovic3() -> Arm:
-    """A turning column of 0.1 kg and two members of 2 kg each; all joint angles are zero where it stands upright.
+    """A turning column of 0.1 kg and two members of 2 kg each; upright where all joint angles are zero.
 
     The source starts at (pi, -pi/2, -pi/2): with these lengths the second member then points along base x,
     the third hangs down, and the tip is at (1, 0, 0); it is moved upward by 1 m within 1 s.
@@ -50,8 +50,7 @@ def vukobratovic3() -> Arm:
         tool_pose=transform(translation=(half, 0.0, 0.0)),
         notes=(
             "Source: Vukobratovic and Potkonjak (1979), J. Applied Mechanics: masses 0.1, 2, 2 kg.",
-            "Assumed: axes (vertical, then twice horizontal), member lengths of 1 m and solid cylinders "
-            "of radius "
-            "0.05 m; the paper shows them in a figure only.",
+            "Assumed: axes (vertical, then twice horizontal), member lengths of 1 m and solid cylinders of "
+            "radius 0.05 m; the paper shows them in a figure only.",
         ),
     )
