@@ -11,6 +11,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "armdyn.dynamics.acceleration_derivatives": ("acceleration_derivatives",),
     "armdyn.dynamics.adaptive_regressor": ("adaptive_regressor",),
     "armdyn.dynamics.base_parameters": ("base_parameters", "base_regressor"),
     "armdyn.dynamics.coriolis": ("coriolis_matrix", "mass_matrix_rate"),
@@ -29,10 +30,14 @@ _HOMES = {
     "armdyn.dynamics.regressor": ("regressor",),
     "armdyn.dynamics.regressor16": ("regressor16", "theta16"),
     "armdyn.dynamics.torque_derivatives": ("torque_derivatives",),
+    "armdyn.dynamics.torque_second_derivatives": ("torque_second_derivatives",),
     "armdyn.errors": ("ArmdynError", "ArmdynWarning"),
     "armdyn.kinematics.forward": ("forward_kinematics", "link_poses"),
-    "armdyn.kinematics.jacobian": ("jacobian",),
+    "armdyn.kinematics.jacobian": ("jacobian", "jacobian_rate"),
+    "armdyn.kinematics.manipulability": ("dexterity", "manipulability"),
+    "armdyn.kinematics.velocity": ("add_angular_velocities", "point_acceleration", "point_velocity"),
     "armdyn.model.arm": ("Arm", "Link"),
+    "armdyn.model.dh_frames": ("as_dh", "dh_frames", "dh_parameters"),
     "armdyn.model.io": ("load",),
     "armdyn.model.joint": ("Drive", "Friction", "Joint", "Limits"),
     "armdyn.spatial.inertia": ("Inertia",),
