@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -50,7 +51,7 @@ class Segment(NamedTuple):
 
 
 class Physical(NamedTuple):
-    """Whether every link is a possible body (then true in a condition), or `problems`: which is not and why."""
+    """Whether every link is a possible body (then true in a condition), or which is not and why."""
 
     problems: Mapping[str, str]
 
@@ -121,6 +122,14 @@ class Arm:
         theta = np.concatenate([link.inertia.theta for link in self.links])
         theta.flags.writeable = False
         return theta
+
+    @cached_property
+    def position_limits(self) -> tuple[NDArray, NDArray]:
+        """Lower and upper joint positions (n,) each [rad or m]; infinite where the source is silent."""
+        pair = tuple(np.array([getattr(joint.limits, name) for joint in self.joints]) for name in ("lower", "upper"))
+        for array in pair:
+            array.flags.writeable = False
+        return pair
 
     @property
     def is_physical(self) -> Physical:
@@ -266,6 +275,8 @@ class Arm:
             return self._known_theta
         if name == "gravity":
             return self.gravity
+        if name in ("lower", "upper"):
+            return self.position_limits[name == "upper"]
         raise KeyError(name)
 
     @cached_property
@@ -345,6 +356,6 @@ def _tuple_of(kind: type, items: Any, what: str) -> tuple[Any, ...]:
 
 
 def _refuse_doubles(names: Sequence[str], what: str) -> None:
-    doubles = sorted({name for name in names if names.count(name) > 1})
+    doubles = sorted(name for name, count in Counter(names).items() if count > 1)
     if doubles:
         raise ModelError(f"{what} names must differ, got {', '.join(doubles)} more than once")

@@ -1,0 +1,335 @@
+"""Denavit-Hartenberg parameters of joint axes in space, and of any arm.
+
+Source: seed document 003 (Broucke, ECE470), section 1.5. Consecutive axes are joined by their common
+normals; along the chain screws about the axes (theta, d) and about the normals (alpha, a) take turns:
+
+    base_pose  X_0  Z_1 X_1  Z_2 X_2 ... Z_n X_n  tool_pose,   Z = Rz(theta) Tz(d),  X = Tx(a) Rx(alpha)
+
+The standard convention takes rows Z_i X_i (X_0 goes to the base), the modified one rows X_{i-1} Z_i
+(X_n goes to the tool).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ModelError
+from armdyn.model.arm import Arm
+from armdyn.model.dh import CONVENTIONS, arm_from_dh, dh_transform
+from armdyn.spatial.transform import check_transform, inverse, transform
+
+# Sine of the angle below which axes count as parallel. Calling axes at sine s parallel costs an error of s
+# lengths, and their common normal suffers from round-off / s: the two meet at the root of 1e-16.
+PARALLEL = 1e-8
+# Relative to the size of the arm, what is nearer than this touches; angles this near a right one are right.
+TOUCHING = 1e-12
+RIGHT = 1e-14
+
+
+class DhRow(NamedTuple):
+    """One row of a table; the joint variable is added to theta (R) or d (P). Lengths [m], angles [rad]."""
+
+    kind: str
+    a: float
+    alpha: float
+    d: float
+    theta: float
+
+
+@dataclass(frozen=True, eq=False)
+class DhTable:
+    """Denavit-Hartenberg parameters and the frames they stand for.
+
+    `Arm.from_dh([row._asdict() for row in rows], convention, base_pose=..., tool_pose=...)` is the arm.
+    """
+
+    convention: str
+    rows: tuple[DhRow, ...]
+    base_pose: NDArray  # (4, 4), of frame 0
+    tool_pose: NDArray  # (4, 4), of the tip in frame n
+    frames: NDArray  # (n + 1, 4, 4), of frames 0 to n at joint positions zero
+    cases: tuple[str, ...]  # how axes i and i + 1 lie: "skew", "intersecting" or "parallel"
+
+
+class _Line(NamedTuple):
+    """A point and a unit direction."""
+
+    point: NDArray
+    direction: NDArray
+
+
+class _Normal(NamedTuple):
+    """A common normal: its direction and its feet on the previous and on the next axis."""
+
+    x: NDArray
+    previous: NDArray
+    next: NDArray
+    case: str
+
+
+def dh_frames(
+    axes: Sequence[tuple[ArrayLike, ArrayLike]],
+    kinds: str | Sequence[str] | None = None,
+    *,
+    base: ArrayLike | None = None,
+    tip: ArrayLike | None = None,
+    convention: str = "standard",
+) -> DhTable:
+    """Frames and Denavit-Hartenberg parameters of a chain of joint axes.
+
+    Parameters
+    ----------
+    axes : sequence of (point, direction)
+        Two vectors (3,) a joint, from the base, at joint positions zero: a point of the axis [m]
+        and the direction about which the joint turns, or along which it slides, positively.
+    kinds : sequence of "R" or "P"
+        Default all "R".
+    base, tip : array_like, shape (4, 4)
+        Pose of the frame that the table should start from, and of the tip at joint positions zero.
+        Default: the origin's frame, and no tool.
+    convention : "standard" or "modified"
+
+    Returns
+    -------
+    DhTable
+
+    Notes
+    -----
+    The procedure's free choices are made so: normals of skew axes point from the previous axis to
+    the next, and of intersecting axes along z_{i-1} x z_i; parallel axes are joined where d is zero;
+    frame 0 is `base` and frame n is `tip` if the rules allow it, else they lie as near to them as
+    the axes let them.
+    """
+    if convention not in CONVENTIONS:
+        raise ModelError(f"dh_frames: unknown convention {convention!r}; expected {' or '.join(CONVENTIONS)}")
+    lines = [_line(axis, i) for i, axis in enumerate(axes, start=1)]
+    if not lines:
+        raise ModelError("dh_frames: expected at least one axis, got none")
+    kinds = ["R"] * len(lines) if kinds is None else list(kinds)
+    if len(kinds) != len(lines) or any(kind not in ("R", "P") for kind in kinds):
+        raise ModelError(f"dh_frames: expected 'R' or 'P' for each of {len(lines)} axes, got {kinds!r:.80}")
+    T_base = np.eye(4) if base is None else check_transform(base, "dh_frames: base")
+    size = 1.0 + max(float(np.abs(line.point - T_base[:3, 3]).max()) for line in lines)
+
+    start, T_start = _start(T_base, lines[0], size)
+    normals = [start]
+    for previous, following in pairwise(lines):
+        normals.append(_common_normal(previous, following, normals[-1], size))
+    T_tip = None if tip is None else check_transform(tip, "dh_frames: tip")
+    end, z_end = _end(T_tip, lines[-1], normals[-1], size)
+    normals.append(end)
+
+    directions = [T_start[:3, 2], *(line.direction for line in lines), z_end]
+    x_screws = [_x_screw(n, *zz, size) for n, zz in zip(normals, pairwise(directions), strict=True)]
+    z_screws = [_z_screw(*nn, line, size) for nn, line in zip(pairwise(normals), lines, strict=True)]
+    return _table(convention, kinds, T_start, x_screws, z_screws, T_tip, tuple(n.case for n in normals[1:-1]))
+
+
+def dh_parameters(arm: Arm, convention: str = "standard") -> DhTable:
+    """Denavit-Hartenberg parameters of any arm; joint positions keep their meaning.
+
+    Angles that were rounded in a URDF make nearly parallel axes, whose common normals lie far away:
+    load such a file with `snap=1e-4`.
+
+    Parameters
+    ----------
+    arm : Arm
+    convention : "standard" or "modified"
+
+    Returns
+    -------
+    DhTable
+    """
+    at_joint, _, tip = _at_zero(arm)
+    axes = [(T[:3, 3], T[:3, :3] @ joint.axis) for T, joint in zip(at_joint, arm.joints, strict=True)]
+    kinds = ["R" if joint.kind == "revolute" else "P" for joint in arm.joints]
+    return dh_frames(axes, kinds, base=arm.base_pose, tip=tip, convention=convention)
+
+
+def as_dh(arm: Arm, convention: str = "standard") -> Arm:
+    """The same arm with its links described in Denavit-Hartenberg frames.
+
+    Torques, joint positions, tip and names are those of `arm`; `theta` is expressed in the new frames.
+    """
+    table = dh_parameters(arm, convention)
+    _, links, _ = _at_zero(arm)
+    rows: list[dict[str, Any]] = [
+        {**row._asdict(), "name": joint.name, "link": link.name}
+        | {"limits": joint.limits, "friction": joint.friction, "drive": joint.drive}
+        for row, joint, link in zip(table.rows, arm.joints, arm.links, strict=True)
+    ]
+    out = arm_from_dh(
+        rows,
+        convention,
+        gravity=arm.gravity,
+        name=arm.name,
+        base_pose=table.base_pose,
+        tool_pose=table.tool_pose,
+        notes=arm.notes,
+    )
+    moved = [
+        link.inertia.moved(inverse(frame) @ T)
+        for link, frame, T in zip(arm.links, table.frames[1:], links, strict=True)
+    ]
+    out = dataclasses.replace(out, base_name=arm.base_name, tip_name=arm.tip_name)
+    return out.with_theta(np.concatenate([body.theta for body in moved]))
+
+
+def _at_zero(arm: Arm) -> tuple[list[NDArray], list[NDArray], NDArray]:
+    """Poses of the joints' frames, of the links and of the tip at joint positions zero."""
+    T = arm.base_pose
+    at_joint, links = [], []
+    for joint in arm.joints:
+        at_joint.append(T @ joint.before)
+        T = at_joint[-1] @ joint.after
+        links.append(T)
+    return at_joint, links, T @ arm.tool_pose
+
+
+def _line(axis: tuple[ArrayLike, ArrayLike], i: int) -> _Line:
+    try:
+        point, direction = (np.array(v, dtype=float) for v in axis)
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"dh_frames: axis {i}: expected a point and a direction, got {axis!r:.80}") from None
+    if point.shape != (3,) or direction.shape != (3,) or not np.isfinite([point, direction]).all():
+        raise ModelError(
+            f"dh_frames: axis {i}: expected two vectors of three finite numbers, got {axis!r:.80}"
+        )
+    length = np.linalg.norm(direction)
+    if not 1e-9 < length < np.inf:
+        raise ModelError(f"dh_frames: axis {i}: the direction has length {length:g}; expected a direction")
+    return _Line(point, direction / length)
+
+
+def _common_normal(previous: _Line, following: _Line, before: _Normal, size: float) -> _Normal:
+    """The three cases of step 3: (a) not coplanar, (b) intersecting, (c) parallel."""
+    z, z_next = previous.direction, following.direction
+    cross = np.cross(z, z_next)
+    sine = np.linalg.norm(cross)
+    if sine < PARALLEL:
+        # (c): through the point where the previous normal meets the axis, so that d is zero
+        foot = _foot(before.next, following)
+        return _Normal(_direction(foot - before.next, z, before.x, size), before.next, foot, "parallel")
+    x = cross / sine
+    # Feet of the common normal: p + s z, with s = ((p' - p) x z') . x / sine
+    gap = following.point - previous.point
+    on_previous = previous.point + z * (np.cross(gap, z_next) @ x) / sine
+    on_next = following.point + z_next * (np.cross(gap, z) @ x) / sine
+    if abs(gap @ x) <= TOUCHING * size:
+        return _Normal(x, on_previous, on_next, "intersecting")  # (b)
+    return _Normal(x * np.sign(gap @ x), on_previous, on_next, "skew")  # (a)
+
+
+def _start(T_base: NDArray, first: _Line, size: float) -> tuple[_Normal, NDArray]:
+    """Normal 0 and the frame it starts from: the base itself if its x axis meets the first axis squarely."""
+    origin, x = T_base[:3, 3], T_base[:3, 0]
+    if (foot := _square_foot(origin, x, first, size)) is not None:
+        return _Normal(x, origin, foot, "base"), T_base
+    foot = _foot(origin, first)
+    x = _across(first.direction, x, T_base[:3, 1])
+    return _Normal(x, foot, foot, "base"), _frame(x, first.direction, foot)
+
+
+def _end(T_tip: NDArray | None, last: _Line, before: _Normal, size: float) -> tuple[_Normal, NDArray]:
+    """Normal n and the direction of z_n: the tip's if its x axis meets the last axis squarely, else that axis."""
+    if T_tip is None:
+        return _Normal(before.x, before.next, before.next, "tip"), last.direction
+    origin, x = T_tip[:3, 3], T_tip[:3, 0]
+    if (foot := _square_foot(origin, x, last, size)) is not None:
+        return _Normal(x, foot, origin, "tip"), T_tip[:3, 2]
+    foot = _foot(origin, last)
+    return _Normal(_across(last.direction, x, before.x), foot, foot, "tip"), last.direction
+
+
+def _square_foot(origin: NDArray, x: NDArray, line: _Line, size: float) -> NDArray | None:
+    """The point of `line` that lies on the line through `origin` along `x`, if they meet at a right angle."""
+    foot = _foot(origin, line)
+    to_line = foot - origin
+    meets = np.abs(to_line - (to_line @ x) * x).max() <= TOUCHING * size
+    return foot if meets and abs(x @ line.direction) <= TOUCHING else None
+
+
+def _foot(point: NDArray, line: _Line) -> NDArray:
+    """The point of a line nearest to `point`."""
+    return line.point + ((point - line.point) @ line.direction) * line.direction
+
+
+def _direction(step: NDArray, z: NDArray, otherwise: NDArray, size: float) -> NDArray:
+    """The direction of `step`, across z; another direction if the step is nothing."""
+    length = np.linalg.norm(step)
+    return _across(z, otherwise, otherwise) if length <= TOUCHING * size else _across(z, step, step)
+
+
+def _across(z: NDArray, x: NDArray, otherwise: NDArray) -> NDArray:
+    """The unit vector across z nearest to x, or to `otherwise` if x lies along z."""
+    for v in (x, otherwise, np.eye(3)[np.argmin(np.abs(z))]):
+        across = v - (v @ z) * z
+        if np.linalg.norm(across) > PARALLEL * np.linalg.norm(v):
+            across = across / np.linalg.norm(across)
+            across = across - (across @ z) * z  # once more: the first pass may cancel digits
+            return across / np.linalg.norm(across)
+    raise AssertionError("an axis of the frame lies across any direction")
+
+
+def _frame(x: NDArray, z: NDArray, origin: NDArray) -> NDArray:
+    return transform(np.column_stack([x, np.cross(z, x), z]), origin)
+
+
+def _x_screw(normal: _Normal, z: NDArray, z_next: NDArray, size: float) -> tuple[float, float]:
+    """a and alpha along and about a normal."""
+    a = float((normal.next - normal.previous) @ normal.x)
+    return _length(a, size), _angle(z, z_next, normal.x)
+
+
+def _z_screw(before: _Normal, after: _Normal, line: _Line, size: float) -> tuple[float, float]:
+    """d and theta along and about an axis."""
+    d = float((after.previous - before.next) @ line.direction)
+    return _length(d, size), _angle(before.x, after.x, line.direction)
+
+
+def _length(value: float, size: float) -> float:
+    return 0.0 if abs(value) <= TOUCHING * size else value
+
+
+def _angle(u: NDArray, v: NDArray, about: NDArray) -> float:
+    """The angle from u to v about a direction across both, in (-pi, pi]; right angles are exact."""
+    angle = float(np.arctan2(np.cross(u, v) @ about, u @ v))
+    right = round(angle / (np.pi / 2)) * (np.pi / 2)
+    angle = right if abs(angle - right) < RIGHT else angle
+    return angle + 2 * np.pi if angle <= -np.pi else angle + 0.0
+
+
+def _table(
+    convention: str,
+    kinds: Sequence[str],
+    T_start: NDArray,
+    x_screws: Sequence[tuple[float, float]],
+    z_screws: Sequence[tuple[float, float]],
+    T_tip: NDArray | None,
+    cases: tuple[str, ...],
+) -> DhTable:
+    """Deal the screws out to rows, base and tool."""
+    standard = convention == "standard"
+    base_pose = T_start @ dh_transform(*x_screws[0], 0.0, 0.0) if standard else T_start
+    x_of_rows = x_screws[1:] if standard else x_screws[:-1]
+    rows = tuple(
+        DhRow(kind, a, alpha, d, theta)
+        for kind, (a, alpha), (d, theta) in zip(kinds, x_of_rows, z_screws, strict=True)
+    )
+    frames = [base_pose]
+    for row in rows:
+        frames.append(frames[-1] @ dh_transform(row.a, row.alpha, row.d, row.theta, convention))
+    tool_pose = np.eye(4) if T_tip is None else _clean(inverse(frames[-1]) @ T_tip)
+    return DhTable(convention, rows, base_pose, tool_pose, np.array(frames), cases)
+
+
+def _clean(T: NDArray) -> NDArray:
+    """The identity where it is one up to round-off."""
+    return np.eye(4) if np.abs(T - np.eye(4)).max() <= TOUCHING else T
