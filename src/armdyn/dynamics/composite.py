@@ -6,55 +6,9 @@ which it is described, so that joining two bodies is adding them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from numpy.typing import NDArray
-
-from armdyn.dynamics.newton_euler import link_theta
+from armdyn.dynamics.body import Body, link_theta, symmetric, turned_tensor
 from armdyn.kinematics.motion import Motion, Symbol
-from armdyn.spatial import inertia as inertial
 from armdyn.trace.symbols import ca
-
-
-def symmetric(xx: Symbol, xy: Symbol, xz: Symbol, yy: Symbol, yz: Symbol, zz: Symbol) -> Symbol:
-    """The 3x3 matrix of six entries, those below the diagonal being the very same symbols."""
-    return ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-class Body(NamedTuple):
-    """Mass, first moments and tensor about the frame's origin."""
-
-    m: Symbol
-    h: Symbol
-    I: Symbol
-
-    @classmethod
-    def of(cls, theta: Symbol) -> Body:
-        """The body with the ten parameters `theta`."""
-        rows = [[theta[int(k)] for k in row] for row in inertial.TENSOR]
-        return cls(theta[inertial.MASS], theta[inertial.FIRST], ca.blockcat(rows))
-
-    def joined(self, other: Body) -> Body:
-        """Both bodies as one."""
-        return Body(self.m + other.m, self.h + other.h, self.I + other.I)
-
-    def shifted(self, p: Symbol) -> Body:
-        """The body seen from a frame in which the present origin is at `p`; the axes stay."""
-        h, k = self.h, self.h + self.m * p
-        # I' = I + (h.p + k.p) 1 - k p' - p h', with k the new first moments (Steiner).
-        x, y, z = ((h[i] + k[i]) * p[i] for i in range(3))
-        xy, xz, yz = (k[i] * p[j] + p[i] * h[j] for i, j in ((0, 1), (0, 2), (1, 2)))
-        return Body(self.m, k, self.I + symmetric(y + z, -xy, -xz, x + z, -yz, x + y))
-
-    def turned(self, R: NDArray) -> Body:
-        """The body described in other axes: vectors v become R v."""
-        return Body(self.m, ca.mtimes(R, self.h), turned_tensor(R, self.I))
-
-
-def turned_tensor(R: NDArray, A: Symbol) -> Symbol:
-    """R A R' for a symmetric A and a constant rotation R; only the upper half is formed."""
-    B = ca.mtimes(ca.mtimes(R, A), R.T)
-    return symmetric(B[0, 0], B[0, 1], B[0, 2], B[1, 1], B[1, 2], B[2, 2])
 
 
 def turned_tensor_z(c: Symbol, s: Symbol, A: Symbol) -> Symbol:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from armdyn.dynamics.body import link_theta
 from armdyn.dynamics.composite import (
     Body,
     carry,
@@ -23,7 +24,7 @@ from armdyn.dynamics.composite import (
     turned_to_parent,
 )
 from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
-from armdyn.dynamics.newton_euler import link_theta
+from armdyn.dynamics.regroup import regrouped
 from armdyn.dynamics.velocity import Twist, twists
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
@@ -194,7 +195,7 @@ def coriolis_matrix(arm: Arm, q: Any, qd: Any, *, theta: Any) -> Any:
     """
     joints = motions(arm, q)
     at_joints, at_links = twists(joints, qd)
-    return coriolis_matrix_from(joints, moving_composites(joints, qd, theta, at_links), at_joints)
+    return coriolis_matrix_from(joints, moving_composites(joints, qd, regrouped(arm, theta), at_links), at_joints)
 
 
 @traced(q="n", qd="n", theta="10*n", returns={"Md": "n, n"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armdyn.dynamics.articulated import articulated_acceleration
+from armdyn.dynamics.body import link_theta
 from armdyn.dynamics.composite import composites
 from armdyn.dynamics.ltdl import factorized
 from armdyn.dynamics.mass_matrix import mass_matrix_from
@@ -12,10 +13,10 @@ from armdyn.dynamics.newton_euler import (
     base_link_motion,
     inertial_wrench,
     inward,
-    link_theta,
     outward,
     tip_wrench,
 )
+from armdyn.dynamics.regroup import regrouped
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
@@ -58,6 +59,7 @@ def forward_dynamics(
     ----------
     Walker and Orin (1982), method 3; Featherstone (2008), section 7.3.
     """
+    theta = regrouped(arm, theta)
     joints = motions(arm, q)
     links = outward(joints, qd, ca.SX.zeros(arm.n), base_link_motion(gravity, None))
     wrenches = [inertial_wrench(link_theta(theta, i), link) for i, link in enumerate(links)]

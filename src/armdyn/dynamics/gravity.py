@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from armdyn.dynamics.newton_euler import link_theta
+from armdyn.dynamics.body import link_theta
+from armdyn.dynamics.regroup import regrouped
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
@@ -58,7 +59,7 @@ def gravity_torque(arm: Arm, q: Any, *, theta: Any, gravity: Any) -> Any:
     joints = motions(arm, q)
     a = -gravity
     tau = []
-    for joint, (m, h) in zip(joints, first_moments(joints, theta)[0], strict=True):
+    for joint, (m, h) in zip(joints, first_moments(joints, regrouped(arm, theta))[0], strict=True):
         a = joint.parent_to_joint(a)
         # z.(h x a) for a joint that turns, m z.a for one that slides
         tau.append(h[0] * a[1] - h[1] * a[0] if joint.is_revolute else m * a[2])

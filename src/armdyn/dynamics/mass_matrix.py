@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armdyn.dynamics.composite import Body, carry, composites
+from armdyn.dynamics.regroup import regrouped
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
@@ -60,4 +61,4 @@ def mass_matrix(arm: Arm, q: Any, *, theta: Any) -> Any:
     Walker and Orin (1982), method 3; the matrix H of Eindhoven (1987), equation (14).
     """
     joints = motions(arm, q)
-    return mass_matrix_from(joints, composites(joints, theta))
+    return mass_matrix_from(joints, composites(joints, regrouped(arm, theta)))

@@ -12,11 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.dynamics.body import link_theta
+from armdyn.dynamics.regroup import regrouped
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
+
+Wrench = tuple[Symbol, Symbol]  # a force and a moment
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,23 +117,29 @@ def inertial_wrench(theta: Symbol, link: LinkMotion) -> tuple[Symbol, Symbol]:
     return f, n + ca.cross(h, a)
 
 
-def inward(
-    joints: list[Motion], wrenches: list[tuple[Symbol, Symbol]], tip: tuple[Symbol, Symbol]
-) -> list[Any]:
-    """Joint forces from link wrenches: `tip` is what the last link passes on, at its origin in its axes."""
+def passed_on(joints: list[Motion], wrenches: list[Wrench], tip: Wrench) -> list[Wrench]:
+    """What every joint passes to its link: force, and moment about the joint's point, in link axes.
+
+    (55), (56). `wrenches` move the links and `tip` is what the last link passes on, each about the link's
+    origin.
+    """
     f, n = tip
-    tau = []
+    found = []
     for m, (f_i, n_i) in zip(reversed(joints), reversed(wrenches), strict=True):
         f, n = f + f_i, n + n_i
-        if m.is_revolute:
-            n = n + ca.cross(m.after, f)
-            tau.append(ca.dot(m.axis, n))
-        else:
-            n = n + ca.cross(m.offset, f)
-            tau.append(ca.dot(m.axis, f))
+        n = n + ca.cross(m.offset, f)
+        found.append((f, n))
         f, n = m.to_parent(f), m.to_parent(n)
         n = n + ca.cross(m.before, f)
-    return tau[::-1]
+    return found[::-1]
+
+
+def inward(joints: list[Motion], wrenches: list[Wrench], tip: Wrench) -> list[Symbol]:
+    """Joint forces: what the drives add along the joints' axes, (57), (58)."""
+    return [
+        ca.dot(m.axis, n if m.is_revolute else f)
+        for m, (f, n) in zip(joints, passed_on(joints, wrenches, tip), strict=True)
+    ]
 
 
 def base_link_motion(gravity: Symbol, base_motion: Symbol | None) -> LinkMotion:
@@ -147,11 +157,6 @@ def tip_wrench(arm: Arm, wrench: Symbol | None) -> tuple[Symbol, Symbol]:
     R, p = arm.tool
     f, n = ca.mtimes(R, wrench[:3]), ca.mtimes(R, wrench[3:])
     return -f, -(n + ca.cross(p, f))
-
-
-def link_theta(theta: Symbol, i: int) -> Symbol:
-    """The ten parameters of link i."""
-    return theta[inertial.SIZE * i : inertial.SIZE * (i + 1)]
 
 
 @traced(
@@ -197,6 +202,7 @@ def inverse_dynamics(
     ----------
     Eindhoven (1987), equations (45)-(58) with errata 1, 3, 10.
     """
+    theta = regrouped(arm, theta)
     joints = motions(arm, q)
     links = outward(joints, qd, qdd, base_link_motion(gravity, base_motion))
     wrenches = [inertial_wrench(link_theta(theta, i), link) for i, link in enumerate(links)]

@@ -29,6 +29,7 @@ from armdyn.dynamics.newton_euler import (
     outward,
     tip_wrench,
 )
+from armdyn.dynamics.regroup import regrouped
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
@@ -324,4 +325,4 @@ def torque_derivatives(
         Crossing.of(m, parent, link, qd[i])
         for i, (m, parent, link) in enumerate(zip(joints, [base, *links], links, strict=False))
     ]
-    return torque_matrices(crossings, loads(crossings, links, theta, tip_wrench(arm, wrench)))
+    return torque_matrices(crossings, loads(crossings, links, regrouped(arm, theta), tip_wrench(arm, wrench)))

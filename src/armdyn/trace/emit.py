@@ -21,6 +21,7 @@ class Emitter:
     host: Host
     lines: list[str] = field(default_factory=list)
     declared: set[str] = field(default_factory=set)  # declarations that the module needs
+    table: dict[str, int] | None = None  # constants kept in memory, whole vectors, by their bits
     _count: int = 0
 
     # -- types and names ------------------------------------------------------------------------------
@@ -61,9 +62,18 @@ class Emitter:
     # -- constants ------------------------------------------------------------------------------------
 
     def constant(self, value: float) -> str:
-        """A number in every lane, written by its bits."""
+        """A number in every lane, written by its bits.
+
+        With a table it is a load of a whole vector, which becomes an operand of its reader, where LLVM
+        would spend an instruction on broadcasting a scalar.
+        """
         bits = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
-        return bits if self.host.width == 1 else f"splat (double {bits})"
+        if self.host.width == 1:
+            return bits
+        if self.table is None or value == 0.0:
+            return f"splat (double {bits})"
+        slot = self.table.setdefault(bits, len(self.table))
+        return self.let(f"load {self.T}, ptr getelementptr ({self.T}, ptr @constants, i64 {slot}), align {8 * self.host.width}")
 
     def integer(self, value: int) -> str:
         """A 64-bit integer in every lane."""

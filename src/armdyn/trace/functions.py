@@ -32,6 +32,7 @@ HALF_PI_FMA = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-3
 HALF_PI_SPLIT = (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
 # Adding and subtracting 1.5 * 2^52 rounds to an integer, which then stands in the low bits.
 ROUNDER = 6755399441055744.0
+ROUNDER_BITS = 0x4338000000000000
 # Beyond this the three-part reduction loses accuracy: the C library's exact reduction takes over.
 LARGE_ANGLE = 1e5
 
@@ -94,7 +95,7 @@ def exp(e: Emitter, x: str) -> str:
     # Clamped so that k stays in range; the ends still round to 0 and infinity. minnum drops NaN: restored below.
     bounded = e.intrinsic("maxnum", e.intrinsic("minnum", x, e.constant(710.0)), e.constant(-746.0))
     shifted, tail = _exp_parts(e, bounded)
-    k = e.int_op("sub", e.bits(shifted), e.bits(e.constant(ROUNDER)))
+    k = e.int_op("sub", e.bits(shifted), e.integer(ROUNDER_BITS))
     # 2^k in two factors, so that results near the ends of the range stay right.
     half = e.int_op("ashr", k, e.integer(1))
     rest = e.int_op("sub", k, half)
@@ -106,7 +107,7 @@ def tanh(e: Emitter, x: str) -> str:
     """tanh x = t / (t + 2) with t = e^2|x| - 1, and the sign of x."""
     size = e.intrinsic("minnum", e.intrinsic("fabs", x), e.constant(22.0))  # tanh 22 rounds to 1
     shifted, tail = _exp_parts(e, e.add(size, size))
-    power = _power_of_two(e, e.int_op("sub", e.bits(shifted), e.bits(e.constant(ROUNDER))))
+    power = _power_of_two(e, e.int_op("sub", e.bits(shifted), e.integer(ROUNDER_BITS)))
     t = e.fma(power, tail, e.sub(power, e.constant(1.0)))
     value = e.intrinsic("copysign", e.div(t, e.add(t, e.constant(2.0))), x)
     return e.select(e.compare("uno", x, x), x, value)

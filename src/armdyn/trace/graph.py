@@ -135,11 +135,7 @@ FOLDABLE: dict[str, Callable[..., float]] = {
 }
 
 # Operations of one or two arguments that mean the same here as in CasADi.
-SAME = (
-    "add sub mul div neg exp log sqrt sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh "
-    "floor ceil fmod fabs sign copysign erf fmin fmax pow lt le eq ne not and or if_else_zero log1p expm1 hypot "
-    "remainder"
-).split()
+SAME = ["add", "sub", "mul", "div", "neg", "exp", "log", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "fmod", "fabs", "sign", "copysign", "erf", "fmin", "fmax", "pow", "lt", "le", "eq", "ne", "not", "and", "or", "if_else_zero", "log1p", "expm1", "hypot", "remainder"]
 
 
 @cache

@@ -20,7 +20,6 @@ from armdyn.trace.schedule import (
     Store,
     Trig,
     defined_by,
-    is_leaf,
     make_schedule,
     read_by,
     trig_nodes,
@@ -58,8 +57,10 @@ def lower(graph: Graph, host: Host, shared: frozenset[int]) -> Lowered:
     _place_scratch(graph, chunks, layout)
     declared: set[str] = set()
     parts = [_prepare(graph, host, schedule, layout, shared, declared)]
+    table: dict[str, int] = {}
     for k, steps in enumerate(chunks):
-        parts.append(_Kernel(graph, host, layout, declared).function(f"part{k}", steps))
+        parts.append(_Kernel(graph, host, layout, declared, table).function(f"part{k}", steps))
+    parts.append(_constants(host, table))
     parts += [_kern(graph, host, layout, len(chunks)), _loop(graph, host, layout, shared), _slow_trig(host, declared)]
     return Lowered("\n".join([*parts, *sorted(declared)]) + "\n", len(layout.uniform) * host.width)
 
@@ -173,9 +174,9 @@ def _or_constant(graph: Graph, e: Emitter, values: dict[int, str], k: int) -> st
 class _Kernel:
     """Emits the steps of one function."""
 
-    def __init__(self, graph: Graph, host: Host, layout: Layout, declared: set[str]) -> None:
+    def __init__(self, graph: Graph, host: Host, layout: Layout, declared: set[str], table: dict[str, int]) -> None:
         self.graph, self.host, self.layout = graph, host, layout
-        self.e = Emitter(host, declared=declared)
+        self.e = Emitter(host, declared=declared, table=table)
         self.values: dict[int, str] = {}
         self.rows: dict[str, list[str]] = {}
         self.lanes: list[str] = []
@@ -185,7 +186,12 @@ class _Kernel:
     def function(self, name: str, steps: list[Step]) -> str:
         """The text of a function that runs the steps."""
         self.e.label("entry")
-        for step in steps:
+        import os
+        K = int(os.environ.get("SPLITK", "100000"))
+        for ns, step in enumerate(steps):
+            if ns % K == K - 1:
+                self.e.line(f"br label %s{ns}")
+                self.e.label(f"s{ns}")
             if isinstance(step, Compute):
                 self._compute(step)
             elif isinstance(step, Trig):
@@ -245,13 +251,17 @@ class _Kernel:
             far.append(tuple(e.let(f"extractvalue {pair} {both}, {i}") for i in (0, 1)))
         e.line(f"br label %angles{tag}")
         e.label(f"near{tag}")
-        near = [sine_cosine(e, x) for x in angles]
+        near = []
+        for k, x in enumerate(angles):
+            near.append(sine_cosine(e, x))
+            e.line(f"br label %near{tag}.{k}")
+            e.label(f"near{tag}.{k}")
         e.line(f"br label %angles{tag}")
         e.label(f"angles{tag}")
         for angle, slow, fast in zip(step.angles, far, near, strict=True):
             for k in self.trig.get(angle, ()):
                 i = 0 if self.graph.nodes[k].op == "sin" else 1
-                self.values[k] = e.let(f"phi {e.T} [ {slow[i]}, %large{tag} ], [ {fast[i]}, %near{tag} ]")
+                self.values[k] = e.let(f"phi {e.T} [ {slow[i]}, %large{tag} ], [ {fast[i]}, %near{tag}.{len(angles) - 1} ]")
 
     # -- memory ---------------------------------------------------------------------------------------
 
@@ -328,6 +338,15 @@ def _transpose4(e: Emitter, r: list[str]) -> list[str]:
     """The transpose of a 4x4 block held in four vectors."""
     t = [_shuffle(e, 4, r[a], r[b], m) for a, b in ((0, 1), (2, 3)) for m in ((0, 4, 2, 6), (1, 5, 3, 7))]
     return [_shuffle(e, 4, t[a], t[b], m) for m in ((0, 1, 4, 5), (2, 3, 6, 7)) for a, b in ((0, 2), (1, 3))]
+
+
+def _constants(host: Host, table: dict[str, int]) -> str:
+    """The table of constants; not marked constant, or LLVM would see through it and broadcast again."""
+    if not table:
+        return ""
+    kind = f"<{host.width} x double>"
+    rows = ", ".join(f"{kind} <{', '.join([f'double {bits}'] * host.width)}>" for bits in table)
+    return f"@constants = internal global [{len(table)} x {kind}] [{rows}], align 64"
 
 
 # -- what calls the kernel ---------------------------------------------------------------------------------

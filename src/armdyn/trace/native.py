@@ -114,7 +114,7 @@ class Loaded:
         """A callable for single samples with the shared inputs fixed; other calls go to `fallback`."""
         if self._method is None:
             return fallback
-        block = _aligned(8 + self.module.uniform_size)
+        block = _aligned(8 + max(self.module.uniform_size, 1))  # never empty: its address matters
         block[:1].view(np.uintp)[0] = id(fallback)
         uniform = block[8:].view(_Bound)
         uniform.keep = (block, fallback, self)

@@ -89,7 +89,7 @@ class Runner:
         k = len(port.shape)
         if array.shape[max(array.ndim - k, 0) :] != port.shape:
             raise ShapeError(
-                f"{self.traced.name}: expected {port.name} of shape {text(port.shape)} for {subject!r}, got {array.shape}"
+                f"{self.traced.name}: expected {port.name} of shape {text(port.shape)} for {_describe(subject)}, got {array.shape}"
             )
         return array
 
@@ -131,6 +131,11 @@ class Runner:
             if not array.flags.writeable:
                 raise ShapeError(f"{self.traced.name}: out for {port.name} is read-only")
         return outs
+
+
+def _describe(subject: Subject) -> str:
+    """`arm 'puma560'` for an `Arm` of that name."""
+    return f"{type(subject).__name__.lower()} '{getattr(subject, 'name', '')}'"
 
 
 def _digest(subject: Subject, names: tuple[str, ...]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from functools import cache
 from math import prod
 
 Shape = tuple[int, ...]
@@ -11,11 +12,16 @@ Shape = tuple[int, ...]
 
 def evaluate(declared: str, sizes: Mapping[str, int]) -> Shape:
     """The shape that `declared` means when the names in it have the values in `sizes`."""
+    return tuple(_value(item, sizes, declared) for item in _axes(declared))
+
+
+@cache
+def _axes(declared: str) -> tuple[ast.expr, ...]:
+    """The expressions of a declared shape, one an axis."""
     if not declared.strip():
         return ()
     tree = ast.parse(declared.strip(), mode="eval").body
-    items = tree.elts if isinstance(tree, ast.Tuple) else [tree]
-    return tuple(_value(item, sizes, declared) for item in items)
+    return tuple(tree.elts) if isinstance(tree, ast.Tuple) else (tree,)
 
 
 def _value(node: ast.expr, sizes: Mapping[str, int], declared: str) -> int:

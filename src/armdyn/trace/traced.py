@@ -133,7 +133,8 @@ class Traced:
         if missing:
             raise TypeError(f"{self.name}: missing {', '.join(missing)}")
         values = {name: given[name] for name in self.order if given.get(name) is not None}
-        return values, {name: given.get(name, default) for name, default in self.options.items()}
+        options = {name: given.get(name, default) for name, default in self.options.items()}
+        return values, {name: tuple(v) if isinstance(v, list) else v for name, v in options.items()}
 
     # -- tracing --------------------------------------------------------------------------------------
 
