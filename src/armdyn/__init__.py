@@ -20,6 +20,11 @@ _HOMES = {
     "armdyn.dynamics.gravity": ("gravity_torque",),
     "armdyn.dynamics.mass_matrix": ("mass_matrix",),
     "armdyn.dynamics.linearize": ("linearize",),
+    "armdyn.dynamics.discretize": ("discretize",),
+    "armdyn.dynamics.gramian": ("controllability", "observability"),
+    "armdyn.dynamics.linearize_sensitivity": ("linearize_sensitivity", "unit_payload"),
+    "armdyn.dynamics.modes": ("eigenvalue_shift", "modes"),
+    "armdyn.dynamics.tip_output": ("tip_output",),
     "armdyn.dynamics.newton_euler": ("inverse_dynamics",),
     "armdyn.dynamics.energy_regressor": (
         "energy_regressor",

@@ -1,0 +1,58 @@
+"""Checks shared by what takes the matrices of linear systems: shapes, and samples that are not finite."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ShapeError
+
+
+def checked_floats(value: ArrayLike, where: str, name: str, core: int) -> NDArray:
+    """A float array whose last `core` axes are one sample; the first sample that is not finite is named."""
+    try:
+        array = np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{where}: expected numbers for {name}, got {value!r:.60}") from None
+    bad = ~np.isfinite(array)
+    if bad.any():
+        sample = np.argwhere(bad)[0][: array.ndim - core]
+        place = f"sample {', '.join(map(str, sample))}" if len(sample) else "an entry"
+        raise ShapeError(f"{where}: expected finite numbers for {name}, but {place} is NaN or infinite")
+    return array
+
+
+def checked_matrices(
+    value: ArrayLike, where: str, name: str, rows: int | None = None, columns: int | None = None
+) -> NDArray:
+    """Finite matrices (..., rows, columns), a size being free where it is None."""
+    array = checked_floats(value, where, name, 2)
+    if array.ndim < 2 or rows not in (None, array.shape[-2]) or columns not in (None, array.shape[-1]):
+        wanted = ", ".join("k" if size is None else str(size) for size in (rows, columns))
+        raise ShapeError(f"{where}: expected {name} of shape (..., {wanted}), got {array.shape}")
+    return array
+
+
+def checked_square(value: ArrayLike, where: str, name: str) -> NDArray:
+    """Finite square matrices (..., m, m)."""
+    array = checked_matrices(value, where, name)
+    if array.shape[-1] != array.shape[-2]:
+        raise ShapeError(f"{where}: expected {name} of shape (..., m, m), got {array.shape}")
+    return array
+
+
+def checked_steps(value: ArrayLike, where: str, name: str) -> NDArray:
+    """Finite positive times."""
+    array = checked_floats(value, where, name, 0)
+    if not (array > 0).all():
+        raise ShapeError(f"{where}: expected {name} > 0, got {array.min():g}")
+    return array
+
+
+def common_batch(where: str, **batches: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape to which the leading axes of several arrays broadcast."""
+    try:
+        return np.broadcast_shapes(*batches.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in batches.items())
+        raise ShapeError(f"{where}: leading axes do not broadcast: {listed}") from None

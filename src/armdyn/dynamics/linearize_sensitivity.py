@@ -1,0 +1,91 @@
+"""How the linearised arm changes with its inertial parameters, an unknown payload above all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.dynamics.ltdl import factorized
+from armdyn.dynamics.torque_derivatives import torque_derivatives
+from armdyn.model.arm import Arm
+from armdyn.spatial.inertia import SIZE, Inertia
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+def unit_payload(arm: Arm, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None) -> NDArray:
+    """The change of `arm.theta` per kilogram of payload.
+
+    Parameters
+    ----------
+    arm : Arm
+    com : array_like, shape (3,), optional
+        Centre of the payload in the tip frame [m].
+    inertia : array_like, shape (3, 3), optional
+        Its tensor about the centre per kilogram [m²]; left out for a point mass.
+
+    Returns
+    -------
+    direction : ndarray, shape (10 n,)
+        For `linearize_sensitivity`, or to be multiplied by the torque regressor.
+    """
+    direction = np.zeros(SIZE * arm.n)
+    direction[-SIZE:] = Inertia.from_com(1.0, com, inertia).moved(arm.tool_pose).theta
+    return direction
+
+
+@traced(
+    q="n", qd="n", qdd="n", direction="10*n", wrench="6", base_motion="3, 3", theta="10*n", gravity="3",
+    returns={"dM": "n, n", "dC": "n, n", "dK": "n, n", "dA": "2*n, 2*n", "dB": "2*n, n"},
+)  # fmt: skip
+def linearize_sensitivity(
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    direction: Any,
+    wrench: Any = None,
+    base_motion: Any = None,
+    *,
+    theta: Any,
+    gravity: Any,
+) -> Any:
+    """Derivatives of what `linearize` gives for the rigid arm, along a direction of `theta`.
+
+    The motion q, qd, qdd is kept; the torques along it change by `regressor(...) @ direction`.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities, accelerations of the motion [rad or m, /s, /s²].
+    direction : array_like, shape (..., 10 n)
+        Change of the inertial parameters, such as `unit_payload(arm)`.
+    wrench : array_like, shape (..., 6), optional
+        [force, moment] exerted ON the arm at the tip, in tip axes, and constant there [N, N m].
+    base_motion : tuple of three array_like of shape (..., 3), optional
+        Angular velocity, angular acceleration and acceleration of the base, in base axes, gravity not
+        included.
+    theta : array_like, shape (..., 10 n), optional
+        Inertial parameters instead of the arm's.
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    dM, dC, dK : ndarray, shape (..., n, n)
+    dA : ndarray, shape (..., 2 n, 2 n)
+    dB : ndarray, shape (..., 2 n, n)
+    """
+    n = arm.n
+    _, M, C, K = torque_derivatives(arm, q, qd, qdd, wrench, base_motion, theta=theta, gravity=gravity)
+    # M, C and K are linear in theta but for the wrench, which does not depend on theta.
+    _, dM, dC, dK = torque_derivatives(arm, q, qd, qdd, None, base_motion, theta=direction, gravity=gravity)
+    inverse = factorized(M).inverse()
+    # d(M^-1 X) = M^-1 (dX - dM M^-1 X)
+    slope = ca.mtimes(inverse, dM)
+    by_q, by_qd = (ca.mtimes(slope, ca.mtimes(inverse, X)) - ca.mtimes(inverse, dX) for X, dX in ((K, dK), (C, dC)))
+    dA = ca.blockcat([[ca.SX.zeros(n, 2 * n)], [ca.horzcat(by_q, by_qd)]])
+    return dM, dC, dK, dA, ca.vertcat(ca.SX.zeros(n, n), -ca.mtimes(slope, inverse))
