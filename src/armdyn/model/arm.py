@@ -126,10 +126,10 @@ class Arm:
     @cached_property
     def position_limits(self) -> tuple[NDArray, NDArray]:
         """Lower and upper joint positions (n,) each [rad or m]; infinite where the source is silent."""
-        pair = tuple(np.array([getattr(joint.limits, name) for joint in self.joints]) for name in ("lower", "upper"))
-        for array in pair:
-            array.flags.writeable = False
-        return pair
+        lower = np.array([joint.limits.lower for joint in self.joints])
+        upper = np.array([joint.limits.upper for joint in self.joints])
+        lower.flags.writeable = upper.flags.writeable = False
+        return lower, upper
 
     @property
     def is_physical(self) -> Physical:

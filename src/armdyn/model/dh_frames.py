@@ -238,7 +238,7 @@ def _start(T_base: NDArray, first: _Line, size: float) -> tuple[_Normal, NDArray
 
 
 def _end(T_tip: NDArray | None, last: _Line, before: _Normal, size: float) -> tuple[_Normal, NDArray]:
-    """Normal n and the direction of z_n: the tip's if its x axis meets the last axis squarely, else that axis."""
+    """Normal n and the direction of z_n: the tip's if its x axis meets the last axis squarely."""
     if T_tip is None:
         return _Normal(before.x, before.next, before.next, "tip"), last.direction
     origin, x = T_tip[:3, 3], T_tip[:3, 0]

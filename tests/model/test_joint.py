@@ -1,0 +1,73 @@
+"""Joints and their data: checked once, when built."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from armdyn.errors import ModelError
+from armdyn.model.joint import Drive, Friction, Joint, Limits
+
+
+def test_defaults_mean_nothing_is_known_or_there():
+    joint = Joint("j")
+    assert (joint.limits.lower, joint.limits.upper) == (-np.inf, np.inf)
+    assert (joint.friction.viscous, joint.drive.rotor_inertia, joint.drive.gear_ratio) == (0.0, 0.0, 1.0)
+
+
+def test_axes_become_unit_vectors_and_keep_their_bits_if_they_are_one():
+    np.testing.assert_allclose(Joint("j", axis=(0, 3, 4)).axis, (0, 0.6, 0.8))
+    axis = np.array([1.0, 2.0, 3.0]) / np.sqrt(14)
+    assert np.array_equal(Joint("j", axis=Joint("j", axis=axis).axis).axis, Joint("j", axis=axis).axis)
+
+
+def test_everything_is_frozen():
+    joint = Joint("j")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        joint.name = "k"
+    with pytest.raises(ValueError, match="read-only"):
+        joint.before[0, 3] = 1.0
+
+
+def test_drive_seen_at_the_joint():
+    drive = Drive(rotor_inertia=1e-4, gear_ratio=-50, damping=1e-3)
+    assert drive.reflected_inertia == pytest.approx(0.25)
+    assert drive.reflected_damping == pytest.approx(2.5)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Joint(""), "expected a name, got ''"),
+        (lambda: Joint(3), "expected a name, got 3"),
+        (lambda: Joint("j", "helical"), "joint 'j': unknown kind 'helical'; expected one of revolute, prismatic"),
+        (lambda: Joint("j", ["revolute"]), "unknown kind"),
+        (lambda: Joint("j", axis=(0, 0, 0)), "axis has length 0; expected a direction"),
+        (lambda: Joint("j", axis=(1e300, 1e300, 0)), "axis has length inf"),
+        (lambda: Joint("j", axis=(0, 0, np.nan)), "axis of three finite numbers"),
+        (lambda: Joint("j", axis=(0, 1)), "axis of three finite numbers"),
+        (lambda: Joint("j", axis="up"), "axis of three numbers"),
+        (lambda: Joint("j", before=np.eye(3)), "joint 'j': before: expected a 4x4"),
+        (lambda: Joint("j", after=-np.eye(4)), "joint 'j': after: expected last row"),
+        (lambda: Joint("j", limits=(0, 1)), r"joint 'j': limits: expected Limits\(\.\.\.\), got \(0, 1\)"),
+        (lambda: Joint("j", drive=None), "drive: expected Drive"),
+        (lambda: Limits(1, -1), "lower 1 is above upper -1; reversed"),
+        (lambda: Limits(lower=np.nan), "limits: lower: expected a finite number"),
+        (lambda: Limits(velocity=-1), "limits: velocity: expected a number >= 0, got -1"),
+        (lambda: Limits(effort="strong"), "limits: effort: expected a number, got 'strong'"),
+        (lambda: Limits(effort=True), "limits: effort: expected a number, got True"),
+        (lambda: Limits(effort=10**400), "limits: effort: expected a number"),
+        (lambda: Friction(viscous=np.inf), "friction: viscous: expected a finite number"),
+        (lambda: Friction(stribeck=0), "Stribeck velocity > 0"),
+        (lambda: Friction(harmonics=((1, 2),)), r"harmonics as rows \(order, cosine, sine\)"),
+        (lambda: Friction(harmonics=3), "harmonics as rows"),
+        (lambda: Friction(harmonics=((1, 2, "x"),)), "harmonics: expected a number, got 'x'"),
+        (lambda: Drive(gear_ratio=0), "gear ratio other than 0"),
+        (lambda: Drive(rotor_inertia=-1), "rotor_inertia: expected a number >= 0"),
+    ],
+)
+def test_bad_data_is_refused(build, message):
+    with pytest.raises(ModelError, match=message):
+        build()
