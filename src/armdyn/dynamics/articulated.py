@@ -8,19 +8,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from armdyn.dynamics.body import Body, link_theta, symmetric, turned_tensor
 from armdyn.dynamics.composite import (
-    symmetric,
-    turned_tensor,
     turned_tensor_z,
     wrench_to_joint,
     wrench_to_parent,
 )
-from armdyn.dynamics.newton_euler import link_theta
+from armdyn.dynamics.newton_euler import Wrench
 from armdyn.kinematics.motion import Motion, Symbol
-from armdyn.spatial import inertia as inertial
 from armdyn.trace.symbols import ca
-
-Wrench = tuple[Symbol, Symbol]
 
 
 class Articulated(NamedTuple):
@@ -33,8 +29,8 @@ class Articulated(NamedTuple):
     @classmethod
     def of(cls, theta: Symbol) -> Articulated:
         """A single rigid link: f = m a - h x wd, n = h x a + I wd."""
-        rows = [[theta[int(k)] for k in row] for row in inertial.TENSOR]
-        return cls(theta[inertial.MASS] * ca.SX.eye(3), -ca.skew(theta[inertial.FIRST]), ca.blockcat(rows))
+        m, h, I = Body.of(theta)
+        return cls(m * ca.SX.eye(3), -ca.skew(h), I)
 
     def joined(self, other: Articulated) -> Articulated:
         """Both bodies as one."""
@@ -118,9 +114,7 @@ def _joint_to_parent(m: Motion, body: Articulated) -> Articulated:
 
 def _turned(R: Symbol, body: Articulated) -> Articulated:
     """The body in other axes: vectors v become R v."""
-    return Articulated(
-        turned_tensor(R, body.M), ca.mtimes(R, ca.mtimes(body.H, R.T)), turned_tensor(R, body.J)
-    )
+    return Articulated(turned_tensor(R, body.M), ca.mtimes(R, ca.mtimes(body.H, R.T)), turned_tensor(R, body.J))
 
 
 def _upper(A: Symbol) -> Symbol:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from armdyn.dynamics.body import Body, link_theta
 from armdyn.dynamics.gravity import first_moments, gravity_torque
-from armdyn.dynamics.newton_euler import inverse_dynamics, link_theta
+from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.dynamics.regroup import regrouped
 from armdyn.dynamics.velocity import twists
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
-from armdyn.spatial import inertia as inertial
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -35,11 +36,10 @@ def kinetic_energy(arm: Arm, q: Any, qd: Any, *, theta: Any) -> Any:
     ----------
     Eindhoven (1987), equation (11).
     """
+    theta = regrouped(arm, theta)
     energy = ca.SX(0)
     for i, (w, u) in enumerate(twists(motions(arm, q), qd)[1]):
-        own = link_theta(theta, i)
-        m, h = own[inertial.MASS], own[inertial.FIRST]
-        I = ca.blockcat([[own[int(k)] for k in row] for row in inertial.TENSOR])
+        m, h, I = Body.of(link_theta(theta, i))
         # T_i = m u.u / 2 + h.(u x w) + w.I w / 2, all about the link's origin
         energy += m * ca.dot(u, u) / 2 + ca.dot(h, ca.cross(u, w)) + ca.dot(w, ca.mtimes(I, w)) / 2
     return energy

@@ -20,16 +20,20 @@ class Factors(NamedTuple):
 
     def solve(self, b: Symbol) -> Symbol:
         """The vector x with M x = b."""
-        n = len(self.L)
-        x = [b[i] for i in range(n)]
-        for k in reversed(range(n)):
-            for i in range(k):
-                x[i] = x[i] - self.L[k][i] * x[k]
-        for k in range(n):
+        x = self.half_solve(b)
+        for k in range(len(x)):
             x[k] = x[k] * self.inverse_d[k]
             for i in range(k):
                 x[k] = x[k] - self.L[k][i] * x[i]
         return ca.vertcat(*x)
+
+    def half_solve(self, b: Symbol) -> list[Symbol]:
+        """The vector y with L' y = b, so that b' M^-1 b = y' D^-1 y."""
+        x = [b[i] for i in range(len(self.L))]
+        for k in reversed(range(len(x))):
+            for i in range(k):
+                x[i] = x[i] - self.L[k][i] * x[k]
+        return x
 
     def inverse(self) -> Symbol:
         """The inverse of M, symmetric to the last bit: W D^-1 W' with W = L^-1."""

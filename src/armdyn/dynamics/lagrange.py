@@ -1,0 +1,200 @@
+"""Lagrange's equations, built up recursively: W qdd = P + V.
+
+Source: Vukobratovic and Potkonjak (1979), equations (11)-(54), with errata 1-3: the translation's gravity
+force acts along gamma, the sum of (16) starts at k = j. It shares no recursion with Newton-Euler: here
+every vector is in base axes, members are added from the base out, and energies are differentiated.
+
+A member's frame need not lie at its mass centre as it does in the source; the terms in the first moments
+h that this adds vanish there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from armdyn.dynamics.body import Body, link_theta
+from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """What one coordinate does to the outermost member: a column of N and M, (18)-(21), in base axes."""
+
+    beta: Symbol  # angular velocity a unit of the coordinate's rate; zero for a translation
+    alpha: Symbol  # velocity of the frame's origin; gamma of (15) for a translation
+    betad: Symbol  # d beta / dt
+    alphad: Symbol  # d alpha / dt
+    dw: Symbol  # partial derivative of the member's angular velocity
+    dv: Symbol  # partial derivative of the origin's velocity
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """The outermost member: its axes, angular velocity, velocity of its origin, and a column a coordinate."""
+
+    A: Symbol
+    w: Symbol
+    v: Symbol
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """From the parent's origin to the member's: -delta, fixed in the parent, and gamma x or r_ii."""
+
+    fixed: Symbol
+    reach: Symbol  # fixed in the member (rotation), or growing along gamma (translation)
+    turn: Symbol  # beta_i phid_i
+    slide: Symbol  # gamma_i xd_i
+    parent_w: Symbol
+    w: Symbol
+
+    @property
+    def rate(self) -> Symbol:
+        """Velocity of the member's origin on top of its parent's, (11)."""
+        return ca.cross(self.parent_w, self.fixed) + ca.cross(self.w, self.reach) + self.slide
+
+
+def added(parent: Member, m: Motion, qd: Symbol) -> Member:
+    """The chain with one more member."""
+    A = ca.horzcat(*(m.to_link(parent.A[row, :].T) for row in range(3))).T
+    axis, zero = ca.mtimes(A, m.axis), ca.SX.zeros(3)
+    turn, slide = (axis * qd, zero) if m.is_revolute else (zero, axis * qd)
+    fixed, reach = ca.mtimes(parent.A, m.before), ca.mtimes(A, m.offset)
+    step = Step(fixed, reach, turn, slide, parent.w, parent.w + turn)
+    own = _rotation_column(step, axis) if m.is_revolute else _translation_column(step, axis)
+    columns = (*(_outward(column, step) for column in parent.columns), own)
+    return Member(A, step.w, parent.v + step.rate, columns)
+
+
+def _outward(c: Column, step: Step) -> Column:
+    """A column of an inner coordinate, one member further out."""
+    whole = step.fixed + step.reach
+    dw = c.dw + ca.cross(c.beta, step.turn)  # d beta_i / d phi_s = beta_s x beta_i, (45)
+    dv = (
+        c.dv
+        + ca.cross(c.dw, step.fixed)
+        + ca.cross(step.parent_w, ca.cross(c.beta, step.fixed))  # (47)
+        + ca.cross(dw, step.reach)
+        + ca.cross(step.w, ca.cross(c.beta, step.reach))
+        + ca.cross(c.beta, step.slide)  # (46)
+    )
+    alpha = c.alpha + ca.cross(c.beta, whole)  # (16), (17)
+    alphad = c.alphad + ca.cross(c.betad, whole) + ca.cross(c.beta, step.rate)  # (37), (38)
+    return Column(c.beta, alpha, c.betad, alphad, dw, dv)
+
+
+def _rotation_column(step: Step, beta: Symbol) -> Column:
+    """The column of the member's own rotation."""
+    betad = ca.cross(step.parent_w, beta)  # (34)
+    alpha = ca.cross(beta, step.reach)
+    alphad = ca.cross(betad, step.reach) + ca.cross(beta, ca.cross(step.w, step.reach))
+    return Column(beta, alpha, betad, alphad, ca.SX.zeros(3), ca.cross(step.w, alpha))
+
+
+def _translation_column(step: Step, gamma: Symbol) -> Column:
+    """The column of the member's own translation: gamma, its rate (35), and S_kk of (51)."""
+    zero, gammad = ca.SX.zeros(3), ca.cross(step.w, gamma)
+    return Column(zero, gamma, zero, gammad, zero, gammad)
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What one member adds to W, Wdot, dT/dq and Y, as lists over the coordinates up to its own."""
+
+    Z: list[list[Symbol]]
+    Zd: list[list[Symbol]]
+    dT: list[Symbol]
+    Y: list[Symbol]
+
+
+def member_terms(member: Member, theta: Symbol, gravity: Symbol) -> Terms:
+    """(25), (33), (41) and (52)-(54) for one member."""
+    mass, first, J = Body.of(theta)
+    A, w, v = member.A, member.w, member.v
+    h = ca.mtimes(A, first)
+    hd = ca.cross(w, h)
+
+    def AJA(x: Symbol) -> Symbol:
+        return ca.mtimes(A, ca.mtimes(J, ca.mtimes(A.T, x)))
+
+    Z, Zd, dT, Y = [], [], [], []
+    momentum, spin = mass * v + ca.cross(w, h), AJA(w) + ca.cross(h, v)
+    for j, c in enumerate(member.columns):
+        # Momentum and angular momentum a unit of the coordinate's rate, and their rates, where
+        # A J Bd + w x (A J B) uses Bd = A'(betad - w x beta) of (34).
+        p, L = mass * c.alpha + ca.cross(c.beta, h), AJA(c.beta) + ca.cross(h, c.alpha)
+        pd = mass * c.alphad + ca.cross(c.betad, h) + ca.cross(c.beta, hd)
+        Ld = AJA(c.betad - ca.cross(w, c.beta)) + ca.cross(w, AJA(c.beta))
+        Ld = Ld + ca.cross(hd, c.alpha) + ca.cross(h, c.alphad)
+        inner = member.columns[: j + 1]
+        Z.append([ca.dot(k.alpha, p) + ca.dot(k.beta, L) for k in inner])
+        Zd.append([ca.dot(k.alphad, p) + ca.dot(k.alpha, pd) + ca.dot(k.betad, L) + ca.dot(k.beta, Ld) for k in inner])
+        # (41): T = m v.v/2 + h.(v x w) + w.J w/2 in the member's own axes, so the turning of the whole
+        # member by an inner rotation is taken off the derivatives in base axes.
+        dv, dw = c.dv - ca.cross(c.beta, v), c.dw - ca.cross(c.beta, w)
+        dT.append(ca.dot(momentum, dv) + ca.dot(spin, dw))
+        Y.append(ca.dot(gravity, p))  # (52), (54) with erratum 1
+    return Terms(Z, Zd, dT, Y)
+
+
+@traced(
+    q="n",
+    qd="n",
+    theta="10*n",
+    gravity="3",
+    returns={"W": "n, n", "V": "n", "Wd": "n, n", "dT_dq": "n", "Y": "n"},
+)
+def lagrange(arm: Arm, q: Any, qd: Any, *, theta: Any, gravity: Any) -> Any:
+    """Lagrange's equations of the rigid arm, W qdd = P + V, with P the joint torques.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd : array_like, shape (..., n)
+        Joint positions and velocities [rad or m, /s].
+    theta : array_like, shape (..., 10 n), optional
+        Inertial parameters instead of the arm's.
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    W : ndarray, shape (..., n, n)
+        The mass matrix.
+    V : ndarray, shape (..., n)
+        Y + dT/dq - Wd qd.
+    Wd : ndarray, shape (..., n, n)
+        The rate of W.
+    dT_dq : ndarray, shape (..., n)
+        Gradient of the kinetic energy.
+    Y : ndarray, shape (..., n)
+        Generalised forces of gravity, minus `gravity_torque`.
+
+    References
+    ----------
+    Vukobratovic and Potkonjak (1979), equations (25)-(54) with errata 1-3.
+    """
+    n = arm.n
+    W, Wd, dT, Y = ca.SX.zeros(n, n), ca.SX.zeros(n, n), ca.SX.zeros(n), ca.SX.zeros(n)
+    member = Member(ca.SX.eye(3), ca.SX.zeros(3), ca.SX.zeros(3), ())
+    for i, m in enumerate(motions(arm, q)):
+        member = added(member, m, qd[i])
+        terms = member_terms(member, link_theta(theta, i), gravity)
+        for j in range(i + 1):  # (31), (32), (39)
+            dT[j] += terms.dT[j]
+            Y[j] += terms.Y[j]
+            for k in range(j + 1):
+                W[j, k] += terms.Z[j][k]
+                Wd[j, k] += terms.Zd[j][k]
+    W, Wd = _from_lower(W), _from_lower(Wd)
+    return W, Y + dT - ca.mtimes(Wd, qd), Wd, dT, Y  # (29)
+
+
+def _from_lower(A: Symbol) -> Symbol:
+    """A symmetric matrix from its lower half."""
+    return ca.tril2symm(ca.tril(A))

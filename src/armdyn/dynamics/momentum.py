@@ -1,0 +1,70 @@
+"""Momentum of the arm and where its mass is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armdyn.dynamics.body import Body, link_theta
+from armdyn.dynamics.composite import wrench_to_joint, wrench_to_parent
+from armdyn.dynamics.gravity import first_moments
+from armdyn.dynamics.mass_matrix import along_joint
+from armdyn.dynamics.regroup import regrouped
+from armdyn.dynamics.velocity import twists
+from armdyn.kinematics.motion import motions
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+@traced(q="n", qd="n", theta="10*n", returns={"p": "n"})
+def generalized_momentum(arm: Arm, q: Any, qd: Any, *, theta: Any) -> Any:
+    """Generalised momentum p = M(q) qd of the rigid arm, without forming M.
+
+    Its rate is dp/dt = tau + C' qd - g, which disturbance observers use.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd : array_like, shape (..., n)
+        Joint positions and velocities [rad or m, /s].
+    theta : array_like, shape (..., 10 n), optional
+        Inertial parameters instead of the arm's.
+
+    Returns
+    -------
+    p : ndarray, shape (..., n)
+        [N m s or N s]
+    """
+    theta = regrouped(arm, theta)
+    joints = motions(arm, q)
+    links = twists(joints, qd)[1]
+    l, L = ca.SX.zeros(3), ca.SX.zeros(3)
+    found = []
+    for i in reversed(range(arm.n)):
+        (m, h, I), (w, u) = Body.of(link_theta(theta, i)), links[i]
+        # Momentum and angular momentum move between frames as a force and its moment do.
+        l, L = wrench_to_joint(joints[i], l + m * u + ca.cross(w, h), L + ca.mtimes(I, w) + ca.cross(h, u))
+        found.append(along_joint(joints[i], l, L))
+        l, L = wrench_to_parent(joints[i], l, L)
+    return ca.vertcat(*found[::-1])
+
+
+@traced(q="n", theta="10*n", returns={"com": "3"})
+def center_of_mass(arm: Arm, q: Any, *, theta: Any) -> Any:
+    """Centre of mass of all links in base axes.
+
+    Parameters
+    ----------
+    arm : Arm
+    q : array_like, shape (..., n)
+        Joint positions [rad or m].
+    theta : array_like, shape (..., 10 n), optional
+        Inertial parameters instead of the arm's.
+
+    Returns
+    -------
+    com : ndarray, shape (..., 3)
+        [m]; NaN for an arm without mass.
+    """
+    m, h = first_moments(motions(arm, q), theta)[1]
+    return h / m

@@ -1,0 +1,80 @@
+"""The arm's inertia as felt at the tip."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armdyn.dynamics.ltdl import factorized
+from armdyn.dynamics.mass_matrix import mass_matrix
+from armdyn.errors import ModelError
+from armdyn.kinematics.jacobian import jacobian
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+@traced(q="n", theta="10*n", returns={"mobility": "6, 6"})
+def tip_mobility(arm: Arm, q: Any, *, theta: Any) -> Any:
+    """Acceleration of the resting tip a unit of force and moment on it: J M^-1 J'.
+
+    Finite at every position and for any number of joints; its inverse, where there is one, is
+    `operational_inertia`.
+
+    Parameters
+    ----------
+    arm : Arm
+    q : array_like, shape (..., n)
+        Joint positions [rad or m].
+    theta : array_like, shape (..., 10 n), optional
+        Inertial parameters instead of the arm's.
+
+    Returns
+    -------
+    mobility : ndarray, shape (..., 6, 6)
+        Rows and columns as in `jacobian`: linear first, at the tip, in base axes.
+
+    References
+    ----------
+    Khatib (1987), "A unified approach for motion and force control of robot manipulators", section III.
+    """
+    J = jacobian(arm, q)
+    factors = factorized(mass_matrix(arm, q, theta=theta))
+    # J M^-1 J' = (L'^-1 J')' D^-1 (L'^-1 J')
+    half = ca.horzcat(*(ca.vertcat(*factors.half_solve(J[row, :])) for row in range(6)))
+    scaled = half * ca.repmat(ca.vertcat(*factors.inverse_d), 1, 6)
+    out = ca.SX.zeros(6, 6)
+    for i in range(6):
+        for j in range(i + 1):
+            out[i, j] = out[j, i] = ca.dot(half[:, i], scaled[:, j])
+    return out
+
+
+@traced(q="n", theta="10*n", returns={"Lambda": "6, 6"})
+def operational_inertia(arm: Arm, q: Any, *, theta: Any) -> Any:
+    """Operational-space inertia Lambda = (J M^-1 J')^-1: what the tip weighs in every direction.
+
+    Parameters
+    ----------
+    arm : Arm
+        With at least six joints; fewer cannot move the tip in every direction (see `tip_mobility`).
+    q : array_like, shape (..., n)
+        Joint positions [rad or m], not singular: there Lambda does not exist and the numbers are huge,
+        infinite or NaN.
+    theta : array_like, shape (..., 10 n), optional
+        Inertial parameters instead of the arm's.
+
+    Returns
+    -------
+    Lambda : ndarray, shape (..., 6, 6)
+        Rows and columns as in `jacobian`: linear first, at the tip, in base axes.
+
+    References
+    ----------
+    Khatib (1987), "A unified approach for motion and force control of robot manipulators", section III.
+    """
+    if arm.n < 6:
+        raise ModelError(
+            f"operational_inertia: arm '{arm.name}' has {arm.n} joints; the tip's inertia exists from six "
+            "on, tip_mobility for any number"
+        )
+    return factorized(tip_mobility(arm, q, theta=theta)).inverse()
