@@ -22,9 +22,7 @@ VARIANTS = {
 def middle(arm):
     """A configuration in the middle of the limits, off the straight position where there are none."""
     limits = [joint.limits for joint in arm.joints]
-    return 0.1 + np.array(
-        [(x.lower + x.upper) / 2 if np.isfinite(x.upper - x.lower) else 0.5 for x in limits]
-    )
+    return 0.1 + np.array([(x.lower + x.upper) / 2 if np.isfinite(x.upper - x.lower) else 0.5 for x in limits])
 
 
 def states(arm, seed, count=20):
@@ -73,9 +71,7 @@ def test_torques_and_poses_are_the_golden_ones(golden, fixture, build):
     for case in golden(fixture)["cases"]:
         tau = armdyn.inverse_dynamics(arm, case["q"], case["qd"], case["qdd"])
         np.testing.assert_allclose(tau, case["tau"], rtol=1e-11, atol=1e-12)
-        np.testing.assert_allclose(
-            armdyn.forward_kinematics(arm, case["q"]), case["T_tip"], rtol=0, atol=1e-12
-        )
+        np.testing.assert_allclose(armdyn.forward_kinematics(arm, case["q"]), case["T_tip"], rtol=0, atol=1e-12)
 
 
 def test_sarcos_has_the_identified_gravity_torques(golden):
@@ -181,9 +177,7 @@ def test_puma_moments_moved_between_links_2_and_3_change_no_torque():
     q, qd, qdd = (states(arm, seed) for seed in (8, 9, 10))
     base = tuple(np.random.default_rng(11).normal(size=(3, 3)))
     expected = armdyn.inverse_dynamics(arm.with_theta(theta.ravel()), q, qd, qdd, base_motion=base)
-    np.testing.assert_allclose(
-        armdyn.inverse_dynamics(arm, q, qd, qdd, base_motion=base), expected, rtol=0, atol=1e-12
-    )
+    np.testing.assert_allclose(armdyn.inverse_dynamics(arm, q, qd, qdd, base_motion=base), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("build", [arms.puma560, arms.puma3])

@@ -154,7 +154,7 @@ def dh_parameters(arm: Arm, convention: str = "standard") -> DhTable:
 
 
 def as_dh(arm: Arm, convention: str = "standard") -> Arm:
-    """The same arm with its links described in Denavit-Hartenberg frames.
+    """The same arm with its links described in Denavit-Hartenberg frames of a `convention`.
 
     Torques, joint positions, tip and names are those of `arm`; `theta` is expressed in the new frames.
     """

@@ -49,7 +49,10 @@ class Variant(NamedTuple):
 
 
 def traced(*, returns: Mapping[str, str], **shapes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a formula over symbols callable with arrays; see the module's text."""
+    """Make a formula over symbols callable with arrays; see the text of this module.
+
+    `shapes` are those of its inputs by name, `returns` those of its outputs, as text: `"n"`, `"6, n"`, `"10*n"`.
+    """
 
     def decorate(formula: Callable[..., Any]) -> Callable[..., Any]:
         return Traced(formula, shapes, returns).public()

@@ -57,7 +57,7 @@ def lwr4() -> Arm:
         table,
         name="lwr4",
         notes=(
-            "Source: DH table of Corke's Robotics Toolbox (model LWR4), after De Luca; standard DH.",
+            "Source: DH table of Corke's Robotics Toolbox (model LWR4), after De Luca.",
             "The base frame is at the shoulder and the tip at the wrist centre, as in that table; its "
             "limits are another arm's and were replaced by KUKA's for the LWR4+.",
             "Assumed: all masses (13.5 kg together), centres and tensors: solid cylinders; no drive data.",
@@ -103,10 +103,8 @@ def iiwa14() -> Arm:
         base_name="lbr_iiwa_link_0",
         tool_pose=transform(translation=(0.0, 0.0, 0.045)),
         notes=(
-            "Source: description shipped with pybullet (frames, masses, tensors); KUKA's specification "
-            "(limits).",
+            "Source: description shipped with pybullet; limits of KUKA's specification.",
             "The masses and tensors are round numbers; do not take them for measured ones.",
-            "Assumed: the flange is 45 mm beyond the frame of link 7 (126 mm beyond the wrist centre); no "
-            "drive data.",
+            "Assumed: the flange is 45 mm beyond the frame of link 7 (126 mm beyond the wrist centre); no drive data.",
         ),
     )

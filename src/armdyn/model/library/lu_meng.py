@@ -84,8 +84,8 @@ def lu_meng4() -> Arm:
         name="lu_meng4",
         tool_pose=transform(translation=(offset, 0.0, 0.0)),
         notes=(
-            f"Source: {PAPER}, section V-B: masses 2, 2, 2, 0.5 kg, centres at midpoints, link 4's at its "
-            "far end.",
+            f"Source: {PAPER}, section V-B.",
+            "Given: masses 2, 2, 2, 0.5 kg, centres at midpoints, link 4's at its far end.",
             "Assumed: PUMA 560 lengths (the paper says 'geometry of a PUMA'), and the far end of link 4 at "
             "0.2 m from axis 4 (on the axis, the mass matrix would be singular).",
         ),

@@ -74,10 +74,8 @@ def panda() -> Arm:
         name="panda",
         tool_pose=transform(translation=(0.0, 0.0, 0.107)),
         notes=(
-            "Source: Gaz et al. (2019), IEEE RA-L (inertias, friction); the maker's DH parameters and "
-            "limits.",
-            "Friction is Coulomb's with the range and offset of the source's sigmoid, without its smooth "
-            "passage.",
+            "Source: Gaz et al. (2019), IEEE RA-L; the maker's DH parameters and limits.",
+            "Friction is Coulomb's with the range and offset of the source's sigmoid, without its smooth passage.",
             "Assumed: rotor inertia is the maker's figure for the FR3 (the Panda's is not published) "
             "behind a ratio of 100; the identified inertias come from torque sensors on the link side, and "
             "do not contain it.",

@@ -54,8 +54,8 @@ def puma3(convention: str = "modified") -> Arm:
         convention=convention,
         name="puma3" if convention == "modified" else "puma3_standard",
         notes=(
-            f"Source: Kapadia (1995), McGill University; frames of {frames[convention]}; limits and torques "
-            "of Table 5.1.",
+            f"Source: Kapadia (1995), McGill University, frames of {frames[convention]}.",
+            "Limits of position and effort: its Table 5.1.",
             "Inertial parameters, rotor inertia and friction: those of puma560(), in these frames; Table "
             "7.1 of the thesis was computed from the same data (11 of its 15 base parameters agree).",
             "Assumed: the wrist is locked at q4 = q5 = q6 = 0 and carried by link 3; the upper arm is "

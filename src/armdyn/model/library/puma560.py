@@ -26,10 +26,7 @@ MOVED = 0.004  # kg m²
 VELOCITY = (82.0, 54.0, 122.0, 228.0, 241.0, 228.0)  # deg/s
 EFFORT = (97.6, 186.4, 89.4, 24.2, 20.1, 21.3)  # N m
 
-AKB = (
-    "Armstrong, Khatib and Burdick (1986), The explicit dynamic model and inertial parameters of the PUMA "
-    "560 arm, Proc. IEEE ICRA"
-)
+AKB = "Armstrong, Khatib and Burdick (1986), Proc. IEEE ICRA"
 TOOLBOX = "Corke's Robotics Toolbox (model Puma560)"
 COMMON_NOTES = (
     f"Gear ratios and friction: {TOOLBOX}, motor side, converted to the link side; Coulomb friction depends "
@@ -92,8 +89,8 @@ def _modified() -> Arm:
         drive=armstrong_drives(),
     )
     notes = (
-        f"Source: {AKB}; modified DH, frames and numbers as printed, link 3's Izz 0.086 (some copies have "
-        "0.066).",
+        f"Source: {AKB}.",
+        "Frames and numbers as printed there (AKB); link 3's Izz is 0.086 (some copies have 0.066).",
         "Rotor inertia: AKB's motor and drive inertia at the joint, divided by the gear ratio squared.",
     )
     return Arm.from_dh(table, convention="modified", name="puma560", notes=(*notes, *COMMON_NOTES))
@@ -127,8 +124,8 @@ def _standard() -> Arm:
         drive=[Drive(rotor_inertia=J, gear_ratio=g) for J, g in zip(ROTOR, GEAR, strict=True)],
     )
     notes = (
-        f"Source: {TOOLBOX}, after Armstrong et al. (1986) and Corke and Armstrong-Helouvry (1994); "
-        "standard DH.",
+        f"Source: {TOOLBOX}.",
+        "That table follows Armstrong et al. (1986, AKB) and Corke and Armstrong-Helouvry (1994).",
         "Rotor inertia: the same table.",
     )
     return Arm.from_dh(table, convention="standard", name="puma560_standard", notes=(*notes, *COMMON_NOTES))

@@ -55,8 +55,7 @@ def sarcos() -> Arm:
         name="sarcos",
         gravity=(0.0, 6.93567, -6.93567),
         notes=(
-            "Source: Kapadia (1995), McGill University: Table 6.2 (standard DH), gravity parameters of "
-            "appendix B.",
+            "Source: Kapadia (1995), McGill University, Table 6.2 and appendix B.",
             "Assumed: masses 40, 40, 25, 20, 10, 6, 8 kg and radii of gyration 0.08 to 0.25 m; the thesis "
             "identified only gravity parameters, and these bodies have exactly them.",
             "No limits, friction or drive data are given in the source.",

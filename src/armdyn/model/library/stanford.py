@@ -50,8 +50,7 @@ def stanford() -> Arm:
         table,
         name="stanford",
         notes=(
-            "Source: Paul (1972, 1981), as tabulated in Corke's Robotics Toolbox (model Stanford); "
-            "standard DH.",
+            "Source: Paul (1972, 1981), as in Corke's Robotics Toolbox (model Stanford).",
             "Assumed: the centres of links 2 to 6 are one tenth of the toolbox's numbers (6.447 m on a "
             "boom of 1.3 m is a slip of the decimal point), and tensors are about the centres of mass.",
             "Drives: actuator inertias are known at the joints only (gear ratio 1); velocity and effort "

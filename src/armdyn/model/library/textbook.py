@@ -42,7 +42,7 @@ def scara() -> Arm:
         convention="modified",
         name="scara",
         notes=(
-            "Source: no particular machine; a SCARA of 0.6 m reach as makers build it.",
+            "Source: no particular machine, a SCARA of 0.6 m reach.",
             "Assumed: all masses (solid cylinders), centres and limits.",
         ),
     )
@@ -68,7 +68,7 @@ def cylindrical() -> Arm:
         table,
         name="cylindrical",
         notes=(
-            "Source: no particular machine; the cylindrical structure of textbooks.",
+            "Source: no particular machine, the cylindrical structure of textbooks.",
             "Assumed: all masses (solid cylinders), centres and limits.",
         ),
     )

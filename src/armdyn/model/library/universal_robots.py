@@ -53,8 +53,7 @@ def ur10() -> Arm:
         inertia=tensors,
         limits=_limits(velocity=(2.16, 2.16, 3.15, 3.2, 3.2, 3.2), effort=(330, 330, 150, 54, 54, 54)),
         notes=(
-            "Source: the maker's DH parameters, masses, centres and tensors as in Corke's Robotics Toolbox "
-            "(model UR10).",
+            "Source: the maker's data, as in Corke's Robotics Toolbox (model UR10).",
             FRAMES,
             "Assumed: Ixx of wrist_3 equals its Iyy (the table's 0, rounded to four decimals, breaks the "
             "triangle inequality).",
@@ -94,8 +93,7 @@ def ur5() -> Arm:
         ],
         limits=_limits(velocity=(3.15, 3.15, 3.15, 3.2, 3.2, 3.2), effort=(150, 150, 150, 28, 28, 28)),
         notes=(
-            "Source: the maker's DH parameters, masses and centres as in Corke's Robotics Toolbox (model "
-            "UR5).",
+            "Source: the maker's data, as in Corke's Robotics Toolbox (model UR5).",
             FRAMES,
             "Assumed: tensors of solid cylinders (those of the ROS description, 0.22 kg m² in a wrist of "
             "1.2 kg, cannot be right).",

@@ -49,7 +49,8 @@ def vukobratovic3() -> Arm:
         name="vukobratovic3",
         tool_pose=transform(translation=(half, 0.0, 0.0)),
         notes=(
-            "Source: Vukobratovic and Potkonjak (1979), J. Applied Mechanics: masses 0.1, 2, 2 kg.",
+            "Source: Vukobratovic and Potkonjak (1979), J. Applied Mechanics.",
+            "Given: masses 0.1, 2, 2 kg.",
             "Assumed: axes (vertical, then twice horizontal), member lengths of 1 m and solid cylinders of "
             "radius 0.05 m; the paper shows them in a figure only.",
         ),

@@ -1,0 +1,70 @@
+"""The `armdyn` program: its commands, its global options and how it reports errors.
+
+Exit codes: 0 good, 1 failed with a reason, 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from armdyn.cli.arms import arms
+from armdyn.cli.demo import demo
+from armdyn.cli.info import info
+from armdyn.errors import ArmdynError
+
+app = typer.Typer(
+    name="armdyn",
+    help="Robot arms: from their description and logged motion to their model, controller and C code.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (demo, info, arms):
+    app.command()(command)
+
+DEBUG = "--debug"
+
+
+def main() -> None:
+    """Run the program; errors raised on purpose become one sentence on stderr."""
+    arguments = [argument for argument in sys.argv[1:] if argument != DEBUG]
+    debug = len(arguments) < len(sys.argv) - 1
+    try:
+        app(args=arguments)
+    except (ArmdynError, OSError) as error:
+        if debug:
+            raise
+        sys.exit(_complaint(error))
+
+
+def _complaint(error: Exception) -> int:
+    """Say in one sentence what went wrong; the exit code."""
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        text = f"{where}{error.strerror}"
+    else:
+        text = " ".join(str(error).split())
+    print(f"armdyn: {text}", file=sys.stderr)
+    return 1
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from armdyn import __version__
+
+        print(f"armdyn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+    debug: Annotated[bool, typer.Option(DEBUG, help="Show the traceback of an error (anywhere on the line).")] = False,
+) -> None:
+    """Global options. `--debug` is read by `main`, which alone sees every error."""

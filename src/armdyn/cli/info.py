@@ -1,0 +1,161 @@
+"""`armdyn info ARM`: what an arm is made of, what is missing, and what will hurt later."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from rich.console import Console
+
+    from armdyn.model.arm import Arm, Link
+    from armdyn.model.joint import Joint
+
+
+def info(arm: ArmName, base: Base = None, tip: Tip = None, json: Json = False) -> None:
+    """Show an arm: joints, limits, frames, masses, drives, what is missing and what looks wrong."""
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+
+    found = resolve(arm, base, tip)
+    if json:
+        print_json(summary(found))
+        return
+    from rich.console import Console
+
+    show(found, Console(highlight=False))
+
+
+def summary(arm: Arm) -> dict[str, Any]:
+    """Everything that `info` knows about an arm, in SI units."""
+    from armdyn.model.diagnosis import diagnose
+
+    return {
+        "name": arm.name,
+        "n": arm.n,
+        "base": arm.base_name,
+        "tip": arm.tip_name,
+        "gravity": arm.gravity,
+        "mass": _mass(arm),
+        "joints": [_joint_data(joint) for joint in arm.joints],
+        "links": [_link_data(link) for link in arm.links],
+        "tool_pose": arm.tool_pose,
+        "findings": [finding._asdict() for finding in diagnose(arm)],
+        "notes": arm.notes,
+        "fingerprint": arm.fingerprint,
+    }
+
+
+def show(arm: Arm, console: Console) -> None:
+    """Print the arm as tables and lists."""
+    from armdyn.cli.show import number, print_list, print_table, vector
+    from armdyn.model.diagnosis import diagnose
+
+    mass = _mass(arm)
+    weight = f"{number(mass)} kg" if math.isfinite(mass) else "mass unknown"
+    console.print(
+        f"{arm.name}: {arm.n} joints, {arm.base_name} -> {arm.tip_name}, {weight}", style="bold", markup=False
+    )
+    console.print(f"gravity {vector(arm.gravity)} m/s² in base axes\n")
+    print_table(
+        console,
+        "Joints",
+        ("# ", "joint", "kind", "range ", "speed ", "effort "),
+        [(str(i), joint.name, joint.kind, *_limits(joint)) for i, joint in enumerate(arm.joints, start=1)],
+    )
+    print_table(
+        console,
+        "Frames at joint position zero, each in the one before; the last holds the tool",
+        ("link", "position [m] ", "roll pitch yaw [deg] "),
+        [(link.name, *_pose(_frame(joint))) for joint, link in zip(arm.joints, arm.links, strict=True)]
+        + [(arm.tip_name, *_pose(arm.tool_pose))],
+    )
+    print_table(
+        console,
+        "Bodies",
+        ("link", "mass [kg] ", "centre of mass [m] ", "moments about it [kg m²] "),
+        [(link.name, *_body(link)) for link in arm.links],
+    )
+    if any(joint.friction != type(joint.friction)() or joint.drive != type(joint.drive)() for joint in arm.joints):
+        print_table(
+            console,
+            "Friction and drives, at the joint in SI units",
+            ("joint", "viscous ", "Coulomb + / - ", "gear ratio ", "reflected inertia "),
+            [(joint.name, *_transmission(joint)) for joint in arm.joints],
+        )
+    found = diagnose(arm)
+    gaps = [finding for finding in found if finding.topic in ("missing", "limits")]
+    print_list(console, "Missing", [str(finding) for finding in gaps])
+    print_list(console, "Looks wrong or invented", [str(finding) for finding in found if finding not in gaps])
+    print_list(console, "Notes", arm.notes)
+
+
+def _mass(arm: Arm) -> float:
+    return float(sum(link.inertia.mass for link in arm.links))
+
+
+def _frame(joint: Joint) -> NDArray:
+    """The link's frame at joint position zero, in the frame before."""
+    return joint.before @ joint.after
+
+
+def _limits(joint: Joint) -> tuple[str, str, str]:
+    """Range, speed and effort with their units: degrees for people."""
+    from armdyn.cli.show import number
+
+    limits = joint.limits
+    factor, unit, force = (math.degrees(1), "deg", "N m") if joint.kind == "revolute" else (1.0, "m", "N")
+    lower, upper = (number(end * factor) for end in (limits.lower, limits.upper))
+    return (
+        "-" if lower == upper == "-" else f"{lower} .. {upper} {unit}",
+        "-" if math.isinf(limits.velocity) else f"{number(limits.velocity * factor)} {unit}/s",
+        "-" if math.isinf(limits.effort) else f"{number(limits.effort)} {force}",
+    )
+
+
+def _pose(T: NDArray) -> tuple[str, str]:
+    from armdyn.cli.show import vector
+    from armdyn.spatial.rotation import to_rpy
+
+    return vector(T[:3, 3]), vector(math.degrees(angle) for angle in to_rpy(T[:3, :3]))
+
+
+def _body(link: Link) -> tuple[str, str, str]:
+    import numpy as np
+
+    from armdyn.cli.show import number, vector
+
+    if not link.inertia.is_known:
+        return number(link.inertia.mass), "unknown", "unknown"
+    moments = np.linalg.eigvalsh(link.inertia.tensor_com)
+    return number(link.inertia.mass), vector(link.inertia.com, 3), vector(moments, 3)
+
+
+def _transmission(joint: Joint) -> tuple[str, str, str, str]:
+    from armdyn.cli.show import number
+
+    friction, drive = joint.friction, joint.drive
+    plus, minus = friction.coulomb + friction.asymmetry, friction.coulomb - friction.asymmetry
+    coulomb = number(plus, 3) if plus == minus else f"{number(plus, 3)} / {number(minus, 3)}"
+    return number(friction.viscous, 3), coulomb, number(drive.gear_ratio), number(drive.reflected_inertia, 3)
+
+
+def _joint_data(joint: Joint) -> dict[str, Any]:
+    return {
+        "name": joint.name,
+        "kind": joint.kind,
+        "axis": joint.axis,
+        "frame_at_zero": _frame(joint),
+        "limits": asdict(joint.limits),
+        "friction": asdict(joint.friction),
+        "drive": asdict(joint.drive),
+    }
+
+
+def _link_data(link: Link) -> dict[str, Any]:
+    inertia = link.inertia
+    return {"name": link.name, "mass": inertia.mass, "com": inertia.com, "inertia": inertia.tensor_com}

@@ -1,0 +1,159 @@
+"""The command line as a person meets it: real processes in an empty folder."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.cli.resolve import library, resolve
+
+
+@pytest.fixture
+def cli(tmp_path):
+    """`cli("info", "panda")`: the finished process, run in an empty folder."""
+
+    def call(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "armdyn", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False)
+        assert done.returncode == code, done.stderr + done.stdout
+        return done
+
+    return call
+
+
+def test_version_and_help(cli):
+    assert cli("--version").stdout.strip() == f"armdyn {armdyn.__version__}"
+    text = cli("--help").stdout
+    for command in ("demo", "info", "arms"):
+        assert command in text
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; sys.argv = ['armdyn', '--help']\n"
+        "from armdyn.cli.app import main\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n    pass\n"
+        "print('loaded', *(m for m in ('casadi', 'scipy', 'matplotlib', 'llvmlite') if m in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines()[-1].strip() == "loaded"
+
+
+def test_arms_lists_the_library(cli):
+    entries = {entry["name"]: entry for entry in json.loads(cli("arms", "--json").stdout)}
+    assert set(entries) == set(library())
+    assert entries["stanford"]["kinds"] == "RRPRRR"
+    assert entries["panda"]["n"] == 7
+    text = cli("arms").stdout
+    assert "puma560:standard" in text
+    assert "Armstrong" in text
+
+
+def test_info_shows_limits_in_degrees_and_what_is_missing(cli):
+    text = cli("info", "ur10").stdout
+    assert "-360 .. 360 deg" in text
+    assert "330 N m" in text
+    assert "28.43 kg" in text
+    assert "no rotor inertia" in text
+    assert "Assumed: Ixx of wrist_3" in text
+
+
+def test_info_labels_prismatic_joints_in_metres(cli):
+    text = cli("info", "scara").stdout
+    assert "0 .. 0.3 m" in text
+    assert "300 N" in text
+
+
+def test_info_as_json_is_complete_and_valid(cli):
+    data = json.loads(cli("info", "sarcos", "--json").stdout, parse_constant=pytest.fail)
+    assert data["n"] == 7
+    assert data["gravity"] == [0.0, 6.93567, -6.93567]
+    assert data["joints"][0]["limits"]["effort"] is None  # unlimited: JSON has no infinity
+    assert {"topic", "where", "text"} == set(data["findings"][0])
+    arm = armdyn.arms.sarcos()
+    assert data["fingerprint"] == arm.fingerprint
+    np.testing.assert_array_equal(data["links"][3]["com"], arm.links[3].inertia.com)
+
+
+def test_info_reads_files(cli, tmp_path):
+    armdyn.arms.planar2().save(tmp_path / "two.toml")
+    armdyn.arms.planar2().save(tmp_path / "two.urdf")
+    for name in ("two.toml", "two.urdf"):
+        assert json.loads(cli("info", name, "--json").stdout)["n"] == 2
+
+
+def test_info_survives_names_with_markup_and_unknown_inertias(cli, tmp_path):
+    row = {"kind": "R", "a": 0.3, "name": "[bold]j", "link": "[/x]"}
+    armdyn.Arm.from_dh([row], name="[red]odd").save(tmp_path / "odd.toml")
+    text = cli("info", "odd.toml").stdout
+    assert "[bold]j" in text
+    assert "[red]odd" in text
+    assert "unknown" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("info", "puma506"), "did you mean 'puma560'?"),
+        (("info", "nothing-like-it"), "expected a file or one of: cylindrical,"),
+        (("info", "missing.urdf"), "missing.urdf"),
+        (("info", "panda", "--tip", "x"), "--base and --tip are for files"),
+        (("info", "."), "expected"),
+    ],
+)
+def test_errors_are_one_sentence_on_stderr(cli, arguments, expected):
+    done = cli(*arguments, code=1)
+    assert done.stdout == ""
+    assert done.stderr.startswith("armdyn: ")
+    assert expected in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_debug_shows_the_traceback(cli):
+    for arguments in (("--debug", "info", "nosuch"), ("info", "nosuch", "--debug")):
+        assert "Traceback" in cli(*arguments, code=1).stderr
+
+
+@pytest.mark.parametrize("arguments", [("info",), ("info", "panda", "--colour"), ("fly",)])
+def test_wrong_usage_exits_with_2(cli, arguments):
+    assert "Usage" in cli(*arguments, code=2).stderr
+
+
+def test_every_library_name_resolves_to_its_arm():
+    for name in library():
+        assert resolve(name).name == name.replace(":", "_")
+
+
+def test_demo_leaves_a_folder_that_holds_what_it_says(cli, tmp_path):
+    started = time.perf_counter()
+    text = cli("demo").stdout
+    assert time.perf_counter() - started < 60
+    folder = tmp_path / "armdyn-demo"
+    assert {path.name for path in folder.iterdir()} == {
+        "demo.png",
+        "puma560.toml",
+        "puma560.urdf",
+        "summary.md",
+        "torques.csv",
+    }
+    assert "summary.md" in text
+    assert (folder / "demo.png").read_bytes().startswith(b"\x89PNG")
+    table = np.genfromtxt(folder / "torques.csv", delimiter=",", names=True)
+    arm = armdyn.load(folder / "puma560.urdf")
+    q, qd, qdd, tau = (np.stack([table[f"{x}{i}"] for i in range(1, 7)], axis=1) for x in ("q", "qd", "qdd", "tau"))
+    # The file carries nine digits.
+    np.testing.assert_allclose(armdyn.inverse_dynamics(arm, q, qd, qdd), tau, rtol=0, atol=1e-6)
+    cli("demo")  # and again over its own results
+
+
+def test_demo_says_why_it_cannot_write(cli, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    done = cli("demo", "--out", "taken", code=1)
+    assert done.stderr.strip() == "armdyn: taken: File exists"

@@ -1,0 +1,100 @@
+"""Hygiene of the package: public names, documentation, import cost, README, no traces of a machine."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import armdyn
+
+ROOT = Path(__file__).parents[1]
+HEAVY = ("casadi", "scipy", "matplotlib", "llvmlite", "cvxpy", "rich", "typer", "pinocchio")
+
+
+def run(code: str) -> str:
+    """What a fresh interpreter prints."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("name", armdyn.__all__)
+def test_every_public_name_exists_and_is_documented(name):
+    value = getattr(armdyn, name)
+    assert inspect.getdoc(value), f"armdyn.{name} has no docstring"
+
+
+@pytest.mark.parametrize("name", [n for n in armdyn.__all__ if inspect.isfunction(getattr(armdyn, n))])
+def test_every_parameter_of_a_public_function_is_documented(name):
+    function = getattr(armdyn, name)
+    text = inspect.getdoc(function)
+    # `theta` and `gravity` mean the same everywhere, and so do `out` and `threads`.
+    common = {"arm", "out", "threads", "theta", "gravity"}
+    silent = [p for p in inspect.signature(function).parameters if p not in common and not re.search(rf"\b{p}\b", text)]
+    assert not silent, f"armdyn.{name} does not document {', '.join(silent)}"
+
+
+def test_names_of_a_wrong_kind_are_refused():
+    with pytest.raises(AttributeError, match="no attribute 'inverse_dynamic'"):
+        armdyn.inverse_dynamic
+
+
+def test_import_is_light():
+    loaded = run(f"import sys, armdyn; print(*(m for m in {HEAVY!r} if m in sys.modules))")
+    assert loaded == ""
+
+
+def test_modules_of_formulas_import_without_heavy_libraries():
+    """CasADi is reached when a formula is traced, not when its module is imported."""
+    code = f"""
+import importlib, pkgutil, sys, armdyn
+for package in ("spatial", "model", "kinematics", "dynamics"):
+    root = importlib.import_module(f"armdyn.{{package}}")
+    for module in pkgutil.walk_packages(root.__path__, root.__name__ + "."):
+        importlib.import_module(module.name)
+print(*(m for m in {HEAVY!r} if m in sys.modules))
+"""
+    assert run(code) == ""
+
+
+def readme_commands() -> list[str]:
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
+    return [line for block in blocks for line in block.splitlines() if line]
+
+
+def test_readme_has_two_commands_of_one_line_each():
+    text, commands = (ROOT / "README.md").read_text(), readme_commands()
+    assert len(commands) == 2
+    for word, command in zip(("armdyn demo", "pytest"), commands, strict=True):
+        assert word in command
+        first = next(line for line in text.splitlines() if word in line)
+        assert first == command, f"'{word}' is mentioned before its command"
+        assert command.startswith("python3 -m venv ")
+        assert "pip install" in command
+
+
+def test_readme_example_runs():
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
+    assert len(run(example).strip("[]").split()) == 6
+
+
+def test_readme_links_lead_somewhere():
+    for target in re.findall(
+        r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
+    ):
+        assert (ROOT / target).exists(), target
+
+
+def test_no_machine_paths_in_what_is_published():
+    """Paths of the machine something was written on help nobody elsewhere."""
+    suspicious = re.compile(r"(?<![\w.])/(?:work|root|home/\w+|Users/\w+)/")
+    files = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "pyproject.toml")]
+    for folder, pattern in (("src", "*.py"), ("docs", "*.md"), ("examples", "*.py"), ("benchmarks", "*.py")):
+        files += (ROOT / folder).rglob(pattern)
+    found = [str(file.relative_to(ROOT)) for file in files if suspicious.search(file.read_text(encoding="utf-8"))]
+    assert not found
