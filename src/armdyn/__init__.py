@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "armdyn.dynamics.acceleration_derivatives": ("acceleration_derivatives",),
     "armdyn.dynamics.adaptive_regressor": ("adaptive_regressor",),
-    "armdyn.dynamics.base_parameters": ("base_parameters", "base_regressor"),
+    "armdyn.dynamics.base_parameters": ("BaseParameters", "base_adaptive_regressor", "base_parameters", "base_regressor"),
     "armdyn.dynamics.coriolis": ("coriolis_matrix", "mass_matrix_rate"),
     "armdyn.dynamics.energy": ("energy_rates", "kinetic_energy", "potential_energy"),
     "armdyn.dynamics.forward_by_regressor": ("forward_dynamics_regressor",),
@@ -28,6 +28,13 @@ _HOMES = {
         "mass_matrix_jacobians",
     ),
     "armdyn.dynamics.mass_matrix": ("mass_matrix",),
+    "armdyn.dynamics.joint_columns": (
+        "full_adaptive_regressor",
+        "full_regressor",
+        "gain_columns",
+        "joint_columns",
+        "joint_parameters",
+    ),
     "armdyn.dynamics.linearize": ("linearize",),
     "armdyn.dynamics.discretize": ("discretize",),
     "armdyn.dynamics.gramian": ("controllability", "observability"),
@@ -37,6 +44,9 @@ _HOMES = {
     "armdyn.dynamics.newton_euler_base": ("inverse_dynamics_base",),
     "armdyn.dynamics.operational": ("operational_inertia", "tip_mobility"),
     "armdyn.dynamics.tip_output": ("tip_output",),
+    "armdyn.dynamics.linear_motion": ("linearize_motion",),
+    "armdyn.dynamics.linear_plot": ("plot_modes",),
+    "armdyn.dynamics.state_space": ("state_space",),
     "armdyn.dynamics.newton_euler": ("inverse_dynamics",),
     "armdyn.dynamics.energy_regressor": (
         "energy_regressor",

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError
+from armdyn.model.arm import Arm
 
 
 def checked_floats(value: ArrayLike, where: str, name: str, core: int) -> NDArray:
@@ -56,3 +57,14 @@ def common_batch(where: str, **batches: tuple[int, ...]) -> tuple[int, ...]:
     except ValueError:
         listed = ", ".join(f"{name} {shape}" for name, shape in batches.items())
         raise ShapeError(f"{where}: leading axes do not broadcast: {listed}") from None
+
+
+def checked_state(arm: Arm, where: str, lead: tuple[int, ...], **state: ArrayLike) -> list[NDArray]:
+    """Finite joint vectors of the shape (*lead, n), one a keyword."""
+    arrays = []
+    for name, value in state.items():
+        array = checked_floats(value, where, name, 1)
+        if array.shape != (wanted := (*lead, arm.n)):
+            raise ShapeError(f"{where}: expected {name} of shape {wanted} for arm '{arm.name}', got {array.shape}")
+        arrays.append(array)
+    return arrays
