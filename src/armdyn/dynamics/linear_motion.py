@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.discretize import Discrete, discretize
-from armdyn.dynamics.linear_checks import checked_floats
+from armdyn.dynamics.linear_checks import checked_floats, checked_state
 from armdyn.dynamics.linearize import linearize
 from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
@@ -66,8 +66,5 @@ def linearize_motion(
     if (late := np.diff(t) <= 0).any():
         k = int(np.argmax(late))
         raise ShapeError(f"{where}: expected increasing times, but t[{k + 1}] = {t[k + 1]:g} after t[{k}] = {t[k]:g}")
-    state = [checked_floats(x, where, name, 1) for x, name in ((q, "q"), (qd, "qd"), (qdd, "qdd"))]
-    for x, name in zip(state, ("q", "qd", "qdd"), strict=True):
-        if x.shape != (len(t), arm.n):
-            raise ShapeError(f"{where}: expected {name} of shape {(len(t), arm.n)} for arm '{arm.name}', got {x.shape}")
+    state = checked_state(arm, where, (len(t),), q=q, qd=qd, qdd=qdd)
     return LinearMotion(arm, t, *state, *linearize(arm, *state, **options))

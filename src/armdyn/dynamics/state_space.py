@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.discretize import discretize
-from armdyn.dynamics.linear_checks import checked_floats
+from armdyn.dynamics.linear_checks import checked_state
 from armdyn.dynamics.linearize import linearize
 from armdyn.dynamics.tip_output import tip_output
 from armdyn.errors import MissingExtraError, ShapeError
@@ -80,12 +80,7 @@ def state_space(
     where, rest = "state_space", np.zeros(arm.n)
     if output not in OUTPUTS:
         raise ShapeError(f"{where}: unknown output {output!r}; expected one of {', '.join(OUTPUTS)}")
-    state = [
-        rest if x is None else checked_floats(x, where, name, 1) for x, name in ((q, "q"), (qd, "qd"), (qdd, "qdd"))
-    ]
-    for x, name in zip(state, ("q", "qd", "qdd"), strict=True):
-        if x.shape != (arm.n,):
-            raise ShapeError(f"{where}: expected {name} of shape ({arm.n},) for arm '{arm.name}', got {x.shape}")
+    state = checked_state(arm, where, (), q=q, qd=rest if qd is None else qd, qdd=rest if qdd is None else qdd)
     linear = linearize(arm, *state, **options)
     A, B = (linear.A, linear.B) if dt is None else discretize(linear.A, linear.B, dt)
     states = (*arm.joint_names, *(f"{name}_rate" for name in arm.joint_names))
