@@ -11,6 +11,9 @@ from armdyn.spatial import inertia as inertial
 from armdyn.trace.symbols import ca
 
 
+NEGLIGIBLE = 1e-18
+
+
 def link_theta(theta: Symbol, i: int) -> Symbol:
     """The ten parameters of link i."""
     return theta[inertial.SIZE * i : inertial.SIZE * (i + 1)]
@@ -58,6 +61,18 @@ class Body(NamedTuple):
 
 
 def turned_tensor(R: NDArray, A: Symbol) -> Symbol:
-    """R A R' for a symmetric A and a constant rotation R; only the upper half is formed."""
-    B = ca.mtimes(ca.mtimes(R, A), R.T)
-    return symmetric(B[0, 0], B[0, 1], B[0, 2], B[1, 1], B[1, 2], B[2, 2])
+    """R A R' for a symmetric A and a constant rotation R, as a linear map of the six entries of A.
+
+    Products of direction cosines below 1e-18 are dropped: beside the others, which are of the order of one,
+    they cannot change a double. URDFs with rounded right angles have many.
+    """
+    entries = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]
+    turned = []
+    for i, j in entries:
+        terms = ca.SX(0)
+        for a, b in entries:
+            weight = R[i, a] * R[j, b] + (R[i, b] * R[j, a] if a != b else 0.0)
+            if abs(weight) > NEGLIGIBLE:
+                terms = terms + weight * A[a, b]
+        turned.append(terms)
+    return symmetric(*turned)

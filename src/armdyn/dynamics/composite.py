@@ -14,9 +14,8 @@ from armdyn.trace.symbols import ca
 def turned_tensor_z(c: Symbol, s: Symbol, A: Symbol) -> Symbol:
     """Rz A Rz' for a symmetric A, with c, s the cosine and sine of the angle."""
     a, b, d = A[0, 0], A[0, 1], A[1, 1]
-    cc, ss, cs = c * c, s * s, c * s
-    xx = cc * a - 2 * cs * b + ss * d
-    xy = cs * (a - d) + (cc - ss) * b
+    u, v = c * a - s * b, c * b - s * d
+    xx, xy = c * u - s * v, s * u + c * v
     xz, yz = c * A[0, 2] - s * A[1, 2], s * A[0, 2] + c * A[1, 2]
     return symmetric(xx, xy, xz, a + d - xx, yz, A[2, 2])
 
