@@ -66,9 +66,7 @@ def _pinocchio() -> Any:
     try:
         return importlib.import_module("pinocchio")
     except ImportError:
-        raise MissingExtraError(
-            "Pinocchio is not installed; 'pip install armdyn[pinocchio]' brings it"
-        ) from None
+        raise MissingExtraError("Pinocchio is not installed; 'pip install armdyn[pinocchio]' brings it") from None
 
 
 def _refuse_other_models(model: Any) -> None:
@@ -77,9 +75,7 @@ def _refuse_other_models(model: Any) -> None:
     for i in range(1, model.njoints):
         kind = model.joints[i].shortname()
         if kind not in (*REVOLUTE, *ENDLESS, *PRISMATIC):
-            raise ModelError(
-                f"from_pinocchio: joint '{names[i]}' is a {kind}; expected revolute or prismatic joints"
-            )
+            raise ModelError(f"from_pinocchio: joint '{names[i]}' is a {kind}; expected revolute or prismatic joints")
         if model.parents[i] != i - 1:
             raise ModelError(
                 f"from_pinocchio: joint '{names[i]}' branches off '{names[model.parents[i]]}'; "
@@ -100,9 +96,7 @@ def _tip(model: Any, tip: str) -> NDArray:
     found = [f for f in model.frames if f.name == tip and f.parentJoint == model.njoints - 1]
     if not found:
         names = ", ".join(f.name for f in model.frames if f.parentJoint == model.njoints - 1)
-        raise ModelError(
-            f"from_pinocchio: there is no frame {tip!r} on the last joint; frames there: {names:.300}"
-        )
+        raise ModelError(f"from_pinocchio: there is no frame {tip!r} on the last joint; frames there: {names:.300}")
     return found[0].placement.homogeneous
 
 
@@ -139,9 +133,7 @@ def _friction(model: Any, k: int) -> Friction:
         forward, backward = model.upperDryFrictionLimit[k], -model.lowerDryFrictionLimit[k]
     else:
         forward = backward = model.friction[k]
-    return Friction(
-        viscous=model.damping[k], coulomb=(forward + backward) / 2, asymmetry=(forward - backward) / 2
-    )
+    return Friction(viscous=model.damping[k], coulomb=(forward + backward) / 2, asymmetry=(forward - backward) / 2)
 
 
 def _drive(model: Any, k: int) -> Drive:
@@ -157,7 +149,8 @@ def to_pinocchio(arm: Arm) -> Any:
     Every joint has one coordinate, also where it has no end stops. Links and the tip are frames by
     their names. Rotors go to `rotorInertia` and `rotorGearRatio`; like `inverse_dynamics` the model
     leaves them out of its torques unless `model.armature[:] = model.rotorInertia *
-    model.rotorGearRatio**2` is set. Friction beyond damping and dry friction is not carried over.
+    model.rotorGearRatio**2` is set. Coupled drives, and friction beyond
+    damping and dry friction, are not carried over.
 
     Returns
     -------
@@ -198,9 +191,7 @@ def _inertia(pin: Any, link: Link, joint: Joint) -> Any:
     """Inertia in the joint's frame; Pinocchio wants a centre of mass, which needs a mass."""
     inertia = link.inertia.moved(joint.after)
     if not inertia.is_known:
-        raise ModelError(
-            f"to_pinocchio: the inertia of link '{link.name}' is not known; give it with with_theta"
-        )
+        raise ModelError(f"to_pinocchio: the inertia of link '{link.name}' is not known; give it with with_theta")
     if inertia.mass != 0:
         return pin.Inertia.FromDynamicParameters(inertia.theta)
     if inertia.first.any():

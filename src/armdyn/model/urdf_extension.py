@@ -55,10 +55,12 @@ def reconciled(standard: Arm, kept: Arm) -> Arm:
     link. Drives, gravity and notes, which URDF lacks, are kept.
     """
     by_name = {joint.name: joint for joint in kept.joints}
-    joints = [_detailed(joint, by_name.get(joint.name, joint)) for joint in standard.joints]
-    standard = dataclasses.replace(standard, joints=tuple(joints))
+    same_joints = standard.joint_names == kept.joint_names
+    standard = standard.with_joints(
+        _detailed(joint, by_name.get(joint.name, joint), same_joints) for joint in standard.joints
+    )
     names = frame_names(kept)
-    if standard.joint_names != kept.joint_names or standard.base_name != names.base:
+    if not same_joints or standard.base_name != names.base:
         return dataclasses.replace(standard, notes=(*kept.notes, *standard.notes))
     turned = not np.array_equal(standard.gravity, STANDARD_GRAVITY)
     standard = standard.with_gravity(standard.gravity if turned else kept.gravity)
@@ -93,10 +95,12 @@ def _with_kept_frames(standard: Arm, kept: Arm, same_tip: bool) -> Arm:
     return dataclasses.replace(arm, tool_pose=tool, tip_name=standard.tip_name)
 
 
-def _detailed(joint: Joint, kept: Joint) -> Joint:
+def _detailed(joint: Joint, kept: Joint, same_joints: bool) -> Joint:
     """`joint` with the drive of `kept`, and its friction where the URDF agrees with it."""
     friction = kept.friction if plain_friction(kept) == plain_friction(joint) else joint.friction
-    return dataclasses.replace(joint, friction=friction, drive=kept.drive)
+    # A row of the coupling matrix has one number a joint: it means nothing in another chain.
+    drive = kept.drive if same_joints else dataclasses.replace(kept.drive, coupling=())
+    return dataclasses.replace(joint, friction=friction, drive=drive)
 
 
 def plain_friction(joint: Joint) -> tuple[float, float]:
@@ -124,9 +128,7 @@ def frame_names(arm: Arm) -> FrameNames:
         return name
 
     plain = [np.array_equal(joint.after, np.eye(4)) for joint in arm.joints]
-    at_joint = tuple(
-        name if same else free(f"{name}_joint") for name, same in zip(arm.link_names, plain, strict=True)
-    )
+    at_joint = tuple(name if same else free(f"{name}_joint") for name, same in zip(arm.link_names, plain, strict=True))
     last = arm.link_names[-1]
     on_link = arm.tip_name == last and np.array_equal(arm.tool_pose, np.eye(4))
     return FrameNames(free(arm.base_name), arm.link_names, at_joint, last if on_link else free(arm.tip_name))

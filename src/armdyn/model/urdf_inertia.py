@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -24,34 +25,29 @@ class Rider(NamedTuple):
     frozen: bool  # reached over a moving joint held at zero
 
 
-def riders(tree: Tree, link: str, chain: list[TreeJoint]) -> list[Rider]:
-    """`link` and every body below it that is not carried by a further joint of the chain."""
-    own = {joint.name for joint in chain}
+def riders(tree: Tree, link: str, chain: Collection[str]) -> list[Rider]:
+    """`link` and every body below it that is not carried by a further joint of the chain, given by names."""
     found = [Rider(link, np.eye(4), False)]
     for body in found:  # grows while it is walked
         for joint in tree.children[body.link]:
-            if joint.name not in own:
+            if joint.name not in chain:
                 where = f"{tree.where}: joint '{joint.name}'"
                 T = body.T @ origin(joint.element, where)
                 if joint.moves:
-                    T = T @ _motion_at_zero(joint, own, where)
+                    T = T @ _motion_at_zero(joint, chain, where)
                 found.append(Rider(joint.child, T, body.frozen or joint.moves))
     return found
 
 
-def _motion_at_zero(joint: TreeJoint, chain: set[str], where: str) -> NDArray:
+def _motion_at_zero(joint: TreeJoint, chain: Collection[str], where: str) -> NDArray:
     """Motion of a joint off the chain when all joints are at zero; only a mimic's offset moves it."""
     if joint.type not in KINDS:
-        raise ModelError(
-            f"{where}: a branch on a '{joint.type}' joint rides on the chain and cannot be lumped"
-        )
+        raise ModelError(f"{where}: a branch on a '{joint.type}' joint rides on the chain and cannot be lumped")
     mimic = joint.element.find("mimic")
     if mimic is None:
         return np.eye(4)
     if mimic.get("joint") in chain:
-        raise ModelError(
-            f"{where}: mimics '{mimic.get('joint')}' of the chain and cannot be lumped with a link"
-        )
+        raise ModelError(f"{where}: mimics '{mimic.get('joint')}' of the chain and cannot be lumped with a link")
     offset = number(mimic, "offset", where, "0")
     if offset == 0:
         return np.eye(4)
@@ -61,7 +57,7 @@ def _motion_at_zero(joint: TreeJoint, chain: set[str], where: str) -> NDArray:
     return transform(None, offset * direction / np.linalg.norm(direction))
 
 
-def link_inertia(tree: Tree, link: str, chain: list[TreeJoint], branches: str, notes: list[str]) -> Inertia:
+def link_inertia(tree: Tree, link: str, chain: Collection[str], branches: str, notes: list[str]) -> Inertia:
     """Inertia of all that moves with `link`, in its frame; unknown if no body of it is known.
 
     `branches` is "lump" or "refuse"; what the user should know is added to `notes`.

@@ -92,7 +92,7 @@ def _arm(robot: Element, tree: Tree, chain: Chain, branches: str) -> Arm:
     """The arm that the standard elements describe."""
     notes: list[str] = []
     joints, links = [], []
-    moving = [joint for joint in chain.joints if joint.moves]
+    moving = {joint.name for joint in chain.joints if joint.moves}
     T = np.eye(4)
     for joint in chain.joints:
         where = f"{tree.where}: joint '{joint.name}'"
@@ -121,9 +121,7 @@ def _gravity(tree: Tree, base: str, notes: list[str]) -> NDArray:
         R = R @ origin(joint.element, f"{tree.where}: joint '{joint.name}'")[:3, :3]
     if np.array_equal(R[2], (0.0, 0.0, 1.0)):
         return np.array(STANDARD_GRAVITY)
-    notes.append(
-        f"gravity: along -z of '{tree.root}', turned into the axes of '{base}' with all joints at zero"
-    )
+    notes.append(f"gravity: along -z of '{tree.root}', turned into the axes of '{base}' with all joints at zero")
     return R.T @ STANDARD_GRAVITY
 
 
@@ -132,9 +130,7 @@ def _joint(joint: TreeJoint, before: NDArray, where: str) -> Joint:
         kinds = ", ".join(KINDS)
         raise ModelError(f"{where}: a '{joint.type}' joint has several freedoms; expected {kinds} or fixed")
     if joint.element.find("mimic") is not None:
-        raise ModelError(
-            f"{where}: mimics another joint, so it cannot be part of a chain; choose another tip="
-        )
+        raise ModelError(f"{where}: mimics another joint, so it cannot be part of a chain; choose another tip=")
     direction, friction = axis(joint.element, where), _friction(joint, where)
     try:
         limits = _limits(joint, where)
@@ -149,9 +145,7 @@ def _limits(joint: TreeJoint, where: str) -> Limits:
     if endless and limit is None:
         return Limits()
     if limit is None or not (endless or "lower" in limit.attrib or "upper" in limit.attrib):
-        raise ModelError(
-            f"{where}: lacks <limit lower=... upper=...>; without end stops its type is 'continuous'"
-        )
+        raise ModelError(f"{where}: lacks <limit lower=... upper=...>; without end stops its type is 'continuous'")
     velocity, effort = (_bound(limit, name, where, "inf") for name in ("velocity", "effort"))
     if endless:
         return Limits(velocity=velocity, effort=effort)

@@ -14,6 +14,7 @@ from armdyn.model.urdf_xml import text_attribute
 KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
 OTHER_TYPES = ("fixed", "floating", "planar")
 LISTED = 12  # link names shown in one error
+MOST_JOINTS = 1000  # of a chain: no arm comes near
 
 
 class TreeJoint(NamedTuple):
@@ -58,11 +59,11 @@ class Tree:
         link = tip
         while link != base:
             if link not in self.parent:
-                raise ModelError(
-                    f"{self.where}: link '{tip}' is not below '{base}'; there is no chain between them"
-                )
+                raise ModelError(f"{self.where}: link '{tip}' is not below '{base}'; there is no chain between them")
             joints.append(self.parent[link])
             link = joints[-1].parent
+        if sum(joint.moves for joint in joints) > MOST_JOINTS:
+            raise ModelError(f"{self.where}: more than {MOST_JOINTS} moving joints from '{base}' to '{tip}'")
         return joints[::-1]
 
 
@@ -106,9 +107,7 @@ def _joints(robot: Element, links: dict[str, Element], where: str) -> list[TreeJ
             raise ModelError(f"{where}: there are two joints named '{name}'")
         kind = text_attribute(element, "type", here)
         if kind not in (*KINDS, *OTHER_TYPES):
-            raise ModelError(
-                f"{here}: unknown type {kind!r:.40}; expected one of {', '.join((*KINDS, *OTHER_TYPES))}"
-            )
+            raise ModelError(f"{here}: unknown type {kind!r:.40}; expected one of {', '.join((*KINDS, *OTHER_TYPES))}")
         ends = []
         for end in ("parent", "child"):
             found = element.find(end)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -28,12 +29,13 @@ def updated_robot(arm: Arm, onto: str | os.PathLike[str]) -> Element:
     tree = build_tree(robot, where)
     path = tree.path(arm.base_name, arm.tip_name)
     moving = [joint for joint in path if joint.moves]
+    names = {joint.name for joint in moving}
     _refuse_other_arm(arm, path, where)
     for joint, link, found in zip(arm.joints, arm.links, moving, strict=True):
         found.element.set("type", joint_type(joint))
         set_limits(found.element, joint)
         set_friction(found.element, joint)
-        _set_group(tree, found, moving, flat_inertia(link, joint))
+        _set_group(tree, found, names, flat_inertia(link, joint))
     return robot
 
 
@@ -63,7 +65,7 @@ def _frames(path: list[TreeJoint], where: str) -> list[NDArray]:
     return [*frames, T]
 
 
-def _set_group(tree: Tree, joint: TreeJoint, chain: list[TreeJoint], total: Inertia) -> None:
+def _set_group(tree: Tree, joint: TreeJoint, chain: Collection[str], total: Inertia) -> None:
     """Give the link behind `joint` the inertia of all that moves with it, less what keeps its own."""
     own = total
     for body in riders(tree, joint.child, chain):

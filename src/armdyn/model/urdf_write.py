@@ -133,9 +133,7 @@ def set_limits(element: Element, joint: Joint) -> None:
         bounds |= {"lower": joint.limits.lower, "upper": joint.limits.upper}
     limit = _child(element, "limit")
     limit.attrib.clear()
-    limit.attrib.update(
-        {name: _text([np.clip(value, -NO_LIMIT, NO_LIMIT)]) for name, value in bounds.items()}
-    )
+    limit.attrib.update({name: _text([np.clip(value, -NO_LIMIT, NO_LIMIT)]) for name, value in bounds.items()})
 
 
 def set_friction(element: Element, joint: Joint) -> None:

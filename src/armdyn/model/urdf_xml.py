@@ -17,7 +17,7 @@ from armdyn.spatial.rotation import from_quaternion, from_rpy
 from armdyn.spatial.transform import transform
 
 # The largest robot descriptions have some ten thousand elements, nested a dozen deep.
-MOST_ELEMENTS = 200_000
+MOST_ELEMENTS = 100_000
 DEEPEST = 64
 # Products of four such numbers stay finite; no length, mass or moment of an arm comes near.
 LARGEST_NUMBER = 1e60
@@ -64,9 +64,7 @@ class _BoundedBuilder(TreeBuilder):
         self.depth += 1
         self.count += 1
         if self.depth > DEEPEST or self.count > MOST_ELEMENTS:
-            raise ReadError(
-                f"{self.where}: more than {DEEPEST} levels or {MOST_ELEMENTS} elements; not a robot"
-            )
+            raise ReadError(f"{self.where}: more than {DEEPEST} levels or {MOST_ELEMENTS} elements; not a robot")
         namespace, _, local = tag.rpartition("}")
         if "xacro" in namespace:
             raise ReadError(f"{self.where}: holds xacro macros (<xacro:{local:.40}>); run 'xacro' first")
@@ -85,9 +83,7 @@ def text_attribute(element: Element, attribute: str, where: str) -> str:
     return text
 
 
-def numbers(
-    element: Element, attribute: str, count: int, where: str, default: str | None = None
-) -> list[float]:
+def numbers(element: Element, attribute: str, count: int, where: str, default: str | None = None) -> list[float]:
     """`count` finite numbers from a blank-separated attribute."""
     text = element.get(attribute, default)
     if text is None:
