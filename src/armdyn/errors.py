@@ -26,6 +26,10 @@ class MissingInertiaError(ArmdynError):
     """Dynamics was asked of an arm some of whose inertial parameters are unknown."""
 
 
+class RankError(ArmdynError):
+    """How many parameters are independent cannot be told from the numbers."""
+
+
 class MissingExtraError(ArmdynError, ImportError):
     """An optional dependency is needed and not installed."""
 

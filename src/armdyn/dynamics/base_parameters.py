@@ -1,10 +1,8 @@
 """Base parameters: the combinations of inertial parameters that the joint torques depend on.
 
-Some of the 10 n parameters move no torque, others only together with parameters of other links. The
-regressor of random states shows which: its independent columns are kept, in an order of preference,
-and every other column is a combination of those (Gautier 1991). The order prefers what Gautier and
-Khalil (1990) keep: of a link on a revolute joint the mass, the first moment along the axis and one of
-the two moments of inertia across it go first, for they can be carried to the link before.
+Some of the 10 n parameters move no torque, others only together with parameters of other links. Two
+ways find which: numerically, the independent columns of the regressor at random states (Gautier 1991,
+`base_reduction`), and from the geometry alone (`base_rules`). Both keep the same parameters.
 """
 
 from __future__ import annotations
@@ -12,40 +10,40 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.regressor import regressor
+from armdyn.dynamics.base_reduction import (
+    TOLERANCE,
+    Gap,
+    Reduction,
+    arm_size,
+    cleaned,
+    parameter_sizes,
+    preference,
+    reduce_columns,
+    reduce_null,
+)
+from armdyn.dynamics.base_rules import null_directions
+from armdyn.dynamics.base_symbolic import combination, formulas, length_values
+from armdyn.dynamics.joint_columns import TERMS as JOINT_TERMS
+from armdyn.dynamics.joint_columns import (
+    check_terms,
+    full_adaptive_regressor,
+    full_regressor,
+    joint_parameter_names,
+    joint_parameters,
+)
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.trace.traced import traced
 
 TERMS = ("full", "gravity")
-
-# A column whose part independent of the kept ones is below this fraction of its length is dependent.
-# Exact dependence leaves 1e-15, frames written with six digits 1e-6; real parameters rarely below 1e-3.
-TOLERANCE = 1e-5
-
-# A column this much shorter than the longest is round-off of zero.
-ZERO = 1e-12
-
-# Between the weakest kept column and the strongest dropped one there must be at least this factor.
-CLEAR_GAP = 30.0
-
-
-class RankError(ArmdynError):
-    """The number of independent parameters cannot be told from the numbers."""
-
-
-class Gap(NamedTuple):
-    """How clearly kept and dropped columns differ: independent fractions of column length, singular values."""
-
-    weakest_kept: float
-    strongest_dropped: float
-    smallest_singular: float  # of the kept columns, scaled to unit length, relative to the largest
+METHODS = ("numeric", "rules")
+STANDARD = 9.81  # an acceleration to choose rates by [m/s²]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,16 +51,23 @@ class BaseParameters:
     """Base parameters of an arm: `theta_base = P theta`, and `Y theta = Y_base theta_base` for every motion.
 
     `Y_base` are the columns `kept` of the regressor, so each base parameter is a standard parameter
-    plus the share of those it absorbs.
+    plus the share of those it absorbs. With `joint_terms`, theta here is the arm's followed by the joint
+    parameters (see `joint_columns`).
     """
 
     source: Arm
     terms: str
+    joint_terms: tuple[str, ...]
     kept: tuple[int, ...]  # positions in theta
-    P: NDArray  # (count, 10 n)
-    gap: Gap
+    P: NDArray  # (count, 10 n + n k)
+    gap: Gap | None  # None if found by rules
 
     # -- what they are --------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The arm's name."""
+        return self.source.name
 
     @property
     def count(self) -> int:
@@ -72,21 +77,34 @@ class BaseParameters:
     @property
     def labels(self) -> tuple[str, ...]:
         """The standard parameter that leads each base parameter, such as `Ixx2`."""
-        every = parameter_names(self.source.n)
+        every = self._every_name
         return tuple(every[k] for k in self.kept)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Each base parameter written out, such as `Ixx2 - Iyy2 - 0.186 m3`."""
-        every = parameter_names(self.source.n)
-        return tuple(combination(row, every, lead) for row, lead in zip(self.P, self.kept, strict=True))
+        pairs = zip(self.P, self.kept, strict=True)
+        return tuple(combination(row, self._every_name, lead) for row, lead in pairs)
+
+    @cached_property
+    def formulas(self) -> tuple[str, ...]:
+        """Each base parameter in the arm's lengths, such as `Ixx2 - Iyy2 - x3² m3`; see `lengths`."""
+        return formulas(self.source, self.P, self.kept, self._every_name, self.terms)
+
+    @property
+    def lengths(self) -> Mapping[str, float]:
+        """Values [m] of the lengths that `formulas` mention.
+
+        `x3, y3, z3` lead from link 2's origin to joint 3 in link 2's axes, `ax3, ay3, az3` on from there
+        to link 3's origin in the joint's axes.
+        """
+        return length_values(self.source)
 
     @cached_property
     def null(self) -> NDArray:
-        """Directions of theta (10 n, 10 n - count) that move no torque, one a dropped parameter."""
-        size = self.P.shape[1]
-        dropped = [k for k in range(size) if k not in self.kept]
-        N = np.zeros((size, len(dropped)))
+        """Directions of theta (10 n + n k, not count) that move no torque, one a dropped parameter."""
+        dropped = self._dropped
+        N = np.zeros((self.P.shape[1], len(dropped)))
         N[dropped, range(len(dropped))] = 1.0
         N[list(self.kept)] = -self.P[:, dropped]
         return N
@@ -94,33 +112,36 @@ class BaseParameters:
     @property
     def unidentifiable(self) -> tuple[str, ...]:
         """The directions of `null` written out: parameters that may change together unnoticed."""
-        every = parameter_names(self.source.n)
-        dropped = [k for k in range(self.P.shape[1]) if k not in self.kept]
-        return tuple(
-            combination(column, every, lead) for column, lead in zip(self.null.T, dropped, strict=True)
-        )
+        pairs = zip(self.null.T, self._dropped, strict=True)
+        return tuple(combination(column, self._every_name, lead) for column, lead in pairs)
+
+    @property
+    def _dropped(self) -> list[int]:
+        kept = set(self.kept)
+        return [k for k in range(self.P.shape[1]) if k not in kept]
+
+    @cached_property
+    def _every_name(self) -> list[str]:
+        return [*parameter_names(self.source.n), *joint_parameter_names(self.source.n, self.joint_terms)]
 
     # -- between theta and theta_base ---------------------------------------------------------------------
 
     def project(self, theta: ArrayLike) -> NDArray:
-        """Base parameters (..., count) of inertial parameters (..., 10 n)."""
+        """Base parameters (..., count) of full parameters (..., 10 n + n k)."""
         return _vectors(theta, self.P.shape[1], "project: expected theta") @ self.P.T
 
     def expand(self, theta_base: ArrayLike) -> NDArray:
-        """The sparsest theta (..., 10 n) behind base parameters (..., count): zero where nothing is kept."""
+        """The sparsest theta behind base parameters (..., count): zero where nothing is kept."""
         values = _vectors(theta_base, self.count, "expand: expected theta_base")
         theta = np.zeros((*values.shape[:-1], self.P.shape[1]))
         theta[..., list(self.kept)] = values
         return theta
 
     def nearest(self, theta_base: ArrayLike, theta: ArrayLike) -> NDArray:
-        """Of all theta behind `theta_base` the one nearest to `theta` in the Euclidean sense."""
+        """Of all parameters behind `theta_base` those nearest to `theta` in the Euclidean sense."""
         theta = _vectors(theta, self.P.shape[1], "nearest: expected theta")
-        return (
-            theta
-            + (_vectors(theta_base, self.count, "nearest: expected theta_base") - theta @ self.P.T)
-            @ self._pinv.T
-        )
+        wanted = _vectors(theta_base, self.count, "nearest: expected theta_base")
+        return theta + (wanted - theta @ self.P.T) @ self._pinv.T
 
     @cached_property
     def _pinv(self) -> NDArray:
@@ -129,23 +150,41 @@ class BaseParameters:
     @cached_property
     def theta(self) -> NDArray:
         """Base parameters of the arm itself."""
-        return self.project(self.source.trace_data("theta"))
+        own = [self.source.trace_data("theta"), joint_parameters(self.source, self.joint_terms)]
+        return self.project(np.concatenate(own))
 
     @cached_property
     def arm(self) -> Arm:
         """The arm with its parameters regrouped: base values where they are kept, zero elsewhere.
 
         Its torques are the original's (for `terms="gravity"` its gravity torques), from fewer operations.
-        Its links are not possible bodies.
+        Its links are not possible bodies, and its joints are unchanged.
         """
-        return self.source.with_theta(self.expand(self.theta))
+        links = slice(0, inertial.SIZE * self.source.n)
+        own = self.source.trace_data("theta")
+        return self.source.with_theta((self._of_links @ own)[links])
 
-    # -- the regressor ------------------------------------------------------------------------------------
+    @cached_property
+    def _of_links(self) -> NDArray:
+        """Regrouping of the links' parameters alone: joints keep theirs."""
+        inertias = inertial.SIZE * self.source.n
+        regrouped = np.zeros((self.P.shape[1], inertias))
+        regrouped[list(self.kept)] = self.P[:, :inertias]
+        return regrouped
+
+    # -- regressors ---------------------------------------------------------------------------------------
 
     def regressor(self, q: ArrayLike, qd: Any = None, qdd: Any = None, **options: Any) -> Any:
         """Base regressor (..., n, count); velocities and accelerations left out are zero."""
         zero = [0.0] * self.source.n
-        return base_regressor(self, q, zero if qd is None else qd, zero if qdd is None else qdd, **options)
+        state = (q, zero if qd is None else qd, zero if qdd is None else qdd)
+        if not self.count:
+            return np.zeros((*np.broadcast_shapes(*(np.shape(x)[:-1] for x in state)), self.source.n, 0))
+        return base_regressor(self, *state, **options)
+
+    def adaptive_regressor(self, q: Any, qd: Any, v: Any, a: Any, **options: Any) -> Any:
+        """Base form of `adaptive_regressor`: M a + C v + g, friction at qd (..., n, count)."""
+        return base_adaptive_regressor(self, q, qd, v, a, **options)
 
     # -- what traced functions ask of it (see `armdyn.trace.traced.Subject`) -------------------------------
 
@@ -157,7 +196,7 @@ class BaseParameters:
     @property
     def trace_key(self) -> str:
         """What kernels are keyed by."""
-        return f"{self.source.trace_key} base {self.kept}"
+        return f"{self.source.trace_key} base {self.joint_terms} {self.kept}"
 
     def trace_data(self, name: str) -> NDArray:
         """The data input `name` bound to these parameters."""
@@ -169,22 +208,53 @@ class BaseParameters:
 
 @traced(q="n", qd="n", qdd="n", gravity="3", returns={"Y": "n, b"})
 def base_regressor(base: BaseParameters, q: Any, qd: Any, qdd: Any, *, gravity: Any) -> Any:
-    """Regressor of the base parameters: `tau = Y @ base.theta`, the columns of `regressor` that are kept.
+    """Regressor of the base parameters: `tau = Y @ base.theta`.
 
     Parameters
     ----------
     base : BaseParameters
     q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities, accelerations [rad or m, /s, /s²].
     gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²]; its direction must be one the base parameters are for.
+
+    Returns
+    -------
+    Y : ndarray, shape (..., n, count)
+        The columns of `full_regressor` that are kept.
+    """
+    return full_regressor(base.source, q, qd, qdd, terms=base.joint_terms, gravity=gravity)[:, list(base.kept)]
+
+
+@traced(q="n", qd="n", v="n", a="n", gravity="3", returns={"Y": "n, b"})
+def base_adaptive_regressor(base: BaseParameters, q: Any, qd: Any, v: Any, a: Any, *, gravity: Any) -> Any:
+    """Slotine-Li regressor of the base parameters: `Y @ base.theta = M a + C v + g`.
+
+    Parameters
+    ----------
+    base : BaseParameters
+    q, qd : array_like, shape (..., n)
+        Measured joint positions and velocities [rad or m, /s].
+    v, a : array_like, shape (..., n)
+        Reference velocities and accelerations.
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
 
     Returns
     -------
     Y : ndarray, shape (..., n, count)
     """
-    return regressor(base.source, q, qd, qdd, gravity=gravity)[:, list(base.kept)]
+    every = full_adaptive_regressor(base.source, q, qd, v, a, terms=base.joint_terms, gravity=gravity)
+    return every[:, list(base.kept)]
 
 
-def base_parameters(arm: Arm, terms: str = "full", tolerance: float = TOLERANCE) -> BaseParameters:
+def base_parameters(
+    arm: Arm,
+    terms: str = "full",
+    joint_terms: tuple[str, ...] = (),
+    method: str = "numeric",
+    tolerance: float = TOLERANCE,
+) -> BaseParameters:
     """The identifiable combinations of the arm's inertial parameters.
 
     They depend on the arm's geometry and on the direction of gravity, not on its inertia, so an arm
@@ -195,14 +265,20 @@ def base_parameters(arm: Arm, terms: str = "full", tolerance: float = TOLERANCE)
     arm : Arm
     terms : {"full", "gravity"}
         All torques, or those of gravity alone (the arm at rest).
+    joint_terms : tuple of str, optional
+        Joint terms to identify along with the links ("rotor", "viscous", ...; see `joint_columns`): a
+        rotor's inertia may be one with a link's.
+    method : {"numeric", "rules"}
+        Independent columns of the regressor at random states, with a report of how clear the rank is, or
+        the geometric rules, which need no regressor.
     tolerance : float
-        A regressor column whose part independent of the others is below this fraction of its length
-        counts as dependent.
+        Numeric only: a column counts as dependent if what the others leave unexplained of it is below
+        this fraction of the longest column.
 
     Returns
     -------
     BaseParameters
-        With count, names, P, project, regressor, arm and gap among its fields.
+        With count, names, formulas, P, project, regressor, arm and gap among its fields.
 
     Raises
     ------
@@ -215,32 +291,19 @@ def base_parameters(arm: Arm, terms: str = "full", tolerance: float = TOLERANCE)
     """
     if terms not in TERMS:
         raise ArmdynError(f"base_parameters: expected terms one of {', '.join(TERMS)}, got {terms!r}")
-    Y = _stacked_regressor(arm, terms)
-    length = np.linalg.norm(Y, axis=0)
-    length[length < ZERO * length.max()] = 0.0
-    # A triangle of at most 10 n rows has the same dependences as the stack.
-    scaled = np.linalg.qr(np.divide(Y, length, out=np.zeros_like(Y), where=length > 0), mode="r")
-    kept, fractions = _independent(scaled, _preference(arm), tolerance)
-    gap = _gap(arm, scaled, kept, fractions)
-    P = np.linalg.lstsq(scaled[:, kept], scaled, rcond=None)[0] * length / length[kept][:, None]
-    return BaseParameters(arm, terms, tuple(kept), _cleaned(P, kept), gap)
+    if method not in METHODS:
+        raise ArmdynError(f"base_parameters: expected method one of {', '.join(METHODS)}, got {method!r}")
+    joint_terms = check_terms(joint_terms, "base_parameters")
+    if method == "rules":
+        found = _by_rules(arm, terms, joint_terms)
+    else:
+        found = _by_numbers(arm, terms, joint_terms, tolerance)
+    return BaseParameters(arm, terms, joint_terms, tuple(found.kept), cleaned(found.P, found.kept), found.gap)
 
 
 def parameter_names(n: int) -> list[str]:
     """Names of the entries of theta: `m1 ... Izz1, m2 ...`."""
     return [f"{name}{i + 1}" for i in range(n) for name in inertial.NAMES]
-
-
-def combination(coefficients: NDArray, names: list[str], lead: int) -> str:
-    """A linear combination as text, the leading term first: `Ixx2 - Iyy2 - 0.186 m3`."""
-    order = [lead, *(k for k in np.flatnonzero(coefficients) if k != lead)]
-    text = ""
-    for k in order:
-        c = coefficients[k]
-        sign = ("-" if c < 0 else "") if not text else (" - " if c < 0 else " + ")
-        size = "" if abs(abs(c) - 1) < 1e-12 else f"{abs(c):.6g} "
-        text += f"{sign}{size}{names[k]}"
-    return text
 
 
 def _vectors(values: ArrayLike, size: int, what: str) -> NDArray:
@@ -250,74 +313,47 @@ def _vectors(values: ArrayLike, size: int, what: str) -> NDArray:
     return array
 
 
-def _stacked_regressor(arm: Arm, terms: str) -> NDArray:
-    """Regressors of random states, one above the other (rows, 10 n)."""
-    # Forty states give at least four times as many rows as a joint has parameters of its own to tell apart.
+def _by_numbers(arm: Arm, terms: str, joint_terms: tuple[str, ...], tolerance: float) -> Reduction:
+    """The reduction of regressors at random states, one above the other, all in units of the arm's size."""
+    unit = arm_size(arm)
+    Y = _random_rows(arm, terms, joint_terms, unit)
+    length = np.linalg.norm(Y, axis=0)
+    sizes = parameter_sizes(arm, unit)
+    # What a joint's own parameters weigh is not for the arm's size to say: as much as a link's.
+    joints = length[len(sizes) :]
+    longest = (length[: len(sizes)] * sizes).max() or 1.0
+    sizes = np.concatenate([sizes, np.divide(longest, joints, out=np.ones_like(joints), where=joints > 0)])
+    what = f"base parameters of arm '{arm.name}'"
+    kept, P, gap = reduce_columns(Y * sizes, preference(arm, len(joint_terms)), tolerance, what)
+    return Reduction(kept, P * sizes[kept][:, None] / sizes, gap)
+
+
+def _random_rows(arm: Arm, terms: str, joint_terms: tuple[str, ...], unit: float) -> NDArray:
+    """Regressors (rows, 10 n + n k) of random states, rows of sliding joints as moments at the arm's size."""
+    # Forty states give at least four times as many rows as there are columns a joint can tell apart.
     states = 40 + 2 * arm.n
     rng = np.random.default_rng(0)
-    revolute = np.array([joint.kind == "revolute" for joint in arm.joints])
-    q = rng.uniform(-1, 1, (states, arm.n)) * np.where(revolute, np.pi, 1.0)
-    # Speeds and accelerations at which inertia and gravity weigh about the same.
-    motion = rng.uniform(-1, 1, (2, states, arm.n)) * (terms == "full")
-    return regressor(arm, q, 3.0 * motion[0], 10.0 * motion[1]).reshape(-1, inertial.SIZE * arm.n)
+    slides = np.array([joint.kind == "prismatic" for joint in arm.joints])
+    span = np.where(slides, unit, 1.0)
+    q = rng.uniform(-1, 1, (states, arm.n)) * np.where(slides, unit, np.pi)
+    # Rates at which inertia and gravity weigh the same; none if gravity alone counts.
+    rate = np.sqrt(STANDARD / unit) * (terms == "full")
+    qd, qdd = rng.uniform(-1, 1, (2, states, arm.n)) * span * np.array([rate, rate**2])[:, None, None]
+    Y = full_regressor(arm, q, qd, qdd, terms=joint_terms) * span[:, None]
+    return Y.reshape(-1, Y.shape[-1])
 
 
-def _preference(arm: Arm) -> list[int]:
-    """Positions in theta in the order in which columns are kept."""
-    ranked = []
-    for i, (joint, segment) in enumerate(zip(arm.joints, arm.segments, strict=True)):
-        axis = int(np.argmax(np.abs(segment.R_after[2])))
-        others = [k for k in range(3) if k != axis]
-        rank = np.zeros(inertial.SIZE, int)
-        if joint.kind == "revolute":
-            rank[inertial.TENSOR[others[1], others[1]]] = 1
-            rank[1 + axis] = 2
-            rank[inertial.MASS] = 3
-        else:
-            rank[inertial.TENSOR] = 1
-        ranked += [(int(rank[k]), i, inertial.SIZE * i + k) for k in range(inertial.SIZE)]
-    return [position for _, _, position in sorted(ranked)]
-
-
-def _independent(A: NDArray, order: list[int], tolerance: float) -> tuple[list[int], NDArray]:
-    """Columns of `A` (of unit length or zero) that are independent of those kept before, and each one's fraction."""
-    basis = np.empty((A.shape[0], 0))
-    kept = []
-    fractions = np.zeros(A.shape[1])
-    for k in order:
-        rest = A[:, k]
-        for _ in range(2):  # once more, against cancellation
-            rest = rest - basis @ (basis.T @ rest)
-        fractions[k] = np.linalg.norm(rest)
-        if fractions[k] > tolerance:
-            basis = np.column_stack([basis, rest / fractions[k]])
-            kept.append(k)
-    return sorted(kept), fractions
-
-
-def _gap(arm: Arm, A: NDArray, kept: list[int], fractions: NDArray) -> Gap:
-    """How clearly the kept columns stand out; an error where they do not."""
-    dropped = np.delete(fractions, kept)
-    singular = np.linalg.svd(A[:, kept], compute_uv=False)
-    gap = Gap(
-        float(fractions[kept].min(initial=1.0)),
-        float(dropped.max(initial=0.0)),
-        float(singular[-1] / singular[0]) if kept else 1.0,
-    )
-    if gap.weakest_kept < CLEAR_GAP * gap.strongest_dropped:
-        raise RankError(
-            f"base_parameters: the rank of arm '{arm.name}' is not clear: the weakest of {len(kept)} kept columns "
-            f"is independent to {gap.weakest_kept:.1e}, the strongest dropped one to {gap.strongest_dropped:.1e}; "
-            "frames with rounded angles? Load with snap=, or give a tolerance"
-        )
-    return gap
-
-
-def _cleaned(P: NDArray, kept: list[int]) -> NDArray:
-    """`P` with round-off removed: zeros, and ones where the coefficient is one within 1e-11."""
-    P = np.where(np.abs(P) < 1e-11 * max(1.0, np.abs(P).max(initial=0.0)), 0.0, P)
-    near = np.abs(np.abs(P) - 1) < 1e-11
-    P = np.where(near, np.sign(P), P)
-    P[:, kept] = np.eye(len(kept))
-    P.flags.writeable = False
-    return P
+def _by_rules(arm: Arm, terms: str, joint_terms: tuple[str, ...]) -> Reduction:
+    """The reduction of the directions that the geometric rules call unidentifiable."""
+    links = inertial.SIZE * arm.n
+    N = null_directions(arm, terms, rotors="rotor" in joint_terms)
+    every = np.zeros((links + arm.n * len(joint_terms), N.shape[1]))
+    every[:links] = N[:links]
+    unfelt = []
+    for k, term in enumerate(joint_terms):
+        own = range(links + arm.n * k, links + arm.n * (k + 1))
+        if term == "rotor":
+            every[own] = N[links:]
+        elif terms == "gravity" and not JOINT_TERMS[term].at_rest:
+            unfelt += [np.eye(len(every))[i] for i in own]
+    return reduce_null(np.column_stack([every, *unfelt]), preference(arm, len(joint_terms)))

@@ -106,9 +106,7 @@ class Traced:
     def _signature(self) -> inspect.Signature:
         """The formula's signature as callers see it: bound data optional, `out` and `threads` added."""
         old = inspect.signature(self.formula)
-        parameters = [
-            p.replace(default=None) if p.kind is p.KEYWORD_ONLY else p for p in old.parameters.values()
-        ]
+        parameters = [p.replace(default=None) if p.kind is p.KEYWORD_ONLY else p for p in old.parameters.values()]
         extra = [inspect.Parameter(k, inspect.Parameter.KEYWORD_ONLY, default=None) for k in ("out", "threads")]
         return old.replace(parameters=[*parameters, *extra])
 
@@ -123,7 +121,9 @@ class Traced:
     def sort_arguments(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Split a call's arguments into data by name (absent ones left out) and options."""
         if len(args) > len(self.positional):
-            raise TypeError(f"{self.name}: takes at most {len(self.positional)} arguments after the arm, got {len(args)}")
+            raise TypeError(
+                f"{self.name}: takes at most {len(self.positional)} arguments after the arm, got {len(args)}"
+            )
         given = dict(zip(self.positional, args, strict=False))
         for name, value in keywords.items():
             if name in given:
@@ -212,4 +212,3 @@ class Traced:
 
 def _has_symbol(value: Any) -> bool:
     return isinstance(value, (tuple, list)) and any(is_symbol(v) for v in value)
-

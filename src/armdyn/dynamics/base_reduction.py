@@ -1,0 +1,159 @@
+"""Which columns of a regressor to keep, and how the others are combinations of those.
+
+The choice follows an order of preference, that of Gautier and Khalil (1990): of a link on a revolute
+joint the mass, the first moment along the axis and one of the two moments of inertia across it are
+dropped first, for they can be carried to the link before; of a link on a prismatic joint the tensor.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import RankError
+from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
+
+# A column is dependent if the part of it that no kept column explains is below this fraction of the longest
+# column, all in units of the arm's size. Exact dependence leaves 1e-16, frames with angles written to five
+# digits 1e-5, an offset of a thousandth of the arm's size 1e-3.
+TOLERANCE = 1e-4
+
+# Between the weakest kept column and the strongest dropped one there must be at least this factor.
+CLEAR_GAP = 30.0
+
+
+class Gap(NamedTuple):
+    """How clearly kept and dropped columns differ."""
+
+    weakest_kept: float  # unexplained part of a kept column, as a fraction of the longest column
+    strongest_dropped: float  # the same of a dropped column
+    singular: float  # smallest singular value of the kept columns (scaled to unit length) over the largest
+
+
+class Reduction(NamedTuple):
+    """`theta_base = P theta`, led by the parameters at the positions `kept`."""
+
+    kept: list[int]
+    P: NDArray
+    gap: Gap | None
+
+
+def preference(arm: Arm, joint_terms: int = 0) -> list[int]:
+    """Positions in theta (and in the joint parameters behind it) in the order in which they are kept."""
+    ranked = []
+    for i, (joint, segment) in enumerate(zip(arm.joints, arm.segments, strict=True)):
+        axis = int(np.argmax(np.abs(segment.R_after[2])))
+        across = [k for k in range(3) if k != axis]
+        rank = np.zeros(inertial.SIZE, int)
+        if joint.kind == "revolute":
+            rank[inertial.TENSOR[across[1], across[1]]] = 1
+            rank[inertial.FIRST.start + axis] = 2
+            rank[inertial.MASS] = 3
+        else:
+            rank[inertial.TENSOR] = 1
+        ranked += [(int(rank[k]), i, inertial.SIZE * i + k) for k in range(inertial.SIZE)]
+    inertias = inertial.SIZE * arm.n
+    # A joint's own parameters come right behind the links' preferred ones: Izz1 absorbs Ia1, Ia3 stays.
+    ranked += [(0, arm.n, inertias + k) for k in range(joint_terms * arm.n)]
+    return [position for _, _, position in sorted(ranked)]
+
+
+def parameter_sizes(arm: Arm, unit: float) -> NDArray:
+    """Sizes (10 n,) of the inertial parameters of unit masses at distances of `unit`: 1, unit or unit²."""
+    size = np.full(inertial.SIZE, unit**2)
+    size[inertial.MASS], size[inertial.FIRST] = 1.0, unit
+    return np.tile(size, arm.n)
+
+
+def arm_size(arm: Arm) -> float:
+    """The longest component of the vectors between joints [m]; 1 if all are zero."""
+    vectors = [p for segment in arm.segments[1:] for p in (segment.p_before, segment.p_after)]
+    return float(max(np.abs(p).max() for p in [*vectors, arm.segments[0].p_after])) or 1.0
+
+
+def reduce_columns(Y: NDArray, order: list[int], tolerance: float, what: str) -> Reduction:
+    """Keep independent columns of a stacked regressor (rows, parameters), in the given order.
+
+    The columns are to be in comparable units: see `parameter_sizes`.
+    """
+    # A triangle has the same dependences as the stack, in no more rows than columns.
+    A: NDArray = np.linalg.qr(Y / (np.linalg.norm(Y, axis=0).max() or 1.0), mode="r")  # type: ignore[assignment]
+    kept, unexplained = _independent(A, order, tolerance)
+    gap = _gap(A, kept, unexplained, what)
+    if not kept:
+        return Reduction([], np.zeros((0, Y.shape[1])), gap)
+    length = np.linalg.norm(A[:, kept], axis=0)
+    P = np.linalg.lstsq(A[:, kept] / length, A, rcond=None)[0] / length[:, None]
+    return Reduction(kept, P, gap)
+
+
+def reduce_null(N: NDArray, order: list[int]) -> Reduction:
+    """Keep parameters so that the directions N (parameters, d) can be undone by the dropped ones.
+
+    Elimination with the least preferred parameters as pivots leaves, in each row, one dropped parameter
+    and the kept ones that absorb it.
+    """
+    rows = N.T.copy()
+    dropped: list[int] = []
+    for k in reversed(order):
+        rest = rows[len(dropped) :, k]
+        if np.abs(rest).max(initial=0.0) < 1e-9:
+            continue
+        at = len(dropped)
+        best = at + int(np.argmax(np.abs(rest)))
+        rows[[at, best]] = rows[[best, at]]
+        rows[at] /= rows[at, k]
+        others = np.arange(len(rows)) != at
+        rows[others] -= np.outer(rows[others, k], rows[at])
+        dropped.append(k)
+    kept = sorted(set(order) - set(dropped))
+    P = np.zeros((len(kept), N.shape[0]))
+    P[:, kept] = np.eye(len(kept))
+    P[:, dropped] = -rows[: len(dropped), kept].T
+    return Reduction(kept, P, None)
+
+
+def cleaned(P: NDArray, kept: list[int]) -> NDArray:
+    """`P` with round-off removed: zeros, and ones where a coefficient is one within 1e-11."""
+    P = np.where(np.abs(P) < 1e-11 * np.abs(P).max(initial=1.0), 0.0, P)
+    P = np.where(np.abs(np.abs(P) - 1) < 1e-11, np.sign(P), P)
+    P[:, kept] = np.eye(len(kept))
+    P.flags.writeable = False
+    return P
+
+
+def _independent(A: NDArray, order: list[int], tolerance: float) -> tuple[list[int], NDArray]:
+    """Columns not explained by those kept before them, and the length of every column's unexplained part."""
+    basis = np.empty((A.shape[0], 0))
+    kept = []
+    unexplained = np.zeros(A.shape[1])
+    for k in order:
+        rest = A[:, k]
+        for _ in range(2):  # once more, against cancellation
+            rest = rest - basis @ (basis.T @ rest)
+        unexplained[k] = np.linalg.norm(rest)
+        if unexplained[k] > tolerance:
+            basis = np.column_stack([basis, rest / unexplained[k]])
+            kept.append(k)
+    return sorted(kept), unexplained
+
+
+def _gap(A: NDArray, kept: list[int], unexplained: NDArray, what: str) -> Gap:
+    """How clearly the kept columns stand out; an error where they do not."""
+    own = A[:, kept]
+    singular = np.linalg.svd(own / np.linalg.norm(own, axis=0), compute_uv=False)
+    gap = Gap(
+        float(unexplained[kept].min(initial=1.0)),
+        float(np.delete(unexplained, kept).max(initial=0.0)),
+        float(singular[-1] / singular[0]) if kept else 1.0,
+    )
+    if gap.weakest_kept < CLEAR_GAP * gap.strongest_dropped:
+        raise RankError(
+            f"{what}: the number of independent parameters is not clear: of the weakest of {len(kept)} kept "
+            f"columns {gap.weakest_kept:.1e} is unexplained by the others, of the strongest dropped one "
+            f"{gap.strongest_dropped:.1e}; frames with rounded angles? Load with snap=, or give a tolerance"
+        )
+    return gap
