@@ -104,7 +104,9 @@ def _decode(data: bytes, key: str) -> Module | None:
     if header["key"] != key:
         return None
     inputs, outputs = (tuple(Port(p["name"], tuple(p["shape"])) for p in header[k]) for k in ("inputs", "outputs"))
-    return Module(rest[4 + size :], inputs, outputs, tuple(header["shared"]), header["uniform_size"], header["has_entry"])
+    return Module(
+        rest[4 + size :], inputs, outputs, tuple(header["shared"]), header["uniform_size"], header["has_entry"]
+    )
 
 
 def entries() -> Iterator[os.DirEntry[str]]:

@@ -73,7 +73,9 @@ class Emitter:
         if self.table is None or value == 0.0:
             return f"splat (double {bits})"
         slot = self.table.setdefault(bits, len(self.table))
-        return self.let(f"load {self.T}, ptr getelementptr ({self.T}, ptr @constants, i64 {slot}), align {8 * self.host.width}, !invariant.load !2")
+        at = f"getelementptr ({self.T}, ptr @constants, i64 {slot})"
+        # Marked invariant, or LLVM would rather spill it to the stack than load it again.
+        return self.let(f"load {self.T}, ptr {at}, align {8 * self.host.width}, !invariant.load !2")
 
     def integer(self, value: int) -> str:
         """A 64-bit integer in every lane."""

@@ -6,6 +6,8 @@ others call the C library lane by lane (1 ulp in glibc).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from armdyn.trace.arctangent import atan2
 from armdyn.trace.emit import Emitter
 
@@ -40,9 +42,7 @@ LARGE_ANGLE = 1e5
 LOG2_E = 1.4426950408889634
 LN2_HI, LN2_LO = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 # Taylor coefficients of (e^r - 1 - r) / r² from 1/2!: on |r| <= ln(2)/2 the 12 terms reach 1e-17.
-EXP_TAIL = tuple(
-    1.0 / f for f in (2, 6, 24, 120, 720, 5040, 40320, 362880, 3628800, 39916800, 479001600, 6227020800)
-)
+EXP_TAIL = tuple(1.0 / f for f in (2, 6, 24, 120, 720, 5040, 40320, 362880, 3628800, 39916800, 479001600, 6227020800))
 
 
 def is_large_angle(e: Emitter, x: str) -> str:
@@ -124,7 +124,7 @@ _INTRINSIC = {
     "sqrt": "sqrt", "fabs": "fabs", "floor": "floor", "ceil": "ceil", "copysign": "copysign",
     "fmin": "minnum", "fmax": "maxnum",
 }  # fmt: skip
-_OWN = {"atan2": atan2, "exp": exp, "tanh": tanh, "sign": sign}
+_OWN: dict[str, Callable[..., str]] = {"atan2": atan2, "exp": exp, "tanh": tanh, "sign": sign}
 LIBRARY = (
     "log", "log1p", "expm1", "pow", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh",
     "atanh", "erf", "fmod", "hypot", "remainder",
@@ -134,9 +134,9 @@ LIBRARY = (
 def operation(e: Emitter, op: str, args: list[str]) -> str:
     """The value of one graph operation other than sin and cos, which come in pairs."""
     if op in _BINARY:
-        return e.binary(_BINARY[op], *args)
+        return e.binary(_BINARY[op], args[0], args[1])
     if op == "neg":
-        return e.neg(*args)
+        return e.neg(args[0])
     if op in _INTRINSIC:
         return e.intrinsic(_INTRINSIC[op], *args)
     if op in _OWN:

@@ -50,23 +50,34 @@ class NativeKernel:
     def __init__(self, loaded: Any) -> None:
         self._loaded = loaded
         self.inputs, self.outputs = loaded.module.inputs, loaded.module.outputs
+        self._axes = [(len(port.shape), _strides(port)) for port in self.inputs]
         self.bind = loaded.bind
 
     def __call__(self, arrays: Sequence[NDArray], outs: Sequence[NDArray | None], threads: int) -> list[NDArray]:
         """Compute one array an output, in parallel over blocks of samples if asked."""
-        arrays = [_contiguous(a, port) for a, port in zip(arrays, self.inputs, strict=True)]
+        arrays = [
+            a if a.strides[a.ndim - k :] == strides and a.flags.aligned else np.array(a, order="C")
+            for a, (k, strides) in zip(arrays, self._axes, strict=True)
+        ]
         if threads > 1:
-            batch = np.broadcast_shapes(*(a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, self.inputs, strict=True)))
+            batch = np.broadcast_shapes(
+                *(a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, self.inputs, strict=True))
+            )
             if batch and batch[0] >= threads and int(np.prod(batch)) >= THREAD_FROM:
                 return self._threaded(arrays, outs, threads, batch)
         return self._run(arrays, outs)
 
     def _run(self, arrays: Sequence[NDArray], outs: Sequence[NDArray | None]) -> list[NDArray]:
-        direct = [out if out is None or _is_plain(out, port) else None for out, port in zip(outs, self.outputs, strict=True)]
+        if all(out is None for out in outs):
+            results = self._loaded.gufunc(*arrays)
+            return list(results) if len(outs) > 1 else [results]
+        direct = [o if o is None or _is_plain(o, port) else None for o, port in zip(outs, self.outputs, strict=True)]
         results = self._loaded.gufunc(*arrays, out=tuple(direct))
-        results = list(results) if len(self.outputs) > 1 else [results]
+        results = list(results) if len(outs) > 1 else [results]
         for k, out in enumerate(outs):
             if out is not None and out is not results[k]:
+                if out.shape != results[k].shape:
+                    raise ValueError("out has another shape than the result")
                 out[...] = results[k]
                 results[k] = out
         return results
@@ -123,10 +134,6 @@ def _is_plain(array: NDArray, port: Port) -> bool:
     """Whether the entries of each sample are contiguous, aligned doubles."""
     k = len(port.shape)
     return (k == 0 or array.strides[-k:] == _strides(port)) and array.flags.aligned
-
-
-def _contiguous(array: NDArray, port: Port) -> NDArray:
-    return array if _is_plain(array, port) else np.array(array, order="C")
 
 
 # -- finding or making them ----------------------------------------------------------------------------------

@@ -215,7 +215,8 @@ class _Kernel:
         if k in self.layout.uniform:  # loaded at every use: the load becomes an operand of its reader
             return self._load(self._slot("%uniform", self.layout.uniform[k]))
         if node.op == "input":
-            return self._input(*node.value, k)
+            port, index = node.value
+            return self._input(port, index, k)
         if k in self.layout.scratch:
             self.values[k] = self._load(self._slot("%scratch", self.layout.scratch[k]))
             return self.values[k]
@@ -468,4 +469,6 @@ def _slow_trig(host: Host, declared: set[str]) -> str:
     half = e.let(f"insertvalue {pair} poison, {e.T} {s}, 0")
     both = e.let(f"insertvalue {pair} {half}, {e.T} {c}, 1")
     head = f"define internal {pair} @slow_trig({e.T} %x) noinline cold nounwind {{"
-    return "\n".join([head, *e.lines, f"  ret {pair} {both}", "}", '!0 = !{!"branch_weights", i32 1, i32 100000}', "!2 = !{}"])
+    return "\n".join(
+        [head, *e.lines, f"  ret {pair} {both}", "}", '!0 = !{!"branch_weights", i32 1, i32 100000}', "!2 = !{}"]
+    )

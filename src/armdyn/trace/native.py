@@ -47,7 +47,15 @@ def target() -> Target:
     llvm = _llvm()
     features = llvm.get_host_cpu_features()
     wanted = os.environ.get("ARMDYN_SIMD_WIDTH")
-    width = int(wanted) if wanted in ("1", "2", "4", "8") else 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
+    width = (
+        int(wanted)
+        if wanted in ("1", "2", "4", "8")
+        else 8
+        if features.get("avx512f")
+        else 4
+        if features.get("avx2")
+        else 2
+    )
     arm64 = platform.machine().lower() in ("aarch64", "arm64")
     if width < 4 and not arm64:
         return Target("x86-64" if platform.machine().lower() in ("x86_64", "amd64") else "", "", Host(width, False))
@@ -57,8 +65,10 @@ def target() -> Target:
 def _machine() -> Any:
     """A target machine: small code model (constants as memory operands), no costly optimisation."""
     t = target()
-    return _llvm().Target.from_default_triple().create_target_machine(
-        cpu=t.cpu, features=t.features, opt=1, codemodel="small", reloc="pic", jit=True
+    return (
+        _llvm()
+        .Target.from_default_triple()
+        .create_target_machine(cpu=t.cpu, features=t.features, opt=1, codemodel="small", reloc="pic", jit=True)
     )
 
 
@@ -158,7 +168,7 @@ FLOAT64 = 12
 
 def _capsule(module_attribute: str) -> Any:
     """A table of C functions that NumPy exports."""
-    from numpy._core import _multiarray_umath
+    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]

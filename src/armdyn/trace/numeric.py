@@ -27,27 +27,36 @@ class Runner:
         self.traced = traced
         self.fast: dict[int, Callable[..., Any]] = {}  # by id of the subject: the short way, once it is known
         self._kernels: dict[tuple[Any, ...], Any] = {}
+        self._known_ports: dict[tuple[str, tuple[str, ...]], list[Port]] = {}
         backend.on_change(self.fast.clear)
 
-    def __call__(self, subject: Subject, values: dict[str, Any], options: dict[str, Any], out: Any, threads: Any) -> list[Any]:
+    def __call__(
+        self, subject: Subject, values: dict[str, Any], options: dict[str, Any], out: Any, threads: Any
+    ) -> list[Any]:
         """Compute one array an output."""
         traced = self.traced
         own = [name for name in traced.bound if name not in values]
         for name in own:
             values[name] = subject.trace_data(name)
-        sizes = subject.trace_sizes
-        ports = [Port(name, evaluate(traced.shapes[name], sizes)) for name in traced.order if name in values]
-        arrays = [values[p.name] if p.name in own else self._array(subject, p, values[p.name]) for p in ports]
-        shared = frozenset(p.name for p, a in zip(ports, arrays, strict=True) if p.name in traced.bound and a.ndim == len(p.shape))
+        ports = self._ports(subject, tuple(name for name in traced.order if name in values))
+        arrays = [values[p.name] if p.name in own else self.array(subject, p, values[p.name]) for p in ports]
+        single = [a.ndim == len(p.shape) for a, p in zip(arrays, ports, strict=True)]
+        shared = frozenset(p.name for p, one in zip(ports, single, strict=True) if one and p.name in traced.bound)
         variant = traced.variant(values, options)
         kernel = self.kernel(subject, variant, shared)
         count = default_threads() if threads is None else check_threads(threads)
-        results = self._evaluate(kernel, arrays, out, count)
-        if len(own) == len(traced.bound) and variant == traced.plain_variant and all(
-            a.ndim == len(p.shape) for a, p in zip(arrays, ports, strict=True)
-        ):
+        results = self.evaluate(kernel, arrays, out, count)
+        if len(own) == len(traced.bound) and all(single) and variant == traced.plain_variant:
             self._learn(subject, kernel)
         return results
+
+    def _ports(self, subject: Subject, names: tuple[str, ...]) -> list[Port]:
+        """The inputs that are present, with their shapes for this subject."""
+        key = (subject.trace_key, names)
+        if key not in self._known_ports:
+            sizes = subject.trace_sizes
+            self._known_ports[key] = [Port(name, evaluate(self.traced.shapes[name], sizes)) for name in names]
+        return self._known_ports[key]
 
     # -- kernels --------------------------------------------------------------------------------------
 
@@ -57,7 +66,9 @@ class Runner:
         key = (subject.trace_key, variant, shared, constants, backend.current())
         kernel = self._kernels.get(key)
         if kernel is None:
-            name = repr((self.traced.module, self.traced.name, source_digest(), *key)) if self._is_ours else None
+            # An option that is a user's function is no part of the source digest: key by the graph then.
+            ours = self._is_ours and not any(callable(value) for _, value in variant.options)
+            name = repr((self.traced.module, self.traced.name, source_digest(), *key)) if ours else None
             kernel = make_kernel(lambda: self._program(subject, variant, fold), shared, name, key[-1])
             self._kernels[key] = kernel
         return kernel
@@ -76,20 +87,20 @@ class Runner:
             return
         reference, call = weakref.ref(subject), self.traced.call
         bound = [subject.trace_data(name) for name in self.traced.bound]
-        self.fast[id(subject)] = kernel.bind(bound, lambda *args, **keywords: call(reference(), args, keywords))
+        self.fast[id(subject)] = kernel.bind(bound, lambda *args, **keywords: call(_alive(reference), args, keywords))
         weakref.finalize(subject, self.fast.pop, id(subject), None)
 
     # -- arrays ---------------------------------------------------------------------------------------
 
-    def _array(self, subject: Subject, port: Port, value: Any) -> NDArray:
+    def array(self, subject: Subject, port: Port, value: Any) -> NDArray:
         """A value as a float array whose last axes are the declared ones."""
         if isinstance(value, (tuple, list)) and len(port.shape) == 2 and len(value) == port.shape[0]:
             value = np.stack(np.broadcast_arrays(*(self._floats(port, v) for v in value)), axis=-2)
         array = self._floats(port, value)
-        k = len(port.shape)
-        if array.shape[max(array.ndim - k, 0) :] != port.shape:
+        if array.shape[max(array.ndim - len(port.shape), 0) :] != port.shape:
             raise ShapeError(
-                f"{self.traced.name}: expected {port.name} of shape {text(port.shape)} for {_describe(subject)}, got {array.shape}"
+                f"{self.traced.name}: expected {port.name} of shape {text(port.shape)} for {_describe(subject)}, "
+                f"got {array.shape}"
             )
         return array
 
@@ -104,18 +115,17 @@ class Runner:
             raise ShapeError(f"{self.traced.name}: expected numbers for {port.name}, got {value!r:.60}") from None
         return array
 
-    def _evaluate(self, kernel: Any, arrays: list[NDArray], out: Any, threads: int) -> list[Any]:
-        name = self.traced.name
-        batches = [a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, kernel.inputs, strict=True)]
+    def evaluate(self, kernel: Any, arrays: list[NDArray], out: Any, threads: int) -> list[Any]:
+        """Run a kernel on checked arrays."""
+        outs = self._outs(out, kernel.outputs)
         try:
-            batch = np.broadcast_shapes(*batches)
+            return kernel(arrays, outs, threads)
         except ValueError:
-            listed = ", ".join(f"{p.name} {a.shape}" for a, p in zip(arrays, kernel.inputs, strict=True))
-            raise ShapeError(f"{name}: leading axes do not broadcast: {listed}") from None
-        return kernel(arrays, self._outs(out, kernel.outputs, batch), threads)
+            self._explain(kernel, arrays, outs)
+            raise
 
-    def _outs(self, out: Any, ports: tuple[Port, ...], batch: tuple[int, ...]) -> list[NDArray | None]:
-        """The arrays to write into, checked."""
+    def _outs(self, out: Any, ports: tuple[Port, ...]) -> list[NDArray | None]:
+        """The arrays to write into, checked as far as one can without the batch."""
         if out is None:
             return [None] * len(ports)
         outs = list(out) if self.traced.result else [out]
@@ -124,13 +134,31 @@ class Runner:
         for array, port in zip(outs, ports, strict=True):
             if array is None:
                 continue
-            want = batch + port.shape
-            if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != want:
-                got = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-                raise ShapeError(f"{self.traced.name}: expected out for {port.name} as a float64 array of shape {want}, got {got}")
+            if not isinstance(array, np.ndarray) or array.dtype != np.float64:
+                got = f"{array.dtype} array" if isinstance(array, np.ndarray) else type(array).__name__
+                raise ShapeError(f"{self.traced.name}: expected a float64 array as out for {port.name}, got {got}")
             if not array.flags.writeable:
                 raise ShapeError(f"{self.traced.name}: out for {port.name} is read-only")
         return outs
+
+    def _explain(self, kernel: Any, arrays: list[NDArray], outs: list[NDArray | None]) -> None:
+        """Raise a sentence about shapes where NumPy complained about them."""
+        ports = list(zip(arrays, kernel.inputs, strict=True))
+        try:
+            batch = np.broadcast_shapes(*(a.shape[: a.ndim - len(p.shape)] for a, p in ports))
+        except ValueError:
+            listed = ", ".join(f"{p.name} {a.shape}" for a, p in ports)
+            raise ShapeError(f"{self.traced.name}: leading axes do not broadcast: {listed}") from None
+        for out, port in zip(outs, kernel.outputs, strict=True):
+            if out is not None and out.shape != batch + port.shape:
+                raise ShapeError(
+                    f"{self.traced.name}: expected out for {port.name} of shape {batch + port.shape}, got {out.shape}"
+                ) from None
+
+
+def _alive(reference: weakref.ref[Any]) -> Any:
+    """The subject of a short way; it lives, or nobody could have asked for it."""
+    return reference()
 
 
 def _describe(subject: Subject) -> str:
@@ -168,7 +196,8 @@ def kernel(function: Callable[..., Any], subject: Subject, fold: bool = False, *
     unknown = set(options) - set(traced.options)
     if unknown:
         raise ArmdynError(
-            f"kernel: {traced.name} has no option {', '.join(sorted(unknown))}; it has {', '.join(traced.options) or 'none'}"
+            f"kernel: {traced.name} has no option {', '.join(sorted(unknown))}; "
+            f"it has {', '.join(traced.options) or 'none'}"
         )
     chosen = {**traced.options, **options}
     variant = traced.variant({name: None for name in traced.required}, chosen)
@@ -181,9 +210,9 @@ def kernel(function: Callable[..., Any], subject: Subject, fold: bool = False, *
     def folded(*args: Any, out: Any = None, threads: Any = None) -> Any:
         if len(args) != len(compiled.inputs):
             raise TypeError(f"{traced.name}: expected {len(compiled.inputs)} arrays, got {len(args)}")
-        arrays = [runner._array(subject, port, value) for port, value in zip(compiled.inputs, args, strict=True)]
+        arrays = [runner.array(subject, port, value) for port, value in zip(compiled.inputs, args, strict=True)]
         count = default_threads() if threads is None else check_threads(threads)
-        return traced.wrap(runner._evaluate(compiled, arrays, out, count))
+        return traced.wrap(runner.evaluate(compiled, arrays, out, count))
 
     bound: list[NDArray] = [] if fold else [subject.trace_data(name) for name in traced.bound]
     return compiled.bind(bound, folded if fold else general)
@@ -199,4 +228,4 @@ def declaration(function: Any) -> Traced:
 
 def options_of(values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     """Options in a stable order."""
-    return tuple(sorted(values.items()))
+    return tuple(sorted(values.items())) if values else ()

@@ -85,7 +85,8 @@ def _trig_levels(graph: Graph) -> list[int]:
 def _with_trig_first(graph: Graph, varying: list[int]) -> list[Step]:
     """Group sines and cosines that can be computed together, and compute them as early as possible."""
     levels = _trig_levels(graph)
-    inside, done = set(varying), set()
+    inside = set(varying)
+    done: set[int] = set()
     steps: list[Step] = []
     trig = [k for k in varying if graph.nodes[k].op in TRIG]
     for level in sorted({levels[k] for k in trig}):
@@ -112,7 +113,11 @@ def _ancestors(graph: Graph, roots: tuple[int, ...], inside: set[int]) -> set[in
 
 def _with_stores(graph: Graph, steps: list[Step], group: int) -> list[Step]:
     """Put every store right after the step that completes its entries."""
-    stores = [Store(p, s, tuple(column[s : s + group])) for p, column in enumerate(graph.results) for s in _starts(len(column), group)]
+    stores = [
+        Store(p, s, tuple(column[s : s + group]))
+        for p, column in enumerate(graph.results)
+        for s in _starts(len(column), group)
+    ]
     ready_at = {k: -1 for k in range(len(graph.nodes))}
     for at, step in enumerate(steps):
         for k in defined_by(graph, step):

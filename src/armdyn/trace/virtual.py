@@ -29,6 +29,8 @@ def evaluate(program: Program, arrays: Sequence[NDArray], outs: Sequence[NDArray
     results = [c.reshape(batch + port.shape) for c, port in zip(columns, program.outputs, strict=True)]
     for k, out in enumerate(outs):
         if out is not None:
+            if out.shape != results[k].shape:
+                raise ValueError("out has another shape than the result")
             out[...] = results[k]
             results[k] = out
     return results
