@@ -1,0 +1,138 @@
+"""Makers' and others' URDFs, from the reference data: all load or are refused for their reason."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.errors import ArmdynWarning, MissingInertiaError, ModelError
+from armdyn.model.urdf_read import read_urdf
+from armdyn.model.urdf_write import write_urdf
+
+TIAGO = {"base": "torso_lift_link", "tip": "arm_7_link"}
+HAND = {"tip": "panda_link8"}
+FILES = {
+    "kinova/jaco": {},
+    "kuka_iiwa/iiwa14_pybullet": {},
+    "kuka_iiwa/lbr_iiwa_14_r820_rtbdata": {},
+    "kuka_lwr4/kuka_lwr4": {},
+    "kuka_lwr4/kuka_lwr4_centroepiaggio": {},
+    "kuka_lwr4/kuka_lwr4_cogimon": {},
+    "kuka_lwr4/kuka_lwr4_gaz": {},
+    "kuka_med7/med7dock": {},
+    "panda/panda_arm": {},
+    "panda/panda_pybullet": {},
+    "panda/panda_with_hand": HAND,
+    "puma560/puma560_robot_rtbdata": {},
+    "tiago/tiago_no_hand": TIAGO,
+    "ur/ur10_robot": {},
+    "ur/ur3_robot": {},
+    "ur/ur5_robot": {},
+    "xarm/xarm7base": {},
+}
+WITHOUT_INERTIA = ("lbr_iiwa_14_r820_rtbdata", "puma560_robot_rtbdata")
+# Their flaws are warned of: tensors that no body can have, and a gripper at which the chain ends.
+FLAWED = ("kuka_lwr4_gaz", "tiago_no_hand", "panda_pybullet")
+
+
+@pytest.fixture(scope="module")
+def models(shared):
+    if not (shared / "models").is_dir():
+        pytest.skip("needs the robot descriptions among the reference data, which are absent")
+    return shared / "models"
+
+
+def quietly(path, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ArmdynWarning)
+        return read_urdf(path, **options)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_link_poses_and_torques_equal_pinocchios(models, pinocchio_chain, name):
+    path = models / f"{name}.urdf"
+    arm = quietly(path, **FILES[name])
+    chain = pinocchio_chain(path, arm.joint_names)
+    q, qd, qdd = np.random.default_rng(0).uniform(-3, 3, (3, 100, arm.n))
+    # Lengths of at most a few metres, a dozen products of rotations.
+    np.testing.assert_allclose(
+        armdyn.link_poses(arm, q), chain.poses(q, arm.link_names, arm.base_name), rtol=0, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        armdyn.forward_kinematics(arm, q), chain.poses(q, (arm.tip_name,), arm.base_name)[:, 0], rtol=0, atol=1e-12
+    )
+    if name.endswith(WITHOUT_INERTIA):
+        with pytest.raises(MissingInertiaError, match="lacks all ten"):
+            armdyn.inverse_dynamics(arm, q, qd, qdd)
+        return
+    tau = chain.torques(q, qd, qdd)
+    np.testing.assert_allclose(
+        armdyn.inverse_dynamics(arm, q, qd, qdd), tau, rtol=0, atol=1e-12 * max(1.0, np.abs(tau).max())
+    )
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_round_trips_are_exact(models, tmp_path, name):
+    path, out = models / f"{name}.urdf", tmp_path / "out.urdf"
+    arm = quietly(path, **FILES[name])
+    write_urdf(arm, out)
+    assert quietly(out).fingerprint == arm.fingerprint
+    write_urdf(arm, out, onto=path)
+    assert quietly(out, **FILES[name]).fingerprint == arm.fingerprint
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_only_flawed_files_warn(models, name):
+    path = models / f"{name}.urdf"
+    if name.endswith(FLAWED):
+        with pytest.warns(ArmdynWarning):
+            read_urdf(path, **FILES[name])
+    else:
+        read_urdf(path, **FILES[name])  # warnings are errors here
+
+
+def test_negative_friction_is_refused_by_joint(models):
+    with pytest.raises(ModelError, match=r"kuka_lwr4_identified.urdf: joint 'lwr_3_joint': friction is negative"):
+        read_urdf(models / "kuka_lwr4" / "kuka_lwr4_identified.urdf")
+
+
+def test_a_mobile_robot_needs_a_chosen_chain(models):
+    with pytest.raises(ModelError, match=r"fork at link 'base_link'.*leaves: "):
+        read_urdf(models / "tiago" / "tiago_no_hand.urdf")
+    with pytest.raises(ModelError, match=r"ride on link 'panda_link7' .panda_leftfinger, panda_rightfinger"):
+        read_urdf(models / "panda" / "panda_with_hand.urdf", **HAND, branches="refuse")
+
+
+@pytest.mark.parametrize("onto", [False, True])
+def test_the_hand_is_not_counted_twice(models, tmp_path, onto):
+    pin = pytest.importorskip("pinocchio")
+    path, out = models / "panda" / "panda_with_hand.urdf", tmp_path / "identified.urdf"
+    arm = read_urdf(path, **HAND)
+    parts = [0.735522, 0.73, 0.015, 0.015]  # masses of link7, hand and fingers in the file
+    assert arm.links[-1].inertia.mass == pytest.approx(sum(parts), rel=1e-12)
+    identified = arm.with_theta(1.07 * arm.theta)
+    write_urdf(identified, out, onto=path if onto else None)
+    back = read_urdf(out, **HAND)
+    np.testing.assert_array_equal(back.theta, identified.theta)
+    model = pin.buildModelFromUrdf(str(out))
+    carried = sum(inertia.mass for inertia in list(model.inertias)[1:])
+    assert carried == pytest.approx(identified.theta[::10].sum(), rel=1e-13)
+    # A second round changes nothing.
+    write_urdf(back, out, onto=out if onto else None)
+    np.testing.assert_array_equal(read_urdf(out, **HAND).theta, identified.theta)
+
+
+def test_invented_inertias_are_pointed_out(models):
+    found = armdyn.diagnose(quietly(models / "panda" / "panda_pybullet.urdf"))
+    assert [f for f in found if f.topic == "invented" and "'panda_link1'" in f.where and "sphere" in f.text]
+    published = armdyn.diagnose(read_urdf(models / "panda" / "panda_with_hand.urdf", **HAND))
+    assert not [f for f in published if f.topic == "invented" and f.where != "friction"]
+
+
+def test_missing_and_zero_data_are_pointed_out(models):
+    found = armdyn.diagnose(read_urdf(models / "kuka_iiwa" / "lbr_iiwa_14_r820_rtbdata.urdf"))
+    assert {(f.topic, f.where) for f in found} >= {("missing", "all links"), ("limits", "all joints")}
+    assert any("effort limit of zero" in f.text for f in found)
