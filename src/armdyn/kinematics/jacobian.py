@@ -1,25 +1,33 @@
-"""The geometric Jacobian."""
+"""The geometric Jacobian and its rate of change."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from armdyn.kinematics.forward import link_frames
+from armdyn.kinematics.frame import in_axes, link_index, point_frame
 from armdyn.kinematics.motion import motions
+from armdyn.kinematics.screws import Screw, joint_line, joint_screw
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
-@traced(q="n", returns={"J": "6, n"})
-def jacobian(arm: Arm, q: Any) -> Any:
-    """Jacobian of the tip: `[v; w] = J qd`, linear rows first, at the tip, in base axes.
+@traced(q="n", point="3", returns={"J": "6, n"})
+def jacobian(arm: Arm, q: Any, point: Any = None, link: int | None = None, axes: str = "base") -> Any:
+    """Jacobian of the tip or of any point: `[v; w] = J qd`, linear rows first.
 
     Parameters
     ----------
     arm : Arm
     q : array_like, shape (..., n)
         Joint positions [rad or m].
+    point : array_like, shape (..., 3), optional
+        The point, fixed in the tip (or in `link`) and given in its frame [m]; default its origin.
+    link : int, optional
+        The link that carries the point, counted from 0; default the tip.
+    axes : {"base", "tip"}
+        Axes in which velocities are expressed: the base's, or those of the tip (of `link`, if given).
 
     Returns
     -------
@@ -27,17 +35,48 @@ def jacobian(arm: Arm, q: Any) -> Any:
 
     References
     ----------
-    ECE470 (2019), section 1.7: a revolute column is [z x (p_tip - p_joint); z], a prismatic one [z; 0].
+    ECE470 (2019), section 1.8: a revolute column is [z x (p - p_joint); z], a prismatic one [z; 0].
     """
     frames = link_frames(arm, q)
-    R_n, p_n = frames[-1]
-    p_tip = p_n + ca.mtimes(R_n, arm.tool[1])
+    R, p = point_frame(arm, frames, point, link, "jacobian")
+    moving = link_index(arm, link, "jacobian") + 1
     columns = []
-    for m, (R, p) in zip(motions(arm, q), frames, strict=True):
-        z = ca.mtimes(R, m.axis)
+    for m, frame in zip(motions(arm, q)[:moving], frames, strict=False):
+        z, p_joint = joint_line(m, frame)
         if m.is_revolute:
-            p_joint = p - ca.mtimes(R, m.after)
-            columns.append(ca.vertcat(ca.cross(z, p_tip - p_joint), z))
+            columns.append(ca.vertcat(ca.cross(z, p - p_joint), z))
         else:
             columns.append(ca.vertcat(z, ca.SX.zeros(3)))
-    return ca.horzcat(*columns)
+    J = ca.horzcat(*columns, ca.SX.zeros(6, arm.n - moving))
+    return in_axes(R, J, axes, "jacobian")
+
+
+@traced(q="n", qd="n", point="3", returns={"J_rate": "6, n"})
+def jacobian_rate(arm: Arm, q: Any, qd: Any, point: Any = None, link: int | None = None, axes: str = "base") -> Any:
+    """Time derivative of the Jacobian along a motion: `[a; wd] = J qdd + J_rate qd`.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd : array_like, shape (..., n)
+        Joint positions and velocities [rad or m, /s].
+    point, link, axes
+        As for `jacobian`. The derivative is taken in base axes, then expressed in `axes`, so that the
+        formula above gives the true acceleration in either.
+
+    Returns
+    -------
+    J_rate : ndarray, shape (..., 6, n)
+    """
+    frames = link_frames(arm, q)
+    R, p = point_frame(arm, frames, point, link, "jacobian_rate")
+    moving = link_index(arm, link, "jacobian_rate") + 1
+    screws = [joint_screw(m, frame) for m, frame in zip(motions(arm, q)[:moving], frames, strict=False)]
+    velocity, rates = Screw.zero(), []
+    for i, screw in enumerate(screws):
+        rates.append(velocity.cross(screw))
+        velocity = velocity.plus(screw, qd[i])
+    # d/dt (v + w x p) = vd + wd x p + w x pd
+    p_rate = velocity.at(p)
+    columns = [ca.vertcat(r.at(p) + ca.cross(s.w, p_rate), r.w) for s, r in zip(screws, rates, strict=True)]
+    return in_axes(R, ca.horzcat(*columns, ca.SX.zeros(6, arm.n - moving)), axes, "jacobian_rate")

@@ -1,0 +1,87 @@
+"""The joint axes of an arm at q = 0, as lines, whatever description the arm came from.
+
+With them the tip is `T(q) = base @ E_1(q_1) @ ... @ E_n(q_n) @ home`, where E_i turns about (or slides
+along) line i. Closed-form inverse kinematics looks at nothing else, so it applies to an arm given by
+URDF, standard or modified DH alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.model.arm import Arm
+from armdyn.spatial.transform import transform
+
+# Angles [rad] and distances [m] below this are those of a right angle or an intersection that the
+# description rounds: 1.5708 for pi/2 is off by 3.7e-6.
+ROUNDING = 1e-5
+
+# Round-off of the products of a few rotations: below it constants are restored to 0, 1, -1.
+SNAP = 1e-13
+
+
+class Axis(NamedTuple):
+    """A joint axis: a line through `p` along the unit vector `z`."""
+
+    kind: str
+    z: NDArray
+    p: NDArray
+
+    @property
+    def is_revolute(self) -> bool:
+        """Whether the joint turns (else it slides)."""
+        return self.kind == "revolute"
+
+    def through(self, point: NDArray) -> Axis:
+        """The same line, given by its point nearest to `point`."""
+        return self._replace(p=_snap(self.p + self.z * (self.z @ (point - self.p))))
+
+
+class Chain(NamedTuple):
+    """An arm at q = 0: `base @ E_1 ... E_n @ home`, the axes given in the frame `base`."""
+
+    base: NDArray
+    axes: tuple[Axis, ...]
+    home: NDArray
+
+
+def chain(arm: Arm) -> Chain:
+    """The axes and the tip of an arm at q = 0, seen from the frame of its first joint (whose axis is z)."""
+    base = transform(arm.segments[0].R_before, arm.segments[0].p_before)
+    T = np.eye(4)
+    axes = []
+    for i, segment in enumerate(arm.segments):
+        if i:
+            T = T @ transform(segment.R_before, segment.p_before)
+        axes.append(Axis(segment.kind, _snap(T[:3, 2]), _snap(T[:3, 3])))
+        T = T @ transform(segment.R_after, segment.p_after)
+    return Chain(base, tuple(axes), _snap(T @ transform(*arm.tool)))
+
+
+def parallel(a: Axis, b: Axis) -> bool:
+    """Whether two axes have the same direction, or opposite ones."""
+    return bool(np.linalg.norm(np.cross(a.z, b.z)) < ROUNDING)
+
+
+def meeting_point(axes: Sequence[Axis]) -> NDArray | None:
+    """The point in which two or more axes meet, no two neighbours being parallel; None if there is none."""
+    if any(parallel(a, b) for a, b in pairwise(axes)):
+        return None
+    # Nearest to all lines: sum (1 - z z')(x - p) = 0
+    across = [np.eye(3) - np.outer(a.z, a.z) for a in axes]
+    x = np.linalg.solve(sum(across), sum(A @ a.p for A, a in zip(across, axes, strict=True)))
+    gap = max(np.linalg.norm(A @ (x - a.p)) for A, a in zip(across, axes, strict=True))
+    return _snap(x) if gap < ROUNDING else None
+
+
+def _snap(array: NDArray) -> NDArray:
+    """`array` with entries within round-off of 0, 1 or -1 made exact."""
+    out = np.array(array)
+    for value in (0.0, 1.0, -1.0):
+        out[np.abs(out - value) < SNAP] = value
+    return out + 0.0

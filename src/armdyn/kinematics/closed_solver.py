@@ -1,0 +1,101 @@
+"""Many poses at once by an arm's closed form: all solutions, and the one to take."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.kinematics.closed_form import ON_LIMIT, OUTSIDE, ClosedForm, closed_solutions
+from armdyn.kinematics.closed_srs import Swivelling, swivel_angle
+from armdyn.kinematics.numeric import Found, Settings, damped_step, tip_error, unlimited
+from armdyn.model.arm import Arm
+
+# Swivel angles tried when none is asked for and the reference's will not do.
+SWIVELS = 24
+# Steps of iteration that remove what a rounded description leaves: each squares the error.
+POLISHING = 4
+
+
+class Solutions(NamedTuple):
+    """All solutions (N, k, n), NaN where a branch does not exist, and which of them are within limits (N, k)."""
+
+    q: NDArray
+    within: NDArray
+
+
+def solve_closed(
+    arm: Arm,
+    form: ClosedForm,
+    poses: NDArray,
+    q_ref: NDArray,
+    swivel: NDArray | None,
+    settings: Settings,
+) -> tuple[Found, Solutions]:
+    """Solve for poses (N, 4, 4); of several solutions take the one nearest to q_ref (N, n)."""
+    # Branches that do not exist are computed as NaN on purpose.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if isinstance(form, Swivelling):
+            angles = _swivel(arm, poses, q_ref, settings) if swivel is None else swivel
+            rows, within, q, error = closed_solutions(arm, poses, q_ref, angles, task=settings.task)
+        else:
+            rows, within, q, error = closed_solutions(arm, poses, q_ref, task=settings.task)
+    count = len(form.branches)
+    solutions = Solutions(rows[:, :count], within[:, :count] > 0)
+    found = Found(q, error, np.zeros(len(q), int), np.zeros(len(q), bool))
+    # Both errors are NaN where no branch exists.
+    rough = np.flatnonzero((error > settings.tolerance).any(-1))
+    if len(rough):
+        _polish(arm, poses, q_ref, settings, rough, found, solutions)
+    found.solved[:] = _inside(arm, found.q) & (found.error <= settings.tolerance).all(-1)
+    return found, solutions
+
+
+def _swivel(arm: Arm, poses: NDArray, q_ref: NDArray, settings: Settings) -> NDArray:
+    """The swivel angle of q_ref; where no solution there is within limits, that of the nearest one which is."""
+    swivel = swivel_angle(arm, q_ref)
+    left = np.flatnonzero(~closed_solutions(arm, poses, q_ref, swivel, task=settings.task).within.any(-1))
+    if len(left):
+        angles = swivel[left, None] + np.linspace(0, 2 * np.pi, SWIVELS, endpoint=False)
+        near = q_ref[left, None]
+        tried = closed_solutions(arm, poses[left, None], near, angles, task=settings.task)
+        cost = ((tried.q - near) ** 2).sum(-1)
+        cost = np.where(tried.within.any(-1), cost, np.inf)
+        swivel[left] = angles[np.arange(len(left)), cost.argmin(-1)]
+    return swivel
+
+
+def _polish(
+    arm: Arm,
+    poses: NDArray,
+    q_ref: NDArray,
+    settings: Settings,
+    rows: NDArray,
+    found: Found,
+    solutions: Solutions,
+) -> None:
+    """Correct the solutions of some poses by iteration and choose again."""
+    q, pose = solutions.q[rows], poses[rows, None]
+    exists = np.isfinite(q).all(-1)
+    q = np.where(exists[..., None], q, 0.0)
+    free = unlimited(arm)
+    for _ in range(POLISHING):
+        q = damped_step(arm, q, pose, task=settings.task, lower=free[0], upper=free[1]).q
+    error = tip_error(arm, q, pose, task=settings.task)
+    exists &= (error <= settings.tolerance).all(-1)
+    within = exists & _inside(arm, q)
+    solutions.q[rows] = np.where(exists[..., None], q, np.nan)
+    solutions.within[rows] = within
+    cost = ((q - q_ref[rows, None]) ** 2).sum(-1)
+    cost = np.where(exists, np.where(within, cost, cost + OUTSIDE), np.inf)
+    best = (np.arange(len(rows)), cost.argmin(-1))
+    found.q[rows] = np.where(exists[best][:, None], q[best], np.nan)
+    found.error[rows] = np.where(exists[best][:, None], error[best], np.nan)
+    found.iterations[rows] += POLISHING
+
+
+def _inside(arm: Arm, q: NDArray) -> NDArray:
+    """Whether all joints are within their limits; false for NaN."""
+    lower, upper = arm.position_limits
+    return np.asarray(((q >= lower - ON_LIMIT) & (q <= upper + ON_LIMIT)).all(-1))

@@ -1,0 +1,89 @@
+"""How far a tip is from a wanted pose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ShapeError
+from armdyn.spatial.rotation import normalized
+from armdyn.spatial.transform import ORTHOGONALITY
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+Symbol = Any  # a CasADi SX
+
+# Rotations off by more than this are replaced by the nearest true rotation before solving.
+ROUND_OFF = 1e-12
+
+TASKS = {"pose": 6, "position": 3}
+
+
+def pose_error(R: Symbol, p: Symbol, pose: Symbol, task: str) -> Symbol:
+    """The twist, in base axes, that leads from the frame (R, p) towards `pose`: (6,), or (3,) for a position.
+
+    The orientation part is 2 sin(angle/2) about the axis of the remaining turn: like the angle itself
+    it grows all the way to half a turn, but it needs no inverse trigonometric function.
+    """
+    translation = pose[:3, 3] - p
+    if task == "position":
+        return translation
+    E = ca.mtimes(pose[:3, :3], R.T)
+    # The antisymmetric part is sin(angle) axis, and 1 + trace = 4 cos²(angle/2).
+    antisymmetric = ca.vertcat(E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1])
+    # Half a turn has no direction: the bound keeps the quotient finite there.
+    rotation = antisymmetric / ca.sqrt(ca.fmax(1 + E[0, 0] + E[1, 1] + E[2, 2], 1e-12))
+    return ca.vertcat(translation, rotation)
+
+
+def error_sizes(error: Symbol) -> Symbol:
+    """Distance [m] and angle [rad] of an error (for small angles), (2,)."""
+    distance = ca.sqrt(ca.dot(error[:3], error[:3]))
+    if error.shape[0] == 3:
+        return ca.vertcat(distance, 0)
+    return ca.vertcat(distance, ca.sqrt(ca.dot(error[3:], error[3:])))
+
+
+def check_task(task: str, what: str) -> None:
+    """Raise unless the task is known."""
+    if task not in TASKS:
+        raise ShapeError(f"{what}: expected task {' or '.join(map(repr, TASKS))}, got {task!r}")
+
+
+@traced(pose="4, 4", returns={"defect": ""})
+def rigidity_defect(arm: Any, pose: Any) -> Any:
+    """How far a matrix is from a rigid transform: 0 for one, at least 1 for a mirror image."""
+    R = pose[:3, :3]
+    off = ca.mtimes(R.T, R) - ca.SX.eye(3)
+    row = pose[3, :] - ca.SX([[0, 0, 0, 1]])
+    mirror = ca.if_else(ca.dot(R[:, 0], ca.cross(R[:, 1], R[:, 2])) < 0, 1, 0)
+    return ca.sqrt(ca.sumsqr(off) + ca.sumsqr(row)) + mirror
+
+
+def check_poses(arm: Any, poses: ArrayLike, what: str) -> NDArray:
+    """`poses` (..., 4, 4) as floats after checking that all are rigid transforms; rounded rotations are repaired."""
+    try:
+        T = np.array(poses, dtype=float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{what}: expected matrices of numbers, got {poses!r:.60}") from None
+    if T.shape[-2:] != (4, 4):
+        raise ShapeError(f"{what}: expected shape (..., 4, 4), got {T.shape}")
+    if not np.isfinite(T).all():
+        raise ShapeError(f"{what}: expected finite numbers, got NaN or infinity{_where(~np.isfinite(T).all((-1, -2)))}")
+    defect = np.asarray(rigidity_defect(arm, T))
+    if (defect > ORTHOGONALITY).any():
+        raise ShapeError(
+            f"{what}: expected a rigid transform, got a rotation that is not orthogonal with determinant 1, "
+            f"or a last row other than 0 0 0 1{_where(defect > ORTHOGONALITY)}"
+        )
+    rounded = defect > ROUND_OFF
+    if rounded.any():
+        T[rounded, :3, :3] = normalized(T[rounded, :3, :3])
+    return T
+
+
+def _where(bad: NDArray) -> str:
+    """` at index (3,)` for the first bad one of a batch."""
+    return f" at index {tuple(int(k[0]) for k in np.nonzero(bad))}" if bad.ndim else ""

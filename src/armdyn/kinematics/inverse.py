@@ -1,0 +1,261 @@
+"""Inverse kinematics: joint positions that put the tip at a pose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ModelError, ShapeError
+from armdyn.kinematics.closed_form import ON_LIMIT, ClosedForm, closed_form
+from armdyn.kinematics.closed_solver import Solutions, solve_closed
+from armdyn.kinematics.closed_srs import Swivelling, swivel_angle
+from armdyn.kinematics.diagnosis import FEW, REASONS, diagnose
+from armdyn.kinematics.error import check_poses, check_task
+from armdyn.kinematics.null_space import Wish, function, improve, toward
+from armdyn.kinematics.numeric import Found, Settings, solve
+from armdyn.model.arm import Arm
+from armdyn.trace.shapes import text
+
+METHODS = ("auto", "closed", "numeric")
+
+
+@dataclass(frozen=True)
+class InverseKinematics:
+    """What `inverse_kinematics` found, one entry a pose."""
+
+    q: NDArray  # (..., n): a solution within the joint limits; where there is none, the nearest the arm can get
+    success: NDArray  # (...), bool
+    residual: NDArray  # (...): larger of distance [m] and angle [rad] between tip and pose
+    error: NDArray  # (..., 2): that distance and that angle
+    reason: NDArray  # (...): "" or why it failed: "reach", "limit", "singular" or "iterations"
+    shortfall: NDArray  # (..., 2): distance [m] and angle [rad] by which the pose is out of reach
+    at_limit: NDArray  # (..., n), bool: joints of q that are on a limit
+    iterations: NDArray  # (...): steps of iteration, 0 where the closed form was enough
+    all_solutions: NDArray  # (..., k, n): every solution found, NaN where a branch does not exist
+    within_limits: NDArray  # (..., k), bool: which of them are within the joint limits
+    branches: tuple[str, ...]  # their k names
+    method: str  # the family of the closed form, or "numeric"
+    joint_names: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        """One sentence for one pose, a count for many."""
+        if np.ndim(self.success):
+            failed = [str(r) for r in self.reason[~self.success]]
+            counts = ", ".join(f"{failed.count(r)} {REASONS[r]}" for r in REASONS if r in failed)
+            return f"{int(self.success.sum())} of {self.success.size} poses solved" + (f"; {counts}" if counts else "")
+        if self.success:
+            return f"solved to {self.residual:.1e}"
+        text = REASONS[str(self.reason)]
+        if self.reason == "reach":
+            text += " by " + " and ".join(
+                f"{x:.3g} {unit}" for x, unit in zip(self.shortfall, ("m", "rad"), strict=True) if x > 0
+            )
+        elif self.reason == "limit":
+            text += ": " + ", ".join(name for name, on in zip(self.joint_names, self.at_limit, strict=True) if on)
+        return f"not solved, {text}"
+
+    def __str__(self) -> str:
+        return f"{self.method}: {self.message}"
+
+
+def inverse_kinematics(
+    arm: Arm,
+    pose: ArrayLike,
+    q0: ArrayLike | None = None,
+    *,
+    task: str = "pose",
+    method: str = "auto",
+    swivel: ArrayLike | None = None,
+    objective: ArrayLike | Callable[[NDArray], NDArray] | None = None,
+    tolerance: float = 1e-9,
+    iterations: int = 40,
+    restarts: int = 100,
+    seed: int = 0,
+) -> InverseKinematics:
+    """Joint positions within the limits that put the tip at `pose`, for one pose or many.
+
+    Arms with a closed form (see `closed_form`) give all their solutions; others are solved by
+    Levenberg-Marquardt iteration from several starts. Nothing is raised where a pose cannot be
+    reached: the result says so, and why.
+
+    Parameters
+    ----------
+    arm : Arm
+    pose : array_like, shape (..., 4, 4)
+        Wanted pose of the tip in base axes. A rotation that is off by rounding (up to 1e-6) is replaced by the
+        nearest true one.
+    q0 : array_like, shape (..., n), optional
+        Of several solutions the nearest to q0 is taken, and iteration starts there. Default: the middle
+        of the joint ranges, and starts chosen at random.
+    task : {"pose", "position"}
+        Whether the orientation matters.
+    method : {"auto", "closed", "numeric"}
+    swivel : array_like, shape (...), optional
+        Swivel angle of a seven-joint S-R-S arm [rad], see `swivel_angle`; default: that of q0 (zero, the
+        elbow up, without q0), or another where that has no solution within the limits.
+    objective : array_like, shape (..., n), or callable, optional
+        What to do with the freedom that the pose leaves: a posture to come near to, or a function that
+        takes q (N, n) and returns the joint motion (N, n) wished for there, such as a step uphill.
+    tolerance : float
+        Largest distance [m] and angle [rad] from the pose that counts as solved.
+    iterations : int
+        Steps from each start.
+    restarts : int
+        Further starts after the first.
+    seed : int
+        Of the random starts: equal calls give equal results.
+
+    Returns
+    -------
+    InverseKinematics
+
+    Raises
+    ------
+    ShapeError
+        If a shape is wrong, or `pose` is not a rigid transform.
+    """
+    check_task(task, "inverse_kinematics")
+    poses, q0_rows, batch = _rows(arm, pose, q0)
+    settings = Settings(task, float(tolerance), int(iterations), int(restarts), int(seed))
+    form = _choose(arm, task, method, swivel)
+    if form is None:
+        found, solutions = solve(arm, poses, q0_rows, arm.position_limits, settings), None
+    else:
+        q_ref = np.broadcast_to(middle(arm), (len(poses), arm.n)) if q0_rows is None else q0_rows
+        angles = None if swivel is None else _flat(swivel, (), batch, "swivel")
+        found, solutions = _by_closed_form(arm, form, poses, q_ref, angles, settings)
+    if objective is not None:
+        improve(arm, poses, found, _wish(arm, objective, batch), settings)
+        solutions = None
+    reason, shortfall = diagnose(arm, poses, found, solutions, settings)
+    return _result(arm, form, found, solutions, reason, shortfall, batch)
+
+
+def _by_closed_form(
+    arm: Arm, form: ClosedForm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: Settings
+) -> tuple[Found, Solutions]:
+    """The closed form; where it has no solution within limits, the nearest that iteration finds."""
+    found, solutions = solve_closed(arm, form, poses, q_ref, swivel, settings)
+    left = np.flatnonzero(~found.solved)
+    if not len(left):
+        return found, solutions
+    # Only where the swivel angle is free can iteration find what the closed form has not.
+    is_free = isinstance(form, Swivelling) and swivel is None
+    start = np.where(np.isfinite(found.q[left]), found.q[left], q_ref[left])
+    more = solve(arm, poses[left], start, arm.position_limits, settings if is_free else settings._replace(restarts=FEW))
+    for old, new in zip(found, more, strict=True):
+        old[left] = new
+    if is_free and more.solved.any():
+        _, others = solve_closed(arm, form, poses[left], more.q, swivel_angle(arm, more.q), settings)
+        solutions.q[left], solutions.within[left] = others
+    elif isinstance(form, Swivelling):
+        found.solved[left] = False
+    return found, solutions
+
+
+def _choose(arm: Arm, task: str, method: str, swivel: Any) -> ClosedForm | None:
+    """The closed form to use, or None for iteration."""
+    if method not in METHODS:
+        raise ShapeError(f"inverse_kinematics: expected method {', '.join(map(repr, METHODS))}, got {method!r}")
+    form = None if method == "numeric" else closed_form(arm)
+    if form is not None and task == "position" and arm.n > 3:
+        form = None  # a position leaves freedom that closed forms do not use
+    if method == "closed" and form is None:
+        raise ModelError(
+            f"inverse_kinematics: arm '{arm.name}' has no closed form for task {task!r}; use method='auto' or 'numeric'"
+        )
+    if swivel is not None and not isinstance(form, Swivelling):
+        raise ModelError(f"inverse_kinematics: arm '{arm.name}' has no swivel angle for task {task!r} and this method")
+    return form
+
+
+def _wish(arm: Arm, objective: Any, batch: tuple[int, ...]) -> Wish:
+    if callable(objective):
+        return function(objective)
+    return toward(_flat(objective, (arm.n,), batch, "objective"))
+
+
+def middle(arm: Arm) -> NDArray:
+    """The middle of the joint ranges (n,); zero where a limit is missing."""
+    lower, upper = arm.position_limits
+    known = np.isfinite(lower) & np.isfinite(upper)
+    return np.where(known, (np.where(known, lower, 0) + np.where(known, upper, 0)) / 2, np.clip(0.0, lower, upper))
+
+
+def _rows(arm: Arm, pose: ArrayLike, q0: ArrayLike | None) -> tuple[NDArray, NDArray | None, tuple[int, ...]]:
+    """Poses (N, 4, 4) and q0 (N, n), checked, and the batch shape they came in."""
+    poses = check_poses(arm, pose, "inverse_kinematics: pose")
+    if q0 is None:
+        batch = poses.shape[:-2]
+        return poses.reshape(-1, 4, 4), None, batch
+    start = _numbers(q0, (arm.n,), "q0")
+    try:
+        batch = np.broadcast_shapes(poses.shape[:-2], start.shape[:-1])
+    except ValueError:
+        raise ShapeError(
+            f"inverse_kinematics: leading axes do not broadcast: pose {poses.shape}, q0 {start.shape}"
+        ) from None
+    flat_poses = np.broadcast_to(poses, (*batch, 4, 4)).reshape(-1, 4, 4)
+    return flat_poses, np.broadcast_to(start, (*batch, arm.n)).reshape(-1, arm.n), batch
+
+
+def _flat(value: Any, core: tuple[int, ...], batch: tuple[int, ...], what: str) -> NDArray:
+    """An array as one row a pose."""
+    array = _numbers(value, core, what)
+    try:
+        return np.broadcast_to(array, (*batch, *core)).reshape(-1, *core)
+    except ValueError:
+        raise ShapeError(
+            f"inverse_kinematics: expected {what} that broadcasts to {(*batch, *core)}, got {array.shape}"
+        ) from None
+
+
+def _numbers(value: Any, core: tuple[int, ...], what: str) -> NDArray:
+    try:
+        array = np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"inverse_kinematics: expected numbers for {what}, got {value!r:.60}") from None
+    if array.shape[array.ndim - len(core) :] != core:
+        raise ShapeError(f"inverse_kinematics: expected {what} of shape {text(core)}, got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ShapeError(f"inverse_kinematics: expected finite numbers for {what}, got NaN or infinity")
+    return array
+
+
+def _result(
+    arm: Arm,
+    form: ClosedForm | None,
+    found: Found,
+    solutions: Solutions | None,
+    reason: NDArray,
+    shortfall: NDArray,
+    batch: tuple[int, ...],
+) -> InverseKinematics:
+    lower, upper = arm.position_limits
+    if solutions is None:
+        solved = found.solved[:, None]
+        solutions = Solutions(np.where(solved[..., None], found.q[:, None], np.nan), solved)
+
+    def shaped(rows: NDArray) -> Any:
+        return rows.reshape((*batch, *rows.shape[1:]))[()]
+
+    return InverseKinematics(
+        q=shaped(found.q),
+        success=shaped(found.solved),
+        residual=shaped(found.error.max(-1)),
+        error=shaped(found.error),
+        reason=shaped(reason),
+        shortfall=shaped(shortfall),
+        at_limit=shaped((found.q <= lower + ON_LIMIT) | (found.q >= upper - ON_LIMIT)),
+        iterations=shaped(found.iterations),
+        all_solutions=shaped(solutions.q),
+        within_limits=shaped(solutions.within),
+        branches=form.branches if form and solutions.q.shape[1] == len(form.branches) else ("found",),
+        method=form.family if form else "numeric",
+        joint_names=arm.joint_names,
+    )

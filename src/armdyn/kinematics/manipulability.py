@@ -1,0 +1,114 @@
+"""How well an arm can move its tip: manipulability, condition number, singular configurations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ShapeError
+from armdyn.kinematics.jacobian import jacobian
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+PARTS = {"all": slice(0, 6), "linear": slice(0, 3), "angular": slice(3, 6)}
+
+# A smallest singular value below this part of the largest makes a configuration count as singular:
+# joint velocities grow by that factor.
+SINGULAR = 1e-3
+# Entries of a unit vector below this are not worth a word in a sentence.
+VISIBLE = 0.1
+
+
+@traced(q="n", returns={"manipulability": ""})
+def manipulability(arm: Arm, q: Any, part: str = "all") -> Any:
+    """Yoshikawa's measure: sqrt(det(J J')), or sqrt(det(J' J)) for an arm with fewer joints than rows.
+
+    Parameters
+    ----------
+    arm : Arm
+    q : array_like, shape (..., n)
+        Joint positions [rad or m].
+    part : {"all", "linear", "angular"}
+        Rows of the Jacobian to look at.
+
+    Returns
+    -------
+    manipulability : ndarray, shape (...)
+        The product of the singular values: zero where the arm is singular.
+
+    References
+    ----------
+    Yoshikawa (1985), Manipulability of robotic mechanisms, Int. J. of Robotics Research 4(2).
+    """
+    J = jacobian(arm, q)[_part(part, "manipulability"), :]
+    gram = ca.mtimes(J, J.T) if J.shape[0] <= J.shape[1] else ca.mtimes(J.T, J)
+    return ca.sqrt(ca.fmax(ca.det(gram), 0))
+
+
+@dataclass(frozen=True)
+class Dexterity:
+    """How well an arm can move its tip at given configurations; see `dexterity`."""
+
+    singular_values: NDArray  # (..., k), descending
+    condition: NDArray  # (...): largest / smallest singular value, inf where singular
+    manipulability: NDArray  # (...): their product
+    singular: NDArray  # (...), bool
+    lost: NDArray  # (..., 6): tip velocity [v, w] that is hardest to make, in base axes
+    cause: NDArray  # (..., n): joint velocities that then move the tip least
+    joint_names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        if self.condition.ndim:
+            count = int(self.singular.sum())
+            return f"{count} of {self.condition.size} configurations are singular; index one to see it"
+        if not self.singular:
+            return f"regular: condition number {self.condition:.3g}, manipulability {self.manipulability:.3g}"
+        joints = [name for name, x in zip(self.joint_names, self.cause, strict=True) if abs(x) > VISIBLE]
+        rows = zip(("x", "y", "z"), self.lost[:3], self.lost[3:], strict=True)
+        lost = [f"{what} {axis}" for axis, v, w in rows for what, x in (("along", v), ("about", w)) if abs(x) > VISIBLE]
+        return (
+            f"singular: condition number {self.condition:.3g}; motion {', '.join(lost)} is lost, "
+            f"and {', '.join(joints)} can move with the tip at rest"
+        )
+
+
+def dexterity(arm: Arm, q: ArrayLike, part: str = "all", length: float = 1.0) -> Dexterity:
+    """Singular values, condition and singularity of the tip's Jacobian, and which motion is lost where.
+
+    Parameters
+    ----------
+    arm : Arm
+    q : array_like, shape (..., n)
+        Joint positions [rad or m].
+    part : {"all", "linear", "angular"}
+        Rows of the Jacobian to look at. An arm with fewer joints than rows is judged by its joints.
+    length : float
+        Length that makes a rotation comparable to a translation: angular rows are multiplied by it [m].
+
+    Returns
+    -------
+    Dexterity
+        `print` it for a sentence on one configuration.
+    """
+    rows = _part(part, "dexterity")
+    scale = np.repeat([1.0, float(length)], 3)
+    U, s, Vt = np.linalg.svd((jacobian(arm, q) * scale[:, None])[..., rows, :])
+    smallest, largest = s[..., -1], s[..., 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        condition = np.where(smallest > 0, largest / smallest, np.inf)
+    lost = np.zeros((*s.shape[:-1], 6))
+    lost[..., rows] = U[..., :, s.shape[-1] - 1]
+    # With more joints than rows the hardest motion is the last singular vector, not a self-motion.
+    cause = Vt[..., s.shape[-1] - 1, :]
+    singular = smallest <= SINGULAR * largest
+    return Dexterity(s, condition, s.prod(-1), singular, lost, cause, arm.joint_names)
+
+
+def _part(part: str, what: str) -> slice:
+    if part not in PARTS:
+        raise ShapeError(f"{what}: expected part {', '.join(map(repr, PARTS))}, got {part!r}")
+    return PARTS[part]

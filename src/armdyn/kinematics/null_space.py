@@ -1,0 +1,65 @@
+"""Using the freedom that a pose leaves: motion of the joints that does not move the tip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ShapeError
+from armdyn.kinematics.numeric import Found, Settings, damped_step, tip_error
+from armdyn.model.arm import Arm
+
+# The joint motion (L, n) wished for at q (L, n), for these rows (L,) of the batch.
+Wish = Callable[[NDArray, NDArray], NDArray]
+
+# A part of the way to a posture at a time: the tip's path back is curved.
+PACE = 0.5
+# Rest when no joint moves more than this in a step [rad or m].
+STILL = 1e-7
+STEPS = 200
+# Steps that bring the tip back exactly at the end.
+RETURN = 5
+
+
+def toward(posture: NDArray) -> Wish:
+    """The wish to come near to a posture (N, n)."""
+    return lambda q, rows: PACE * (posture[rows] - q)
+
+
+def function(motion: Callable[[NDArray], NDArray]) -> Wish:
+    """The wish that a user's function of q expresses."""
+
+    def wish(q: NDArray, rows: NDArray) -> NDArray:
+        step = np.asarray(motion(q), float)
+        if step.shape != q.shape or not np.isfinite(step).all():
+            raise ShapeError(
+                f"inverse_kinematics: expected objective(q) to return finite numbers of shape {q.shape}, "
+                f"got shape {step.shape}"
+            )
+        return step
+
+    return wish
+
+
+def improve(arm: Arm, poses: NDArray, found: Found, wish: Wish, settings: Settings) -> None:
+    """Move solved configurations along their self-motion as wished, as far as the pose and the limits allow."""
+    rows = np.flatnonzero(found.solved)
+    q, target = found.q[rows], poses[rows]
+    moving = np.arange(len(rows))
+    lower, upper = arm.position_limits
+    for _ in range(STEPS):
+        if not len(moving):
+            break
+        step = wish(q[moving], rows[moving])
+        q_next = damped_step(arm, q[moving], target[moving], step, task=settings.task, lower=lower, upper=upper).q
+        still = np.abs(q_next - q[moving]).max(-1) < STILL
+        q[moving] = q_next
+        found.iterations[rows[moving]] += 1
+        moving = moving[~still]
+    for _ in range(RETURN):
+        q = damped_step(arm, q, target, task=settings.task, lower=lower, upper=upper).q
+    error = tip_error(arm, q, target, task=settings.task)
+    kept = (error <= settings.tolerance).all(-1)
+    found.q[rows[kept]], found.error[rows[kept]] = q[kept], error[kept]

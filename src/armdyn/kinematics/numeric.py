@@ -1,0 +1,209 @@
+"""Numeric inverse kinematics: Levenberg-Marquardt on SE(3), many poses and many starts at once.
+
+One kernel call advances every pose by one step; solved ones leave the batch, those that are stuck start
+again from elsewhere. Few poses are given many starts at a time, because a call costs the same for one
+as for dozens.
+
+References
+----------
+Sugihara (2011), Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method, IEEE
+Transactions on Robotics 27(5): damping in proportion to the remaining error.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.kinematics.error import error_sizes, pose_error
+from armdyn.kinematics.forward import forward_kinematics, tip_frame
+from armdyn.kinematics.jacobian import jacobian
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+# An orientation error of 1 rad counts as much as this many metres.
+LENGTH = 0.5
+# Damping per unit of squared error; found best between 1e-3 and 1 on the Panda.
+DAMPING = 0.05
+# Keeps the equations solvable at a singular solution, where the error alone damps nothing.
+LEAST_DAMPING = 1e-12
+# A start is given up when the squared error has not fallen by a tenth for this many steps in a row.
+PATIENCE = 2
+SLOW = 0.9
+# Random configurations among which the nearest is taken as a start.
+CANDIDATES = 64
+# Poses compared with them at a time: distances then stay in the cache.
+BLOCK = 512
+# Few poses get several starts side by side: at most this many each, and this many in all.
+WIDTH = 16
+LANES = 256
+# Where a sliding joint without limits may start [m].
+ROOM = 1.0
+
+
+Limits = tuple[NDArray, NDArray]
+
+
+class Settings(NamedTuple):
+    """How hard to try."""
+
+    task: str = "pose"
+    tolerance: float = 1e-9
+    iterations: int = 40
+    restarts: int = 100
+    seed: int = 0
+
+
+class Found(NamedTuple):
+    """Best configuration of each pose, its error [m, rad], steps spent on it, and whether it is a solution."""
+
+    q: NDArray  # (N, n)
+    error: NDArray  # (N, 2)
+    iterations: NDArray  # (N,)
+    solved: NDArray  # (N,)
+
+
+@traced(q="n", pose="4, 4", wish="n", lower="n", upper="n", returns={"q": "n", "error": "2"})
+def damped_step(arm: Arm, q: Any, pose: Any, wish: Any = None, task: str = "pose", *, lower: Any, upper: Any) -> Any:
+    """One Levenberg-Marquardt step towards a pose, within joint limits, and the error before it.
+
+    dq = wish + (J'W J + damping)⁻¹ J'W (e - J wish): the wish acts as far as it does not move the tip.
+    Joints at a limit that the error would push further out are held.
+    """
+    R, p = tip_frame(arm, q)
+    e = pose_error(R, p, pose, task)
+    weights = ca.vertcat(*[1.0] * 3, *[LENGTH**2] * (e.shape[0] - 3))
+    J = jacobian(arm, q)[: e.shape[0], :]
+    WJ = J * ca.repmat(weights, 1, arm.n)
+    downhill = ca.mtimes(WJ.T, e)
+    held = ca.logic_or(
+        ca.logic_and(q <= lower, downhill < 0),
+        ca.logic_and(q >= upper, downhill > 0),
+    )
+    free = 1 - held
+    J, WJ = J * ca.repmat(free.T, e.shape[0], 1), WJ * ca.repmat(free.T, e.shape[0], 1)
+    damping = DAMPING / 2 * ca.dot(weights * e, e) + LEAST_DAMPING
+    missing = e if wish is None else e - ca.mtimes(J, wish)
+    D, Lt, order = ca.ldl(ca.mtimes(WJ.T, J) + damping * ca.SX.eye(arm.n), False)
+    dq = ca.ldl_solve(ca.mtimes(WJ.T, missing), D, Lt, order)
+    if wish is not None:
+        dq = dq + free * wish
+    return ca.fmin(ca.fmax(q + dq, lower), upper), error_sizes(e)
+
+
+def solve(arm: Arm, poses: NDArray, q0: NDArray | None, limits: Limits, settings: Settings) -> Found:
+    """Solve for poses (N, 4, 4), from q0 (N, n) first if given, then from other starts."""
+    count = len(poses)
+    found = Found(np.zeros((count, arm.n)), np.full((count, 2), np.inf), np.zeros(count, int), np.zeros(count, bool))
+    starts = Starts(arm, limits, settings)
+    tried = 0
+    if q0 is not None:
+        _descend(arm, poses, np.arange(count), np.clip(q0, *limits), limits, settings, found)
+        tried = 1
+    while tried <= settings.restarts and not found.solved.all():
+        owners = np.flatnonzero(~found.solved)
+        width = min(max(1, LANES // len(owners)), WIDTH, settings.restarts + 1 - tried)
+        q = starts(poses[owners], width)
+        _descend(arm, poses, np.repeat(owners, width), q.reshape(-1, arm.n), limits, settings, found)
+        tried += width
+    return found
+
+
+def _descend(
+    arm: Arm,
+    poses: NDArray,
+    owner: NDArray,
+    q: NDArray,
+    limits: Limits,
+    settings: Settings,
+    found: Found,
+) -> None:
+    """Step from q (L, n), lane by lane towards the pose of its owner, until solved, stuck or out of patience."""
+    lower, upper = limits
+    target = poses[owner]
+    cost, slow = np.full(len(q), np.inf), np.zeros(len(q), int)
+    for _ in range(settings.iterations):
+        q_next, error = damped_step(arm, q, target, task=settings.task, lower=lower, upper=upper)
+        found.iterations[owner] += 1  # once, however many starts run side by side
+        last, cost = cost, _cost(error)
+        done = (error <= settings.tolerance).all(-1)
+        slow = np.where(cost > SLOW * last, slow + 1, 0)
+        leave = done | (slow >= PATIENCE)
+        if leave.any():
+            _record(found, owner[leave], q[leave], error[leave], done[leave])
+            keep = ~leave & ~found.solved[owner]
+            if not keep.any():
+                return
+            owner, q_next, target, cost, slow = (x[keep] for x in (owner, q_next, target, cost, slow))
+        q = q_next
+    _record(found, owner, q, tip_error(arm, q, target, task=settings.task), np.zeros(len(q), bool))
+
+
+def _cost(error: NDArray) -> NDArray:
+    return error[..., 0] ** 2 + (LENGTH * error[..., 1]) ** 2
+
+
+def _record(found: Found, owner: NDArray, q: NDArray, error: NDArray, solved: NDArray) -> None:
+    """Keep the best configuration of each pose."""
+    order = np.argsort(-_cost(error), kind="stable")
+    order = order[_cost(error[order]) < _cost(found.error[owner[order]])]
+    # Of several lanes of one owner the last written, which is the best, stays.
+    found.q[owner[order]] = q[order]
+    found.error[owner[order]] = error[order]
+    found.solved[owner[solved]] = True
+
+
+@traced(q="n", pose="4, 4", returns={"error": "2"})
+def tip_error(arm: Arm, q: Any, pose: Any, task: str = "pose") -> Any:
+    """Distance [m] and angle [rad] between the tip and a pose."""
+    distance, sine = ca.vertsplit(error_sizes(pose_error(*tip_frame(arm, q), pose, task)))
+    return ca.vertcat(distance, 2 * ca.asin(ca.fmin(sine / 2, 1)))
+
+
+class Starts:
+    """Where to begin: of some random configurations within the limits the one whose tip is nearest."""
+
+    def __init__(self, arm: Arm, limits: Limits, settings: Settings) -> None:
+        self.arm = arm
+        self.range = sampling_range(arm, limits)
+        self.rng = np.random.default_rng(settings.seed)
+        self.task = settings.task
+
+    def __call__(self, poses: NDArray, width: int) -> NDArray:
+        """For each pose (N, 4, 4) `width` fresh starts (N, width, n)."""
+        q = self.rng.uniform(*self.range, (width, CANDIDATES, self.arm.n))
+        near = self._features(forward_kinematics(self.arm, q))
+        # |a - b|² = |a|² + |b|² - 2 a.b, of which |a|² does not matter: one product with [b, |b|²].
+        near = np.concatenate([-2 * near, (near**2).sum(-1, keepdims=True)], -1).reshape(width * CANDIDATES, -1)
+        far = self._features(poses)
+        far = np.concatenate([far, np.ones_like(far[:, :1])], -1)
+        best = np.empty((len(poses), width), int)
+        for k in range(0, len(poses), BLOCK):
+            distance = far[k : k + BLOCK] @ near.T
+            best[k : k + BLOCK] = distance.reshape(-1, width, CANDIDATES).argmin(-1)
+        return q[np.arange(width), best]
+
+    def _features(self, poses: NDArray) -> NDArray:
+        """Vectors (..., 12) whose distance is that of the poses; single precision is enough to rank them."""
+        if self.task == "position":
+            return poses[..., :3, 3].astype(np.float32)
+        # |R - S|² = 2 (2 sin(angle/2))², hence the root of a half
+        turned = poses[..., :3, :3].reshape(*poses.shape[:-2], 9) * (LENGTH * np.sqrt(0.5))
+        return np.concatenate([poses[..., :3, 3], turned], axis=-1, dtype=np.float32)
+
+
+def sampling_range(arm: Arm, limits: Limits) -> tuple[NDArray, NDArray]:
+    """Joint positions between which starts are drawn: the limits, or one turn where there are none."""
+    lower, upper = limits
+    room = np.array([np.pi if joint.kind == "revolute" else ROOM for joint in arm.joints])
+    low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * room, -room))
+    high = np.where(np.isfinite(upper), upper, np.where(np.isfinite(lower), lower + 2 * room, room))
+    return low, high
+
+
+def unlimited(arm: Arm) -> Limits:
+    """Limits that never bind."""
+    return np.full(arm.n, -np.inf), np.full(arm.n, np.inf)

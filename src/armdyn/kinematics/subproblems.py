@@ -1,0 +1,173 @@
+"""The questions about one or two joints that closed-form inverse kinematics is made of.
+
+Everything here works on symbols. A `Turn` is a revolute joint's position as cosine and sine, a `Slide`
+a prismatic one's; angles themselves are formed once, at the end, by atan2. Where no solution exists the
+result is NaN; where every position is one, the reference position is taken.
+
+References
+----------
+Murray, Li, Sastry (1994), A Mathematical Introduction to Robotic Manipulation, section 3.3.2
+(the subproblems of Paden and Kahan).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.kinematics.axes import Axis
+from armdyn.trace.symbols import ca
+
+Symbol = Any  # a CasADi SX
+
+# A discriminant below zero by this part of its terms is round-off of a pose on the workspace's edge;
+# taking it for zero moves the tip by the same part of its distance.
+EDGE = 1e-13
+# The same where all terms vanish: a square of 1e-12 m or rad.
+NOTHING = 1e-24
+
+
+class Turn(NamedTuple):
+    """A revolute joint's position; `angle` saves an atan2 where it follows from another one's."""
+
+    cos: Symbol
+    sin: Symbol
+    angle: Symbol = None
+
+    @property
+    def position(self) -> Symbol:
+        """The joint position [rad], up to whole turns."""
+        return ca.atan2(self.sin, self.cos) if self.angle is None else self.angle
+
+    def reversed(self) -> Turn:
+        """The turn back."""
+        return Turn(self.cos, -self.sin)
+
+    def opposite(self) -> Turn:
+        """Half a turn further."""
+        return Turn(-self.cos, -self.sin, self.position + np.pi)
+
+    def mirrored(self, at: float) -> Turn:
+        """The turn as far on the other side of the angle `at`."""
+        c, s = np.cos(2 * at), np.sin(2 * at)
+        return Turn(c * self.cos + s * self.sin, s * self.cos - c * self.sin, 2 * at - self.position)
+
+
+class Slide(NamedTuple):
+    """A prismatic joint's position."""
+
+    position: Symbol
+
+    def reversed(self) -> Slide:
+        """The shift back."""
+        return Slide(-self.position)
+
+
+Place = Any  # a Turn or a Slide
+
+
+def place(axis: Axis, q: Symbol) -> Place:
+    """The joint at position q."""
+    return Turn(ca.cos(q), ca.sin(q)) if axis.is_revolute else Slide(q)
+
+
+def turn(z: NDArray, at: Turn, v: Symbol) -> Symbol:
+    """The vector `v` turned about the direction `z`: Rodrigues' formula."""
+    along = z * ca.dot(z, v)
+    return along + at.cos * (v - along) + at.sin * ca.cross(ca.SX(z), v)
+
+
+def move(axis: Axis, at: Place, point: Symbol) -> Symbol:
+    """The point carried along by the joint."""
+    if isinstance(at, Slide):
+        return point + axis.z * at.position
+    return axis.p + turn(axis.z, at, point - axis.p)
+
+
+def rotate(axis: Axis, at: Place, R: Symbol) -> Symbol:
+    """The columns of `R` turned by the joint."""
+    if isinstance(at, Slide):
+        return R
+    return ca.horzcat(*(turn(axis.z, at, R[:, k]) for k in range(R.shape[1])))
+
+
+def to_height(axis: Axis, point: Symbol, normal: Symbol, height: Symbol, reference: Place) -> list[Place]:
+    """Positions that carry `point` to `height` along `normal`: two for a turn, one for a shift."""
+    if isinstance(reference, Slide):
+        return [Slide((height - ca.dot(normal, point)) / ca.dot(normal, axis.z))]
+    v = point - axis.p
+    along = ca.dot(axis.z, normal) * ca.dot(axis.z, v)
+    a, b = ca.dot(normal, v) - along, ca.dot(normal, ca.cross(ca.SX(axis.z), v))
+    return _circle(a, b, height - ca.dot(normal, axis.p) - along, reference)
+
+
+def to_distance(axis: Axis, point: Symbol, center: Symbol, squared: Symbol, reference: Place) -> list[Place]:
+    """The two positions that carry `point` to the given squared distance from `center`."""
+    if isinstance(reference, Slide):
+        # q² + 2 q z.w + w.w = d² with w = point - center
+        w = point - center
+        b = ca.dot(axis.z, w)
+        half = root(b * b - ca.dot(w, w) + squared, squared)
+        return [Slide(-b + half), Slide(-b - half)]
+    # |E y - x|² = |y - p|² + |x - p|² - 2 (x - p).R(y - p): a height along x - p
+    v, x = point - axis.p, center - axis.p
+    along = ca.dot(axis.z, x) * ca.dot(axis.z, v)
+    product = (ca.dot(v, v) + ca.dot(x, x) - squared) / 2
+    return _circle(ca.dot(x, v) - along, ca.dot(x, ca.cross(ca.SX(axis.z), v)), product - along, reference)
+
+
+def to_point(axis: Axis, point: Symbol, target: Symbol, reference: Place) -> Place:
+    """The position that carries `point` nearest to `target`."""
+    if isinstance(reference, Slide):
+        return Slide(ca.dot(axis.z, target - point))
+    return to_direction(axis.z, point - axis.p, target - axis.p, reference)
+
+
+def to_direction(z: NDArray, v: Symbol, target: Symbol, reference: Place) -> Turn:
+    """The turn about `z` that carries the vector `v` nearest to `target`."""
+    x = ca.dot(v, target) - ca.dot(z, v) * ca.dot(z, target)
+    y = ca.dot(z, ca.cross(v, target))
+    return _unit(x, y, x * x + y * y < NOTHING * NOTHING, reference)
+
+
+def two_turns(
+    z1: NDArray, z2: NDArray, v: Symbol, target: Symbol, references: tuple[Place, Place]
+) -> list[tuple[Turn, Turn]]:
+    """The two pairs of turns that carry `v` to `target` of equal length: R1 R2 v = target."""
+    # z1.R2 v = z1.target. The discriminant a² + b² - c² is written with z1 x target so that it keeps
+    # its digits where target and z1 are nearly parallel (the wrist's singularity).
+    z1_z2, v_z2, height = z1 @ z2, ca.dot(z2, v), ca.dot(z1, target)
+    a, b = ca.dot(z1, v) - z1_z2 * v_z2, ca.dot(z1, ca.cross(ca.SX(z2), v))
+    across, length = ca.cross(ca.SX(z1), target), ca.dot(target, target)
+    squared = ca.dot(across, across) - v_z2**2 - z1_z2**2 * length + 2 * z1_z2 * v_z2 * height
+    half = root(squared, length)
+    pairs = []
+    for second in _both(a, b, height - z1_z2 * v_z2, half, references[1]):
+        first = to_direction(z1, turn(z2, second, v), target, references[0])
+        pairs.append((first, second))
+    return pairs
+
+
+def root(x: Symbol, scale: Symbol) -> Symbol:
+    """Square root; zero where x is below zero by the round-off of terms of size `scale`, NaN further down."""
+    return ca.sqrt(ca.if_else(x > -(EDGE * scale + NOTHING), ca.fmax(x, 0), x))
+
+
+def _circle(a: Symbol, b: Symbol, c: Symbol, reference: Place) -> list[Turn]:
+    """Solve a cos + b sin = c."""
+    squared = a * a + b * b
+    return _both(a, b, c, root(squared - c * c, squared), reference)
+
+
+def _both(a: Symbol, b: Symbol, c: Symbol, half: Symbol, reference: Place) -> list[Turn]:
+    """The turns with a cos + b sin = c and b cos - a sin = half, then -half."""
+    free = ca.logic_and(a * a + b * b < NOTHING, half >= 0)
+    return [_unit(a * c + b * h, b * c - a * h, free, reference) for h in (half, -half)]
+
+
+def _unit(x: Symbol, y: Symbol, free: Symbol, reference: Place) -> Turn:
+    """(x, y) scaled to length one, or the reference where the joint is free."""
+    scale = 1 / ca.sqrt(x * x + y * y)
+    return Turn(ca.if_else(free, reference.cos, x * scale), ca.if_else(free, reference.sin, y * scale))

@@ -1,0 +1,111 @@
+"""Velocity and acceleration of the tip or of any point of the arm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ShapeError
+from armdyn.kinematics.forward import link_frames
+from armdyn.kinematics.frame import in_axes, link_index, point_frame
+from armdyn.kinematics.motion import motions
+from armdyn.kinematics.screws import Screw, joint_screw
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+@traced(q="n", qd="n", point="3", returns={"velocity": "6"})
+def point_velocity(arm: Arm, q: Any, qd: Any, point: Any = None, link: int | None = None, axes: str = "base") -> Any:
+    """Velocity of the tip or of any point, and angular velocity of its link: `[v; w] = J qd`.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd : array_like, shape (..., n)
+        Joint positions and velocities [rad or m, /s].
+    point, link, axes
+        As for `jacobian`.
+
+    Returns
+    -------
+    velocity : ndarray, shape (..., 6)
+        [v, w] [m/s, rad/s].
+    """
+    frames = link_frames(arm, q)
+    R, p = point_frame(arm, frames, point, link, "point_velocity")
+    velocity = Screw.zero()
+    for i, (m, frame) in enumerate(_moving(arm, q, frames, link, "point_velocity")):
+        velocity = velocity.plus(joint_screw(m, frame), qd[i])
+    return in_axes(R, ca.vertcat(velocity.at(p), velocity.w), axes, "point_velocity")
+
+
+@traced(q="n", qd="n", qdd="n", point="3", returns={"acceleration": "6"})
+def point_acceleration(
+    arm: Arm, q: Any, qd: Any, qdd: Any, point: Any = None, link: int | None = None, axes: str = "base"
+) -> Any:
+    """Acceleration of the tip or of any point, and of its link's turning: `[a; wd] = J qdd + J_rate qd`.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities and accelerations [rad or m, /s, /s²].
+    point, link, axes
+        As for `jacobian`. Gravity is not included.
+
+    Returns
+    -------
+    acceleration : ndarray, shape (..., 6)
+        [a, wd] [m/s², rad/s²].
+    """
+    frames = link_frames(arm, q)
+    R, p = point_frame(arm, frames, point, link, "point_acceleration")
+    velocity, rate = Screw.zero(), Screw.zero()
+    for i, (m, frame) in enumerate(_moving(arm, q, frames, link, "point_acceleration")):
+        screw = joint_screw(m, frame)
+        # d/dt (S qd) = S qdd + V x S qd
+        rate = rate.plus(screw, qdd[i]).plus(velocity.cross(screw), qd[i])
+        velocity = velocity.plus(screw, qd[i])
+    # d/dt (v + w x p) = vd + wd x p + w x pd
+    acceleration = rate.at(p) + ca.cross(velocity.w, velocity.at(p))
+    return in_axes(R, ca.vertcat(acceleration, rate.w), axes, "point_acceleration")
+
+
+def add_angular_velocities(rotations: ArrayLike, velocities: ArrayLike) -> NDArray:
+    """Angular velocity of frame n in frame 0 from those of each frame in the one before it.
+
+    Parameters
+    ----------
+    rotations : array_like, shape (..., n, 3, 3)
+        R_01, R_12, ...: each frame's orientation in the one before it (the last one plays no part).
+    velocities : array_like, shape (..., n, 3)
+        Angular velocity of frame k+1 in frame k, in the axes of frame k [rad/s].
+
+    Returns
+    -------
+    w : ndarray, shape (..., 3)
+        In the axes of frame 0: sum of R_0k w_k,k+1.
+
+    References
+    ----------
+    ECE470 (2019), section 1.8.
+    """
+    R, w = np.asarray(rotations, float), np.asarray(velocities, float)
+    if R.shape[-2:] != (3, 3) or w.shape[-1:] != (3,) or R.shape[-3:-2] != w.shape[-2:-1]:
+        raise ShapeError(
+            "add_angular_velocities: expected rotations (..., n, 3, 3) and velocities (..., n, 3), "
+            f"got {R.shape} and {w.shape}"
+        )
+    total = np.zeros(3)
+    # Inwards: w_k,n = w_k,k+1 + R_k,k+1 w_k+1,n
+    for k in reversed(range(w.shape[-2])):
+        total = w[..., k, :] + (R[..., k, :, :] @ total[..., None])[..., 0]
+    return total
+
+
+def _moving(arm: Arm, q: Any, frames: list[Any], link: Any, what: str) -> list[Any]:
+    """The joints that move the point, each with the frame of its link."""
+    return list(zip(motions(arm, q), frames, strict=True))[: link_index(arm, link, what) + 1]
