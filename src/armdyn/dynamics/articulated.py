@@ -55,9 +55,17 @@ class Release(NamedTuple):
 
 
 def articulated_acceleration(
-    joints: list[Motion], theta: Symbol, wrenches: list[Wrench], tip: Wrench, tau: Symbol
+    joints: list[Motion],
+    theta: Symbol,
+    wrenches: list[Wrench],
+    tip: Wrench,
+    tau: Symbol,
+    rotors: Symbol | None = None,
 ) -> Symbol:
-    """Joint accelerations, when `wrenches` are what the links need at zero joint accelerations."""
+    """Joint accelerations, when `wrenches` are what the links need at zero joint accelerations.
+
+    A rotor's inertia resists the joint's acceleration alone, not that of the parent.
+    """
     body: Articulated | None = None
     f, n = tip
     releases = []
@@ -66,28 +74,31 @@ def articulated_acceleration(
         body = link if body is None else link.joined(body)
         f, n = wrench_to_joint(m, f + wrenches[i][0], n + wrenches[i][1])
         body = _link_to_joint(m, body)
-        release = _release(m, body, tau[i] - (n[2] if m.is_revolute else f[2]))
+        effort = tau[i] - (n[2] if m.is_revolute else f[2])
+        release = _release(m, body, effort, 0 if rotors is None else rotors[i])
         releases.append(release)
         if i:
             push = release.effort * release.inverse_d
             f, n = wrench_to_parent(m, f + release.f * push, n + release.n * push)
-            body = _joint_to_parent(m, _freed(m, body, release))
+            body = _joint_to_parent(m, _freed(m, body, release, rotors is not None))
     return _outward(joints, releases[::-1])
 
 
-def _release(m: Motion, body: Articulated, effort: Symbol) -> Release:
+def _release(m: Motion, body: Articulated, effort: Symbol, rotor: Symbol) -> Release:
     """The column of the articulated inertia along the joint."""
     if m.is_revolute:
-        return Release(body.H[:, 2], body.J[:, 2], 1 / body.J[2, 2], effort)
-    return Release(body.M[:, 2], body.H[2, :].T, 1 / body.M[2, 2], effort)
+        return Release(body.H[:, 2], body.J[:, 2], 1 / (body.J[2, 2] + rotor), effort)
+    return Release(body.M[:, 2], body.H[2, :].T, 1 / (body.M[2, 2] + rotor), effort)
 
 
-def _freed(m: Motion, body: Articulated, release: Release) -> Articulated:
-    """The articulated inertia without the joint's direction, in which it now gives way: exact zeros there."""
+def _freed(m: Motion, body: Articulated, release: Release, has_rotor: bool) -> Articulated:
+    """What remains for the parent; without a rotor, exactly nothing along the joint, which gives way there."""
     f, n = release.f * release.inverse_d, release.n * release.inverse_d
     M = _upper(body.M - ca.mtimes(f, release.f.T))
     H = body.H - ca.mtimes(f, release.n.T)
     J = _upper(body.J - ca.mtimes(n, release.n.T))
+    if has_rotor:
+        return Articulated(M, H, J)
     if m.is_revolute:
         H[:, 2] = 0
         J[:, 2] = J[2, :] = 0

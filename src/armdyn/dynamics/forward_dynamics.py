@@ -17,13 +17,39 @@ from armdyn.dynamics.newton_euler import (
     tip_wrench,
 )
 from armdyn.dynamics.regroup import regrouped
-from armdyn.kinematics.motion import motions
+from armdyn.kinematics.motion import Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 # Up to this many joints factorising M takes fewer operations than articulated bodies.
 COMPOSITE_UP_TO = 20
+
+
+def accelerations(
+    arm: Arm,
+    q: Symbol,
+    qd: Symbol,
+    tau: Symbol,
+    wrench: Symbol | None,
+    theta: Symbol,
+    gravity: Symbol,
+    rotors: Symbol | None = None,
+    method: str = "auto",
+) -> Symbol:
+    """Joint accelerations; `rotors` (n,) or coupled (n, n) add to the mass matrix."""
+    theta = regrouped(arm, theta)
+    joints = motions(arm, q)
+    links = outward(joints, qd, ca.SX.zeros(arm.n), base_link_motion(gravity, None))
+    wrenches = [inertial_wrench(link_theta(theta, i), link) for i, link in enumerate(links)]
+    tip = tip_wrench(arm, wrench)
+    coupled = rotors is not None and rotors.shape[1] > 1
+    if method == "articulated" or (method == "auto" and arm.n > COMPOSITE_UP_TO and not coupled):
+        return articulated_acceleration(joints, theta, wrenches, tip, tau, rotors)
+    M = mass_matrix_from(joints, composites(joints, theta))
+    if rotors is not None:
+        M = M + (rotors if coupled else ca.diag(rotors))
+    return factorized(M).solve(tau - ca.vertcat(*inward(joints, wrenches, tip)))
 
 
 @traced(q="n", qd="n", tau="n", wrench="6", theta="10*n", gravity="3", returns={"qdd": "n"})
@@ -59,12 +85,4 @@ def forward_dynamics(
     ----------
     Walker and Orin (1982), method 3; Featherstone (2008), section 7.3.
     """
-    theta = regrouped(arm, theta)
-    joints = motions(arm, q)
-    links = outward(joints, qd, ca.SX.zeros(arm.n), base_link_motion(gravity, None))
-    wrenches = [inertial_wrench(link_theta(theta, i), link) for i, link in enumerate(links)]
-    tip = tip_wrench(arm, wrench)
-    if method == "articulated" or (method == "auto" and arm.n > COMPOSITE_UP_TO):
-        return articulated_acceleration(joints, theta, wrenches, tip, tau)
-    bias = ca.vertcat(*inward(joints, wrenches, tip))
-    return factorized(mass_matrix_from(joints, composites(joints, theta))).solve(tau - bias)
+    return accelerations(arm, q, qd, tau, wrench, theta, gravity, method=method)

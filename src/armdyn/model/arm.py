@@ -98,6 +98,7 @@ class Arm:
         object.__setattr__(self, "gravity", _check_vector(self.gravity, 3, f"{where}: gravity"))
         for name in ("base_pose", "tool_pose"):
             object.__setattr__(self, name, check_transform(getattr(self, name), f"{where}: {name}"))
+        _ = self.coupling  # checks the drives' rows
 
     # -- what it is made of ---------------------------------------------------------------------------
 
@@ -130,6 +131,25 @@ class Arm:
         upper = np.array([joint.limits.upper for joint in self.joints])
         lower.flags.writeable = upper.flags.writeable = False
         return lower, upper
+
+    @cached_property
+    def coupling(self) -> NDArray | None:
+        """The coupling matrix (n, n), `coupling @ q` being the gears' outputs; None where each drives its joint."""
+        rows = [joint.drive.coupling for joint in self.joints]
+        if not any(rows):
+            return None
+        matrix = np.eye(self.n)
+        for i, row in enumerate(rows):
+            if row and len(row) != self.n:
+                raise ModelError(
+                    f"arm '{self.name}', joint '{self.joints[i].name}': expected a coupling row of {self.n} "
+                    f"numbers, one a joint, got {len(row)}"
+                )
+            matrix[i] = row or matrix[i]
+        if np.linalg.matrix_rank(matrix) < self.n:
+            raise ModelError(f"arm '{self.name}': the coupling matrix of the drives is singular")
+        matrix.flags.writeable = False
+        return matrix
 
     @property
     def is_physical(self) -> Physical:
@@ -262,12 +282,30 @@ class Arm:
     @property
     def trace_sizes(self) -> Mapping[str, int]:
         """Sizes that shapes may mention."""
-        return {"n": self.n}
+        return {"n": self.n, "h": self._harmonics}
 
-    @property
+    @cached_property
     def trace_key(self) -> str:
-        """What kernels are keyed by."""
-        return self.geometry_fingerprint
+        """What kernels are keyed by: geometry and, of the joints, what is built into the formulas."""
+        key = self.geometry_fingerprint
+        if self._harmonics:
+            key += f" {self._harmonics} harmonics"
+        if self.coupling is not None:
+            key += f" coupling {_digestible(self.coupling).hex()}"
+        return key
+
+    @cached_property
+    def _harmonics(self) -> int:
+        """The largest number of friction harmonics of a joint."""
+        return max(len(joint.friction.harmonics) for joint in self.joints)
+
+    @cached_property
+    def _friction(self) -> NDArray:
+        return np.array([joint.friction.numbers(self._harmonics) for joint in self.joints])
+
+    @cached_property
+    def _drive(self) -> NDArray:
+        return np.array([joint.drive.numbers for joint in self.joints])
 
     def trace_data(self, name: str) -> NDArray:
         """The data input `name` bound to this arm."""
@@ -277,6 +315,10 @@ class Arm:
             return self.gravity
         if name in ("lower", "upper"):
             return self.position_limits[name == "upper"]
+        if name == "friction":
+            return self._friction
+        if name == "drive":
+            return self._drive
         raise KeyError(name)
 
     @cached_property

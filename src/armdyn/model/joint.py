@@ -62,22 +62,25 @@ class Limits:
 class Friction:
     """Friction of one joint, on the link side of the gear; zero means none.
 
-    The torque that opposes motion at velocity v (see `dynamics.friction`) is
+    At velocity v, joint torque tau and temperature T above the one at which the numbers hold, the drive
+    must add (see `dynamics.friction`)
 
-        viscous v + [coulomb + (static - coulomb) exp(-(v / stribeck)²)] sign(v) + asymmetry |sign(v)|
-        + offset + sum of harmonics, scaled with load and temperature
+        (viscous + viscous_asymmetry sign v) (1 + temperature T) v + (level + asymmetry sign v) sign v + offset
+        level = coulomb + (static - coulomb) exp(-(v / stribeck)²) + load |tau| + sum of a cos kq + b sin kq
     """
 
     viscous: float = 0.0  # N m s/rad or N s/m
     coulomb: float = 0.0  # N m or N
     offset: float = 0.0  # constant torque, e.g. a current sensor's zero
     static: float | None = None  # breakaway torque; None: equal to coulomb
-    stribeck: float = 0.1  # velocity at which static friction has fallen to Coulomb's [rad/s or m/s]
+    stribeck: float = 0.1  # velocity at which 63 % of the way from static to Coulomb friction is done
     asymmetry: float = 0.0  # half the difference of Coulomb friction for v > 0 and v < 0
     viscous_asymmetry: float = 0.0  # half the difference of viscous friction
-    load: float = 0.0  # Coulomb friction per unit of transmitted torque
+    load: float = 0.0  # Coulomb friction a unit of joint torque, below 1
     temperature: float = 0.0  # relative change of viscous friction per kelvin
-    harmonics: tuple[tuple[float, float, float], ...] = ()  # (cycles per rad or m, cosine, sine amplitude)
+    bristle_stiffness: float = 0.0  # LuGre's sigma 0 [N m/rad or N/m]; zero: no presliding
+    bristle_damping: float = 0.0  # LuGre's sigma 1 [N m s/rad or N s/m]
+    harmonics: tuple[tuple[float, float, float], ...] = ()  # rows k [waves a turn, or rad/m], a, b [N m or N]
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -87,6 +90,18 @@ class Friction:
                 object.__setattr__(self, f.name, _check_number(getattr(self, f.name), f"friction: {f.name}"))
         if self.stribeck <= 0:
             raise ModelError(f"friction: expected a Stribeck velocity > 0, got {self.stribeck:g}")
+        if not -1 < self.load < 1:
+            raise ModelError(f"friction: expected load between -1 and 1 (beyond, it locks), got {self.load:g}")
+
+    def numbers(self, harmonics: int) -> tuple[float, ...]:
+        """The parameters in the order of `FRICTION_NAMES`, then `harmonics` rows, missing ones zero."""
+        plain = [getattr(self, name) for name in FRICTION_NAMES]
+        plain[FRICTION_NAMES.index("static")] = self.coulomb if self.static is None else self.static
+        rows = [x for row in self.harmonics for x in row]
+        return (*plain, *rows, *[0.0] * (3 * harmonics - len(rows)))
+
+
+FRICTION_NAMES = tuple(f.name for f in fields(Friction) if f.name != "harmonics")
 
 
 @dataclass(frozen=True)
@@ -99,10 +114,18 @@ class Drive:
     torque_constant: float | None = None  # motor torque per ampere [N m/A]
     stiffness: float = 0.0  # spring from the link to ground at the joint [N m/rad]
     rest: float = 0.0  # joint position at which that spring is free
+    # Turns of the gear's output a turn of every joint, where the drive acts on several (wrists of PUMA
+    # 560, TX40): a row of the coupling matrix. Empty: its own joint alone.
+    coupling: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
+        try:
+            row = tuple(_check_number(x, "drive: coupling") for x in self.coupling)
+        except TypeError:
+            raise ModelError(f"drive: expected coupling as a row of numbers, got {self.coupling!r:.80}") from None
+        object.__setattr__(self, "coupling", row)
         for f in fields(self):
-            if getattr(self, f.name) is not None:
+            if f.name != "coupling" and getattr(self, f.name) is not None:
                 signed = f.name in ("gear_ratio", "rest")
                 value = _check_number(getattr(self, f.name), f"drive: {f.name}", negative=signed)
                 object.__setattr__(self, f.name, value)
@@ -118,6 +141,14 @@ class Drive:
     def reflected_damping(self) -> float:
         """Motor damping seen at the joint."""
         return self.damping * self.gear_ratio**2
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The parameters in the order of `DRIVE_NAMES`."""
+        return (self.reflected_inertia, self.reflected_damping, self.stiffness, self.rest)
+
+
+DRIVE_NAMES = ("inertia", "damping", "stiffness", "rest")  # the first two seen at the gear's output
 
 
 @dataclass(frozen=True, eq=False)

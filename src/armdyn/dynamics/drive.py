@@ -1,0 +1,95 @@
+"""Motors and gears: what they add to the joints, and how motors and joints correspond.
+
+ECE470 (2019), the augmented model of section 2.3: (M + rotors) qdd + C qd + B qd + g = u. The rotors' gyroscopic
+torques are left out, as there: they fall with the gear ratio.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.mass_matrix import mass_matrix
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.model.joint import DRIVE_NAMES
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+def transmission_matrix(arm: Arm) -> NDArray:
+    """The matrix G (n, n) from joints to motors.
+
+    Motor positions and velocities are `G @ q` and `G @ qd`; joint torques are `G.T @ tau_motor`. Rows are
+    gear ratios times the drives' coupling rows.
+    """
+    ratios = np.array([joint.drive.gear_ratio for joint in arm.joints])
+    return ratios[:, None] * (np.eye(arm.n) if arm.coupling is None else arm.coupling)
+
+
+def drive_column(drive: Symbol, name: str) -> Symbol:
+    """One parameter of all drives."""
+    return drive[:, DRIVE_NAMES.index(name)]
+
+
+def reflected(arm: Arm, values: Symbol, x: Symbol) -> Symbol:
+    """Coupling' diag(values) coupling x: what acts at the gears' outputs, seen at the joints."""
+    if arm.coupling is None:
+        return values * x
+    return ca.mtimes(arm.coupling.T, values * ca.mtimes(arm.coupling, x))
+
+
+def drive_inertia(arm: Arm, drive: Symbol) -> Symbol:
+    """The matrix that rotors add to M; diagonal unless drives are coupled."""
+    inertia = ca.diag(drive_column(drive, "inertia"))
+    return inertia if arm.coupling is None else ca.mtimes(arm.coupling.T, ca.mtimes(inertia, arm.coupling))
+
+
+@traced(q="n", qd="n", qdd="n", drive="n, 4", returns={"tau": "n"})
+def drive_torque(arm: Arm, q: Any, qd: Any, qdd: Any, *, drive: Any) -> Any:
+    """Joint torques that rotors, motor damping and joint springs ask for.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities, accelerations [rad or m, /s, /s²].
+    drive : array_like, shape (..., n, 4), optional
+        Instead of the arm's: reflected rotor inertia and damping, spring stiffness and rest position.
+
+    Returns
+    -------
+    tau : ndarray, shape (..., n)
+        G' (Im G qdd + Bm G qd) + k (q - rest), with G the `transmission_matrix` [N m or N].
+
+    References
+    ----------
+    ECE470 (2019), section 2.3.
+    """
+    rotor = reflected(arm, drive_column(drive, "inertia"), qdd)
+    damping = reflected(arm, drive_column(drive, "damping"), qd)
+    return rotor + damping + drive_column(drive, "stiffness") * (q - drive_column(drive, "rest"))
+
+
+@traced(q="n", theta="10*n", drive="n, 4", returns={"M": "n, n"})
+def augmented_mass_matrix(arm: Arm, q: Any, *, theta: Any, drive: Any) -> Any:
+    """Mass matrix of links and rotors.
+
+    Parameters
+    ----------
+    arm : Arm
+    q : array_like, shape (..., n)
+        Joint positions [rad or m].
+    theta : array_like, shape (..., 10 n), optional
+        Inertial parameters instead of the arm's.
+    drive : array_like, shape (..., n, 4), optional
+        Instead of the arm's; see `drive_torque`.
+
+    Returns
+    -------
+    M : ndarray, shape (..., n, n)
+        `mass_matrix` plus rotor inertias, which do not depend on q, so that `coriolis_matrix` stays as it is.
+    """
+    return mass_matrix(arm, q, theta=theta) + drive_inertia(arm, drive)

@@ -1,0 +1,152 @@
+"""Friction in the joints.
+
+Sources: Eindhoven (1987), section 5.1, equations (111)-(114); Armstrong-Hélouvry, Dupont and Canudas de Wit
+(1994) for the Stribeck curve; Canudas de Wit et al. (1995) for LuGre. All torques here are what the drives
+must add for the joints to move as they do, so they have the sign of the velocity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.model.joint import FRICTION_NAMES
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+@dataclass(frozen=True, eq=False)
+class JointFriction:
+    """The friction parameters of one joint as symbols, at one position, velocity, load and temperature."""
+
+    row: Symbol  # FRICTION_NAMES, then rows of harmonics
+    q: Symbol
+    v: Symbol
+    torque: Symbol | None = None  # joint torque
+    warmth: Symbol | None = None  # temperature above the one at which the numbers hold
+
+    def __getitem__(self, name: str) -> Symbol:
+        return self.row[FRICTION_NAMES.index(name)]
+
+    @property
+    def constant_level(self) -> Symbol:
+        """What position and load add to Coulomb friction, in either direction."""
+        level = ca.SX(0)
+        for k in range(len(FRICTION_NAMES), self.row.numel(), 3):
+            order, cosine, sine = self.row[k], self.row[k + 1], self.row[k + 2]
+            level += cosine * ca.cos(order * self.q) + sine * ca.sin(order * self.q)
+        if self.torque is not None:
+            level += self["load"] * ca.fabs(self.torque)
+        return level
+
+    @property
+    def level(self) -> Symbol:
+        """Dry friction without asymmetry at the velocity, by Stribeck's curve."""
+        falling = (self["static"] - self["coulomb"]) * ca.exp(-((self.v / self["stribeck"]) ** 2))
+        return self["coulomb"] + falling + self.constant_level
+
+    def smooth(self, direction: Symbol) -> Symbol:
+        """What does not depend on presliding: viscous friction and the offset."""
+        viscous = self["viscous"] + self["viscous_asymmetry"] * direction
+        if self.warmth is not None:
+            viscous = viscous * (1 + self["temperature"] * self.warmth)
+        return viscous * self.v + self["offset"]
+
+    def sliding(self, direction: Symbol) -> Symbol:
+        """Friction of a joint that moves; `direction` is the sign of the velocity, or a smooth stand-in."""
+        return self.smooth(direction) + (self.level + self["asymmetry"] * direction) * direction
+
+
+def joint_frictions(
+    arm: Arm, q: Symbol, qd: Symbol, friction: Symbol, load: Symbol | None = None, temperature: Symbol | None = None
+) -> list[JointFriction]:
+    """One a joint."""
+    return [
+        JointFriction(
+            friction[i, :].T,
+            q[i],
+            qd[i],
+            None if load is None else load[i],
+            None if temperature is None else temperature[i],
+        )
+        for i in range(arm.n)
+    ]
+
+
+def direction(v: Symbol, width: float) -> Symbol:
+    """The sign of v, zero at rest; with a width tanh(v / width), which an optimiser can differentiate."""
+    return ca.tanh(v / width) if width else ca.sign(v)
+
+
+@traced(q="n", qd="n", load="n", temperature="n", friction="n, 11 + 3*h", returns={"tau": "n"})
+def friction_torque(
+    arm: Arm, q: Any, qd: Any, load: Any = None, temperature: Any = None, width: float = 0.0, *, friction: Any
+) -> Any:
+    """Torques that the drives must add to move against friction.
+
+    At rest only the offset remains: what friction holds there is bounded by `breakaway_torque`.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd : array_like, shape (..., n)
+        Joint positions and velocities [rad or m, /s].
+    load : array_like, shape (..., n), optional
+        Joint torques [N m or N], for friction that grows with them; without it that part is left out
+        (`joint_torque` includes it).
+    temperature : array_like, shape (..., n), optional
+        Temperature of the joints above the one at which their numbers hold [K].
+    width : float
+        Zero: sign(qd), exact, for simulation. Else tanh(qd / width) stands for it, for optimisation
+        [rad/s or m/s].
+    friction : array_like, shape (..., n, 11 + 3 h), optional
+        Parameters instead of the arm's: in the order of `Friction`, then h rows of harmonics.
+
+    Returns
+    -------
+    tau : ndarray, shape (..., n)
+        [N m or N]; see `Friction` for the formula.
+
+    References
+    ----------
+    Eindhoven (1987), equations (111)-(114).
+    """
+    return ca.vertcat(
+        *(
+            joint.sliding(direction(joint.v, width))
+            for joint in joint_frictions(arm, q, qd, friction, load, temperature)
+        )
+    )
+
+
+@traced(q="n", load="n", friction="n, 11 + 3*h", returns={"forward": "n", "backward": "n"})
+def breakaway_torque(arm: Arm, q: Any, load: Any = None, *, friction: Any) -> Any:
+    """Torques beyond which joints at rest begin to move, forward and backward.
+
+    Between the two a joint sticks: friction then takes the value that keeps it at rest.
+
+    Parameters
+    ----------
+    arm : Arm
+    q : array_like, shape (..., n)
+        Joint positions [rad or m].
+    load : array_like, shape (..., n), optional
+        Joint torques [N m or N], for friction that grows with them.
+    friction : array_like, shape (..., n, 11 + 3 h), optional
+        Parameters instead of the arm's; see `friction_torque`.
+
+    Returns
+    -------
+    forward, backward : ndarray, shape (..., n)
+        [N m or N], forward above backward.
+
+    References
+    ----------
+    Eindhoven (1987), section 5.1: a static value at rest, a lower dynamic one in motion.
+    """
+    joints = joint_frictions(arm, q, ca.SX.zeros(arm.n), friction, load)
+    centre = ca.vertcat(*(joint["offset"] + joint["asymmetry"] for joint in joints))
+    level = ca.vertcat(*(joint["static"] + joint.constant_level for joint in joints))
+    return centre + level, centre - level

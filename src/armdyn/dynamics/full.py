@@ -1,0 +1,148 @@
+"""The whole arm: links, friction, drives and what else acts on the joints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from armdyn.dynamics.drive import drive_column, drive_inertia, drive_torque
+from armdyn.dynamics.forward_dynamics import accelerations
+from armdyn.dynamics.friction import direction, friction_torque, joint_frictions
+from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+# What a user's device exerts on the joints: (arm, q) -> n torques, over CasADi symbols.
+Counterbalance = Callable[[Arm, Any], Any]
+
+
+def _balance(arm: Arm, q: Symbol, counterbalance: Counterbalance | None) -> Symbol:
+    """Torques of the user's device, zero without one."""
+    if counterbalance is None:
+        return ca.SX.zeros(arm.n)
+    torques = counterbalance(arm, q)
+    return ca.vertcat(*torques) if isinstance(torques, (list, tuple)) else torques
+
+
+@traced(
+    q="n",
+    qd="n",
+    qdd="n",
+    wrench="6",
+    base_motion="3, 3",
+    temperature="n",
+    theta="10*n",
+    gravity="3",
+    friction="n, 11 + 3*h",
+    drive="n, 4",
+    returns={"tau": "n"},
+)
+def joint_torque(
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    wrench: Any = None,
+    base_motion: Any = None,
+    temperature: Any = None,
+    width: float = 0.0,
+    counterbalance: Counterbalance | None = None,
+    *,
+    theta: Any,
+    gravity: Any,
+    friction: Any,
+    drive: Any,
+) -> Any:
+    """Torques that the drives must give for the motion: rigid arm, friction, rotors, damping and springs.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities, accelerations [rad or m, /s, /s²].
+    wrench, base_motion : array_like, optional
+        As in `inverse_dynamics`.
+    temperature : array_like, shape (..., n), optional
+        Temperature of the joints above the one at which their friction holds [K].
+    width : float
+        Zero for exact friction; else the width of its smooth stand-in, as in `friction_torque`.
+    counterbalance : callable, optional
+        Torques (n,) that a balancing device exerts on the joints: a function of (arm, q) over CasADi
+        symbols, or a traced one.
+    theta, gravity, friction, drive : array_like, optional
+        Instead of the arm's; see `inverse_dynamics`, `friction_torque`, `drive_torque`.
+
+    Returns
+    -------
+    tau : ndarray, shape (..., n)
+        Joint torques at the gears' outputs [N m or N]; motors give `G'^-1 tau`, see `transmission_matrix`.
+
+    References
+    ----------
+    Eindhoven (1987), equation (115), with friction that grows with the load.
+    """
+    rigid = inverse_dynamics(arm, q, qd, qdd, wrench=wrench, base_motion=base_motion, theta=theta, gravity=gravity)
+    unloaded = friction_torque(arm, q, qd, temperature=temperature, width=width, friction=friction)
+    rest = rigid + unloaded + drive_torque(arm, q, qd, qdd, drive=drive) - _balance(arm, q, counterbalance)
+    # Friction grows with the very torque sought: tau = rest + load |tau| s, and |load| < 1 keeps the sign.
+    loaded = []
+    for i, joint in enumerate(joint_frictions(arm, q, qd, friction)):
+        share = joint["load"] * direction(qd[i], width)
+        loaded.append(rest[i] / (1 - share * ca.sign(rest[i])))
+    return ca.vertcat(*loaded)
+
+
+@traced(
+    q="n",
+    qd="n",
+    tau="n",
+    wrench="6",
+    temperature="n",
+    theta="10*n",
+    gravity="3",
+    friction="n, 11 + 3*h",
+    drive="n, 4",
+    returns={"qdd": "n"},
+)
+def joint_acceleration(
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    tau: Any,
+    wrench: Any = None,
+    temperature: Any = None,
+    width: float = 0.0,
+    counterbalance: Counterbalance | None = None,
+    *,
+    theta: Any,
+    gravity: Any,
+    friction: Any,
+    drive: Any,
+) -> Any:
+    """Joint accelerations that the drives' torques produce in the whole arm; the inverse of `joint_torque`.
+
+    Friction here is that of moving joints: at qd = 0 it exerts its offset only. Whether a joint at rest
+    sticks is for who integrates to decide, with `breakaway_torque`.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd, tau : array_like, shape (..., n)
+        Joint positions, velocities and drive torques [rad or m, /s, N m or N].
+    wrench : array_like, shape (..., 6), optional
+        [force, moment] exerted ON the arm at the tip, in tip axes [N, N m].
+    temperature, width, counterbalance, theta, gravity, friction, drive
+        As in `joint_torque`.
+
+    Returns
+    -------
+    qdd : ndarray, shape (..., n)
+        Joint accelerations [rad/s² or m/s²].
+    """
+    lost = friction_torque(arm, q, qd, load=tau, temperature=temperature, width=width, friction=friction)
+    still = drive_torque(arm, q, qd, ca.SX.zeros(arm.n), drive=drive)
+    net = tau - lost - still + _balance(arm, q, counterbalance)
+    rotors = drive_inertia(arm, drive) if arm.coupling is not None else drive_column(drive, "inertia")
+    return accelerations(arm, q, qd, net, wrench, theta, gravity, rotors)
