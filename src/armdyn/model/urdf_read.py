@@ -74,7 +74,8 @@ def read_urdf(
     others = f" (and {len(flaws) - 1} more, see arm.notes)" if len(flaws) > 1 else ""
     for message in [chain.guess, *(flaw + others for flaw in flaws[:1])]:
         if message:
-            warnings.warn(f"{where}: {message}", ArmdynWarning, stacklevel=2)
+            # The user's line: above `load` and what it calls.
+            warnings.warn(f"{where}: {message}", ArmdynWarning, stacklevel=4)
     return dataclasses.replace(arm, notes=(*arm.notes, *(flaw for flaw in flaws if flaw not in arm.notes)))
 
 

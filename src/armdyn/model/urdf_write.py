@@ -128,12 +128,13 @@ def joint_type(joint: Joint) -> str:
 
 def set_limits(element: Element, joint: Joint) -> None:
     """Write the joint's limits into its element."""
-    bounds = {"effort": joint.limits.effort, "velocity": joint.limits.velocity}
-    if joint_type(joint) != "continuous":
-        bounds |= {"lower": joint.limits.lower, "upper": joint.limits.upper}
+    limits = joint.limits
+    bounds = {"effort": limits.effort, "velocity": limits.velocity, "lower": limits.lower, "upper": limits.upper}
     limit = _child(element, "limit")
-    limit.attrib.clear()
-    limit.attrib.update({name: _text([np.clip(value, -NO_LIMIT, NO_LIMIT)]) for name, value in bounds.items()})
+    for name, value in bounds.items():
+        limit.set(name, _text([np.clip(value, -NO_LIMIT, NO_LIMIT)]))
+    if joint_type(joint) == "continuous":
+        del limit.attrib["lower"], limit.attrib["upper"]
 
 
 def set_friction(element: Element, joint: Joint) -> None:
