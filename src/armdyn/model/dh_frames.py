@@ -199,10 +199,9 @@ def _line(axis: tuple[ArrayLike, ArrayLike], i: int) -> _Line:
     except (TypeError, ValueError, OverflowError):
         raise ModelError(f"dh_frames: axis {i}: expected a point and a direction, got {axis!r:.80}") from None
     if point.shape != (3,) or direction.shape != (3,) or not np.isfinite([point, direction]).all():
-        raise ModelError(
-            f"dh_frames: axis {i}: expected two vectors of three finite numbers, got {axis!r:.80}"
-        )
-    length = np.linalg.norm(direction)
+        raise ModelError(f"dh_frames: axis {i}: expected two vectors of three finite numbers, got {axis!r:.80}")
+    with np.errstate(over="ignore"):
+        length = np.linalg.norm(direction)
     if not 1e-9 < length < np.inf:
         raise ModelError(f"dh_frames: axis {i}: the direction has length {length:g}; expected a direction")
     return _Line(point, direction / length)
@@ -320,8 +319,7 @@ def _table(
     base_pose = T_start @ dh_transform(*x_screws[0], 0.0, 0.0) if standard else T_start
     x_of_rows = x_screws[1:] if standard else x_screws[:-1]
     rows = tuple(
-        DhRow(kind, a, alpha, d, theta)
-        for kind, (a, alpha), (d, theta) in zip(kinds, x_of_rows, z_screws, strict=True)
+        DhRow(kind, a, alpha, d, theta) for kind, (a, alpha), (d, theta) in zip(kinds, x_of_rows, z_screws, strict=True)
     )
     frames = [base_pose]
     for row in rows:

@@ -26,7 +26,7 @@ def _check_number(value: object, what: str, *, infinite: bool = False, negative:
         raise ModelError(f"{what}: expected a finite number, got {number}")
     if number < 0 and not negative:
         raise ModelError(f"{what}: expected a number >= 0, got {number:g}")
-    return number
+    return number + 0.0  # no negative zero, which would be another text and another fingerprint
 
 
 def _harmonics(rows: Any) -> tuple[tuple[float, float, float], ...]:
@@ -187,7 +187,8 @@ def _unit(axis: object, where: str) -> NDArray:
         raise ModelError(f"{where}: expected an axis of three numbers, got {axis!r:.80}") from None
     if vector.shape != (3,) or not np.isfinite(vector).all():
         raise ModelError(f"{where}: expected an axis of three finite numbers, got {axis!r:.80}")
-    length = np.linalg.norm(vector)
+    with np.errstate(over="ignore"):
+        length = np.linalg.norm(vector)
     if not 1e-9 < length < np.inf:
         raise ModelError(f"{where}: the axis has length {length:g}; expected a direction")
     # An axis that is a unit vector already keeps its bits, so that round trips are exact.

@@ -39,6 +39,7 @@ JOINT_KEYS = (
     "name", "kind", "axis", "before", "after", "limits", "friction", "drive",
     "link", "theta", "mass", "com", "inertia",
 )  # fmt: skip
+SAME_AS = {"theta": "inertial"}  # a joint has no DH angle that `theta` could mean
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
@@ -88,9 +89,7 @@ def _arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
     physical = document.get("physical", True)
     if not isinstance(physical, bool):
         raise ReadError(f"{where}: physical: expected true or false, got {physical!r:.80}")
-    built = [
-        _joint_and_link(table, f"{where}: joint {i}", physical) for i, table in enumerate(tables, start=1)
-    ]
+    built = [_joint_and_link(table, f"{where}: joint {i}", physical) for i, table in enumerate(tables, start=1)]
     options: dict[str, Any] = {key: document[key] for key in ("name", "gravity", "notes") if key in document}
     options |= {f"{key}_name": document[key] for key in ("base", "tip") if key in document}
     for key in ("base_pose", "tool_pose"):
@@ -124,7 +123,7 @@ def _joint_and_link(table: Any, where: str, physical: bool) -> tuple[Joint, Link
         **{key: pose_from(table[key], f"{where}: {key}") for key in ("before", "after") if key in table},
         **{key: table[key] for key in ("axis",) if key in table},
     )
-    body = inertia_from(table, where)
+    body = inertia_from({SAME_AS.get(key, key): value for key, value in table.items()}, where)
     if physical:
         body.refuse_impossible(where)
     return joint, Link(table["link"], body)
@@ -132,22 +131,19 @@ def _joint_and_link(table: Any, where: str, physical: bool) -> tuple[Joint, Link
 
 def _refuse_unknown(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
     if unknown := [key for key in table if key not in known]:
-        raise ReadError(
-            f"{where}: unknown key {', '.join(unknown)[:80]}; expected some of {', '.join(known)}"
-        )
+        raise ReadError(f"{where}: unknown key {', '.join(unknown)[:80]}; expected some of {', '.join(known)}")
 
 
 def pose_from(value: Any, where: str) -> Any:
     """A 4x4 matrix from three or four rows of four numbers, or from a table of `xyz` [m] and `rpy` [rad]."""
+    if isinstance(value, Mapping):
+        _refuse_unknown(value, ("xyz", "rpy"), where)
     try:
         if isinstance(value, Mapping):
-            _refuse_unknown(value, ("xyz", "rpy"), where)
             return transform(from_rpy(value.get("rpy", (0, 0, 0))), _three(value.get("xyz", (0, 0, 0))))
         rows = np.array(value, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(
-            f"{where}: expected rows of four numbers, or xyz and rpy, got {value!r:.80}"
-        ) from None
+        raise ModelError(f"{where}: expected rows of four numbers, or xyz and rpy, got {value!r:.80}") from None
     return np.vstack([rows, (0.0, 0.0, 0.0, 1.0)]) if rows.shape == (3, 4) else rows
 
 
@@ -179,7 +175,7 @@ def _head(arm: Arm) -> Iterator[str]:
     yield from _pairs({"gravity": arm.gravity})
     yield from _pose("base_pose", arm.base_pose)
     yield from _pose("tool_pose", arm.tool_pose)
-    if any(link.inertia.is_known and link.inertia.problems() for link in arm.links):
+    if any(link.inertia.impossible() for link in arm.links):
         yield "# Some links are not possible bodies (measured, estimated, regrouped): take them as they are."
         yield from _pairs({"physical": False})
     if arm.notes:
@@ -232,8 +228,6 @@ def _string(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ModelError(
-            f"save: the text {text!r:.80} holds characters that cannot be written as UTF-8"
-        ) from None
+        raise ModelError(f"save: the text {text!r:.80} holds characters that cannot be written as UTF-8") from None
     # JSON's escapes are TOML's, but for the delete character, which TOML wants escaped.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -109,9 +109,7 @@ def _pairs(member: Mapping[str, Any], i: int) -> list[tuple[Joint, Link]]:
     e_prev, e_own = _unit(member, "e_prev", where), _unit(member, "e_own", where)
     r_prev, r_own = _vector(member, "r_prev", where), _vector(member, "r_own", where)
     # 002 (5): at angle zero -r_{i-1,i} and r_ii point the same way, seen along the axis.
-    A = (
-        _triad(e_prev, -r_prev, member, "a_prev", where) @ _triad(e_own, r_own, member, "a_own", where).T
-    )  # (7)
+    A = _triad(e_prev, -r_prev, member, "a_prev", where) @ _triad(e_own, r_own, member, "a_own", where).T  # (7)
     before = transform(translation=-r_prev)
     turn, slide = _data(member, "turn", where), _data(member, "slide", where)
     if kind != "RP":
@@ -153,9 +151,7 @@ def _inertia(member: Mapping[str, Any], where: str) -> Inertia:
 def _data(member: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
     data = member.get(key, {})
     if not isinstance(data, Mapping) or any(name not in ("limits", "friction", "drive") for name in data):
-        raise ModelError(
-            f"{where}: {key}: expected a mapping of limits, friction and drive, got {data!r:.80}"
-        )
+        raise ModelError(f"{where}: {key}: expected a mapping of limits, friction and drive, got {data!r:.80}")
     kinds: dict[str, Any] = {"limits": Limits, "friction": Friction, "drive": Drive}
     return {name: data_from(kinds[name], value, f"{where}: {key}: {name}") for name, value in data.items()}
 
@@ -174,7 +170,8 @@ def _vector(member: Mapping[str, Any], key: str, where: str) -> NDArray:
 
 def _unit(member: Mapping[str, Any], key: str, where: str) -> NDArray:
     vector = _vector(member, key, where)
-    length = np.linalg.norm(vector)
+    with np.errstate(over="ignore"):
+        length = np.linalg.norm(vector)
     if not (length > 1e-9 and np.isfinite(length)):
         raise ModelError(f"{where}: {key}: expected a direction, got length {length:g}")
     return vector / length

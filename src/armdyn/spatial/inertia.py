@@ -49,9 +49,7 @@ class Inertia:
         return cls(np.full(SIZE, np.nan))
 
     @classmethod
-    def from_com(
-        cls, mass: ArrayLike, com: ArrayLike = (0, 0, 0), tensor: ArrayLike | None = None
-    ) -> Inertia:
+    def from_com(cls, mass: ArrayLike, com: ArrayLike = (0, 0, 0), tensor: ArrayLike | None = None) -> Inertia:
         """From mass, centre of mass and the tensor (3, 3) about the centre; no tensor means a point mass."""
         m, c = _numbers(mass, (), "a mass"), _numbers(com, (3,), "a centre of mass")
         I_com = np.zeros((3, 3)) if tensor is None else _numbers(tensor, (3, 3), "a tensor")
@@ -149,8 +147,7 @@ class Inertia:
         moments = np.linalg.eigvalsh(tensor)
         if moments[0] < -slack:
             return [
-                "tensor about the centre of mass is not positive semidefinite "
-                f"(smallest moment {moments[0]:.3g} kg m²)"
+                f"tensor about the centre of mass is not positive semidefinite (smallest moment {moments[0]:.3g} kg m²)"
             ]
         if moments[2] - moments[0] - moments[1] > max(slack, triangle * moments[2]):
             return [
@@ -159,15 +156,20 @@ class Inertia:
             ]
         return []
 
+    def impossible(self, triangle: float = SLACK) -> str:
+        """Why no body can have these parameters, whatever the unknown ones are; empty if one can."""
+        if self.mass < 0:
+            return f"mass is negative ({self.mass:g} kg)"
+        why = self.problems(triangle) if self.is_known else []
+        return f"inertia is not physically possible: {why[0]}" if why else ""
+
     def refuse_impossible(self, where: str, triangle: float = SLACK) -> None:
         """Raise a `ModelError` that begins with `where` if no body can have these parameters.
 
         Unknown parameters are no offence here: kinematics does without them.
         """
-        if self.mass < 0:
-            raise ModelError(f"{where}: mass is negative ({self.mass:g} kg)")
-        if self.is_known and (why := self.problems(triangle)):
-            raise ModelError(f"{where}: inertia is not physically possible: {why[0]}")
+        if why := self.impossible(triangle):
+            raise ModelError(f"{where}: {why}")
 
 
 def _numbers(value: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
