@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -36,3 +38,16 @@ def test_the_torque_changes_by_the_regressor(random_arm):
     direction = armdyn.unit_payload(arm, (0, 0, 0.1))
     change = armdyn.inverse_dynamics(arm.with_payload(1.0, (0, 0, 0.1)), *state) - armdyn.inverse_dynamics(arm, *state)
     np.testing.assert_allclose(armdyn.regressor(arm, *state) @ direction, change, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("width", [0.0, 0.5])
+def test_sensitivity_of_the_full_model(random_arm, width):
+    arm = random_arm("RP", seed=5)
+    friction = armdyn.Friction(viscous=0.5, coulomb=1.0, load=0.2)
+    arm = arm.with_joints([dataclasses.replace(joint, friction=friction) for joint in arm.joints])
+    state, direction, h = np.random.default_rng(2).normal(size=(3, 2)), armdyn.unit_payload(arm, (0.1, 0, 0)), 1e-5
+    options = {"model": "full", "width": width}
+    got = armdyn.linearize_sensitivity(arm, *state, direction, **options)
+    there, back = (armdyn.linearize(arm, *state, theta=arm.theta + s * h * direction, **options) for s in (1, -1))
+    for slope, x, y in zip(got, there, back, strict=True):
+        np.testing.assert_allclose(slope, (x - y) / (2 * h), rtol=1e-6, atol=1e-6)

@@ -13,9 +13,12 @@ from armdyn.dynamics.modes import modes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Time constants beyond this [s] are off the picture: such modes neither grow nor decay to speak of.
+LONG = 10.0
+
 
 def plot_modes(motion: LinearMotion, horizon: float = 0.1) -> Figure:
-    """Eigenvalues, the fastest time constants and the reach of the drives, over time.
+    """Eigenvalues, time constants and the reach of the drives, over time.
 
     Parameters
     ----------
@@ -38,13 +41,17 @@ def plot_modes(motion: LinearMotion, horizon: float = 0.1) -> Figure:
     reach = controllability(motion.A, motion.B * scale, horizon)
 
     figure = Figure(figsize=(7, 8), layout="constrained")
-    top, middle, fast, low = figure.subplots(4, sharex=True)
+    top, middle, times, low = figure.subplots(4, sharex=True)
     top.plot(motion.t, found.eigenvalues.real, ".", ms=2, color="C0")
     top.set_ylabel("real part [1/s]")
     middle.plot(motion.t, found.eigenvalues.imag, ".", ms=2, color="C1")
     middle.set_ylabel("imaginary part [1/s]")
-    fast.semilogy(motion.t, np.abs(found.time_constants).min(axis=-1), color="C2")
-    fast.set_ylabel("fastest time constant [s]")
+    for sign, name, colour in ((-1, "growth", "C3"), (1, "decay", "C2")):
+        shown = np.where(np.sign(found.time_constants) == sign, np.abs(found.time_constants), np.nan)
+        times.semilogy(motion.t, shown, ".", ms=2, color=colour, label=[name, *["_"] * (shown.shape[-1] - 1)])
+    times.set_ylim(top=LONG)
+    times.set_ylabel("time constants [s]")
+    times.legend(markerscale=4)
     low.semilogy(motion.t, np.sqrt(reach.smallest), label="hardest direction")
     low.semilogy(motion.t, np.sqrt(reach.largest), label="easiest direction")
     low.set_ylabel(f"reach in {horizon:g} s")

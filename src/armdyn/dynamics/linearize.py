@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from armdyn.dynamics.full_derivatives import Balance, joint_terms
 from armdyn.dynamics.ltdl import factorized
 from armdyn.dynamics.torque_derivatives import torque_derivatives
 from armdyn.kinematics.motion import Symbol
@@ -12,16 +13,18 @@ from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
-def state_matrices(M: Symbol, C: Symbol, K: Symbol) -> tuple[Symbol, Symbol]:
+def state_matrices(balance: Balance) -> tuple[Symbol, Symbol]:
     """A and B of the state [q; qd], Eindhoven (68) with erratum 9."""
-    n = M.shape[0]
-    zero, inverse = ca.SX.zeros(n, n), factorized(M).inverse()
-    A = ca.blockcat([[zero, ca.SX.eye(n)], [-ca.mtimes(inverse, K), -ca.mtimes(inverse, C)]])
-    return A, ca.vertcat(zero, inverse)
+    n = balance.M.shape[0]
+    zero, inverse = ca.SX.zeros(n, n), factorized(balance.M).inverse()
+    by_q, by_qd = -ca.mtimes(inverse, balance.K), -ca.mtimes(inverse, balance.C)
+    A = ca.blockcat([[zero, ca.SX.eye(n)], [by_q, by_qd]])
+    return A, ca.vertcat(zero, ca.mtimes(inverse, ca.diag(1 / balance.gain)))
 
 
 @traced(
-    q="n", qd="n", qdd="n", wrench="6", base_motion="3, 3", theta="10*n", gravity="3",
+    q="n", qd="n", qdd="n", wrench="6", base_motion="3, 3",
+    theta="10*n", gravity="3", friction="n, 11 + 3*h", drive="n, 4",
     returns={"M": "n, n", "C": "n, n", "K": "n, n", "A": "2*n, 2*n", "B": "2*n, n"},
 )  # fmt: skip
 def linearize(
@@ -31,9 +34,13 @@ def linearize(
     qdd: Any,
     wrench: Any = None,
     base_motion: Any = None,
+    model: str = "rigid",
+    width: float = 0.0,
     *,
     theta: Any,
     gravity: Any,
+    friction: Any,
+    drive: Any,
 ) -> Any:
     """Matrices of the arm's small deviations from the motion q, qd, qdd.
 
@@ -49,10 +56,17 @@ def linearize(
     base_motion : tuple of three array_like of shape (..., 3), optional
         Angular velocity, angular acceleration and acceleration of the base, in base axes, gravity not
         included.
+    model : {"rigid", "full"}
+        The links alone (`inverse_dynamics`), or with friction, rotors, damping and springs (`joint_torque`).
+    width : float
+        Of the full model's friction: zero for the exact sign of the velocity, whose slope is zero but at
+        reversals; else the width of tanh(qd / width) in its place [rad/s or m/s].
     theta : array_like, shape (..., 10 n), optional
         Inertial parameters instead of the arm's.
     gravity : array_like, shape (..., 3), optional
         Gravity vector instead of the arm's [m/s²].
+    friction, drive : array_like, optional
+        Instead of the arm's; see `friction_torque`, `drive_torque`.
 
     Returns
     -------
@@ -67,5 +81,7 @@ def linearize(
     ----------
     Eindhoven (1987), equations (64)-(68) and (69)-(110) with errata 4-7 and 9.
     """
-    _, M, C, K = torque_derivatives(arm, q, qd, qdd, wrench, base_motion, theta=theta, gravity=gravity)
-    return M, C, K, *state_matrices(M, C, K)
+    joints = joint_terms(arm, model, "linearize", q, qd, qdd, width, friction, drive)
+    rigid = torque_derivatives(arm, q, qd, qdd, wrench, base_motion, theta=theta, gravity=gravity)
+    balance = joints.balance(rigid)
+    return *balance.matrices, *state_matrices(balance)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.dynamics.full_derivatives import joint_terms
 from armdyn.dynamics.ltdl import factorized
 from armdyn.dynamics.torque_derivatives import torque_derivatives
 from armdyn.model.arm import Arm
@@ -37,7 +38,8 @@ def unit_payload(arm: Arm, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike 
 
 
 @traced(
-    q="n", qd="n", qdd="n", direction="10*n", wrench="6", base_motion="3, 3", theta="10*n", gravity="3",
+    q="n", qd="n", qdd="n", direction="10*n", wrench="6", base_motion="3, 3",
+    theta="10*n", gravity="3", friction="n, 11 + 3*h", drive="n, 4",
     returns={"dM": "n, n", "dC": "n, n", "dK": "n, n", "dA": "2*n, 2*n", "dB": "2*n, n"},
 )  # fmt: skip
 def linearize_sensitivity(
@@ -48,13 +50,17 @@ def linearize_sensitivity(
     direction: Any,
     wrench: Any = None,
     base_motion: Any = None,
+    model: str = "rigid",
+    width: float = 0.0,
     *,
     theta: Any,
     gravity: Any,
+    friction: Any,
+    drive: Any,
 ) -> Any:
-    """Derivatives of what `linearize` gives for the rigid arm, along a direction of `theta`.
+    """Derivatives of what `linearize` gives, along a direction of `theta`.
 
-    The motion q, qd, qdd is kept; the torques along it change by `regressor(...) @ direction`.
+    The motion q, qd, qdd is kept; the rigid arm's torques along it change by `regressor(...) @ direction`.
 
     Parameters
     ----------
@@ -68,10 +74,8 @@ def linearize_sensitivity(
     base_motion : tuple of three array_like of shape (..., 3), optional
         Angular velocity, angular acceleration and acceleration of the base, in base axes, gravity not
         included.
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
+    model, width, theta, gravity, friction, drive
+        As in `linearize`.
 
     Returns
     -------
@@ -79,13 +83,18 @@ def linearize_sensitivity(
     dA : ndarray, shape (..., 2 n, 2 n)
     dB : ndarray, shape (..., 2 n, n)
     """
-    n = arm.n
-    _, M, C, K = torque_derivatives(arm, q, qd, qdd, wrench, base_motion, theta=theta, gravity=gravity)
-    # M, C and K are linear in theta but for the wrench, which does not depend on theta.
-    _, dM, dC, dK = torque_derivatives(arm, q, qd, qdd, None, base_motion, theta=direction, gravity=gravity)
+    n, state = arm.n, (q, qd, qdd)
+    joints = joint_terms(arm, model, "linearize_sensitivity", *state, width, friction, drive)
+    rigid = torque_derivatives(arm, *state, wrench, base_motion, theta=theta, gravity=gravity)
+    # The rigid arm's torques are linear in theta but for the wrench, which does not depend on theta.
+    slope = torque_derivatives(arm, *state, None, base_motion, theta=direction, gravity=gravity)
+    (gain, M, C, K), change = joints.balance(rigid), joints.change(rigid, slope)
     inverse = factorized(M).inverse()
     # d(M^-1 X) = M^-1 (dX - dM M^-1 X)
-    slope = ca.mtimes(inverse, dM)
-    by_q, by_qd = (ca.mtimes(slope, ca.mtimes(inverse, X)) - ca.mtimes(inverse, dX) for X, dX in ((K, dK), (C, dC)))
-    dA = ca.blockcat([[ca.SX.zeros(n, 2 * n)], [ca.horzcat(by_q, by_qd)]])
-    return dM, dC, dK, dA, ca.vertcat(ca.SX.zeros(n, n), -ca.mtimes(slope, inverse))
+    turn = ca.mtimes(inverse, change.M)
+    by_q, by_qd = (
+        ca.mtimes(turn, ca.mtimes(inverse, X)) - ca.mtimes(inverse, dX) for X, dX in ((K, change.K), (C, change.C))
+    )
+    dA = ca.vertcat(ca.SX.zeros(n, 2 * n), ca.horzcat(by_q, by_qd))
+    by_tau = -ca.mtimes(turn, ca.mtimes(inverse, ca.diag(1 / gain)))
+    return *change.matrices, dA, ca.vertcat(ca.SX.zeros(n, n), by_tau)
