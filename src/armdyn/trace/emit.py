@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Host:
-    """What the code is generated for: lanes a vector and whether multiply-add is one exact instruction."""
+    """What the code is generated for: lanes a vector, whether multiply-add rounds once, all floating-point flags."""
 
     width: int
     fma: bool
+    fp_flags: int = 0  # FE_ALL_EXCEPT of the C library, 0 where it is not known
 
 
 @dataclass

@@ -403,12 +403,14 @@ def _loop(graph: Graph, host: Host, layout: Layout, shared: frozenset[int]) -> s
     e.line("%more = icmp slt i64 %next, %count")
     e.line("br i1 %more, label %body, label %finish")
     e.label("finish")
+    if host.fp_flags:  # NaN in, NaN out, without a warning from NumPy
+        e.line(f"call i32 @feclearexcept(i32 {host.fp_flags})")
     if staged:
         e.line("fence seq_cst")  # streamed stores are not ordered by themselves
     e.line("br label %done")
     e.label("done")
     head = "define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) nounwind {"
-    return "\n".join([head, *e.lines, "  ret void", "}", STREAM if staged else ""])
+    return "\n".join([head, *e.lines, "  ret void", "}", "declare i32 @feclearexcept(i32)", STREAM if staged else ""])
 
 
 def _decide_streaming(e: Emitter, port: str, size: int) -> None:

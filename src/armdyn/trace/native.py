@@ -41,25 +41,24 @@ class Target:
     host: Host
 
 
+# FE_ALL_EXCEPT by processor.
+FP_FLAGS = {"x86_64": 0x3D, "amd64": 0x3D, "aarch64": 0x1F, "arm64": 0x1F}
+
+
 @cache
 def target() -> Target:
-    """This machine; `ARMDYN_SIMD_WIDTH=1|2|4|8` makes narrower code, below 4 without AVX and FMA."""
+    """This machine; `ARMDYN_SIMD_WIDTH=1|2|4|8` makes other code, below 4 without AVX and FMA."""
     llvm = _llvm()
+    machine = platform.machine().lower()
     features = llvm.get_host_cpu_features()
+    best = 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
     wanted = os.environ.get("ARMDYN_SIMD_WIDTH")
-    width = (
-        int(wanted)
-        if wanted in ("1", "2", "4", "8")
-        else 8
-        if features.get("avx512f")
-        else 4
-        if features.get("avx2")
-        else 2
-    )
-    arm64 = platform.machine().lower() in ("aarch64", "arm64")
+    width = int(wanted) if wanted in ("1", "2", "4", "8") else best
+    arm64, flags = machine in ("aarch64", "arm64"), FP_FLAGS.get(machine, 0)
     if width < 4 and not arm64:
-        return Target("x86-64" if platform.machine().lower() in ("x86_64", "amd64") else "", "", Host(width, False))
-    return Target(llvm.get_host_cpu_name(), features.flatten(), Host(width, arm64 or bool(features.get("fma"))))
+        return Target("x86-64" if machine in ("x86_64", "amd64") else "", "", Host(width, False, flags))
+    fma = arm64 or bool(features.get("fma"))
+    return Target(llvm.get_host_cpu_name(), features.flatten(), Host(width, fma, flags))
 
 
 def _machine() -> Any:
