@@ -12,12 +12,13 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "armdyn.dynamics.acceleration_derivatives": ("acceleration_derivatives",),
-    "armdyn.dynamics.adaptive_regressor": ("adaptive_regressor",),
+    "armdyn.dynamics.adaptive_regressor": ("adaptive_regressor", "adaptive_torque"),
     "armdyn.dynamics.base_parameters": ("BaseParameters", "base_adaptive_regressor", "base_parameters", "base_regressor"),
     "armdyn.dynamics.coriolis": ("coriolis_matrix", "mass_matrix_rate"),
     "armdyn.dynamics.drive": ("augmented_mass_matrix", "drive_torque", "transmission_matrix"),
     "armdyn.dynamics.energy": ("energy_rates", "kinetic_energy", "potential_energy"),
     "armdyn.dynamics.forward_by_regressor": ("forward_dynamics_regressor",),
+    "armdyn.dynamics.filtered_regressor": ("FilteredRegressor", "LowPass"),
     "armdyn.dynamics.forward_dynamics": ("forward_dynamics",),
     "armdyn.dynamics.friction": ("breakaway_torque", "friction_torque"),
     "armdyn.dynamics.full": ("joint_acceleration", "joint_torque"),
@@ -60,6 +61,12 @@ _HOMES = {
     ),
     "armdyn.dynamics.regressor": ("regressor",),
     "armdyn.dynamics.regressor16": ("regressor16", "theta16"),
+    "armdyn.dynamics.regressor_split": (
+        "linear_parameters",
+        "unknown_mass",
+        "unknown_parameters",
+        "unknown_payload",
+    ),
     "armdyn.dynamics.torque_derivatives": ("torque_derivatives",),
     "armdyn.dynamics.torque_second_derivatives": ("torque_second_derivatives",),
     "armdyn.errors": ("ArmdynError", "ArmdynWarning"),
@@ -78,6 +85,10 @@ _HOMES = {
     "armdyn.model.pinocchio_bridge": ("from_pinocchio", "to_pinocchio"),
     "armdyn.spatial.inertia": ("Inertia",),
     "armdyn.trace.numeric": ("kernel",),
+    "armdyn.trajectory.from_tip": ("joint_trajectory",),
+    "armdyn.trajectory.timing": ("ConstantAcceleration", "Quintic", "Trapezoid"),
+    "armdyn.trajectory.tip_motion": ("TipMotion", "lift"),
+    "armdyn.trajectory.tip_path": ("Circle", "Line"),
     "armdyn.trace.traced": ("traced",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

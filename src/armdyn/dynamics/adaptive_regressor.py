@@ -8,8 +8,10 @@ With v = qd and a = qdd it is the torque regressor.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from armdyn.dynamics.newton_euler import inward, link_theta
 from armdyn.dynamics.regressor import AccelerationField, regressor_matrix
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
@@ -17,27 +19,30 @@ from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
-def mixed_products(w: Symbol, w_v: Symbol) -> Symbol:
-    """The symmetric matrix (w w_v' + w_v w') / 2."""
-    S = ca.SX(3, 3)
-    for i in range(3):
-        S[i, i] = w[i] * w_v[i]
-        for k in range(i):
-            S[i, k] = S[k, i] = (w[i] * w_v[k] + w[k] * w_v[i]) / 2
-    return S
+def mixed_field(a: Symbol, wd: Symbol, w: Symbol, w_v: Symbol) -> AccelerationField:
+    """The field with S = (w w_v' + w_v w') / 2."""
+    xx, yy, zz = (w[i] * w_v[i] for i in range(3))
+    yz, xz, xy = ((w[i] * w_v[k] + w[k] * w_v[i]) / 2 for i, k in ((1, 2), (0, 2), (0, 1)))
+    U = ca.blockcat(
+        [
+            [-(yy + zz), xy - wd[2], xz + wd[1]],
+            [xy + wd[2], -(xx + zz), yz - wd[0]],
+            [xz - wd[1], yz + wd[0], -(xx + yy)],
+        ]
+    )
+    return AccelerationField(a, wd, U, (yz, xz, xy))
 
 
 def polarised_fields(
     joints: list[Motion], qd: Symbol, v: Symbol, a: Symbol, gravity: Symbol
 ) -> list[AccelerationField]:
     """Acceleration fields of the links that are bilinear in qd and v, linear in a and gravity."""
-    w, w_v = ca.SX.zeros(3), ca.SX.zeros(3)
-    parent = AccelerationField(-gravity, ca.SX.zeros(3), ca.SX.zeros(3, 3))
+    w, w_v, wd = ca.SX.zeros(3), ca.SX.zeros(3), ca.SX.zeros(3)
+    parent_a, parent_U = -gravity, ca.SX.zeros(3, 3)
     fields = []
     for i, m in enumerate(joints):
-        w, w_v, z = m.to_link(w), m.to_link(w_v), m.axis
-        wd = m.to_link(parent.wd)
-        origin = m.to_link(parent.a + ca.mtimes(parent.U, m.before))
+        w, w_v, wd, z = m.to_link(w), m.to_link(w_v), m.to_link(wd), m.axis
+        origin = m.to_link(parent_a + ca.mtimes(parent_U, m.before))
         mixed = ca.cross(w, z * v[i]) + ca.cross(w_v, z * qd[i])
         if m.is_revolute:
             # (50) of Eindhoven 1987 polarised: w x z qd becomes half of w x z v + w_v x z qd
@@ -45,9 +50,10 @@ def polarised_fields(
             w, w_v = w + z * qd[i], w_v + z * v[i]
         else:
             origin = origin + mixed + z * a[i]
-        field = AccelerationField(origin, wd, mixed_products(w, w_v))
-        parent = AccelerationField(origin + ca.mtimes(field.U, m.offset), wd, field.S)
-        fields.append(parent)
+        at_joint = mixed_field(origin, wd, w, w_v)
+        parent_U = at_joint.U
+        parent_a = origin + ca.mtimes(parent_U, m.offset)
+        fields.append(replace(at_joint, a=parent_a))
     return fields
 
 
@@ -80,3 +86,30 @@ def adaptive_regressor(arm: Arm, q: Any, qd: Any, v: Any, a: Any, *, gravity: An
     """
     joints = motions(arm, q)
     return regressor_matrix(joints, polarised_fields(joints, qd, v, a, gravity))
+
+
+@traced(q="n", qd="n", v="n", a="n", theta="10*n", gravity="3", returns={"tau": "n"})
+def adaptive_torque(arm: Arm, q: Any, qd: Any, v: Any, a: Any, *, theta: Any, gravity: Any) -> Any:
+    """The torques M(q) a + C(q, qd) v + g(q) themselves, with the Christoffel matrix C, in one recursion.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd : array_like, shape (..., n)
+        Measured joint positions and velocities [rad or m, /s].
+    v, a : array_like, shape (..., n)
+        Reference velocities and accelerations [rad/s or m/s, /s²].
+    theta : array_like, shape (..., 10 n), optional
+        Inertial parameters instead of the arm's, such as an estimate.
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    tau : ndarray, shape (..., n)
+        `adaptive_regressor(...) @ theta`, from a tenth of the operations.
+    """
+    joints = motions(arm, q)
+    fields = polarised_fields(joints, qd, v, a, gravity)
+    wrenches = [field.wrench(link_theta(theta, i)) for i, field in enumerate(fields)]
+    return ca.vertcat(*inward(joints, wrenches, (ca.SX.zeros(3), ca.SX.zeros(3))))

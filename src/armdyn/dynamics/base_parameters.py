@@ -345,6 +345,10 @@ def _random_rows(arm: Arm, terms: str, joint_terms: tuple[str, ...], unit: float
 
 def _by_rules(arm: Arm, terms: str, joint_terms: tuple[str, ...]) -> Reduction:
     """The reduction of the directions that the geometric rules call unidentifiable."""
+    if "rotor" in joint_terms and arm.coupling is not None:
+        raise ArmdynError(
+            f"base_parameters: the rules do not cover coupled drives, as arm '{arm.name}' has; use method='numeric'"
+        )
     links = inertial.SIZE * arm.n
     N = null_directions(arm, terms, rotors="rotor" in joint_terms)
     every = np.zeros((links + arm.n * len(joint_terms), N.shape[1]))

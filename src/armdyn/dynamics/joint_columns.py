@@ -1,7 +1,7 @@
 """Regressor columns of what sits in the joints: rotors, friction, springs, offsets, drive gains.
 
-Each term adds one parameter a joint, felt by that joint alone. The columns stand behind those of
-`regressor`, term by term:
+Each term adds one parameter a joint, felt by that joint alone unless drives are coupled. The columns stand
+behind those of `regressor`, term by term:
 
     tau = regressor(...) @ theta + joint_columns(..., terms) @ joint_parameters(arm, terms)
 """
@@ -25,28 +25,38 @@ from armdyn.trace.traced import traced
 
 
 class JointTerm(NamedTuple):
-    """A torque of one joint that is linear in one parameter."""
+    """A torque that is linear in one parameter a joint (or a gear's output)."""
 
     symbol: str  # names its parameters: Ia1, Ia2, ...
-    column: Callable[[Symbol, Symbol, Symbol], Symbol]  # of the joint's q, qd, qdd
+    column: Callable[[Symbol, Symbol, Symbol], Symbol]  # of q, qd, qdd, all joints at once
     value: Callable[[Joint], float]  # the parameter of a joint as the arm has it
-    at_rest: bool = False  # whether the joint feels it when it stands still
+    at_rest: bool = False  # whether it is felt when the arm stands still
+    geared: bool = False  # whether it acts at the gears' outputs, which coupled drives share
+
+
+def _viscous(joint: Joint) -> float:
+    # The motor's damping is one with the joint's, unless its drive is coupled to other joints.
+    return joint.friction.viscous + (0.0 if joint.drive.coupling else joint.drive.reflected_damping)
+
+
+def _damping(joint: Joint) -> float:
+    return joint.drive.reflected_damping if joint.drive.coupling else 0.0
+
+
+def _offset(joint: Joint) -> float:
+    # A spring's rest position is a constant torque, as a sensor's zero is.
+    return joint.friction.offset - joint.drive.stiffness * joint.drive.rest
 
 
 TERMS = {
-    "rotor": JointTerm("Ia", lambda q, qd, qdd: qdd, lambda j: j.drive.reflected_inertia),
-    "viscous": JointTerm("Fv", lambda q, qd, qdd: qd, lambda j: j.friction.viscous + j.drive.reflected_damping),
+    "rotor": JointTerm("Ia", lambda q, qd, qdd: qdd, lambda j: j.drive.reflected_inertia, geared=True),
+    "damping": JointTerm("Fm", lambda q, qd, qdd: qd, _damping, geared=True),
+    "viscous": JointTerm("Fv", lambda q, qd, qdd: qd, _viscous),
     "coulomb": JointTerm("Fc", lambda q, qd, qdd: ca.sign(qd), lambda j: j.friction.coulomb),
     "asymmetry": JointTerm("Fa", lambda q, qd, qdd: ca.fabs(ca.sign(qd)), lambda j: j.friction.asymmetry),
     "viscous_asymmetry": JointTerm("Fw", lambda q, qd, qdd: ca.fabs(qd), lambda j: j.friction.viscous_asymmetry),
     "spring": JointTerm("Ks", lambda q, qd, qdd: q, lambda j: j.drive.stiffness, at_rest=True),
-    # A spring's rest position is a constant torque, and so is a sensor's zero.
-    "offset": JointTerm(
-        "F0",
-        lambda q, qd, qdd: ca.SX(1),
-        lambda j: j.friction.offset - j.drive.stiffness * j.drive.rest,
-        at_rest=True,
-    ),
+    "offset": JointTerm("F0", lambda q, qd, qdd: ca.SX.ones(q.shape[0]), _offset, at_rest=True),
 }
 
 
@@ -86,21 +96,29 @@ def joint_columns(arm: Arm, q: Any, qd: Any, qdd: Any, terms: tuple[str, ...] = 
     q, qd, qdd : array_like, shape (..., n)
         Joint positions, velocities, accelerations [rad or m, /s, /s²].
     terms : tuple of str
-        Some of "rotor", "viscous", "coulomb", "asymmetry", "viscous_asymmetry", "spring", "offset".
+        Some of "rotor", "damping" (of coupled motors), "viscous", "coulomb", "asymmetry",
+        "viscous_asymmetry", "spring", "offset".
 
     Returns
     -------
     Y : ndarray, shape (..., n, n k)
-        One diagonal block a term.
+        One block a term, diagonal unless drives are coupled.
     """
     if not terms:
         raise ArmdynError(f"joint_columns: expected at least one of {', '.join(TERMS)}, got none")
-    return _diagonal_blocks(arm, q, qd, qdd, check_terms(terms, "joint_columns"))
+    return _blocks(arm, q, qd, qdd, check_terms(terms, "joint_columns"))
 
 
-def _diagonal_blocks(arm: Arm, q: Symbol, qd: Symbol, qdd: Symbol, terms: tuple[str, ...]) -> Symbol:
-    blocks = [ca.diag(ca.vertcat(*(TERMS[term].column(q[i], qd[i], qdd[i]) for i in range(arm.n)))) for term in terms]
-    return ca.horzcat(ca.SX(arm.n, 0), *blocks)
+def _blocks(arm: Arm, q: Symbol, qd: Symbol, qdd: Symbol, terms: tuple[str, ...]) -> Symbol:
+    """One block a term: diagonal, or seen through the coupling of the drives."""
+    blocks = [ca.SX(arm.n, 0)]
+    for term in (TERMS[name] for name in terms):
+        if term.geared and arm.coupling is not None:
+            at_gears = (ca.mtimes(arm.coupling, x) for x in (q, qd, qdd))
+            blocks.append(ca.mtimes(arm.coupling.T, ca.diag(term.column(*at_gears))))
+        else:
+            blocks.append(ca.diag(term.column(q, qd, qdd)))
+    return ca.horzcat(*blocks)
 
 
 @traced(q="n", qd="n", qdd="n", gravity="3", returns={"Y": "n, 10*n + n*terms"})
@@ -124,7 +142,7 @@ def full_regressor(
     Y : ndarray, shape (..., n, 10 n + n k)
     """
     terms = check_terms(terms, "full_regressor")
-    return ca.horzcat(regressor(arm, q, qd, qdd, gravity=gravity), _diagonal_blocks(arm, q, qd, qdd, terms))
+    return ca.horzcat(regressor(arm, q, qd, qdd, gravity=gravity), _blocks(arm, q, qd, qdd, terms))
 
 
 @traced(q="n", qd="n", v="n", a="n", gravity="3", returns={"Y": "n, 10*n + n*terms"})
@@ -154,7 +172,7 @@ def full_adaptive_regressor(
     ECE470 (2019), section 3.3.
     """
     terms = check_terms(terms, "full_adaptive_regressor")
-    return ca.horzcat(adaptive_regressor(arm, q, qd, v, a, gravity=gravity), _diagonal_blocks(arm, q, qd, a, terms))
+    return ca.horzcat(adaptive_regressor(arm, q, qd, v, a, gravity=gravity), _blocks(arm, q, qd, a, terms))
 
 
 @traced(current="n", returns={"Y": "n, n"})

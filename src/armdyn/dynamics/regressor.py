@@ -24,41 +24,43 @@ from armdyn.trace.traced import traced
 
 @dataclass(frozen=True, eq=False)
 class AccelerationField:
-    """Accelerations a + U p of a link's points p: U = [wd]x + S - trace(S) 1, with the symmetric S = w w'."""
+    """Accelerations a + U p of a link's points p, in link axes: U = [wd]x + S - trace(S) 1 with S = w w'.
+
+    `products` are the entries yz, xz, xy of the symmetric S.
+    """
 
     a: Symbol
     wd: Symbol
-    S: Symbol
+    U: Symbol
+    products: tuple[Symbol, Symbol, Symbol]
 
     @classmethod
     def of(cls, link: LinkMotion) -> AccelerationField:
         """The field of a link in motion."""
-        return cls(link.a, link.wd, ca.mtimes(link.w, link.w.T))
-
-    @cached_property
-    def U(self) -> Symbol:
-        """The matrix of the field."""
-        wd, S = self.wd, self.S
-        return ca.blockcat(
-            [
-                [-(S[1, 1] + S[2, 2]), S[0, 1] - wd[2], S[0, 2] + wd[1]],
-                [S[0, 1] + wd[2], -(S[0, 0] + S[2, 2]), S[1, 2] - wd[0]],
-                [S[0, 2] - wd[1], S[1, 2] + wd[0], -(S[0, 0] + S[1, 1])],
-            ]
-        )
+        w = link.w
+        return cls(link.a, link.wd, link.U, (w[1] * w[2], w[0] * w[2], w[0] * w[1]))
 
     @cached_property
     def moments(self) -> dict[tuple[int, int], Symbol]:
         """What each tensor entry adds to the moment about the origin, the integral of r x (U r)."""
-        wd, S, U = self.wd, self.S, self.U
+        wd, U = self.wd, self.U
+        yz, xz, xy = self.products
         return {
-            (0, 0): ca.vertcat(wd[0], S[0, 2], -S[0, 1]),
-            (1, 1): ca.vertcat(-S[1, 2], wd[1], S[0, 1]),
-            (2, 2): ca.vertcat(S[1, 2], -S[0, 2], wd[2]),
-            (0, 1): ca.vertcat(-U[2, 0], U[2, 1], S[0, 0] - S[1, 1]),
-            (0, 2): ca.vertcat(U[1, 0], S[2, 2] - S[0, 0], -U[1, 2]),
-            (1, 2): ca.vertcat(S[1, 1] - S[2, 2], -U[0, 1], U[0, 2]),
+            (0, 0): ca.vertcat(wd[0], xz, -xy),
+            (1, 1): ca.vertcat(-yz, wd[1], xy),
+            (2, 2): ca.vertcat(yz, -xz, wd[2]),
+            (0, 1): ca.vertcat(-U[2, 0], U[2, 1], U[0, 0] - U[1, 1]),
+            (0, 2): ca.vertcat(U[1, 0], U[2, 2] - U[0, 0], -U[1, 2]),
+            (1, 2): ca.vertcat(U[1, 1] - U[2, 2], -U[0, 1], U[0, 2]),
         }
+
+    def wrench(self, theta: Symbol) -> tuple[Symbol, Symbol]:
+        """Force and moment about the origin that accelerate a body with the ten parameters `theta`."""
+        m, h = theta[inertial.MASS], theta[inertial.FIRST]
+        n = ca.cross(h, self.a)
+        for (i, k), moment in self.moments.items():
+            n += theta[int(inertial.TENSOR[i, k])] * moment
+        return m * self.a + ca.mtimes(self.U, h), n
 
     def row(self, screw: Twist) -> Symbol:
         """The power that the link's inertial wrench does on a screw, by parameter: one row of ten.

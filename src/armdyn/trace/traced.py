@@ -48,14 +48,17 @@ class Variant(NamedTuple):
     options: tuple[tuple[str, Any], ...] = ()
 
 
-def traced(*, returns: Mapping[str, str], **shapes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def traced(
+    *, returns: Mapping[str, str], check: Callable[[Any], None] | None = None, **shapes: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a formula over symbols callable with arrays; see the text of this module.
 
     `shapes` are those of its inputs by name, `returns` those of its outputs, as text: `"n"`, `"6, n"`, `"10*n"`.
+    `check` is called with the subject before its own data are bound to numbers, and raises if they will not do.
     """
 
     def decorate(formula: Callable[..., Any]) -> Callable[..., Any]:
-        return Traced(formula, shapes, returns).public()
+        return Traced(formula, shapes, returns, check).public()
 
     return decorate
 
@@ -63,8 +66,15 @@ def traced(*, returns: Mapping[str, str], **shapes: str) -> Callable[[Callable[.
 class Traced:
     """The declaration behind a traced function; reach it as `function.traced`."""
 
-    def __init__(self, formula: Callable[..., Any], shapes: Mapping[str, str], returns: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        formula: Callable[..., Any],
+        shapes: Mapping[str, str],
+        returns: Mapping[str, str],
+        check: Callable[[Any], None] | None = None,
+    ) -> None:
         self.formula = formula
+        self.check = check
         self.name = formula.__name__
         self.module = formula.__module__
         self.shapes = dict(shapes)
@@ -173,7 +183,8 @@ class Traced:
     def symbolic(self, subject: Subject, values: dict[str, Any], options: dict[str, Any]) -> Any:
         """SX in, SX out; MX embeds the same function."""
         for name in self.bound:
-            values.setdefault(name, subject.trace_data(name))
+            if name not in values:
+                values[name] = subject.trace_data(name)
         if any(isinstance(v, ca.MX) for v in values.values()):
             return self._embed(subject, values, options)
         symbols = {name: self._symbol(subject, name, value) for name, value in values.items()}
