@@ -46,6 +46,7 @@ _HOMES = {
     "armdyn.dynamics.linearize_sensitivity": ("linearize_sensitivity", "unit_payload"),
     "armdyn.dynamics.modes": ("eigenvalue_shift", "modes"),
     "armdyn.dynamics.momentum": ("center_of_mass", "generalized_momentum"),
+    "armdyn.dynamics.movable": ("massless_joints",),
     "armdyn.dynamics.newton_euler_base": ("inverse_dynamics_base",),
     "armdyn.dynamics.operational": ("operational_inertia", "tip_mobility"),
     "armdyn.dynamics.tip_output": ("tip_output",),
@@ -59,8 +60,14 @@ _HOMES = {
         "momentum_regressor",
         "power_regressor",
     ),
+    "armdyn.dynamics.normal_equations": ("normal_equations",),
     "armdyn.dynamics.regressor": ("regressor",),
     "armdyn.dynamics.regressor16": ("regressor16", "theta16"),
+    "armdyn.dynamics.regressor_derivatives": (
+        "base_regressor_gradient",
+        "regressor_derivatives",
+        "regressor_gradient",
+    ),
     "armdyn.dynamics.regressor_split": (
         "linear_parameters",
         "unknown_mass",
