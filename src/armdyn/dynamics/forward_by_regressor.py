@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from armdyn.dynamics.ltdl import factorized
+from armdyn.dynamics.movable import require_movable
 from armdyn.dynamics.regressor import regressor
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
-@traced(q="n", qd="n", tau="n", theta="10*n", gravity="3", returns={"qdd": "n", "M": "n, n"})
+@traced(q="n", qd="n", tau="n", theta="10*n", gravity="3", returns={"qdd": "n", "M": "n, n"}, check=require_movable)
 def forward_dynamics_regressor(arm: Arm, q: Any, qd: Any, tau: Any, *, theta: Any, gravity: Any) -> Any:
     """Joint accelerations and mass matrix from the regressor and (estimated) parameters.
 

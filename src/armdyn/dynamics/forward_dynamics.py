@@ -9,6 +9,7 @@ from armdyn.dynamics.body import link_theta
 from armdyn.dynamics.composite import composites
 from armdyn.dynamics.ltdl import factorized
 from armdyn.dynamics.mass_matrix import mass_matrix_from
+from armdyn.dynamics.movable import require_movable
 from armdyn.dynamics.newton_euler import (
     base_link_motion,
     inertial_wrench,
@@ -52,14 +53,14 @@ def accelerations(
     return factorized(M).solve(tau - ca.vertcat(*inward(joints, wrenches, tip)))
 
 
-@traced(q="n", qd="n", tau="n", wrench="6", theta="10*n", gravity="3", returns={"qdd": "n"})
+@traced(q="n", qd="n", tau="n", wrench="6", theta="10*n", gravity="3", returns={"qdd": "n"}, check=require_movable)
 def forward_dynamics(
     arm: Arm, q: Any, qd: Any, tau: Any, wrench: Any = None, method: str = "auto", *, theta: Any, gravity: Any
 ) -> Any:
     """Joint accelerations that the torques `tau` produce.
 
     Solves M(q) qdd = tau - C(q, qd) qd - g(q) + J' w. The rigid arm only: `joint_acceleration` adds
-    friction and drives. An arm without inertia about a joint gives infinity or NaN; see `massless_joints`.
+    friction and drives.
 
     Parameters
     ----------
@@ -79,7 +80,12 @@ def forward_dynamics(
     Returns
     -------
     qdd : ndarray, shape (..., n)
-        Joint accelerations [rad/s² or m/s²].
+        Joint accelerations [rad/s² or m/s²]; infinite or NaN where a given `theta` makes M singular.
+
+    Raises
+    ------
+    ModelError
+        If no inertia of the arm resists some joint; see `massless_joints`.
 
     References
     ----------

@@ -8,6 +8,7 @@ from typing import Any
 from armdyn.dynamics.drive import drive_column, drive_inertia, drive_torque
 from armdyn.dynamics.forward_dynamics import accelerations
 from armdyn.dynamics.friction import direction, friction_torque, joint_frictions
+from armdyn.dynamics.movable import require_movable_with_rotors
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
@@ -105,6 +106,7 @@ def joint_torque(
     friction="n, 11 + 3*h",
     drive="n, 4",
     returns={"qdd": "n"},
+    check=require_movable_with_rotors,
 )
 def joint_acceleration(
     arm: Arm,

@@ -6,6 +6,7 @@ from typing import Any
 
 from armdyn.dynamics.ltdl import factorized
 from armdyn.dynamics.mass_matrix import mass_matrix
+from armdyn.dynamics.movable import require_movable
 from armdyn.errors import ModelError
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
@@ -13,7 +14,7 @@ from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
-@traced(q="n", theta="10*n", returns={"mobility": "6, 6"})
+@traced(q="n", theta="10*n", returns={"mobility": "6, 6"}, check=require_movable)
 def tip_mobility(arm: Arm, q: Any, *, theta: Any) -> Any:
     """Acceleration of the resting tip a unit of force and moment on it: J M^-1 J'.
 
@@ -49,7 +50,7 @@ def tip_mobility(arm: Arm, q: Any, *, theta: Any) -> Any:
     return out
 
 
-@traced(q="n", theta="10*n", returns={"Lambda": "6, 6"})
+@traced(q="n", theta="10*n", returns={"Lambda": "6, 6"}, check=require_movable)
 def operational_inertia(arm: Arm, q: Any, *, theta: Any) -> Any:
     """Operational-space inertia Lambda = (J M^-1 J')^-1: what the tip weighs in every direction.
 

@@ -38,6 +38,8 @@ class Runner:
         own = [name for name in traced.bound if name not in values]
         for name in own:
             values[name] = subject.trace_data(name)
+        if traced.check is not None:
+            traced.check(subject, own)
         ports = self._ports(subject, tuple(name for name in traced.order if name in values))
         arrays = [values[p.name] if p.name in own else self.array(subject, p, values[p.name]) for p in ports]
         single = [a.ndim == len(p.shape) for a, p in zip(arrays, ports, strict=True)]
@@ -202,6 +204,8 @@ def kernel(function: Callable[..., Any], subject: Subject, fold: bool = False, *
     chosen = {**traced.options, **options}
     variant = traced.variant({name: None for name in traced.required}, chosen)
     runner = traced.runner
+    if traced.check is not None:
+        traced.check(subject, traced.bound)
     compiled = runner.kernel(subject, variant, frozenset(() if fold else traced.bound), fold)
 
     def general(*args: Any, **keywords: Any) -> Any:

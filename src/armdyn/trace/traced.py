@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections import namedtuple
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -49,12 +49,12 @@ class Variant(NamedTuple):
 
 
 def traced(
-    *, returns: Mapping[str, str], check: Callable[[Any], None] | None = None, **shapes: str
+    *, returns: Mapping[str, str], check: Callable[[Any, Collection[str]], None] | None = None, **shapes: str
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a formula over symbols callable with arrays; see the text of this module.
 
     `shapes` are those of its inputs by name, `returns` those of its outputs, as text: `"n"`, `"6, n"`, `"10*n"`.
-    `check` is called with the subject before its own data are bound to numbers, and raises if they will not do.
+    `check` gets the subject and the names of the data bound from it, and raises if these will not do.
     """
 
     def decorate(formula: Callable[..., Any]) -> Callable[..., Any]:
@@ -71,7 +71,7 @@ class Traced:
         formula: Callable[..., Any],
         shapes: Mapping[str, str],
         returns: Mapping[str, str],
-        check: Callable[[Any], None] | None = None,
+        check: Callable[[Any, Collection[str]], None] | None = None,
     ) -> None:
         self.formula = formula
         self.check = check

@@ -1,0 +1,95 @@
+"""Whether torques can move every joint: the arms for which forward dynamics has no answer.
+
+Plain numbers on purpose: the check runs before a kernel does, once an arm, and must not need CasADi.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Collection
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ModelError
+from armdyn.model.arm import Arm
+from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.rotation import rotation_z, skew
+from armdyn.spatial.transform import transform
+
+# A joint counts as without inertia when less than this part of what it carries resists it: far above the
+# rounding of the recursion, far below any gripper on any arm.
+NEGLIGIBLE = 1e-13
+
+_known: weakref.WeakKeyDictionary[Arm, dict[bool, list[str]]] = weakref.WeakKeyDictionary()
+
+
+def massless_joints(arm: Arm, rotors: bool = False) -> list[str]:
+    """Names of the joints that nothing resists, whatever the position: there M is singular.
+
+    Articulated inertias (Featherstone 2008, section 7.3) at one general position; a joint is named
+    when what it carries, with the joints beyond it free, has no inertia along it.
+
+    Parameters
+    ----------
+    arm : Arm
+    rotors : bool
+        Whether rotors count.
+    """
+    known = _known.setdefault(arm, {})
+    if rotors not in known:
+        known[rotors] = _massless(arm, rotors)
+    return known[rotors]
+
+
+def require_movable(arm: Arm, own: Collection[str]) -> None:
+    """Raise if a joint of the rigid arm has no inertia and the arm's own parameters are to be used."""
+    if "theta" in own:
+        _require(arm, massless_joints(arm), "give them mass")
+
+
+def require_movable_with_rotors(arm: Arm, own: Collection[str]) -> None:
+    """The same where a rotor's inertia will do."""
+    if "theta" in own and "drive" in own and arm.coupling is None:
+        _require(arm, massless_joints(arm, rotors=True), "give them mass or a rotor")
+
+
+def _require(arm: Arm, names: list[str], hint: str) -> None:
+    if names:
+        raise ModelError(
+            f"arm '{arm.name}': the mass matrix is singular, no inertia resists joint {', '.join(names)}; "
+            f"the links from there on weigh nothing or lie on the axis: {hint}"
+        )
+
+
+def _massless(arm: Arm, rotors: bool) -> list[str]:
+    rng = np.random.default_rng(0)
+    body, found = np.zeros((6, 6)), []
+    for joint, segment, inertia in zip(
+        reversed(arm.joints), reversed(arm.segments), (link.inertia for link in reversed(arm.links)), strict=True
+    ):
+        body = _seen_from(transform(segment.R_after, segment.p_after), body + _matrix(inertia))
+        k = 5 if joint.kind == "revolute" else 2
+        column, resists = body[:, k], body[k, k] + (joint.drive.reflected_inertia if rotors else 0.0)
+        if abs(resists) <= NEGLIGIBLE * np.abs(np.trace(body)):
+            found.append(joint.name)
+        else:
+            body = body - np.outer(column, column) / resists
+        q = rng.uniform(0.3, 1.2)
+        turn = rotation_z(q) if k == 5 else np.eye(3)
+        motion = transform(turn, [0, 0, 0 if k == 5 else q])
+        body = _seen_from(transform(segment.R_before, segment.p_before) @ motion, body)
+    return found[::-1]
+
+
+def _matrix(inertia: Inertia) -> NDArray:
+    """The 6x6 inertia of a link about its origin, linear rows first."""
+    h = skew(inertia.first)
+    return np.block([[inertia.mass * np.eye(3), -h], [h, inertia.tensor]])
+
+
+def _seen_from(T_AB: NDArray, body: NDArray) -> NDArray:
+    """A 6x6 inertia in frame B, seen from A."""
+    R, p = T_AB[:3, :3], skew(T_AB[:3, 3])
+    X = np.block([[R.T, -R.T @ p], [np.zeros((3, 3)), R.T]])  # velocities of A's origin to those of B's
+    return X.T @ body @ X
