@@ -10,9 +10,9 @@ from pathlib import Path
 import armdyn
 
 folder = Path(tempfile.mkdtemp())
-original, updated = folder / "panda.urdf", folder / "panda_updated.urdf"
+original, updated = folder / "ur10.urdf", folder / "ur10_updated.urdf"
 
-armdyn.arms.panda().with_payload(0.8, com=[0, 0, 0.05]).save(original)
+armdyn.arms.ur10().with_payload(0.8, com=[0, 0, 0.05]).save(original)
 arm = armdyn.load(original)
 print(f"loaded   {arm}, {arm.theta[::10].sum():.3f} kg")
 

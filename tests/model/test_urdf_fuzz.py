@@ -29,7 +29,7 @@ def damage(text: str, rng: random.Random) -> str:
                 text[:i] + chr(rng.choice((0, 9, 34, 38, 60, 62, 255, 0x20AC, rng.randrange(32, 127)))) + text[i + 1 :]
             )
         elif kind == 1:  # cut off
-            text = text[: rng.randrange(len(text))] if rng.random() < 0.3 else text
+            text = text[: rng.randrange(1, len(text))] if rng.random() < 0.3 else text
         elif kind == 2:  # a stretch moved elsewhere, or doubled
             i, j = sorted(rng.randrange(len(text)) for _ in range(2))
             k = rng.randrange(len(text))
