@@ -43,7 +43,7 @@ def test_agreement_with_pinocchio(kinds: str, random_arm: Callable[..., Any]) ->
     )
     close(armdyn.mass_matrix(arm, q), [np.array(pin.crba(model, data, x)) for x in q])
     rows = [
-        np.array(pin.computeJointTorqueRegressor(model, data, *s)) @ model_theta(model)
+        np.atleast_2d(pin.computeJointTorqueRegressor(model, data, *s)) @ model_theta(model)
         for s in zip(q, qd, qdd, strict=True)
     ]
     close(armdyn.regressor(arm, q, qd, qdd) @ arm.theta, rows)
