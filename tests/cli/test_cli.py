@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -116,6 +115,23 @@ def test_errors_are_one_sentence_on_stderr(cli, arguments, expected):
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_library_names_win_over_folders(cli, tmp_path):
+    (tmp_path / "panda").mkdir()
+    assert json.loads(cli("info", "panda", "--json").stdout)["n"] == 7
+
+
+def test_warnings_are_one_line_without_code(tmp_path):
+    code = (
+        "import sys, warnings; sys.argv = ['armdyn', '--version']\n"
+        "from armdyn.cli.app import main\n"
+        "from armdyn.errors import ArmdynWarning\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n    warnings.warn('slow today', ArmdynWarning)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr == "armdyn: warning: slow today\n"
+
+
 def test_debug_shows_the_traceback(cli):
     for arguments in (("--debug", "info", "nosuch"), ("info", "nosuch", "--debug")):
         assert "Traceback" in cli(*arguments, code=1).stderr
@@ -132,9 +148,7 @@ def test_every_library_name_resolves_to_its_arm():
 
 
 def test_demo_leaves_a_folder_that_holds_what_it_says(cli, tmp_path):
-    started = time.perf_counter()
     text = cli("demo").stdout
-    assert time.perf_counter() - started < 60
     folder = tmp_path / "armdyn-demo"
     assert {path.name for path in folder.iterdir()} == {
         "demo.png",

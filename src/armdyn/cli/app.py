@@ -6,14 +6,15 @@ Exit codes: 0 good, 1 failed with a reason, 2 wrong usage.
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 
 from armdyn.cli.arms import arms
 from armdyn.cli.demo import demo
 from armdyn.cli.info import info
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, ArmdynWarning
 
 app = typer.Typer(
     name="armdyn",
@@ -33,6 +34,7 @@ def main() -> None:
     """Run the program; errors raised on purpose become one sentence on stderr."""
     arguments = [argument for argument in sys.argv[1:] if argument != DEBUG]
     debug = len(arguments) < len(sys.argv) - 1
+    warnings.showwarning = _warn  # type: ignore[assignment]
     try:
         app(args=arguments)
     except (ArmdynError, OSError) as error:
@@ -50,6 +52,17 @@ def _complaint(error: Exception) -> int:
         text = " ".join(str(error).split())
     print(f"armdyn: {text}", file=sys.stderr)
     return 1
+
+
+def _warn(message: Warning | str, category: type[Warning], *place: Any) -> None:
+    """Show a warning of ours without the line of code that gave it."""
+    if issubclass(category, ArmdynWarning):
+        print(f"armdyn: warning: {message}", file=sys.stderr)
+    else:
+        _show_warning(message, category, *place)
+
+
+_show_warning = warnings.showwarning
 
 
 def _version(asked: bool) -> None:

@@ -23,27 +23,25 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts (SI u
 
 
 def resolve(arm: str, base: str | None = None, tip: str | None = None) -> Arm:
-    """The arm that a name or a path stands for.
+    """The arm that a name or a path stands for; a library name wins over a folder of the same name.
 
     A name may carry a DH convention: `puma560:standard`.
     """
+    from armdyn import arms
     from armdyn.errors import ReadError
+    from armdyn.model.io import load
 
+    known = library()
+    if arm in known:
+        if base or tip:
+            raise ReadError(f"library arm '{arm}' is one chain; --base and --tip are for files")
+        name, _, convention = arm.partition(":")
+        build = getattr(arms, name)
+        return build(convention) if convention else build()
     path = Path(arm)
     if path.suffix or path.exists():
-        from armdyn.model.io import load
-
         return load(path, base=base, tip=tip)
-    if base or tip:
-        raise ReadError(f"library arm '{arm}' is one chain; --base and --tip are for files")
-    known = library()
-    if arm not in known:
-        raise ReadError(f"unknown arm '{arm}'{_hint(arm, list(known))}; expected a file or one of: {', '.join(known)}")
-    name, _, convention = arm.partition(":")
-    from armdyn import arms
-
-    build = getattr(arms, name)
-    return build(convention) if convention else build()
+    raise ReadError(f"unknown arm '{arm}'{_hint(arm, known)}; expected a file or one of: {', '.join(known)}")
 
 
 def library() -> tuple[str, ...]:
@@ -60,7 +58,7 @@ def library() -> tuple[str, ...]:
     return tuple(names)
 
 
-def _hint(arm: str, known: list[str]) -> str:
+def _hint(arm: str, known: tuple[str, ...]) -> str:
     from difflib import get_close_matches
 
     close = get_close_matches(arm.lower(), known, n=1)
