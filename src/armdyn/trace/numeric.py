@@ -70,7 +70,8 @@ class Runner:
         if kernel is None:
             # An option that is a user's function is no part of the source digest: key by the graph then.
             ours = self._is_ours and not any(callable(value) for _, value in variant.options)
-            name = repr((self.traced.module, self.traced.name, source_digest(), *key)) if ours else None
+            parts = (self.traced.module, self.traced.name, source_digest(), subject.trace_key, variant, constants)
+            name = repr(parts) if ours else None
             kernel = make_kernel(lambda: self._program(subject, variant, fold), shared, name, key[-1])
             self._kernels[key] = kernel
         return kernel
