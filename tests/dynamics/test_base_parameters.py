@@ -100,7 +100,7 @@ def test_formulas_are_the_numbers(random_arm):
     """Formulas of a general arm, evaluated with its lengths, give the rows of P."""
     arm = random_arm("RPR", seed=6)
     base = armdyn.base_parameters(arm, method="rules")
-    theta = dict(zip(base._every_name, np.random.default_rng(1).normal(size=base.P.shape[1]), strict=True))
+    theta = dict(zip(base.parameter_names, np.random.default_rng(1).normal(size=base.P.shape[1]), strict=True))
     for text, row in zip(base.formulas, base.P, strict=True):
         code = " ".join(text.replace("^", "**").split()).replace(") (", ") * (")
         code = _with_products(code)
@@ -182,7 +182,7 @@ def test_mistakes_are_named(random_arm):
         armdyn.base_parameters(arm, terms="all")
     with pytest.raises(ArmdynError, match="expected method one of numeric, rules, got 'svd'"):
         armdyn.base_parameters(arm, method="svd")
-    with pytest.raises(ArmdynError, match="unknown joint term 'stiction'; expected some of rotor, viscous"):
+    with pytest.raises(ArmdynError, match="unknown joint term 'stiction'; expected some of rotor, damping"):
         armdyn.base_parameters(arm, joint_terms=("stiction",))
     base = armdyn.base_parameters(arm, method="rules")
     with pytest.raises(ShapeError, match=r"project: expected theta of shape \(\.\.\., 20\), got \(19,\)"):

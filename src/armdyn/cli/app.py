@@ -12,6 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from armdyn.cli.arms import arms
+from armdyn.cli.cache import cache
+from armdyn.cli.base import base
 from armdyn.cli.demo import demo
 from armdyn.cli.info import info
 from armdyn.errors import ArmdynError, ArmdynWarning
@@ -24,7 +26,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, info, arms):
+for command in (demo, info, arms, base, cache):
     app.command()(command)
 
 DEBUG = "--debug"

@@ -77,19 +77,18 @@ class BaseParameters:
     @property
     def labels(self) -> tuple[str, ...]:
         """The standard parameter that leads each base parameter, such as `Ixx2`."""
-        every = self._every_name
-        return tuple(every[k] for k in self.kept)
+        return tuple(self.parameter_names[k] for k in self.kept)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Each base parameter written out, such as `Ixx2 - Iyy2 - 0.186 m3`."""
         pairs = zip(self.P, self.kept, strict=True)
-        return tuple(combination(row, self._every_name, lead) for row, lead in pairs)
+        return tuple(combination(row, self.parameter_names, lead) for row, lead in pairs)
 
     @cached_property
     def formulas(self) -> tuple[str, ...]:
         """Each base parameter in the arm's lengths, such as `Ixx2 - Iyy2 - x3² m3`; see `lengths`."""
-        return formulas(self.source, self.P, self.kept, self._every_name, self.terms)
+        return formulas(self.source, self.P, self.kept, self.parameter_names, self.terms)
 
     @property
     def lengths(self) -> Mapping[str, float]:
@@ -113,7 +112,7 @@ class BaseParameters:
     def unidentifiable(self) -> tuple[str, ...]:
         """The directions of `null` written out: parameters that may change together unnoticed."""
         pairs = zip(self.null.T, self._dropped, strict=True)
-        return tuple(combination(column, self._every_name, lead) for column, lead in pairs)
+        return tuple(combination(column, self.parameter_names, lead) for column, lead in pairs)
 
     @property
     def _dropped(self) -> list[int]:
@@ -121,7 +120,8 @@ class BaseParameters:
         return [k for k in range(self.P.shape[1]) if k not in kept]
 
     @cached_property
-    def _every_name(self) -> list[str]:
+    def parameter_names(self) -> list[str]:
+        """Names of the full parameters: `m1 ... Izz1, m2 ...`, then those of the joint terms."""
         return [*parameter_names(self.source.n), *joint_parameter_names(self.source.n, self.joint_terms)]
 
     # -- between theta and theta_base ---------------------------------------------------------------------
@@ -147,11 +147,16 @@ class BaseParameters:
     def _pinv(self) -> NDArray:
         return np.linalg.pinv(self.P)
 
+    @property
+    def own_parameters(self) -> NDArray:
+        """The arm's own full parameters (10 n + n k,); NaN where unknown."""
+        return np.concatenate([self.source.theta, joint_parameters(self.source, self.joint_terms)])
+
     @cached_property
     def theta(self) -> NDArray:
         """Base parameters of the arm itself."""
-        own = [self.source.trace_data("theta"), joint_parameters(self.source, self.joint_terms)]
-        return self.project(np.concatenate(own))
+        self.source.trace_data("theta")  # says what is unknown
+        return self.project(self.own_parameters)
 
     @cached_property
     def arm(self) -> Arm:
