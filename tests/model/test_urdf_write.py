@@ -189,6 +189,12 @@ def test_names_that_xml_cannot_hold_are_refused(tmp_path):
         write_urdf(arm, tmp_path / "bad.urdf")
 
 
+def test_numbers_that_could_not_be_read_back_are_refused(tmp_path):
+    arm = random_arm(0)
+    with pytest.raises(ModelError, match="1e\\+70 is too large to be read back"):
+        write_urdf(arm.with_tool(transform(None, [1e70, 0, 0])), tmp_path / "bad.urdf")
+
+
 def test_save_and_load_dispatch_to_urdf(tmp_path):
     arm = random_arm(0)
     arm.save(tmp_path / "arm.urdf")

@@ -16,6 +16,7 @@ from armdyn.model.arm import Arm
 from armdyn.model.joint import Joint
 from armdyn.model.urdf_extension import extension, frame_names, plain_friction
 from armdyn.model.urdf_read import NO_LIMIT, impossible_note
+from armdyn.model.urdf_xml import LARGEST_NUMBER
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import to_rpy
 
@@ -166,4 +167,9 @@ def _child(element: Element, tag: str) -> Element:
 
 def _text(values: Iterable[float]) -> str:
     """Numbers with all their digits; whole ones without a point."""
-    return " ".join(repr(int(x)) if x == int(x) and abs(x) < 1e15 else repr(float(x)) for x in values)
+    numbers = [float(x) for x in values]
+    if any(abs(x) > LARGEST_NUMBER for x in numbers):
+        raise ModelError(
+            f"a length, mass or moment of {max(numbers, key=abs):g} is too large to be read back from a URDF"
+        )
+    return " ".join(repr(int(x)) if x == int(x) and abs(x) < 1e15 else repr(x) for x in numbers)
