@@ -13,8 +13,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "armdyn.dynamics.acceleration_derivatives": ("acceleration_derivatives",),
     "armdyn.dynamics.adaptive_regressor": ("adaptive_regressor", "adaptive_torque"),
-    "armdyn.dynamics.base_physical": ("possible_range", "possible_theta"),
     "armdyn.dynamics.base_parameters": ("BaseParameters", "base_adaptive_regressor", "base_parameters", "base_regressor"),
+    "armdyn.dynamics.base_physical": ("possible_range", "possible_theta"),
     "armdyn.dynamics.coriolis": ("coriolis_matrix", "mass_matrix_rate"),
     "armdyn.dynamics.drive": ("augmented_mass_matrix", "drive_torque", "transmission_matrix"),
     "armdyn.dynamics.energy": ("energy_rates", "kinetic_energy", "potential_energy"),

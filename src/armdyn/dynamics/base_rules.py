@@ -30,6 +30,7 @@ from armdyn.errors import ModelError
 from armdyn.model.arm import Arm, Segment
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.transform import inverse, transform
 
 # Directions weaker than this are round-off: the products of an offset of a thousandth of the arm are 1e-6.
 ROUND_OFF = 1e-9
@@ -79,12 +80,14 @@ def null_directions(arm: Arm, terms: str = "full", rotors: bool = False) -> NDAr
     n, size = arm.n, inertial.SIZE
     columns = []
     for i, (segment, rule) in enumerate(zip(arm.segments, link_rules(arm, terms, rotors), strict=True)):
-        to_link, to_parent = _parameter_maps(segment)
+        into_link = inverse(transform(segment.R_after, segment.p_after))
+        into_parent = transform(segment.R_before, segment.p_before)
         for change in rule.carried.T:
+            body = Inertia(change[:size])
             column = np.zeros((size + rotors) * n)
-            column[size * i : size * (i + 1)] = to_link @ change[:size]
+            column[size * i : size * (i + 1)] = body.moved(into_link).theta
             if i:
-                column[size * (i - 1) : size * i] = -to_parent @ change[:size]
+                column[size * (i - 1) : size * i] = -body.moved(into_parent).theta
             if rotors:
                 column[size * n + i] = change[size]
             columns.append(column)
@@ -289,14 +292,3 @@ def _echelon(rows: NDArray) -> tuple[NDArray, list[int]]:
         pivots.append(k)
     rows[np.abs(rows) < 1e-11] = 0.0
     return rows, pivots
-
-
-def _parameter_maps(segment: Segment) -> tuple[NDArray, NDArray]:
-    """Matrices (10, 10) from parameters at the joint's point to the link's frame, and to the parent's."""
-    out = np.eye(4)
-    out[:3, :3], out[:3, 3] = segment.R_after.T, -segment.R_after.T @ segment.p_after
-    back = np.eye(4)
-    back[:3, :3], back[:3, 3] = segment.R_before, segment.p_before
-    units = np.eye(inertial.SIZE)
-    to_link, to_parent = (np.column_stack([Inertia(unit).moved(T).theta for unit in units]) for T in (out, back))
-    return to_link, to_parent

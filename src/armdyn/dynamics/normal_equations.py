@@ -16,6 +16,7 @@ from armdyn.dynamics.base_parameters import BaseParameters, base_regressor
 from armdyn.dynamics.regressor import regressor
 from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
 
 # Samples a block: a regressor of some 2 MB stays in the caches between its making and its use.
 BLOCK = 512
@@ -55,26 +56,35 @@ def normal_equations(
     NormalEquations
         A = sum of Y'W Y, b = sum of Y'W tau, c = sum of tau'W tau.
     """
-    is_base = isinstance(subject, BaseParameters)
-    n = subject.source.n if isinstance(subject, BaseParameters) else subject.n
-    root = np.sqrt(np.ones(n) if weights is None else _checked(weights, n))
-    size = subject.count if isinstance(subject, BaseParameters) else subject.theta.size
-    total = NormalEquations(np.zeros((size, size)), np.zeros(size), 0.0, 0)
-    Y = np.empty((BLOCK, n, size))
+    arm = subject.source if isinstance(subject, BaseParameters) else subject
+    joint_weights = np.ones(arm.n) if weights is None else _checked(weights, arm.n)
+    columns = list(subject.kept) if isinstance(subject, BaseParameters) else list(range(inertial.SIZE * arm.n))
+    # Joint i does not feel the links before it: its columns begin with those of link i.
+    starts = np.searchsorted(columns, inertial.SIZE * np.arange(arm.n))
+    total = NormalEquations(np.zeros((len(columns),) * 2), np.zeros(len(columns)), 0.0, 0)
+    Y = np.empty((BLOCK, arm.n, len(columns)))
     for part in [samples] if isinstance(samples, tuple) else samples:
-        q, qd, qdd, tau = _matching(part, n)
-        for start in range(0, len(q), BLOCK):
-            k = slice(start, start + BLOCK)
-            block = Y[: len(q[k])]
-            state = (q[k], qd[k], qdd[k])
-            base_regressor(subject, *state, out=block) if is_base else regressor(subject, *state, out=block)
-            block *= root[:, None]
-            total += _sums(block.reshape(-1, size), (tau[k] * root).ravel(), len(block))
+        q, qd, qdd, tau = _matching(part, arm.n)
+        for first in range(0, len(q), BLOCK):
+            k = slice(first, first + BLOCK)
+            block = _regressor(subject, (q[k], qd[k], qdd[k]), Y[: len(q[k])])
+            total = _added(total, block, tau[k], joint_weights, starts)
     return total
 
 
-def _sums(Y: NDArray, tau: NDArray, samples: int) -> NormalEquations:
-    return NormalEquations(Y.T @ Y, Y.T @ tau, float(tau @ tau), samples)
+def _regressor(subject: Arm | BaseParameters, state: tuple[NDArray, ...], out: NDArray) -> NDArray:
+    return (base_regressor if isinstance(subject, BaseParameters) else regressor)(subject, *state, out=out)
+
+
+def _added(total: NormalEquations, Y: NDArray, tau: NDArray, weights: NDArray, starts: NDArray) -> NormalEquations:
+    """The sums with one more block; matrices are added to in place."""
+    A, b, c, samples = total
+    for i, (weight, start) in enumerate(zip(weights, starts, strict=True)):
+        own, torque = Y[:, i, start:], weight * tau[:, i]
+        A[start:, start:] += weight * (own.T @ own)
+        b[start:] += own.T @ torque
+        c += float(torque @ tau[:, i])
+    return NormalEquations(A, b, c, samples + len(Y))
 
 
 def _checked(weights: ArrayLike, n: int) -> NDArray:
