@@ -39,7 +39,9 @@ class VirtualKernel:
         """Compute one array an output."""
         return virtual.evaluate(self.program, arrays, outs)
 
-    def bind(self, shared: Sequence[NDArray], fallback: Callable[..., Any]) -> Callable[..., Any]:
+    def bind(
+        self, shared: Sequence[NDArray], fallback: Callable[..., Any], collect: Callable[..., Any] | None = None
+    ) -> Callable[..., Any]:
         """There is no faster way for single samples."""
         return fallback
 
@@ -50,14 +52,14 @@ class NativeKernel:
     def __init__(self, loaded: Any) -> None:
         self._loaded = loaded
         self.inputs, self.outputs = loaded.module.inputs, loaded.module.outputs
-        self._axes = [(len(port.shape), _strides(port)) for port in self.inputs]
-        self.bind = loaded.bind
+        self._axes = [(len(port.shape), strides(port)) for port in self.inputs]
+        self.gufunc, self.bind = loaded.gufunc, loaded.bind
 
     def __call__(self, arrays: Sequence[NDArray], outs: Sequence[NDArray | None], threads: int) -> list[NDArray]:
         """Compute one array an output, in parallel over blocks of samples if asked."""
         arrays = [
-            a if a.strides[a.ndim - k :] == strides and a.flags.aligned else np.array(a, order="C")
-            for a, (k, strides) in zip(arrays, self._axes, strict=True)
+            a if a.strides[a.ndim - k :] == steps and a.flags.aligned else np.array(a, order="C")
+            for a, (k, steps) in zip(arrays, self._axes, strict=True)
         ]
         if threads > 1:
             batch = np.broadcast_shapes(
@@ -69,10 +71,10 @@ class NativeKernel:
 
     def _run(self, arrays: Sequence[NDArray], outs: Sequence[NDArray | None]) -> list[NDArray]:
         if all(out is None for out in outs):
-            results = self._loaded.gufunc(*arrays)
+            results = self.gufunc(*arrays)
             return list(results) if len(outs) > 1 else [results]
         direct = [o if o is None or _is_plain(o, port) else None for o, port in zip(outs, self.outputs, strict=True)]
-        results = self._loaded.gufunc(*arrays, out=tuple(direct))
+        results = self.gufunc(*arrays, out=tuple(direct))
         results = list(results) if len(outs) > 1 else [results]
         for k, out in enumerate(outs):
             if out is not None and out is not results[k]:
@@ -109,8 +111,9 @@ def _pool(threads: int, process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="armdyn")
 
 
+@cache
 def default_threads() -> int:
-    """`ARMDYN_NUM_THREADS`, else 1: worker processes and BLAS then never compete with us for cores."""
+    """`ARMDYN_NUM_THREADS` when first asked, else 1: worker processes and BLAS then never compete with us for cores."""
     text = os.environ.get("ARMDYN_NUM_THREADS", "1")
     return check_threads(int(text) if text.isdigit() else text)
 
@@ -122,18 +125,19 @@ def check_threads(threads: Any) -> int:
     return int(threads)
 
 
-def _strides(port: Port) -> tuple[int, ...]:
-    strides, step = [], 8
+def strides(port: Port) -> tuple[int, ...]:
+    """Distances in bytes between the entries of one sample in C order."""
+    steps, step = [], 8
     for size in reversed(port.shape):
-        strides.append(step)
+        steps.append(step)
         step *= size
-    return tuple(reversed(strides))
+    return tuple(reversed(steps))
 
 
 def _is_plain(array: NDArray, port: Port) -> bool:
     """Whether the entries of each sample are contiguous, aligned doubles."""
     k = len(port.shape)
-    return (k == 0 or array.strides[-k:] == _strides(port)) and array.flags.aligned
+    return (k == 0 or array.strides[-k:] == strides(port)) and array.flags.aligned
 
 
 # -- finding or making them ----------------------------------------------------------------------------------

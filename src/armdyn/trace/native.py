@@ -93,7 +93,7 @@ def compile_graph(graph: Graph, shared: frozenset[int]) -> Module:
     """Machine code of a graph whose ports `shared` carry no batch axes."""
     llvm, machine = _llvm(), _machine()
     lowered = lower(graph, target().host, shared)
-    has_entry = len(graph.outputs) == 1 and len(graph.outputs[0].shape) in (1, 2)
+    has_entry = all(port.shape for port in graph.outputs)  # a scalar is no array
     text = lowered.text + (entry(graph, shared) if has_entry else "")
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
@@ -119,14 +119,19 @@ class Loaded:
             _fill_context(self._engine.get_global_value_address("context"))
             self._method = _MethodDef(b"kernel", self._engine.get_function_address("pycall"), 0x80 | 0x02, None)
 
-    def bind(self, shared: Sequence[NDArray], fallback: Callable[..., Any]) -> Callable[..., Any]:
-        """A callable for single samples with the shared inputs fixed; other calls go to `fallback`."""
+    def bind(
+        self, shared: Sequence[NDArray], fallback: Callable[..., Any], collect: Callable[..., Any] | None = None
+    ) -> Callable[..., Any]:
+        """A callable for single samples with the shared inputs fixed; other calls go to `fallback`.
+
+        Several results are passed to `collect`.
+        """
         if self._method is None:
             return fallback
         block = _aligned(8 + max(self.module.uniform_size, 1))  # never empty: its address matters
-        block[:1].view(np.uintp)[0] = id(fallback)
+        block[:2].view(np.uintp)[:] = id(fallback), id(collect)
         uniform = block[8:].view(_Bound)
-        uniform.keep = (block, fallback, self)
+        uniform.keep = (block, fallback, collect, self)
         arrays = [np.ascontiguousarray(a, float) for a in shared]
         self._prepare(*(a.ctypes.data for a in arrays), uniform.ctypes.data)
         make = ctypes.pythonapi.PyCFunction_NewEx
@@ -215,6 +220,7 @@ def _fill_context(address: int) -> None:
         "float64": id(np.dtype(np.float64)),
         "empty": _capsule("_ARRAY_API")[ARRAY_EMPTY],
         "vectorcall": ctypes.cast(api.PyObject_Vectorcall, ctypes.c_void_p).value,
+        "decref": ctypes.cast(api.Py_DecRef, ctypes.c_void_p).value,
         "getitem": ctypes.cast(api.PyTuple_GetItem, ctypes.c_void_p).value,
         "out": id(sys.intern("out")),
     }

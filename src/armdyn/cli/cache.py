@@ -1,0 +1,28 @@
+"""`armdyn cache`: compiled kernels on disk."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from armdyn.cli.resolve import Json
+
+
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Delete all compiled kernels.")] = False,
+    json: Json = False,
+) -> None:
+    """Show where compiled kernels are kept and how much room they take, or delete them."""
+    from armdyn.cli.show import print_json
+    from armdyn.trace import cache as disk
+
+    deleted = disk.clear() if clear else 0
+    entries, size = disk.size()
+    if json:
+        print_json({"folder": str(disk.folder()), "entries": entries, "bytes": size, "deleted": deleted})
+        return
+    if clear:
+        print(f"deleted {deleted} kernels from {disk.folder()}")
+    else:
+        print(f"{disk.folder()}: {entries} kernels, {size / 2**20:.1f} MB (limit {disk.LIMIT_BYTES // 2**20} MB)")
