@@ -5,6 +5,8 @@ All errors are `ValueError`s with one sentence: what, where, expected, got, hint
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class ArmdynError(ValueError):
     """Base of all errors raised on purpose."""
@@ -30,9 +32,23 @@ class RankError(ArmdynError):
     """How many parameters are independent cannot be told from the numbers."""
 
 
+class PathError(ArmdynError):
+    """A path cannot be followed; `t` [s] and `pose` (4, 4) tell where, `reason` why in a word."""
+
+    def __init__(self, message: str, t: float = 0.0, pose: Any = None, reason: str = "") -> None:
+        super().__init__(message)
+        self.t, self.pose, self.reason = t, pose, reason
+
+
 class MissingExtraError(ArmdynError, ImportError):
     """An optional dependency is needed and not installed."""
 
 
 class ArmdynWarning(UserWarning):
     """Something works, but not as well as the user would expect."""
+
+
+def shown(value: object) -> str:
+    """A piece of bad input as a message shows it: on one line, and not too long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else text[:77] + "..."

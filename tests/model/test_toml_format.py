@@ -74,6 +74,14 @@ def test_round_trips_are_exact(arm):
     assert toml_text(again) == toml_text(arm)
 
 
+def test_coupled_drives_round_trip():
+    joints = [Joint("a", drive=Drive(coupling=(1.0, 0.0))), Joint("b", drive=Drive(coupling=(-0.1, 1.0)))]
+    arm = Arm(joints, [Link("a"), Link("b")])
+    again = arm_from_toml(toml_text(arm))
+    assert again.joints[1].drive.coupling == (-0.1, 1.0)
+    assert again.fingerprint == arm.fingerprint
+
+
 MINIMAL = """
 [[joint]]
 name = "shoulder"
@@ -149,7 +157,7 @@ def test_a_dh_table_and_members_in_toml(chain_poses):
 
 def test_impossible_bodies_are_refused_unless_the_file_says_so():
     theta = "theta = [0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]\n"
-    with pytest.raises(ModelError, match="^a.toml: joint 1: inertia is not physically possible: first moments"):
+    with pytest.raises(ModelError, match=r"^a.toml: joint 1: inertia is not physically possible: first moments"):
         arm_from_toml(MINIMAL + theta, "a.toml")
     arm = arm_from_toml("physical = false\n" + MINIMAL + theta)
     assert not arm.is_physical

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import MissingInertiaError, ModelError
+from armdyn.errors import MissingInertiaError, ModelError, shown
 from armdyn.model.joint import Joint
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
@@ -35,9 +35,9 @@ class Link:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ModelError(f"link: expected a name, got {self.name!r:.80}")
+            raise ModelError(f"link: expected a name, got {shown(self.name)}")
         if not isinstance(self.inertia, Inertia):
-            raise ModelError(f"link '{self.name}': expected an Inertia, got {self.inertia!r:.80}")
+            raise ModelError(f"link '{self.name}': expected an Inertia, got {shown(self.inertia)}")
 
 
 class Segment(NamedTuple):
@@ -85,7 +85,7 @@ class Arm:
     def __post_init__(self) -> None:
         for name in ("name", "base_name", "tip_name"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
-                raise ModelError(f"arm: expected text as {name}, got {getattr(self, name)!r:.80}")
+                raise ModelError(f"arm: expected text as {name}, got {shown(getattr(self, name))}")
         where = f"arm '{self.name}'"
         for name, kind in (("joints", Joint), ("links", Link), ("notes", str)):
             object.__setattr__(self, name, _tuple_of(kind, getattr(self, name), f"{where}: {name}"))
@@ -203,7 +203,7 @@ class Arm:
         try:
             theta = np.array(theta, dtype=float)
         except (TypeError, ValueError, OverflowError):
-            raise ModelError(f"with_theta: expected {size} numbers, got {theta!r:.80}") from None
+            raise ModelError(f"with_theta: expected {size} numbers, got {shown(theta)}") from None
         if theta.shape != (size,):
             raise ModelError(f"with_theta: expected shape ({size},) for arm '{self.name}', got {theta.shape}")
         rows = theta.reshape(self.n, inertial.SIZE)
@@ -235,7 +235,7 @@ class Arm:
             The tip's frame, or that of the last link.
         """
         if frame not in ("tip", "link"):
-            raise ModelError(f"with_payload: expected frame 'tip' or 'link', got {frame!r:.80}")
+            raise ModelError(f"with_payload: expected frame 'tip' or 'link', got {shown(frame)}")
         load = Inertia.from_com(mass, com, inertia)
         if why := load.problems():
             raise ModelError(f"with_payload: the payload is not a possible body: {why[0]}")
@@ -382,9 +382,9 @@ def _check_vector(vector: ArrayLike, size: int, what: str) -> NDArray:
     try:
         array = np.array(vector, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{what}: expected {size} numbers, got {vector!r:.80}") from None
+        raise ModelError(f"{what}: expected {size} numbers, got {shown(vector)}") from None
     if array.shape != (size,) or not np.isfinite(array).all():
-        raise ModelError(f"{what}: expected {size} finite numbers, got {vector!r:.80}")
+        raise ModelError(f"{what}: expected {size} finite numbers, got {shown(vector)}")
     array.flags.writeable = False
     return array
 
@@ -393,11 +393,11 @@ def _tuple_of(kind: type, items: Any, what: str) -> tuple[Any, ...]:
     """The items as a tuple, each of them a `kind`."""
     found = tuple(items) if isinstance(items, Iterable) and not isinstance(items, str) else None
     if found is None or not all(isinstance(item, kind) for item in found):
-        raise ModelError(f"{what}: expected a sequence of {kind.__name__}, got {items!r:.80}")
+        raise ModelError(f"{what}: expected a sequence of {kind.__name__}, got {shown(items)}")
     return found
 
 
 def _refuse_doubles(names: Sequence[str], what: str) -> None:
     doubles = sorted(name for name, count in Counter(names).items() if count > 1)
     if doubles:
-        raise ModelError(f"{what} names must differ, got {', '.join(doubles)} more than once")
+        raise ModelError(f"{what} names must differ, got {', '.join(doubles)[:80]} more than once")

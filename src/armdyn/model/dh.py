@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, shown
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Drive, Friction, Joint, Limits
 from armdyn.spatial.inertia import Inertia
@@ -90,12 +90,13 @@ def arm_from_dh(
         from armdyn.model.dh_table import read_table
 
         table = read_table(rows)
-        rows, options = table.rows, {**table.options, **options}
+        try:
+            return arm_from_dh(table.rows, **{**table.options, **options})
+        except ModelError as error:
+            raise ModelError(f"{os.fspath(rows)}: {error}") from None
     convention = options.pop("convention", "standard")
-    if convention not in CONVENTIONS:
-        raise ModelError(
-            f"from_dh: unknown convention {convention!r}; expected one of {', '.join(CONVENTIONS)}"
-        )
+    if not isinstance(convention, str) or convention not in CONVENTIONS:
+        raise ModelError(f"from_dh: unknown convention {shown(convention)}; expected one of {', '.join(CONVENTIONS)}")
     if not isinstance(rows, Sequence):
         raise ModelError(f"from_dh: expected a sequence of rows, got {type(rows).__name__}")
     built = [_joint_and_link(row, i, convention) for i, row in enumerate(rows, start=1)]
@@ -122,7 +123,7 @@ def number(value: Any, what: str) -> float:
             raise TypeError
         found = float(value)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-        raise ModelError(f"{what}: expected a number, got {value!r:.80}") from None
+        raise ModelError(f"{what}: expected a number, got {shown(value)}") from None
     if not np.isfinite(found):
         raise ModelError(f"{what}: expected a finite number, got {found}")
     return found
@@ -134,13 +135,13 @@ _PI = re.compile(r"([+-]?)(?:(\d+(?:\.\d*)?)\*?)?pi(?:/([1-9]\d*(?:\.\d*)?))?")
 def _joint_and_link(row: Any, i: int, convention: str) -> tuple[Joint, Link]:
     where = f"DH row {i}"
     if not isinstance(row, Mapping):
-        raise ModelError(f"{where}: expected a mapping with kind, a, alpha, d, theta, got {row!r:.80}")
+        raise ModelError(f"{where}: expected a mapping with kind, a, alpha, d, theta, got {shown(row)}")
     if unknown := [str(key) for key in row if key not in ROW_KEYS]:
-        raise ModelError(f"{where}: unknown key {', '.join(unknown)}; expected some of {', '.join(ROW_KEYS)}")
+        raise ModelError(f"{where}: unknown key {', '.join(unknown)[:80]}; expected some of {', '.join(ROW_KEYS)}")
     row = {key: value for key, value in row.items() if value is not None}
     kind = row.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise ModelError(f"{where}: unknown joint kind {kind!r:.80}; expected 'R' or 'P'")
+        raise ModelError(f"{where}: unknown joint kind {shown(kind)}; expected 'R' or 'P'")
     a, d = (number(row.get(key, 0.0), f"{where}: {key}") for key in ("a", "d"))
     T = dh_transform(a, _angle(row, "alpha", where), d, _angle(row, "theta", where), convention)
     # The motion is about or along z and commutes with Rz(theta) Tz(d): one constant transform is enough.
@@ -212,9 +213,7 @@ def _limits(value: Any, where: str) -> Any:
     try:
         lower, upper = value
     except (TypeError, ValueError):
-        raise ModelError(
-            f"{where}: limits: expected (lower, upper) or a mapping, got {value!r:.80}"
-        ) from None
+        raise ModelError(f"{where}: limits: expected (lower, upper) or a mapping, got {shown(value)}") from None
     return {"lower": lower, "upper": upper}
 
 
@@ -224,9 +223,9 @@ def data_from(kind: type[Data], value: Any, where: str) -> Data:
         return value
     known = asdict(kind())
     if not isinstance(value, Mapping):
-        raise ModelError(f"{where}: expected a mapping of {', '.join(known)}, got {value!r:.80}")
+        raise ModelError(f"{where}: expected a mapping of {', '.join(known)}, got {shown(value)}")
     if unknown := [str(key) for key in value if key not in known]:
-        raise ModelError(f"{where}: unknown key {', '.join(unknown)}; expected some of {', '.join(known)}")
+        raise ModelError(f"{where}: unknown key {', '.join(unknown)[:80]}; expected some of {', '.join(known)}")
     try:
         return kind(**value)
     except ModelError as error:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, shown
 from armdyn.model.arm import Arm
 from armdyn.model.dh import CONVENTIONS, arm_from_dh, dh_transform
 from armdyn.spatial.transform import check_transform, inverse, transform
@@ -107,14 +107,14 @@ def dh_frames(
     frame 0 is `base` and frame n is `tip` if the rules allow it, else they lie as near to them as
     the axes let them.
     """
-    if convention not in CONVENTIONS:
-        raise ModelError(f"dh_frames: unknown convention {convention!r}; expected {' or '.join(CONVENTIONS)}")
+    if not isinstance(convention, str) or convention not in CONVENTIONS:
+        raise ModelError(f"dh_frames: unknown convention {shown(convention)}; expected {' or '.join(CONVENTIONS)}")
     lines = [_line(axis, i) for i, axis in enumerate(axes, start=1)]
     if not lines:
         raise ModelError("dh_frames: expected at least one axis, got none")
     kinds = ["R"] * len(lines) if kinds is None else list(kinds)
     if len(kinds) != len(lines) or any(kind not in ("R", "P") for kind in kinds):
-        raise ModelError(f"dh_frames: expected 'R' or 'P' for each of {len(lines)} axes, got {kinds!r:.80}")
+        raise ModelError(f"dh_frames: expected 'R' or 'P' for each of {len(lines)} axes, got {shown(kinds)}")
     T_base = np.eye(4) if base is None else check_transform(base, "dh_frames: base")
     size = 1.0 + max(float(np.abs(line.point - T_base[:3, 3]).max()) for line in lines)
 
@@ -197,9 +197,9 @@ def _line(axis: tuple[ArrayLike, ArrayLike], i: int) -> _Line:
     try:
         point, direction = (np.array(v, dtype=float) for v in axis)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"dh_frames: axis {i}: expected a point and a direction, got {axis!r:.80}") from None
+        raise ModelError(f"dh_frames: axis {i}: expected a point and a direction, got {shown(axis)}") from None
     if point.shape != (3,) or direction.shape != (3,) or not np.isfinite([point, direction]).all():
-        raise ModelError(f"dh_frames: axis {i}: expected two vectors of three finite numbers, got {axis!r:.80}")
+        raise ModelError(f"dh_frames: axis {i}: expected two vectors of three finite numbers, got {shown(axis)}")
     with np.errstate(over="ignore"):
         length = np.linalg.norm(direction)
     if not 1e-9 < length < np.inf:

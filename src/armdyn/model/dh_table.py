@@ -58,7 +58,7 @@ def table_from_toml(document: Mapping[str, Any], where: str) -> Table:
         raise ReadError(f"{where}: expected one [[row]] table a joint")
     if unknown := [key for key in document if key not in (*OPTIONS, "row")]:
         raise ReadError(
-            f"{where}: unknown key {', '.join(unknown)}; expected row and some of {', '.join(OPTIONS)}"
+            f"{where}: unknown key {', '.join(unknown)[:80]}; expected row and some of {', '.join(OPTIONS)}"
         )
     options = {key: document[key] for key in OPTIONS if key in document}
     for key in ("base_pose", "tool_pose"):
@@ -77,8 +77,7 @@ def parse_csv(text: str, where: str = "DH table") -> Table:
             _read_comment(line, options, where)
     try:
         records = [
-            [cell.strip() for cell in record]
-            for record in csv.reader(io.StringIO("\n".join(body)), strict=True)
+            [cell.strip() for cell in record] for record in csv.reader(io.StringIO("\n".join(body)), strict=True)
         ]
     except csv.Error as error:
         raise ReadError(f"{where}: not a CSV table ({error})") from None
@@ -89,20 +88,16 @@ def parse_csv(text: str, where: str = "DH table") -> Table:
     rows = []
     for i, record in enumerate(records[1:], start=1):
         if len(record) != len(header):
-            raise ReadError(
-                f"{where}: row {i} has {len(record)} cells, but the header has {len(header)}; truncated?"
-            )
+            raise ReadError(f"{where}: row {i} has {len(record)} cells, but the header has {len(header)}; truncated?")
         rows.append(_row(dict(zip(header, record, strict=True)), f"{where}: row {i}"))
     return Table(rows, options)
 
 
 def _check_header(header: Sequence[str], where: str) -> None:
     if unknown := [repr(name) for name in header if name not in COLUMNS]:
-        raise ReadError(
-            f"{where}: unknown column {', '.join(unknown)}; expected some of {', '.join(COLUMNS)}"
-        )
+        raise ReadError(f"{where}: unknown column {', '.join(unknown)[:80]}; expected some of {', '.join(COLUMNS)}")
     if doubles := sorted({name for name in header if header.count(name) > 1}):
-        raise ReadError(f"{where}: column {', '.join(doubles)} appears more than once")
+        raise ReadError(f"{where}: column {', '.join(doubles)[:80]} appears more than once")
     for group in (COM, TENSOR):
         present = [name for name in group if name in header]
         if present and len(present) < len(group):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
-from armdyn.errors import ReadError
+from armdyn.errors import ArmdynError, ReadError
 from armdyn.files import read_text, write_whole
 from armdyn.model.arm import Arm
 
@@ -16,8 +15,8 @@ def load(
     base: str | None = None,
     tip: str | None = None,
     *,
+    branches: str = "lump",
     snap: float | None = None,
-    **options: Any,
 ) -> Arm:
     """An arm from a file.
 
@@ -28,12 +27,12 @@ def load(
         `.csv` (a DH table). See `docs/formats.md`.
     base, tip : str
         Names of the first and last link of the chain, for a URDF that holds more than one.
+    branches : "lump" or "refuse"
+        What becomes of moving branches outside the chain of a URDF; see `read_urdf`.
     snap : float
         Turn frames that are within this angle [rad] of a right-angled one exactly there (URDFs
         often carry 1.5708 for pi/2), which makes kernels smaller. What was moved is reported as a
         warning and in `arm.notes`. Default: nothing is moved.
-    **options
-        Passed to the reader: `branches="refuse" | "lump"` for a URDF, `convention` for a DH table.
 
     Returns
     -------
@@ -46,7 +45,7 @@ def load(
     ModelError
         If it describes an arm that cannot exist.
     """
-    arm = _read(path, base, tip, options)
+    arm = _read(path, base, tip, branches)
     if snap is not None:
         from armdyn.model.snap import snapped
 
@@ -54,20 +53,20 @@ def load(
     return arm
 
 
-def _read(path: str | os.PathLike[str], base: str | None, tip: str | None, options: dict[str, Any]) -> Arm:
+def _read(path: str | os.PathLike[str], base: str | None, tip: str | None, branches: str) -> Arm:
     suffix = Path(path).suffix.lower()
     if suffix == ".urdf":
         from armdyn.model.urdf_read import read_urdf
 
-        return read_urdf(path, base=base, tip=tip, **options)
+        return read_urdf(path, base=base, tip=tip, branches=branches)
     if suffix == ".toml":
         from armdyn.model.toml_format import arm_from_toml
 
-        return _same_chain(arm_from_toml(read_text(path), str(path), **options), base, tip, path)
+        return _same_chain(arm_from_toml(read_text(path), str(path)), base, tip, path)
     if suffix == ".csv":
         from armdyn.model.dh import arm_from_dh
 
-        return _same_chain(arm_from_dh(path, **options), base, tip, path)
+        return _same_chain(arm_from_dh(path), base, tip, path)
     if suffix == ".xacro":
         raise ReadError(
             f"{path}: a xacro is a program that writes a URDF; load the output of 'xacro {Path(path).name}'"
@@ -85,20 +84,23 @@ def _same_chain(arm: Arm, base: str | None, tip: str | None, path: str | os.Path
     return arm
 
 
-def save(arm: Arm, path: str | os.PathLike[str], **options: Any) -> None:
+def save(arm: Arm, path: str | os.PathLike[str], *, onto: str | os.PathLike[str] | None = None) -> None:
     """Write `arm` to a `.urdf` or `.toml` file, whole or not at all.
 
     TOML keeps everything bit by bit. What URDF cannot hold is kept in an extension element that
-    other programs ignore; an arm with links that cannot exist is refused there.
+    other programs ignore; an arm with links that cannot exist is refused there. `onto` is an
+    existing URDF whose other contents are kept; see `write_urdf`.
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".urdf":
         from armdyn.model.urdf_write import write_urdf
 
-        write_urdf(arm, path, **options)
-    elif suffix == ".toml":
+        write_urdf(arm, path, onto=onto)
+    elif suffix == ".toml" and onto is None:
         from armdyn.model.toml_format import toml_text
 
-        write_whole(path, toml_text(arm, **options))
+        write_whole(path, toml_text(arm))
+    elif suffix == ".toml":
+        raise ArmdynError("save: onto= keeps the contents of a URDF; a .toml file is always written anew")
     else:
-        raise ReadError(f"save: unknown kind of file '{suffix}' in '{path}'; expected .urdf or .toml")
+        raise ArmdynError(f"save: unknown kind of file '{suffix}' in '{path}'; expected .urdf or .toml")

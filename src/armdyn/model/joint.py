@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, shown
 from armdyn.spatial.transform import check_transform
 
 KINDS = ("revolute", "prismatic")
@@ -21,7 +21,7 @@ def _check_number(value: object, what: str, *, infinite: bool = False, negative:
             raise TypeError
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{what}: expected a number, got {value!r:.80}") from None
+        raise ModelError(f"{what}: expected a number, got {shown(value)}") from None
     if np.isnan(number) or (np.isinf(number) and not infinite):
         raise ModelError(f"{what}: expected a finite number, got {number}")
     if number < 0 and not negative:
@@ -36,7 +36,7 @@ def _harmonics(rows: Any) -> tuple[tuple[float, float, float], ...]:
     except TypeError:
         table = [[]]
     if any(len(row) != 3 for row in table):
-        raise ModelError(f"friction: expected harmonics as rows (order, cosine, sine), got {rows!r:.80}")
+        raise ModelError(f"friction: expected harmonics as rows (order, cosine, sine), got {shown(rows)}")
     return tuple((order, cosine, sine) for order, cosine, sine in table)
 
 
@@ -122,7 +122,7 @@ class Drive:
         try:
             row = tuple(_check_number(x, "drive: coupling") for x in self.coupling)
         except TypeError:
-            raise ModelError(f"drive: expected coupling as a row of numbers, got {self.coupling!r:.80}") from None
+            raise ModelError(f"drive: expected coupling as a row of numbers, got {shown(self.coupling)}") from None
         object.__setattr__(self, "coupling", row)
         for f in fields(self):
             if f.name != "coupling" and getattr(self, f.name) is not None:
@@ -166,17 +166,17 @@ class Joint:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ModelError(f"joint: expected a name, got {self.name!r:.80}")
+            raise ModelError(f"joint: expected a name, got {shown(self.name)}")
         where = f"joint '{self.name}'"
         if not isinstance(self.kind, str) or self.kind not in KINDS:
-            raise ModelError(f"{where}: unknown kind {self.kind!r:.80}; expected one of {', '.join(KINDS)}")
+            raise ModelError(f"{where}: unknown kind {shown(self.kind)}; expected one of {', '.join(KINDS)}")
         object.__setattr__(self, "axis", _unit(self.axis, where))
         for name in ("before", "after"):
             object.__setattr__(self, name, check_transform(getattr(self, name), f"{where}: {name}"))
         for name, kind in (("limits", Limits), ("friction", Friction), ("drive", Drive)):
             if not isinstance(getattr(self, name), kind):
                 got = getattr(self, name)
-                raise ModelError(f"{where}: {name}: expected {kind.__name__}(...), got {got!r:.80}")
+                raise ModelError(f"{where}: {name}: expected {kind.__name__}(...), got {shown(got)}")
 
 
 def _unit(axis: object, where: str) -> NDArray:
@@ -184,9 +184,9 @@ def _unit(axis: object, where: str) -> NDArray:
     try:
         vector = np.array(axis, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{where}: expected an axis of three numbers, got {axis!r:.80}") from None
+        raise ModelError(f"{where}: expected an axis of three numbers, got {shown(axis)}") from None
     if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ModelError(f"{where}: expected an axis of three finite numbers, got {axis!r:.80}")
+        raise ModelError(f"{where}: expected an axis of three finite numbers, got {shown(axis)}")
     with np.errstate(over="ignore"):
         length = np.linalg.norm(vector)
     if not 1e-9 < length < np.inf:

@@ -25,7 +25,7 @@ def snapped(arm: Arm, angle: float) -> Arm:
     Inertial parameters and translations keep their numbers. What was turned, and by how much, is
     added to `arm.notes` and reported in one `ArmdynWarning`.
     """
-    if not 0 < angle <= LARGEST:
+    if not (isinstance(angle, int | float) and 0 < angle <= LARGEST):
         raise ModelError(f"load: expected 0 < snap <= {LARGEST:g} rad, got {angle!r}")
     moves: list[tuple[str, float]] = []
 
@@ -59,9 +59,7 @@ def snapped(arm: Arm, angle: float) -> Arm:
         ArmdynWarning,
         stacklevel=3,
     )
-    return dataclasses.replace(
-        out, notes=(*arm.notes, *(f"snap: {what} turned by {by:.1e} rad" for what, by in moves))
-    )
+    return dataclasses.replace(out, notes=(*arm.notes, *(f"snap: {what} turned by {by:.1e} rad" for what, by in moves)))
 
 
 def _snapped_rotation(R: NDArray, angle: float) -> NDArray:

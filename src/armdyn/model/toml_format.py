@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ModelError, ReadError
+from armdyn.errors import ModelError, ReadError, shown
 from armdyn.model.arm import Arm, Link
 from armdyn.model.dh import arm_from_dh, data_from, inertia_from
 from armdyn.model.dh_table import table_from_toml
@@ -81,14 +81,14 @@ def _arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
     if document.get("format", FORMAT) != FORMAT or document.get("version", VERSION) != VERSION:
         raise ReadError(
             f"{where}: expected format '{FORMAT}' version {VERSION}, "
-            f"got {document.get('format')!r:.80} version {document.get('version')!r:.80}"
+            f"got {shown(document.get('format'))} version {shown(document.get('version'))}"
         )
     tables = document["joint"]
     if not isinstance(tables, list):
         raise ReadError(f"{where}: expected one [[joint]] table a joint, got {type(tables).__name__}")
     physical = document.get("physical", True)
     if not isinstance(physical, bool):
-        raise ReadError(f"{where}: physical: expected true or false, got {physical!r:.80}")
+        raise ReadError(f"{where}: physical: expected true or false, got {shown(physical)}")
     built = [_joint_and_link(table, f"{where}: joint {i}", physical) for i, table in enumerate(tables, start=1)]
     options: dict[str, Any] = {key: document[key] for key in ("name", "gravity", "notes") if key in document}
     options |= {f"{key}_name": document[key] for key in ("base", "tip") if key in document}
@@ -109,7 +109,7 @@ def _arm_from_members(document: Mapping[str, Any], where: str) -> Arm:
 
 def _joint_and_link(table: Any, where: str, physical: bool) -> tuple[Joint, Link]:
     if not isinstance(table, Mapping):
-        raise ReadError(f"{where}: expected a table, got {table!r:.80}")
+        raise ReadError(f"{where}: expected a table, got {shown(table)}")
     _refuse_unknown(table, JOINT_KEYS, where)
     for key in ("name", "kind", "link"):
         if key not in table:
@@ -143,7 +143,7 @@ def pose_from(value: Any, where: str) -> Any:
             return transform(from_rpy(value.get("rpy", (0, 0, 0))), _three(value.get("xyz", (0, 0, 0))))
         rows = np.array(value, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{where}: expected rows of four numbers, or xyz and rpy, got {value!r:.80}") from None
+        raise ModelError(f"{where}: expected rows of four numbers, or xyz and rpy, got {shown(value)}") from None
     return np.vstack([rows, (0.0, 0.0, 0.0, 1.0)]) if rows.shape == (3, 4) else rows
 
 
@@ -228,6 +228,6 @@ def _string(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ModelError(f"save: the text {text!r:.80} holds characters that cannot be written as UTF-8") from None
+        raise ModelError(f"save: the text {shown(text)} holds characters that cannot be written as UTF-8") from None
     # JSON's escapes are TOML's, but for the delete character, which TOML wants escaped.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

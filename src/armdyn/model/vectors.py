@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, shown
 from armdyn.model.arm import Arm, Link
 from armdyn.model.dh import data_from, inertia_from
 from armdyn.model.joint import Drive, Friction, Joint, Limits
@@ -97,13 +97,13 @@ def _pairs(member: Mapping[str, Any], i: int) -> list[tuple[Joint, Link]]:
     """The joint and link of a member, or the two of a member that turns and slides."""
     where = f"member {i}"
     if not isinstance(member, Mapping):
-        raise ModelError(f"{where}: expected a mapping of axes and vectors, got {member!r:.80}")
+        raise ModelError(f"{where}: expected a mapping of axes and vectors, got {shown(member)}")
     member = {SYMBOLS.get(key, key): value for key, value in member.items() if value is not None}
     if unknown := [str(key) for key in member if key not in KEYS]:
-        raise ModelError(f"{where}: unknown key {', '.join(unknown)}; expected some of {', '.join(KEYS)}")
+        raise ModelError(f"{where}: unknown key {', '.join(unknown)[:80]}; expected some of {', '.join(KEYS)}")
     kind = member.get("kind", "RP")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise ModelError(f"{where}: unknown kind {kind!r:.80}; expected one of {', '.join(KINDS)}")
+        raise ModelError(f"{where}: unknown kind {shown(kind)}; expected one of {', '.join(KINDS)}")
     name = member.get("name", f"member{i}")
     link = Link(name, _inertia(member, where))
     e_prev, e_own = _unit(member, "e_prev", where), _unit(member, "e_own", where)
@@ -151,7 +151,7 @@ def _inertia(member: Mapping[str, Any], where: str) -> Inertia:
 def _data(member: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
     data = member.get(key, {})
     if not isinstance(data, Mapping) or any(name not in ("limits", "friction", "drive") for name in data):
-        raise ModelError(f"{where}: {key}: expected a mapping of limits, friction and drive, got {data!r:.80}")
+        raise ModelError(f"{where}: {key}: expected a mapping of limits, friction and drive, got {shown(data)}")
     kinds: dict[str, Any] = {"limits": Limits, "friction": Friction, "drive": Drive}
     return {name: data_from(kinds[name], value, f"{where}: {key}: {name}") for name, value in data.items()}
 
@@ -162,9 +162,9 @@ def _vector(member: Mapping[str, Any], key: str, where: str) -> NDArray:
     try:
         vector = np.array(member[key], dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{where}: {key}: expected three numbers, got {member[key]!r:.80}") from None
+        raise ModelError(f"{where}: {key}: expected three numbers, got {shown(member[key])}") from None
     if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ModelError(f"{where}: {key}: expected three finite numbers, got {member[key]!r:.80}")
+        raise ModelError(f"{where}: {key}: expected three finite numbers, got {shown(member[key])}")
     return vector
 
 

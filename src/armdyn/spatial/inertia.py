@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, shown
 
 SIZE = 10
 NAMES = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
@@ -177,7 +177,7 @@ def _numbers(value: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"inertia: expected {what} as numbers, got {value!r:.80}") from None
+        raise ModelError(f"inertia: expected {what} as numbers, got {shown(value)}") from None
     if array.shape != shape:
         raise ModelError(f"inertia: expected {what} of shape {shape}, got shape {array.shape}")
     if np.isinf(array).any():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ShapeError
+from armdyn.errors import ShapeError, shown
 
 # Below this sine of the middle angle, round-off alone tells the outer two angles apart. Above it
 # each may be wrong by round-off / sine, but together they give the matrix back in all digits.
@@ -69,9 +69,7 @@ def compose(*turns: tuple[ArrayLike, int | None]) -> NDArray:
     for i, (turn, frame) in enumerate(turns, start=1):
         frame = i - 1 if frame is None else frame
         if not 0 <= frame < i:
-            raise ShapeError(
-                f"compose: turn {i} is given in frame {frame}, but only frames 0 to {i - 1} exist by then"
-            )
+            raise ShapeError(f"compose: turn {i} is given in frame {frame}, but only frames 0 to {i - 1} exist by then")
         R_0k = reached[frame]
         # 003 section 1.3: a turn M given in frame k is R_0k M R_k0 in frame 0, and premultiplies.
         reached.append(R_0k @ _matrix(turn) @ np.swapaxes(R_0k, -1, -2) @ reached[-1])
@@ -177,9 +175,7 @@ def to_quaternion(R: ArrayLike) -> NDArray:
     trace = np.trace(R, axis1=-2, axis2=-1)
     K = np.empty((*R.shape[:-2], 4, 4))
     K[..., 0, 0] = 1 + trace
-    axial = np.stack(
-        [R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]], -1
-    )
+    axial = np.stack([R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]], -1)
     K[..., 0, 1:] = K[..., 1:, 0] = axial
     K[..., 1:, 1:] = R + np.swapaxes(R, -1, -2) + (1 - trace)[..., None, None] * np.eye(3)
     best = np.argmax(np.diagonal(K, axis1=-2, axis2=-1), axis=-1)
@@ -209,11 +205,9 @@ def _numbers(value: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
     try:
         array = np.asarray(value, float)
     except (TypeError, ValueError):
-        raise ShapeError(f"rotation: expected {what} of numbers, got {value!r:.80}") from None
+        raise ShapeError(f"rotation: expected {what} of numbers, got {shown(value)}") from None
     if array.shape[array.ndim - len(shape) :] != shape:
-        raise ShapeError(
-            f"rotation: expected {what} of shape (..., {', '.join(map(str, shape))}), got {array.shape}"
-        )
+        raise ShapeError(f"rotation: expected {what} of shape (..., {', '.join(map(str, shape))}), got {array.shape}")
     if not np.isfinite(array).all():
         raise ShapeError(f"rotation: expected {what} of finite numbers, got NaN or infinity")
     return array

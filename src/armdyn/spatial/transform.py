@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, shown
 
 # Written rotations carry few digits: a URDF or a table printed with six is still a rotation.
 ORTHOGONALITY = 1e-6
@@ -36,7 +36,7 @@ def check_transform(T: ArrayLike, what: str) -> NDArray:
     try:
         T = np.array(T, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{what}: expected a 4x4 matrix of numbers, got {T!r:.80}") from None
+        raise ModelError(f"{what}: expected a 4x4 matrix of numbers, got {shown(T)}") from None
     if T.shape != (4, 4):
         raise ModelError(f"{what}: expected a 4x4 rigid transform, got shape {T.shape}")
     if not np.isfinite(T).all():
@@ -54,8 +54,6 @@ def check_rotation(R: NDArray, what: str) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.abs(R.T @ R - np.eye(3)).max()
     if not error <= ORTHOGONALITY:
-        raise ModelError(
-            f"{what}: rotation is not orthogonal (R'R is off 1 by {error:.1e}); sheared or scaled?"
-        )
+        raise ModelError(f"{what}: rotation is not orthogonal (R'R is off 1 by {error:.1e}); sheared or scaled?")
     if np.linalg.det(R) < 0:
         raise ModelError(f"{what}: rotation has determinant -1 (a mirror image); swapped axes?")

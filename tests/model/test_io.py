@@ -1,0 +1,111 @@
+"""Loading and saving by suffix, and files that are not what they claim to be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn import Arm, load
+from armdyn.errors import ArmdynError, ReadError
+from armdyn.files import LARGEST_TEXT
+
+ROWS = [
+    {"kind": "R", "alpha": np.pi / 2, "mass": 2.0, "com": (0.1, 0, 0), "inertia": 0.1 * np.eye(3), "limits": (-1, 1)},
+    {"kind": "P", "a": 0.3, "theta": 0.4, "mass": 1.0, "com": (0, 0, 0.2), "inertia": 0.1 * np.eye(3)},
+]
+
+
+@pytest.fixture
+def arm():
+    return Arm.from_dh(ROWS, name="two")
+
+
+def test_toml_gives_the_same_arm_back(arm, tmp_path):
+    arm.save(tmp_path / "arm.toml")
+    again = load(tmp_path / "arm.toml")
+    assert again.fingerprint == arm.fingerprint
+    assert load(str(tmp_path / "arm.toml"), base="base", tip="tip").fingerprint == arm.fingerprint
+
+
+def test_urdf_gives_the_same_arm_back(arm, tmp_path, chain_poses):
+    arm.save(tmp_path / "arm.urdf")
+    again = load(tmp_path / "arm.urdf")
+    np.testing.assert_allclose(again.theta, arm.theta, rtol=0, atol=1e-14)
+    q = [0.3, 0.2]
+    np.testing.assert_allclose(chain_poses(again, q)[1], chain_poses(arm, q)[1], rtol=0, atol=1e-14)
+
+
+def test_a_toml_holds_one_chain(arm, tmp_path):
+    arm.save(tmp_path / "arm.toml")
+    with pytest.raises(ReadError, match="the chain's tip is 'tip', not 'hand'; only a URDF offers a choice"):
+        load(tmp_path / "arm.toml", tip="hand")
+
+
+def test_nothing_is_written_half(arm, tmp_path, monkeypatch):
+    path = tmp_path / "arm.toml"
+    path.write_text("old")
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        arm.save(path)
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["arm.toml"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.stl", b"", r"unknown kind of file '\.stl'; expected \.urdf, \.toml or \.csv"),
+        ("a", b"", "unknown kind of file ''"),
+        ("a.xacro", b"<robot/>", "a xacro is a program that writes a URDF"),
+        ("a.toml", b"\xff\xfe\x00", "expected UTF-8 text, got other bytes at position 0"),
+        ("a.csv", "kind,a\nR,1\n".encode("utf-16"), "expected UTF-8 text"),
+        ("a.toml", b"[[joint]]\nname = ", "not a TOML file, or truncated"),
+        ("a.toml", b"", r"expected one of \[\[joint\]\]"),
+    ],
+)
+def test_files_that_are_not_what_they_claim_are_refused(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ReadError, match=message):
+        load(path)
+
+
+@pytest.mark.parametrize("suffix", ["urdf", "toml", "csv"])
+def test_files_that_cannot_be_read(tmp_path, suffix):
+    with pytest.raises(ReadError, match=r"cannot be read .No such file"):
+        load(tmp_path / f"absent.{suffix}")
+    folder = tmp_path / f"folder.{suffix}"
+    folder.mkdir()
+    with pytest.raises(ReadError, match="cannot be read"):
+        load(folder)
+    with pytest.raises(ArmdynError):
+        load(f"nul\0.{suffix}")
+
+
+@pytest.mark.parametrize("suffix", ["urdf", "toml", "csv"])
+def test_a_huge_file_is_refused_before_it_is_read(tmp_path, suffix):
+    path = tmp_path / f"huge.{suffix}"
+    with path.open("wb") as stream:
+        stream.truncate(1_000_000_000)  # a hole: it takes no space, but reading it would take a gigabyte
+    assert path.stat().st_size > LARGEST_TEXT
+    with pytest.raises(ReadError, match="1000 MB, more than the 50 MB allowed"):
+        load(path)
+
+
+def test_a_byte_order_mark_does_no_harm(arm, tmp_path):
+    arm.save(tmp_path / "arm.toml")
+    (tmp_path / "bom.toml").write_bytes(b"\xef\xbb\xbf" + (tmp_path / "arm.toml").read_bytes())
+    assert load(tmp_path / "bom.toml").fingerprint == arm.fingerprint
+
+
+def test_saving_elsewhere_is_refused(arm, tmp_path):
+    with pytest.raises(ArmdynError, match=r"unknown kind of file '\.json' in .*expected \.urdf or \.toml"):
+        arm.save(tmp_path / "arm.json")
+
+    with pytest.raises(ArmdynError, match="onto= keeps the contents of a URDF"):
+        arm.save(tmp_path / "arm.toml", onto=tmp_path / "arm.urdf")
+
+
+def test_load_is_public():
+    assert armdyn.load is load
