@@ -39,7 +39,6 @@ JOINT_KEYS = (
     "name", "kind", "axis", "before", "after", "limits", "friction", "drive",
     "link", "theta", "mass", "com", "inertia",
 )  # fmt: skip
-SAME_AS = {"theta": "inertial"}  # a joint has no DH angle that `theta` could mean
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
@@ -123,7 +122,8 @@ def _joint_and_link(table: Any, where: str, physical: bool) -> tuple[Joint, Link
         **{key: pose_from(table[key], f"{where}: {key}") for key in ("before", "after") if key in table},
         **{key: table[key] for key in ("axis",) if key in table},
     )
-    body = inertia_from({SAME_AS.get(key, key): value for key, value in table.items()}, where)
+    given = {key: table.get(key) for key in ("mass", "com", "inertia")}
+    body = inertia_from({"inertial": table.get("theta"), **given}, where)
     if physical:
         body.refuse_impossible(where)
     return joint, Link(table["link"], body)
