@@ -39,9 +39,7 @@ def test_joints_do_not_feel_links_before_them(random_arm):
         assert not Y[j + 1 :, 10 * j : 10 * (j + 1)].any()
 
 
-@pytest.mark.parametrize(
-    "name", ["regressor_planar2R", "regressor_general_RPR_sdh", "regressor_puma560_mdh_akb"]
-)
+@pytest.mark.parametrize("name", ["regressor_planar2R", "regressor_general_RPR_sdh", "regressor_puma560_mdh_akb"])
 def test_golden_regressors(golden, golden_arm, name):
     data = golden(name)
     arm = golden_arm(data["robot"])
@@ -55,3 +53,17 @@ def test_wrong_shape_is_named(random_arm):
     arm = random_arm("RR", seed=0)
     with pytest.raises(ShapeError, match=r"regressor: expected qdd of shape \(\.\.\., 2\)"):
         armdyn.regressor(arm, [0, 0], [0, 0], [0, 0, 0])
+
+
+def test_against_pinocchio():
+    pin = pytest.importorskip("pinocchio")
+    from armdyn.model.pinocchio_bridge import to_pinocchio
+
+    arm = armdyn.arms.panda()
+    model = to_pinocchio(arm)
+    data = model.createData()
+    q, qd, qdd = np.random.default_rng(3).uniform(-1, 1, (3, 20, arm.n))
+    Y = armdyn.regressor(arm, q, qd, qdd)
+    for k in range(20):
+        expected = pin.computeJointTorqueRegressor(model, data, q[k], qd[k], qdd[k])
+        np.testing.assert_allclose(Y[k], expected, **CLOSE)

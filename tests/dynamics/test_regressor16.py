@@ -7,7 +7,12 @@ import pytest
 
 import armdyn
 from armdyn import Arm, Inertia
-from armdyn.dynamics.regressor16 import columns16, parameter_names16, ten_from_sixteen
+from armdyn.dynamics.regressor16 import (
+    columns16,
+    parameter_names16,
+    ten_from_sixteen,
+    unknown_columns16,
+)
 from armdyn.errors import ArmdynError, ModelError
 
 # Both derivations and the ten-parameter form agree to round-off; the entries are of order 10.
@@ -70,13 +75,38 @@ def test_two_link_load_example(golden, form):
         dropped = set(columns) - set(wanted)
         assert dropped == {"m1", "Ixx3", "Iyy3"}
         assert all(not columns[name].any() for name in dropped)
-        np.testing.assert_allclose(
-            np.stack([columns[name] for name in wanted], 1), case["Y"], rtol=1e-12, atol=1e-12
-        )
+        np.testing.assert_allclose(np.stack([columns[name] for name in wanted], 1), case["Y"], rtol=1e-12, atol=1e-12)
+
+
+def test_unknown_quantities_and_the_entries_that_contain_them(random_arm):
+    """(15)-(18): changing a quantity changes exactly the entries named, and known and unknown parts add up."""
+    arm = random_arm("RR", seed=0)
+    names = parameter_names16(2, load=True)
+    unknown = unknown_columns16(["px3"], 2, load=True)
+    assert [names[k] for k in unknown] == ["mpx3", "mpxx3", "mpxy3", "mpxz3"]
+    assert [names[k] for k in unknown_columns16(["m1", "Ixy2"], 2)] == [*names[:10], "Ixy2"]
+    loads = [Inertia.from_com(0.5, [x, 0.2, 0.3], np.eye(3)) for x in (0.1, 0.4)]
+    before, after = (armdyn.theta16(arm, load) for load in loads)
+    assert sorted(np.flatnonzero(np.abs(after - before) > 1e-12)) == unknown
+    Y = armdyn.regressor16(arm, *np.ones((3, 2)), load=True)
+    known = np.delete(np.arange(48), unknown)
+    tau = Y[:, unknown] @ after[unknown] + Y[:, known] @ before[known]
+    np.testing.assert_allclose(tau, Y @ after, **CLOSE)
+
+
+@pytest.mark.parametrize("form", ["iteration", "closed"])
+def test_golden_puma560(golden, golden_arm, form):
+    data = golden("regressor_puma560_mdh_akb")
+    arm = golden_arm(data["robot"])
+    for case in data["cases"]:
+        Y = armdyn.regressor16(arm, case["q"], case["qd"], case["qdd"], form=form)
+        np.testing.assert_allclose(Y, case["Y16"], rtol=1e-11, atol=1e-12)
 
 
 def test_mistakes_are_named(random_arm):
     arm = random_arm("RR", seed=0)
+    with pytest.raises(ArmdynError, match="no quantity 'mass1'; expected m, px, py, pz"):
+        unknown_columns16(["mass1"], 2)
     with pytest.raises(ArmdynError, match="expected form 'iteration' or 'closed', got 'fast'"):
         armdyn.regressor16(arm, [0, 0], [0, 0], [0, 0], form="fast")
     with pytest.raises(ArmdynError, match="unknown shape 'cube'; expected one of general"):

@@ -57,9 +57,19 @@ def possible_theta(base: BaseParameters, theta_base: ArrayLike, near: ArrayLike 
 
 
 def possible_range(base: BaseParameters, theta_base: ArrayLike, name: str) -> tuple[float, float]:
-    """Smallest and largest value of a parameter such as `m3` over all possible bodies behind base parameters.
+    """Smallest and largest value of one parameter over all possible bodies behind base parameters.
 
-    Infinite where the set is unbounded: the mass of the first link may be anything, for example.
+    Parameters
+    ----------
+    base : BaseParameters
+    theta_base : array_like, shape (count,)
+    name : str
+        A full parameter such as `m3` (see `base.parameter_names`).
+
+    Returns
+    -------
+    low, high : float
+        Infinite where the set is unbounded: the mass of the first link may be anything, for example.
     """
     cp = _cvxpy()
     wanted = _checked(base, theta_base)

@@ -31,6 +31,7 @@ class Gap(NamedTuple):
     weakest_kept: float  # unexplained part of a kept column, as a fraction of the longest column
     strongest_dropped: float  # the same of a dropped column
     singular: float  # smallest singular value of the kept columns (scaled to unit length) over the largest
+    beyond: float  # of all columns: the singular value after the last that counts, over the largest
 
 
 class Reduction(NamedTuple):
@@ -142,15 +143,17 @@ def _independent(A: NDArray, order: list[int], tolerance: float) -> tuple[list[i
 
 
 def _gap(A: NDArray, kept: list[int], unexplained: NDArray, what: str) -> Gap:
-    """How clearly the kept columns stand out; an error where they do not."""
+    """How clearly the kept columns stand out; an error where they do not, or where singular values disagree."""
     own = A[:, kept]
     singular = np.linalg.svd(own / np.linalg.norm(own, axis=0), compute_uv=False)
+    every = np.append(np.linalg.svd(A, compute_uv=False), 0.0)
     gap = Gap(
         float(unexplained[kept].min(initial=1.0)),
         float(np.delete(unexplained, kept).max(initial=0.0)),
         float(singular[-1] / singular[0]) if kept else 1.0,
+        float(every[len(kept)] / (every[0] or 1.0)),
     )
-    if gap.weakest_kept < CLEAR_GAP * gap.strongest_dropped:
+    if gap.weakest_kept < CLEAR_GAP * max(gap.strongest_dropped, gap.beyond):
         raise RankError(
             f"{what}: the number of independent parameters is not clear: of the weakest of {len(kept)} kept "
             f"columns {gap.weakest_kept:.1e} is unexplained by the others, of the strongest dropped one "

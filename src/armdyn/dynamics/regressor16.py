@@ -45,6 +45,15 @@ SHAPES = {
     "principal z": (0, 3, 6, 10, 11, 12),  # (51), centre on the z axis
 }
 
+# Physical quantities of a link and the entries that contain them (before equation 15).
+PHYSICAL = {
+    "m": tuple(range(10)),
+    **{
+        f"p{axis}": tuple(k for k, name in enumerate(NAMES) if name.startswith("mp") and axis in name) for axis in "xyz"
+    },
+    **{name: (k,) for k, name in enumerate(NAMES) if name.startswith("I")},
+}
+
 
 def theta16(arm: Arm, load: Inertia | None = None) -> NDArray:
     """The arm's sixteen parameters a link: `inverse_dynamics = regressor16(...) @ theta16(arm)`.
@@ -94,6 +103,24 @@ def columns16(shapes: list[str]) -> list[int]:
     if unknown:
         raise ArmdynError(f"columns16: unknown shape {unknown[0]!r}; expected one of {', '.join(SHAPES)}")
     return [SIZE * i + k for i, shape in enumerate(shapes) for k in SHAPES[shape]]
+
+
+def unknown_columns16(names: list[str], n: int, load: bool = False) -> list[int]:
+    """Columns of `regressor16` whose parameters contain an unknown physical quantity (equations 15-18).
+
+    Quantities: mass `m3`, centre `px3`, `py3`, `pz3` and moments about it `Ixx3` ... `Iyz3`; the load has the
+    index n + 1. With these columns as Y_u, the torque of the known parameters is the rest times `theta16`.
+    """
+    found = set()
+    for name in names:
+        quantity = name.rstrip("0123456789")
+        index = name[len(quantity) :]
+        if quantity not in PHYSICAL or not index or not 1 <= int(index) <= n + load:
+            raise ArmdynError(
+                f"unknown_columns16: no quantity {name!r}; expected {', '.join(PHYSICAL)} with a number 1 to {n + load}"
+            )
+        found |= {SIZE * (int(index) - 1) + k for k in PHYSICAL[quantity]}
+    return sorted(found)
 
 
 def ten_from_sixteen() -> NDArray:
