@@ -6,18 +6,25 @@ which it is described, so that joining two bodies is adding them.
 
 from __future__ import annotations
 
-from armdyn.dynamics.body import Body, link_theta, symmetric, turned_tensor
+from armdyn.dynamics.body import Body, link_theta, turned_tensor
 from armdyn.kinematics.motion import Motion, Symbol
 from armdyn.trace.symbols import ca
 
 
 def turned_tensor_z(c: Symbol, s: Symbol, A: Symbol) -> Symbol:
-    """Rz A Rz' for a symmetric A, with c, s the cosine and sine of the angle."""
-    a, b, d = A[0, 0], A[0, 1], A[1, 1]
-    u, v = c * a - s * b, c * b - s * d
-    xx, xy = c * u - s * v, s * u + c * v
-    xz, yz = c * A[0, 2] - s * A[1, 2], s * A[0, 2] + c * A[1, 2]
-    return symmetric(xx, xy, xz, a + d - xx, yz, A[2, 2])
+    """Rz A Rz' for any A, with c, s the cosine and sine of the angle.
+
+    Of the upper left block only what a turn about z changes is multiplied; a symmetric A stays symmetric.
+    """
+    k = s * (A[0, 0] - A[1, 1]) + c * (A[0, 1] + A[1, 0])
+    sk, ck = s * k, c * k
+    return ca.blockcat(
+        [
+            [A[0, 0] - sk, ck - A[1, 0], c * A[0, 2] - s * A[1, 2]],
+            [ck - A[0, 1], A[1, 1] + sk, s * A[0, 2] + c * A[1, 2]],
+            [c * A[2, 0] - s * A[2, 1], s * A[2, 0] + c * A[2, 1], A[2, 2]],
+        ]
+    )
 
 
 def link_to_joint(m: Motion, body: Body) -> Body:

@@ -15,14 +15,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from armdyn.dynamics.body import link_theta
-from armdyn.dynamics.composite import (
-    Body,
-    carry,
-    symmetric,
-    tensor_to_parent,
-    turned_tensor,
-    turned_to_parent,
-)
+from armdyn.dynamics.body import Body, symmetric, turned_tensor
+from armdyn.dynamics.composite import carry, tensor_to_parent, turned_to_parent
 from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
 from armdyn.dynamics.regroup import regrouped
 from armdyn.dynamics.velocity import Twist, twists

@@ -17,10 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from numpy.typing import NDArray
-
-from armdyn.dynamics.composite import Body, wrench_to_joint, wrench_to_parent
+from armdyn.dynamics.composite import carry, wrench_to_joint, wrench_to_parent
 from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
+from armdyn.dynamics.moments import Moments
 from armdyn.dynamics.newton_euler import (
     LinkMotion,
     base_link_motion,
@@ -75,61 +74,6 @@ def position_push(m: Motion, parent: LinkMotion) -> Push:
     return Push(cross_z(parent.a), cross_z(parent.wd) + ca.cross(parent.w, wz), wz)
 
 
-# -- moments of all that a joint carries ---------------------------------------------------------------------
-
-
-class Moments(NamedTuple):
-    """Mass and velocity of a cloud of particles: L = 2 sum m v and V = 2 sum m v r', seen from the origin."""
-
-    body: Body
-    L: Symbol
-    V: Symbol
-
-    @classmethod
-    def of(cls, theta: Symbol, w: Symbol) -> Moments:
-        """A link that turns with w: v = w x r, and 2 sum m r r' = tr(I) 1 - 2 I."""
-        body = Body.of(theta)
-        second = ca.trace(body.I) * ca.SX.eye(3) - 2 * body.I
-        return cls(body, 2 * ca.cross(w, body.h), ca.mtimes(ca.skew(w), second))
-
-    def joined(self, other: Moments) -> Moments:
-        """Both clouds as one."""
-        return Moments(self.body.joined(other.body), self.L + other.L, self.V + other.V)
-
-    def shifted(self, p: Symbol, u: Symbol) -> Moments:
-        """Seen from a point from which the present origin is at p and moves with u / 2."""
-        body = self.body.shifted(p)
-        return Moments(body, self.L + body.m * u, self.V + ca.mtimes(self.L, p.T) + ca.mtimes(u, body.h.T))
-
-    def turned(self, R: NDArray) -> Moments:
-        """In other axes: vectors v become R v."""
-        return Moments(self.body.turned(R), ca.mtimes(R, self.L), ca.mtimes(ca.mtimes(R, self.V), R.T))
-
-    def turned_z(self, c: Symbol, s: Symbol) -> Moments:
-        """In axes turned about z by an angle with cosine c and sine s."""
-        m, h, I = self.body
-        body = Body(m, vector_turned_z(c, s, h), matrix_turned_z(c, s, I))
-        return Moments(body, vector_turned_z(c, s, self.L), matrix_turned_z(c, s, self.V))
-
-
-def vector_turned_z(c: Symbol, s: Symbol, v: Symbol) -> Symbol:
-    """Rz v."""
-    return ca.vertcat(c * v[0] - s * v[1], s * v[0] + c * v[1], v[2])
-
-
-def matrix_turned_z(c: Symbol, s: Symbol, A: Symbol) -> Symbol:
-    """Rz A Rz'; the part of A that a turn about z leaves alone is never multiplied."""
-    k = s * (A[0, 0] - A[1, 1]) + c * (A[0, 1] + A[1, 0])
-    sk, ck = s * k, c * k
-    return ca.blockcat(
-        [
-            [A[0, 0] - sk, ck - A[1, 0], c * A[0, 2] - s * A[1, 2]],
-            [ck - A[0, 1], A[1, 1] + sk, s * A[0, 2] + c * A[1, 2]],
-            [c * A[2, 0] - s * A[2, 1], s * A[2, 0] + c * A[2, 1], A[2, 2]],
-        ]
-    )
-
-
 # -- crossing a joint ----------------------------------------------------------------------------------------
 
 
@@ -153,9 +97,7 @@ class Crossing(NamedTuple):
 
     def to_parent(self, moments: Moments) -> Moments:
         """Moments at the joint's point in joint axes, seen from the parent's link frame."""
-        if self.m.is_revolute:
-            moments = moments.turned_z(*self.m.cos_sin)
-        return moments.turned(self.m.segment.R_before).shifted(ca.SX(self.m.before), self.u_before)
+        return moments.turned_to_parent(self.m).shifted(ca.SX(self.m.before), self.u_before)
 
     def to_joint(self, moments: Moments) -> Moments:
         """Moments in the link's frame, seen from the joint's point in joint axes."""
@@ -263,9 +205,7 @@ def torque_matrices(crossings: list[Crossing], carried: list[Load]) -> TorqueMat
             if i < j:
                 outer, inner = crossings[i + 1], crossings[i]
                 feel = feel.carried(outer, inner)
-                by_speed, by_place = (
-                    wrench_to_joint(inner.m, *wrench_to_parent(outer.m, *w)) for w in (by_speed, by_place)
-                )
+                by_speed, by_place = (carry(outer.m, inner.m, *wrench) for wrench in (by_speed, by_place))
                 C[j, i], K[j, i] = feel.of_push(speed[i]), feel.of_push(place[i])
             M[i, j] = M[j, i] = along_joint(m, feel.f, feel.n)  # (82), (81)
             C[i, j] = along_joint(m, *by_speed)  # (96), (95)
