@@ -6,7 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from armdyn.errors import ReadError
+from armdyn.errors import ArmdynError, ReadError
 
 # No description of an arm comes near this size; a larger file is a mistake or an attack.
 LARGEST_TEXT = 50_000_000
@@ -32,9 +32,7 @@ def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> byt
     try:
         size = path.stat().st_size
         if size > largest:
-            raise ReadError(
-                f"{path}: the file has {size / 1e6:.0f} MB, more than the {largest / 1e6:.0f} MB allowed"
-            )
+            raise ReadError(f"{path}: the file has {size / 1e6:.0f} MB, more than the {largest / 1e6:.0f} MB allowed")
         with path.open("rb") as stream:
             data = stream.read(largest + 1)
     except OSError as error:
@@ -55,6 +53,8 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
     (full disk, Ctrl-C) leaves the old one in place.
     """
     path = Path(path)
+    if not path.parent.is_dir():
+        raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'")
     payload = data.encode() if isinstance(data, str) else data
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from armdyn import Arm, as_dh, dh_frames, dh_parameters
+from armdyn import Arm, as_dh, dh_frames, dh_parameters, inverse_dynamics, load
 from armdyn.errors import ModelError
 from armdyn.model.arm import Link
 from armdyn.model.joint import Joint
@@ -47,7 +47,9 @@ def test_intersecting_axes():
     table = dh_frames([(O, Z), ((0.0, 2.0, 0.4), Y)])
     assert table.cases == ("intersecting",)
     np.testing.assert_allclose(table.frames[1][:3, 3], (0, 0, 0.4), atol=1e-15)
-    np.testing.assert_allclose(table.frames[1][:3, 0], np.cross(Z, Y), atol=1e-15)
+    # x is a normal of the plane of the axes, and of the two the one nearer to the previous x
+    np.testing.assert_allclose(table.frames[1][:3, 0], X, atol=1e-15)
+    assert table.rows[0] == ("R", 0.0, -np.pi / 2, 0.4, 0.0)
     rules_hold(table.frames)
 
 
@@ -125,12 +127,8 @@ def test_bodies_stay_where_they_are(chain_poses, convention, arm, seed):
         arm.tip_name,
     )
     q = np.random.default_rng(seed).uniform(-2, 2, arm.n)
-    for one, other, T, U in zip(
-        arm.links, same.links, chain_poses(arm, q)[0], chain_poses(same, q)[0], strict=True
-    ):
-        np.testing.assert_allclose(
-            one.inertia.moved(T).theta, other.inertia.moved(U).theta, rtol=0, atol=1e-8
-        )
+    for one, other, T, U in zip(arm.links, same.links, chain_poses(arm, q)[0], chain_poses(same, q)[0], strict=True):
+        np.testing.assert_allclose(one.inertia.moved(T).theta, other.inertia.moved(U).theta, rtol=0, atol=1e-8)
 
 
 GENERAL = [
@@ -147,9 +145,7 @@ def test_a_table_is_found_again(convention):
     np.testing.assert_array_equal(table.tool_pose, np.eye(4))
     for row, given_row in zip(table.rows, GENERAL, strict=True):
         for key, value in given_row.items():
-            assert (
-                getattr(row, key) == pytest.approx(value, abs=1e-14) if key != "kind" else row.kind == value
-            )
+            assert getattr(row, key) == pytest.approx(value, abs=1e-14) if key != "kind" else row.kind == value
 
 
 def test_puma_table_is_found_again(golden, golden_arm):
@@ -159,6 +155,26 @@ def test_puma_table_is_found_again(golden, golden_arm):
         # the free signs of the procedure may turn a normal round: lengths and cosines are invariant
         assert abs(row.a) == pytest.approx(abs(joint["a"]), abs=1e-12)
         assert np.cos(row.alpha) == pytest.approx(np.cos(joint["alpha"]), abs=1e-12)
+
+
+def test_a_urdf_gives_the_published_table(shared):
+    # KUKA LBR iiwa 14: all lengths lie along the axes, all twists are right angles
+    arm = load(shared / "models" / "kuka_iiwa" / "iiwa14_pybullet.urdf")
+    table = dh_parameters(arm, "modified")
+    assert [round(row.d, 9) for row in table.rows[:-1]] == [0.36, 0, 0.42, 0, 0.4, 0]
+    # the file writes pi/2 with twelve digits
+    alpha = np.array([row.alpha for row in table.rows])
+    np.testing.assert_allclose(alpha * 2 / np.pi, [0, -1, 1, 1, -1, -1, 1], rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_torques_do_not_depend_on_the_description(convention):
+    rng = np.random.default_rng(5)
+    bodies = [Inertia.from_com(1.0 + i, rng.uniform(-0.2, 0.2, 3), 0.1 * np.eye(3)) for i in range(3)]
+    arm = Arm.from_dh(GENERAL, "standard").with_theta(np.concatenate([body.theta for body in bodies]))
+    q, qd, qdd = rng.uniform(-1, 1, (3, 10, 3))
+    other = as_dh(arm, convention)
+    np.testing.assert_allclose(inverse_dynamics(other, q, qd, qdd), inverse_dynamics(arm, q, qd, qdd), atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,10 @@ from armdyn.spatial.transform import check_transform, inverse, transform
 # Sine of the angle below which axes count as parallel. Calling axes at sine s parallel costs an error of s
 # lengths, and their common normal suffers from round-off / s: the two meet at the root of 1e-16.
 PARALLEL = 1e-8
-# Relative to the size of the arm, what is nearer than this touches; angles this near a right one are right.
+# Relative to the size of the arm, axes nearer than this intersect.
 TOUCHING = 1e-12
-RIGHT = 1e-14
+# Lengths and angles this near to zero or a right angle are round-off, and made exact.
+EXACT = 1e-14
 
 
 class DhRow(NamedTuple):
@@ -103,9 +104,9 @@ def dh_frames(
     Notes
     -----
     The procedure's free choices are made so: normals of skew axes point from the previous axis to
-    the next, and of intersecting axes along z_{i-1} x z_i; parallel axes are joined where d is zero;
-    frame 0 is `base` and frame n is `tip` if the rules allow it, else they lie as near to them as
-    the axes let them.
+    the next, those of intersecting axes are within a right angle of the previous normal; parallel
+    axes are joined where d is zero; frame 0 is `base` and frame n is `tip` if the rules allow it,
+    else they lie as near to them as the axes let them.
     """
     if not isinstance(convention, str) or convention not in CONVENTIONS:
         raise ModelError(f"dh_frames: unknown convention {shown(convention)}; expected {' or '.join(CONVENTIONS)}")
@@ -222,7 +223,9 @@ def _common_normal(previous: _Line, following: _Line, before: _Normal, size: flo
     on_previous = previous.point + z * (np.cross(gap, z_next) @ x) / sine
     on_next = following.point + z_next * (np.cross(gap, z) @ x) / sine
     if abs(gap @ x) <= TOUCHING * size:
-        return _Normal(x, on_previous, on_next, "intersecting")  # (b)
+        # (b): of the two normals of the plane the one nearer to the previous x, so that theta is small
+        x = -x if x @ before.x < -EXACT else x
+        return _Normal(x, on_previous, on_next, "intersecting")
     return _Normal(x * np.sign(gap @ x), on_previous, on_next, "skew")  # (a)
 
 
@@ -251,8 +254,8 @@ def _square_foot(origin: NDArray, x: NDArray, line: _Line, size: float) -> NDArr
     """The point of `line` that lies on the line through `origin` along `x`, if they meet at a right angle."""
     foot = _foot(origin, line)
     to_line = foot - origin
-    meets = np.abs(to_line - (to_line @ x) * x).max() <= TOUCHING * size
-    return foot if meets and abs(x @ line.direction) <= TOUCHING else None
+    meets = np.abs(to_line - (to_line @ x) * x).max() <= EXACT * size
+    return foot if meets and abs(x @ line.direction) <= EXACT else None
 
 
 def _foot(point: NDArray, line: _Line) -> NDArray:
@@ -294,14 +297,14 @@ def _z_screw(before: _Normal, after: _Normal, line: _Line, size: float) -> tuple
 
 
 def _length(value: float, size: float) -> float:
-    return 0.0 if abs(value) <= TOUCHING * size else value
+    return 0.0 if abs(value) <= EXACT * size else value
 
 
 def _angle(u: NDArray, v: NDArray, about: NDArray) -> float:
     """The angle from u to v about a direction across both, in (-pi, pi]; right angles are exact."""
     angle = float(np.arctan2(np.cross(u, v) @ about, u @ v))
     right = round(angle / (np.pi / 2)) * (np.pi / 2)
-    angle = right if abs(angle - right) < RIGHT else angle
+    angle = right if abs(angle - right) < EXACT else angle
     return angle + 2 * np.pi if angle <= -np.pi else angle + 0.0
 
 
@@ -324,10 +327,10 @@ def _table(
     frames = [base_pose]
     for row in rows:
         frames.append(frames[-1] @ dh_transform(row.a, row.alpha, row.d, row.theta, convention))
-    tool_pose = np.eye(4) if T_tip is None else _clean(inverse(frames[-1]) @ T_tip)
+    tool_pose = np.eye(4) if T_tip is None else _clean(inverse(frames[-1]) @ T_tip, len(rows))
     return DhTable(convention, rows, base_pose, tool_pose, np.array(frames), cases)
 
 
-def _clean(T: NDArray) -> NDArray:
-    """The identity where it is one up to round-off."""
-    return np.eye(4) if np.abs(T - np.eye(4)).max() <= TOUCHING else T
+def _clean(T: NDArray, n: int) -> NDArray:
+    """The identity where it is one up to the round-off of n rows."""
+    return np.eye(4) if np.abs(T - np.eye(4)).max() <= n * EXACT else T
