@@ -128,6 +128,9 @@ def test_base_parameters_with_joint_terms(random_arm):
         every = np.random.default_rng(2).normal(size=10 * arm.n + 3 * arm.n)
         tau = armdyn.full_regressor(arm, *state, terms=terms) @ every
         np.testing.assert_allclose(base.regressor(*state) @ base.project(every), tau, **CLOSE)
+        # The joints keep their own parameters; the links' torques are the original's.
+        rigid = armdyn.inverse_dynamics(arm, *state)
+        np.testing.assert_allclose(armdyn.inverse_dynamics(base.arm, *state), rigid, **CLOSE)
 
 
 def test_planar_arm_with_gravity_along_its_axes_has_no_gravity_parameters():

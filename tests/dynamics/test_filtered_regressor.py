@@ -32,6 +32,10 @@ def test_low_pass_is_exact_for_ramps():
     np.testing.assert_allclose(z, 2 + 3 * t - 3 / a + c * np.exp(-a * t), rtol=1e-12)
 
 
+def test_a_single_sample_is_the_initial_state():
+    np.testing.assert_array_equal(LowPass(20.0, DT).batch([[3.0, 4.0]], z0=1.0), [[1.0, 1.0]])
+
+
 @pytest.mark.parametrize("kinds", ["RPR", "RRR"])
 def test_filtered_regressor_equals_filtered_torque(random_arm, kinds):
     arm = random_arm(kinds, seed=2)

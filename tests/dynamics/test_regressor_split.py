@@ -61,7 +61,7 @@ def test_adaptive_torque_is_the_regressor_times_theta(arm, state):
 def test_physical_names_stand_for_every_entry_that_contains_them(arm):
     assert set(unknown_parameters(arm, ["mass2"]).names) == {f"{n}2" for n in armdyn.spatial.inertia.NAMES}
     assert set(unknown_parameters(arm, ["px4"]).names) == {"mx4", "Iyy4", "Izz4", "Ixy4", "Ixz4"}
-    assert unknown_parameters(arm, ["Jxy1"]).names == ("Ixy1",)
+    assert unknown_parameters(arm, "Jxy1").names == ("Ixy1",)
     # Changing the centre along x changes exactly those entries.
     body = Inertia.from_com(2.0, [0.1, 0.2, 0.3], np.eye(3))
     moved = Inertia.from_com(2.0, [0.4, 0.2, 0.3], np.eye(3))

@@ -93,13 +93,15 @@ class LowPass:
         u = np.asarray(u, float)
         if u.ndim == 0 or not len(u):
             raise ShapeError(f"low-pass: expected samples along the first axis, got shape {u.shape}")
-        z0 = np.broadcast_to(np.asarray(z0, float), u.shape[1:])
-        state = (self.decay * z0 + self.old * u[0])[None]
-        rest = lfilter([self.new, self.old], [1.0, -self.decay], u[1:], axis=0, zi=state - 0.0)[0]
-        return np.concatenate([z0[None], rest])
+        z = np.empty_like(u)
+        z[0] = z0
+        if len(u) > 1:
+            state = self.decay * z[:1] + self.old * u[:1]
+            z[1:] = lfilter([self.new, self.old], [1.0, -self.decay], u[1:], axis=0, zi=state)[0]
+        return z
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FilteredRegressor:
     """Regressor of the low-passed torque: `tau_f = Y_f @ theta`, from positions and velocities.
 

@@ -200,6 +200,7 @@ def unknown_parameters(arm: Arm, names: Iterable[str]) -> Split:
         entry that contains them: `mass2`, `px2`, `py2`, `pz2` (centre), `Jxx2` ... `Jyz2` (about the centre).
     """
     every = [f"{name}{i + 1}" for i in range(arm.n) for name in inertial.NAMES]
+    names = [names] if isinstance(names, str) else names
     entries = sorted({every.index(e) for name in names for e in _entries(arm, name, every)})
     if not entries:
         raise ArmdynError("unknown_parameters: expected at least one name, got none")
