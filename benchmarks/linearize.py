@@ -1,6 +1,7 @@
 """The linearised arm against Pinocchio, in one process: `python benchmarks/linearize.py [samples]`.
 
-Times are the best of several runs, per sample. Ratios are what matters: the machine may be busy.
+All candidates take turns of a few milliseconds, and the best turn of each counts, so that others who use the
+machine slow all of them alike. Ratios are what matters.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -16,19 +17,19 @@ import pinocchio as pin
 import armdyn
 from armdyn.model.pinocchio_bridge import to_pinocchio
 
+TURNS = 40
+FEW = 500  # samples a turn of what takes long
 
-def best(run: Callable[[], object], repeat: int = 9) -> float:
-    run()
-    times = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return min(times)
+
+class Candidate(NamedTuple):
+    name: str
+    run: Callable[[], Any]
+    samples: int
+    against: str | None = None  # the name of another candidate
 
 
 def matrix_alone(name: str) -> Callable[..., Any]:
-    """A kernel that computes only C or only K: what three parallel passes would run."""
+    """A function that computes only C or only K: what three parallel passes would run."""
 
     @armdyn.traced(q="n", qd="n", qdd="n", theta="10*n", gravity="3", returns={name: "n, n"})
     def alone(arm, q, qd, qdd, *, theta, gravity):
@@ -50,63 +51,66 @@ def check(arm, model, state) -> None:
         np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8 * np.abs(theirs).max())
 
 
-def main(samples: int = 10_000) -> None:
+def candidates(samples: int) -> list[Candidate]:
     arm = armdyn.arms.panda()
     model = to_pinocchio(arm)
-    model.armature = np.zeros(arm.n)  # the rigid arm alone, as in `linearize`
-    data = model.createData()
-    n, rng = arm.n, np.random.default_rng(0)
-    q, qd, qdd = rng.normal(size=(3, samples, n))
-    tau = armdyn.inverse_dynamics(arm, q, qd, qdd)
-    check(arm, model, (q[0], qd[0], qdd[0]))
+    data, n = model.createData(), arm.n
+    motion = q, qd, qdd = np.random.default_rng(0).normal(size=(3, samples, n))
+    tau = armdyn.inverse_dynamics(arm, *motion)
+    state = [x[0].copy() for x in motion]
+    check(arm, model, state)
+    out3, out5 = armdyn.torque_derivatives(arm, *motion), armdyn.linearize(arm, *motion)
+    only_C, only_K = matrix_alone("C"), matrix_alone("K")
+    call = armdyn.kernel(armdyn.linearize, arm)
 
     def rnea() -> None:
-        for k in range(samples):
+        for k in range(FEW):
             pin.computeRNEADerivatives(model, data, q[k], qd[k], qdd[k])
 
-    def both() -> None:
-        for k in range(samples):
+    def rnea_and_aba() -> None:
+        for k in range(FEW):
             pin.computeRNEADerivatives(model, data, q[k], qd[k], qdd[k])
             pin.computeABADerivatives(model, data, q[k], qd[k], tau[k])
 
-    out3 = armdyn.torque_derivatives(arm, q, qd, qdd)
-    out5 = armdyn.linearize(arm, q, qd, qdd)
-    alone = [matrix_alone("C"), matrix_alone("K")]
-    outs = [np.empty((samples, n, n)) for _ in range(3)]
-
     def three_passes() -> None:
-        armdyn.mass_matrix(arm, q, out=outs[0])
-        for f, out in zip(alone, outs[1:], strict=True):
-            f(arm, q, qd, qdd, out=out)
+        armdyn.mass_matrix(arm, q, out=out3.M)
+        only_C(arm, *motion, out=out3.C)
+        only_K(arm, *motion, out=out3.K)
 
-    state = q[0].copy(), qd[0].copy(), qdd[0].copy()
-    call = armdyn.kernel(armdyn.linearize, arm)
-    p3, p5 = best(rnea, 3) / samples, best(both, 3) / samples
-    rows = [
-        ("pinocchio computeRNEADerivatives", p3, p3),
-        ("tau, M, C, K into out=", best(lambda: armdyn.torque_derivatives(arm, q, qd, qdd, out=out3)) / samples, p3),
-        ("tau, M, C, K fresh", best(lambda: armdyn.torque_derivatives(arm, q, qd, qdd)) / samples, p3),
-        ("M, C, K in three passes into out=", best(three_passes) / samples, p3),
-        (
-            "tau, M, C, K into out=, two threads",
-            best(lambda: armdyn.torque_derivatives(arm, q, qd, qdd, out=out3, threads=2)) / samples,
-            p3,
+    def threaded() -> None:
+        armdyn.torque_derivatives(arm, *motion, out=out3, threads=2)
+
+    three, five = "Pinocchio: RNEA derivatives", "Pinocchio: RNEA and ABA derivatives"
+    return [
+        Candidate(three, rnea, FEW),
+        Candidate("tau, M, C, K, out=", lambda: armdyn.torque_derivatives(arm, *motion, out=out3), samples, three),
+        Candidate("  fresh arrays", lambda: armdyn.torque_derivatives(arm, *motion), samples, three),
+        Candidate("  M, C, K in three passes, out=", three_passes, samples, three),
+        Candidate(
+            "  two threads, out=", lambda: armdyn.torque_derivatives(arm, *motion, out=out3, threads=2), samples, three
         ),
-        ("pinocchio computeRNEA- + computeABADerivatives", p5, p5),
-        ("M, C, K, A, B into out=", best(lambda: armdyn.linearize(arm, q, qd, qdd, out=out5)) / samples, p5),
-        ("M, C, K, A, B fresh", best(lambda: armdyn.linearize(arm, q, qd, qdd)) / samples, p5),
-        (
-            "M, C, K, A, B into out=, two threads",
-            best(lambda: armdyn.linearize(arm, q, qd, qdd, out=out5, threads=2)) / samples,
-            p5,
-        ),
-        ("M, C, K, A, B, one sample from Python", best(lambda: [call(*state) for _ in range(100)]) / 100, p5),
-        ("exact step (zoh) of A, B", best(lambda: armdyn.discretize(out5.A, out5.B, 1e-3), 3) / samples, float("nan")),
+        Candidate(five, rnea_and_aba, FEW),
+        Candidate("M, C, K, A, B, out=", lambda: armdyn.linearize(arm, *motion, out=out5), samples, five),
+        Candidate("  fresh arrays", lambda: armdyn.linearize(arm, *motion), samples, five),
+        Candidate("  two threads, out=", lambda: armdyn.linearize(arm, *motion, out=out5, threads=2), samples, five),
+        Candidate("  one sample from Python", lambda: [call(*state) for _ in range(FEW)], FEW, five),
+        Candidate("Exact step of A, B at 1 kHz", lambda: armdyn.discretize(out5.A[:FEW], out5.B[:FEW], 1e-3), FEW),
     ]
-    print(f"{arm.name}, {samples} samples")
-    print(f"{'':48}{'ns':>10}{'ratio':>8}{'rate [kHz]':>12}")
-    for name, seconds, reference in rows:
-        print(f"{name:48}{seconds * 1e9:10.0f}{reference / seconds:8.1f}{1e-3 / seconds:12.0f}")
+
+
+def main(samples: int = 10_000) -> None:
+    rows = candidates(samples)
+    best = [np.inf] * len(rows)
+    for _ in range(TURNS):
+        for k, row in enumerate(rows):
+            start = time.perf_counter()
+            row.run()
+            best[k] = min(best[k], (time.perf_counter() - start) / row.samples)
+    times = {row.name: seconds for row, seconds in zip(rows, best, strict=True)}
+    print(f"Panda, {samples} samples\n{'':42}{'ns':>8}{'ratio':>8}{'kHz':>8}")
+    for row, seconds in zip(rows, best, strict=True):
+        ratio = f"{times[row.against] / seconds:8.1f}" if row.against else " " * 8
+        print(f"{row.name:42}{seconds * 1e9:8.0f}{ratio}{1e-3 / seconds:8.0f}")
 
 
 if __name__ == "__main__":
