@@ -45,6 +45,7 @@ def linearize(
     """Matrices of the arm's small deviations from the motion q, qd, qdd.
 
     dtau = M dqdd + C dqd + K dq, and with the state x = [dq; dqd] and u = dtau: dx/dt = A x + B u.
+    An arm without inertia about a joint gives infinity or NaN in A and B; see `massless_joints`.
 
     Parameters
     ----------
