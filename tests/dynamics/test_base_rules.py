@@ -90,3 +90,10 @@ def test_theorem_2_shows_all_base_parameters(golden, golden_arm):
 def test_theorems_refuse_sliding_joints(random_arm):
     with pytest.raises(ModelError, match="absorb_masses: the theorem is for revolute arms, but joint 'joint2' slides"):
         absorb_masses(random_arm("RP", seed=0))
+
+
+def test_counts_of_library_arms():
+    """As the literature counts them: Panda and LWR 4 have 43, PUMA 560 and UR 10 36, the Stanford arm 33."""
+    known = {"panda": 43, "lwr4": 43, "puma560": 36, "ur10": 36, "stanford": 33, "scara": 8, "sarcos": 45}
+    for name, count in known.items():
+        assert sum(base_counts(getattr(armdyn.arms, name)())) == count, name
