@@ -55,7 +55,7 @@ class LinkRule:
 
 def link_rules(arm: Arm, terms: str = "full", rotors: bool = False) -> list[LinkRule]:
     """The rule of every link, from the base; without rotors the last entry of a change is zero."""
-    reach = Reach(np.zeros((6, 0)), np.zeros((36, 0)), _span([arm.gravity]))
+    reach = Reach(np.zeros((6, 0)), np.zeros((36, 0)), _span([_exact_vector(arm.gravity)]))
     rules = []
     # In units of the arm's own size, so that a small arm's lengths are not taken for round-off.
     unit = arm_size(arm)
@@ -112,7 +112,7 @@ def mayeda_count(arm: Arm) -> int:
 
     References
     ----------
-    Mayeda, Yoshida, Osuka (1990), as quoted by Kapadia (1993), section 2.3, with erratum 6.
+    Mayeda, Yoshida, Osuka (1990), as quoted by Kapadia (1995), section 2.3, with erratum 6.
     """
     axes = []
     R = np.eye(3)
@@ -133,6 +133,11 @@ def mayeda_count(arm: Arm) -> int:
     weight = float(np.linalg.norm(arm.gravity))
     along = float(np.linalg.norm(np.cross(arm.gravity, axes[0]))) <= TOLERANCE * weight
     return 7 * arm.n - 4 * first - (2 if along else 0)
+
+
+def _exact_vector(v: NDArray) -> NDArray:
+    """A vector without components that are zero but for rounding."""
+    return np.where(np.abs(v) < TOLERANCE * np.abs(v).max(), 0.0, v)
 
 
 def _exact(segment: Segment, unit: float) -> Segment:

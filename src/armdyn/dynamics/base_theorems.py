@@ -1,4 +1,4 @@
-"""Kapadia's two theorems on the base parameters of revolute arms (thesis, section 3.3), corrected.
+"""Kapadia's two theorems on the base parameters of revolute arms (1995, section 3.3), corrected.
 
 1. The mass of link i + 1 acts at a point that is fixed in link i: it can be absorbed there.
 2. With the masses absorbed, the coefficients of the joint accelerations and of gravity show all base
