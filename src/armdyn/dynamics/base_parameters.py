@@ -1,8 +1,8 @@
 """Base parameters: the combinations of inertial parameters that the joint torques depend on.
 
 Some of the 10 n parameters move no torque, others only together with parameters of other links. Two
-ways find which: numerically, the independent columns of the regressor at random states (Gautier 1991,
-`base_reduction`), and from the geometry alone (`base_rules`). Both keep the same parameters.
+ways find which (`base_search`): numerically, the independent columns of the regressor at random states
+(Gautier 1991), and from the geometry alone (`base_rules`). Both keep the same parameters.
 """
 
 from __future__ import annotations
@@ -15,20 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.base_reduction import (
-    TOLERANCE,
-    Gap,
-    Reduction,
-    arm_size,
-    cleaned,
-    parameter_sizes,
-    preference,
-    reduce_columns,
-    reduce_null,
-)
-from armdyn.dynamics.base_rules import null_directions
+from armdyn.dynamics.base_reduction import TOLERANCE, Gap, cleaned
+from armdyn.dynamics.base_search import by_numbers, by_rules
 from armdyn.dynamics.base_symbolic import combination, formulas, length_values
-from armdyn.dynamics.joint_columns import TERMS as JOINT_TERMS
 from armdyn.dynamics.joint_columns import (
     check_terms,
     full_adaptive_regressor,
@@ -43,7 +32,6 @@ from armdyn.trace.traced import traced
 
 TERMS = ("full", "gravity")
 METHODS = ("numeric", "rules")
-STANDARD = 9.81  # an acceleration to choose rates by [m/s²]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +75,7 @@ class BaseParameters:
 
     @cached_property
     def formulas(self) -> tuple[str, ...]:
-        """Each base parameter in the arm's lengths, such as `Ixx2 - Iyy2 - x3² m3`; see `lengths`."""
+        """Each base parameter in the arm's lengths, such as `Ixx2 - Iyy2 - x3^2 m3`; see `lengths`."""
         return formulas(self.source, self.P, self.kept, self.parameter_names, self.terms)
 
     @property
@@ -165,17 +153,10 @@ class BaseParameters:
         Its torques are the original's (for `terms="gravity"` its gravity torques), from fewer operations.
         Its links are not possible bodies, and its joints are unchanged.
         """
-        links = slice(0, inertial.SIZE * self.source.n)
-        own = self.source.trace_data("theta")
-        return self.source.with_theta((self._of_links @ own)[links])
-
-    @cached_property
-    def _of_links(self) -> NDArray:
-        """Regrouping of the links' parameters alone: joints keep theirs."""
-        inertias = inertial.SIZE * self.source.n
-        regrouped = np.zeros((self.P.shape[1], inertias))
-        regrouped[list(self.kept)] = self.P[:, :inertias]
-        return regrouped
+        size = inertial.SIZE * self.source.n
+        theta = np.zeros(self.P.shape[1])
+        theta[list(self.kept)] = self.P[:, :size] @ self.source.trace_data("theta")
+        return self.source.with_theta(theta[:size])
 
     # -- regressors ---------------------------------------------------------------------------------------
 
@@ -300,9 +281,9 @@ def base_parameters(
         raise ArmdynError(f"base_parameters: expected method one of {', '.join(METHODS)}, got {method!r}")
     joint_terms = check_terms(joint_terms, "base_parameters")
     if method == "rules":
-        found = _by_rules(arm, terms, joint_terms)
+        found = by_rules(arm, terms, joint_terms)
     else:
-        found = _by_numbers(arm, terms, joint_terms, tolerance)
+        found = by_numbers(arm, terms, joint_terms, tolerance)
     return BaseParameters(arm, terms, joint_terms, tuple(found.kept), cleaned(found.P, found.kept), found.gap)
 
 
@@ -316,53 +297,3 @@ def _vectors(values: ArrayLike, size: int, what: str) -> NDArray:
     if array.shape[-1:] != (size,):
         raise ShapeError(f"{what} of shape (..., {size}), got {array.shape}")
     return array
-
-
-def _by_numbers(arm: Arm, terms: str, joint_terms: tuple[str, ...], tolerance: float) -> Reduction:
-    """The reduction of regressors at random states, one above the other, all in units of the arm's size."""
-    unit = arm_size(arm)
-    Y = _random_rows(arm, terms, joint_terms, unit)
-    length = np.linalg.norm(Y, axis=0)
-    sizes = parameter_sizes(arm, unit)
-    # What a joint's own parameters weigh is not for the arm's size to say: as much as a link's.
-    joints = length[len(sizes) :]
-    longest = (length[: len(sizes)] * sizes).max() or 1.0
-    sizes = np.concatenate([sizes, np.divide(longest, joints, out=np.ones_like(joints), where=joints > 0)])
-    what = f"base parameters of arm '{arm.name}'"
-    kept, P, gap = reduce_columns(Y * sizes, preference(arm, len(joint_terms)), tolerance, what)
-    return Reduction(kept, P * sizes[kept][:, None] / sizes, gap)
-
-
-def _random_rows(arm: Arm, terms: str, joint_terms: tuple[str, ...], unit: float) -> NDArray:
-    """Regressors (rows, 10 n + n k) of random states, rows of sliding joints as moments at the arm's size."""
-    # Forty states give at least four times as many rows as there are columns a joint can tell apart.
-    states = 40 + 2 * arm.n
-    rng = np.random.default_rng(0)
-    slides = np.array([joint.kind == "prismatic" for joint in arm.joints])
-    span = np.where(slides, unit, 1.0)
-    q = rng.uniform(-1, 1, (states, arm.n)) * np.where(slides, unit, np.pi)
-    # Rates at which inertia and gravity weigh the same; none if gravity alone counts.
-    rate = np.sqrt(STANDARD / unit) * (terms == "full")
-    qd, qdd = rng.uniform(-1, 1, (2, states, arm.n)) * span * np.array([rate, rate**2])[:, None, None]
-    Y = full_regressor(arm, q, qd, qdd, terms=joint_terms) * span[:, None]
-    return Y.reshape(-1, Y.shape[-1])
-
-
-def _by_rules(arm: Arm, terms: str, joint_terms: tuple[str, ...]) -> Reduction:
-    """The reduction of the directions that the geometric rules call unidentifiable."""
-    if "rotor" in joint_terms and arm.coupling is not None:
-        raise ArmdynError(
-            f"base_parameters: the rules do not cover coupled drives, as arm '{arm.name}' has; use method='numeric'"
-        )
-    links = inertial.SIZE * arm.n
-    N = null_directions(arm, terms, rotors="rotor" in joint_terms)
-    every = np.zeros((links + arm.n * len(joint_terms), N.shape[1]))
-    every[:links] = N[:links]
-    unfelt = []
-    for k, term in enumerate(joint_terms):
-        own = range(links + arm.n * k, links + arm.n * (k + 1))
-        if term == "rotor":
-            every[own] = N[links:]
-        elif terms == "gravity" and not JOINT_TERMS[term].at_rest:
-            unfelt += [np.eye(len(every))[i] for i in own]
-    return reduce_null(np.column_stack([every, *unfelt]), preference(arm, len(joint_terms)))
