@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.errors import ArmdynError, ShapeError
+from armdyn.errors import ArmdynError, ModelError, ShapeError
 
 
 @pytest.mark.parametrize(
@@ -128,3 +128,14 @@ def test_equals_pinocchio(random_arm, kinds):
     for ours, theirs in [*pairs, (A[n:, n:], data.ddq_dv), (B[n:][upper], data.Minv[upper])]:
         # Two recursions and a solution with M, whose condition number is some 1e4.
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-10 * np.abs(theirs).max())
+
+
+def test_an_arm_that_nothing_resists_is_named(random_arm):
+    arm = random_arm("RR", seed=0)
+    light = arm.with_theta(np.concatenate([arm.theta[:10], np.zeros(10)]))
+    with pytest.raises(ModelError, match="the mass matrix is singular, no inertia resists joint joint2"):
+        armdyn.linearize(light, [0, 0], [0, 0], [0, 0])
+    with pytest.raises(ModelError, match="no inertia resists joint joint2"):
+        armdyn.acceleration_derivatives(light, [0, 0], [0, 0], [0, 0])
+    # The torques themselves are well defined.
+    assert np.isfinite(armdyn.torque_derivatives(light, [0, 0], [0, 0], [0, 0]).K).all()

@@ -6,6 +6,7 @@ from typing import Any
 
 from armdyn.dynamics.forward_dynamics import forward_dynamics
 from armdyn.dynamics.ltdl import factorized
+from armdyn.dynamics.movable import require_movable
 from armdyn.dynamics.torque_derivatives import torque_derivatives
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
@@ -17,6 +18,7 @@ from armdyn.trace.traced import traced
 @traced(
     q="n", qd="n", tau="n", wrench="6", theta="10*n", gravity="3",
     returns={"qdd": "n", "dq": "n, n", "dqd": "n, n", "dtau": "n, n"},
+    check=require_movable,
 )  # fmt: skip
 def acceleration_derivatives(
     arm: Arm, q: Any, qd: Any, tau: Any, wrench: Any = None, method: str = "auto", *, theta: Any, gravity: Any

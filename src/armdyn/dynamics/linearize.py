@@ -6,6 +6,7 @@ from typing import Any
 
 from armdyn.dynamics.full_derivatives import Balance, joint_terms
 from armdyn.dynamics.ltdl import factorized
+from armdyn.dynamics.movable import require_movable_with_rotors
 from armdyn.dynamics.torque_derivatives import torque_derivatives
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
@@ -26,6 +27,7 @@ def state_matrices(balance: Balance) -> tuple[Symbol, Symbol]:
     q="n", qd="n", qdd="n", wrench="6", base_motion="3, 3",
     theta="10*n", gravity="3", friction="n, 11 + 3*h", drive="n, 4",
     returns={"M": "n, n", "C": "n, n", "K": "n, n", "A": "2*n, 2*n", "B": "2*n, n"},
+    check=require_movable_with_rotors,
 )  # fmt: skip
 def linearize(
     arm: Arm,
@@ -45,7 +47,6 @@ def linearize(
     """Matrices of the arm's small deviations from the motion q, qd, qdd.
 
     dtau = M dqdd + C dqd + K dq, and with the state x = [dq; dqd] and u = dtau: dx/dt = A x + B u.
-    An arm without inertia about a joint gives infinity or NaN in A and B; see `massless_joints`.
 
     Parameters
     ----------
@@ -77,6 +78,12 @@ def linearize(
         [[0, 1], [-M^-1 K, -M^-1 C]].
     B : ndarray, shape (..., 2 n, n)
         [[0], [M^-1]].
+
+    Raises
+    ------
+    ModelError
+        If neither a link nor a rotor resists some joint; see `massless_joints`. If only a rotor does, the
+        rigid model's A and B are infinite or NaN.
 
     References
     ----------

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.full_derivatives import joint_terms
 from armdyn.dynamics.ltdl import factorized
+from armdyn.dynamics.movable import require_movable_with_rotors
 from armdyn.dynamics.torque_derivatives import torque_derivatives
 from armdyn.model.arm import Arm
 from armdyn.spatial.inertia import SIZE, Inertia
@@ -41,6 +42,7 @@ def unit_payload(arm: Arm, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike 
     q="n", qd="n", qdd="n", direction="10*n", wrench="6", base_motion="3, 3",
     theta="10*n", gravity="3", friction="n, 11 + 3*h", drive="n, 4",
     returns={"dM": "n, n", "dC": "n, n", "dK": "n, n", "dA": "2*n, 2*n", "dB": "2*n, n"},
+    check=require_movable_with_rotors,
 )  # fmt: skip
 def linearize_sensitivity(
     arm: Arm,
