@@ -11,7 +11,7 @@ from armdyn.kinematics.axes import Chain, chain
 from armdyn.kinematics.closed_parallel import ThreeParallel, three_parallel
 from armdyn.kinematics.closed_srs import Swivelling, swivelling
 from armdyn.kinematics.closed_wrist import Decoupled, decoupled
-from armdyn.kinematics.error import error_sizes, pose_error
+from armdyn.kinematics.error import error_sizes
 from armdyn.kinematics.forward import tip_frame
 from armdyn.kinematics.subproblems import Symbol, place
 from armdyn.model.arm import Arm
@@ -93,7 +93,7 @@ def closed_solutions(
     q = _nearest(solutions, inside, q_ref)
     missing = BRANCHES - len(solutions)
     rows = ca.horzcat(*solutions, ca.SX(ca.DM.nan(arm.n, missing))).T
-    error = error_sizes(pose_error(*tip_frame(arm, q), pose, task))
+    error = error_sizes(*tip_frame(arm, q), pose, task)
     return rows, ca.vertcat(*inside, ca.SX.zeros(missing)), q, error
 
 
@@ -128,7 +128,7 @@ def _turned(arm: Arm, q: Symbol, q_ref: Symbol, lower: Symbol, upper: Symbol) ->
 
 
 def _is_off(arm: Arm, q: Symbol, pose: Symbol, task: str) -> Symbol:
-    sizes = error_sizes(pose_error(*tip_frame(arm, q), pose, task))
+    sizes = error_sizes(*tip_frame(arm, q), pose, task)
     return ca.logic_or(sizes[0] > OFF, sizes[1] > OFF)
 
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from armdyn.kinematics.closed_form import ON_LIMIT, OUTSIDE, ClosedForm, closed_solutions
 from armdyn.kinematics.closed_srs import Swivelling, swivel_angle
-from armdyn.kinematics.numeric import Found, Settings, damped_step, tip_error, unlimited
+from armdyn.kinematics.damped_step import damped_step, tip_error
+from armdyn.kinematics.numeric import Found, Settings, unlimited
 from armdyn.model.arm import Arm
 
 # Swivel angles tried when none is asked for and the reference's will not do.

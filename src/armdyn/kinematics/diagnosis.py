@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from armdyn.kinematics.closed_solver import Solutions
 from armdyn.kinematics.error import TASKS
 from armdyn.kinematics.jacobian import jacobian
-from armdyn.kinematics.numeric import Found, Settings, solve, unlimited
+from armdyn.kinematics.numeric import Found, Settings, Starts, closest, solve, unlimited
 from armdyn.model.arm import Arm
 
 REASONS = {
@@ -19,35 +19,50 @@ REASONS = {
 }
 # Restarts that are enough to tell whether a pose can be reached at all.
 FEW = 15
+# Starts, besides the best configuration known, from which the nearest is sought.
+SIDE = 7
+# A position that can be reached is approached to within this [m].
+NEAR = 1e-5
 # Smallest singular value of the Jacobian [m or rad per rad or m] below which a configuration is singular.
 SINGULAR = 1e-6
 
 
-def diagnose(
+def explain(
     arm: Arm, poses: NDArray, found: Found, solutions: Solutions | None, settings: Settings
 ) -> tuple[NDArray, NDArray]:
-    """Reason (N,) and shortfall (N, 2) of each pose; empty and zero where it is solved."""
+    """Reason (N,) and shortfall (N, 2) of each pose; empty and zero where it is solved.
+
+    Where it is not, `found` is replaced by the nearest that the arm can get.
+    """
     reason, shortfall = np.full(len(poses), "", dtype="<U10"), np.zeros((len(poses), 2))
     rows = np.flatnonzero(~found.solved)
     if not len(rows):
         return reason, shortfall
-    few = settings._replace(restarts=FEW)
-    poses, q = poses[rows], found.q[rows]
-    # Without limits the pose may have solutions, with them at least the position.
+    poses, q, limits = poses[rows], found.q[rows], arm.position_limits
+    few = Settings(settings.task, settings.tolerance, restarts=FEW, seed=settings.seed)
     if solutions is None:
         solvable = solve(arm, poses, q, unlimited(arm), few).solved
-        feasible = solve(arm, poses, q, arm.position_limits, few).solved
+        feasible = solve(arm, poses, q, limits, few).solved
     else:
+        # All solutions are known: none of them is within limits.
         solvable = np.isfinite(solutions.q[rows]).all(-1).any(-1)
         feasible = np.zeros(len(rows), bool)
-    near = solve(arm, poses, q, arm.position_limits, few._replace(task="position"))
     J = jacobian(arm, q)[:, : TASKS[settings.task]]
     singular = np.linalg.svd(J, compute_uv=False)[..., -1] < SINGULAR
-    reason[rows] = np.select(
-        [feasible & singular, feasible, solvable], ["singular", "iterations", "limit"], default="reach"
-    )
-    # Where the position can be reached, the orientation cannot.
-    distance = np.where(near.solved, 0.0, near.error[:, 0])
-    angle = np.where(near.solved, found.error[rows, 1], 0.0)
-    shortfall[rows] = np.where((reason[rows] == "reach")[:, None], np.stack([distance, angle], -1), 0.0)
+    names = ["singular", "iterations", "limit"]
+    reason[rows] = np.select([feasible & singular, feasible, solvable], names, default="reach")
+    lost = rows[~feasible]
+    if len(lost):
+        poses = poses[~feasible]
+        starts = np.concatenate([found.q[lost, None], Starts(arm, limits, few)(poses, SIDE)], axis=1)
+        found.q[lost], found.error[lost] = closest(arm, poses, starts, limits, settings.task)
+        gap = _gap(arm, poses, starts, found.error[lost])
+        shortfall[lost] = np.where((reason[lost] == "reach")[:, None], gap, 0.0)
     return reason, shortfall
+
+
+def _gap(arm: Arm, poses: NDArray, starts: NDArray, error: NDArray) -> NDArray:
+    """How far out of reach (N, 2): the distance of the position or, where that can be reached, the angle left."""
+    _, near = closest(arm, poses, starts, arm.position_limits, "position")
+    distance = np.where(near[:, 0] > NEAR, near[:, 0], 0.0)
+    return np.stack([distance, np.where(distance > 0, 0.0, error[:, 1])], -1)

@@ -38,12 +38,17 @@ def pose_error(R: Symbol, p: Symbol, pose: Symbol, task: str) -> Symbol:
     return ca.vertcat(translation, rotation)
 
 
-def error_sizes(error: Symbol) -> Symbol:
-    """Distance [m] and angle [rad] of an error (for small angles), (2,)."""
+def error_sizes(R: Symbol, p: Symbol, pose: Symbol, task: str) -> Symbol:
+    """Distance [m] and 2 sin(angle/2) (the angle [rad] where it is small) of a frame from a pose, (2,)."""
+    error = pose_error(R, p, pose, task)
     distance = ca.sqrt(ca.dot(error[:3], error[:3]))
-    if error.shape[0] == 3:
+    if task == "position":
         return ca.vertcat(distance, 0)
-    return ca.vertcat(distance, ca.sqrt(ca.dot(error[3:], error[3:])))
+    # 3 - trace = 4 sin²(angle/2) is right at half a turn, where the error itself vanishes; below a third
+    # of a turn the error keeps more digits.
+    trace = ca.dot(pose[:3, :3], R)
+    turn = ca.if_else(trace < 0, ca.sqrt(ca.fmax(3 - trace, 0)), ca.sqrt(ca.dot(error[3:], error[3:])))
+    return ca.vertcat(distance, turn)
 
 
 def check_task(task: str, what: str) -> None:

@@ -13,7 +13,7 @@ from armdyn.errors import ModelError, ShapeError
 from armdyn.kinematics.closed_form import ON_LIMIT, ClosedForm, closed_form
 from armdyn.kinematics.closed_solver import Solutions, solve_closed
 from armdyn.kinematics.closed_srs import Swivelling, swivel_angle
-from armdyn.kinematics.diagnosis import FEW, REASONS, diagnose
+from armdyn.kinematics.diagnosis import FEW, REASONS, explain
 from armdyn.kinematics.error import check_poses, check_task
 from armdyn.kinematics.null_space import Wish, function, improve, toward
 from armdyn.kinematics.numeric import Found, Settings, solve
@@ -132,7 +132,7 @@ def inverse_kinematics(
     if objective is not None:
         improve(arm, poses, found, _wish(arm, objective, batch), settings)
         solutions = None
-    reason, shortfall = diagnose(arm, poses, found, solutions, settings)
+    reason, shortfall = explain(arm, poses, found, solutions, settings)
     return _result(arm, form, found, solutions, reason, shortfall, batch)
 
 

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
-from armdyn.kinematics.numeric import Found, Settings, damped_step, tip_error
+from armdyn.kinematics.damped_step import damped_step, tip_error
+from armdyn.kinematics.numeric import Found, Settings
 from armdyn.model.arm import Arm
 
 # The joint motion (L, n) wished for at q (L, n), for these rows (L,) of the batch.
 Wish = Callable[[NDArray, NDArray], NDArray]
 
-# A part of the way to a posture at a time: the tip's path back is curved.
-PACE = 0.5
+# Part of the way to a posture in a step.
+PART = 0.5
 # Rest when no joint moves more than this in a step [rad or m].
 STILL = 1e-7
 STEPS = 200
@@ -25,7 +26,7 @@ RETURN = 5
 
 def toward(posture: NDArray) -> Wish:
     """The wish to come near to a posture (N, n)."""
-    return lambda q, rows: PACE * (posture[rows] - q)
+    return lambda q, rows: PART * (posture[rows] - q)
 
 
 def function(motion: Callable[[NDArray], NDArray]) -> Wish:
@@ -47,17 +48,20 @@ def improve(arm: Arm, poses: NDArray, found: Found, wish: Wish, settings: Settin
     """Move solved configurations along their self-motion as wished, as far as the pose and the limits allow."""
     rows = np.flatnonzero(found.solved)
     q, target = found.q[rows], poses[rows]
-    moving = np.arange(len(rows))
+    moving, size, last = np.arange(len(rows)), np.ones((len(rows), 1)), np.zeros_like(q)
     lower, upper = arm.position_limits
     for _ in range(STEPS):
         if not len(moving):
             break
-        step = wish(q[moving], rows[moving])
+        step = size * wish(q[moving], rows[moving])
         q_next = damped_step(arm, q[moving], target[moving], step, task=settings.task, lower=lower, upper=upper).q
-        still = np.abs(q_next - q[moving]).max(-1) < STILL
+        made = q_next - q[moving]
         q[moving] = q_next
         found.iterations[rows[moving]] += 1
-        moving = moving[~still]
+        # Turning back means that the top, or the bottom, was passed: smaller steps from there.
+        size = np.where((made * last).sum(-1, keepdims=True) < 0, size / 2, size)
+        keep = np.abs(made).max(-1) >= STILL
+        moving, size, last = moving[keep], size[keep], made[keep]
     for _ in range(RETURN):
         q = damped_step(arm, q, target, task=settings.task, lower=lower, upper=upper).q
     error = tip_error(arm, q, target, task=settings.task)

@@ -3,36 +3,25 @@
 One kernel call advances every pose by one step; solved ones leave the batch, those that are stuck start
 again from elsewhere. Few poses are given many starts at a time, because a call costs the same for one
 as for dozens.
-
-References
-----------
-Sugihara (2011), Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method, IEEE
-Transactions on Robotics 27(5): damping in proportion to the remaining error.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.kinematics.error import error_sizes, pose_error
-from armdyn.kinematics.forward import forward_kinematics, tip_frame
-from armdyn.kinematics.jacobian import jacobian
+from armdyn.kinematics.damped_step import LENGTH, damped_step, tip_error
+from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
 
-# An orientation error of 1 rad counts as much as this many metres.
-LENGTH = 0.5
-# Damping per unit of squared error; found best between 1e-3 and 1 on the Panda.
-DAMPING = 0.05
-# Keeps the equations solvable at a singular solution, where the error alone damps nothing.
-LEAST_DAMPING = 1e-12
 # A start is given up when the squared error has not fallen by a tenth for this many steps in a row.
 PATIENCE = 2
 SLOW = 0.9
+# Careful steps until a joint moves less than this in one [rad or m], or at most so many.
+STILL = 1e-6
+SETTLING = 300
 # Random configurations among which the nearest is taken as a start.
 CANDIDATES = 64
 # Poses compared with them at a time: distances then stay in the cache.
@@ -66,34 +55,6 @@ class Found(NamedTuple):
     solved: NDArray  # (N,)
 
 
-@traced(q="n", pose="4, 4", wish="n", lower="n", upper="n", returns={"q": "n", "error": "2"})
-def damped_step(arm: Arm, q: Any, pose: Any, wish: Any = None, task: str = "pose", *, lower: Any, upper: Any) -> Any:
-    """One Levenberg-Marquardt step towards a pose, within joint limits, and the error before it.
-
-    dq = wish + (J'W J + damping)⁻¹ J'W (e - J wish): the wish acts as far as it does not move the tip.
-    Joints at a limit that the error would push further out are held.
-    """
-    R, p = tip_frame(arm, q)
-    e = pose_error(R, p, pose, task)
-    weights = ca.vertcat(*[1.0] * 3, *[LENGTH**2] * (e.shape[0] - 3))
-    J = jacobian(arm, q)[: e.shape[0], :]
-    WJ = J * ca.repmat(weights, 1, arm.n)
-    downhill = ca.mtimes(WJ.T, e)
-    held = ca.logic_or(
-        ca.logic_and(q <= lower, downhill < 0),
-        ca.logic_and(q >= upper, downhill > 0),
-    )
-    free = 1 - held
-    J, WJ = J * ca.repmat(free.T, e.shape[0], 1), WJ * ca.repmat(free.T, e.shape[0], 1)
-    damping = DAMPING / 2 * ca.dot(weights * e, e) + LEAST_DAMPING
-    missing = e if wish is None else e - ca.mtimes(J, wish)
-    D, Lt, order = ca.ldl(ca.mtimes(WJ.T, J) + damping * ca.SX.eye(arm.n), False)
-    dq = ca.ldl_solve(ca.mtimes(WJ.T, missing), D, Lt, order)
-    if wish is not None:
-        dq = dq + free * wish
-    return ca.fmin(ca.fmax(q + dq, lower), upper), error_sizes(e)
-
-
 def solve(arm: Arm, poses: NDArray, q0: NDArray | None, limits: Limits, settings: Settings) -> Found:
     """Solve for poses (N, 4, 4), from q0 (N, n) first if given, then from other starts."""
     count = len(poses)
@@ -110,6 +71,20 @@ def solve(arm: Arm, poses: NDArray, q0: NDArray | None, limits: Limits, settings
         _descend(arm, poses, np.repeat(owners, width), q.reshape(-1, arm.n), limits, settings, found)
         tried += width
     return found
+
+
+def closest(arm: Arm, poses: NDArray, starts: NDArray, limits: Limits, task: str) -> tuple[NDArray, NDArray]:
+    """Configurations (N, n) nearest to poses (N, 4, 4) that are out of reach, of several starts (N, k, n)."""
+    q, target = starts, poses[:, None]
+    for _ in range(SETTLING):
+        q_next = damped_step(arm, q, target, task=task, careful=True, lower=limits[0], upper=limits[1]).q
+        still = np.abs(q_next - q).max() < STILL
+        q = q_next
+        if still:
+            break
+    error = tip_error(arm, q, target, task=task)
+    best = (np.arange(len(q)), _cost(error).argmin(-1))
+    return q[best], error[best]
 
 
 def _descend(
@@ -154,13 +129,6 @@ def _record(found: Found, owner: NDArray, q: NDArray, error: NDArray, solved: ND
     found.q[owner[order]] = q[order]
     found.error[owner[order]] = error[order]
     found.solved[owner[solved]] = True
-
-
-@traced(q="n", pose="4, 4", returns={"error": "2"})
-def tip_error(arm: Arm, q: Any, pose: Any, task: str = "pose") -> Any:
-    """Distance [m] and angle [rad] between the tip and a pose."""
-    distance, sine = ca.vertsplit(error_sizes(pose_error(*tip_frame(arm, q), pose, task)))
-    return ca.vertcat(distance, 2 * ca.asin(ca.fmin(sine / 2, 1)))
 
 
 class Starts:

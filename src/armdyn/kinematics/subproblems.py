@@ -97,10 +97,10 @@ def to_height(axis: Axis, point: Symbol, normal: Symbol, height: Symbol, referen
     """Positions that carry `point` to `height` along `normal`: two for a turn, one for a shift."""
     if isinstance(reference, Slide):
         return [Slide((height - ca.dot(normal, point)) / ca.dot(normal, axis.z))]
+    # n.R v = (z.n)(z.v) + cos (z x n).(z x v) + sin n.(z x v)
     v = point - axis.p
     along = ca.dot(axis.z, normal) * ca.dot(axis.z, v)
-    a, b = ca.dot(normal, v) - along, ca.dot(normal, ca.cross(ca.SX(axis.z), v))
-    return _circle(a, b, height - ca.dot(normal, axis.p) - along, reference)
+    return _circle(*_swing(axis.z, v, normal), height - ca.dot(normal, axis.p) - along, reference)
 
 
 def to_distance(axis: Axis, point: Symbol, center: Symbol, squared: Symbol, reference: Place) -> list[Place]:
@@ -115,7 +115,7 @@ def to_distance(axis: Axis, point: Symbol, center: Symbol, squared: Symbol, refe
     v, x = point - axis.p, center - axis.p
     along = ca.dot(axis.z, x) * ca.dot(axis.z, v)
     product = (ca.dot(v, v) + ca.dot(x, x) - squared) / 2
-    return _circle(ca.dot(x, v) - along, ca.dot(x, ca.cross(ca.SX(axis.z), v)), product - along, reference)
+    return _circle(*_swing(axis.z, v, x), product - along, reference)
 
 
 def to_point(axis: Axis, point: Symbol, target: Symbol, reference: Place) -> Place:
@@ -127,8 +127,7 @@ def to_point(axis: Axis, point: Symbol, target: Symbol, reference: Place) -> Pla
 
 def to_direction(z: NDArray, v: Symbol, target: Symbol, reference: Place) -> Turn:
     """The turn about `z` that carries the vector `v` nearest to `target`."""
-    x = ca.dot(v, target) - ca.dot(z, v) * ca.dot(z, target)
-    y = ca.dot(z, ca.cross(v, target))
+    x, y = _swing(z, v, target)
     return _unit(x, y, x * x + y * y < NOTHING * NOTHING, reference)
 
 
@@ -139,7 +138,7 @@ def two_turns(
     # z1.R2 v = z1.target. The discriminant a² + b² - c² is written with z1 x target so that it keeps
     # its digits where target and z1 are nearly parallel (the wrist's singularity).
     z1_z2, v_z2, height = z1 @ z2, ca.dot(z2, v), ca.dot(z1, target)
-    a, b = ca.dot(z1, v) - z1_z2 * v_z2, ca.dot(z1, ca.cross(ca.SX(z2), v))
+    a, b = _swing(z2, v, z1)
     across, length = ca.cross(ca.SX(z1), target), ca.dot(target, target)
     squared = ca.dot(across, across) - v_z2**2 - z1_z2**2 * length + 2 * z1_z2 * v_z2 * height
     half = root(squared, length)
@@ -153,6 +152,16 @@ def two_turns(
 def root(x: Symbol, scale: Symbol) -> Symbol:
     """Square root; zero where x is below zero by the round-off of terms of size `scale`, NaN further down."""
     return ca.sqrt(ca.if_else(x > -(EDGE * scale + NOTHING), ca.fmax(x, 0), x))
+
+
+def _swing(z: NDArray, v: Symbol, direction: Symbol) -> tuple[Symbol, Symbol]:
+    """How a turn of `v` about `z` moves it along `direction`: factors of cosine and sine.
+
+    Both vectors are turned across z before they are multiplied: no digits are lost where they are
+    nearly along it.
+    """
+    across, towards = ca.cross(ca.SX(z), v), ca.cross(ca.SX(z), direction)
+    return ca.dot(towards, across), ca.dot(z, ca.cross(across, towards))
 
 
 def _circle(a: Symbol, b: Symbol, c: Symbol, reference: Place) -> list[Turn]:

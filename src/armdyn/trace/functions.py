@@ -1,6 +1,6 @@
 """Elementary functions over vectors: errors in units in the last place (ulp) measured in the tests.
 
-sin, cos: 2 ulp up to 1e5 rad, the C library beyond; exp, atan2: 2 ulp; tanh: 3 ulp; log, powers and the
+sin, cos: 2 ulp up to 1e5 rad, the C library beyond; exp: 2 ulp; atan2, tanh: 3 ulp; log, powers and the
 others call the C library lane by lane (1 ulp in glibc).
 """
 

@@ -1,0 +1,1 @@
+"""Motions over time, of joints and of the tip."""

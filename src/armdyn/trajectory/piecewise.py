@@ -1,0 +1,70 @@
+"""Joint motions made of polynomials of degree five, joined in position, velocity and, if wanted, acceleration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ShapeError
+from armdyn.trajectory.protocol import JointMotion, is_outside, times
+
+
+@dataclass(frozen=True, eq=False)
+class PiecewiseQuintic:
+    """A polynomial of degree five in each interval between knots.
+
+    Parameters
+    ----------
+    knots : ndarray, shape (K + 1,)
+        Ascending times from 0 [s].
+    coefficients : ndarray, shape (K, 6, n)
+        Of powers 0 to 5 of the part (0 to 1) of the interval that has passed.
+    """
+
+    knots: NDArray
+    coefficients: NDArray
+
+    def __post_init__(self) -> None:
+        if self.knots.ndim != 1 or self.coefficients.shape[:2] != (len(self.knots) - 1, 6):
+            raise ShapeError(
+                "PiecewiseQuintic: expected K + 1 knots and coefficients (K, 6, n), "
+                f"got {self.knots.shape} and {self.coefficients.shape}"
+            )
+        if self.knots[0] != 0 or not (np.diff(self.knots) > 0).all():
+            raise ShapeError("PiecewiseQuintic: expected ascending knots from 0")
+
+    @classmethod
+    def through(cls, knots: NDArray, start: JointMotion, end: JointMotion) -> PiecewiseQuintic:
+        """From the motions (K, n) at the start and at the end of each interval."""
+        h = np.diff(knots)[:, None]
+        q, v, a = start.q, h * start.qd, h**2 / 2 * start.qdd
+        # What the end asks beyond the first three terms, of position, velocity and acceleration
+        x, y, z = end.q - q - v - a, h * end.qd - v - 2 * a, h**2 * end.qdd - 2 * a
+        rest = (10 * x - 4 * y + z / 2, -15 * x + 7 * y - z, 6 * x - 3 * y + z / 2)
+        return cls(np.asarray(knots), np.stack([q, v, a, *rest], axis=1))
+
+    @property
+    def duration(self) -> float:
+        """[s]."""
+        return float(self.knots[-1])
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self.coefficients.shape[2]
+
+    def __call__(self, t: ArrayLike) -> JointMotion:
+        """Joint motion at times t [s]."""
+        t = times(t, "trajectory")
+        clipped = np.clip(t, 0.0, self.duration)
+        k = np.clip(np.searchsorted(self.knots, clipped, side="right") - 1, 0, len(self.knots) - 2)
+        h = (self.knots[k + 1] - self.knots[k])[..., None]
+        x = (clipped - self.knots[k])[..., None] / h
+        c = np.moveaxis(self.coefficients[k], -2, 0)
+        q = c[0] + x * (c[1] + x * (c[2] + x * (c[3] + x * (c[4] + x * c[5]))))
+        qd = (c[1] + x * (2 * c[2] + x * (3 * c[3] + x * (4 * c[4] + x * 5 * c[5])))) / h
+        qdd = (2 * c[2] + x * (6 * c[3] + x * (12 * c[4] + x * 20 * c[5]))) / h**2
+        rest = is_outside(t, self.duration)[..., None]
+        return JointMotion(q, np.where(rest, 0.0, qd), np.where(rest, 0.0, qdd))

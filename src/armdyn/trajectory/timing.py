@@ -1,0 +1,178 @@
+"""How far along a path at which time: laws s(t) from 0 to a length, with exact derivatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ShapeError
+from armdyn.trajectory.protocol import is_outside, times
+
+# Largest velocity and acceleration of 10 x³ - 15 x⁴ + 6 x⁵ over the unit interval.
+QUINTIC_VELOCITY = 15 / 8
+QUINTIC_ACCELERATION = 10 / np.sqrt(3)
+
+
+class Progress(NamedTuple):
+    """Distance along a path, its rate and the rate of that, each of the times' shape."""
+
+    s: NDArray
+    sd: NDArray
+    sdd: NDArray
+
+
+class Timing(Protocol):
+    """A law of motion along a path: `s, sd, sdd = timing(t)` for 0 <= t <= duration, at rest outside."""
+
+    @property
+    def length(self) -> float: ...  # noqa: D102
+    @property
+    def duration(self) -> float: ...  # noqa: D102
+    @property
+    def breaks(self) -> tuple[float, ...]: ...  # noqa: D102
+    def __call__(self, t: ArrayLike) -> Progress: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Quintic:
+    """From rest to rest with accelerations that begin and end at zero.
+
+    Parameters
+    ----------
+    length : float
+        Distance to go [m or rad].
+    duration : float
+        Time for it [s].
+    """
+
+    length: float
+    duration: float
+
+    def __post_init__(self) -> None:
+        _check(self, "length", "duration")
+
+    @classmethod
+    def within(cls, length: float, velocity: float, acceleration: float) -> Quintic:
+        """The fastest one that keeps to a velocity and an acceleration."""
+        _check_values("Quintic.within", length=length, velocity=velocity, acceleration=acceleration)
+        slow = QUINTIC_VELOCITY * length / velocity
+        return cls(length, max(slow, np.sqrt(QUINTIC_ACCELERATION * length / acceleration)))
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        """Times between which the acceleration is smooth."""
+        return (0.0, self.duration)
+
+    def __call__(self, t: ArrayLike) -> Progress:
+        """Distance, velocity and acceleration at times t [s]."""
+        t = times(t, "Quintic")
+        x = np.clip(t / self.duration, 0.0, 1.0)
+        s = x**3 * (10 + x * (6 * x - 15))
+        sd = 30 * x**2 * (1 - x) ** 2
+        sdd = 60 * x * (1 - x) * (1 - 2 * x)
+        return Progress(self.length * s, self.length / self.duration * sd, self.length / self.duration**2 * sdd)
+
+
+@dataclass(frozen=True)
+class Trapezoid:
+    """The fastest motion from rest to rest within a velocity and an acceleration; a triangle if short.
+
+    Parameters
+    ----------
+    length : float
+        Distance to go [m or rad].
+    velocity, acceleration : float
+        Largest values of both [/s, /s²].
+    """
+
+    length: float
+    velocity: float
+    acceleration: float
+
+    def __post_init__(self) -> None:
+        _check(self, "length", "velocity", "acceleration")
+
+    @property
+    def ramp(self) -> float:
+        """Time of speeding up, and of slowing down [s]."""
+        return min(self.velocity / self.acceleration, float(np.sqrt(self.length / self.acceleration)))
+
+    @property
+    def peak(self) -> float:
+        """Velocity that is reached."""
+        return self.acceleration * self.ramp
+
+    @property
+    def duration(self) -> float:
+        """Time for the whole distance [s]."""
+        return self.length / self.peak + self.ramp
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        """Times between which the acceleration is constant."""
+        ends = (0.0, self.ramp, self.duration - self.ramp, self.duration)
+        # A triangle has no cruise; round-off may leave one of no length.
+        return ends if ends[2] - ends[1] > 1e-12 * self.duration else (0.0, self.ramp, self.duration)
+
+    def __call__(self, t: ArrayLike) -> Progress:
+        """Distance, velocity and acceleration at times t [s]."""
+        t = times(t, "Trapezoid")
+        a, T = self.acceleration, self.duration
+        x = np.clip(t, 0.0, T)
+        left = T - x
+        rising, falling = x < self.ramp, x >= self.breaks[-2]
+        s = np.where(rising, a * x**2 / 2, self.peak * (x - self.ramp / 2))
+        s = np.where(falling, self.length - a * left**2 / 2, s)
+        sd = a * np.minimum(np.minimum(x, left), self.ramp)
+        sdd = np.where(falling, -a, np.where(rising, a, 0.0))
+        return Progress(s, sd, np.where(is_outside(t, T), 0.0, sdd))
+
+
+@dataclass(frozen=True)
+class ConstantAcceleration:
+    """From rest with constant acceleration: it does not end at rest.
+
+    Parameters
+    ----------
+    acceleration : float
+        [m/s² or rad/s²].
+    duration : float
+        [s].
+    """
+
+    acceleration: float
+    duration: float
+
+    def __post_init__(self) -> None:
+        _check(self, "acceleration", "duration")
+
+    @property
+    def length(self) -> float:
+        """Distance gone at the end."""
+        return self.acceleration * self.duration**2 / 2
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        """Times between which the acceleration is constant."""
+        return (0.0, self.duration)
+
+    def __call__(self, t: ArrayLike) -> Progress:
+        """Distance, velocity and acceleration at times t [s]."""
+        t = times(t, "ConstantAcceleration")
+        x = np.clip(t, 0.0, self.duration)
+        moving = ~is_outside(t, self.duration)
+        a = self.acceleration
+        return Progress(a * x**2 / 2, np.where(moving, a * x, 0.0), np.where(moving, a, 0.0))
+
+
+def _check(law: object, *names: str) -> None:
+    _check_values(type(law).__name__, **{name: getattr(law, name) for name in names})
+
+
+def _check_values(what: str, **values: float) -> None:
+    for name, value in values.items():
+        if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 0):
+            raise ShapeError(f"{what}: expected {name} as a finite number > 0, got {value!r}")
