@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from armdyn.dynamics.body import link_theta
-from armdyn.dynamics.body import Body, symmetric, turned_tensor
+from armdyn.dynamics.body import Body, link_theta, symmetric, turned_tensor
 from armdyn.dynamics.composite import carry, tensor_to_parent, turned_to_parent
 from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
 from armdyn.dynamics.regroup import regrouped
