@@ -352,9 +352,9 @@ def _segment(joint: Joint, before: NDArray) -> Segment:
 
 def _rotation_from_z(axis: NDArray) -> NDArray:
     """A rotation that takes z to `axis`; a signed permutation when the axis is one of the frame's own."""
-    k = int(np.argmax(np.abs(axis)))
-    if k == 2 and axis[2] == 1.0:
+    if np.array_equal(axis, (0.0, 0.0, 1.0)):
         return np.eye(3)
+    k = int(np.argmax(np.abs(axis)))
     # This axis of the frame is never nearly parallel to `axis`, and x = y cross z keeps zeros exact.
     helper = np.eye(3)[(k + 2) % 3]
     x = np.cross(helper, axis)

@@ -85,7 +85,8 @@ class Inertia:
         """Centre of mass [m]; zero for a body without mass or first moments, NaN where it does not exist."""
         if self.mass == 0.0:
             return np.where(self.first == 0.0, 0.0, np.nan)
-        return self.first / self.mass
+        with np.errstate(over="ignore"):
+            return self.first / self.mass
 
     @property
     def tensor_com(self) -> NDArray:
