@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.kinematics.motion import Symbol
 from armdyn.spatial import inertia as inertial
 from armdyn.trace.symbols import ca
-
 
 NEGLIGIBLE = 1e-18
 
@@ -66,13 +66,12 @@ def turned_tensor(R: NDArray, A: Symbol) -> Symbol:
     Products of direction cosines below 1e-18 are dropped: beside the others, which are of the order of one,
     they cannot change a double. URDFs with rounded right angles have many.
     """
-    entries = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]
-    turned = []
-    for i, j in entries:
-        terms = ca.SX(0)
-        for a, b in entries:
-            weight = R[i, a] * R[j, b] + (R[i, b] * R[j, a] if a != b else 0.0)
-            if abs(weight) > NEGLIGIBLE:
-                terms = terms + weight * A[a, b]
-        turned.append(terms)
-    return symmetric(*turned)
+    rows, columns = np.triu_indices(3)
+    # The weight of entry (a, b) of A in entry (i, j) of R A R'.
+    weights = R[np.ix_(rows, rows)] * R[np.ix_(columns, columns)]
+    weights += (rows != columns) * R[np.ix_(rows, columns)] * R[np.ix_(columns, rows)]
+    weights[np.abs(weights) <= NEGLIGIBLE] = 0.0
+    turned = ca.mtimes(
+        ca.sparsify(ca.DM(weights)), ca.vertcat(*(A[int(a), int(b)] for a, b in zip(rows, columns, strict=True)))
+    )
+    return symmetric(*(turned[k] for k in range(6)))

@@ -18,11 +18,13 @@ from armdyn.dynamics.newton_euler import (
     tip_wrench,
 )
 from armdyn.dynamics.regroup import regrouped
+from armdyn.errors import ArmdynError
 from armdyn.kinematics.motion import Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
+METHODS = ("auto", "composite", "articulated")
 # Up to this many joints factorising M takes fewer operations than articulated bodies.
 COMPOSITE_UP_TO = 20
 
@@ -91,4 +93,6 @@ def forward_dynamics(
     ----------
     Walker and Orin (1982), method 3; Featherstone (2008), section 7.3.
     """
+    if method not in METHODS:
+        raise ArmdynError(f"forward_dynamics: unknown method {method!r:.40}; expected one of {', '.join(METHODS)}")
     return accelerations(arm, q, qd, tau, wrench, theta, gravity, method=method)

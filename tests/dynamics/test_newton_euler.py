@@ -1,0 +1,156 @@
+"""Newton-Euler against Pinocchio, and the joints' wrenches against balance laws."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import armdyn
+from armdyn.errors import MissingInertiaError, ShapeError
+from armdyn.trace import backend
+
+# Both sides round some thousand operations on entries up to 100.
+CLOSE = {"rtol": 1e-11, "atol": 1e-10}
+KINDS = ["R", "P", "RP", "PRP", "RPRR", "RRRRRR", "RPRPRPR"]
+
+
+@pytest.fixture(autouse=True)
+def on_virtual_machine():
+    with backend.using("virtual"):
+        yield
+
+
+def compare_with_pinocchio(arm, model, rng, samples=4):
+    """Every term of the equations of motion at random states."""
+    data = model.createData()
+    for _ in range(samples):
+        q, qd, qdd = rng.uniform(-2, 2, (3, arm.n))
+        tau = pin.rnea(model, data, q, qd, qdd)
+        np.testing.assert_allclose(armdyn.inverse_dynamics(arm, q, qd, qdd), tau, **CLOSE)
+        M = np.triu(pin.crba(model, data, q))
+        np.testing.assert_allclose(armdyn.mass_matrix(arm, q), M + np.triu(M, 1).T, **CLOSE)
+        C = pin.computeCoriolisMatrix(model, data, q, qd)
+        np.testing.assert_allclose(armdyn.coriolis_matrix(arm, q, qd) @ qd, C @ qd, **CLOSE)
+        g = pin.computeGeneralizedGravity(model, data, q)
+        np.testing.assert_allclose(armdyn.gravity_torque(arm, q), g, **CLOSE)
+        T = pin.computeKineticEnergy(model, data, q, qd)
+        np.testing.assert_allclose(armdyn.kinetic_energy(arm, q, qd), T, **CLOSE)
+        com = pin.centerOfMass(model, data, q)
+        np.testing.assert_allclose(armdyn.center_of_mass(arm, q), com, **CLOSE)
+        acceleration = pin.aba(model, data, q, qd, tau)
+        # The condition of M, up to 1e4, costs digits on both sides.
+        np.testing.assert_allclose(armdyn.forward_dynamics(arm, q, qd, tau), acceleration, rtol=1e-8, atol=1e-8)
+
+
+def without_armature(model):
+    """Pinocchio counts rotors in, armdyn's rigid arm does not."""
+    model.armature[:] = 0
+    return model
+
+
+@pytest.mark.parametrize("kinds", KINDS)
+def test_random_arms_agree_with_pinocchio(random_arm, kinds):
+    arm = random_arm(kinds, seed=len(kinds))
+    compare_with_pinocchio(arm, without_armature(armdyn.to_pinocchio(arm)), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", ["puma560", "stanford", "panda", "ur10"])
+def test_library_arms_agree_with_pinocchio(name):
+    arm = getattr(armdyn.arms, name)()
+    compare_with_pinocchio(arm, without_armature(armdyn.to_pinocchio(arm)), np.random.default_rng(1), samples=2)
+
+
+def urdf_files():
+    models = Path(__file__).parents[3] / "shared" / "models"
+    return [path.relative_to(models).as_posix() for path in sorted(models.rglob("*.urdf"))] or ["absent"]
+
+
+@pytest.mark.filterwarnings("ignore::armdyn.errors.ArmdynWarning")  # of impossible bodies in the files
+@pytest.mark.parametrize("name", urdf_files())
+def test_urdf_files_agree_with_pinocchio(shared, name):
+    """Pinocchio reads the file by itself; what is no part of the arm's chain is locked."""
+    path = shared / "models" / name
+    if path.stem == "kuka_lwr4_identified":
+        pytest.skip("Pinocchio and armdyn both refuse its negative friction")
+    arm = _loaded(path)
+    if np.isnan(arm.theta).any():
+        pytest.skip("the file has no inertias")
+    model = pin.buildModelFromUrdf(str(path))
+    locked = [i for i in range(1, model.njoints) if model.names[i] not in arm.joint_names]
+    model = without_armature(pin.buildReducedModel(model, locked, pin.neutral(model)))
+    if model.nq != model.nv:
+        arm_again = armdyn.from_pinocchio(model)  # endless joints hold a cosine and a sine there
+        assert arm_again.n == arm.n
+        model = without_armature(armdyn.to_pinocchio(arm_again))
+    compare_with_pinocchio(arm, model, np.random.default_rng(2), samples=2)
+
+
+def _loaded(path):
+    """The arm of a file; of several arms, the one whose chain is longest."""
+    try:
+        return armdyn.load(path)
+    except armdyn.ArmdynError:
+        model = pin.buildModelFromUrdf(str(path))
+        depth = [0] * model.njoints
+        for i in range(1, model.njoints):
+            depth[i] = depth[model.parents[i]] + 1
+        deepest = int(np.argmax(depth))
+        bodies = [f.name for f in model.frames if f.type == pin.FrameType.BODY and f.parentJoint == deepest]
+        return armdyn.load(path, tip=bodies[0])
+
+
+@pytest.mark.parametrize("kinds", ["RRR", "RPR"])
+def test_a_wrench_on_the_tip_acts_through_the_jacobian(random_arm, kinds):
+    arm, rng = random_arm(kinds, seed=5), np.random.default_rng(3)
+    state, wrench = rng.normal(size=(3, arm.n)), rng.normal(size=6) * 10
+    R = armdyn.forward_kinematics(arm, state[0])[:3, :3]
+    in_base = np.concatenate([R @ wrench[:3], R @ wrench[3:]])
+    expected = armdyn.inverse_dynamics(arm, *state) - armdyn.jacobian(arm, state[0]).T @ in_base
+    np.testing.assert_allclose(armdyn.inverse_dynamics(arm, *state, wrench=wrench), expected, **CLOSE)
+
+
+def test_a_falling_base_takes_gravity_away(random_arm):
+    arm = random_arm("RPR", seed=6)
+    q = np.array([0.3, -0.2, 0.5])
+    base = (np.zeros(3), np.zeros(3), arm.gravity)
+    at_rest = armdyn.inverse_dynamics(arm, q, 0 * q, 0 * q, base_motion=base)
+    np.testing.assert_allclose(at_rest, np.zeros(3), atol=1e-13)
+
+
+def test_a_turning_base_is_a_joint_before_the_first(random_arm):
+    """Turning the base about an axis equals one more joint there, as far as the other joints feel it."""
+    arm, rng = random_arm("RP", seed=7), np.random.default_rng(4)
+    longer = armdyn.Arm(
+        (armdyn.Joint("turntable"), *arm.joints),
+        (armdyn.Link("table", armdyn.Inertia.zero()), *arm.links),
+        gravity=arm.gravity,
+    )
+    arm = armdyn.Arm(arm.joints, arm.links, gravity=arm.gravity)
+    (w, wd), (q, qd, qdd) = rng.normal(size=2), rng.normal(size=(3, 2))
+    base = (np.array([0, 0, w]), np.array([0, 0, wd]), np.zeros(3))
+    expected = armdyn.inverse_dynamics(longer, [0, *q], [w, *qd], [wd, *qdd])[1:]
+    np.testing.assert_allclose(armdyn.inverse_dynamics(arm, q, qd, qdd, base_motion=base), expected, **CLOSE)
+
+
+def test_missing_inertia_is_named():
+    arm = armdyn.Arm((armdyn.Joint("a"), armdyn.Joint("b")), (armdyn.Link("upper"), armdyn.Link("lower")))
+    with pytest.raises(MissingInertiaError, match="link 'upper' lacks all ten"):
+        armdyn.inverse_dynamics(arm, [0, 0], [0, 0], [0, 0])
+
+
+def test_wrong_shapes_are_refused():
+    arm = armdyn.arms.planar2()
+    with pytest.raises(ShapeError, match=r"inverse_dynamics: expected qd of shape \(\.\.\., 2\).*got \(3,\)"):
+        armdyn.inverse_dynamics(arm, [0, 0], [0, 0, 0], [0, 0])
+
+
+def test_nan_gives_nan_in_that_sample_alone():
+    arm = armdyn.arms.planar2()
+    q = np.array([[0.1, 0.2], [np.nan, 0.2]])
+    for function in (armdyn.inverse_dynamics, armdyn.forward_dynamics):
+        result = function(arm, q, 0 * q[0], 0 * q[0])
+        assert np.isfinite(result[0]).all()
+        assert np.isnan(result[1]).all()
