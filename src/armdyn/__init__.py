@@ -92,6 +92,7 @@ _HOMES = {
     "armdyn.model.joint": ("Drive", "Friction", "Joint", "Limits"),
     "armdyn.model.pinocchio_bridge": ("from_pinocchio", "to_pinocchio"),
     "armdyn.spatial.inertia": ("Inertia",),
+    "armdyn.trace.c_code": ("c_code",),
     "armdyn.trace.numeric": ("kernel",),
     "armdyn.trajectory.from_tip": ("joint_trajectory",),
     "armdyn.trajectory.timing": ("ConstantAcceleration", "Quintic", "Trapezoid"),

@@ -164,11 +164,14 @@ class Traced:
             self._programs[key] = self.make_program(subject, variant)
         return self._programs[key]
 
-    def make_program(self, subject: Subject, variant: Variant, fold: bool = False) -> Program:
-        """Like `program`, never remembered; with `fold` the bound data become constants."""
+    def make_program(
+        self, subject: Subject, variant: Variant, fold: bool | tuple[str, ...] = False
+    ) -> Program:
+        """Like `program`, never remembered; with `fold` bound data (all, or those named) become constants."""
         sizes = subject.trace_sizes
-        names = [name for name in variant.inputs if not (fold and name in self.bound)]
-        constants = {name: ca.SX(ca.DM(subject.trace_data(name))) for name in self.bound} if fold else {}
+        folded = fold if isinstance(fold, tuple) else self.bound if fold else ()
+        names = [name for name in variant.inputs if name not in folded]
+        constants = {name: ca.SX(ca.DM(subject.trace_data(name))) for name in folded}
 
         def formula(*symbols: Any) -> list[Any]:
             values = {**constants, **dict(zip(names, symbols, strict=True))}
