@@ -21,9 +21,7 @@ def follow(arm, motion, q0=None, task="pose", tolerance=1e-8):
     trajectory = joint_trajectory(arm, motion, q0, task=task, tolerance=tolerance)
     rows = 6 if task == "pose" else 3
     # Between the breaks, where accelerations do not jump
-    t = np.concatenate(
-        [np.linspace(a + 1e-6, b - 1e-6, 200) for a, b in zip(motion.breaks, motion.breaks[1:], strict=False)]
-    )
+    t = np.concatenate([np.linspace(a + 1e-6, b - 1e-6, 200) for a, b in pairwise(motion.breaks)])
     q, qd, qdd = trajectory(t)
     pose, velocity, acceleration = motion(t)
     T = armdyn.forward_kinematics(arm, q)

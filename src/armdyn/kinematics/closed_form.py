@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -32,6 +33,10 @@ ON_LIMIT = 1e-9
 OUTSIDE = 1e12
 
 
+# Arms never change, so what was found for one stays true.
+_known: WeakKeyDictionary[Arm, ClosedForm | None] = WeakKeyDictionary()
+
+
 def closed_form(arm: Arm) -> ClosedForm | None:
     """The closed form of an arm's inverse kinematics, or None if only iteration can solve it.
 
@@ -44,7 +49,9 @@ def closed_form(arm: Arm) -> ClosedForm | None:
     form : object or None
         `form.family` says what kind of arm it is, `form.branches` names the solutions in order.
     """
-    return _form(chain(arm))
+    if arm not in _known:
+        _known[arm] = _form(chain(arm))
+    return _known[arm]
 
 
 def _form(seen: Chain) -> ClosedForm | None:

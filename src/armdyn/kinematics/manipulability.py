@@ -68,11 +68,10 @@ class Dexterity:
         if not self.singular:
             return f"regular: condition number {self.condition:.3g}, manipulability {self.manipulability:.3g}"
         joints = [name for name, x in zip(self.joint_names, self.cause, strict=True) if abs(x) > VISIBLE]
-        rows = zip(("x", "y", "z"), self.lost[:3], self.lost[3:], strict=True)
-        lost = [f"{what} {axis}" for axis, v, w in rows for what, x in (("along", v), ("about", w)) if abs(x) > VISIBLE]
+        v, w = (", ".join(f"{x + 0:.2f}" for x in part) for part in (self.lost[:3], self.lost[3:]))
         return (
-            f"singular: condition number {self.condition:.3g}; motion {', '.join(lost)} is lost, "
-            f"and {', '.join(joints)} can move with the tip at rest"
+            f"singular: condition number {self.condition:.3g}; {', '.join(joints)} can move with the tip at rest, "
+            f"and the tip cannot move as v = ({v}) m/s with w = ({w}) rad/s"
         )
 
 
