@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from armdyn.cli.arms import arms
-from armdyn.cli.cache import cache
 from armdyn.cli.base import base
+from armdyn.cli.cache import cache
 from armdyn.cli.demo import demo
 from armdyn.cli.info import info
 from armdyn.errors import ArmdynError, ArmdynWarning
