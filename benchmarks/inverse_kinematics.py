@@ -97,7 +97,7 @@ def toolbox_loop() -> Callable[[np.ndarray], bool] | None:
     ets = robot.ets(end="panda_link8")
     # It stops at half the squared error.
     options = {"tol": TOLERANCE**2 / 2, "ilimit": ITERATIONS, "slimit": RESTARTS + 1, "joint_limits": True}
-    return lambda pose: bool(ets.ik_LM(pose, **options)[1])
+    return lambda pose: bool(ets.ik_LM(pose, **options).success)
 
 
 def loop(solve: Callable[[np.ndarray], Any], poses: np.ndarray) -> tuple[float, list[Any]]:

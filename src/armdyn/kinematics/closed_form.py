@@ -64,7 +64,7 @@ def _form(seen: Chain) -> ClosedForm | None:
     swivel="",
     lower="n",
     upper="n",
-    returns={"solutions": "8, n", "within": "8", "q": "n", "error": "2"},
+    returns={"solutions": "8, n", "within": "8", "q": "n", "inside": "", "error": "2"},
 )
 def closed_solutions(
     arm: Arm, pose: Any, q_ref: Any, swivel: Any = None, task: str = "pose", *, lower: Any, upper: Any
@@ -89,6 +89,8 @@ def closed_solutions(
         1 where a solution is within the joint limits, else 0.
     q : ndarray, shape (..., n)
         The solution nearest to q_ref, if possible within the limits.
+    inside : ndarray, shape (...)
+        1 where it is within the limits, else 0.
     error : ndarray, shape (..., 2)
         Its distance [m] and angle [rad] from the pose.
     """
@@ -101,7 +103,7 @@ def closed_solutions(
     missing = BRANCHES - len(solutions)
     rows = ca.horzcat(*solutions, ca.SX(ca.DM.nan(arm.n, missing))).T
     error = error_sizes(*tip_frame(arm, q), pose, task)
-    return rows, ca.vertcat(*inside, ca.SX.zeros(missing)), q, error
+    return rows, ca.vertcat(*inside, ca.SX.zeros(missing)), q, ca.mmax(ca.vertcat(*inside)), error
 
 
 def _branches(arm: Arm, pose: Symbol, q_ref: Symbol, swivel: Symbol | None) -> list[Symbol]:
@@ -127,7 +129,7 @@ def _turned(arm: Arm, q: Symbol, q_ref: Symbol, lower: Symbol, upper: Symbol) ->
     for i, joint in enumerate(arm.joints):
         x = q[i]
         if joint.kind == "revolute":
-            x = x + 2 * np.pi * ca.floor((q_ref[i] - x) / (2 * np.pi) + 0.5)
+            x = x + 2 * np.pi * ca.floor((q_ref[i] - x) * (0.5 / np.pi) + 0.5)
             x = x + ca.if_else(x < lower[i] - ON_LIMIT, 2 * np.pi, 0)
             x = x - ca.if_else(x > upper[i] + ON_LIMIT, 2 * np.pi, 0)
         entries.append(x)
@@ -150,10 +152,14 @@ def _inside(q: Symbol, lower: Symbol, upper: Symbol) -> Symbol:
 
 def _nearest(solutions: list[Symbol], inside: list[Symbol], q_ref: Symbol) -> Symbol:
     """The solution nearest to the reference, those within limits first; NaN if there is none."""
-    best, least = ca.SX(ca.DM.nan(q_ref.shape[0], 1)), ca.SX(ca.inf)
-    for q, ok in zip(solutions, inside, strict=True):
-        away = q - q_ref
-        cost = ca.dot(away, away) + OUTSIDE * (1 - ok)
-        better = cost < least
-        best, least = ca.if_else(better, q, best), ca.if_else(better, cost, least)
-    return best
+    costs = [ca.dot(q - q_ref, q - q_ref) + OUTSIDE * (1 - ok) for q, ok in zip(solutions, inside, strict=True)]
+    least = costs[0]
+    for cost in costs[1:]:
+        least = ca.fmin(least, cost)  # ignores NaN
+    best, none_yet = ca.SX.zeros(q_ref.shape[0]), ca.SX.ones(1)
+    for q, cost in zip(solutions, costs, strict=True):
+        # Of equally near ones the first
+        chosen = ca.logic_and(cost <= least, none_yet)
+        best = best + ca.if_else(chosen, q, 0)
+        none_yet = none_yet - chosen
+    return best + ca.if_else(none_yet, np.nan, 0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from armdyn.kinematics.closed_form import ON_LIMIT, OUTSIDE, ClosedForm, closed_solutions
 from armdyn.kinematics.closed_srs import Swivelling, swivel_angle
 from armdyn.kinematics.damped_step import damped_step, tip_error
-from armdyn.kinematics.numeric import Found, Settings, unlimited
+from armdyn.kinematics.numeric import Found, Settings, larger, unlimited
 from armdyn.model.arm import Arm
 
 # Swivel angles tried when none is asked for and the reference's will not do.
@@ -39,30 +39,29 @@ def solve_closed(
     with np.errstate(invalid="ignore", divide="ignore"):
         if isinstance(form, Swivelling):
             angles = _swivel(arm, poses, q_ref, settings) if swivel is None else swivel
-            rows, within, q, error = closed_solutions(arm, poses, q_ref, angles, task=settings.task)
+            result = closed_solutions(arm, poses, q_ref, angles, task=settings.task)
         else:
-            rows, within, q, error = closed_solutions(arm, poses, q_ref, task=settings.task)
+            result = closed_solutions(arm, poses, q_ref, task=settings.task)
     count = len(form.branches)
-    solutions = Solutions(rows[:, :count], within[:, :count] > 0)
-    found = Found(q, error, np.zeros(len(q), int), np.zeros(len(q), bool))
-    # Both errors are NaN where no branch exists.
-    rough = np.flatnonzero((error > settings.tolerance).any(-1))
+    solutions = Solutions(result.solutions[:, :count], result.within[:, :count] > 0)
+    found = Found(result.q, result.error, np.zeros(len(poses), int), result.inside > 0)
+    # NaN, where no branch exists, compares as false.
+    rough = np.flatnonzero(larger(found.error) > settings.tolerance)
     if len(rough):
         _polish(arm, poses, q_ref, settings, rough, found, solutions)
-    found.solved[:] = _inside(arm, found.q) & (found.error <= settings.tolerance).all(-1)
     return found, solutions
 
 
 def _swivel(arm: Arm, poses: NDArray, q_ref: NDArray, settings: Settings) -> NDArray:
     """The swivel angle of q_ref; where no solution there is within limits, that of the nearest one which is."""
     swivel = swivel_angle(arm, q_ref)
-    left = np.flatnonzero(~closed_solutions(arm, poses, q_ref, swivel, task=settings.task).within.any(-1))
+    left = np.flatnonzero(closed_solutions(arm, poses, q_ref, swivel, task=settings.task).inside == 0)
     if len(left):
         angles = swivel[left, None] + np.linspace(0, 2 * np.pi, SWIVELS, endpoint=False)
         near = q_ref[left, None]
         tried = closed_solutions(arm, poses[left, None], near, angles, task=settings.task)
         cost = ((tried.q - near) ** 2).sum(-1)
-        cost = np.where(tried.within.any(-1), cost, np.inf)
+        cost = np.where(tried.inside > 0, cost, np.inf)
         swivel[left] = angles[np.arange(len(left)), cost.argmin(-1)]
     return swivel
 
@@ -84,7 +83,7 @@ def _polish(
     for _ in range(POLISHING):
         q = damped_step(arm, q, pose, task=settings.task, lower=free[0], upper=free[1]).q
     error = tip_error(arm, q, pose, task=settings.task)
-    exists &= (error <= settings.tolerance).all(-1)
+    exists &= larger(error) <= settings.tolerance
     within = exists & _inside(arm, q)
     solutions.q[rows] = np.where(exists[..., None], q, np.nan)
     solutions.within[rows] = within
@@ -93,6 +92,7 @@ def _polish(
     best = (np.arange(len(rows)), cost.argmin(-1))
     found.q[rows] = np.where(exists[best][:, None], q[best], np.nan)
     found.error[rows] = np.where(exists[best][:, None], error[best], np.nan)
+    found.solved[rows] = within[best]
     found.iterations[rows] += POLISHING
 
 

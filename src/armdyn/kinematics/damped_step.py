@@ -64,6 +64,14 @@ def damped_step(
     return ca.fmin(ca.fmax(q + dq, lower), upper), error_sizes(R, p, pose, task)
 
 
+@traced(q="n", pose="4, 4", lower="n", upper="n", returns={"q": "n", "error": "2"})
+def damped_steps(arm: Arm, q: Any, pose: Any, task: str = "pose", steps: int = 4, *, lower: Any, upper: Any) -> Any:
+    """Several steps at once (a call costs as much as many steps), and the error (distance, angle) after them."""
+    for _ in range(steps):
+        q = damped_step(arm, q, pose, task=task, lower=lower, upper=upper).q
+    return q, error_sizes(*tip_frame(arm, q), pose, task)
+
+
 def _correction(J: Symbol, weights: Symbol, free: Symbol, damping: Symbol, e: Symbol) -> Symbol:
     """The motion of the free joints that removes the error e: (J'W J + damping) dq = J'W e."""
     J = J * ca.repmat(free.T, J.shape[0], 1)

@@ -16,7 +16,7 @@ from armdyn.kinematics.closed_srs import Swivelling, swivel_angle
 from armdyn.kinematics.diagnosis import FEW, REASONS, explain
 from armdyn.kinematics.error import check_poses, check_task
 from armdyn.kinematics.null_space import Wish, function, improve, toward
-from armdyn.kinematics.numeric import Found, Settings, solve
+from armdyn.kinematics.numeric import Found, Settings, larger, solve
 from armdyn.model.arm import Arm
 from armdyn.trace.shapes import text
 
@@ -247,7 +247,7 @@ def _result(
     return InverseKinematics(
         q=shaped(found.q),
         success=shaped(found.solved),
-        residual=shaped(found.error.max(-1)),
+        residual=shaped(larger(found.error)),
         error=shaped(found.error),
         reason=shaped(reason),
         shortfall=shaped(shortfall),

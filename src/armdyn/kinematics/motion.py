@@ -60,11 +60,7 @@ class Motion:
     @property
     def offset_in_joint(self) -> Symbol:
         """`offset` in joint axes: those of the joint's moving side, with z along the joint."""
-        return (
-            ca.SX(self.segment.p_after)
-            if self.is_revolute
-            else self.segment.p_after + ca.vertcat(0, 0, self.q)
-        )
+        return ca.SX(self.segment.p_after) if self.is_revolute else self.segment.p_after + ca.vertcat(0, 0, self.q)
 
     def to_link(self, v: Symbol) -> Symbol:
         """A free vector in parent axes, turned into link axes: R_after' Rz(q)' R_before' v."""

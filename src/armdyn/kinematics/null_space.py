@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
 from armdyn.kinematics.damped_step import damped_step, tip_error
-from armdyn.kinematics.numeric import Found, Settings
+from armdyn.kinematics.numeric import Found, Settings, larger
 from armdyn.model.arm import Arm
 
 # The joint motion (L, n) wished for at q (L, n), for these rows (L,) of the batch.
@@ -65,5 +65,5 @@ def improve(arm: Arm, poses: NDArray, found: Found, wish: Wish, settings: Settin
     for _ in range(RETURN):
         q = damped_step(arm, q, target, task=settings.task, lower=lower, upper=upper).q
     error = tip_error(arm, q, target, task=settings.task)
-    kept = (error <= settings.tolerance).all(-1)
+    kept = larger(error) <= settings.tolerance
     found.q[rows[kept]], found.error[rows[kept]] = q[kept], error[kept]

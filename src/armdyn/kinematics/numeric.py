@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.kinematics.damped_step import LENGTH, damped_step, tip_error
+from armdyn.kinematics.damped_step import LENGTH, damped_step, damped_steps, tip_error
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm
 
-# A start is given up when the squared error has not fallen by a tenth for this many steps in a row.
-PATIENCE = 2
-SLOW = 0.9
+# Steps taken in one call, and the part of the squared error left after them above which a start is given up.
+STEPS = 4
+SLOW = 0.5
 # Careful steps until a joint moves less than this in one [rad or m], or at most so many.
 STILL = 1e-6
 SETTLING = 300
@@ -27,8 +27,8 @@ CANDIDATES = 64
 # Poses compared with them at a time: distances then stay in the cache.
 BLOCK = 512
 # Few poses get several starts side by side: at most this many each, and this many in all.
-WIDTH = 16
-LANES = 256
+WIDTH = 8
+LANES = 512
 # Where a sliding joint without limits may start [m].
 ROOM = 1.0
 
@@ -97,24 +97,29 @@ def _descend(
     found: Found,
 ) -> None:
     """Step from q (L, n), lane by lane towards the pose of its owner, until solved, stuck or out of patience."""
-    lower, upper = limits
+    options = {"task": settings.task, "lower": limits[0], "upper": limits[1]}
     target = poses[owner]
-    cost, slow = np.full(len(q), np.inf), np.zeros(len(q), int)
-    for _ in range(settings.iterations):
-        q_next, error = damped_step(arm, q, target, task=settings.task, lower=lower, upper=upper)
-        found.iterations[owner] += 1  # once, however many starts run side by side
+    cost = np.full(len(q), np.inf)
+    left = settings.iterations
+    while left > 0:
+        steps = min(STEPS, left)
+        q, error = damped_steps(arm, q, target, steps=steps, **options)
+        left -= steps
+        found.iterations[owner] += steps  # once, however many starts run side by side
         last, cost = cost, _cost(error)
-        done = (error <= settings.tolerance).all(-1)
-        slow = np.where(cost > SLOW * last, slow + 1, 0)
-        leave = done | (slow >= PATIENCE)
+        done = larger(error) <= settings.tolerance
+        leave = done | (cost > SLOW * last) | (left == 0)
         if leave.any():
             _record(found, owner[leave], q[leave], error[leave], done[leave])
             keep = ~leave & ~found.solved[owner]
-            if not keep.any():
+            owner, q, target, cost = (x[keep] for x in (owner, q, target, cost))
+            if not len(owner):
                 return
-            owner, q_next, target, cost, slow = (x[keep] for x in (owner, q_next, target, cost, slow))
-        q = q_next
-    _record(found, owner, q, tip_error(arm, q, target, task=settings.task), np.zeros(len(q), bool))
+
+
+def larger(error: NDArray) -> NDArray:
+    """The larger of distance and angle; a reduction over an axis of two would take longer."""
+    return np.maximum(error[..., 0], error[..., 1])
 
 
 def _cost(error: NDArray) -> NDArray:
