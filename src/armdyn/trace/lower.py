@@ -29,9 +29,10 @@ from armdyn.trace.schedule import (
 # linearly with the length of a function.
 SPLIT_ABOVE = 2500
 CHUNK = 800
-# Outputs of at least this many entries go through a stage in the first-level cache, and from there, once an array
-# exceeds the second-level cache, past the caches: ordinary stores would first read every line they overwrite.
-STAGE_FROM = 32
+# Results of at least this many entries a sample go through a stage in the first-level cache, and from there, once an
+# array exceeds the second-level cache, past the caches: ordinary stores would first read every line they overwrite.
+# For smaller results the copying costs more than that.
+STAGE_FROM = 256
 STREAM_FROM_BYTES = 4 * 2**20
 
 
@@ -361,8 +362,9 @@ def _loop(graph: Graph, host: Host, layout: Layout, shared: frozenset[int]) -> s
     """`loop(args, dims, steps, data)`: NumPy's inner loop over samples."""
     e = Emitter(host)
     ports = _ports(graph)
-    wide = host.width >= 4  # blocks are then multiples of 32 bytes
-    staged = {f"o{k}": port.size for k, port in enumerate(graph.outputs) if wide and port.size >= STAGE_FROM}
+    # Blocks must be multiples of 32 bytes.
+    large = host.width >= 4 and sum(port.size for port in graph.outputs) >= STAGE_FROM
+    staged = {f"o{k}": port.size for k, port in enumerate(graph.outputs) if large and port.size >= 4}
     e.label("entry")
     e.line("%count = load i64, ptr %dims")
     e.line("%some = icmp sgt i64 %count, 0")
