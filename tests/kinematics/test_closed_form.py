@@ -73,6 +73,25 @@ def test_library_arms_round_trip(configurations, name):
     assert exists.any(-1).all()
 
 
+def test_a_positioning_arm_has_all_solutions_of_a_position(configurations):
+    arm = armdyn.arms.puma3()
+    poses = armdyn.forward_kinematics(arm, configurations(arm, 50))
+    found = armdyn.inverse_kinematics(arm, poses, task="position", method="closed")
+    tips = armdyn.forward_kinematics(arm, found.all_solutions)
+    assert found.branches == ("left, up", "left, down", "right, up", "right, down")
+    np.testing.assert_allclose(tips[..., :3, 3], np.broadcast_to(poses[:, None, :3, 3], (50, 4, 3)), atol=1e-12)
+
+
+def test_a_swivel_angle_that_limits_forbid_is_told(configurations):
+    arm = armdyn.arms.lwr4()
+    poses = armdyn.forward_kinematics(arm, configurations(arm, 300))
+    found = armdyn.inverse_kinematics(arm, poses, swivel=2.5)
+    assert not found.success.all()
+    assert set(found.reason[~found.success]) == {"limit"}
+    lower, upper = arm.position_limits
+    assert ((found.q >= lower) & (found.q <= upper))[~found.success].all()
+
+
 def test_puma_has_eight_solutions_in_both_frames(golden, golden_arm):
     for name in ("puma560_sdh", "puma560_mdh_akb"):
         arm = golden_arm(golden(name)["robot"])

@@ -172,6 +172,22 @@ def test_angles_are_turned_near_q0_and_into_the_limits():
     assert np.abs(found.q).max() <= np.pi
 
 
+def test_joints_without_limits_are_not_wound_up(random_arm, configurations):
+    arm = random_arm("RRRRRR", seed=8)
+    q = configurations(arm, 50)
+    poses = armdyn.forward_kinematics(arm, q)
+    assert np.abs(armdyn.inverse_kinematics(arm, poses).q).max() <= np.pi
+    turned = q + 8 * np.pi
+    assert np.abs(armdyn.inverse_kinematics(arm, poses, turned).q - turned).max() <= np.pi
+
+
+def test_no_poses_give_no_solutions(puma, panda):
+    for arm in (puma, panda):
+        found = armdyn.inverse_kinematics(arm, np.zeros((0, 4, 4)))
+        assert found.q.shape == (0, arm.n)
+        assert found.success.shape == (0,)
+
+
 # -- failures -------------------------------------------------------------------------------------------------
 
 
@@ -266,6 +282,10 @@ def test_poses_that_are_none_are_refused(puma, pose, message):
         ({"task": "posture"}, "task 'pose' or 'position', got 'posture'"),
         ({"method": "magic"}, "method 'auto', 'closed', 'numeric', got 'magic'"),
         ({"objective": np.zeros(4)}, "objective"),
+        ({"iterations": 0}, "iterations as an integer >= 1, got 0"),
+        ({"restarts": -1}, "restarts as an integer >= 0"),
+        ({"seed": 0.5}, "seed as an integer"),
+        ({"tolerance": 0.0}, "tolerance as a finite number > 0"),
     ],
 )
 def test_wrong_arguments_are_refused(puma, options, message):

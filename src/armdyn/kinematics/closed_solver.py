@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +38,7 @@ def solve_closed(
     # Branches that do not exist are computed as NaN on purpose.
     with np.errstate(invalid="ignore", divide="ignore"):
         if isinstance(form, Swivelling):
-            angles = _swivel(arm, poses, q_ref, settings) if swivel is None else swivel
-            result = closed_solutions(arm, poses, q_ref, angles, task=settings.task)
+            result = _swivelled(arm, poses, q_ref, swivel, settings)
         else:
             result = closed_solutions(arm, poses, q_ref, task=settings.task)
     count = len(form.branches)
@@ -52,18 +51,25 @@ def solve_closed(
     return found, solutions
 
 
-def _swivel(arm: Arm, poses: NDArray, q_ref: NDArray, settings: Settings) -> NDArray:
-    """The swivel angle of q_ref; where no solution there is within limits, that of the nearest one which is."""
+def _swivelled(arm: Arm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: Settings) -> Any:
+    """The closed form at the given swivel angles, or else at those of q_ref.
+
+    Where that has no solution within limits, at the angle of the nearest solution which is.
+    """
+    if swivel is not None:
+        return closed_solutions(arm, poses, q_ref, swivel, task=settings.task)
     swivel = swivel_angle(arm, q_ref)
-    left = np.flatnonzero(closed_solutions(arm, poses, q_ref, swivel, task=settings.task).inside == 0)
+    result = closed_solutions(arm, poses, q_ref, swivel, task=settings.task)
+    left = np.flatnonzero(result.inside == 0)
     if len(left):
         angles = swivel[left, None] + np.linspace(0, 2 * np.pi, SWIVELS, endpoint=False)
-        near = q_ref[left, None]
-        tried = closed_solutions(arm, poses[left, None], near, angles, task=settings.task)
-        cost = ((tried.q - near) ** 2).sum(-1)
-        cost = np.where(tried.inside > 0, cost, np.inf)
-        swivel[left] = angles[np.arange(len(left)), cost.argmin(-1)]
-    return swivel
+        near, poses = q_ref[left], poses[left]
+        tried = closed_solutions(arm, poses[:, None], near[:, None], angles, task=settings.task)
+        cost = np.where(tried.inside > 0, ((tried.q - near[:, None]) ** 2).sum(-1), np.inf)
+        better = closed_solutions(arm, poses, near, angles[np.arange(len(left)), cost.argmin(-1)], task=settings.task)
+        for old, new in zip(result, better, strict=True):
+            old[left] = new
+    return result
 
 
 def _polish(

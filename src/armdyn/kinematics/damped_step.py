@@ -44,9 +44,8 @@ def damped_step(
     """One step towards a pose, within joint limits, and the error (distance, angle) before it.
 
     dq = wish + (J'W J + damping)⁻¹ J'W (e - J wish): the wish acts as far as it does not move the tip, in
-    steps of limited size.
-    Joints at a limit that the error would push further out are held. A careful step is damped so much
-    that it settles at the nearest configuration where the pose is out of reach.
+    steps of limited size. Joints at a limit that the error would push further out are held. A careful step
+    is damped so much that it settles at the nearest configuration where the pose is out of reach.
     """
     R, p = tip_frame(arm, q)
     e = pose_error(R, p, pose, task)

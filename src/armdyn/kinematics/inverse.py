@@ -13,7 +13,7 @@ from armdyn.errors import ModelError, ShapeError
 from armdyn.kinematics.closed_form import ON_LIMIT, ClosedForm, closed_form
 from armdyn.kinematics.closed_solver import Solutions, solve_closed
 from armdyn.kinematics.closed_srs import Swivelling, swivel_angle
-from armdyn.kinematics.diagnosis import FEW, REASONS, explain
+from armdyn.kinematics.diagnosis import REASONS, explain
 from armdyn.kinematics.error import check_poses, check_task
 from armdyn.kinematics.null_space import Wish, function, improve, toward
 from armdyn.kinematics.numeric import Found, Settings, larger, solve
@@ -56,11 +56,14 @@ class InverseKinematics:
                 f"{x:.3g} {unit}" for x, unit in zip(self.shortfall, ("m", "rad"), strict=True) if x > 0
             )
         elif self.reason == "limit":
-            text += ": " + ", ".join(name for name, on in zip(self.joint_names, self.at_limit, strict=True) if on)
+            text = ": ".join(filter(None, (text, ", ".join(np.array(self.joint_names)[self.at_limit]))))
         return f"not solved, {text}"
 
     def __str__(self) -> str:
         return f"{self.method}: {self.message}"
+
+    def __repr__(self) -> str:
+        return f"<InverseKinematics by {self}>"
 
 
 def inverse_kinematics(
@@ -120,8 +123,8 @@ def inverse_kinematics(
         If a shape is wrong, or `pose` is not a rigid transform.
     """
     check_task(task, "inverse_kinematics")
+    settings = _settings(task, tolerance, iterations, restarts, seed)
     poses, q0_rows, batch = _rows(arm, pose, q0)
-    settings = Settings(task, float(tolerance), int(iterations), int(restarts), int(seed))
     form = _choose(arm, task, method, swivel)
     if form is None:
         found, solutions = solve(arm, poses, q0_rows, arm.position_limits, settings), None
@@ -139,23 +142,33 @@ def inverse_kinematics(
 def _by_closed_form(
     arm: Arm, form: ClosedForm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: Settings
 ) -> tuple[Found, Solutions]:
-    """The closed form; where it has no solution within limits, the nearest that iteration finds."""
+    """The closed form, and iteration where a redundant arm may have more solutions."""
     found, solutions = solve_closed(arm, form, poses, q_ref, swivel, settings)
+    if isinstance(form, Swivelling) and swivel is None:
+        _try_all_swivels(arm, form, poses, q_ref, settings, found, solutions)
+    # Where there is no solution, the nearest configuration is sought from the reference.
+    found.q[:] = np.where(found.solved[:, None], found.q, np.clip(q_ref, *arm.position_limits))
+    return found, solutions
+
+
+def _try_all_swivels(
+    arm: Arm,
+    form: ClosedForm,
+    poses: NDArray,
+    q_ref: NDArray,
+    settings: Settings,
+    found: Found,
+    solutions: Solutions,
+) -> None:
+    """Iterate where none of some swivel angles has a solution within limits: one between them may."""
     left = np.flatnonzero(~found.solved)
     if not len(left):
-        return found, solutions
-    # Only where the swivel angle is free can iteration find what the closed form has not.
-    is_free = isinstance(form, Swivelling) and swivel is None
-    start = np.where(np.isfinite(found.q[left]), found.q[left], q_ref[left])
-    more = solve(arm, poses[left], start, arm.position_limits, settings if is_free else settings._replace(restarts=FEW))
+        return
+    more = solve(arm, poses[left], q_ref[left], arm.position_limits, settings)
     for old, new in zip(found, more, strict=True):
         old[left] = new
-    if is_free and more.solved.any():
-        _, others = solve_closed(arm, form, poses[left], more.q, swivel_angle(arm, more.q), settings)
-        solutions.q[left], solutions.within[left] = others
-    elif isinstance(form, Swivelling):
-        found.solved[left] = False
-    return found, solutions
+    _, others = solve_closed(arm, form, poses[left], more.q, swivel_angle(arm, more.q), settings)
+    solutions.q[left], solutions.within[left] = others
 
 
 def _choose(arm: Arm, task: str, method: str, swivel: Any) -> ClosedForm | None:
@@ -172,6 +185,15 @@ def _choose(arm: Arm, task: str, method: str, swivel: Any) -> ClosedForm | None:
     if swivel is not None and not isinstance(form, Swivelling):
         raise ModelError(f"inverse_kinematics: arm '{arm.name}' has no swivel angle for task {task!r} and this method")
     return form
+
+
+def _settings(task: str, tolerance: float, iterations: int, restarts: int, seed: int) -> Settings:
+    for name, value, least in (("iterations", iterations, 1), ("restarts", restarts, 0), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise ShapeError(f"inverse_kinematics: expected {name} as an integer >= {least}, got {value!r}")
+    if not (np.isfinite(tolerance) and tolerance > 0):
+        raise ShapeError(f"inverse_kinematics: expected tolerance as a finite number > 0, got {tolerance!r}")
+    return Settings(task, float(tolerance), int(iterations), int(restarts), int(seed))
 
 
 def _wish(arm: Arm, objective: Any, batch: tuple[int, ...]) -> Wish:

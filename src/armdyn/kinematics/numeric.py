@@ -70,7 +70,15 @@ def solve(arm: Arm, poses: NDArray, q0: NDArray | None, limits: Limits, settings
         q = starts(poses[owners], width)
         _descend(arm, poses, np.repeat(owners, width), q.reshape(-1, arm.n), limits, settings, found)
         tried += width
+    _unwind(arm, found.q, 0.0 if q0 is None else q0, limits)
     return found
+
+
+def _unwind(arm: Arm, q: NDArray, near: NDArray | float, limits: Limits) -> None:
+    """Take whole turns off joints that may turn without end."""
+    turns = np.array([joint.kind == "revolute" for joint in arm.joints]) & np.isinf(limits).all(0)
+    if turns.any():
+        q -= np.where(turns, 2 * np.pi * np.round((q - near) / (2 * np.pi)), 0.0)
 
 
 def closest(arm: Arm, poses: NDArray, starts: NDArray, limits: Limits, task: str) -> tuple[NDArray, NDArray]:
