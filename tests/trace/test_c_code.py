@@ -191,6 +191,23 @@ def test_header_serves_c_plus_plus(tmp_path: Path) -> None:
     subprocess.run(["g++", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", str(main)], check=True)
 
 
+def test_every_public_function_can_be_exported(any_compiler: str, tmp_path: Path) -> None:
+    arm, functions = armdyn.arms.planar2(), []
+    for name in armdyn.__all__:
+        traced = getattr(getattr(armdyn, name), "traced", None)
+        if traced is None:
+            continue
+        try:
+            assert traced.make_program(arm, traced.plain_variant, fold=True).function is not None
+        except (ArmdynError, KeyError):
+            continue  # about another kind of arm, or of subject
+        functions.append(getattr(armdyn, name))
+    assert len(functions) > 40
+    done = run_selftest(armdyn.c_code(functions, arm, tmp_path), any_compiler)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count(": ok") == len(functions)
+
+
 # -- what is written -----------------------------------------------------------------------------------------
 
 
@@ -281,6 +298,11 @@ def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
     file.write_text("")
     with pytest.raises(ArmdynError, match=r"c_code: cannot write .*planar2\.h"):
         armdyn.c_code(armdyn.jacobian, armdyn.arms.planar2(), file)
+
+
+def test_function_of_something_else(tmp_path: Path) -> None:
+    with pytest.raises(ArmdynError, match="base_regressor is not a function of <Arm 'planar2'"):
+        armdyn.c_code(armdyn.base_regressor, armdyn.arms.planar2(), tmp_path)
 
 
 def test_missing_inertia_is_named(tmp_path: Path) -> None:

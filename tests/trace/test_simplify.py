@@ -83,6 +83,15 @@ def test_sums_in_another_order_are_shared() -> None:
     assert count_operations(simplify(graph_for(formula))).additions == 3
 
 
+def test_divisions_by_one_number_become_one() -> None:
+    def formula(g: Graph, x: list[int]) -> list[int]:
+        return [g.add("div", x[k], x[3]) for k in range(3)]
+
+    plain = graph_for(formula)
+    assert count_operations(simplify(plain))[:3] == (3, 0, 1)
+    assert largest_error(plain, simplify(plain)) < 1e-15
+
+
 def trig(g: Graph, x: int) -> tuple[int, int]:
     return g.add("cos", x), g.add("sin", x)
 

@@ -14,6 +14,7 @@ import typer
 from armdyn.cli.arms import arms
 from armdyn.cli.base import base
 from armdyn.cli.cache import cache
+from armdyn.cli.codegen import codegen
 from armdyn.cli.demo import demo
 from armdyn.cli.info import info
 from armdyn.errors import ArmdynError, ArmdynWarning
@@ -26,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, info, arms, base, cache):
+for command in (demo, info, arms, base, codegen, cache):
     app.command()(command)
 
 DEBUG = "--debug"

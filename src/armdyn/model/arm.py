@@ -321,6 +321,12 @@ class Arm:
             return self._drive
         raise KeyError(name)
 
+    def trace_names(self, name: str) -> tuple[str, ...] | None:
+        """Names of the entries of a data input, for printed formulas; None where a number says enough."""
+        if name == "theta":
+            return tuple(f"{parameter}{i + 1}" for i in range(self.n) for parameter in inertial.NAMES)
+        return ("gx", "gy", "gz") if name == "gravity" else None
+
     @cached_property
     def _known_theta(self) -> NDArray:
         """`theta`, or an error that names what is missing."""

@@ -177,7 +177,10 @@ def _export(
     present = dict.fromkeys(name for name in traced.order if name in traced.required or name in inputs)
     chosen = {key: options.get(key, default) for key, default in traced.options.items()}
     folded = tuple(name for name in traced.bound if name not in inputs)
-    program = traced.make_program(subject, traced.variant(present, chosen), fold=folded)
+    try:
+        program = traced.make_program(subject, traced.variant(present, chosen), fold=folded)
+    except KeyError as missing:
+        raise ArmdynError(f"c_code: {traced.name} is not a function of {subject!r}, which has no {missing}") from None
     known = vectors(program, dtype)
     graph = _checked(program, known)
     errors = known.errors(graph, dtype)

@@ -17,8 +17,8 @@ from armdyn.trace.divisors import Extraction
 from armdyn.trace.graph import Graph
 from armdyn.trace.sums import OUTPUTS, Cube, Key, Network, Sum, added, multiplied, network_of, without
 
-# A sine and a cosine of one angle cost about as much as this many additions.
-SINCOS = 25
+# What a sine and a cosine of one angle, and a division, cost in additions, about.
+SINCOS, DIVISION = 25, 5
 # Larger graphs keep the sharing that they have: the search would take minutes.
 LARGEST = 20_000
 # Nodes that the search may go through: some fifty trials on an arm of six joints.
@@ -86,7 +86,7 @@ def openings(network: Network) -> list[tuple[Any, ...]]:
 def effort(graph: Graph) -> int:
     """What a graph costs, in additions."""
     counts = count_operations(graph)
-    return counts.multiplications + counts.additions + SINCOS * counts.sincos
+    return counts.multiplications + counts.additions + SINCOS * counts.sincos + DIVISION * counts.divisions
 
 
 def tidied(network: Network) -> Network:

@@ -8,6 +8,7 @@ the order of terms and factors is free, so that `divisors` can choose what to sh
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -241,10 +242,12 @@ def network_of(graph: Graph, inline: bool = False, spread: bool = False) -> Netw
     """The network of a graph.
 
     With `inline`, sums that are read more than once are opened in other sums; with `spread`, a number times
-    a sum that is read nowhere else goes into the sum's coefficients.
+    a sum that is read nowhere else goes into the sum's coefficients. Several divisions by one number become
+    products with its inverse.
     """
     network = Network(graph)
     uses = graph.uses()
+    divisors = Counter(node.args[1] for node in graph.nodes if node.op == "div")
     values: list[Sum] = []
 
     def term(k: int) -> Sum:
@@ -271,6 +274,9 @@ def network_of(graph: Graph, inline: bool = False, spread: bool = False) -> Netw
         elif node.op == "div" and graph.nodes[node.args[1]].op == "const" and graph.nodes[node.args[1]].value:
             divisor = graph.nodes[node.args[1]].value
             values.append({cube: c / divisor for cube, c in values[node.args[0]].items()})
+        elif node.op == "div" and divisors[node.args[1]] > 1:
+            inverse = network.call("div", [{(): 1.0}, network.named(values[node.args[1]])])
+            values.append(multiplied(network.named(values[node.args[0]]), inverse))
         else:
             args = [values[a] for a in node.args]
             named = node.op not in ("sin", "cos")

@@ -1,0 +1,75 @@
+"""`armdyn codegen ARM FUNCTION...`: traced functions of an arm as C99 with a self-test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+
+Functions = Annotated[
+    list[str], typer.Argument(metavar="FUNCTION...", help="Names such as inverse_dynamics; 'list' shows all.")
+]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files; made if it does not exist.")]
+Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file names; the arm's name if left out.")]
+Float = Annotated[bool, typer.Option("--float", help="Single instead of double precision.")]
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option("--input", help="An optional input to include (wrench), or data to keep as an argument (theta)."),
+]
+
+
+def codegen(
+    arm: ArmName,
+    functions: Functions,
+    out: Out = Path(),
+    prefix: Prefix = None,
+    float: Float = False,
+    inputs: Inputs = None,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Write functions of an arm as C99 code without dependencies, and count its operations."""
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.trace.c_code import c_code
+
+    if functions == ["list"]:
+        print("\n".join(exportable()))
+        return
+    chosen = [function(name) for name in functions]
+    dtype = "float" if float else "double"
+    code = c_code(chosen, resolve(arm, base, tip), out, prefix=prefix, dtype=dtype, inputs=inputs or ())
+    files = [code.source, code.header, code.selftest]
+    if json:
+        counts = {name: counts._asdict() for name, counts in code.counts.items()}
+        print_json({"files": [str(file) for file in files], "operations": counts})
+        return
+    print(code)
+    print("wrote " + ", ".join(str(file) for file in files))
+
+
+def function(name: str) -> Callable[..., Any]:
+    """The traced function of a name, or an error that lists near ones."""
+    from difflib import get_close_matches
+
+    from armdyn.errors import ArmdynError
+
+    known = exportable()
+    if name not in known:
+        near = get_close_matches(name, known, n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "'armdyn codegen ARM list' shows all"
+        raise ArmdynError(f"codegen: no function '{name}' to export; {hint}")
+    return known[name]
+
+
+def exportable() -> dict[str, Callable[..., Any]]:
+    """All public functions that can become C."""
+    import armdyn
+
+    public = {name: getattr(armdyn, name) for name in armdyn.__all__}
+    return {name: value for name, value in public.items() if hasattr(value, "traced")}

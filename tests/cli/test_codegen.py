@@ -1,0 +1,43 @@
+"""`armdyn codegen`: C code from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from armdyn.cli.app import app
+from armdyn.errors import ArmdynError
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["codegen", *arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_files_and_counts(tmp_path: Path) -> None:
+    text = run("planar2", "gravity_torque", "jacobian", "--out", str(tmp_path / "c"), "--prefix", "arm", "--float")
+    assert "gravity_torque: 2 multiplications, 2 additions, 2 sin/cos pairs" in text
+    assert "jacobian: " in text
+    assert sorted(path.name for path in (tmp_path / "c").iterdir()) == ["arm.c", "arm.h", "arm_selftest.c"]
+    assert "void arm_gravity_torque(const float q[2], float tau[2]);" in (tmp_path / "c" / "arm.h").read_text()
+
+
+def test_json(tmp_path: Path) -> None:
+    data = json.loads(run("planar2", "inverse_dynamics", "-o", str(tmp_path), "--input", "theta", "--json"))
+    assert Path(data["files"][0]).exists()
+    assert data["operations"]["inverse_dynamics"]["sincos"] == 2
+
+
+def test_list() -> None:
+    names = run("planar2", "list").split()
+    assert {"inverse_dynamics", "mass_matrix", "forward_kinematics"} <= set(names)
+    assert "load" not in names
+
+
+def test_unknown_function() -> None:
+    with pytest.raises(ArmdynError, match="no function 'inverse_dynamic' to export; did you mean inverse_dynamics"):
+        run("planar2", "inverse_dynamic")
