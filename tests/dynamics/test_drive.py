@@ -143,7 +143,7 @@ def test_friction_numbers_do_not_compile_again(dressed):
 
 def test_bad_couplings_are_refused():
     link = armdyn.Link("link", armdyn.Inertia.zero())
-    with pytest.raises(ModelError, match="joint 'a': expected a coupling row of 1 numbers.*got 2"):
+    with pytest.raises(ModelError, match=r"joint 'a': expected a coupling row of 1 numbers.*got 2"):
         armdyn.Arm((armdyn.Joint("a", drive=Drive(coupling=(1.0, 2.0))),), (link,))
     with pytest.raises(ModelError, match="coupling matrix of the drives is singular"):
         armdyn.Arm((armdyn.Joint("a", drive=Drive(coupling=(0.0,))),), (link,))

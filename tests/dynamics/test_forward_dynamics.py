@@ -56,7 +56,7 @@ def test_kernels_agree_with_the_virtual_machine():
 
 
 def test_unknown_method_is_refused():
-    with pytest.raises(ArmdynError, match="method 'fast'.*auto, composite, articulated"):
+    with pytest.raises(ArmdynError, match=r"method 'fast'.*auto, composite, articulated"):
         armdyn.forward_dynamics(armdyn.arms.planar2(), [0, 0], [0, 0], [0, 0], method="fast")
 
 

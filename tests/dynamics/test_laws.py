@@ -146,11 +146,16 @@ def test_torques_do_not_depend_on_where_link_frames_lie(random_arm, kinds, seed)
         np.testing.assert_allclose(armdyn.inverse_dynamics(other, *states, wrench=wrench), tau, **CLOSE)
 
 
-@pytest.mark.parametrize("convention", ["standard", "modified"])
-def test_torques_do_not_depend_on_the_dh_convention(convention):
-    """URDF form (frames at the joints) and both DH forms of one arm."""
-    arm = armdyn.arms.puma560()
-    other = armdyn.as_dh(arm, convention)
+@pytest.mark.parametrize("form", ["standard", "modified", "urdf"])
+@pytest.mark.parametrize("name", ["puma560", "stanford"])
+def test_torques_do_not_depend_on_the_form_of_description(tmp_path, name, form):
+    """The same arm by standard DH, modified DH and URDF."""
+    arm = getattr(armdyn.arms, name)()
+    if form == "urdf":
+        arm.save(tmp_path / "arm.urdf")
+        other = armdyn.load(tmp_path / "arm.urdf").with_gravity(arm.gravity)
+    else:
+        other = armdyn.as_dh(arm, form)
     q, qd, qdd = np.random.default_rng(1).normal(size=(3, 20, 6))
     with backend.using("virtual"):
         np.testing.assert_allclose(

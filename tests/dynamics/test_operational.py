@@ -38,5 +38,5 @@ def test_operational_inertia_is_the_inverse(random_arm):
 
 
 def test_too_few_joints_are_refused():
-    with pytest.raises(ModelError, match="has 2 joints.*tip_mobility"):
+    with pytest.raises(ModelError, match=r"has 2 joints.*tip_mobility"):
         armdyn.operational_inertia(armdyn.arms.planar2(), [0.1, 0.2])

@@ -26,7 +26,7 @@ from armdyn.trace.traced import traced
 
 METHODS = ("auto", "composite", "articulated")
 # Up to this many joints factorising M takes fewer operations than articulated bodies.
-COMPOSITE_UP_TO = 20
+COMPOSITE_UP_TO = 12
 
 
 def accelerations(
@@ -73,7 +73,7 @@ def forward_dynamics(
         [force, moment] exerted ON the arm at the tip, in tip axes [N, N m].
     method : {"auto", "composite", "articulated"}
         Composite bodies and a factorised mass matrix, or articulated bodies, whose cost grows only with
-        n; "auto" takes the former up to 20 joints.
+        n; "auto" takes the former up to 12 joints.
     theta : array_like, shape (..., 10 n), optional
         Inertial parameters instead of the arm's.
     gravity : array_like, shape (..., 3), optional
