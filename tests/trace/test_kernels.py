@@ -119,7 +119,7 @@ def test_every_width_gives_the_same(width: int, random_arm: Callable[..., Any]) 
 def test_a_graph_split_into_parts_gives_the_same(
     monkeypatch: pytest.MonkeyPatch, random_arm: Callable[..., Any]
 ) -> None:
-    from armdyn.trace import lower
+    from armdyn.trace import layout
     from armdyn.trace.graph import graph_of
     from armdyn.trace.native import Loaded, compile_graph
 
@@ -127,8 +127,8 @@ def test_a_graph_split_into_parts_gives_the_same(
     declaration = armdyn.linearize.traced
     program = declaration.program(arm, declaration.plain_variant)
     shared = frozenset(k for k, port in enumerate(program.inputs) if port.name in declaration.bound)
-    monkeypatch.setattr(lower, "SPLIT_ABOVE", 100)
-    monkeypatch.setattr(lower, "CHUNK", 37)
+    monkeypatch.setattr(layout, "SPLIT_ABOVE", 100)
+    monkeypatch.setattr(layout, "CHUNK", 37)
     kernel = Loaded(compile_graph(graph_of(program), shared))
     q, qd, qdd = states(arm, 6)
     data = {"q": q, "qd": qd, "qdd": qdd} | {name: arm.trace_data(name) for name in declaration.bound}
