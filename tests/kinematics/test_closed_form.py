@@ -216,6 +216,20 @@ def test_swivelling_arms_round_trip_at_any_swivel_angle(configurations, name):
     assert np.abs((turned + np.pi) % (2 * np.pi) - np.pi).max() < 1e-8
 
 
+def test_families_hold_for_axes_in_general_position(arm_of_axes, configurations):
+    """Only the parallel and meeting axes that define a family, all else askew."""
+    A, B = (0.5, 0.1, 0.2), (0.9, -0.2, 0.4)
+    parallel_axes = [(O, (0.6, 0, 0.8)), (A, Y), ((0.4, 0, 0.6), (0, -1, 0)), ((0.7, 0.3, 0.5), Y)]
+    arm = arm_of_axes("RRRRRR", [*parallel_axes, (B, X), (B, (0, 0.6, 0.8))])
+    assert armdyn.closed_form(arm).family == "three parallel axes"
+    round_trip(arm, configurations(arm, 100))
+    shoulder, wrist = [(A, z) for z in (Z, (0.6, 0, 0.8), (0.8, 0.6, 0))], [(B, z) for z in (X, (0, 0.6, 0.8), TILTED)]
+    arm = arm_of_axes("RRRRRRR", [*shoulder, ((0.6, 0.3, 0.6), Y), *wrist])
+    assert armdyn.closed_form(arm).family.startswith("spherical shoulder")
+    q = configurations(arm, 100)
+    round_trip(arm, q, swivel=armdyn.swivel_angle(arm, q))
+
+
 def test_swivel_angle_is_zero_with_the_elbow_up_and_counts_counterclockwise():
     arm = armdyn.arms.lwr4()
     # Shoulder, elbow and wrist in a vertical plane, forearm level or below

@@ -55,13 +55,22 @@ class Swivelling:
         for at4, sign in zip(fourths, (1, -1), strict=True):
             # Where the plane of S, E, W is at home: y from S to W, x across it towards the elbow.
             y = _unit(move(elbow, at4, W) - S)
-            x = sign * _unit(ca.cross(y, ca.SX(elbow.z)))
+            x = self._towards_elbow(y, sign)
             R_03 = ca.mtimes(_frame(u, across), _frame(y, x).T)
             R_47 = rotate(elbow, at4.reversed(), ca.mtimes(R_03.T, R))
             for start in wrist_turns(self.axes[:3], R_03, reference[:3]):
                 for end in wrist_turns(self.axes[4:], R_47, reference[4:]):
                     solutions.append([*start, at4, *end])
         return solutions
+
+    def _towards_elbow(self, y: Symbol, sign: int) -> Symbol:
+        """The direction across y in which the elbow is, at home."""
+        elbow = self.axes[3]
+        if abs(elbow.z @ (self.wrist - elbow.p)) < ROUNDING:
+            # S, E and W are in a plane across the elbow's axis: this holds for a stretched arm, too.
+            return sign * _unit(ca.cross(y, ca.SX(elbow.z)))
+        out = elbow.p - self.shoulder
+        return _unit(out - y * ca.dot(y, out))
 
     def _arm_plane(self, reach: Symbol, swivel: Symbol) -> tuple[Symbol, Symbol]:
         """The direction from S to W, and the one across it towards the elbow."""
