@@ -286,6 +286,7 @@ def test_poses_that_are_none_are_refused(puma, pose, message):
         ({"restarts": -1}, "restarts as an integer >= 0"),
         ({"seed": 0.5}, "seed as an integer"),
         ({"tolerance": 0.0}, "tolerance as a finite number > 0"),
+        ({"tolerance": "fine"}, "tolerance as a finite number > 0"),
     ],
 )
 def test_wrong_arguments_are_refused(puma, options, message):

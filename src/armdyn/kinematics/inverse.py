@@ -191,7 +191,7 @@ def _settings(task: str, tolerance: float, iterations: int, restarts: int, seed:
     for name, value, least in (("iterations", iterations, 1), ("restarts", restarts, 0), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             raise ShapeError(f"inverse_kinematics: expected {name} as an integer >= {least}, got {value!r}")
-    if not (np.isfinite(tolerance) and tolerance > 0):
+    if not (isinstance(tolerance, int | float | np.number) and np.isfinite(tolerance) and tolerance > 0):
         raise ShapeError(f"inverse_kinematics: expected tolerance as a finite number > 0, got {tolerance!r}")
     return Settings(task, float(tolerance), int(iterations), int(restarts), int(seed))
 
