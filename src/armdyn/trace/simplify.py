@@ -29,6 +29,7 @@ LONGEST = 80
 
 def simplify(graph: Graph) -> Graph:
     """A graph with the same outputs and no more operations."""
+    graph = graph.pruned()
     return Search(graph).run() if len(graph.nodes) <= LARGEST else graph
 
 
@@ -90,15 +91,15 @@ def effort(graph: Graph) -> int:
 
 
 def tidied(network: Network) -> Network:
-    """The network with sin² + cos² gone and literals that stand for one product replaced by it."""
+    """The network with sin² + cos² gone, and without literals that stand for zero or for one product."""
     for k in [*network.order(), OUTPUTS]:
         for part in network.parts(k):
             total: Sum = {}
             for cube, c in part.items():
                 product: Sum = {(): c}
                 for m in cube:
-                    single = len(network.sums.get(m, ())) == 1
-                    product = multiplied(product, network.sums[m] if single else {(m,): 1.0})
+                    short = m in network.sums and len(network.sums[m]) < 2
+                    product = multiplied(product, network.sums[m] if short else {(m,): 1.0})
                 total = added(total, product)
             total = cancelled(network, square_free(network, total))
             part.clear()
