@@ -185,7 +185,7 @@ def make_kernel(program: Callable[[], Program], shared: frozenset[str], key: str
 
 
 def _digest(key: str, shared: frozenset[str], versions: str) -> str:
-    return hashlib.sha256(repr((key, sorted(shared), versions)).encode()).hexdigest()
+    return hashlib.sha256(repr((key, sorted(shared), versions, source_digest())).encode()).hexdigest()
 
 
 def _too_large(program: Program) -> VirtualKernel:

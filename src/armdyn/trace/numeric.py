@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.trace import backend
-from armdyn.trace.kernel import check_threads, default_threads, make_kernel, source_digest, strides
+from armdyn.trace.kernel import check_threads, default_threads, make_kernel, strides
 from armdyn.trace.program import Port, Program
 from armdyn.trace.shapes import evaluate, text
 
@@ -113,7 +113,7 @@ class Runner:
         if kernel is None:
             # An option that is a user's function is no part of the source digest: key by the graph then.
             ours = self._is_ours and not any(callable(value) for _, value in variant.options)
-            parts = (self.traced.module, self.traced.name, source_digest(), subject.trace_key, variant, constants)
+            parts = (self.traced.module, self.traced.name, subject.trace_key, variant, constants)
             name = repr(parts) if ours else None
             kernel = make_kernel(lambda: self._program(subject, variant, fold), shared, name, key[-1])
             self._kernels[key] = kernel
