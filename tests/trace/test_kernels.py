@@ -90,7 +90,7 @@ def test_agreement_with_the_virtual_machine(name: str) -> None:
     try:
         program = declaration.program(arm, declaration.plain_variant)
         assert program.function.n_out() == len(program.outputs)
-    except ArmdynError as reason:
+    except (ArmdynError, KeyError) as reason:  # a size that an arm does not have: made for another subject
         pytest.skip(f"not a function of this arm: {reason}")
     args = [rng.uniform(0.1, 1, (5, *port.shape)) for port in program.inputs if port.name in declaration.required]
     native = function(arm, *args)
