@@ -11,6 +11,9 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "armdyn.control.computed_torque": ("ComputedTorque", "computed_torque"),
+    "armdyn.control.pd": ("PD", "pd_torque"),
+    "armdyn.control.protocol": ("Law", "Reference"),
     "armdyn.dynamics.acceleration_derivatives": ("acceleration_derivatives",),
     "armdyn.dynamics.adaptive_regressor": ("adaptive_regressor", "adaptive_torque"),
     "armdyn.dynamics.base_parameters": ("BaseParameters", "base_adaptive_regressor", "base_parameters", "base_regressor"),
@@ -97,6 +100,11 @@ _HOMES = {
     "armdyn.model.io": ("load",),
     "armdyn.model.joint": ("Drive", "Friction", "Joint", "Limits"),
     "armdyn.model.pinocchio_bridge": ("from_pinocchio", "to_pinocchio"),
+    "armdyn.simulation.payload": ("Drop", "PickUp"),
+    "armdyn.simulation.plant": ("Plant",),
+    "armdyn.simulation.result": ("SimulationResult",),
+    "armdyn.simulation.sensors": ("Sensors",),
+    "armdyn.simulation.simulate": ("simulate",),
     "armdyn.spatial.inertia": ("Inertia",),
     "armdyn.trace.c_code": ("c_code",),
     "armdyn.trace.latex": ("latex",),

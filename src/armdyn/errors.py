@@ -40,6 +40,22 @@ class PathError(ArmdynError):
         self.t, self.pose, self.reason = t, pose, reason
 
 
+class SimulationError(ArmdynError):
+    """A run cannot go on; `result` holds what was computed until then."""
+
+    def __init__(self, message: str, result: Any = None) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class DataError(ArmdynError):
+    """Measured data cannot support what was asked of them."""
+
+
+class LimitError(ArmdynError):
+    """Limits of joints are missing, contradict each other, or leave no room for what was asked."""
+
+
 class MissingExtraError(ArmdynError, ImportError):
     """An optional dependency is needed and not installed."""
 

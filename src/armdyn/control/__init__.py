@@ -1,0 +1,1 @@
+"""Control laws: traced formulas with named parameters and state."""

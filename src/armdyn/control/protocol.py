@@ -1,0 +1,107 @@
+"""What every control law is: named parameters, a state, and a step over arrays or symbols.
+
+    tau, state = law.step(arm, params, state, q, qd, ref, dt)
+
+`step` calls traced formulas only, so that it computes with numbers, and a whole closed loop with it becomes
+one kernel. `arm` is the law's own model, which need not be the plant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ShapeError, shown
+from armdyn.model.arm import Arm
+from armdyn.trace.shapes import evaluate, text
+from armdyn.trajectory.protocol import JointMotion
+
+Values = Mapping[str, Any]
+Answer = tuple[Any, Values]  # torques, and the state after the sample
+
+
+class Reference(NamedTuple):
+    """What a law shall follow at one instant, each (..., n), and the channels it asked for."""
+
+    q: Any
+    qd: Any
+    qdd: Any
+    channels: Values = {}  # noqa: RUF012 - never written to
+
+
+class Law:
+    """Base of control laws; a law is a frozen dataclass with the field `arm`, its model.
+
+    Attributes
+    ----------
+    shapes : mapping of str to str
+        Names and shapes (such as `"n"`) of the parameters; each is an attribute of the law, or bound from its
+        model (`theta`, `gravity`, `friction`, `drive`). Values may have leading batch axes.
+    """
+
+    shapes: ClassVar[Mapping[str, str]] = {}
+    arm: Arm
+
+    @property
+    def params(self) -> dict[str, NDArray]:
+        """The parameters by name, leading axes being batches of rollouts."""
+        return {name: getattr(self, name) if hasattr(self, name) else self.arm.trace_data(name) for name in self.shapes}
+
+    def core_shape(self, name: str) -> tuple[int, ...]:
+        """Shape of one parameter without batch axes."""
+        return evaluate(self.shapes[name], self.arm.trace_sizes)
+
+    def init(self) -> dict[str, NDArray]:
+        """The state at the start of a run, by name."""
+        return {}
+
+    def channels(self, t: NDArray, motion: JointMotion) -> dict[str, NDArray]:
+        """What the law wants computed beforehand for all samples of a reference, each (T, ...)."""
+        return {}
+
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """Torques (..., n) for the next period and the state after it.
+
+        Parameters
+        ----------
+        arm : Arm
+            The law's model.
+        params, state : mapping
+            As `params` and `init()` give them.
+        q, qd : array_like or symbol, shape (..., n)
+            What the sensors show [rad or m, /s].
+        ref : Reference
+        dt : float or symbol
+            Period of the controller [s].
+        """
+        raise NotImplementedError
+
+    def __call__(self, t: float, q: ArrayLike, qd: ArrayLike, ref: Reference) -> NDArray:
+        """Torques of a law without state at one instant, for laws used as plain functions."""
+        if self.init():
+            raise ShapeError(f"{type(self).__name__} has a state; call its step")
+        return self.step(self.arm, self.params, {}, q, qd, ref, 0.0)[0]
+
+
+def checked(law: Law, name: str, positive: bool = True) -> None:
+    """Make a parameter of a frozen law a read-only array of its shape; one number serves all joints."""
+    where, value = f"{type(law).__name__}: {name}", getattr(law, name)
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{where}: expected numbers, got {shown(value)}") from None
+    core = law.core_shape(name)
+    if array.ndim == 0:
+        array = np.full(core, float(array))
+    if array.shape[max(array.ndim - len(core), 0) :] != core:
+        raise ShapeError(f"{where}: expected shape {text(core)} for arm '{law.arm.name}', got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ShapeError(f"{where}: expected finite numbers")
+    if positive and (array < 0).any():
+        joint = law.arm.joint_names[int(np.argwhere(array < 0)[0][-1])] if core == (law.arm.n,) else "?"
+        raise ShapeError(f"{where}: expected gains >= 0, got {array.min():g} for joint '{joint}'")
+    array.flags.writeable = False
+    object.__setattr__(law, name, array)

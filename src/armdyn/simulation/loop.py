@@ -1,0 +1,181 @@
+"""The formulas of a run as programs: the plant's step alone, or controller and plant together.
+
+Inputs and outputs of the same name are state. A program with a law samples the controller where `sample` is 1
+and lets its command reach the drives where `apply` is 1; a run without sub-steps and delay has neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from armdyn.control.protocol import Law, Reference
+from armdyn.simulation.advance import Step
+from armdyn.simulation.plant import Kind, Plant
+from armdyn.trace.program import Port, Program
+from armdyn.trace.rollout import Rollout, make_rollout
+from armdyn.trace.symbols import ca
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+class Timing(NamedTuple):
+    """How controller and integrator interleave: `held` if a step may lack a sample, `delayed` if commands wait."""
+
+    held: bool = False
+    delayed: bool = False
+
+
+def plant_shapes(plant: Plant, kind: Kind) -> tuple[Shapes, Shapes]:
+    """State and data of a plant's step."""
+    n, h = plant.arm.n, plant.arm.trace_sizes["h"]
+    state: Shapes = {"q": (n,), "qd": (n,)}
+    data: Shapes = {"dt": (1,), "theta": (10 * n,), "gravity": (3,)}
+    if kind.friction != "none":
+        data["friction"] = (n, 11 + 3 * h)
+    if kind.friction == "dry":
+        state["direction"] = (n,)
+    if kind.rotors:
+        data["drive"] = (n, 4)
+    if kind.lag:
+        state["motor"], data["decay"] = (n,), (3, n)
+    if kind.saturation:
+        data["limit"] = (n,)
+    if kind.wrench:
+        data["wrench"] = (3, 6)
+    if kind.base_motion:
+        data["base_motion"] = (3, 3, 3)
+    return state, data
+
+
+def plant_program(plant: Plant, kind: Kind) -> Program:
+    """One step of the plant under the input `command`."""
+    state, data = plant_shapes(plant, kind)
+    inputs = {**state, "command": (plant.arm.n,), **data}
+
+    def formula(values: Mapping[str, Any]) -> dict[str, Any]:
+        step = Step(plant.arm, kind, {name: values[name] for name in data})
+        return step.advance({name: values[name] for name in state}, values["command"])
+
+    return _program("plant", inputs, {**state, "tau": (plant.arm.n,)}, formula)
+
+
+class LawShapes(NamedTuple):
+    """What a law brings into the loop, by name."""
+
+    params: Shapes
+    state: Shapes
+    channels: Shapes
+
+    @classmethod
+    def of(cls, law: Law, channels: Mapping[str, Any]) -> LawShapes:
+        """The shapes of one law; `channels` are (T, ...)."""
+        return cls(
+            {name: law.core_shape(name) for name in law.shapes},
+            {name: array.shape for name, array in law.init().items()},
+            {name: array.shape[1:] for name, array in channels.items()},
+        )
+
+
+def loop_program(plant: Plant, kind: Kind, law: Law, shapes: LawShapes, timing: Timing) -> Program:
+    """One step of controller and plant."""
+    n = plant.arm.n
+    plant_state, plant_data = plant_shapes(plant, kind)
+    own = {**plant_state, **_prefixed("law", shapes.state)}
+    if timing.held:
+        own["command"] = (n,)
+    if timing.delayed:
+        own["pending"] = (n,)
+    inputs = {
+        **own,
+        **plant_data,
+        "period": (1,),
+        "ref": (3, n),
+        **_prefixed("channel", shapes.channels),
+        **_prefixed("param", shapes.params),
+        **({"flags": (2,)} if timing.held else {}),
+    }
+
+    def formula(values: Mapping[str, Any]) -> dict[str, Any]:
+        memory = _unprefixed("law", values)
+        q, qd, qdd = (values["ref"][k, :].T for k in range(3))
+        ref = Reference(q, qd, qdd, _unprefixed("channel", values))
+        params = _unprefixed("param", values)
+        u, after = law.step(law.arm, params, memory, values["q"], values["qd"], ref, values["period"])
+        command, kept = _held(timing, values, u, memory, after)
+        step = Step(plant.arm, kind, {name: values[name] for name in plant_data})
+        return {**step.advance({name: values[name] for name in plant_state}, command), **kept}
+
+    return _program("loop", inputs, {**own, "tau": (n,)}, formula)
+
+
+def _held(timing: Timing, values: Mapping[str, Any], u: Any, memory: Any, after: Any) -> tuple[Any, dict[str, Any]]:
+    """The command that acts in this step, and what is kept of command and law for the next."""
+    if not timing.held:
+        return u, {f"law.{name}": value for name, value in after.items()}
+    sample, apply = values["flags"][0] > 0.5, values["flags"][1] > 0.5
+    kept = {f"law.{name}": ca.if_else(sample, after[name], memory[name]) for name in after}
+    if timing.delayed:
+        # A delay of a whole period applies the last command as the next is being computed.
+        arriving = values["pending"]
+        kept["pending"] = ca.if_else(sample, u, values["pending"])
+    else:
+        arriving = u
+    kept["command"] = ca.if_else(apply, arriving, values["command"])
+    return kept["command"], kept
+
+
+def _program(name: str, inputs: Shapes, outputs: Shapes, formula: Any) -> Program:
+    def flat(*symbols: Any) -> list[Any]:
+        results = formula(dict(zip(inputs, symbols, strict=True)))
+        return [results[key] for key in outputs]
+
+    def ports(shapes: Shapes) -> tuple[Port, ...]:
+        return tuple(Port(key, shape) for key, shape in shapes.items())
+
+    return Program(name, ports(inputs), ports(outputs), flat)
+
+
+def _prefixed(prefix: str, shapes: Shapes) -> Shapes:
+    return {f"{prefix}.{name}": shape for name, shape in shapes.items()}
+
+
+def _unprefixed(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name[len(prefix) + 1 :]: value for name, value in values.items() if name.startswith(prefix + ".")}
+
+
+# -- compiled ------------------------------------------------------------------------------------------------
+
+_known: dict[tuple[Any, ...], Rollout] = {}
+
+
+def plant_rollout(plant: Plant, kind: Kind, shared: frozenset[str]) -> Rollout:
+    """The plant's step compiled; kept for the life of the process."""
+    key = ("plant", plant.arm.trace_key, kind, shared, _backend())
+    if key not in _known:
+        _known[key] = make_rollout(lambda: plant_program(plant, kind), shared, repr(key[:3]))
+    return _known[key]
+
+
+def loop_rollout(
+    plant: Plant, kind: Kind, law: Law, shapes: LawShapes, timing: Timing, shared: frozenset[str]
+) -> Rollout:
+    """Controller and plant compiled; a law of armdyn's own is known by its name, a user's by its graph."""
+    ours = type(law).__module__.split(".")[0] == "armdyn"
+    key = ("loop", plant.arm.trace_key, kind, type(law).__qualname__, law.arm.trace_key, repr(shapes), timing)
+
+    def program() -> Program:
+        return loop_program(plant, kind, law, shapes, timing)
+
+    if not ours:
+        return make_rollout(program, shared, None)
+    whole = (*key, shared, _backend())
+    if whole not in _known:
+        _known[whole] = make_rollout(program, shared, repr(key))
+    return _known[whole]
+
+
+def _backend() -> str:
+    from armdyn.trace import backend
+
+    return backend.current()

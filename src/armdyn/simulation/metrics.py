@@ -1,0 +1,67 @@
+"""Numbers that judge a run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.simulation.result import SimulationResult
+
+# An error has settled when it stays below this part of its largest value.
+SETTLED = 0.02
+
+
+class Metrics(NamedTuple):
+    """One number a joint, (..., n), or a run, (...); of what was logged."""
+
+    rms_error: NDArray  # (..., n) [rad or m]
+    max_error: NDArray  # (..., n)
+    rms_tip_error: NDArray | None  # (...) [m]; None without the arm
+    max_tip_error: NDArray | None
+    rms_torque: NDArray  # (..., n) [N m or N]
+    max_torque: NDArray  # (..., n)
+    work: NDArray  # (...) [J], of the drives on the arm
+    effort: NDArray  # (...) [J], both driving and braking counted
+    settling_time: NDArray  # (..., n) [s] until the error stays below 2 % of its largest value; NaN: never
+
+
+def metrics_of(result: SimulationResult) -> Metrics:
+    """The metrics of every run of a result."""
+    e, tau = result.error, result.tau
+    power = (tau * result.qd).sum(-1)
+    tip = _tip_distance(result)
+    return Metrics(
+        _rms(e, -2),
+        np.abs(e).max(-2),
+        None if tip is None else _rms(tip, -1),
+        None if tip is None else tip.max(-1),
+        _rms(tau, -2),
+        np.abs(tau).max(-2),
+        np.trapezoid(power, result.t),
+        np.trapezoid(np.abs(tau * result.qd).sum(-1), result.t),
+        _settling(result.t, np.abs(e)),
+    )
+
+
+def _rms(x: NDArray, axis: int) -> NDArray:
+    return np.sqrt((x**2).mean(axis))
+
+
+def _tip_distance(result: SimulationResult) -> NDArray | None:
+    """Distance of the tip from where the reference puts it, (..., T)."""
+    if result.arm is None:
+        return None
+    from armdyn.kinematics.forward import forward_kinematics
+
+    there, here = (forward_kinematics(result.arm, q)[..., :3, 3] for q in (result.q_ref, result.q))
+    return np.linalg.norm(there - here, axis=-1)
+
+
+def _settling(t: NDArray, e: NDArray) -> NDArray:
+    """Time after which |e| stays below its bound, (..., n)."""
+    outside = e > SETTLED * e.max(-2, keepdims=True)
+    last = outside.shape[-2] - 1 - np.argmax(outside[..., ::-1, :], axis=-2)
+    settled = np.where(outside.any(-2), np.minimum(last + 1, len(t) - 1), 0)
+    return np.where(outside[..., -1, :], np.nan, t[settled])

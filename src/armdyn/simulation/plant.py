@@ -1,0 +1,166 @@
+"""The arm that is simulated: all that acts on it, as frozen data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.dynamics.movable import require_movable, require_movable_with_rotors
+from armdyn.errors import ModelError, ShapeError, shown
+from armdyn.model.arm import Arm
+from armdyn.model.joint import FRICTION_NAMES
+from armdyn.simulation.payload import Change, Drop, PickUp
+
+
+class Kind(NamedTuple):
+    """What a plant's formula holds; all else is folded away."""
+
+    friction: str  # "none"; "smooth": velocity decides alone; "dry": joints can stick
+    stribeck: bool
+    rotors: bool
+    lag: bool
+    saturation: bool
+    wrench: bool
+    base_motion: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Plant:
+    """An arm with what drives, loads and disturbs it.
+
+    Parameters
+    ----------
+    arm : Arm
+    friction, drive : bool
+        Whether the joints' friction (with true sticking) and their drives (rotors, damping, springs) act.
+    motor_lag : array_like, shape (n,)
+        Time constant with which torques follow commands [s]; zero: at once.
+    saturation : array_like, shape (n,), or "limits", optional
+        Largest torque of each drive [N m or N]; "limits": the joints' effort limits.
+    changes : sequence of PickUp or Drop
+        Payloads seized and let go.
+    wrench : callable or array_like, shape (6,), optional
+        [force, moment] ON the arm at the tip, in tip axes [N, N m], as a function of the time [s] or constant.
+    base_motion : callable, optional
+        From the time to (omega, omega_dot, acc), each (3,), of the base in base axes, gravity not included.
+    theta : array_like, shape (..., 10 n), optional
+        Inertial parameters instead of the arm's; leading axes are a batch of rollouts.
+    """
+
+    arm: Arm
+    friction: bool = True
+    drive: bool = True
+    motor_lag: ArrayLike = 0.0
+    saturation: ArrayLike | str | None = None
+    changes: Sequence[Change] = ()
+    wrench: Callable[[float], ArrayLike] | ArrayLike | None = None
+    base_motion: Callable[[float], Any] | None = None
+    theta: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.arm, Arm):
+            raise ModelError(f"Plant: expected an Arm, got {shown(self.arm)}")
+        n = self.arm.n
+        lag = _per_joint(self.motor_lag, n, "motor_lag")
+        self._set("motor_lag", lag)
+        if (lag < 0).any() or not np.isfinite(lag).all():
+            raise ModelError("Plant: motor_lag: expected times >= 0 in seconds")
+        if self.saturation is not None:
+            self._set("saturation", self._saturation())
+        if not all(isinstance(change, PickUp | Drop) for change in self.changes):
+            raise ModelError(f"Plant: changes: expected PickUp(...) and Drop(...), got {shown(self.changes)}")
+        self._set("changes", tuple(sorted(self.changes, key=lambda change: change.t)))
+        if self.theta is not None:
+            self._set("theta", self._theta())
+        (require_movable_with_rotors if self.drive else require_movable)(
+            self.arm, () if self.theta is not None else ("theta", "drive")
+        )
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _saturation(self) -> NDArray:
+        if isinstance(self.saturation, str):
+            if self.saturation != "limits":
+                raise ModelError(f"Plant: saturation: expected numbers or 'limits', got {self.saturation!r}")
+            return np.array([joint.limits.effort for joint in self.arm.joints])
+        array = _per_joint(self.saturation, self.arm.n, "saturation")
+        if not (array > 0).all():
+            names = ", ".join(np.array(self.arm.joint_names)[~(array > 0)])
+            raise ModelError(f"Plant: saturation: expected torques > 0, else nothing moves joint {names}")
+        return array
+
+    def _theta(self) -> NDArray:
+        size = 10 * self.arm.n
+        array = np.array(self.theta, dtype=float)
+        if array.ndim == 0 or array.shape[-1] != size or not np.isfinite(array).all():
+            raise ModelError(f"Plant: theta: expected finite numbers of shape (..., {size}), got {array.shape}")
+        return array
+
+    # -- what the loop asks -----------------------------------------------------------------------------
+
+    @property
+    def kind(self) -> Kind:
+        """Which terms the plant has; those whose numbers are all zero it has not."""
+        table = dict(zip(FRICTION_NAMES, self.arm.trace_data("friction").T, strict=False))
+        friction = "none"
+        if self.friction and self.arm.trace_data("friction").any(where=self._matters):
+            dry = ("coulomb", "static", "asymmetry", "load")
+            is_dry = any(table[name].any() for name in dry) or self.arm.trace_sizes["h"] > 0
+            friction = "dry" if is_dry else "smooth"
+        return Kind(
+            friction,
+            friction == "dry" and bool((table["static"] != table["coulomb"]).any()),
+            self.drive and bool(self.arm.trace_data("drive").any()),
+            bool(np.any(self.motor_lag)),
+            self.saturation is not None and bool(np.isfinite(self.saturation).any()),
+            self.wrench is not None,
+            self.base_motion is not None,
+        )
+
+    @property
+    def _matters(self) -> NDArray:
+        """Friction numbers that exert a torque by themselves; the Stribeck velocity alone does not."""
+        silent = [FRICTION_NAMES.index(name) for name in ("stribeck", "temperature")]
+        mask = np.ones(self.arm.trace_data("friction").shape, bool)
+        mask[:, silent] = False
+        return mask
+
+    @property
+    def own_theta(self) -> NDArray:
+        """Parameters of the plant before any change, (..., 10 n)."""
+        return self.arm.trace_data("theta") if self.theta is None else np.asarray(self.theta)
+
+    def wrenches(self, t: NDArray) -> NDArray:
+        """The wrench at times (T,): (T, 6)."""
+        if not callable(self.wrench):
+            return np.broadcast_to(_shaped(self.wrench, (6,), "wrench", 0.0), (len(t), 6)).copy()
+        return np.array([_shaped(self.wrench(float(x)), (6,), "wrench", x) for x in t])
+
+    def base_motions(self, t: NDArray) -> NDArray:
+        """The base's motion at times (T,): (T, 3, 3)."""
+        if not callable(self.base_motion):
+            raise ModelError("Plant: base_motion: expected a function of time")
+        return np.array([_shaped(self.base_motion(float(x)), (3, 3), "base_motion", x) for x in t])
+
+
+def _per_joint(value: Any, n: int, what: str) -> NDArray:
+    """`value` as n numbers; a single one serves all joints."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"Plant: {what}: expected a number a joint, got {shown(value)}") from None
+    if array.shape not in ((), (n,)):
+        raise ModelError(f"Plant: {what}: expected one number or {n}, got shape {array.shape}")
+    return np.full(n, array) if array.ndim == 0 else array
+
+
+def _shaped(value: Any, shape: tuple[int, ...], what: str, t: float) -> NDArray:
+    array = np.asarray(value, float)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ShapeError(f"Plant: {what} at t = {t:g} s: expected finite numbers of shape {shape}, got {shown(value)}")
+    return array

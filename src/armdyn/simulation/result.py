@@ -1,0 +1,180 @@
+"""What a simulation leaves behind: arrays, and the ways to keep them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ArmdynError, ReadError
+from armdyn.files import read_bytes, write_whole
+
+if TYPE_CHECKING:
+    from armdyn.identification.log import Log
+    from armdyn.model.arm import Arm
+    from armdyn.simulation.metrics import Metrics
+
+FORMAT = "armdyn simulation 1"
+LARGEST = 8 * 2**30
+ARRAYS = ("t", "q", "qd", "tau", "q_ref", "qd_ref", "qdd_ref", "diverged")
+
+
+@dataclass(frozen=True, eq=False)
+class SimulationResult:
+    """A run, or a batch of runs, at the controller's samples.
+
+    Attributes
+    ----------
+    t : ndarray, shape (T,)
+        [s]
+    q, qd : ndarray, shape (..., T, n)
+        True positions and velocities [rad or m, /s].
+    tau : ndarray, shape (..., T, n)
+        Torques of the drives from t on [N m or N]; the last row repeats the one before.
+    q_ref, qd_ref, qdd_ref : ndarray, shape (T, n)
+        The reference.
+    states : mapping of str to ndarray, shape (..., T, ...)
+        The controller's own state, by name.
+    diverged : ndarray, shape (...)
+        When a run left all bounds [s], NaN if it did not.
+    complete : bool
+        False if the run was stopped before its end.
+    notes : tuple of str
+        What stopped it, and what else was found.
+    arm : Arm or None
+        The plant's arm; not kept in files.
+    """
+
+    t: NDArray
+    q: NDArray
+    qd: NDArray
+    tau: NDArray
+    q_ref: NDArray
+    qd_ref: NDArray
+    qdd_ref: NDArray
+    diverged: NDArray
+    joint_names: tuple[str, ...]
+    name: str = "simulation"
+    complete: bool = True
+    notes: tuple[str, ...] = ()
+    states: Mapping[str, NDArray] = field(default_factory=dict)
+    arm: Arm | None = field(default=None, repr=False)
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self.q.shape[-1]
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """Leading axes; () for a single run."""
+        return self.q.shape[:-2]
+
+    @property
+    def error(self) -> NDArray:
+        """Tracking error q_ref - q, (..., T, n)."""
+        return self.q_ref - self.q
+
+    @cached_property
+    def metrics(self) -> Metrics:
+        """How well the reference was followed, and at what cost."""
+        from armdyn.simulation.metrics import metrics_of
+
+        return metrics_of(self)
+
+    def __repr__(self) -> str:
+        runs = f"{int(np.prod(self.batch))} runs, " if self.batch else ""
+        end = "" if self.complete else ", stopped early"
+        return f"<SimulationResult '{self.name}': {runs}{len(self.t)} samples to t = {self.t[-1]:g} s{end}>"
+
+    # -- files ------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write a `.npz` with everything but the arm, or a single run's `.csv` with columns t, q1, ..., tau<n>."""
+        suffix = Path(path).suffix.lower()
+        if suffix == ".csv":
+            return write_whole(path, self._csv())
+        if suffix != ".npz":
+            raise ArmdynError(f"cannot save a simulation as '{path}': expected .npz or .csv")
+        about = {
+            "format": FORMAT,
+            "name": self.name,
+            "joint_names": self.joint_names,
+            "complete": self.complete,
+            "notes": self.notes,
+        }
+        stream = io.BytesIO()
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        states = {f"state.{name}": array for name, array in self.states.items()}
+        everything: dict[str, Any] = {"about": np.array(json.dumps(about)), **arrays, **states}
+        np.savez_compressed(stream, **everything)
+        return write_whole(path, stream.getvalue())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SimulationResult:
+        """Read what `save` wrote as `.npz`; nothing in the file is ever executed."""
+        data = read_bytes(path, LARGEST)
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as file:
+                about = json.loads(str(file["about"]))
+                if about.get("format") != FORMAT:
+                    raise KeyError("format")
+                arrays = {name: file[name] for name in ARRAYS}
+                states = {key[6:]: file[key] for key in file.files if key.startswith("state.")}
+        except Exception as error:  # zipfile, NumPy and JSON each have their own complaints
+            raise ReadError(f"{path}: not a simulation that armdyn saved ({type(error).__name__}: {error})") from None
+        _check_shapes(path, arrays, about)
+        return cls(
+            **arrays,
+            joint_names=tuple(about["joint_names"]),
+            name=about["name"],
+            complete=bool(about["complete"]),
+            notes=tuple(about["notes"]),
+            states=states,
+        )
+
+    def _csv(self) -> str:
+        """The log as text; numbers keep every bit."""
+        if self.batch:
+            raise ArmdynError(f"a CSV holds one run, this result has {int(np.prod(self.batch))}; save it as .npz")
+        names = [f"{kind}{i + 1}" for kind in ("q", "qd", "tau") for i in range(self.n)]
+        rows = np.column_stack([self.t, self.q, self.qd, self.tau])
+        text = [",".join(["t", *names]), *(",".join(map(repr, row)) for row in rows.tolist())]
+        return "\n".join(text) + "\n"
+
+    def to_log(self) -> Log:
+        """The run as an ideal log, for `identify`; `Sensors.record` gives one as instruments would."""
+        from armdyn.identification.log import Log
+
+        if self.batch:
+            raise ArmdynError("to_log: a log holds one run; select one of the batch first")
+        return Log(self.t, self.q, self.tau, self.qd, self.name, self.notes)
+
+    def run(self, *index: int) -> SimulationResult:
+        """One run of a batch."""
+        if len(index) != len(self.batch):
+            raise ArmdynError(f"run: expected {len(self.batch)} indices for a batch of shape {self.batch}, got {index}")
+        parts: dict[str, Any] = {name: getattr(self, name)[index] for name in ("q", "qd", "tau", "diverged")}
+        own = {name: getattr(self, name) for name in ("t", "q_ref", "qd_ref", "qdd_ref")}
+        states = {name: array[index] for name, array in self.states.items()}
+        return SimulationResult(
+            **own, **parts, joint_names=self.joint_names, name=self.name, complete=self.complete, notes=self.notes,
+            states=states, arm=self.arm,
+        )  # fmt: skip
+
+
+def _check_shapes(path: Any, arrays: dict[str, NDArray], about: dict[str, Any]) -> None:
+    """Refuse a file whose arrays do not belong together."""
+    T, n = len(arrays["t"]), len(about["joint_names"])
+    shapes = {name: arrays[name].shape[-2:] for name in ARRAYS[1:-1]}
+    wrong = [name for name, shape in shapes.items() if shape != (T, n)]
+    if wrong or not all(array.dtype == np.float64 for array in arrays.values()):
+        raise ReadError(f"{path}: the arrays do not fit together ({', '.join(wrong) or 'not of float64'})")

@@ -1,0 +1,147 @@
+"""A run laid out in time: samples, steps, references, disturbances and payloads, all known beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+
+from armdyn.errors import ShapeError, shown
+from armdyn.simulation.loop import Timing
+from armdyn.simulation.payload import Drop, added
+from armdyn.simulation.plant import Plant
+from armdyn.trajectory.protocol import JointMotion
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Controller samples and integrator steps.
+
+    `substeps` steps a period; a command reaches the drives `delay` steps after its sample.
+    """
+
+    period: float
+    samples: int
+    substeps: int
+    delay: int
+
+    @property
+    def h(self) -> float:
+        """Step of the integrator [s]."""
+        return self.period / self.substeps
+
+    @property
+    def steps(self) -> int:
+        """Number of integrator steps."""
+        return self.samples * self.substeps
+
+    @property
+    def timing(self) -> Timing:
+        """Whether steps lack samples, and commands wait."""
+        return Timing(self.substeps > 1 or self.delay > 0, self.delay > 0)
+
+    def flags(self, first: int, count: int) -> NDArray:
+        """For steps from `first`, (1, count, 2): whether each samples the controller and applies its command."""
+        k = np.arange(first, first + count)
+        sample, apply = k % self.substeps == 0, (k - self.delay) % self.substeps == 0
+        return np.stack([sample, apply & (k >= self.delay)], -1).astype(float)[None]
+
+
+def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
+    """A clock from what users give: rate [Hz], duration [s], steps a period, delay [s]."""
+    if not _is_number(rate) or not rate > 0:
+        raise ShapeError(f"simulate: expected a rate > 0 in Hz, got {shown(rate)}")
+    if not _is_number(duration) or not duration > 0:
+        raise ShapeError(f"simulate: expected a duration > 0 in seconds, got {shown(duration)}")
+    if isinstance(substeps, bool) or not isinstance(substeps, int | np.integer) or substeps < 1:
+        raise ShapeError(f"simulate: expected substeps as a whole number >= 1, got {shown(substeps)}")
+    period = 1 / float(rate)
+    samples = round(duration / period)
+    if samples < 1:
+        raise ShapeError(f"simulate: a run of {duration:g} s has no sample at {rate:g} Hz")
+    if not _is_number(delay) or not 0 <= delay <= period * (1 + 1e-9):
+        raise ShapeError(f"simulate: expected a delay from 0 to one period ({period:g} s), got {shown(delay)}")
+    waits = delay / period * substeps
+    if abs(waits - round(waits)) > 1e-6:
+        raise ShapeError(
+            f"simulate: a delay of {delay:g} s is {waits:.3g} steps of the integrator; choose substeps to make it whole"
+        )
+    return Clock(period, samples, int(substeps), round(waits))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Everything of a run that does not depend on its state."""
+
+    plant: Plant
+    clock: Clock
+    motion: JointMotion  # the reference at every step, each (steps, n)
+
+    @cached_property
+    def reference_rows(self) -> NDArray:
+        """(1, steps, 3, n)."""
+        return np.ascontiguousarray(np.stack(self.motion, axis=-2))[None]
+
+    @cached_property
+    def disturbances(self) -> dict[str, NDArray]:
+        """Wrench and base motion at the three instants of every step, (1, steps, 3, ...), without copies."""
+        kind, found = self.plant.kind, {}
+        t = np.arange(2 * self.clock.steps + 1) * (self.clock.h / 2)
+        for name, wanted, rows in (
+            ("wrench", kind.wrench, self.plant.wrenches),
+            ("base_motion", kind.base_motion, self.plant.base_motions),
+        ):
+            if wanted:
+                halves = np.ascontiguousarray(rows(t))
+                step = halves.strides[0]
+                shape = (1, self.clock.steps, 3, *halves.shape[1:])
+                found[name] = as_strided(halves, shape, (0, 2 * step, *halves.strides), writeable=False)
+        return found
+
+    def constants(self, theta: NDArray) -> dict[str, NDArray]:
+        """The plant's other data, each (1 or lanes, 1, ...); `theta` is (1 or lanes, 10 n)."""
+        plant, kind = self.plant, self.plant.kind
+        data = {"dt": np.full((1, 1, 1), self.clock.h), "theta": theta[:, None, :]}
+        data["gravity"] = plant.arm.gravity[None, None]
+        if kind.friction != "none":
+            data["friction"] = plant.arm.trace_data("friction")[None, None]
+        if kind.rotors:
+            data["drive"] = plant.arm.trace_data("drive")[None, None]
+        if kind.lag:
+            data["decay"] = decays(np.asarray(plant.motor_lag), self.clock.h)[None, None]
+        if kind.saturation:
+            data["limit"] = np.asarray(plant.saturation, float)[None, None]
+        return {name: np.array(array, order="C") for name, array in data.items()}
+
+    def spans(self) -> Iterator[tuple[int, int, NDArray, bool]]:
+        """Between changes of payload: first step, last step, theta (..., 10 n), whether a blow opens the span."""
+        own = self.plant.own_theta
+        load, first, blow = np.zeros(own.shape[-1]), 0, False
+        for change in self.plant.changes:
+            sample = int(np.ceil(change.t / self.clock.period - 1e-9))
+            at = min(sample, self.clock.samples) * self.clock.substeps
+            if at > first:
+                yield first, at, own + load, blow
+                first, blow = at, False
+            if isinstance(change, Drop):
+                load, blow = np.zeros_like(load), False
+            else:
+                load, blow = load + added(self.plant.arm, change), change.at_rest
+        if first < self.clock.steps:
+            yield first, self.clock.steps, own + load, blow
+
+
+def decays(lag: NDArray, h: float) -> NDArray:
+    """What is left of a motor's old torque at the three instants of a step, (3, n); nothing without a lag."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = np.exp(-np.array([0.0, 0.5, 1.0])[:, None] * h / lag)
+    return np.where(lag > 0, left, 0.0)

@@ -1,0 +1,86 @@
+"""PD and computed torque: their formulas, their error dynamics and what they refuse."""
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.control.computed_torque import ComputedTorque, computed_torque
+from armdyn.control.pd import PD, pd_torque
+from armdyn.control.protocol import Reference
+from armdyn.errors import ShapeError
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return armdyn.arms.planar2()
+
+
+@pytest.fixture
+def motion(arm):
+    rng = np.random.default_rng(1)
+    return rng.normal(size=(5, 4, arm.n))
+
+
+def test_pd_is_springs_and_dampers(arm, motion):
+    q, qd, q_ref, qd_ref, _ = motion
+    expected = 30 * (q_ref - q) + np.array([4.0, 5.0]) * (qd_ref - qd)
+    law = PD(arm, 30.0, [4.0, 5.0])
+    assert np.allclose(pd_torque(arm, q, qd, q_ref, qd_ref, law.kp, law.kd), expected, rtol=1e-14, atol=1e-14)
+    assert np.array_equal(
+        law(0.0, q, qd, Reference(q_ref, qd_ref, None)), pd_torque(arm, q, qd, q_ref, qd_ref, law.kp, law.kd)
+    )
+
+
+def test_computed_torque_gives_the_error_dynamics_it_promises(arm, motion):
+    """Under a perfect model the accelerations are qdd_ref + kd ed + kp e (round-off of one forward dynamics)."""
+    q, qd, q_ref, qd_ref, qdd_ref = motion
+    law = ComputedTorque(arm, [50.0, 80.0], 12.0)
+    tau = law(0.0, q, qd, Reference(q_ref, qd_ref, qdd_ref))
+    expected = qdd_ref + law.kp * (q_ref - q) + law.kd * (qd_ref - qd)
+    assert np.allclose(armdyn.forward_dynamics(arm, q, qd, tau), expected, rtol=1e-11, atol=1e-11)
+
+
+def test_the_model_can_be_wrong(arm, motion):
+    """A law believes its own arm, not the plant."""
+    q, qd, q_ref, qd_ref, qdd_ref = motion
+    heavy = arm.with_payload(1.0)
+    args = (q, qd, q_ref, qd_ref, qdd_ref, np.ones(2), np.ones(2))
+    assert not np.allclose(computed_torque(arm, *args), computed_torque(heavy, *args))
+    assert np.array_equal(ComputedTorque(heavy, 1.0, 1.0).params["theta"], heavy.theta)
+
+
+def test_gains_from_bandwidth(arm):
+    law = ComputedTorque.from_bandwidth(arm, 2.0, 0.7)
+    assert np.allclose(law.kp, (4 * np.pi) ** 2)
+    assert np.allclose(law.kd, 2 * 0.7 * 4 * np.pi)
+
+
+def test_laws_are_symbolic_too(arm):
+    """The same step gives symbols: what kernels and C code are made of."""
+    import casadi
+
+    q = casadi.SX.sym("q", 2)
+    zero = np.zeros(2)
+    law = PD(arm, 3.0, 1.0)
+    tau, state = law.step(arm, law.params, {}, q, zero, Reference(zero, zero, zero), 0.001)
+    f = casadi.Function("f", [q], [tau])
+    assert np.allclose(np.array(f([1.0, 2.0])).ravel(), [-3.0, -6.0])
+    assert state == {}
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda arm: PD(arm, [1.0, 2.0, 3.0], 1.0),
+            r"PD: kp: expected shape \(\.\.\., 2\) for arm 'planar2', got \(3,\)",
+        ),
+        (lambda arm: PD(arm, 1.0, [1.0, -2.0]), r"PD: kd: expected gains >= 0, got -2 for joint 'joint2'"),
+        (lambda arm: PD(arm, np.nan, 1.0), r"PD: kp: expected finite numbers"),
+        (lambda arm: PD(arm, "stiff", 1.0), r"PD: kp: expected numbers, got 'stiff'"),
+        (lambda arm: ComputedTorque.from_bandwidth(arm, 0.0), r"expected bandwidth and damping > 0"),
+    ],
+)
+def test_bad_gains_are_refused(arm, make, message):
+    with pytest.raises(ShapeError, match=message):
+        make(arm)

@@ -1,0 +1,60 @@
+"""Payloads picked up and put down."""
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.control.pd import PD
+from armdyn.errors import ModelError
+from armdyn.simulation.payload import Drop, PickUp
+from armdyn.simulation.plant import Plant
+from armdyn.simulation.simulate import simulate
+
+
+def nothing(t, q, qd, ref):
+    return np.zeros(len(q))
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_a_grip_conserves_momentum_and_a_drop_velocity(block, native):
+    """2 kg at 3 m/s seize 1 kg at rest: 2 m/s; letting it go changes nothing."""
+    arm = block(2.0)
+    plant = Plant(arm, changes=[Drop(0.2), PickUp(0.1, 1.0)])
+    result = simulate(plant, PD(arm, 0.0, 0.0), [0.0], 0.3, q0=[0.0], qd0=[3.0], native=native, check=False)
+    assert np.allclose(result.qd[:100, 0], 3.0, rtol=1e-13)
+    assert np.allclose(result.qd[102:, 0], 2.0, rtol=1e-13)
+
+
+def test_a_grip_conserves_the_generalised_momentum(planar):
+    arm = planar.with_gravity([0, 0, 0])
+    plant = Plant(arm, friction=False, changes=[PickUp(0.05, 1.5, [0.1, 0, 0])])
+    result = simulate(plant, nothing, np.zeros(2), 0.1, q0=[0.2, 0.6], qd0=[1.0, -2.0])
+    heavy = arm.with_payload(1.5, [0.1, 0, 0])
+    before = simulate(Plant(arm, friction=False), nothing, np.zeros(2), 0.05, q0=[0.2, 0.6], qd0=[1.0, -2.0])
+    p = armdyn.generalized_momentum(arm, before.q[-1], before.qd[-1])
+    after = np.linalg.solve(armdyn.mass_matrix(heavy, before.q[-1]), p)
+    # The row at the grip shows the state before it; the motion after it is that of the heavier arm.
+    rest = simulate(Plant(heavy, friction=False), nothing, np.zeros(2), 0.05, q0=before.q[-1], qd0=after)
+    assert np.allclose(result.q[51:], rest.q[1:], atol=1e-13)
+
+
+def test_a_body_that_moves_along_gives_no_blow(block):
+    arm = block(2.0)
+    plant = Plant(arm, changes=[PickUp(0.1, 1.0, at_rest=False)])
+    result = simulate(plant, nothing, [0.0], 0.3, q0=[0.0], qd0=[3.0])
+    assert np.allclose(result.qd, 3.0, rtol=1e-13)
+
+
+def test_a_payload_weighs(planar):
+    """Holding a payload takes the gravity torque of the loaded arm."""
+    plant = Plant(planar, friction=False, changes=[PickUp(0.0, 2.0)])
+    law = PD(planar, 2000.0, [100.0, 30.0])
+    result = simulate(plant, law, [0.4, 0.3], 2.0, q0=[0.4, 0.3])
+    assert np.allclose(result.tau[-1], armdyn.gravity_torque(planar.with_payload(2.0), result.q[-1]), rtol=1e-3)
+
+
+def test_times_are_checked():
+    with pytest.raises(ModelError, match="PickUp: expected a time t >= 0"):
+        PickUp(-1.0, 2.0)
+    with pytest.raises(ModelError, match="Drop: expected a time"):
+        Drop(np.nan)

@@ -1,0 +1,232 @@
+"""The closed loop: laws of mechanics, order of the integrator, parity of the paths, bad input."""
+
+import dataclasses
+import warnings
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.control.computed_torque import ComputedTorque
+from armdyn.control.pd import PD
+from armdyn.dynamics.drive import augmented_mass_matrix
+from armdyn.errors import ArmdynWarning, ModelError, ShapeError, SimulationError
+from armdyn.simulation.plant import Plant
+from armdyn.simulation.simulate import simulate
+from armdyn.trace import backend
+
+
+def nothing(t, q, qd, ref):
+    return np.zeros(len(q))
+
+
+def rigid(arm, **options):
+    return Plant(arm, friction=False, drive=False, **options)
+
+
+def energy(arm, result, mass_matrix):
+    kinetic = np.einsum("...i,...ij,...j", result.qd, mass_matrix(arm, result.q), result.qd) / 2
+    return kinetic + armdyn.potential_energy(arm, result.q), kinetic.max()
+
+
+@pytest.mark.parametrize("drive", [False, True])
+def test_free_swing_keeps_its_energy(drive):
+    """10 s of PUMA 560 at 1 ms: drift below 1e-8 of the peak kinetic energy (a requirement; measured 2e-9, 1e-12)."""
+    arm = armdyn.arms.puma560()
+    q0 = [0.3, -0.8, 0.5, 0.2, 0.6, 0.1]
+    result = simulate(Plant(arm, friction=False, drive=drive), nothing, np.zeros(6), 10.0, q0=q0, qd0=np.zeros(6))
+    E, peak = energy(arm, result, augmented_mass_matrix if drive else armdyn.mass_matrix)
+    assert peak > 10
+    assert np.abs(E - E[0]).max() < 1e-8 * peak
+
+
+def test_work_of_drives_and_viscous_friction_balance_the_energy(planar):
+    """dE = work of the drives - viscous loss, each integrated by trapezoids (error of order dt²)."""
+    joints = [dataclasses.replace(joint, friction=armdyn.Friction(viscous=0.3)) for joint in planar.joints]
+    arm = planar.with_joints(joints)
+    result = simulate(arm, PD(arm, 20.0, 1.0), [1.0, -0.5], 1.0, q0=[0, 0], qd0=[0, 0])
+    E, peak = energy(arm, result, armdyn.mass_matrix)
+    loss = np.trapezoid(0.3 * (result.qd**2).sum(-1), result.t)
+    # Torques are held over a sample: their work is that on the way of the sample, not a trapezoid.
+    work = (result.tau[:-1] * np.diff(result.q, axis=0)).sum()
+    assert abs(E[-1] - E[0] - work + loss) < 1e-5 * peak
+
+
+def test_runge_kutta_has_order_four(planar):
+    """Halving the step under held torques divides the error by 16."""
+    torques = PD(planar, 5.0, 0.5)
+
+    def end(substeps):
+        result = simulate(rigid(planar), torques, [1.0, 0.4], 1.0, 20.0, q0=[0, 0], substeps=substeps, check=False)
+        return np.concatenate([result.q[-1], result.qd[-1]])
+
+    exact = end(64)
+    errors = [np.abs(end(m) - exact).max() for m in (2, 4, 8)]
+    orders = np.log2(np.divide(errors[:-1], errors[1:]))
+    assert ((orders > 3.6) & (orders < 4.6)).all()
+
+
+def test_computed_torque_follows_the_designed_poles(planar):
+    """Under a perfect model e = (1 + w t) exp(-w t) e0; sampling at 4 kHz costs below 1 % of e0."""
+    law = ComputedTorque.from_bandwidth(planar, 1.0)
+    result = simulate(rigid(planar), law, [0.5, -0.3], 1.0, 4000.0, q0=[0, 0])
+    w = 2 * np.pi
+    expected = (1 + w * result.t) * np.exp(-w * result.t)
+    assert np.abs(result.error / [0.5, -0.3] - expected[:, None]).max() < 0.01
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"substeps": 3}, {"substeps": 2, "delay": 0.5e-3}, {"substeps": 2, "delay": 1e-3}]
+)
+def test_python_loop_and_kernel_agree(planar, swing, options):
+    """Both paths run the same graphs, compiled apart: round-off only."""
+    plant = Plant(planar, motor_lag=[0.0, 0.003], saturation=[8.0, 4.0], wrench=lambda t: [3 * t, 0, 0, 0, 0, 0.1])
+    law = ComputedTorque.from_bandwidth(planar, 3.0)
+    runs = [simulate(plant, law, swing, native=native, **options) for native in (True, False)]
+    plain = simulate(plant, lambda t, q, qd, ref: law(t, q, qd, ref), swing, **options)
+    for other in (runs[1], plain):
+        assert np.abs(runs[0].q - other.q).max() < 1e-11
+        assert np.abs(runs[0].tau - other.tau).max() < 1e-9
+    assert np.abs(runs[0].tau).max(0) == pytest.approx([8.0, 4.0], abs=4)
+
+
+def test_virtual_machine_agrees(planar, swing):
+    law = PD(planar, 40.0, 4.0)
+    native = simulate(rigid(planar), law, swing, 0.05)
+    with backend.using("virtual"):
+        virtual = simulate(rigid(planar), law, swing, 0.05)
+    assert np.abs(native.q - virtual.q).max() < 1e-12
+
+
+def test_batches_are_runs(planar, swing):
+    """Starts, gains and payloads in the lanes of one kernel give what single runs give; threads change nothing."""
+    q0 = np.linspace(-0.2, 0.2, 14).reshape(7, 2)
+    kp = np.linspace(50, 100, 14).reshape(7, 2)
+    theta = np.stack([planar.with_payload(0.1 * k).theta for k in range(7)])
+    law = ComputedTorque(planar, kp, 15.0)
+    batch = simulate(rigid(planar, theta=theta), law, swing, 0.2, q0=q0)
+    threaded = simulate(rigid(planar, theta=theta), law, swing, 0.2, q0=q0, threads=2)
+    assert np.array_equal(batch.q, threaded.q)
+    assert batch.q.shape == (7, 201, 2)
+    for k in (0, 3, 6):
+        single = simulate(rigid(planar, theta=theta[k]), ComputedTorque(planar, kp[k], 15.0), swing, 0.2, q0=q0[k])
+        assert np.abs(batch.run(k).q - single.q).max() < 1e-12
+    thin = simulate(rigid(planar, theta=theta), law, swing, 0.2, q0=q0, every=10)
+    assert np.array_equal(thin.q, batch.q[:, ::10])
+
+
+def test_moving_base_is_gravity_in_disguise(planar):
+    """A base that accelerates upwards at 2 m/s² is the same as 2 m/s² more gravity, to round-off."""
+    lifted = rigid(planar, base_motion=lambda t: (np.zeros(3), np.zeros(3), -0.2 * planar.gravity))
+    heavier = rigid(planar.with_gravity(1.2 * planar.gravity))
+    runs = [simulate(plant, nothing, [0.0, 0.0], 0.3) for plant in (lifted, heavier)]
+    assert np.abs(runs[0].q).max() > 0.05
+    assert np.abs(runs[0].q - runs[1].q).max() < 1e-12
+
+
+def test_motor_lag_is_solved_exactly(block):
+    """A mass behind a lag T under a constant force F: v = F/m (t - T (1 - exp(-t/T)))."""
+    lag, force, mass = 0.05, 4.0, 2.0
+    plant = Plant(block(mass), motor_lag=lag)
+    result = simulate(plant, lambda t, q, qd, ref: [force], [0.0], 0.4, 100.0, substeps=4)
+    t = result.t
+    assert np.allclose(result.qd[:, 0], force / mass * (t - lag * (1 - np.exp(-t / lag))), rtol=0, atol=1e-7)
+    assert np.allclose(result.tau[:-1, 0], force * (1 - np.exp(-t[:-1] / lag)), atol=1e-13)
+
+
+def test_divergence_is_named_and_what_was_computed_is_kept(planar):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = simulate(rigid(planar), PD(planar, 100.0, 10.0), [0.5, -0.3], 1.0, 50.0, q0=[0, 0])
+    text = " ".join(str(w.message) for w in caught)
+    assert "unstable at 50 Hz" in text
+    assert "of joint 'joint2' grows" in text
+    assert "the run diverged, first at t = " in text
+    assert not result.complete
+    assert 0 < len(result.t) < 51
+    assert np.isfinite(result.q).all()
+    assert result.diverged == pytest.approx(result.t[-1], abs=0.021)
+
+
+def test_runs_of_a_batch_diverge_alone(planar):
+    kd = np.array([[1.0, 0.1], [100.0, 100.0]])
+    with pytest.warns(ArmdynWarning, match="1 of 2 runs diverged"):
+        result = simulate(rigid(planar), PD(planar, 10.0, kd), [0.5, -0.3], 1.0, 200.0, q0=[0, 0])
+    assert np.isnan(result.diverged[0])
+    assert result.diverged[1] < 1
+    assert np.isfinite(result.q[0]).all()
+    assert len(result.t) == 201
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_interruption_keeps_what_was_computed(planar, monkeypatch, native):
+    def interrupt(part):
+        if part < 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("armdyn.simulation.batch.BLOCK", 100)
+    law = PD(planar, 10.0, 1.0)
+    with pytest.warns(ArmdynWarning, match="interrupted at t = "):
+        result = simulate(rigid(planar), law, [0.5, -0.3], 1.0, native=native, progress=interrupt)
+    assert not result.complete
+    assert 0 < len(result.t) < 1000
+
+
+def test_a_controller_that_gives_nan_is_named(planar):
+    def broken(t, q, qd, ref):
+        return [0.0, np.nan if t > 0.0995 else 1.0]
+
+    with pytest.raises(SimulationError, match=r"gave nan for joint 'joint2' at t = 0\.1 s") as caught:
+        simulate(rigid(planar), broken, [0.0, 0.0], 1.0)
+    assert len(caught.value.result.t) == 100
+    assert not caught.value.result.complete
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"rate": -5.0}, "expected a rate > 0 in Hz, got -5"),
+        ({"duration": -1.0}, "expected a duration > 0"),
+        ({"duration": None}, "expected a duration, as a position to hold has none|expected a duration"),
+        ({"substeps": 0}, "expected substeps as a whole number >= 1"),
+        ({"delay": 0.5}, "expected a delay from 0 to one period"),
+        ({"delay": 0.4e-3}, "choose substeps to make it whole"),
+        ({"q0": [1.0]}, r"expected finite q0 of shape \(\.\.\., 2\)"),
+        ({"reference": [0.0, 1.0, 2.0]}, "expected 2 finite positions to hold"),
+        ({"reference": lambda t: (np.zeros((3, 2)),) * 3}, r"expected a reference with q, qd, qdd of shape \(T, 2\)"),
+        ({"controller": 3}, "expected a control law or a function"),
+        ({"every": 0}, "every: expected a whole number >= 1"),
+    ],
+)
+def test_bad_input_is_refused(planar, arguments, message):
+    call = {"controller": nothing, "reference": [0.0, 0.0], "duration": 0.1, **arguments}
+    with pytest.raises(ShapeError, match=message):
+        simulate(planar, call.pop("controller"), call.pop("reference"), call.pop("duration"), **call)
+
+
+def test_references_must_last(planar, swing):
+    with pytest.raises(ShapeError, match=r"reference ends at 1 s, before the run of 2 s"):
+        simulate(planar, nothing, swing, 2.0)
+    held = simulate(rigid(planar), ComputedTorque.from_bandwidth(planar, 3.0), swing, 1.2, hold=True)
+    assert np.array_equal(held.qd_ref[-100:], np.zeros((100, 2)))
+
+
+def test_arm_and_controller_must_fit(planar):
+    other = armdyn.arms.puma3()
+    with pytest.raises(ShapeError, match=r"the controller is for 3 joints \('puma3'\), the plant has 2"):
+        simulate(planar, PD(other, 1.0, 1.0), [0.0, 0.0], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"saturation": [1.0, 0.0]}, "saturation: expected torques > 0, else nothing moves joint joint2"),
+        ({"motor_lag": -1.0}, "motor_lag: expected times >= 0"),
+        ({"saturation": "full"}, "expected numbers or 'limits'"),
+        ({"changes": [3]}, "expected PickUp"),
+        ({"theta": np.zeros(3)}, r"theta: expected finite numbers of shape \(\.\.\., 20\)"),
+    ],
+)
+def test_impossible_plants_are_refused(planar, options, message):
+    with pytest.raises(ModelError, match=message):
+        Plant(planar, **options)

@@ -1,0 +1,66 @@
+"""Sampled loops: what the linearisation predicts, and what happens."""
+
+import numpy as np
+import pytest
+
+from armdyn import Drive
+from armdyn.control.pd import PD
+from armdyn.errors import ArmdynWarning
+from armdyn.simulation.plant import Plant
+from armdyn.simulation.schedule import Schedule, make_clock
+from armdyn.simulation.simulate import simulate
+from armdyn.simulation.stability import expected_instability, period_map
+from armdyn.trajectory.protocol import JointMotion
+
+
+def schedule_of(plant, rate, duration=0.1, **options):
+    clock = make_clock(rate, duration, options.get("substeps", 1), options.get("delay", 0.0))
+    zeros = np.zeros((clock.steps, plant.arm.n))
+    return Schedule(plant, clock, JointMotion(zeros, zeros, zeros))
+
+
+def exact_map(m, kp, kd, T, delayed):
+    """A mass under a held force -kp x - kd v, of this sample or of the last one."""
+    A, B = np.array([[1, T], [0, 1]]), np.array([[T**2 / 2], [T]]) / m
+    K = np.array([[kp, kd]])
+    return np.block([[A, B], [-K, np.zeros((1, 1))]]) if delayed else A - B @ K
+
+
+@pytest.mark.parametrize("delayed", [False, True])
+def test_the_map_of_a_mass_is_the_exact_one(block, delayed):
+    """Held force, one period of delay: eigenvalues as by hand, to the accuracy of differences."""
+    m, kp, kd, rate = 2.0, 300.0, 40.0, 100.0
+    arm = block(m)
+    delay = 1 / rate if delayed else 0.0
+    found = period_map(schedule_of(Plant(arm), rate, delay=delay), PD(arm, kp, kd))
+    expected = np.abs(np.linalg.eigvals(exact_map(m, kp, kd, 1 / rate, delayed))).max()
+    assert found.radius == pytest.approx(expected, rel=1e-7)
+
+
+def test_a_delay_destabilises_where_the_linearisation_says(block):
+    """kd between the limits with and without delay: one loop settles, the other grows as predicted."""
+    m, kp, rate = 2.0, 50.0, 100.0
+    arm = block(m)
+    kd = 0.75 * 2 * m * rate  # stable below 2 m / dt without a delay, below m / dt with one period of it
+    prompt = simulate(arm, PD(arm, kp, kd), [0.0], 2.0, rate, q0=[0.1])
+    assert abs(prompt.q[-1, 0]) < 0.1
+    with pytest.warns(ArmdynWarning, match="unstable at 100 Hz"):
+        late = simulate(arm, PD(arm, kp, kd), [0.0], 0.3, rate, q0=[0.1], delay=1 / rate)
+    radius = np.abs(np.linalg.eigvals(exact_map(m, kp, kd, 1 / rate, True))).max()
+    peaks = np.abs(late.qd[5:, 0])
+    growth = np.log(peaks[-8:].max() / peaks[:8].max()) / (len(peaks) - 8)
+    assert radius > 1
+    assert growth == pytest.approx(np.log(radius), rel=0.1)
+
+
+def test_rotor_inertia_rescues_a_light_joint(block):
+    """kd dt > 2 m is unstable; with the rotor's inertia it is not."""
+    law = PD(block(0.01), 10.0, 30.0)
+    assert "grows" in expected_instability(schedule_of(Plant(block(0.01)), 1000.0), law)
+    geared = block(0.01, drive=Drive(rotor_inertia=1e-4, gear_ratio=100.0))
+    assert expected_instability(schedule_of(Plant(geared), 1000.0), law) is None
+
+
+def test_gravity_on_a_soft_joint_is_no_matter_of_sampling(planar):
+    law = PD(planar, 0.0, 0.0)
+    assert expected_instability(schedule_of(Plant(planar, friction=False), 1000.0), law) is None
