@@ -57,9 +57,7 @@ class Rates(NamedTuple):
         h, l = body.h, self.l + body.m * v
         # The rate of Steiner's terms: d/dt of 2 h.p 1 - h p' - p h' and of its part in m
         x, y, z = (2 * (v[i] * h[i] + l[i] * p[i]) for i in range(3))
-        xy, xz, yz = (
-            v[i] * h[j] + v[j] * h[i] + l[i] * p[j] + l[j] * p[i] for i, j in ((0, 1), (0, 2), (1, 2))
-        )
+        xy, xz, yz = (v[i] * h[j] + v[j] * h[i] + l[i] * p[j] + l[j] * p[i] for i, j in ((0, 1), (0, 2), (1, 2)))
         Id = self.Id + symmetric(y + z, -xy, -xz, x + z, -yz, x + y)
         return Rates(l, Id, self.L + ca.cross(h, v) + ca.cross(p, l))
 
@@ -154,11 +152,9 @@ def coriolis_matrix_from(joints: list[Motion], carried: list[Moving], velocities
             couple = m.link_to_joint(child.joint_to_parent(couple))
             # C_ij = S_i.F_j and C_ji = Sd_i.(I S_j) + S_i.(B' S_j)
             C[i, j] = along_joint(m, f, moment)
-            C[j, i] = (
-                ca.dot(axes[i].s, f_unit)
-                + ca.dot(axes[i].z, moment_unit)
-                + along_joint(m, ca.SX.zeros(3), couple)
-            )
+            C[j, i] = ca.dot(axes[i].s, f_unit) + ca.dot(axes[i].z, moment_unit)
+            if m.is_revolute:
+                C[j, i] += couple[2]
     return C
 
 

@@ -159,9 +159,7 @@ def tip_wrench(arm: Arm, wrench: Symbol | None) -> tuple[Symbol, Symbol]:
     return -f, -(n + ca.cross(p, f))
 
 
-@traced(
-    q="n", qd="n", qdd="n", wrench="6", base_motion="3, 3", theta="10*n", gravity="3", returns={"tau": "n"}
-)
+@traced(q="n", qd="n", qdd="n", wrench="6", base_motion="3, 3", theta="10*n", gravity="3", returns={"tau": "n"})
 def inverse_dynamics(
     arm: Arm,
     q: Any,
