@@ -16,6 +16,7 @@ from armdyn.cli.base import base
 from armdyn.cli.cache import cache
 from armdyn.cli.codegen import codegen
 from armdyn.cli.demo import demo
+from armdyn.cli.excite import excite
 from armdyn.cli.info import info
 from armdyn.errors import ArmdynError, ArmdynWarning
 
@@ -27,7 +28,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, info, arms, base, codegen, cache):
+for command in (demo, info, arms, base, excite, codegen, cache):
     app.command()(command)
 
 DEBUG = "--debug"

@@ -63,7 +63,7 @@ def regressor_gradient(arm: Arm, q: Any, qd: Any, qdd: Any, weights: Any, *, gra
     -------
     dq, dqd, dqdd : ndarray, shape (..., n)
     """
-    return _gradient(lambda *state: regressor(arm, *state, gravity=gravity), (q, qd, qdd), weights)
+    return weighted_gradient(lambda *state: regressor(arm, *state, gravity=gravity), (q, qd, qdd), weights)
 
 
 @traced(q="n", qd="n", qdd="n", weights="n, b", gravity="3", returns={"dq": "n", "dqd": "n", "dqdd": "n"})
@@ -83,7 +83,7 @@ def base_regressor_gradient(base: BaseParameters, q: Any, qd: Any, qdd: Any, wei
     -------
     dq, dqd, dqdd : ndarray, shape (..., n)
     """
-    return _gradient(lambda *state: base_regressor(base, *state, gravity=gravity), (q, qd, qdd), weights)
+    return weighted_gradient(lambda *state: base_regressor(base, *state, gravity=gravity), (q, qd, qdd), weights)
 
 
 def _symbols(n: int) -> list[Symbol]:
@@ -91,7 +91,8 @@ def _symbols(n: int) -> list[Symbol]:
     return [ca.SX.sym(name, n) for name in ("q", "qd", "qdd")]
 
 
-def _gradient(matrix: Callable[..., Symbol], state: tuple[Symbol, ...], weights: Symbol) -> tuple[Symbol, ...]:
+def weighted_gradient(matrix: Callable[..., Symbol], state: tuple[Symbol, ...], weights: Symbol) -> tuple[Symbol, ...]:
+    """Gradient of sum(weights * matrix(q, qd, qdd)) with respect to q, qd and qdd, in reverse mode."""
     own = _symbols(state[0].shape[0])
     every = ca.vertcat(*own)
     slope = ca.jtimes(ca.vec(matrix(*own)), every, ca.vec(ca.densify(weights)), True)

@@ -1,0 +1,109 @@
+"""`armdyn excite ARM`: a motion that shows an arm's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+
+if TYPE_CHECKING:
+    from armdyn.trajectory.excite import Excitation
+    from armdyn.trajectory.multi_start import Standing
+
+Duration = Annotated[float, typer.Option(help="Length of the motion [s].")]
+Acceleration = Annotated[float, typer.Option(help="Largest joint acceleration [rad/s^2 or m/s^2].")]
+Velocity = Annotated[float | None, typer.Option(help="Largest joint velocity, where the arm's is larger or absent.")]
+Budget = Annotated[float, typer.Option(help="Time to search [s]; the best motion found until then is saved.")]
+Out = Annotated[Path, typer.Option(help="File to write: .csv, .npz, or .yaml/.json for ROS 2.")]
+Criterion = Annotated[str, typer.Option(help="condition, log-det or min-singular.")]
+Periodic = Annotated[bool, typer.Option("--periodic", help="Do not start and end at rest: for repeated periods.")]
+Unit = Annotated[bool, typer.Option("--unit-columns", help="Judge columns scaled to unit length, not SI units.")]
+
+
+def excite(
+    arm: ArmName,
+    duration: Duration = 10.0,
+    max_acceleration: Acceleration = 8.0,
+    max_velocity: Velocity = None,
+    harmonics: Annotated[int, typer.Option(help="Harmonics of the series.")] = 5,
+    criterion: Criterion = "condition",
+    unit_columns: Unit = False,
+    periodic: Periodic = False,
+    time_budget: Budget = 60.0,
+    starts: Annotated[int | None, typer.Option(help="Stop after so many searches; reproducible.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the random starts.")] = 0,
+    rate: Annotated[float, typer.Option(help="Samples a second in the file.")] = 1000.0,
+    out: Out = Path("trajectory.csv"),
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Design a motion that shows an arm's parameters within its limits, and save it. Ctrl-C saves the best so far."""
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.trajectory.excite import excite as design
+    from armdyn.trajectory.save import save_trajectory
+
+    subject = resolve(arm, base, tip)
+    with _progress_bar(time_budget) as progress:
+        found = design(
+            subject, duration, max_acceleration=max_acceleration, max_velocity=max_velocity, harmonics=harmonics,
+            criterion=criterion, unit_columns=unit_columns, at_rest=not periodic, time_budget=time_budget,
+            starts=starts, seed=seed, progress=progress,
+        )  # fmt: skip
+    kinds = [joint.kind for joint in subject.joints]
+    save_trajectory(found.trajectory, out, rate=rate, joint_names=subject.joint_names, kinds=kinds)
+    if json:
+        print_json(summary(found) | {"file": str(out)})
+    else:
+        _show(found, out)
+
+
+def summary(found: Excitation) -> dict[str, Any]:
+    """What there is to say about a motion."""
+    return {
+        "arm": found.base.name,
+        "duration": found.trajectory.duration,
+        "condition": found.condition,
+        "condition_worst_choice": found.condition_worst,
+        "condition_unit_columns": found.condition_unit,
+        "base_parameters": found.base.count,
+        "columns": len(found.information),
+        "searches": found.starts,
+        "seconds": found.seconds,
+        "interrupted": found.interrupted,
+    }
+
+
+def _show(found: Excitation, out: Path) -> None:
+    n, count = found.base.source.n, found.base.count
+    if found.interrupted:
+        print("Interrupted: this is the best motion so far.")
+    print(f"{found.base.name}: {found.trajectory.duration:g} s, {found.starts} searches in {found.seconds:.0f} s")
+    print(
+        f"Condition number {found.condition:.1f} of {count} + {2 * n} columns ({found.condition_worst:.1f} for the "
+        f"worst usual choice of base columns, {found.condition_unit:.1f} with unit columns)"
+    )
+    print(f"All limits hold at 10 kHz. Saved as {out}")
+
+
+@contextmanager
+def _progress_bar(budget: float) -> Iterator[Callable[[Standing], None]]:
+    """A bar on stderr that shows the best criterion so far."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("searching"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[best]}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=budget, best="")
+
+        def show(standing: Standing) -> None:
+            best = f"best {standing.best:.2f}, {standing.starts} searches" if standing.starts else ""
+            bar.update(task, completed=standing.elapsed, best=best)
+
+        yield show

@@ -1,0 +1,133 @@
+"""The design of an exciting Fourier series as a smooth function of its coefficients within linear bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.base_parameters import BaseParameters
+from armdyn.trajectory.base_choices import base_choices
+from armdyn.trajectory.excitation_regressor import excitation_gradient, excitation_regressor
+from armdyn.trajectory.fourier import Basis, FourierSeries, fourier_basis, peak_factor
+from armdyn.trajectory.information import condition_numbers, evaluate
+from armdyn.trajectory.interior_point import Bounds
+from armdyn.trajectory.motion_limits import MotionLimits
+
+# Samples a period and harmonic at which limits are imposed: between them a series rises by 0.3 % at most.
+GRID = 40
+
+
+@dataclass(frozen=True, eq=False)
+class ExcitationProblem:
+    """Variables x (n, m) are coordinates of the coefficients, such that the motion keeps to its ends."""
+
+    base: BaseParameters
+    limits: MotionLimits
+    duration: float
+    harmonics: int
+    frequency: float
+    at_rest: bool
+    samples: int
+    noise: NDArray  # (n,) relative standard deviations of the torques
+    criterion: str
+    unit_columns: bool
+    given: NDArray | None  # information (c, c) that logs hold already
+
+    @cached_property
+    def directions(self) -> NDArray:
+        """Coefficients (2 H + 1, m) in which a joint may move: all, or those that start and end at rest."""
+        if not self.at_rest:
+            return np.eye(2 * self.harmonics + 1)
+        ends = fourier_basis(np.array([0.0, self.duration]), self.frequency, self.harmonics)
+        rows = np.concatenate([ends.qd, ends.qdd / (2 * np.pi * self.frequency)])
+        _, s, Vt = np.linalg.svd(rows)
+        return Vt[int((s > 1e-9 * s[0]).sum()) :].T
+
+    @cached_property
+    def times(self) -> NDArray:
+        """Times of the samples [s]."""
+        return np.linspace(0.0, self.duration, self.samples, endpoint=False)
+
+    @cached_property
+    def basis(self) -> Basis:
+        """What makes the samples of x."""
+        return Basis(*(B @ self.directions for B in fourier_basis(self.times, self.frequency, self.harmonics)))
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """Limits of positions, velocities and accelerations at all times."""
+        grid = GRID * self.harmonics
+        t = np.arange(grid) / grid / self.frequency
+        factor = peak_factor(self.harmonics, grid)
+        matrices = (factor * B @ self.directions for B in fourier_basis(t, self.frequency, self.harmonics))
+        room = (self.limits.half_range, self.limits.velocity, self.limits.acceleration)
+        return Bounds(
+            np.concatenate([B / limit[:, None, None] for B, limit in zip(matrices, room, strict=True)], axis=1)
+        )
+
+    @cached_property
+    def forms(self) -> NDArray:
+        """Choices of base columns (k, c, c); the first is that of `base`."""
+        return base_choices(self.base, self.limits, 2 * self.base.source.n)
+
+    @cached_property
+    def row_weights(self) -> NDArray:
+        """Weights (n, 1) of the rows of the regressor."""
+        return (1 / self.noise)[:, None]
+
+    def series(self, x: NDArray) -> FourierSeries:
+        """The motion that x stands for."""
+        coefficients = x @ self.directions.T
+        coefficients[:, 0] += self.limits.center
+        return FourierSeries(coefficients, self.frequency, self.duration)
+
+    def states(self, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Positions, velocities, accelerations (N, n) at the samples."""
+        return self.basis.q @ x.T + self.limits.center, self.basis.qd @ x.T, self.basis.qdd @ x.T
+
+    def rows(self, states: tuple[NDArray, ...]) -> NDArray:
+        """Weighted regressor rows (N n, c)."""
+        W = excitation_regressor(self.base, *states) * self.row_weights
+        return W.reshape(-1, W.shape[-1])
+
+    def information(self, x: NDArray) -> NDArray:
+        """The information matrix (c, c), with what the given logs hold."""
+        W = self.rows(self.states(x))
+        return W.T @ W if self.given is None else W.T @ W + self.given
+
+    def conditions(self, x: NDArray) -> NDArray:
+        """Condition numbers of all choices of base columns."""
+        return condition_numbers(self.information(x), self.forms, self.unit_columns)
+
+    def worst_forms(self, x: NDArray, count: int) -> NDArray:
+        """The choices of base columns for which x is worst."""
+        return self.forms[np.argsort(-self.conditions(x), kind="stable")[:count]]
+
+    def value(self, x: NDArray, forms: NDArray, power: float) -> tuple[float, NDArray]:
+        """The criterion and its exact gradient (n, m)."""
+        states = self.states(x)
+        W = self.rows(states)
+        S = W.T @ W if self.given is None else W.T @ W + self.given
+        found = evaluate(S, forms, self.criterion, power, self.unit_columns)
+        if found is None:
+            return np.inf, np.zeros_like(x)
+        # d f = sum(slope * dS), dS = dW' W + W' dW
+        weights = (2 * W @ found.slope).reshape(len(self.times), self.base.source.n, -1) * self.row_weights
+        dq, dqd, dqdd = excitation_gradient(self.base, *states, weights)
+        return found.value, dq.T @ self.basis.q + dqd.T @ self.basis.qd + dqdd.T @ self.basis.qdd
+
+    def score(self, x: NDArray) -> float:
+        """The plain criterion for the worst choice of base columns: what candidates are compared by."""
+        if self.criterion == "condition":
+            return float(self.conditions(x).max())
+        found = evaluate(self.information(x), self.forms[:1], self.criterion, 1e3, self.unit_columns)
+        return np.inf if found is None else found.value
+
+    def random_start(self, rng: np.random.Generator) -> NDArray:
+        """A random point inside the bounds."""
+        x = rng.normal(size=(self.base.source.n, self.directions.shape[1]))
+        reach = np.abs(np.einsum("irm,im->ir", self.bounds.A, x)).max(1)
+        return x / reach[:, None] * rng.uniform(0.3, 0.95, (len(x), 1))

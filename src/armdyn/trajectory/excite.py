@@ -1,0 +1,246 @@
+"""Exciting motions: Fourier series that show an arm's parameters as well as its limits allow."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.dynamics.base_parameters import BaseParameters, base_parameters
+from armdyn.errors import ArmdynError, LimitError
+from armdyn.model.arm import Arm
+from armdyn.trajectory.excitation_problem import ExcitationProblem
+from armdyn.trajectory.fourier import FourierSeries
+from armdyn.trajectory.information import CRITERIA, condition_numbers
+from armdyn.trajectory.interior_point import minimize_inside
+from armdyn.trajectory.motion_limits import MotionLimits, violations
+from armdyn.trajectory.multi_start import Candidate, Standing, Stop, multi_start
+
+# Stages of a search: power of the soft maxima, weight of the barriers. Blunt at first, then sharp.
+STAGES = ((3.0, 0.2), (6.0, 0.06), (12.0, 0.02), (30.0, 6e-3), (60.0, 2e-3), (120.0, 5e-4))
+STEPS = 100  # of a stage at most
+GAIN = 1e-4  # least gain of a step, in the logarithm of the criterion
+CHOICES = 6  # worst choices of base columns that a stage looks at
+# A motion with a larger condition number (unit columns) does not show all parameters.
+BLIND = 1e4
+# Part of the time budget kept for the final checks.
+RESERVE = 0.03
+
+
+@dataclass(frozen=True, eq=False)
+class Excitation:
+    """An exciting motion and how good it is."""
+
+    trajectory: FourierSeries
+    problem: ExcitationProblem
+    x: NDArray
+    starts: int  # searches that went through
+    seconds: float
+    interrupted: bool  # by Ctrl-C
+
+    @property
+    def base(self) -> BaseParameters:
+        """The parameters it is for."""
+        return self.problem.base
+
+    @property
+    def limits(self) -> MotionLimits:
+        """The limits it keeps."""
+        return self.problem.limits
+
+    @cached_property
+    def information(self) -> NDArray:
+        """W' W (c, c) of the base, viscous and Coulomb columns over the samples, rows over their noise."""
+        return self.problem.information(self.x)
+
+    @property
+    def condition(self) -> float:
+        """Condition number of W in SI units, base columns as `base` has them."""
+        return self._condition(unit=False)[0]
+
+    @property
+    def condition_worst(self) -> float:
+        """The same for the worst usual choice of base columns."""
+        return self._condition(unit=False).max()
+
+    @property
+    def condition_unit(self) -> float:
+        """Condition number with columns scaled to unit length."""
+        return self._condition(unit=True)[0]
+
+    @cached_property
+    def singular_values(self) -> NDArray:
+        """Singular values of W, the largest first."""
+        return np.sqrt(np.linalg.eigvalsh(self.information)[::-1])
+
+    def _condition(self, *, unit: bool) -> NDArray:
+        return condition_numbers(self.information, self.problem.forms, unit)
+
+
+def excite(
+    arm: Arm,
+    duration: float,
+    *,
+    max_acceleration: ArrayLike,
+    max_velocity: ArrayLike | None = None,
+    position: tuple[ArrayLike, ArrayLike] | None = None,
+    harmonics: int = 5,
+    frequency: float | None = None,
+    at_rest: bool = True,
+    criterion: str = "condition",
+    unit_columns: bool = False,
+    noise: ArrayLike | None = None,
+    samples: int = 200,
+    time_budget: float = 60.0,
+    starts: int | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Callable[[Standing], None] | None = None,
+) -> Excitation:
+    """Find the Fourier series that shows the arm's base and friction parameters best.
+
+    Many searches start from random series; each follows the exact gradient of the criterion within the
+    limits, which hold at all times, not at samples alone. The best of them counts. Coulomb friction is
+    smoothed (tanh). The design is for the worst of the usual choices of base columns.
+
+    Parameters
+    ----------
+    arm : Arm
+        Its limits of position and velocity are kept; its inertia is not needed.
+    duration : float
+        [s].
+    max_acceleration : float or array_like, shape (n,)
+        [rad/s² or m/s²].
+    max_velocity : float or array_like, shape (n,), optional
+        Tightens the arm's own limits, or stands in for them [rad/s or m/s].
+    position : pair of array_like, optional
+        Lower and upper positions that tighten the arm's own [rad or m].
+    harmonics : int
+        Of the series.
+    frequency : float, optional
+        Of the first harmonic [Hz]; default one period in the duration.
+    at_rest : bool
+        Start and end with zero velocity and acceleration; otherwise the motion is periodic only.
+    criterion : {"condition", "log-det", "min-singular"}
+        Condition number, volume of uncertainty (D-optimal) or the least singular value of the correlation
+        matrix.
+    unit_columns : bool
+        Judge the regressor with its columns scaled to unit length instead of in SI units.
+    noise : array_like, shape (n,), optional
+        Standard deviations of the joints' torques; rows are weighted by their inverse. Default: equal.
+    samples : int
+        Samples over the duration at which the criterion is computed.
+    time_budget : float
+        [s]; the best motion found until then is returned.
+    starts : int, optional
+        Number of searches; the result is then the same on every run, if the time suffices.
+    seed : int
+        Of the random starts.
+    workers : int, optional
+        Threads; default one a core.
+    progress : callable, optional
+        Called about ten times a second with a `Standing` (elapsed, best, starts).
+
+    Returns
+    -------
+    Excitation
+        With trajectory (`q, qd, qdd = result.trajectory(t)`), condition, base, singular_values.
+
+    Raises
+    ------
+    LimitError
+        If limits are missing or leave no room, or no motion within them shows the parameters.
+
+    References
+    ----------
+    Swevers, Ganseman, Tükel, de Schutter, Van Brussel (1997), Optimal robot excitation and identification.
+    """
+    begin = time.monotonic()
+    limits = MotionLimits.of(arm, acceleration=max_acceleration, velocity=max_velocity, position=position)
+    limits.check_room("excite")
+    _check_numbers(duration, harmonics, frequency, samples, time_budget, starts, criterion)
+    base = base_parameters(arm)
+    problem = ExcitationProblem(
+        base, limits, float(duration), harmonics, frequency or 1 / duration, at_rest, samples,
+        _noise(arm, noise), criterion, unit_columns, None,
+    )  # fmt: skip
+    if problem.directions.shape[1] < 2:
+        raise LimitError(f"excite: {harmonics} harmonics cannot move and be at rest at both ends; give more")
+
+    def search(k: int, stop: Stop) -> Candidate:
+        return _search(problem, np.random.default_rng([seed, k]), k, stop)
+
+    deadline = begin + (1 - RESERVE) * time_budget
+    outcome = multi_start(search, starts=starts, deadline=deadline, workers=workers, progress=progress)
+    if outcome.best is None or not np.isfinite(outcome.best.score):
+        if outcome.interrupted:
+            raise KeyboardInterrupt
+        raise LimitError(
+            "excite: no motion that shows all parameters was found within the limits and the time budget; "
+            "allow a longer duration, more harmonics, wider limits or more time"
+        )
+    found = Excitation(
+        problem.series(outcome.best.x), problem, outcome.best.x, outcome.starts, 0.0, outcome.interrupted
+    )
+    _check_result(found)
+    return replace(found, seconds=time.monotonic() - begin)
+
+
+def _search(problem: ExcitationProblem, rng: np.random.Generator, k: int, stop: Stop) -> Candidate:
+    """One search: from a random series through all stages."""
+    x = problem.random_start(rng)
+    for power, weight in STAGES:
+        if stop():
+            break
+        forms = problem.worst_forms(x, CHOICES)
+        x = minimize_inside(
+            lambda x, forms=forms, power=power: problem.value(x, forms, power),  # type: ignore[misc]
+            x, problem.bounds, weight=weight, steps=STEPS, tolerance=GAIN, stop=stop,
+        ).x  # fmt: skip
+    return Candidate(problem.score(x), k, x)
+
+
+def _check_result(found: Excitation) -> None:
+    """Refuse a motion that breaks a limit anywhere, or that does not show the parameters."""
+    broken = violations(found.trajectory, found.limits)
+    if broken:
+        raise LimitError(f"excite: the motion found breaks limits ({broken}); this should not happen, please report it")
+    if found.condition_unit > BLIND:
+        raise LimitError(
+            f"excite: the best motion within the limits has condition number {found.condition_unit:.1e} (unit "
+            "columns), so it does not show all parameters; allow a longer duration, more harmonics or wider limits"
+        )
+
+
+def _noise(arm: Arm, noise: ArrayLike | None) -> NDArray:
+    """Standard deviations (n,) of the torques."""
+    row = np.array(np.broadcast_to(1.0 if noise is None else np.asarray(noise, float), (arm.n,)))
+    if not (np.isfinite(row).all() and (row > 0).all()):
+        raise ArmdynError(f"excite: expected noise as finite numbers > 0, one a joint, got {row}")
+    return row
+
+
+def _check_numbers(
+    duration: float,
+    harmonics: int,
+    frequency: float | None,
+    samples: int,
+    time_budget: float,
+    starts: int | None,
+    criterion: str,
+) -> None:
+    """Refuse settings that mean nothing."""
+    positive = {"duration": duration, "harmonics": harmonics, "samples": samples, "time_budget": time_budget}
+    positive |= {} if frequency is None else {"frequency": frequency}
+    positive |= {} if starts is None else {"starts": starts}
+    for name, value in positive.items():
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+            raise ArmdynError(f"excite: expected {name} as a number, got {value!r}")
+        if not (np.isfinite(value) and value > 0):
+            raise ArmdynError(f"excite: expected {name} > 0, got {value:g}")
+    if criterion not in CRITERIA:
+        raise ArmdynError(f"excite: unknown criterion {criterion!r}; expected one of {', '.join(CRITERIA)}")

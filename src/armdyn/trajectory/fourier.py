@@ -1,0 +1,91 @@
+"""Joint motions as finite Fourier series."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ShapeError
+from armdyn.trajectory.protocol import JointMotion, is_outside, times
+
+
+class Basis(NamedTuple):
+    """Matrices (N, 2 H + 1) that make positions, velocities and accelerations of a series' coefficients."""
+
+    q: NDArray
+    qd: NDArray
+    qdd: NDArray
+
+
+def fourier_basis(t: NDArray, frequency: float, harmonics: int) -> Basis:
+    """Of `q = c_0 + sum_k (a_k sin k w t - b_k cos k w t) / (k w)`, columns in the order c_0, a, b.
+
+    So a_k and b_k are velocities (Swevers et al. 1997, eq. 9).
+    """
+    rate = 2 * np.pi * frequency * np.arange(1, harmonics + 1)
+    sine, cosine = np.sin(np.multiply.outer(t, rate)), np.cos(np.multiply.outer(t, rate))
+    one = np.ones((*np.shape(t), 1))
+    return Basis(
+        np.concatenate([one, sine / rate, -cosine / rate], -1),
+        np.concatenate([0 * one, cosine, sine], -1),
+        np.concatenate([0 * one, -sine * rate, cosine * rate], -1),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class FourierSeries:
+    """`q = c_0 + sum_k (a_k sin k w t - b_k cos k w t) / (k w)` from 0 to `duration`, with w = 2 pi `frequency`.
+
+    Parameters
+    ----------
+    coefficients : ndarray, shape (n, 2 H + 1)
+        A row a joint: c_0 [rad or m], then a_1 ... a_H and b_1 ... b_H [/s].
+    frequency : float
+        Of the first harmonic [Hz]; one period need not be the duration.
+    duration : float
+        [s]; before and after, the joints stand still.
+    """
+
+    coefficients: NDArray
+    frequency: float
+    duration: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coefficients", np.array(self.coefficients, float))
+        if self.coefficients.ndim != 2 or self.coefficients.shape[1] % 2 == 0:
+            raise ShapeError(f"FourierSeries: expected coefficients (n, 2 H + 1), got {self.coefficients.shape}")
+        for name in ("frequency", "duration"):
+            if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0):
+                raise ShapeError(f"FourierSeries: expected {name} > 0, got {getattr(self, name)!r}")
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return len(self.coefficients)
+
+    @property
+    def harmonics(self) -> int:
+        """Number of harmonics H."""
+        return self.coefficients.shape[1] // 2
+
+    def __call__(self, t: ArrayLike) -> JointMotion:
+        """Joint motion at times t [s]."""
+        t = times(t, "FourierSeries")
+        basis = fourier_basis(np.clip(t, 0.0, self.duration), self.frequency, self.harmonics)
+        q, qd, qdd = (matrix @ self.coefficients.T for matrix in basis)
+        rest = is_outside(t, self.duration)[..., None]
+        return JointMotion(q, np.where(rest, 0.0, qd), np.where(rest, 0.0, qdd))
+
+
+def peak_factor(harmonics: int, samples: int) -> float:
+    """How far a series may rise above its largest value at `samples` equal steps of its period, as a factor.
+
+    For a trigonometric polynomial p of degree H, max |p| <= max |p(t_k)| / cos(pi H / N), N > 2 H samples
+    (Ehlich and Zeller 1964).
+    """
+    if samples <= 2 * harmonics:
+        raise ShapeError(f"peak_factor: expected more than {2 * harmonics} samples a period, got {samples}")
+    return float(1 / np.cos(np.pi * harmonics / samples))

@@ -1,0 +1,133 @@
+"""What the joints may do during a motion, and whether they keep to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import LimitError
+from armdyn.model.arm import Arm
+from armdyn.trajectory.protocol import Trajectory
+
+# Grid of checks between samples [Hz].
+FINE = 10_000.0
+# Half of a range that is open on one side [rad or m].
+OPEN = np.pi
+# Round-off of positions, velocities and accelerations, as a fraction of their limits.
+ROUND_OFF = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class MotionLimits:
+    """Limits of n joints, each (n,): positions [rad or m], largest speeds, accelerations and torques."""
+
+    lower: NDArray
+    upper: NDArray
+    velocity: NDArray
+    acceleration: NDArray
+    effort: NDArray
+    joint_names: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        arm: Arm,
+        *,
+        acceleration: ArrayLike = np.inf,
+        velocity: ArrayLike | None = None,
+        position: tuple[ArrayLike, ArrayLike] | None = None,
+        effort: ArrayLike | None = None,
+    ) -> MotionLimits:
+        """The arm's own limits, tightened by those given (a number for all joints, or one a joint)."""
+        own = [joint.limits for joint in arm.joints]
+        lower, upper = position if position is not None else (-np.inf, np.inf)
+        return cls(
+            np.maximum(arm.position_limits[0], _row(arm, lower, "position")),
+            np.minimum(arm.position_limits[1], _row(arm, upper, "position")),
+            _tightened(arm, [x.velocity for x in own], velocity, "max_velocity"),
+            _tightened(arm, [np.inf] * arm.n, acceleration, "max_acceleration"),
+            _tightened(arm, [x.effort for x in own], effort, "max_torque"),
+            arm.joint_names,
+        )
+
+    def __post_init__(self) -> None:
+        for i in np.flatnonzero(self.upper < self.lower):
+            raise LimitError(
+                f"limits: {self._joint(int(i))} has no room between {self.lower[i]:g} and {self.upper[i]:g}; reversed?"
+            )
+
+    def check_room(self, where: str) -> None:
+        """Refuse joints that cannot move, or that nothing holds back."""
+        fixed = np.flatnonzero(self.upper - self.lower < 1e-9)
+        if len(fixed):
+            raise LimitError(
+                f"{where}: {self._joints(fixed)} cannot move (lower = upper limit); widen the limits, "
+                "or load the arm with that joint fixed"
+            )
+        for values, what, hint in (
+            (self.velocity, "velocity limit", "max_velocity"),
+            (self.acceleration, "acceleration limit", "max_acceleration"),
+        ):
+            absent, zero = np.flatnonzero(np.isinf(values)), np.flatnonzero(values == 0)
+            if len(absent):
+                raise LimitError(f"{where}: no {what} of {self._joints(absent)}; give {hint}")
+            if len(zero):
+                raise LimitError(f"{where}: the {what} of {self._joints(zero)} is zero; give a larger {hint}")
+
+    @property
+    def center(self) -> NDArray:
+        """Middle of the range (n,): zero where it is open, OPEN inside the end where it is open on one side."""
+        lower = np.where(np.isfinite(self.lower), self.lower, np.minimum(self.upper - 2 * OPEN, -OPEN))
+        upper = np.where(np.isfinite(self.upper), self.upper, np.maximum(self.lower + 2 * OPEN, OPEN))
+        return (lower + upper) / 2
+
+    @property
+    def half_range(self) -> NDArray:
+        """Largest distance from `center` (n,); infinite where the joint turns freely."""
+        return np.minimum(self.upper - self.center, self.center - self.lower)
+
+    def _joint(self, i: int) -> str:
+        return f"joint {i + 1} '{self.joint_names[i]}'"
+
+    def _joints(self, indices: NDArray) -> str:
+        return ", ".join(self._joint(int(i)) for i in indices)
+
+
+def violations(trajectory: Trajectory, limits: MotionLimits, rate: float = FINE, block: int = 20_000) -> dict[str, int]:
+    """How many of the values on a grid lie outside the limits, by kind; an empty dict if none does."""
+    found: dict[str, int] = {}
+    steps = max(1, int(np.ceil(trajectory.duration * rate)))
+    t = np.linspace(0.0, trajectory.duration, steps + 1)
+    for k in range(0, len(t), block):
+        q, qd, qdd = trajectory(t[k : k + block])
+        slack = ROUND_OFF * (1 + np.abs(q))
+        outside = {
+            "position": (q < limits.lower - slack) | (q > limits.upper + slack),
+            "velocity": np.abs(qd) > limits.velocity * (1 + ROUND_OFF),
+            "acceleration": np.abs(qdd) > limits.acceleration * (1 + ROUND_OFF),
+        }
+        for what, where in outside.items():
+            if where.any():
+                found[what] = found.get(what, 0) + int(where.sum())
+    return found
+
+
+def _row(arm: Arm, values: ArrayLike, what: str) -> NDArray:
+    """One number a joint."""
+    try:
+        row = np.broadcast_to(np.asarray(values, float), (arm.n,))
+    except (TypeError, ValueError):
+        raise LimitError(f"{what}: expected a number, or {arm.n} for arm '{arm.name}', got {values!r:.60}") from None
+    if np.isnan(row).any():
+        raise LimitError(f"{what}: expected numbers, got NaN")
+    return row
+
+
+def _tightened(arm: Arm, own: list[float], given: ArrayLike | None, what: str) -> NDArray:
+    """The smaller of the arm's own limits and those given."""
+    row = _row(arm, np.inf if given is None else given, what)
+    if (row < 0).any():
+        raise LimitError(f"{what}: expected numbers > 0, got {row.min():g}")
+    return np.minimum(own, row)

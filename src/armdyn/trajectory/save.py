@@ -1,0 +1,130 @@
+"""Trajectories as files: CSV and NPZ for armdyn and spreadsheets, JointTrajectory for ROS 2."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ArmdynError
+from armdyn.files import write_whole
+from armdyn.trajectory.protocol import Trajectory
+
+RATE = 1000.0  # samples a second
+
+
+def save_trajectory(
+    trajectory: Trajectory,
+    path: str | os.PathLike[str],
+    *,
+    rate: float = RATE,
+    joint_names: Sequence[str] | None = None,
+    kinds: Sequence[str] | None = None,
+    units: bool = False,
+) -> Path:
+    """Write samples of a trajectory; what is written follows from the file's ending.
+
+    `.csv` and `.npz` have the columns `t, q1 ... qn, qd1 ..., qdd1 ...` in SI units; `.yaml` and `.json` are
+    ROS 2 messages `trajectory_msgs/JointTrajectory`.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    path : path
+    rate : float
+        Samples a second; the end is always written too.
+    joint_names : sequence of str, optional
+        For ROS 2; default `joint1`, ...
+    kinds : sequence of str, optional
+        "revolute" or "prismatic" a joint, for the units; default revolute.
+    units : bool
+        CSV: a second line `# s,rad,...` with the columns' units (NPZ always has them).
+    """
+    path = Path(path)
+    writers: dict[str, Callable[[], str | bytes]] = {
+        ".csv": lambda: _csv(samples, trajectory.n, kinds, units),
+        ".npz": lambda: _npz(samples, trajectory.n, kinds),
+        ".json": lambda: json.dumps(_message(samples, names), indent=1) + "\n",
+        ".yaml": lambda: _yaml(_message(samples, names)),
+    }
+    if path.suffix not in writers:
+        raise ArmdynError(f"cannot write '{path}': unknown ending; expected one of {', '.join(writers)}")
+    if not (np.isfinite(rate) and rate > 0):
+        raise ArmdynError(f"save_trajectory: expected a rate > 0, got {rate:g}")
+    names = _names(joint_names, trajectory.n)
+    t = np.arange(int(np.floor(trajectory.duration * rate * (1 + 1e-12))) + 1) / rate
+    if trajectory.duration - t[-1] > 1e-9:
+        t = np.append(t, trajectory.duration)
+    samples = np.hstack([t[:, None], *trajectory(np.minimum(t, trajectory.duration))])
+    return write_whole(path, writers[path.suffix]())
+
+
+def column_names(n: int) -> list[str]:
+    """`t, q1 ... qn, qd1 ..., qdd1 ...`."""
+    return ["t", *(f"{kind}{i + 1}" for kind in ("q", "qd", "qdd") for i in range(n))]
+
+
+def column_units(kinds: Sequence[str] | None, n: int) -> list[str]:
+    """The unit of every column."""
+    length = ["m" if kind == "prismatic" else "rad" for kind in kinds or ["revolute"] * n]
+    return ["s", *(unit + per for per in ("", "/s", "/s^2") for unit in length)]
+
+
+def _names(given: Sequence[str] | None, n: int) -> list[str]:
+    names = [f"joint{i + 1}" for i in range(n)] if given is None else list(given)
+    if len(names) != n:
+        raise ArmdynError(f"save_trajectory: expected {n} joint names, got {len(names)}")
+    return names
+
+
+def _csv(samples: NDArray, n: int, kinds: Sequence[str] | None, units: bool) -> str:
+    lines = [",".join(column_names(n))]
+    if units:
+        lines.append("# " + ",".join(column_units(kinds, n)))
+    # 12 digits: a limit of 1e9 times round-off is kept, and the file stays readable.
+    lines += [",".join(f"{x:.12g}" for x in row) for row in samples.tolist()]
+    return "\n".join(lines) + "\n"
+
+
+def _npz(samples: NDArray, n: int, kinds: Sequence[str] | None) -> bytes:
+    stream = io.BytesIO()
+    q, qd, qdd = np.split(samples[:, 1:], 3, axis=1)
+    units = dict(zip(column_names(n), column_units(kinds, n), strict=True))
+    np.savez_compressed(stream, t=samples[:, 0], q=q, qd=qd, qdd=qdd, units=np.array(json.dumps(units)))
+    return stream.getvalue()
+
+
+def _message(samples: NDArray, names: list[str]) -> dict[str, object]:
+    """A ROS 2 JointTrajectory."""
+    points = []
+    for t, *values in samples.tolist():
+        q, qd, qdd = np.split(np.array(values), 3)
+        seconds = int(t)
+        nanoseconds = round((t - seconds) * 1e9)
+        if nanoseconds == 1_000_000_000:
+            seconds, nanoseconds = seconds + 1, 0
+        points.append(
+            {
+                "positions": q.tolist(),
+                "velocities": qd.tolist(),
+                "accelerations": qdd.tolist(),
+                "time_from_start": {"sec": seconds, "nanosec": nanoseconds},
+            }
+        )
+    return {"joint_names": names, "points": points}
+
+
+def _yaml(message: dict[str, object]) -> str:
+    """Block style outside, flow style inside: JSON's flow style is YAML as it stands."""
+    lines = [f"joint_names: {json.dumps(message['joint_names'])}", "points:"]
+    for point in message["points"]:  # type: ignore[attr-defined]
+        first = "- "
+        for key, value in point.items():
+            lines.append(f"{first}{key}: {json.dumps(value)}")
+            first = "  "
+    return "\n".join(lines) + "\n"

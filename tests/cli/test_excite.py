@@ -1,0 +1,75 @@
+"""`armdyn excite`: files, exit codes, interruption."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from armdyn.cli.app import app
+from armdyn.errors import LimitError
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(app, ["excite", *arguments], catch_exceptions=False)
+
+
+def test_it_writes_the_motion_and_says_how_good_it_is(tmp_path):
+    out = tmp_path / "t.csv"
+    result = run("panda", "--duration", "10", "--starts", "1", "--rate", "100", "--out", str(out))
+    assert result.exit_code == 0
+    assert "of 43 + 14 columns" in result.stdout
+    data = np.loadtxt(out, delimiter=",", skiprows=1)
+    assert data.shape == (1001, 22)
+    assert np.abs(data[:, 15:]).max() <= 8 + 1e-9
+    np.testing.assert_allclose(data[[0, -1], 8:], 0, atol=1e-9)
+
+
+def test_json(tmp_path):
+    out = tmp_path / "t.npz"
+    result = run("panda", "--starts", "1", "--periodic", "--out", str(out), "--json")
+    data = json.loads(result.stdout)
+    assert data["columns"] == 57
+    assert data["condition"] < 60
+    assert not data["interrupted"]
+    assert out.exists()
+
+
+def test_nothing_is_written_for_an_arm_without_limits(tmp_path):
+    with pytest.raises(LimitError, match="no velocity limit of joint 1"):
+        run("stanford", "--out", str(tmp_path / "t.csv"))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_ctrl_c_saves_the_best_so_far(tmp_path):
+    out = tmp_path / "t.csv"
+    command = [
+        sys.executable,
+        "-m",
+        "armdyn",
+        "excite",
+        "panda",
+        "--time-budget",
+        "100",
+        "--rate",
+        "100",
+        "--out",
+        str(out),
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
+    ) as process:
+        time.sleep(8)  # the kernels are in the cache; import and compile take two
+        process.send_signal(signal.SIGINT)
+        text, complaint = process.communicate(timeout=60)
+    assert process.returncode == 0, complaint
+    assert "Interrupted: this is the best motion so far" in text
+    assert np.loadtxt(out, delimiter=",", skiprows=1).shape == (1001, 22)

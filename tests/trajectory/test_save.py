@@ -1,0 +1,74 @@
+"""Trajectories as files."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from armdyn import FourierSeries, save_trajectory
+from armdyn.errors import ArmdynError
+
+
+@pytest.fixture
+def series() -> FourierSeries:
+    return FourierSeries(np.random.default_rng(0).normal(size=(2, 5)), 0.5, 2.005)
+
+
+def test_csv_has_a_header_and_the_end(series, tmp_path):
+    path = save_trajectory(series, tmp_path / "m.csv", rate=100)
+    assert path.read_text().splitlines()[0] == "t,q1,q2,qd1,qd2,qdd1,qdd2"
+    data = np.loadtxt(path, delimiter=",", skiprows=1)
+    assert len(data) == 202
+    assert data[-1, 0] == 2.005
+    # Twelve digits are written.
+    np.testing.assert_allclose(data[:, 1:], np.hstack(series(data[:, 0])), rtol=1e-10, atol=1e-10)
+
+
+def test_units_on_the_second_line(series, tmp_path):
+    path = save_trajectory(series, tmp_path / "m.csv", kinds=["revolute", "prismatic"], units=True)
+    assert path.read_text().splitlines()[1] == "# s,rad,m,rad/s,m/s,rad/s^2,m/s^2"
+    assert np.loadtxt(path, delimiter=",", skiprows=1).shape == (2006, 7)
+
+
+def test_npz_has_arrays_and_units(series, tmp_path):
+    with np.load(save_trajectory(series, tmp_path / "m.npz", rate=50)) as data:
+        q, qd, qdd = series(data["t"])
+        np.testing.assert_allclose(data["q"], q)
+        np.testing.assert_allclose(data["qd"], qd)
+        np.testing.assert_allclose(data["qdd"], qdd)
+        assert json.loads(str(data["units"]))["qdd2"] == "rad/s^2"
+
+
+def test_ros_2_messages(series, tmp_path):
+    path = save_trajectory(series, tmp_path / "m.json", rate=3, joint_names=["a", "b"])
+    message = json.loads(path.read_text())
+    assert message["joint_names"] == ["a", "b"]
+    point = message["points"][4]
+    t = point["time_from_start"]["sec"] + 1e-9 * point["time_from_start"]["nanosec"]
+    assert t == pytest.approx(4 / 3, abs=1e-9)
+    assert point["positions"] == pytest.approx(series(4 / 3).q.tolist())
+    assert point["accelerations"] == pytest.approx(series(4 / 3).qdd.tolist())
+
+
+def test_yaml_is_the_same_message_in_blocks(series, tmp_path):
+    message = json.loads(save_trajectory(series, tmp_path / "m.json", rate=3).read_text())
+    lines = save_trajectory(series, tmp_path / "m.yaml", rate=3).read_text().splitlines()
+    assert lines[:2] == ['joint_names: ["joint1", "joint2"]', "points:"]
+    assert len(lines) == 2 + 4 * len(message["points"])
+    entries = [line[2:].split(": ", 1) for line in lines[2:]]
+    first = {key: json.loads(value) for key, value in entries[:4]}
+    assert first == message["points"][0]
+    assert lines[6].startswith("- positions: ")
+
+
+def test_bad_requests(series, tmp_path):
+    with pytest.raises(ArmdynError, match=r"unknown ending; expected one of .csv"):
+        save_trajectory(series, tmp_path / "m.xls")
+    with pytest.raises(ArmdynError, match="no folder"):
+        save_trajectory(series, tmp_path / "no" / "m.csv")
+    with pytest.raises(ArmdynError, match="expected 2 joint names, got 1"):
+        save_trajectory(series, tmp_path / "m.json", joint_names=["a"])
+    with pytest.raises(ArmdynError, match="rate > 0"):
+        save_trajectory(series, tmp_path / "m.csv", rate=0)
