@@ -1,0 +1,1 @@
+"""Identification: logs in, models with honest confidence out."""

@@ -1,0 +1,102 @@
+"""The physically consistent fit: possible bodies, friction that brakes, near to the prior.
+
+    minimise  x'Ax/2 - b'x + strength * sum_i D(P_i, P0_i) - BARRIER * sum log(friction)
+
+over all ten parameters of every link and the joint terms. It is convex, and its terms keep every iterate
+possible; Newton's method with a line search always ends, and its decrement bounds what is left to gain.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.equations import System
+from armdyn.identification.prior import UNITS, Prior, hessian, pseudo_inertias
+
+BARRIER = 1e-2  # weight of the logarithms that keep friction positive, in units of half a squared sigma
+ENOUGH = 1e-9  # Newton decrement (squared, halved) at which the minimum is certified, in the same units
+MOST = 200  # iterations, far more than self-concordant functions of this kind need
+FROM_BOUNDARY = 1e-3  # a body whose smallest eigenvalue relative to the prior is below this sits on the boundary
+
+
+class Consistent(NamedTuple):
+    """The minimum found."""
+
+    theta: NDArray  # (10 n,)
+    joint: NDArray  # (joint parameters,)
+    gap: float  # bound of what a better point could gain, relative to one squared sigma
+    iterations: int
+    boundary: tuple[int, ...]  # links that are barely possible bodies
+
+
+def consistent_fit(system: System, prior: Prior, strength: float, start: NDArray, positive: NDArray) -> Consistent:
+    """Minimise over theta (10 n,) and joint parameters.
+
+    Parameters
+    ----------
+    system : System
+        Normal equations of [theta, joint parameters].
+    prior : Prior
+    strength : float
+        Weight of the divergence from the prior.
+    start : ndarray
+        Joint parameters to begin with.
+    positive : ndarray of bool
+        Which joint parameters must be positive.
+    """
+    links = len(prior.theta)
+    size = np.maximum(np.abs(start), 1e-6 * max(np.abs(start).max(initial=0.0), 1.0))
+    x = np.concatenate([prior.theta, np.where(positive, np.maximum(start, 0.1 * size), start)])
+    problem = _Problem(system, prior, strength, positive, links)
+    value, decrement, iterations = problem.value(x), np.inf, 0
+    while iterations < MOST:
+        iterations += 1
+        gradient, H = problem.derivatives(x)
+        scale = 1 / np.sqrt(np.diag(H))
+        step = -scale * np.linalg.solve(H * np.outer(scale, scale), scale * gradient)
+        decrement = float(-gradient @ step) / 2
+        if decrement < ENOUGH:
+            break
+        length, found = 1.0, np.inf
+        while length > 1e-12:
+            found = problem.value(x + length * step)
+            if found <= value - 0.1 * length * 2 * decrement:
+                break
+            length /= 2
+        if not found < value:
+            break  # round-off: the decrement says how far from the minimum this is
+        x, value = x + length * step, found
+    theta = x[:links]
+    near = np.linalg.eigvals(prior.inverses @ pseudo_inertias(theta)).real.min(axis=1)
+    return Consistent(theta, x[links:], decrement, iterations, tuple(np.flatnonzero(near < FROM_BOUNDARY).tolist()))
+
+
+class _Problem(NamedTuple):
+    system: System
+    prior: Prior
+    strength: float
+    positive: NDArray
+    links: int
+
+    def value(self, x: NDArray) -> float:
+        theta, own = x[: self.links], x[self.links :][self.positive]
+        bodies = pseudo_inertias(theta)
+        if (own <= 0).any() or np.linalg.eigvalsh(bodies).min() <= 0:
+            return np.inf
+        fit = x @ self.system.A @ x / 2 - self.system.b @ x
+        divergence = np.einsum("ijk,ikj->", self.prior.inverses, bodies) - np.linalg.slogdet(bodies)[1].sum()
+        return float(fit + self.strength * divergence - BARRIER * np.log(own).sum())
+
+    def derivatives(self, x: NDArray) -> tuple[NDArray, NDArray]:
+        inverses = np.linalg.inv(pseudo_inertias(x[: self.links]))
+        gradient, H = self.system.A @ x - self.system.b, self.system.A.copy()
+        difference = self.prior.inverses - inverses
+        gradient[: self.links] += self.strength * np.einsum("ijk,akj->ia", difference, UNITS).ravel()
+        H[: self.links, : self.links] += self.strength * hessian(inverses)
+        k = self.links + np.flatnonzero(self.positive)
+        gradient[k] -= BARRIER / x[k]
+        H[k, k] += BARRIER / x[k] ** 2
+        return gradient, H

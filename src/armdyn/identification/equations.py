@@ -1,0 +1,128 @@
+"""Sums over blocks of rows, from which every fit and every held-out error follows without the rows.
+
+For each block and joint the matrix [Y tau]'[Y tau] is kept. A structure is a choice of columns; its weighted
+fit on some blocks and its squared error on others cost one small Cholesky factorisation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.rows import Rows
+from armdyn.identification.terms import TERMS
+
+BLOCKS = 10
+
+
+class System(NamedTuple):
+    """Weighted normal equations A x = b of all parameters: base ones, then terms joint by joint."""
+
+    A: NDArray  # (..., p, p)
+    b: NDArray  # (..., p)
+    c: NDArray  # (...), weighted squares of the torques
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """Block sums; parameters are `count` base ones, then for each joint its `len(TERMS)` terms."""
+
+    grams: NDArray  # (blocks, n, m, m) with m = count + terms + 1, the torque last
+    samples: NDArray  # (blocks,) rows a joint in each block
+    count: int
+    weights: NDArray  # (n,) 1 / standard deviation of the residual
+
+    @classmethod
+    def of(cls, rows: Rows, count: int, blocks: int = BLOCKS) -> Equations:
+        """The sums of rows, cut into blocks of neighbours in time."""
+        parts = np.array_split(np.arange(rows.tau.shape[1]), blocks)
+        joined = np.concatenate([rows.Y, rows.tau[..., None]], axis=2)
+        grams = np.array([[joint[part].T @ joint[part] for joint in joined] for part in parts])
+        return cls(grams, np.array([len(part) for part in parts]), count, np.ones(len(joined)))
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self.grams.shape[1]
+
+    @property
+    def size(self) -> int:
+        """Number of parameters, used or not."""
+        return self.count + self.n * len(TERMS)
+
+    def weighted(self, weights: NDArray) -> Equations:
+        """The same sums with other weights."""
+        return Equations(self.grams, self.samples, self.count, weights)
+
+    def own(self, joint: int) -> NDArray:
+        """Positions of the parameters that a joint's rows mention."""
+        first = self.count + joint * len(TERMS)
+        return np.r_[0 : self.count, first : first + len(TERMS)]
+
+    @cached_property
+    def folds(self) -> System:
+        """The weighted normal equations of each block, stacked."""
+        blocks, terms = len(self.grams), len(TERMS)
+        A = np.zeros((blocks, self.size, self.size))
+        b, c = np.zeros((blocks, self.size)), np.zeros(blocks)
+        for joint in range(self.n):
+            gram = self.weights[joint] ** 2 * self.grams[:, joint]
+            base, own = slice(0, self.count), slice(self.count + joint * terms, self.count + (joint + 1) * terms)
+            A[:, base, base] += gram[:, base, base]
+            A[:, base, own] = gram[:, base, self.count : -1]
+            A[:, own, base] = gram[:, self.count : -1, base]
+            A[:, own, own] = gram[:, self.count : -1, self.count : -1]
+            b[:, base] += gram[:, base, -1]
+            b[:, own] = gram[:, self.count : -1, -1]
+            c += gram[:, -1, -1]
+        return System(A, b, c)
+
+    @cached_property
+    def total(self) -> System:
+        """The weighted normal equations of all blocks."""
+        return System(*(part.sum(axis=0) for part in self.folds))
+
+    def errors(self, x: NDArray, block: int | None = None) -> NDArray:
+        """Sums of squared residuals (n,) of parameters x (size,), on one block or all, without weights."""
+        grams = self.grams.sum(axis=0) if block is None else self.grams[block]
+        found = []
+        for joint, gram in enumerate(grams):
+            z = np.append(x[self.own(joint)], -1.0)
+            found.append(max(float(z @ gram @ z), 0.0))
+        return np.array(found)
+
+    @property
+    def powers(self) -> NDArray:
+        """Sums of squared torques (n,)."""
+        return self.grams[:, :, -1, -1].sum(axis=0)
+
+    def held_out(self, used: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
+        """Weighted squared error (blocks,) of each block under the fit to all others."""
+        k = np.flatnonzero(used)
+        A, b = self.folds.A[:, k[:, None], k], self.folds.b[:, k]
+        Q = precision[np.ix_(k, k)]
+        x = _solved(A.sum(axis=0) - A + Q, b.sum(axis=0) - b + Q @ prior[k])
+        return np.sum(x * ((A @ x[..., None])[..., 0] - 2 * b), axis=1) + self.folds.c
+
+
+def solve(system: System, used: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
+    """Parameters (size,) that minimise x'Ax/2 - b'x + (x - prior)' precision (x - prior) / 2 over the used ones.
+
+    Kapadia, equation (4.2), with square roots of the inverse covariances as weights (corrected).
+    """
+    k = np.flatnonzero(used)
+    Q = precision[np.ix_(k, k)]
+    x = np.zeros(len(used))
+    x[k] = _solved(system.A[np.ix_(k, k)] + Q, system.b[k] + Q @ prior[k])
+    return x
+
+
+def _solved(A: NDArray, b: NDArray) -> NDArray:
+    """A^-1 b with columns scaled to unit length; a trace of a ridge keeps unknown directions small."""
+    scale = 1 / np.sqrt(np.maximum(np.diagonal(A, axis1=-2, axis2=-1), 1e-300))
+    scaled = A * scale[..., :, None] * scale[..., None, :] + 1e-11 * np.eye(A.shape[-1])
+    return scale * np.linalg.solve(scaled, (scale * b)[..., None])[..., 0]

@@ -1,0 +1,187 @@
+"""The result of identification: a model, how sure it is, and what it predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.full import joint_torque
+from armdyn.errors import DataError
+from armdyn.identification.differentiate import lowpass
+from armdyn.identification.log import Log, Stretch
+from armdyn.identification.rows import Filters, smoothed
+from armdyn.identification.terms import presliding_torque
+from armdyn.model.arm import Arm
+from armdyn.model.joint import Friction
+
+
+class FrictionValues(NamedTuple):
+    """Plain friction by least squares, one number a joint, and the structure that the data support.
+
+    `viscous`, `coulomb` and `offset` are those of the model in which every joint has just these: comparable with
+    the literature. `chosen` is what `Fit.arm` has, with further terms where these pay on held-out data.
+    """
+
+    viscous: NDArray  # (n,) [N m s/rad or N s/m]
+    coulomb: NDArray  # (n,) [N m or N]
+    offset: NDArray  # (n,)
+    std: NDArray  # (3, n) standard deviations of the three
+    chosen: tuple[Friction, ...]
+
+
+class DriveValues(NamedTuple):
+    """Identified drives, one number a joint, seen at the joint."""
+
+    inertia: NDArray  # rotors, beyond what is one with the links [kg m² or kg]
+    stiffness: NDArray  # springs to ground [N m/rad or N/m]
+
+
+@dataclass(frozen=True, eq=False)
+class BaseEstimate:
+    """What the data alone say: least squares without prior, with plain friction in every joint.
+
+    Base parameters come first, then viscous, Coulomb friction and offset joint by joint. No term was selected and
+    no prior was used, so that the intervals are what they claim to be.
+    """
+
+    theta: NDArray  # (p,)
+    std: NDArray  # (p,) standard deviations; infinite where the log determines nothing
+    names: tuple[str, ...]  # written out, such as "Ixx2 - Iyy2 - 0.186 m3"
+    labels: tuple[str, ...]  # the leading parameter, such as "Ixx2"
+    count: int  # base parameters among them
+
+    @property
+    def intervals(self) -> NDArray:
+        """95 % intervals (p, 2)."""
+        return self.theta[:, None] + 1.96 * self.std[:, None] * np.array([-1.0, 1.0])
+
+
+class Prediction(NamedTuple):
+    """Model torques along a log."""
+
+    t: NDArray  # (N,) times of the log [s]
+    tau: NDArray  # (N, n)
+
+
+class Validation(NamedTuple):
+    """Measured against model torque, both through one low-pass."""
+
+    rel_error: float  # norm(tau - model) / norm(tau) over all joints
+    rel_error_joints: NDArray  # (n,)
+    rmse: NDArray  # (n,) [N m or N]
+    whiteness: NDArray  # (n,) correlation of neighbouring residuals 0.1 s apart; 0 is white
+    t: NDArray
+    tau: NDArray  # measured, low-passed
+    model: NDArray  # low-passed
+    band: float  # [Hz]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """An identified arm; see `identify`."""
+
+    arm: Arm  # with identified links, friction and drives
+    source: Arm  # as it was described
+    theta: NDArray  # (10 n,) possible bodies behind the base parameters
+    friction: FrictionValues
+    drive: DriveValues
+    base: BaseEstimate
+    filters: Filters
+    rel_error: float = np.nan  # on the logs fitted to
+    rel_error_joints: NDArray = field(default_factory=lambda: np.empty(0))
+    held_out: float = np.nan  # the same by cross-validation over blocks
+    rel_error_source: float = np.nan  # of the arm as it was described
+    strength: float = 0.0  # of the prior
+    scan: NDArray = field(default_factory=lambda: np.empty((0, 2)))  # strengths tried, held-out error of each
+    condition: float = np.nan  # of the weighted regressor
+    condition_scaled: float = np.nan
+    gap: float = 0.0  # certificate of the consistent fit: what is left to gain, in squared sigmas
+    boundary: tuple[str, ...] = ()  # links that are barely possible bodies
+    structure: tuple[tuple[str, ...], ...] = ()  # joint terms used, a joint at a time
+    effective: NDArray = field(default_factory=lambda: np.empty(0))  # independent residuals of each joint
+    undetermined: tuple[str, ...] = ()  # parameters on which the logs have no say
+    weak: tuple[str, ...] = ()  # parameters less certain than large
+    notes: tuple[str, ...] = ()
+
+    def predict(self, log: Log) -> Prediction:
+        """Torques that the model needs for the log's motion, at the log's samples, without low-pass.
+
+        Samples in stretches too short to differentiate are left out.
+        """
+        _same_joints(self.arm, log)
+        t, tau = [], []
+        for s in log.stretches:
+            k = (log.t >= s.t[0] - 1e-12) & (log.t <= s.t[-1] + s.dt)
+            model = model_torque(self.arm, s, self.filters)
+            t.append(log.t[k])
+            tau.append(np.stack([np.interp(log.t[k], s.t, column) for column in model.T], axis=1))
+        if not t:
+            raise DataError(f"{log.name}: no stretch without gaps is long enough to predict torques")
+        return Prediction(np.concatenate(t), np.concatenate(tau))
+
+    def validate(self, log: Log) -> Validation:
+        """Compare the model with another log."""
+        return validate(self.arm, log, self.filters)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.source.name}: {self.base.count} base parameters and {sum(map(len, self.structure))} joint terms",
+            f"relative torque error {self.rel_error:.2%}, on held-out blocks {self.held_out:.2%}"
+            + ("" if np.isnan(self.rel_error_source) else f", as described {self.rel_error_source:.1%}"),
+        ]
+        lines += [
+            f"joint {j + 1}: {e:.2%}, {', '.join(s)}"
+            for j, (e, s) in enumerate(zip(self.rel_error_joints, self.structure, strict=False))
+        ]
+        if self.undetermined:
+            lines.append(f"not determined by the logs: {', '.join(self.undetermined)}")
+        return "\n".join(lines)
+
+
+def validate(arm: Arm, log: Log, filters: Filters) -> Validation:
+    """An arm's torques (links, friction, drives) against a log's, both through the low-pass at `filters.band`."""
+    _same_joints(arm, log)
+    times, measured, models, neighbours = [], [], [], []
+    for s in log.stretches:
+        tau = lowpass(s.tau, s.dt, filters.band)
+        model = lowpass(model_torque(arm, s, filters), s.dt, filters.band)
+        # The ends of zero-phase filters are guesses.
+        margin = min(len(s.t) // 4, int(1 / (filters.band * s.dt)))
+        k = slice(margin, len(s.t) - margin)
+        times.append(s.t[k])
+        measured.append(tau[k])
+        models.append(model[k])
+        lag = max(1, min(int(0.1 / s.dt), len(tau[k]) - 1))
+        e = tau[k] - model[k]
+        neighbours.append(np.sum(e[lag:] * e[:-lag], axis=0))
+    if not times:
+        raise DataError(f"{log.name}: no stretch without gaps is long enough to validate with")
+    tau, model = np.concatenate(measured), np.concatenate(models)
+    error = tau - model
+    squares = np.sum(error**2, axis=0)
+    size = np.maximum(np.linalg.norm(tau, axis=0), 1e-300)
+    return Validation(
+        float(np.linalg.norm(error)) / max(float(np.linalg.norm(tau)), 1e-300),
+        np.sqrt(squares) / size,
+        np.sqrt(squares / len(error)),
+        np.sum(neighbours, axis=0) / np.maximum(squares, 1e-300),
+        np.concatenate(times),
+        tau,
+        model,
+        filters.band,
+    )
+
+
+def model_torque(arm: Arm, s: Stretch, filters: Filters) -> NDArray:
+    """Torque (N, n) of the whole arm along a stretch."""
+    motion = smoothed(s, filters._replace(cutoff=None))
+    tau = joint_torque(arm, motion.q, motion.qd, motion.qdd)
+    return tau + presliding_torque(arm, motion.q, motion.qd)
+
+
+def _same_joints(arm: Arm, log: Log) -> None:
+    if log.n != arm.n:
+        raise DataError(f"{log.name}: {log.n} joints in the log, {arm.n} in arm '{arm.name}'")

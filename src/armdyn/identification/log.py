@@ -1,0 +1,108 @@
+"""A log: what was measured while an arm moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ReadError
+
+# Stamps further apart than this many sample periods and seconds are a gap: nothing is invented there.
+GAP, GAP_SECONDS = 8.0, 0.05
+FEWEST = 50  # samples: fewer tell nothing
+
+
+class Stretch(NamedTuple):
+    """A part of a log without gaps, on evenly spaced times."""
+
+    t: NDArray  # (N,) [s]
+    q: NDArray  # (N, n)
+    tau: NDArray  # (N, n)
+    dt: float  # [s]
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """Measured joint positions and torques; times strictly rise.
+
+    `notes` tell how the columns were read and what was repaired.
+    """
+
+    t: NDArray  # (N,) [s]
+    q: NDArray  # (N, n) [rad or m]
+    tau: NDArray  # (N, n) [N m or N]
+    qd: NDArray | None = None  # (N, n), where the source has velocities
+    name: str = "log"
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        arrays = {"q": self.q, "tau": self.tau} | ({} if self.qd is None else {"qd": self.qd})
+        for name, array in arrays.items():
+            if array.ndim != 2 or array.shape != (len(self.t), self.n):
+                raise ReadError(f"{self.name}: expected {name} of shape {(len(self.t), self.n)}, got {array.shape}")
+            if not np.isfinite(array).all():
+                raise ReadError(f"{self.name}: {name} has values that are not finite numbers")
+        if len(self.t) < FEWEST:
+            raise ReadError(f"{self.name}: expected at least {FEWEST} samples, got {len(self.t)}")
+        if not (np.diff(self.t) > 0).all():
+            raise ReadError(f"{self.name}: expected times that rise from sample to sample")
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self.q.shape[1] if self.q.ndim == 2 else 0
+
+    @property
+    def dt(self) -> float:
+        """The usual time between samples [s]."""
+        return float(np.median(np.diff(self.t)))
+
+    @property
+    def duration(self) -> float:
+        """From first to last sample [s]."""
+        return float(self.t[-1] - self.t[0])
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        rate = f"{self.duration:.1f} s at {1 / self.dt:.0f} Hz"
+        return f"<Log '{self.name}': {len(self)} samples of {self.n} joints, {rate}>"
+
+    def part(self, first: float, last: float) -> Log:
+        """The samples between two times [s]."""
+        k = (self.t >= first) & (self.t <= last)
+        qd = None if self.qd is None else self.qd[k]
+        return Log(self.t[k], self.q[k], self.tau[k], qd, self.name, self.notes)
+
+    @cached_property
+    def gaps(self) -> NDArray:
+        """Positions of the samples after which some are missing."""
+        return np.flatnonzero(np.diff(self.t) > max(GAP * self.dt, GAP_SECONDS))
+
+    @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """The parts between gaps, resampled on the stamps to even times."""
+        ends = [0, *(self.gaps + 1), len(self)]
+        parts = [slice(a, b) for a, b in pairwise(ends) if b - a >= FEWEST]
+        return tuple(self._even(part) for part in parts)
+
+    def _even(self, part: slice) -> Stretch:
+        t, q, tau = self.t[part], self.q[part], self.tau[part]
+        dt = self.dt
+        grid = t[0] + dt * np.arange(int((t[-1] - t[0]) / dt * (1 + 1e-9)) + 1)
+        if len(grid) == len(t) and np.abs(grid - t).max() < 1e-3 * dt:
+            return Stretch(grid, q, tau, dt)
+        from scipy.interpolate import PchipInterpolator
+
+        # Splines would overshoot between stamps that are close by chance.
+        return Stretch(grid, PchipInterpolator(t, q)(grid), _linear(grid, t, tau), dt)
+
+
+def _linear(grid: NDArray, t: NDArray, x: NDArray) -> NDArray:
+    return np.stack([np.interp(grid, t, column) for column in x.T], axis=1)

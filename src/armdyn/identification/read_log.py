@@ -1,0 +1,252 @@
+"""Read a log from a file: CSV, NPZ, MAT, Parquet, or a ROS 2 bag (sqlite3 or MCAP)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ArmdynError, MissingExtraError, ReadError, ShapeError
+from armdyn.identification.clock import repair
+from armdyn.identification.columns import assign
+from armdyn.identification.log import FEWEST, Log
+from armdyn.model.arm import Arm
+
+LARGEST_CSV = 4_000_000_000
+Table = dict[str, NDArray]
+
+
+def read_log(
+    path: str | os.PathLike[str],
+    arm: Arm,
+    *,
+    columns: Mapping[str, list[str]] | None = None,
+    angle: str | None = None,
+    gear_ratio: ArrayLike | None = None,
+    drive_gain: ArrayLike | None = None,
+    coupling: ArrayLike | None = None,
+    offset: ArrayLike | None = None,
+    topic: str | None = None,
+) -> Log:
+    """Measured motion and torques of an arm from a file.
+
+    Columns are found by their names: `t, q1 .. qn, qd1 .., tau1 ..`, `position_1`, `effort[0]`, or with the
+    arm's joint names; a unit may follow, as in `q1_deg`. Joints are put into the arm's order by name.
+    Stamps that jitter, repeat, run backward or have gaps, and rows with missing values, are repaired and
+    reported in `log.notes`, or refused.
+
+    Parameters
+    ----------
+    path : str or path
+        `.csv`, `.npz`, `.mat`, `.parquet`, `.db3`, `.mcap` or the folder of a ROS 2 bag
+        (`sensor_msgs/JointState`).
+    arm : Arm
+        Whose log it is: number, names and kinds of joints.
+    columns : mapping, optional
+        Names of the columns of "t", "q", "qd", "tau" where they cannot be guessed.
+    angle : {"rad", "deg"}, optional
+        Unit of positions and velocities of turning joints; default by name, else radians.
+    gear_ratio : array_like, shape (n,), optional
+        For motor-side data: motor turns a joint turn. Positions are divided by it, torques multiplied.
+    drive_gain : array_like, shape (n,), optional
+        For currents: motor torque a unit of the logged quantity [N m/A, N/V].
+    coupling : array_like, shape (n, n), optional
+        For coupled drives: turns of the gears' outputs are `coupling @ q`; default the arm's.
+    offset : array_like, shape (n,), optional
+        Added to the positions, after all else [rad or m].
+    topic : str, optional
+        Of a bag with several JointState topics, which.
+
+    Returns
+    -------
+    Log
+
+    Raises
+    ------
+    ReadError
+        If the file cannot be read as a log of this arm.
+    """
+    where = str(path)
+    if angle not in (None, "rad", "deg"):
+        raise ArmdynError(f"read_log: expected angle 'rad' or 'deg', got {angle!r}")
+    found = assign(_table(Path(path), arm, topic), arm, where, columns, angle)
+    if len(found.t) < FEWEST:
+        raise ReadError(f"{where}: expected at least {FEWEST} samples, got {len(found.t)}")
+    fixed = repair(found.t, np.hstack([found.q, found.tau]), where)
+    k = fixed.keep
+    q, tau, qd = found.q[k], found.tau[k], None if found.qd is None else found.qd[k]
+    if qd is not None and not np.isfinite(qd).all():
+        qd = None
+    q, qd, tau = _joint_side(arm, q, qd, tau, gear_ratio, drive_gain, coupling)
+    if offset is not None:
+        q = q + _vector(offset, arm.n, "offset")
+    return Log(fixed.t, q, tau, qd, Path(path).name, (*found.notes, *fixed.notes))
+
+
+def _vector(values: ArrayLike, n: int, what: str) -> NDArray:
+    array = np.asarray(values, float)
+    if array.shape not in ((), (n,)) or not np.isfinite(array).all():
+        raise ShapeError(f"read_log: expected {what} of shape ({n},), got {array.shape}")
+    return np.broadcast_to(array, (n,))
+
+
+def _joint_side(
+    arm: Arm,
+    q: NDArray,
+    qd: NDArray | None,
+    tau: NDArray,
+    gear_ratio: ArrayLike | None,
+    drive_gain: ArrayLike | None,
+    coupling: ArrayLike | None,
+) -> tuple[NDArray, NDArray | None, NDArray]:
+    """Motor-side data seen at the joints: q = C^-1 (motor / ratio), tau = C' (ratio gain current)."""
+    if drive_gain is not None:
+        tau = tau * _vector(drive_gain, arm.n, "drive_gain")
+    if gear_ratio is None:
+        return q, qd, tau
+    ratio = _vector(gear_ratio, arm.n, "gear_ratio")
+    if not ratio.all():
+        raise ShapeError("read_log: expected gear ratios other than 0")
+    C = arm.coupling if coupling is None else np.asarray(coupling, float)
+    C = np.eye(arm.n) if C is None else C
+    inverse = np.linalg.inv(C)
+    turned = [None if x is None else x / ratio @ inverse.T for x in (q, qd)]
+    return turned[0], turned[1], tau * ratio @ C  # type: ignore[return-value]
+
+
+# -- tables ------------------------------------------------------------------------------------------------
+
+
+def _table(path: Path, arm: Arm, topic: str | None) -> Table:
+    suffix = path.suffix.lower()
+    readers: dict[str, Callable[[Path], Table]] = {
+        ".csv": _csv,
+        ".txt": _csv,
+        ".npz": _npz,
+        ".mat": _mat,
+        ".parquet": _parquet,
+    }
+    if not path.exists():
+        raise ReadError(f"{path}: no such file")
+    if suffix in (".db3", ".mcap") or path.is_dir():
+        from armdyn.identification.read_bag import read_bag
+
+        return read_bag(path, arm.joint_names, topic)
+    if suffix not in readers:
+        raise ReadError(
+            f"{path}: unknown kind of log '{suffix}'; expected .csv, .npz, .mat, .parquet, .db3, .mcap or a bag's folder"
+        )
+    return readers[suffix](path)
+
+
+def _csv(path: Path) -> Table:
+    try:
+        with path.open(encoding="utf-8-sig") as stream:
+            head = stream.readline().lstrip("#% ")
+            mark = max(",;\t", key=head.count)
+            names = [name.strip().strip('"') for name in head.rstrip("\n").split(mark)]
+            # NumPy's reader is a hundred times faster than csv and says which line is bad.
+            data = np.loadtxt(stream, delimiter=mark, ndmin=2, comments="#", converters=None)
+    except (UnicodeDecodeError, OSError) as error:
+        raise ReadError(f"{path}: cannot be read as text ({error})") from None
+    except ValueError:
+        data = _csv_with_holes(path, mark, len(names))
+    if data.shape[1] != len(names) or len(set(names)) != len(names):
+        raise ReadError(f"{path}: the heading has {len(names)} (different) names for {data.shape[1]} columns")
+    if all(_is_number(name) for name in names):
+        raise ReadError(f"{path}: the first line holds numbers; expected names of columns such as t, q1, tau1")
+    return dict(zip(names, data.T, strict=True))
+
+
+def _csv_with_holes(path: Path, mark: str, width: int) -> NDArray:
+    """A table with empty cells, read as missing; text in a cell is refused with its line."""
+    rows = []
+    with path.open(encoding="utf-8-sig") as stream:
+        next(stream)
+        for number, line in enumerate(stream, start=2):
+            cells = line.strip().split(mark)
+            if line.strip() == "" or line.startswith("#"):
+                continue
+            if len(cells) != width:
+                raise ReadError(f"{path}, line {number}: expected {width} values, got {len(cells)}")
+            rows.append([_cell(cell, path, number) for cell in cells])
+    return np.array(rows).reshape(-1, width)
+
+
+def _cell(text: str, path: Path, line: int) -> float:
+    text = text.strip().strip('"')
+    try:
+        return float(text) if text else np.nan
+    except ValueError:
+        raise ReadError(f"{path}, line {line}: expected a number, got {text[:40]!r}") from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _expanded(arrays: Mapping[str, NDArray]) -> Table:
+    """Matrices as one column a joint, named with its number; whichever axis is the longest is time."""
+    lengths = [max(np.shape(array)) for array in arrays.values() if np.ndim(array) in (1, 2) and np.size(array)]
+    if not lengths:
+        return {}
+    N = max(set(lengths), key=lengths.count)
+    table: Table = {}
+    for name, raw in arrays.items():
+        array = np.squeeze(np.asarray(raw))
+        if array.dtype.kind not in "fiu" or array.ndim not in (1, 2) or N not in array.shape:
+            continue
+        array = array if array.shape[0] == N else array.T
+        if array.ndim == 1:
+            table[name] = array.astype(float)
+        else:
+            head, _, unit = name.rpartition("_")
+            plain, tail = (head, f"_{unit}") if head and unit.lower() in ("deg", "rad", "nm", "a") else (name, "")
+            table |= {f"{plain}_{k + 1}{tail}": column for k, column in enumerate(array.T.astype(float))}
+    return table
+
+
+def _npz(path: Path) -> Table:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return _expanded({name: file[name] for name in file.files if file[name].dtype.kind in "fiu"})
+    except (ValueError, OSError, EOFError, KeyError, AttributeError) as error:
+        raise ReadError(f"{path}: cannot be read as NumPy arrays ({error})") from None
+    except Exception as error:  # zipfile's own errors derive from Exception alone
+        raise ReadError(f"{path}: cannot be read as NumPy arrays ({error})") from None
+
+
+def _mat(path: Path) -> Table:
+    from scipy.io import loadmat
+
+    try:
+        data = loadmat(path, squeeze_me=True)
+    except NotImplementedError:
+        raise ReadError(f"{path}: MATLAB 7.3 files are HDF5; save with '-v7' or as CSV") from None
+    except Exception as error:  # SciPy raises many kinds for damaged files
+        raise ReadError(f"{path}: cannot be read as a MATLAB file ({error})") from None
+    return _expanded({name: np.asarray(x) for name, x in data.items() if not name.startswith("__")})
+
+
+def _parquet(path: Path) -> Table:
+    try:
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise MissingExtraError("Parquet logs need pyarrow: pip install armdyn[logs]") from None
+    try:
+        table = parquet.read_table(path)
+    except Exception as error:  # pyarrow's errors derive from several
+        raise ReadError(f"{path}: cannot be read as Parquet ({error})") from None
+    return {name: np.asarray(table[name].to_numpy(), float) for name in table.column_names if _is_numeric(table[name])}
+
+
+def _is_numeric(column: object) -> bool:
+    kind = str(getattr(column, "type", ""))
+    return kind.startswith(("int", "uint", "float", "double", "half"))

@@ -1,0 +1,131 @@
+"""How sure the estimates are: covariances that hold for filtered, autocorrelated residuals.
+
+Neighbouring residuals are alike: the low-pass and what the model lacks make them so. The naive formula counts
+them as independent and is two to three times too sure. Here the residuals of each joint are a stationary
+process with the spectrum that they show, and the covariance is the sandwich A^-1 (sum of Y'RY) A^-1.
+
+A fit takes most from the residuals where its columns live, at low frequencies. So the residuals are first
+corrected block by block with (1 - H)^-1/2, H being the block's part of the hat matrix (Bell, McCaffrey 2002).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.equations import Equations
+from armdyn.identification.rows import Rows
+
+# A block that determines a direction to more than this share alone tells nothing about the noise along it.
+MOST_LEVERAGE = 0.95
+BLOCKS = 10
+UNKNOWN = 1e-9  # eigenvalue of the scaled normal equations below which a direction is not determined
+
+
+class Spread(NamedTuple):
+    """Confidence of a least-squares fit."""
+
+    covariance: NDArray  # (used, used); infinite variances where nothing is determined
+    undetermined: NDArray  # (used,) of bool
+    effective: NDArray  # (n,) number of independent residuals of each joint
+    condition: float  # of the weighted regressor
+    condition_scaled: float  # with columns of unit length
+
+
+def spread(rows: Rows, equations: Equations, used: NDArray, x: NDArray) -> Spread:
+    """Covariance of the least-squares parameters that are used."""
+    k = np.flatnonzero(used)
+    A = equations.total.A[np.ix_(k, k)]
+    scale = 1 / np.sqrt(np.maximum(np.diag(A), 1e-300))
+    values, vectors = np.linalg.eigh(A * np.outer(scale, scale))
+    known = values > UNKNOWN * values[-1]
+    inverse = (vectors[:, known] / values[known]) @ vectors[:, known].T * np.outer(scale, scale)
+    meat, effective = _meat(rows, equations, k, _corrected(rows, equations, k, x, inverse))
+    covariance = inverse @ meat @ inverse
+    undetermined = (vectors[:, ~known] ** 2).sum(axis=1) > 1e-6
+    covariance[undetermined, undetermined] = np.inf
+    plain = np.linalg.eigvalsh(A)
+    return Spread(
+        covariance,
+        undetermined,
+        effective,
+        _condition(plain),
+        _condition(values),
+    )
+
+
+def _condition(eigenvalues: NDArray) -> float:
+    """Condition of a regressor whose normal equations have these eigenvalues; infinite beyond round-off."""
+    smallest = eigenvalues[0] if eigenvalues[0] > 1e-15 * eigenvalues[-1] else 0.0
+    return float(np.sqrt(eigenvalues[-1] / smallest)) if smallest else np.inf
+
+
+def _corrected(rows: Rows, equations: Equations, k: NDArray, x: NDArray, inverse: NDArray) -> NDArray:
+    """Weighted residuals (n, N) with the spread of the noise itself: what the fit took away is put back."""
+    residuals = np.empty_like(rows.tau)
+    values, vectors = np.linalg.eigh(inverse)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))  # root root' = inverse
+    for part in np.array_split(np.arange(rows.tau.shape[1]), BLOCKS):
+        U, e = [], []
+        for joint, weight in enumerate(equations.weights):
+            own = equations.own(joint)
+            Y = weight * rows.Y[joint][part]
+            e.append(weight * rows.tau[joint][part] - Y @ x[own])
+            at = np.searchsorted(k, own)
+            here = (at < len(k)) & (k[np.minimum(at, len(k) - 1)] == own)
+            U.append(Y[:, here] @ root[at[here]])
+        # (1 - U U')^-1/2 = 1 + U V ((1 - m)^-1/2 - 1)/m V' U' with U'U = V m V'
+        stacked, error = np.concatenate(U), np.concatenate(e)
+        m, V = np.linalg.eigh(stacked.T @ stacked)
+        m = np.clip(m, 1e-12, MOST_LEVERAGE)
+        gain = (1 / np.sqrt(1 - m) - 1) / m
+        error = error + stacked @ (V @ (gain * (V.T @ (stacked.T @ error))))
+        residuals[:, part] = error.reshape(equations.n, len(part))
+    return residuals
+
+
+def _meat(rows: Rows, equations: Equations, k: NDArray, residuals: NDArray) -> tuple[NDArray, NDArray]:
+    """Sum of Y'RY over joints and stretches, R the covariance of a joint's residuals."""
+    total = np.zeros((len(k), len(k)))
+    effective = np.empty(equations.n)
+    where = {int(column): i for i, column in enumerate(k)}
+    for joint, e in enumerate(residuals):
+        own = equations.own(joint)
+        columns = [c for c, column in enumerate(own) if int(column) in where]
+        at = [where[int(own[c])] for c in columns]
+        Y = rows.Y[joint][:, columns] * equations.weights[joint]
+        correlation, effective[joint] = _autocorrelation(e, rows.stretch)
+        for number in np.unique(rows.stretch):
+            part = Y[rows.stretch == number]
+            total[np.ix_(at, at)] += e @ e / len(e) * part.T @ _convolved(part, correlation)
+    return total, effective
+
+
+def _autocorrelation(e: NDArray, stretch: NDArray) -> tuple[NDArray, float]:
+    """Autocorrelation of residuals, tapered so that it is that of some process, and their effective number."""
+    lags = max(4, int(2 * np.sqrt(len(e))))
+    sums = np.zeros(lags)
+    for number in np.unique(stretch):
+        part = e[stretch == number]
+        for lag in range(min(lags, len(part))):
+            sums[lag] += part[lag:] @ part[: len(part) - lag]
+    correlation = sums / max(sums[0], 1e-300) * _parzen(lags)
+    width = max(1.0, correlation[0] + 2 * correlation[1:].sum())
+    return correlation, len(e) / width
+
+
+def _parzen(lags: int) -> NDArray:
+    """Parzen's window, whose transform is nowhere negative."""
+    u = np.arange(lags) / lags
+    return np.where(u < 0.5, 1 - 6 * u**2 + 6 * u**3, 2 * (1 - u) ** 3)
+
+
+def _convolved(Y: NDArray, correlation: NDArray) -> NDArray:
+    """R Y for the Toeplitz matrix R of an autocorrelation."""
+    size = len(Y) + len(correlation)
+    kernel = np.zeros(size)
+    kernel[: len(correlation)] = correlation
+    kernel[size - len(correlation) + 1 :] = correlation[:0:-1]
+    return np.fft.irfft(np.fft.rfft(Y, size, axis=0) * np.fft.rfft(kernel)[:, None].real, size, axis=0)[: len(Y)]

@@ -1,0 +1,120 @@
+"""Which joint terms the data support, and how much to believe the prior: both by error on held-out blocks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.equations import Equations, solve
+from armdyn.identification.terms import ALWAYS, TERMS, Term
+
+# Strengths of the prior to choose from. At 1 it says that the description may be off by as much as the bodies'
+# own size, one standard deviation: anything weaker is no knowledge, but an excuse for wild parameters.
+STRENGTHS = 10.0 ** np.arange(0, 6.1, 0.5)
+MOST_ROUNDS = 4
+FRICTION = ("coulomb", "load", "stribeck", "viscous_asymmetry", "rotor")
+
+
+class Choice(NamedTuple):
+    """What was chosen and its squared error on held-out blocks."""
+
+    used: NDArray  # (size,) of bool
+    strength: float
+    held_out: NDArray  # (blocks,)
+    scan: NDArray  # (strengths, 2): strength and mean squared held-out error of a row
+
+
+def starting_terms(equations: Equations) -> NDArray:
+    """All base parameters and the terms that every joint has."""
+    used = np.ones(equations.size, bool)
+    terms = used[equations.count :].reshape(equations.n, len(TERMS))
+    terms[:, len(ALWAYS) :] = False
+    return used
+
+
+def choose(
+    equations: Equations,
+    used: NDArray,
+    precision: NDArray,
+    prior: NDArray,
+    optional: tuple[str, ...],
+    strengths: NDArray = STRENGTHS,
+) -> Choice:
+    """The prior's strength, then joint terms of the kinds `optional` that pay on held-out blocks, and so on."""
+    strength, scan = best_strength(equations, used, precision, prior, strengths)
+    joints = set(range(equations.n)) if optional else set()
+    for _ in range(MOST_ROUNDS):
+        used, joints = _one_round(equations, used, strength * precision, prior, joints, optional)
+        if not joints:
+            break
+        strength, scan = best_strength(equations, used, precision, prior, strengths)
+    return Choice(used, strength, equations.held_out(used, strength * precision, prior), scan)
+
+
+def best_strength(
+    equations: Equations, used: NDArray, precision: NDArray, prior: NDArray, strengths: NDArray = STRENGTHS
+) -> tuple[float, NDArray]:
+    """The strength with the least held-out error, and the whole scan."""
+    if not precision.any():
+        return 0.0, np.empty((0, 2))
+    rows = equations.samples.sum() * equations.n
+    scan = [(s, equations.held_out(used, s * precision, prior).sum() / rows) for s in strengths]
+    return float(min(scan, key=lambda pair: pair[1])[0]), np.array(scan)
+
+
+def _one_round(
+    equations: Equations,
+    used: NDArray,
+    precision: NDArray,
+    prior: NDArray,
+    joints: set[int],
+    optional: tuple[str, ...],
+) -> tuple[NDArray, set[int]]:
+    """For each joint in turn the best term not yet used, if it pays clearly; and the joints that got one."""
+    best = equations.held_out(used, precision, prior)
+    changed = set()
+    for joint in sorted(joints):
+        trials = []
+        for k in _candidates(equations, used, joint, optional):
+            term = TERMS[(k - equations.count) % len(TERMS)]
+            trial = used.copy()
+            trial[_rivals(equations, joint, term)] = False
+            trial[k] = True
+            scores = equations.held_out(trial, precision, prior)
+            if scores.sum() < best.sum() and _possible(term, solve(equations.total, trial, precision, prior)[k]):
+                trials.append((trial, scores))
+        if not trials:
+            continue
+        trial, scores = min(trials, key=lambda pair: pair[1].sum())
+        if pays(best - scores):
+            used, best = trial, scores
+            changed.add(joint)
+    return used, changed
+
+
+def _possible(term: Term, value: float) -> bool:
+    """Whether a term can have this value."""
+    return (value > 0 or not term.positive) and abs(value) < term.most
+
+
+def _candidates(equations: Equations, used: NDArray, joint: int, optional: tuple[str, ...]) -> list[int]:
+    """Positions of terms that the joint could have, instead of those of their kind or too."""
+    first = equations.count + joint * len(TERMS)
+    return [first + k for k, term in enumerate(TERMS) if term.kind in optional and not used[first + k]]
+
+
+def _rivals(equations: Equations, joint: int, term: Term) -> list[int]:
+    """Positions of the joint's terms of the same kind."""
+    first = equations.count + joint * len(TERMS)
+    return [first + k for k, other in enumerate(TERMS) if other.kind == term.kind]
+
+
+def pays(gains: NDArray) -> bool:
+    """Whether gains on blocks are positive in the mean with 95 % confidence (Student's t, one-sided)."""
+    from scipy.stats import t
+
+    count = len(gains)
+    error = gains.std(ddof=1) / np.sqrt(count)
+    return bool(gains.mean() > t.ppf(0.95, count - 1) * error) and bool(gains.mean() > 0)

@@ -1,0 +1,141 @@
+"""Joint terms that identification may add to the rigid arm: friction and drives, linear in one number each.
+
+The columns are those of `friction_torque` and `joint_columns` for a unit parameter, so that a fitted arm gives
+exactly the torque that was fitted.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.friction import friction_torque
+from armdyn.identification.differentiate import Motion
+from armdyn.identification.presliding import built_up
+from armdyn.model.arm import Arm
+from armdyn.model.joint import FRICTION_NAMES, Friction
+
+
+class Term(NamedTuple):
+    """One kind of joint term; a joint has at most one of each kind."""
+
+    kind: str
+    symbol: str
+    positive: bool = False  # whether only positive values are physical
+    speed: float = 0.0  # Stribeck velocity as a fraction of the joint's top speed
+    most: float = np.inf  # larger values are not believed
+    travel: float = 0.0  # over which Coulomb friction builds up, as a fraction of the joint's span
+
+
+ALWAYS = (Term("viscous", "Fv", True), Term("coulomb", "Fc", True), Term("offset", "F0"))
+# Friction beyond a quarter of the top speed would be mistaken for viscous friction, and extrapolate badly.
+OPTIONAL = (
+    *(Term("coulomb", "Fc", True, travel=travel) for travel in (1e-4, 3e-4, 1e-3, 3e-3)),
+    # Gears lose up to a third of the torque. More means that friction is itself most of the measured torque.
+    Term("load", "Fl", True, most=0.5),
+    *(Term("stribeck", "Fs", speed=speed) for speed in (0.03, 0.06, 0.12, 0.25)),
+    Term("viscous_asymmetry", "Fw"),
+    Term("rotor", "Ia", True),
+    Term("spring", "Ks", True),
+)
+TERMS = (*ALWAYS, *OPTIONAL)
+
+
+class Reach(NamedTuple):
+    """What the joints do in the logs, to which some terms relate."""
+
+    top: NDArray  # (n,) top speeds
+    span: NDArray  # (n,) ranges of position
+
+
+def term_columns(arm: Arm, motion: Motion, tau: NDArray, reach: Reach) -> NDArray:
+    """Torque (N, n, terms) of every joint for a unit parameter of each of `TERMS`.
+
+    `tau` is the (smoothed) measured torque, which loads the joints.
+    """
+    columns = np.empty((*motion.q.shape, len(TERMS)))
+    for k, term in enumerate(TERMS):
+        if term.kind == "rotor":
+            columns[..., k] = motion.qdd
+        elif term.kind == "spring":
+            columns[..., k] = motion.q
+        elif term.travel:
+            columns[..., k] = built_up(motion.q, travels(term, reach))
+        else:
+            unit = _unit(arm, term, reach)
+            columns[..., k] = friction_torque(arm, motion.q, motion.qd, load=tau, friction=unit)
+    return columns
+
+
+def _unit(arm: Arm, term: Term, reach: Reach) -> NDArray:
+    """Friction parameters (n, ...) that are zero but for a unit of this term."""
+    numbers = np.zeros_like(arm.trace_data("friction"))
+    numbers[:, FRICTION_NAMES.index("stribeck")] = 1.0
+    if term.kind == "stribeck":
+        # level = coulomb + (static - coulomb) exp(...): the linear parameter is the difference.
+        numbers[:, FRICTION_NAMES.index("static")] = 1.0
+        numbers[:, FRICTION_NAMES.index("stribeck")] = stribeck_speed(term, reach)
+    else:
+        numbers[:, FRICTION_NAMES.index(term.kind)] = 1.0
+    if term.kind == "coulomb":
+        numbers[:, FRICTION_NAMES.index("static")] = 1.0
+    return numbers
+
+
+def stribeck_speed(term: Term, reach: Reach) -> NDArray:
+    """Stribeck velocities (n,) [rad/s or m/s]."""
+    return np.maximum(term.speed * reach.top, 1e-6)
+
+
+def travels(term: Term, reach: Reach) -> NDArray:
+    """Distances (n,) over which Coulomb friction builds up [rad or m]."""
+    return np.maximum(term.travel * reach.span, 1e-9)
+
+
+def with_terms(arm: Arm, values: NDArray, reach: Reach) -> Arm:
+    """The arm with joint terms (n, terms) of these values, and of its drives the gears alone."""
+    joints = []
+    for i, joint in enumerate(arm.joints):
+        friction = _friction(values[i], i, reach)
+        value = {term.kind: float(x) for term, x in zip(TERMS, values[i], strict=True)}
+        drive = dataclasses.replace(
+            joint.drive,
+            rotor_inertia=value["rotor"] / joint.drive.gear_ratio**2,
+            damping=0.0,
+            stiffness=value["spring"],
+            rest=0.0,
+        )
+        joints.append(dataclasses.replace(joint, friction=friction, drive=drive))
+    return arm.with_joints(joints)
+
+
+def _friction(values: NDArray, joint: int, reach: Reach) -> Friction:
+    found: dict[str, Any] = {}
+    dip = 0.0
+    for term, x in zip(TERMS, values.tolist(), strict=True):
+        if not x or term.kind in ("rotor", "spring"):
+            continue
+        if term.kind == "stribeck":
+            dip, found["stribeck"] = x, float(stribeck_speed(term, reach)[joint])
+        else:
+            found[term.kind] = x
+        if term.travel:
+            found["bristle_stiffness"] = x / float(travels(term, reach)[joint])
+    if dip:
+        found["static"] = found.get("coulomb", 0.0) + dip
+    return Friction(**found)
+
+
+def presliding_torque(arm: Arm, q: NDArray, qd: NDArray) -> NDArray:
+    """What bristles take from Coulomb friction along a motion (N, n): zero for joints without them."""
+    missing = np.zeros_like(q)
+    for j, joint in enumerate(arm.joints):
+        friction = joint.friction
+        if friction.bristle_stiffness > 0 and friction.coulomb > 0:
+            travel = np.array([friction.coulomb / friction.bristle_stiffness])
+            share = built_up(q[:, j : j + 1], travel)[:, 0]
+            missing[:, j] = friction.coulomb * (share - np.sign(qd[:, j]))
+    return missing

@@ -1,0 +1,217 @@
+"""`identify` on simulated arms whose parameters are known, and on logs that must be refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.errors import ArmdynError, ArmdynWarning, DataError
+from armdyn.identification.log import Log
+
+
+def truth(arm) -> np.ndarray:
+    """The parameters that `fit.base.theta` estimates."""
+    friction = [x for j in arm.joints for x in (j.friction.viscous, j.friction.coulomb, j.friction.offset)]
+    return np.concatenate([armdyn.base_parameters(arm).theta, friction])
+
+
+def unknown(arm):
+    """The arm without its inertia and friction."""
+    bare = [dataclasses.replace(j, friction=armdyn.Friction(), drive=armdyn.Drive()) for j in arm.joints]
+    return arm.with_theta(np.full(10 * arm.n, np.nan)).with_joints(bare)
+
+
+def changed(log: Log, **arrays) -> Log:
+    return dataclasses.replace(log, **arrays)
+
+
+class TestTruth:
+    def test_without_noise_the_truth(self, puma, make_log):
+        log = make_log(puma, noise=0.0, encoder=0.0, rate=500.0)
+        fit = armdyn.identify(unknown(puma), log, friction="simple")
+        # Differences at 500 Hz and filtered signs of velocities leave 1e-3 of the torques.
+        assert fit.rel_error < 2e-3
+        found = fit.base.theta[: fit.base.count]
+        Y = armdyn.base_parameters(puma).regressor(log.q[::50], 0 * log.q[::50], 0 * log.q[::50])
+        wanted = armdyn.base_parameters(puma).theta
+        assert np.linalg.norm(Y @ (found - wanted)) < 2e-3 * np.linalg.norm(Y @ wanted)
+
+    def test_predicts_a_motion_it_has_not_seen(self, puma, make_log):
+        fit = armdyn.identify(unknown(puma), make_log(puma))
+        other = make_log(puma, motion=5, seed=9)
+        clean = make_log(puma, motion=5, noise=0.0, encoder=0.0)
+        t, tau = fit.predict(other)
+        assert len(t) == len(other)
+        assert np.linalg.norm(tau - clean.tau) < 0.05 * np.linalg.norm(clean.tau)
+        assert fit.validate(other).rel_error < 0.03
+
+    def test_result_is_possible_and_explains_as_much(self, puma, make_log):
+        rough = puma.with_theta(puma.theta * 1.3)
+        fit = armdyn.identify(rough, make_log(puma))
+        assert fit.arm.is_physical
+        assert fit.gap < 1e-6
+        assert fit.rel_error < 0.1 * fit.rel_error_source
+        np.testing.assert_array_equal(fit.theta, fit.arm.theta)
+
+    def test_several_logs_and_paths(self, two, make_log, tmp_path):
+        logs = [make_log(two, motion=m, noise=0.02) for m in (0, 1)]
+        for k, log in enumerate(logs):
+            np.savez(tmp_path / f"{k}.npz", t=log.t, q=log.q, tau=log.tau)
+        fit = armdyn.identify(two, [tmp_path / "0.npz", tmp_path / "1.npz"])
+        same = armdyn.identify(two, logs)
+        np.testing.assert_allclose(fit.base.theta, same.base.theta)
+        one = armdyn.identify(two, logs[0])
+        assert np.all(fit.base.std < one.base.std)
+
+    def test_a_good_prior_helps_where_the_motion_is_poor(self, puma, make_log):
+        log = make_log(puma, duration=8.0, noise=3.0, amplitude=0.4)
+        fast = make_log(puma, motion=3, noise=0.0, base=0.2)
+        with_prior = armdyn.identify(puma, log).validate(fast).rel_error
+        without = armdyn.identify(puma, log, prior=0.0).validate(fast).rel_error
+        assert with_prior < 0.5 * without
+
+
+@pytest.mark.parametrize(
+    "seeds", [pytest.param(range(40), id="40"), pytest.param(range(200), id="200", marks=pytest.mark.slow)]
+)
+def test_intervals_are_honest(puma, make_log, seeds):
+    bare, wanted = unknown(puma), truth(puma)
+    errors = []
+    for seed in seeds:
+        fit = armdyn.identify(bare, make_log(puma, duration=15.0, seed=seed, motion=seed % 4), friction="simple")
+        errors.append((fit.base.theta - wanted) / fit.base.std)
+    z = np.abs(np.concatenate(errors))
+    assert (z < 3).mean() >= 0.99
+    assert 0.93 <= (z < 1.96).mean() <= 0.97
+
+
+class TestStructure:
+    def test_load_and_stribeck_are_found_and_nothing_else(self, make_log):
+        plain = armdyn.arms.planar2()
+        first, second = plain.joints
+        rich = plain.with_joints(
+            [
+                dataclasses.replace(first, friction=armdyn.Friction(viscous=1.0, coulomb=2.0, load=0.2)),
+                dataclasses.replace(
+                    second, friction=armdyn.Friction(viscous=0.5, coulomb=1.0, static=2.5, stribeck=0.1)
+                ),
+            ]
+        )
+        fit = armdyn.identify(plain, make_log(rich, noise=0.05, duration=40.0))
+        assert "load" in fit.structure[0]
+        assert "stribeck" in fit.structure[1]
+        assert fit.arm.joints[0].friction.load == pytest.approx(0.2, rel=0.1)
+
+    def test_plain_friction_stays_plain(self, two, make_log):
+        fit = armdyn.identify(two, make_log(two, noise=0.05))
+        assert all(set(terms) <= {"viscous", "coulomb", "offset", "coulomb with presliding"} for terms in fit.structure)
+
+    def test_springs_on_request(self, two, make_log):
+        sprung = two.with_joints([dataclasses.replace(j, drive=armdyn.Drive(stiffness=5.0)) for j in two.joints])
+        fit = armdyn.identify(two, make_log(sprung, noise=0.05), springs=True)
+        np.testing.assert_allclose(fit.drive.stiffness, 5.0, rtol=0.05)
+
+
+class TestRefusals:
+    def test_constant_motion(self, two, make_log):
+        log = make_log(two)
+        with pytest.raises(DataError, match="no joint moves"):
+            armdyn.identify(two, changed(log, q=np.tile(log.q[:1], (len(log), 1))))
+
+    def test_dead_torque_sensor(self, two, make_log):
+        log = make_log(two)
+        tau = log.tau.copy()
+        tau[:, 1] = 0.3
+        with pytest.raises(DataError, match=r"joint 2 'joint2' is 0\.3 throughout: sensor dead"):
+            armdyn.identify(two, changed(log, tau=tau))
+
+    def test_joint_that_does_not_move(self, two, make_log):
+        log = make_log(two)
+        q = log.q.copy()
+        q[:, 1] = 0.5
+        still = changed(log, q=q, tau=armdyn.joint_torque(two, q, *_rates(q, log)) + 0.01 * log.tau)
+        with pytest.warns(ArmdynWarning) as given:
+            fit = armdyn.identify(two, still)
+        assert "joint 2 'joint2' does not move" in str(given[0].message)
+        assert "do not determine" in str(given[-1].message)
+        assert "Fv2" in fit.undetermined
+        assert np.isinf(fit.base.std[list(fit.base.labels).index("Fv2")])
+
+    @pytest.mark.parametrize("known", [True, False])
+    def test_reversed_sign(self, two, make_log, known):
+        log = make_log(two, noise=0.02)
+        arm = two if known else unknown(two)
+        with pytest.raises(DataError, match="reversed"):
+            armdyn.identify(arm, changed(log, tau=-log.tau))
+
+    def test_shuffled_torques(self, puma, make_log):
+        log = make_log(puma)
+        with pytest.raises(DataError, match=r"shuffled|reversed"):
+            armdyn.identify(puma, changed(log, tau=log.tau[:, [2, 1, 0, 3, 4, 5]]))
+
+    def test_shuffled_velocities(self, two, make_log):
+        log = make_log(two)
+        qd = np.gradient(log.q, log.t, axis=0)[:, ::-1]
+        with pytest.raises(DataError, match="columns shuffled"):
+            armdyn.identify(two, changed(log, qd=qd))
+
+    def test_degrees_and_radians_mixed(self, two, make_log):
+        log = make_log(two)
+        with pytest.raises(DataError, match="degrees and radians mixed"):
+            armdyn.identify(two, changed(log, qd=np.degrees(np.gradient(log.q, log.t, axis=0))))
+
+    def test_wrong_arm(self, make_log, puma):
+        rng = np.random.default_rng(0)
+        log = make_log(puma)
+        noise = np.cumsum(rng.normal(size=log.tau.shape), axis=0)
+        with pytest.raises(DataError, match="unexplained on held-out data"):
+            armdyn.identify(unknown(puma), changed(log, tau=noise - noise.mean(axis=0)))
+
+    def test_another_number_of_joints(self, two, puma, make_log):
+        with pytest.raises(DataError, match="2 joints in the log, 6 in arm"):
+            armdyn.identify(puma, make_log(two))
+
+    def test_clipped_torque(self, two, make_log):
+        log = make_log(two)
+        bound = np.percentile(log.tau[:, 0], 90)
+        with pytest.warns(ArmdynWarning, match="clipped"):
+            armdyn.identify(two, changed(log, tau=np.minimum(log.tau, [bound, np.inf])))
+
+    def test_gap_of_a_second_is_bridged_by_nothing(self, two, make_log):
+        log = make_log(two, noise=0.02)
+        keep = (log.t < 8) | (log.t > 9)
+        cut = changed(log, t=log.t[keep], q=log.q[keep], tau=log.tau[keep])
+        assert len(cut.stretches) == 2
+        fit, whole = armdyn.identify(two, cut), armdyn.identify(two, log)
+        np.testing.assert_allclose(fit.base.theta, whole.base.theta, atol=6 * whole.base.std.max())
+
+    def test_options(self, two, make_log):
+        for wrong in ({"terms": "some"}, {"friction": "none"}, {"method": "magic"}):
+            with pytest.raises(ArmdynError, match=f"expected {next(iter(wrong))} one of"):
+                armdyn.identify(two, make_log(two), **wrong)
+        with pytest.raises(ArmdynError, match="at least one log"):
+            armdyn.identify(two, [])
+
+
+def _rates(q, log):
+    qd = np.gradient(q, log.t, axis=0)
+    return qd, np.gradient(qd, log.t, axis=0)
+
+
+def test_gravity_of_the_sarcos_arm(make_log):
+    """Kapadia, section 7.3: all 14 gravity parameters; errors below 5 % of each joint's torque."""
+    arm = armdyn.arms.sarcos()
+    log = make_log(arm, duration=250.0, rate=50.0, base=0.004, noise=1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit = armdyn.identify(unknown(arm), log, terms="gravity")
+    assert fit.base.count == 14
+    assert np.all(
+        np.abs(fit.base.theta[:14] - armdyn.base_parameters(arm, terms="gravity").theta) < 4 * fit.base.std[:14]
+    )
+    strong = np.abs(log.tau).mean(axis=0) > 5
+    assert np.all(fit.validate(log).rel_error_joints[strong] < 0.05)
