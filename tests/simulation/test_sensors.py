@@ -53,10 +53,10 @@ def test_lost_and_doubled_samples(result):
 
 def test_delay_and_loss_show_old_samples():
     late = Instruments(Sensors(delay=2), 0.01, 0)
-    seen = [late.read(k, np.array([float(k)]), np.zeros(1))[0][0] for k in range(5)]
+    seen = [late.read(np.array([float(k)]), np.zeros(1))[0][0] for k in range(5)]
     assert seen == [0, 0, 0, 1, 2]
     lossy = Instruments(Sensors(lost=0.5), 0.01, 0)
-    seen = np.array([lossy.read(k, np.array([float(k)]), np.zeros(1))[0][0] for k in range(400)])
+    seen = np.array([lossy.read(np.array([float(k)]), np.zeros(1))[0][0] for k in range(400)])
     fresh = seen == np.arange(400)
     assert fresh.mean() == pytest.approx(0.5, abs=0.1)
     assert (np.diff(seen) >= 0).all()
@@ -64,7 +64,7 @@ def test_delay_and_loss_show_old_samples():
 
 def test_velocity_from_differences():
     instruments = Instruments(Sensors(difference=True, resolution=0.01), 0.1, 0)
-    speeds = [instruments.read(k, np.array([0.031 * k]), np.array([9.0]))[1][0] for k in range(4)]
+    speeds = [instruments.read(np.array([0.031 * k]), np.array([9.0]))[1][0] for k in range(4)]
     assert speeds == pytest.approx([0.0, 0.3, 0.3, 0.3])
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law, Reference, Values
-from armdyn.errors import SimulationError, shown
+from armdyn.errors import SimulationError
 from armdyn.simulation.loop import plant_rollout
 from armdyn.simulation.payload import after_grip
 from armdyn.simulation.record import RUNAWAY, Record, outputs_of
@@ -17,54 +17,38 @@ from armdyn.simulation.schedule import Schedule
 from armdyn.simulation.sensors import Instruments
 
 Controller = Callable[[float, NDArray, NDArray, Reference], Any]
-# Samples between two reports of progress.
-REPORT_EVERY = 500
+# Samples between two looks at velocities and reports of progress.
+LOOK_EVERY = 200
 
 
-class Periods:
-    """The plant between samples: one native call a period, on buffers that stay where they are."""
+class Run:
+    """The plant between samples: one native call a period, along arrays that hold the whole run."""
 
     def __init__(self, schedule: Schedule, q0: NDArray, qd0: NDArray) -> None:
-        self.schedule, self.plant, self.clock = schedule, schedule.plant, schedule.clock
-        n, m = self.plant.arm.n, self.clock.substeps
-        self.theta = self.plant.own_theta.reshape(1, -1)
-        constants = schedule.constants(self.theta)
+        self.plant, clock = schedule.plant, schedule.clock
+        self.theta = self.plant.own_theta.reshape(-1)
+        constants = schedule.constants(self.theta[None])
+        self._theta = constants["theta"]
         rollout = plant_rollout(self.plant, self.plant.kind, frozenset(constants))
         self.shapes = outputs_of(rollout)
-        self.buffers = {name: np.zeros((1, m + (name != "tau"), *shape)) for name, shape in self.shapes.items()}
-        self.command = np.zeros((1, m, n))
-        self._constants = constants
-        self._disturbances = {name: np.array(rows[:, :m]) for name, rows in schedule.disturbances.items()}
-        states = [name for name in self.buffers if name != "tau"]
-        inputs = {**constants, **self._disturbances, "command": self.command}
-        inputs |= {name: self.buffers[name][:, :-1] for name in states}
-        outputs = {name: self.buffers[name][:, 1:] if name in states else self.buffers[name] for name in self.buffers}
-        self._run = rollout.bind(inputs, outputs)
-        self._carry = [(self.buffers[name][0, 0], self.buffers[name][0, m]) for name in states]
-        self.q, self.qd = self.buffers["q"][0, 0], self.buffers["qd"][0, 0]
-        self.q[:], self.qd[:] = q0, qd0
-        if "direction" in self.buffers:
-            self.buffers["direction"][0, 0] = np.sign(qd0)
+        self.rows = {name: np.empty((1, clock.steps + (name != "tau"), *shape)) for name, shape in self.shapes.items()}
+        self.command = np.zeros((1, clock.steps, self.plant.arm.n))
+        states = [name for name in self.rows if name != "tau"]
+        inputs = {**constants, **schedule.disturbances, "command": self.command}
+        inputs |= {name: self.rows[name][:, :-1] for name in states}
+        outputs = {name: rows[:, 1:] if name in states else rows for name, rows in self.rows.items()}
+        self.period = rollout.bind_in_parts(inputs, outputs, clock.substeps)
+        for name in states:
+            self.rows[name][0, 0] = {"q": q0, "qd": qd0, "direction": np.sign(qd0)}.get(name, 0.0)
+        self.q, self.qd = self.rows["q"][0], self.rows["qd"][0]
 
-    def set_theta(self, theta: NDArray, blow: bool) -> None:
-        """Change what the arm carries."""
+    def set_theta(self, step: int, theta: NDArray, blow: bool) -> None:
+        """Change what the arm carries from a step on."""
         if blow:
-            rotors = self.plant.kind.rotors
-            self.qd[:] = after_grip(self.plant.arm, self.q, self.qd, self.theta[0], theta, rotors)
-        self.theta = theta.reshape(1, -1)
-        self._constants["theta"][:] = self.theta[:, None]
-
-    def run(self, sample: int) -> None:
-        """One period under `command`; the state after it is then in row 0 of the buffers."""
-        m = self.clock.substeps
-        for name, rows in self._disturbances.items():
-            rows[:] = self.schedule.disturbances[name][:, sample * m : (sample + 1) * m]
-        self._run()
-
-    def carry(self) -> None:
-        """Make the state at the period's end that of the next one's start."""
-        for first, last in self._carry:
-            first[:] = last
+            rotors, q, qd = self.plant.kind.rotors, self.q[step], self.qd[step]
+            self.qd[step] = after_grip(self.plant.arm, q, qd, self.theta, theta, rotors)
+        self.theta = theta
+        self._theta[:] = theta
 
 
 def run_python(
@@ -77,36 +61,56 @@ def run_python(
     progress: Callable[[int], None],
 ) -> Record:
     """Run one rollout with a controller that is called at every sample."""
-    clock = schedule.clock
-    periods = Periods(schedule, q0, qd0)
-    record = Record.empty(schedule, 1, every, periods.shapes)
-    changes = {first: (theta, blow) for first, _, theta, blow in schedule.spans()}
-    call = _caller(schedule, controller)
-    command, m, delay = np.zeros(len(q0)), clock.substeps, clock.delay
+    run = Run(schedule, q0, qd0)
+    record = Record.empty(schedule, 1, every, run.shapes)
+    done, clock = 0, schedule.clock
     try:
-        for k in range(clock.samples):
-            if k * m in changes:
-                periods.set_theta(*changes[k * m])
-            q, qd = (periods.q, periods.qd) if instruments is None else instruments.read(k, periods.q, periods.qd)
-            u = call(k, q.copy(), qd.copy())
-            if u.shape != command.shape or not np.isfinite(u).all():
-                _complain(schedule, record, k, u)
-            periods.command[0, :delay], periods.command[0, delay:] = command, u
-            command = u
-            periods.run(k)
-            record.keep(k * m, periods.buffers, m)
-            periods.carry()
-            if not np.abs(periods.qd).max() < RUNAWAY:
-                record.watch(k * m, periods.buffers["qd"][:, 1:])
-                record.complete = False
-                return record
-            if k % REPORT_EVERY == 0:
-                progress(k * m)
+        for done in _samples(schedule, run, controller, instruments):
+            if done % LOOK_EVERY == 0:
+                progress(done * clock.substeps)
     except KeyboardInterrupt:
-        record.stop(f"interrupted at t = {record.rows * record.stride * clock.h:.4g} s")
-        return record
-    record.finish(clock.steps, {name: buffer[:, 0] for name, buffer in periods.buffers.items()})
+        record.stop(f"interrupted at t = {done * clock.period:.4g} s")
+    except SimulationError as error:
+        _keep(record, run, done * clock.substeps)
+        if record.diverged_step[0] < 0:
+            record.complete, error.result = False, record
+            raise
+    _keep(record, run, done * clock.substeps)
+    if done == clock.samples:
+        record.finish(clock.steps, {name: rows[:, -1] for name, rows in run.rows.items()})
+    record.complete = done == clock.samples
     return record
+
+
+def _keep(record: Record, run: Run, steps: int) -> None:
+    if steps:
+        record.watch(0, run.rows["qd"][:, 1 : steps + 1])
+        record.keep(0, run.rows, steps)
+
+
+def _samples(
+    schedule: Schedule, run: Run, controller: Controller | Law, instruments: Instruments | None
+) -> Iterator[int]:
+    """Run period after period; the number of those done, after each."""
+    m, delay, n = schedule.clock.substeps, schedule.clock.delay, schedule.plant.arm.n
+    changes = {first: (theta, blow) for first, _, theta, blow in schedule.spans()}
+    call, command, old = _caller(schedule, controller), run.command[0], np.zeros(n)
+    for k in range(schedule.clock.samples):
+        at = k * m
+        if at in changes:
+            run.set_theta(at, *changes[at])
+        if k % LOOK_EVERY == 0 and not np.abs(run.qd[at]).max() < RUNAWAY:
+            return
+        q, qd = run.q[at].copy(), run.qd[at].copy()
+        u = call(k, q, qd) if instruments is None else call(k, *instruments.read(q, qd))
+        if u.shape != old.shape or not np.isfinite(u).all():
+            _complain(schedule, k, u)
+        command[at : at + m] = u
+        if delay:
+            command[at : at + delay] = old
+            old = u
+        run.period()
+        yield k + 1
 
 
 def _caller(schedule: Schedule, controller: Controller | Law) -> Callable[[int, NDArray, NDArray], NDArray]:
@@ -134,12 +138,10 @@ def _caller(schedule: Schedule, controller: Controller | Law) -> Callable[[int, 
     return traced
 
 
-def _complain(schedule: Schedule, record: Record, k: int, u: NDArray) -> None:
+def _complain(schedule: Schedule, k: int, u: NDArray) -> None:
     """Say at which time and for which joint a controller's answer cannot be used."""
     names, t = schedule.plant.arm.joint_names, k * schedule.clock.period
     if u.shape != (len(names),):
-        raise SimulationError(f"the controller gave shape {u.shape} at t = {t:g} s; expected ({len(names)},)", record)
-    joint = names[int(np.argmin(np.isfinite(u)))]
-    raise SimulationError(
-        f"the controller gave {shown(float(u[~np.isfinite(u)][0]))} for joint '{joint}' at t = {t:g} s", record
-    )
+        raise SimulationError(f"the controller gave shape {u.shape} at t = {t:g} s; expected ({len(names)},)")
+    joint, value = names[int(np.argmin(np.isfinite(u)))], float(u[~np.isfinite(u)][0])
+    raise SimulationError(f"the controller gave {value} for joint '{joint}' at t = {t:g} s")

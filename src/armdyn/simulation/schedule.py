@@ -89,7 +89,7 @@ class Schedule:
     @cached_property
     def reference_rows(self) -> NDArray:
         """(1, steps, 3, n)."""
-        return np.ascontiguousarray(np.stack(self.motion, axis=-2))[None]
+        return np.stack(self.motion, axis=-2)[None]
 
     @cached_property
     def disturbances(self) -> dict[str, NDArray]:

@@ -98,15 +98,15 @@ class Instruments:
         self._past: deque[tuple[NDArray, NDArray]] = deque(maxlen=int(sensors.delay) + 1)
         self._last: NDArray | None = None
 
-    def read(self, k: int, q: NDArray, qd: NDArray) -> tuple[NDArray, NDArray]:
-        """Positions and velocities as measured at sample k."""
+    def read(self, q: NDArray, qd: NDArray) -> tuple[NDArray, NDArray]:
+        """Positions and velocities as measured at the next sample."""
         s, rng = self.sensors, self._rng
         if not (self._past and s.lost and rng.random() < s.lost):
-            seen = s.position(q.copy(), rng)
+            seen = s.position(q, rng)
             if s.difference:
                 speed = np.zeros_like(seen) if self._last is None else (seen - self._last) / self.period
             else:
-                speed = qd.copy()
+                speed = qd
             self._last = seen
             self._past.append((seen, s.velocity(speed, rng)))
         else:

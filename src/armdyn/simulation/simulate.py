@@ -109,9 +109,9 @@ def simulate(
     motion, duration = _reference(reference, duration, hold, n)
     clock = make_clock(rate, duration, substeps, delay)
     _check_whole(every, "every")
-    schedule = Schedule(plant, clock, motion(np.arange(clock.steps + 1) * clock.h))
+    wanted = motion(np.arange(clock.steps + 1) * clock.h)
+    schedule = Schedule(plant, clock, JointMotion(*(rows[:-1] for rows in wanted)))
     start, batch = _start(schedule, controller, q0, qd0)
-    schedule = Schedule(plant, clock, JointMotion(*(rows[:-1] for rows in schedule.motion)))
     threads = default_threads() if threads is None else check_threads(threads)
 
     def report(step: int) -> None:
@@ -130,7 +130,7 @@ def simulate(
         raise ShapeError("simulate: a batch of runs needs a control law without sensors; call simulate once a run")
 
     def finished(record: Record) -> SimulationResult:
-        return _result(schedule, record, motion, batch, every, name, notes)
+        return _result(schedule, record, wanted, batch, every, name, notes)
 
     if compiled:
         record = run_batch(schedule, controller, *start, every, threads, report)
@@ -139,7 +139,6 @@ def simulate(
         try:
             record = run_python(schedule, controller, start[0][0], start[1][0], every, instruments, report)
         except SimulationError as error:
-            error.result.complete = False
             error.result = finished(error.result)
             raise
     trouble = record.divergence(clock.h, plant.arm.joint_names)
@@ -244,7 +243,7 @@ def _start(schedule: Schedule, controller: Any, q0: Any, qd0: Any) -> tuple[tupl
 def _result(
     schedule: Schedule,
     record: Record,
-    motion: Callable[[NDArray], JointMotion],
+    wanted: JointMotion,
     batch: tuple[int, ...],
     every: int,
     name: str,
@@ -257,7 +256,7 @@ def _result(
     t = np.arange(rows) * (every * schedule.clock.period)
     arrays = {key: x[:, :rows].reshape(*batch, *x[:, :rows].shape[1:]) for key, x in record.arrays.items()}
     states = {key.removeprefix("law."): x for key, x in arrays.items() if key not in ("q", "qd", "tau")}
-    ref = motion(t)
+    ref = [x[:: record.stride][:rows] for x in wanted]
     diverged = np.where(stopped < 0, np.nan, stopped * schedule.clock.h).reshape(batch)
     return SimulationResult(
         t, arrays["q"], arrays["qd"], arrays["tau"], *ref, diverged, schedule.plant.arm.joint_names, name,

@@ -38,22 +38,51 @@ class Rollout:
 
     def bind(self, inputs: Rows, outputs: Rows) -> Callable[[], None]:
         """A call without arguments that fills `outputs` from `inputs`, as often as wanted."""
+        arrays = self._arrays(inputs, outputs)
+        lanes, steps = arrays[-1].shape[:2]
+        if self._engine is None:
+            return lambda: self._virtual(arrays, 0, steps)
+        pointers, across, along = self._tables(arrays)
+        march = self._march
+
+        def run(_keep: Any = (self, arrays)) -> None:  # the code must outlive the call
+            march(pointers.ctypes.data, across.ctypes.data, along.ctypes.data, lanes, steps)
+
+        return run
+
+    def bind_in_parts(self, inputs: Rows, outputs: Rows, steps: int) -> Callable[[], None]:
+        """A call that computes the next `steps` steps each time, until the arrays are full."""
+        arrays = self._arrays(inputs, outputs)
+        lanes, total = arrays[-1].shape[:2]
+        left = iter(range(0, total - steps + 1, steps))
+        if self._engine is None:
+            return lambda: self._virtual(arrays, next(left), steps)
+        pointers, across, along = self._tables(arrays)
+        ahead, march = along * steps, self._march
+        tables = (pointers.ctypes.data, across.ctypes.data, along.ctypes.data, lanes, steps)
+
+        def run(_keep: Any = (self, arrays, across, along)) -> None:
+            next(left)
+            march(*tables)
+            np.add(pointers, ahead, out=pointers)
+
+        return run
+
+    def _arrays(self, inputs: Rows, outputs: Rows) -> list[NDArray]:
+        """The arrays of all ports, checked."""
         arrays = [inputs[p.name] for p in self.inputs] + [outputs[p.name] for p in self.outputs]
         lanes, steps = np.shape(arrays[-1])[:2]
         for port, array in zip(self._ports, arrays, strict=True):
             _check(port, array, lanes, steps)
-        if self._engine is None:
-            return lambda: self._virtual(arrays, steps)
-        count = len(arrays)
-        pointers = (ctypes.c_void_p * count)(*(a.ctypes.data for a in arrays))
-        across = (ctypes.c_int64 * count)(*(a.strides[0] if a.shape[0] > 1 else 0 for a in arrays))
-        along = (ctypes.c_int64 * count)(*(a.strides[1] if a.shape[1] > 1 else 0 for a in arrays))
-        march, tables = self._march, (pointers, across, along, lanes, steps)
+        return arrays
 
-        def run(_keep: Any = arrays) -> None:
-            march(*tables)
-
-        return run
+    @staticmethod
+    def _tables(arrays: list[NDArray]) -> tuple[NDArray, NDArray, NDArray]:
+        """Where each array starts, and its strides from rollout to rollout and from step to step."""
+        pointers = np.array([a.ctypes.data for a in arrays], np.int64)
+        across = np.array([a.strides[0] if a.shape[0] > 1 else 0 for a in arrays], np.int64)
+        along = np.array([a.strides[1] if a.shape[1] > 1 else 0 for a in arrays], np.int64)
+        return pointers, across, along
 
     def __call__(self, inputs: Rows, outputs: Rows, threads: int = 1) -> None:
         """Fill `outputs` from `inputs`; with threads, each takes a block of the rollouts."""
@@ -71,10 +100,10 @@ class Rollout:
         runs = [self.bind(part(inputs, block), part(outputs, block)) for block in blocks]
         list(_pool(threads, os.getpid()).map(lambda run: run(), runs))
 
-    def _virtual(self, arrays: list[NDArray], steps: int) -> None:
+    def _virtual(self, arrays: list[NDArray], first: int, steps: int) -> None:
         """Step by step on CasADi's virtual machine."""
         count = len(self.inputs)
-        for k in range(steps):
+        for k in range(first, first + steps):
             rows = [a[:, k if a.shape[1] > 1 else 0] for a in arrays]
             for row, result in zip(
                 rows[count:], virtual.evaluate(self._program, rows[:count], [None] * len(self.outputs)), strict=True
