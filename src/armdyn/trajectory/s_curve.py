@@ -1,0 +1,129 @@
+"""Two more laws of motion along a path: cubic, and the S-curve of limited jerk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.trajectory.protocol import is_outside, times
+from armdyn.trajectory.timing import Progress, _check, _check_values
+
+# Largest velocity and acceleration of 3 x² - 2 x³ over the unit interval.
+CUBIC_VELOCITY = 3 / 2
+CUBIC_ACCELERATION = 6.0
+
+
+@dataclass(frozen=True)
+class Cubic:
+    """From rest to rest; the acceleration jumps at both ends.
+
+    Parameters
+    ----------
+    length : float
+        Distance to go [m or rad].
+    duration : float
+        Time for it [s].
+    """
+
+    length: float
+    duration: float
+
+    def __post_init__(self) -> None:
+        _check(self, "length", "duration")
+
+    @classmethod
+    def within(cls, length: float, velocity: float, acceleration: float) -> Cubic:
+        """The fastest one that keeps to a velocity and an acceleration."""
+        _check_values("Cubic.within", length=length, velocity=velocity, acceleration=acceleration)
+        slow = CUBIC_VELOCITY * length / velocity
+        return cls(length, max(slow, float(np.sqrt(CUBIC_ACCELERATION * length / acceleration))))
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        """Times between which the acceleration is smooth."""
+        return (0.0, self.duration)
+
+    def __call__(self, t: ArrayLike) -> Progress:
+        """Distance, velocity and acceleration at times t [s]."""
+        t = times(t, "Cubic")
+        x = np.clip(t / self.duration, 0.0, 1.0)
+        sdd = np.where(is_outside(t, self.duration), 0.0, 6 - 12 * x)
+        rate = self.length / self.duration
+        return Progress(self.length * x**2 * (3 - 2 * x), rate * 6 * x * (1 - x), rate / self.duration * sdd)
+
+
+@dataclass(frozen=True)
+class SCurve:
+    """The fastest motion from rest to rest within a velocity, an acceleration and a jerk.
+
+    Parameters
+    ----------
+    length : float
+        Distance to go [m or rad].
+    velocity, acceleration, jerk : float
+        Largest values [/s, /s², /s³].
+    """
+
+    length: float
+    velocity: float
+    acceleration: float
+    jerk: float
+
+    def __post_init__(self) -> None:
+        _check(self, "length", "velocity", "acceleration", "jerk")
+
+    @cached_property
+    def phases(self) -> NDArray:
+        """Durations (7,) of the phases of jerk +, 0, -, 0, -, 0, + [s]."""
+        L, V, A, J = self.length, self.velocity, self.acceleration, self.jerk
+        ramp, bend = self._ramp(V)
+        if V * ramp > L:  # the velocity is not reached: V' ramp(V') = L
+            V = A / 2 * (np.sqrt((A / J) ** 2 + 4 * L / A) - A / J)
+            if V < A**2 / J:
+                V = np.cbrt(J * L**2 / 4)  # nor is the acceleration: ramp = 2 sqrt(V' / J)
+            ramp, bend = self._ramp(V)
+        cruise = max(0.0, L / V - ramp)
+        return np.array([bend, ramp - 2 * bend, bend, cruise, bend, ramp - 2 * bend, bend])
+
+    def _ramp(self, velocity: float) -> tuple[float, float]:
+        """Time from rest to a velocity, and the part of it in which the acceleration grows."""
+        if velocity * self.jerk >= self.acceleration**2:
+            bend = self.acceleration / self.jerk
+            return bend + velocity / self.acceleration, bend
+        bend = float(np.sqrt(velocity / self.jerk))
+        return 2 * bend, bend
+
+    @property
+    def duration(self) -> float:
+        """Time for the whole distance [s]."""
+        return float(self.phases.sum())
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        """Times between which the jerk is constant."""
+        ends = np.cumsum(self.phases)
+        return (0.0, *(float(x) for x, h in zip(ends, self.phases, strict=True) if h > 1e-12 * ends[-1]))
+
+    @cached_property
+    def _knots(self) -> NDArray:
+        """Rows t, s, sd, sdd, jerk at the start of every phase (7, 5)."""
+        rows = np.zeros((8, 5))
+        for k, (h, sign) in enumerate(zip(self.phases, (1, 0, -1, 0, -1, 0, 1), strict=True)):
+            t, s, v, a, _ = rows[k]
+            j = rows[k, 4] = sign * self.jerk
+            rows[k + 1, :4] = t + h, s + h * (v + h * (a / 2 + h * j / 6)), v + h * (a + h * j / 2), a + h * j
+        return rows[:7]
+
+    def __call__(self, t: ArrayLike) -> Progress:
+        """Distance, velocity and acceleration at times t [s]."""
+        t = times(t, "SCurve")
+        clipped = np.clip(t, 0.0, self.duration)
+        k = np.clip(np.searchsorted(self._knots[:, 0], clipped, side="right") - 1, 0, 6)
+        begin, s, v, a, j = np.moveaxis(self._knots[k], -1, 0)
+        h = clipped - begin
+        rest = is_outside(t, self.duration)
+        sd, sdd = v + h * (a + h * j / 2), a + h * j
+        return Progress(s + h * (v + h * (a / 2 + h * j / 6)), np.where(rest, 0.0, sd), np.where(rest, 0.0, sdd))

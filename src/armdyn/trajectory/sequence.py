@@ -1,0 +1,82 @@
+"""Motions one after the other, and one motion again and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ArmdynError, ShapeError
+from armdyn.trajectory.protocol import JointMotion, Trajectory, is_outside, times
+
+# Largest jump of position and velocity from one part to the next [rad or m, /s].
+JOINT_GAP = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Sequence:
+    """Parts one after the other; each must begin where, and as fast as, the one before ends."""
+
+    parts: tuple[Trajectory, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise ShapeError("Sequence: expected at least one part")
+        for k, (one, two) in enumerate(pairwise(self.parts), 1):
+            if one.n != two.n:
+                raise ShapeError(f"Sequence: part {k} has {one.n} joints, part {k + 1} has {two.n}")
+            end, begin = one(one.duration), two(0.0)
+            for name, gap in (("positions", begin.q - end.q), ("velocities", begin.qd - end.qd)):
+                if np.abs(gap).max() > JOINT_GAP:
+                    i = int(np.abs(gap).argmax())
+                    raise ArmdynError(
+                        f"Sequence: {name} jump by {gap[i]:.3g} at joint {i + 1} from part {k} to part {k + 1}"
+                    )
+
+    @cached_property
+    def starts(self) -> NDArray:
+        """When the parts begin, and when the last ends [s]."""
+        return np.concatenate([[0.0], np.cumsum([part.duration for part in self.parts])])
+
+    @property
+    def duration(self) -> float:
+        """[s]."""
+        return float(self.starts[-1])
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self.parts[0].n
+
+    def __call__(self, t: ArrayLike) -> JointMotion:
+        """Joint motion at times t [s]."""
+        t = times(t, "Sequence")
+        clipped = np.clip(t, 0.0, self.duration)
+        which = np.clip(np.searchsorted(self.starts, clipped, side="right") - 1, 0, len(self.parts) - 1)
+        out = JointMotion(*(np.empty((*t.shape, self.n)) for _ in range(3)))
+        for k, part in enumerate(self.parts):
+            mine = which == k
+            if mine.any():
+                # Within round-off of its end a part must not be taken as over.
+                local = np.clip(clipped[mine] - self.starts[k], 0.0, part.duration)
+                for whole, piece in zip(out, part(local), strict=True):
+                    whole[mine] = piece
+        rest = is_outside(t, self.duration)
+        for rate in out[1:]:
+            rate[rest] = 0.0
+        return out
+
+
+def concatenate(*parts: Trajectory) -> Sequence:
+    """Motions one after the other."""
+    return Sequence(parts)
+
+
+def repeat(part: Trajectory, count: int) -> Sequence:
+    """One motion `count` times; it must end where, and as fast as, it begins."""
+    if not (isinstance(count, int | np.integer) and count >= 1):
+        raise ShapeError(f"repeat: expected a count >= 1, got {count!r}")
+    return Sequence((part,) * int(count))

@@ -1,0 +1,126 @@
+"""Splines through waypoints, and through samples of a recorded motion."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ArmdynError, ReadError, ShapeError
+from armdyn.files import read_text
+from armdyn.trajectory.piecewise import PiecewiseQuintic
+from armdyn.trajectory.protocol import JointMotion, is_outside, times
+
+if TYPE_CHECKING:
+    from armdyn.trajectory.protocol import Trajectory
+
+DEGREES = {"cubic": 3, "quintic": 5}
+
+
+@dataclass(frozen=True, eq=False)
+class Spline:
+    """Piecewise polynomials with continuous derivatives (SciPy's `BSpline`, from 0 to `duration`)."""
+
+    curves: tuple[Any, Any, Any]  # positions and their first two derivatives
+    duration: float
+    n: int
+
+    def __call__(self, t: ArrayLike) -> JointMotion:
+        """Joint motion at times t [s]."""
+        t = times(t, "Spline")
+        q, qd, qdd = (curve(np.clip(t, 0.0, self.duration)) for curve in self.curves)
+        rest = is_outside(t, self.duration)[..., None]
+        return JointMotion(q, np.where(rest, 0.0, qd), np.where(rest, 0.0, qdd))
+
+
+def spline(waypoints: ArrayLike, times: ArrayLike | None = None, kind: str = "quintic") -> Spline:
+    """From rest through waypoints to rest.
+
+    Parameters
+    ----------
+    waypoints : array_like, shape (K, n)
+        Configurations [rad or m], K >= 2.
+    times : array_like, shape (K,), optional
+        Ascending, from 0 [s]. Default: in proportion to the roots of the distances, one second in the mean;
+        scale it with `scale_to_limits`.
+    kind : {"cubic", "quintic"}
+        Continuous accelerations (which jump at the ends), or accelerations that begin and end at zero, with
+        continuous jerk.
+    """
+    from scipy.interpolate import make_interp_spline
+
+    q = np.array(waypoints, float)
+    if q.ndim != 2 or len(q) < 2 or not np.isfinite(q).all():
+        raise ShapeError(f"spline: expected at least two finite waypoints (K, n), got shape {q.shape}")
+    if kind not in DEGREES:
+        raise ArmdynError(f"spline: unknown kind {kind!r}; expected one of {', '.join(DEGREES)}")
+    t = _knots(q) if times is None else np.array(times, float)
+    if t.shape != (len(q),) or t[0] != 0 or not (np.diff(t) > 0).all() or not np.isfinite(t).all():
+        raise ShapeError(f"spline: expected {len(q)} ascending times from 0, got {t}")
+    still = [(order, np.zeros(q.shape[1])) for order in range(1, (DEGREES[kind] + 1) // 2)]
+    curve = make_interp_spline(t, q, k=DEGREES[kind], bc_type=(still, still))
+    return Spline((curve, curve.derivative(1), curve.derivative(2)), float(t[-1]), q.shape[1])
+
+
+def _knots(q: NDArray) -> NDArray:
+    """Times that grow with the root of the distance (centripetal), so that short pieces do not overshoot."""
+    distance = np.sqrt(np.linalg.norm(np.diff(q, axis=0), axis=1))
+    if not (distance > 0).all():
+        k = int(np.argmin(distance))
+        raise ArmdynError(f"spline: waypoints {k + 1} and {k + 2} are the same; give times, or leave one out")
+    return np.concatenate([[0.0], np.cumsum(distance / distance.mean())])
+
+
+def sampled(t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLike | None = None) -> Trajectory:
+    """A motion through samples: with velocities and accelerations exactly through these, else a quintic spline.
+
+    Parameters
+    ----------
+    t : array_like, shape (N,)
+        Ascending [s]; the first becomes 0.
+    q, qd, qdd : array_like, shape (N, n)
+        Give qd and qdd both, or neither.
+    """
+    at, q = np.array(t, float), np.array(q, float)
+    if q.ndim != 2 or at.shape != (len(q),) or len(at) < 2:
+        raise ShapeError(f"sampled: expected times (N,) and positions (N, n), got {at.shape} and {q.shape}")
+    if not (np.isfinite(at).all() and (np.diff(at) > 0).all()):
+        raise ShapeError("sampled: expected finite ascending times")
+    if (qd is None) != (qdd is None):
+        raise ShapeError("sampled: expected velocities and accelerations, or neither")
+    at -= at[0]
+    if qd is None or qdd is None:
+        return spline(q, at)
+    states = JointMotion(q, np.array(qd, float), np.array(qdd, float))
+    if states.qd.shape != q.shape or states.qdd.shape != q.shape:
+        raise ShapeError(f"sampled: expected qd and qdd of shape {q.shape}, got {states.qd.shape}, {states.qdd.shape}")
+    start, end = (JointMotion(*(x[piece] for x in states)) for piece in (slice(None, -1), slice(1, None)))
+    return PiecewiseQuintic.through(at, start, end)
+
+
+def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
+    """A motion from a CSV file with columns `t, q1 ... qn` and, if it has them, `qd1 ..., qdd1 ...`."""
+    lines = [line for line in read_text(path).splitlines() if line.strip()]
+    names = [name.strip() for name in lines[0].lstrip("# ").split(",")] if lines else []
+    n = sum(name[:1] == "q" and name[1:].isdigit() for name in names)
+    if "t" not in names or not n:
+        raise ReadError(f"{path}: expected a first line with columns t, q1, q2, ..., got {', '.join(names[:8])!r:.60}")
+    try:
+        data = np.loadtxt(lines[1:], delimiter=",", ndmin=2)
+    except ValueError as error:
+        raise ReadError(f"{path}: expected rows of numbers ({str(error).splitlines()[0]})") from None
+    if data.shape[1] != len(names) or len(data) < 2:
+        raise ReadError(f"{path}: expected at least two rows of {len(names)} numbers, got shape {data.shape}")
+    found = {}
+    for kind in ("q", "qd", "qdd"):
+        columns = [names.index(f"{kind}{i + 1}") for i in range(n) if f"{kind}{i + 1}" in names]
+        if len(columns) == n:
+            found[kind] = data[:, columns]
+    if "q" not in found:
+        raise ReadError(f"{path}: expected columns q1 to q{n} without gaps")
+    if len(found) == 2:
+        found = {"q": found["q"]}  # velocities without accelerations: the spline's own are as good
+    return sampled(data[:, names.index("t")], **found)

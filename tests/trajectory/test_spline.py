@@ -1,0 +1,144 @@
+"""Splines, samples, sequences and changes of time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn import (
+    concatenate,
+    point_to_point,
+    read_trajectory,
+    repeat,
+    sampled,
+    save_trajectory,
+    scale_to_limits,
+    spline,
+)
+from armdyn.errors import ArmdynError, LimitError, ReadError, ShapeError
+from armdyn.trajectory.protocol import Trajectory
+
+POINTS = np.random.default_rng(0).uniform(-1, 1, (6, 3))
+
+
+def check_derivatives(motion, atol=1e-5):
+    t, h = np.linspace(0.03, 0.97, 60) * motion.duration, 1e-5 * motion.duration
+    ahead, behind = motion(t + h), motion(t - h)
+    # Central differences: h² times third derivatives of up to a hundred.
+    np.testing.assert_allclose((ahead.q - behind.q) / (2 * h), motion(t).qd, atol=atol)
+    np.testing.assert_allclose((ahead.qd - behind.qd) / (2 * h), motion(t).qdd, atol=100 * atol)
+
+
+@pytest.mark.parametrize("kind", ["cubic", "quintic"])
+def test_splines_pass_the_waypoints_from_rest_to_rest(kind):
+    times = np.array([0.0, 1.0, 1.5, 3.0, 3.5, 5.0])
+    motion = spline(POINTS, times, kind=kind)
+    assert isinstance(motion, Trajectory)
+    np.testing.assert_allclose(motion(times).q, POINTS, atol=1e-12)
+    ends = motion(times[[0, -1]])
+    np.testing.assert_allclose(ends.qd, 0, atol=1e-11)
+    if kind == "quintic":
+        np.testing.assert_allclose(ends.qdd, 0, atol=1e-9)
+    check_derivatives(motion)
+
+
+def test_scaled_splines_use_their_limits_and_keep_their_path():
+    raw = spline(POINTS)
+    motion = scale_to_limits(raw, velocity=[1.0, 2.0, 1.5], acceleration=6.0, jerk=60.0)
+    t = np.linspace(0, motion.duration, 50_001)
+    q, qd, qdd = motion(t)
+    np.testing.assert_allclose(q, raw(np.linspace(0, raw.duration, 50_001)).q, atol=1e-9)
+    shares = [
+        (np.abs(qd) / [1.0, 2.0, 1.5]).max(), np.abs(qdd).max() / 6, np.abs(np.diff(qdd, axis=0) / t[1]).max() / 60
+    ]  # fmt: skip
+    assert 0.999 < max(shares) <= 1 + 1e-4
+    check_derivatives(motion)
+
+
+def test_torque_limits_by_scaling():
+    arm = armdyn.arms.puma3()
+    limit = 1.1 * np.abs(armdyn.gravity_torque(arm, spline(POINTS)(np.linspace(0, 5, 4001)).q)).max(0) + 5
+    motion = scale_to_limits(spline(POINTS), arm=arm, torque=limit)
+    tau = armdyn.inverse_dynamics(arm, *motion(np.linspace(0, motion.duration, 30_001)))
+    # The largest torque is at its limit.
+    assert 0.999 < (np.abs(tau) / limit).max() <= 1 + 1e-5
+    with pytest.raises(LimitError, match="against the weight alone"):
+        scale_to_limits(spline(POINTS), arm=arm, torque=1.0)
+
+
+def test_scaling_needs_a_limit():
+    with pytest.raises(LimitError, match="nothing limits the motion"):
+        scale_to_limits(spline(POINTS))
+    with pytest.raises(LimitError, match="expected limits > 0"):
+        scale_to_limits(spline(POINTS), velocity=-1.0)
+
+
+def test_a_saved_motion_is_read_back(tmp_path):
+    motion = spline(POINTS)
+    again = read_trajectory(save_trajectory(motion, tmp_path / "m.csv", rate=200))
+    t = np.linspace(0, motion.duration, 777)
+    for new, old, tolerance in zip(again(t), motion(t), (1e-9, 1e-6, 1e-3), strict=True):
+        # Twelve digits are written; derivatives of the interpolation lose some of them.
+        np.testing.assert_allclose(new, old, atol=tolerance)
+    check_derivatives(again, atol=1e-4)
+
+
+def test_positions_alone_are_enough(tmp_path):
+    (tmp_path / "m.csv").write_text("t,q1\n" + "".join(f"{t},{np.sin(t)}\n" for t in np.linspace(0, 3, 61)))
+    motion = read_trajectory(tmp_path / "m.csv")
+    assert motion(1.525).q[0] == pytest.approx(np.sin(1.525), abs=1e-6)
+    assert motion(1.525).qd[0] == pytest.approx(np.cos(1.525), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected a first line"),
+        ("a,b\n1,2\n", "expected a first line"),
+        ("t,q1\n0,zero\n1,1\n", "expected rows of numbers"),
+        ("t,q1\n0,0\n", "at least two rows"),
+        ("t,q1,q3\n0,0,0\n1,1,1\n", "without gaps"),
+        ("t,q1\n0,0\n0,1\n", "ascending"),
+    ],
+)
+def test_files_that_are_no_motion(tmp_path, text, message):
+    (tmp_path / "m.csv").write_text(text)
+    with pytest.raises((ReadError, ShapeError), match=message):
+        read_trajectory(tmp_path / "m.csv")
+
+
+def test_motions_one_after_the_other():
+    there = point_to_point([0.0, 0.0], [1.0, -1.0], duration=1.0)
+    back = point_to_point([1.0, -1.0], [0.0, 0.0], duration=2.0)
+    whole = repeat(concatenate(there, back), 3)
+    assert whole.duration == 9.0
+    assert whole.n == 2
+    np.testing.assert_allclose(whole(np.array([1.0, 4.0, 7.0])).q, [[1.0, -1.0]] * 3, atol=1e-12)
+    np.testing.assert_allclose(whole(5.0).q, back(1.0).q, atol=1e-12)
+    assert whole(np.zeros((2, 3))).q.shape == (2, 3, 2)
+    assert not whole(9.5).qd.any()
+    check_derivatives(whole)
+
+
+def test_parts_that_do_not_fit_are_refused():
+    there = point_to_point([0.0, 0.0], [1.0, -1.0], duration=1.0)
+    with pytest.raises(ArmdynError, match=r"positions jump by -1 at joint 1 from part 1 to part 2"):
+        repeat(there, 2)
+    with pytest.raises(ShapeError, match="part 1 has 2 joints, part 2 has 1"):
+        concatenate(there, point_to_point([1.0], [0.0], duration=1.0))
+    with pytest.raises(ShapeError, match="count >= 1"):
+        repeat(there, 0)
+
+
+def test_bad_waypoints():
+    with pytest.raises(ShapeError, match="at least two"):
+        spline([[0.0]])
+    with pytest.raises(ShapeError, match="ascending times from 0"):
+        spline([[0.0], [1.0]], [0.0, 0.0])
+    with pytest.raises(ArmdynError, match="waypoints 1 and 2 are the same"):
+        spline([[0.0], [0.0], [1.0]])
+    with pytest.raises(ArmdynError, match="unknown kind"):
+        spline([[0.0], [1.0]], kind="septic")
+    with pytest.raises(ShapeError, match="or neither"):
+        sampled([0.0, 1.0], [[0.0], [1.0]], qd=[[0.0], [0.0]])
