@@ -11,6 +11,13 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "armdyn.control.guarded": ("Guarded",),
+    "armdyn.control.disturbance_observer": ("DisturbanceObserver",),
+    "armdyn.control.friction_feedforward": ("FrictionFeedforward",),
+    "armdyn.control.feedforward": ("FeedforwardPD",),
+    "armdyn.control.gravity_pd": ("GravityPD",),
+    "armdyn.control.integral": ("Integral", "pid"),
+    "armdyn.control.gains": ("bryson", "gains_from_bandwidth", "gains_from_poles", "pd_gains"),
     "armdyn.control.computed_torque": ("ComputedTorque", "computed_torque"),
     "armdyn.control.pd": ("PD", "pd_torque"),
     "armdyn.control.protocol": ("Law", "Reference"),

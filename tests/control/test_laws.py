@@ -1,5 +1,7 @@
 """PD and computed torque: their formulas, their error dynamics and what they refuse."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -84,3 +86,15 @@ def test_laws_are_symbolic_too(arm):
 def test_bad_gains_are_refused(arm, make, message):
     with pytest.raises(ShapeError, match=message):
         make(arm)
+
+
+def test_computed_torque_knows_its_rotors(motion):
+    """With drives too the error dynamics are the promised ones: `joint_acceleration` of a frictionless plant."""
+    bare = armdyn.arms.planar2()
+    drive = armdyn.Drive(rotor_inertia=1e-3, gear_ratio=50.0, damping=1e-4, stiffness=3.0)
+    arm = bare.with_joints(dataclasses.replace(joint, drive=drive) for joint in bare.joints)
+    q, qd, q_ref, qd_ref, qdd_ref = motion
+    law = ComputedTorque(arm, 50.0, 12.0)
+    tau = law(0.0, q, qd, Reference(q_ref, qd_ref, qdd_ref))
+    expected = qdd_ref + law.kp * (q_ref - q) + law.kd * (qd_ref - qd)
+    assert np.allclose(armdyn.joint_acceleration(arm, q, qd, tau), expected, rtol=1e-10, atol=1e-10)

@@ -8,20 +8,41 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from armdyn.control.model import MODEL, model_torque
 from armdyn.control.protocol import Answer, Law, Reference, Values, checked
-from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
 from armdyn.trace.traced import traced
 
 
 @traced(
-    q="n", qd="n", q_ref="n", qd_ref="n", qdd_ref="n", kp="n", kd="n", theta="10*n", gravity="3", returns={"tau": "n"}
+    q="n",
+    qd="n",
+    q_ref="n",
+    qd_ref="n",
+    qdd_ref="n",
+    kp="n",
+    kd="n",
+    theta="10*n",
+    gravity="3",
+    drive="n, 4",
+    returns={"tau": "n"},
 )
 def computed_torque(
-    arm: Arm, q: Any, qd: Any, q_ref: Any, qd_ref: Any, qdd_ref: Any, kp: Any, kd: Any, *, theta: Any, gravity: Any
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    q_ref: Any,
+    qd_ref: Any,
+    qdd_ref: Any,
+    kp: Any,
+    kd: Any,
+    *,
+    theta: Any,
+    gravity: Any,
+    drive: Any,
 ) -> Any:
-    """Torques M (qdd_ref + kp e + kd ed) + C qd + g with e = q_ref - q, by one pass of Newton-Euler.
+    """Torques M (qdd_ref + kp e + kd ed) + C qd + g with e = q_ref - q, rotors included, by Newton-Euler.
 
     Parameters
     ----------
@@ -33,7 +54,7 @@ def computed_torque(
         Wanted motion.
     kp, kd : array_like, shape (..., n)
         Gains [1/s², 1/s].
-    theta, gravity : array_like, optional
+    theta, gravity, drive : array_like, optional
         Instead of the model's.
 
     Returns
@@ -45,14 +66,14 @@ def computed_torque(
     ECE470 (2019), feedback linearisation; Siciliano et al. (2009), section 8.5.2.
     """
     qdd = qdd_ref + kp * (q_ref - q) + kd * (qd_ref - qd)
-    return inverse_dynamics(arm, q, qd, qdd, theta=theta, gravity=gravity)
+    return model_torque(arm, q, qd, qdd, theta=theta, gravity=gravity, drive=drive)
 
 
 @dataclass(frozen=True, eq=False)
 class ComputedTorque(Law):
     """Feedback linearisation: under a perfect model every joint's error obeys e'' + kd e' + kp e = 0.
 
-    Friction and rotors are not compensated. Needs an accurate model: an error of M acts as an error of gain.
+    Friction is not compensated. Needs an accurate model: an error of M acts as an error of gain.
 
     Parameters
     ----------
@@ -62,7 +83,7 @@ class ComputedTorque(Law):
         Gains >= 0 [1/s², 1/s], one number for all joints or one a joint; leading axes are batches.
     """
 
-    shapes: ClassVar = {"kp": "n", "kd": "n", "theta": "10*n", "gravity": "3"}
+    shapes: ClassVar = {"kp": "n", "kd": "n", "theta": "10*n", "gravity": "3", "drive": "n, 4"}
     arm: Arm
     kp: ArrayLike
     kd: ArrayLike
@@ -81,6 +102,5 @@ class ComputedTorque(Law):
 
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; see `computed_torque`."""
-        names = ("kp", "kd", "theta", "gravity")
-        kp, kd, theta, gravity = (params[name] for name in names)
-        return computed_torque(arm, q, qd, ref.q, ref.qd, ref.qdd, kp, kd, theta=theta, gravity=gravity), state
+        model = {name: params[name] for name in MODEL}
+        return computed_torque(arm, q, qd, ref.q, ref.qd, ref.qdd, params["kp"], params["kd"], **model), state

@@ -52,7 +52,22 @@ class Law:
 
     def core_shape(self, name: str) -> tuple[int, ...]:
         """Shape of one parameter without batch axes."""
-        return evaluate(self.shapes[name], self.arm.trace_sizes)
+        return evaluate(self.shapes[name], self.trace_sizes)
+
+    @property
+    def trace_sizes(self) -> Mapping[str, int]:
+        """Sizes that the parameters' shapes may mention."""
+        return self.arm.trace_sizes
+
+    @property
+    def trace_key(self) -> str:
+        """What decides the formula of `step` besides the law's type and its shapes; kernels are keyed by it."""
+        return self.arm.trace_key
+
+    @property
+    def is_known(self) -> bool:
+        """Whether armdyn's own text is all that `step` runs, so that kernels need not be keyed by their graph."""
+        return type(self).__module__.split(".")[0] == "armdyn"
 
     def init(self) -> dict[str, NDArray]:
         """The state at the start of a run, by name."""

@@ -161,13 +161,12 @@ def loop_rollout(
     plant: Plant, kind: Kind, law: Law, shapes: LawShapes, timing: Timing, shared: frozenset[str]
 ) -> Rollout:
     """Controller and plant compiled; a law of armdyn's own is known by its name, a user's by its graph."""
-    ours = type(law).__module__.split(".")[0] == "armdyn"
-    key = ("loop", plant.arm.trace_key, kind, type(law).__qualname__, law.arm.trace_key, repr(shapes), timing)
+    key = ("loop", plant.arm.trace_key, kind, type(law).__qualname__, law.trace_key, repr(shapes), timing)
 
     def program() -> Program:
         return loop_program(plant, kind, law, shapes, timing)
 
-    if not ours:
+    if not law.is_known:
         return make_rollout(program, shared, None)
     whole = (*key, shared, _backend())
     if whole not in _known:

@@ -1,0 +1,116 @@
+"""Gains from what is wanted of a loop, and gain matrices checked."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.protocol import Law
+from armdyn.errors import ArmdynError, ShapeError, shown
+from armdyn.model.arm import Arm
+
+# Matrices whose commutator is smaller than this part of their product are taken to commute.
+COMMUTING = 1e-9
+# Samples a period of the loop's own frequency below which a sampled law differs visibly from its design.
+SAMPLES_A_PERIOD = 20.0
+
+
+class Gains(NamedTuple):
+    """Gains of a double integrator: e'' + kd e' + kp e = 0, or with ki of e''' + kd e'' + kp e' + ki e = 0."""
+
+    kp: NDArray
+    kd: NDArray
+    ki: NDArray
+
+
+def gains_from_bandwidth(bandwidth: ArrayLike, damping: ArrayLike = 1.0) -> Gains:
+    """Gains kp = w², kd = 2 damping w for w = 2 pi bandwidth.
+
+    Parameters
+    ----------
+    bandwidth : array_like
+        Natural frequency of the error [Hz], one number or one a joint.
+    damping : array_like
+        Damping ratio; 1 is the fastest without overshoot.
+    """
+    w, z = 2 * np.pi * _positive(bandwidth, "bandwidth"), _positive(damping, "damping")
+    return Gains(w**2, 2 * z * w, np.zeros_like(w))
+
+
+def gains_from_poles(poles: ArrayLike) -> Gains:
+    """Gains that give every joint's error the wanted poles.
+
+    Parameters
+    ----------
+    poles : array_like, shape (..., 2) or (..., 3)
+        Complex ones in conjugate pairs, all in the left half-plane [1/s]; three of them ask for an integral gain.
+    """
+    wanted = np.asarray(poles, complex)
+    if wanted.ndim == 0 or wanted.shape[-1] not in (2, 3):
+        raise ShapeError(f"gains_from_poles: expected two or three poles a joint, got shape {wanted.shape}")
+    if not (wanted.real < 0).all():
+        raise ShapeError("gains_from_poles: expected poles with negative real parts; others are not stable")
+    rows = np.array([np.poly(row) for row in wanted.reshape(-1, wanted.shape[-1])])
+    if np.abs(rows.imag).max() > 1e-9 * np.abs(rows).max():
+        raise ShapeError("gains_from_poles: expected complex poles in conjugate pairs")
+    flat = rows.real.reshape(*wanted.shape[:-1], -1)
+    ki = flat[..., 3] if wanted.shape[-1] == 3 else np.zeros(wanted.shape[:-1])
+    return Gains(flat[..., 2], flat[..., 1], ki)
+
+
+def pd_gains(arm: Arm, q: ArrayLike, bandwidth: ArrayLike, damping: ArrayLike = 1.0) -> Gains:
+    """Gains in torque for a PD law: those of a double integrator times the inertia of each joint at q, rotors included."""
+    from armdyn.dynamics.drive import augmented_mass_matrix
+
+    inertia = np.diagonal(augmented_mass_matrix(arm, q), axis1=-2, axis2=-1)
+    kp, kd, ki = gains_from_bandwidth(bandwidth, damping)
+    return Gains(inertia * kp, inertia * kd, inertia * ki)
+
+
+def bryson(largest: ArrayLike) -> NDArray:
+    """Bryson's rule: the diagonal weight that makes every quantity cost 1 at its largest acceptable value."""
+    return np.diag(1 / _positive(largest, "largest values").reshape(-1) ** 2)
+
+
+def slow_sampling(bandwidth: float, rate: float) -> str | None:
+    """One sentence if a rate [Hz] is too low for a bandwidth [Hz], else None."""
+    wanted = SAMPLES_A_PERIOD * bandwidth
+    if rate >= wanted:
+        return None
+    return f"a rate of {rate:g} Hz is low for a bandwidth of {bandwidth:g} Hz; expected at least {wanted:g} Hz"
+
+
+def gain_matrix(law: Law, name: str) -> None:
+    """Make a gain of a frozen law a read-only positive definite matrix; numbers stand for diagonals."""
+    where, value = f"{type(law).__name__}: {name}", getattr(law, name)
+    n = law.core_shape(name)[0]
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{where}: expected numbers, got {shown(value)}") from None
+    if array.shape in ((), (n,)):
+        array = np.diag(np.broadcast_to(array, n))
+    if array.shape[-2:] != (n, n):
+        raise ShapeError(f"{where}: expected one number, {n} numbers or matrices ({n}, {n}), got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ShapeError(f"{where}: expected finite numbers")
+    lowest = np.linalg.eigvalsh((array + array.swapaxes(-1, -2)) / 2).min()
+    if not lowest > 0:
+        raise ShapeError(f"{where}: expected a positive definite gain, got one with the eigenvalue {lowest:g}")
+    array.flags.writeable = False
+    object.__setattr__(law, name, array)
+
+
+def commute(A: NDArray, B: NDArray) -> bool:
+    """Whether A B = B A up to round-off."""
+    AB, BA = A @ B, B @ A
+    return bool(np.abs(AB - BA).max() <= COMMUTING * np.abs(AB).max())
+
+
+def _positive(value: ArrayLike, what: str) -> NDArray:
+    array = np.asarray(value, float)
+    if not (np.isfinite(array).all() and (array > 0).all()):
+        raise ArmdynError(f"gains: expected {what} > 0, got {shown(value)}")
+    return array
