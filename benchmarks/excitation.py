@@ -30,7 +30,7 @@ def gradient_time() -> float:
     arm = armdyn.arms.ur10()
     limits = MotionLimits.of(arm, acceleration=8.0, velocity=3.0)
     problem = ExcitationProblem(
-        armdyn.base_parameters(arm), limits, 10.0, 5, 0.1, False, 500, np.ones(6), "condition", False, None
+        armdyn.base_parameters(arm), limits, 10.0, 5, 0.1, False, 500, np.ones(6), "condition", False, True, None
     )
     x = problem.random_start(np.random.default_rng(0))
     times = []

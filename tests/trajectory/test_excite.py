@@ -31,7 +31,7 @@ def found(arm):
 
 def problem(arm, **options):
     settings = {"frequency": 0.125, "at_rest": True, "samples": 60, "noise": np.ones(arm.n)}
-    settings |= {"criterion": "condition", "unit_columns": False, "given": None} | options
+    settings |= {"criterion": "condition", "unit_columns": False, "robust": True, "given": None} | options
     limits = MotionLimits.of(arm, acceleration=8.0)
     return ExcitationProblem(armdyn.base_parameters(arm), limits, 8.0, 4, **settings)
 

@@ -34,6 +34,7 @@ class ExcitationProblem:
     noise: NDArray  # (n,) relative standard deviations of the torques
     criterion: str
     unit_columns: bool
+    robust: bool  # for the worst of the usual choices of base columns, or for that of `base` alone
     given: NDArray | None  # information (c, c) that logs hold already
 
     @cached_property
@@ -71,7 +72,10 @@ class ExcitationProblem:
     @cached_property
     def forms(self) -> NDArray:
         """Choices of base columns (k, c, c); the first is that of `base`."""
-        return base_choices(self.base, self.limits, 2 * self.base.source.n)
+        extra = 2 * self.base.source.n
+        if not self.robust:
+            return np.eye(self.base.count + extra)[None]
+        return base_choices(self.base, self.limits, extra)
 
     @cached_property
     def row_weights(self) -> NDArray:

@@ -64,7 +64,7 @@ class Excitation:
 
     @property
     def condition_worst(self) -> float:
-        """The same for the worst usual choice of base columns."""
+        """The same for the worst usual choice of base columns (its own alone unless designed to be robust)."""
         return self._condition(unit=False).max()
 
     @property
@@ -93,6 +93,7 @@ def excite(
     at_rest: bool = True,
     criterion: str = "condition",
     unit_columns: bool = False,
+    robust: bool | None = None,
     noise: ArrayLike | None = None,
     samples: int = 200,
     time_budget: float = 60.0,
@@ -105,7 +106,7 @@ def excite(
 
     Many searches start from random series; each follows the exact gradient of the criterion within the
     limits, which hold at all times, not at samples alone. The best of them counts. Coulomb friction is
-    smoothed (tanh). The design is for the worst of the usual choices of base columns.
+    smoothed (tanh).
 
     Parameters
     ----------
@@ -130,6 +131,9 @@ def excite(
         matrix.
     unit_columns : bool
         Judge the regressor with its columns scaled to unit length instead of in SI units.
+    robust : bool, optional
+        Design for the worst of the usual choices of base columns (the default in SI units), or for those of
+        `base_parameters` alone (the default with unit columns, for which no motion suits all choices).
     noise : array_like, shape (n,), optional
         Standard deviations of the joints' torques; rows are weighted by their inverse. Default: equal.
     samples : int
@@ -166,7 +170,7 @@ def excite(
     base = base_parameters(arm)
     problem = ExcitationProblem(
         base, limits, float(duration), harmonics, frequency or 1 / duration, at_rest, samples,
-        _noise(arm, noise), criterion, unit_columns, None,
+        _noise(arm, noise), criterion, unit_columns, (not unit_columns) if robust is None else robust, None,
     )  # fmt: skip
     if problem.directions.shape[1] < 2:
         raise LimitError(f"excite: {harmonics} harmonics cannot move and be at rest at both ends; give more")

@@ -71,12 +71,26 @@ class Sequence:
 
 
 def concatenate(*parts: Trajectory) -> Sequence:
-    """Motions one after the other."""
+    """Motions one after the other.
+
+    Parameters
+    ----------
+    *parts : Trajectory
+        Each begins where, and as fast as, the one before ends.
+    """
     return Sequence(parts)
 
 
 def repeat(part: Trajectory, count: int) -> Sequence:
-    """One motion `count` times; it must end where, and as fast as, it begins."""
+    """One motion again and again.
+
+    Parameters
+    ----------
+    part : Trajectory
+        It must end where, and as fast as, it begins.
+    count : int
+        How many times.
+    """
     if not (isinstance(count, int | np.integer) and count >= 1):
         raise ShapeError(f"repeat: expected a count >= 1, got {count!r}")
     return Sequence((part,) * int(count))

@@ -102,7 +102,13 @@ def sampled(t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayL
 
 
 def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
-    """A motion from a CSV file with columns `t, q1 ... qn` and, if it has them, `qd1 ..., qdd1 ...`."""
+    """A motion from a CSV file.
+
+    Parameters
+    ----------
+    path : path
+        Of a file with columns `t, q1 ... qn` and, if it has them, `qd1 ...` and `qdd1 ...`, in SI units.
+    """
     lines = [line for line in read_text(path).splitlines() if line.strip()]
     names = [name.strip() for name in lines[0].lstrip("# ").split(",")] if lines else []
     n = sum(name[:1] == "q" and name[1:].isdigit() for name in names)
