@@ -93,6 +93,7 @@ _HOMES = {
     "armdyn.identification.fit": ("Fit",),
     "armdyn.identification.identify": ("identify",),
     "armdyn.identification.log": ("Log",),
+    "armdyn.identification.payload": ("identify_payload",),
     "armdyn.identification.read_log": ("read_log",),
     "armdyn.kinematics.forward": ("forward_kinematics", "link_poses"),
     "armdyn.kinematics.closed_form": ("closed_form",),

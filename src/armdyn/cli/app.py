@@ -17,7 +17,10 @@ from armdyn.cli.cache import cache
 from armdyn.cli.codegen import codegen
 from armdyn.cli.demo import demo
 from armdyn.cli.excite import excite
+from armdyn.cli.identify import identify
 from armdyn.cli.info import info
+from armdyn.cli.payload import payload
+from armdyn.cli.validate import validate
 from armdyn.errors import ArmdynError, ArmdynWarning
 
 app = typer.Typer(
@@ -28,7 +31,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, info, arms, base, excite, codegen, cache):
+for command in (demo, info, arms, base, excite, codegen, cache, identify, validate, payload):
     app.command()(command)
 
 DEBUG = "--debug"

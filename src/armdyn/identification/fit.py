@@ -105,6 +105,8 @@ class Fit:
     undetermined: tuple[str, ...] = ()  # parameters on which the logs have no say
     weak: tuple[str, ...] = ()  # parameters less certain than large
     notes: tuple[str, ...] = ()
+    own: Validation | None = None  # on the logs fitted to
+    other: Validation | None = None  # on the log given for validation
 
     def predict(self, log: Log) -> Prediction:
         """Torques that the model needs for the log's motion, at the log's samples, without low-pass.
@@ -143,22 +145,29 @@ class Fit:
 
 def validate(arm: Arm, log: Log, filters: Filters) -> Validation:
     """An arm's torques (links, friction, drives) against a log's, both through the low-pass at `filters.band`."""
-    _same_joints(arm, log)
-    times, measured, models, neighbours = [], [], [], []
-    for s in log.stretches:
-        tau = lowpass(s.tau, s.dt, filters.band)
-        model = lowpass(model_torque(arm, s, filters), s.dt, filters.band)
-        # The ends of zero-phase filters are guesses.
-        margin = min(len(s.t) // 4, int(1 / (filters.band * s.dt)))
-        k = slice(margin, len(s.t) - margin)
-        times.append(s.t[k])
-        measured.append(tau[k])
-        models.append(model[k])
-        lag = max(1, min(int(0.1 / s.dt), len(tau[k]) - 1))
-        e = tau[k] - model[k]
-        neighbours.append(np.sum(e[lag:] * e[:-lag], axis=0))
+    return validate_all(arm, [log], filters)
+
+
+def validate_all(arm: Arm, logs: list[Log], filters: Filters) -> Validation:
+    """The same for several logs together, one after the other in time."""
+    times, measured, models, neighbours, elapsed = [], [], [], [], 0.0
+    for log in logs:
+        _same_joints(arm, log)
+        for s in log.stretches:
+            tau = lowpass(s.tau, s.dt, filters.band)
+            model = lowpass(model_torque(arm, s, filters), s.dt, filters.band)
+            # The ends of zero-phase filters are guesses.
+            margin = min(len(s.t) // 4, int(1 / (filters.band * s.dt)))
+            k = slice(margin, len(s.t) - margin)
+            times.append(s.t[k] - log.t[0] + elapsed)
+            measured.append(tau[k])
+            models.append(model[k])
+            e = tau[k] - model[k]
+            lag = max(1, min(int(0.1 / s.dt), len(e) - 1))
+            neighbours.append(np.sum(e[lag:] * e[:-lag], axis=0))
+        elapsed += log.duration
     if not times:
-        raise DataError(f"{log.name}: no stretch without gaps is long enough to validate with")
+        raise DataError(f"{logs[0].name}: no stretch without gaps is long enough to validate with")
     tau, model = np.concatenate(measured), np.concatenate(models)
     error = tau - model
     squares = np.sum(error**2, axis=0)

@@ -16,7 +16,7 @@ from armdyn.identification.check import check_log, require_good
 from armdyn.identification.consistent import Consistent, consistent_fit
 from armdyn.identification.differentiate import METHODS
 from armdyn.identification.equations import Equations, System, solve
-from armdyn.identification.fit import BaseEstimate, DriveValues, Fit, FrictionValues, validate
+from armdyn.identification.fit import BaseEstimate, DriveValues, Fit, FrictionValues, validate, validate_all
 from armdyn.identification.log import Log
 from armdyn.identification.prior import Prior
 from armdyn.identification.read_log import read_log
@@ -45,6 +45,7 @@ def identify(
     band: float | None = None,
     cutoff: float | None = None,
     method: str = "butterworth",
+    validation: Log | str | os.PathLike[str] | None = None,
 ) -> Fit:
     """Inertial parameters, friction and drives of an arm from measured motion and torque.
 
@@ -72,6 +73,8 @@ def identify(
         Corner of the low-pass on positions [Hz]; default by cross-validation.
     method : {"butterworth", "kalman", "savgol"}
         How positions are differentiated.
+    validation : Log or path, optional
+        A log that is not fitted to, for `fit.other` and the report.
 
     Returns
     -------
@@ -92,7 +95,8 @@ def identify(
     believed = Prior.of(arm)
     optional = _optional(arm, terms, friction, springs)
     work = _Work(base, rows, believed, *_chosen(base, rows, believed, prior, optional))
-    return _fit(arm, given, work, notes)
+    other = None if validation is None else _logs(arm, validation)[0]
+    return _fit(arm, given, work, notes, other)
 
 
 class _Work(NamedTuple):
@@ -185,7 +189,7 @@ def _weighed(equations: Equations, used: NDArray) -> Equations:
     return equations
 
 
-def _fit(arm: Arm, logs: list[Log], work: _Work, notes: list[str]) -> Fit:
+def _fit(arm: Arm, logs: list[Log], work: _Work, notes: list[str], validation: Log | None) -> Fit:
     equations, choice = work.equations, work.choice
     nothing, zero = np.zeros((equations.size, equations.size)), np.zeros(equations.size)
     x = solve(equations.total, choice.used, nothing, zero)
@@ -207,7 +211,7 @@ def _fit(arm: Arm, logs: list[Log], work: _Work, notes: list[str]) -> Fit:
     by_joint = values.reshape(equations.n, len(TERMS))
     fitted = with_terms(arm.with_theta(consistent.theta), by_joint, work.rows.reach)
     filters = work.rows.filters
-    own = [validate(fitted, log, filters) for log in logs]
+    together = validate_all(fitted, logs, filters)
     return Fit(
         arm=fitted,
         source=arm,
@@ -216,10 +220,8 @@ def _fit(arm: Arm, logs: list[Log], work: _Work, notes: list[str]) -> Fit:
         drive=_drive_values(fitted),
         base=estimate,
         filters=filters,
-        rel_error=_pooled([v.tau for v in own], [v.model for v in own]),
-        rel_error_joints=np.array(
-            [_pooled([v.tau[:, j] for v in own], [v.model[:, j] for v in own]) for j in range(arm.n)]
-        ),
+        rel_error=together.rel_error,
+        rel_error_joints=together.rel_error_joints,
         held_out=held_out,
         rel_error_source=_source_error(arm, logs, filters),
         strength=choice.strength,
@@ -235,6 +237,8 @@ def _fit(arm: Arm, logs: list[Log], work: _Work, notes: list[str]) -> Fit:
             n for n, v, s in zip(estimate.labels, estimate.theta, estimate.std, strict=True) if abs(v) < s < np.inf
         ),
         notes=tuple(notes),
+        own=together,
+        other=None if validation is None else validate(fitted, validation, filters),
     )
 
 
@@ -319,14 +323,8 @@ def _drive_values(arm: Arm) -> DriveValues:
     return DriveValues(np.array([d.reflected_inertia for d in drives]), np.array([d.stiffness for d in drives]))
 
 
-def _pooled(tau: list[NDArray], model: list[NDArray]) -> float:
-    measured, predicted = np.concatenate(tau), np.concatenate(model)
-    return float(np.linalg.norm(measured - predicted)) / max(float(np.linalg.norm(measured)), 1e-300)
-
-
 def _source_error(arm: Arm, logs: list[Log], filters: Filters) -> float:
     """The error of the arm as it was described; NaN if its inertia is unknown."""
     if np.isnan(arm.theta).any():
         return float("nan")
-    own = [validate(arm, log, filters) for log in logs]
-    return _pooled([v.tau for v in own], [v.model for v in own])
+    return validate_all(arm, logs, filters).rel_error

@@ -137,7 +137,7 @@ def _table(path: Path, arm: Arm, topic: str | None) -> Table:
         return read_bag(path, arm.joint_names, topic)
     if suffix not in readers:
         raise ReadError(
-            f"{path}: unknown kind of log '{suffix}'; expected .csv, .npz, .mat, .parquet, .db3, .mcap or a bag's folder"
+            f"{path}: unknown kind of log '{suffix}'; expected .csv, .npz, .mat, .parquet, .db3, .mcap or a bag"
         )
     return readers[suffix](path)
 

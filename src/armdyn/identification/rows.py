@@ -140,13 +140,13 @@ def _filtered(base: BaseParameters, s: Stretch, motion: Motion, reach: Reach, ba
     for some in np.array_split(centres, max(1, len(s.t) // CHUNK)):
         k = slice(some[0] - half, some[-1] + half + 1)
         part = Motion(motion.q[k], motion.qd[k], motion.qdd[k], motion.cutoff)
-        low = _decimator(taps, len(part.q), some - some[0])
+        low = decimator(taps, len(part.q), some - some[0])
         Ys.append(_columns(base, part, load[k], reach, low))
         taus.append((low @ s.tau[k]).T)
     return np.concatenate(Ys, axis=1), np.concatenate(taus, axis=1)
 
 
-def _decimator(taps: NDArray, length: int, starts: NDArray) -> NDArray:
+def decimator(taps: NDArray, length: int, starts: NDArray) -> NDArray:
     """A sparse matrix that low-passes and keeps the samples `starts + half`."""
     from scipy.sparse import csr_array
 

@@ -96,14 +96,14 @@ def _meat(rows: Rows, equations: Equations, k: NDArray, residuals: NDArray) -> t
         columns = [c for c, column in enumerate(own) if int(column) in where]
         at = [where[int(own[c])] for c in columns]
         Y = rows.Y[joint][:, columns] * equations.weights[joint]
-        correlation, effective[joint] = _autocorrelation(e, rows.stretch)
+        correlation, effective[joint] = autocorrelation(e, rows.stretch)
         for number in np.unique(rows.stretch):
             part = Y[rows.stretch == number]
-            total[np.ix_(at, at)] += e @ e / len(e) * part.T @ _convolved(part, correlation)
+            total[np.ix_(at, at)] += e @ e / len(e) * part.T @ convolved(part, correlation)
     return total, effective
 
 
-def _autocorrelation(e: NDArray, stretch: NDArray) -> tuple[NDArray, float]:
+def autocorrelation(e: NDArray, stretch: NDArray) -> tuple[NDArray, float]:
     """Autocorrelation of residuals, tapered so that it is that of some process, and their effective number."""
     lags = max(4, int(2 * np.sqrt(len(e))))
     sums = np.zeros(lags)
@@ -122,7 +122,7 @@ def _parzen(lags: int) -> NDArray:
     return np.where(u < 0.5, 1 - 6 * u**2 + 6 * u**3, 2 * (1 - u) ** 3)
 
 
-def _convolved(Y: NDArray, correlation: NDArray) -> NDArray:
+def convolved(Y: NDArray, correlation: NDArray) -> NDArray:
     """R Y for the Toeplitz matrix R of an autocorrelation."""
     size = len(Y) + len(correlation)
     kernel = np.zeros(size)

@@ -1,0 +1,58 @@
+"""`armdyn validate MODEL LOG`: how well a model explains a log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from armdyn.cli.identify import Degrees
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+
+
+def validate(
+    model: ArmName,
+    log: Annotated[Path, typer.Argument(metavar="LOG", help="The log to compare with.")],
+    band: Annotated[float, typer.Option(help="Low-pass on both sides [Hz].")] = 5.0,
+    degrees: Degrees = False,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Compare a model's torques with those of a log."""
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.identification.check import check_log
+    from armdyn.identification.fit import validate as compare
+    from armdyn.identification.read_log import read_log
+    from armdyn.identification.rows import Filters
+
+    arm = resolve(model, base, tip)
+    measured = read_log(log, arm, angle="deg" if degrees else None)
+    result = compare(arm, measured, Filters(band, None, "butterworth"))
+    findings = [f.text for f in check_log(arm, measured).findings]
+    if json:
+        print_json(
+            {
+                "rel_error": result.rel_error,
+                "rel_error_joints": result.rel_error_joints,
+                "rmse": result.rmse,
+                "band": band,
+                "findings": findings,
+            }
+        )
+        return
+    from rich.console import Console
+
+    from armdyn.cli.show import number, print_list, print_table
+
+    console = Console(highlight=False)
+    rows = zip(arm.joint_names, result.rel_error_joints, result.rmse, strict=True)
+    print_table(
+        console,
+        f"{arm.name} on {measured.name}: relative torque error {result.rel_error:.2%} below {band:g} Hz",
+        ("joint", "error ", "RMSE [N m or N] "),
+        [(name, f"{error:.2%}", number(rmse, 3)) for name, error, rmse in rows],
+    )
+    print_list(console, "Data", findings)

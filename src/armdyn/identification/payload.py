@@ -1,0 +1,157 @@
+"""A payload from its effect on a known arm: mass, centre and inertia with confidence."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.full import joint_torque
+from armdyn.dynamics.regressor import regressor
+from armdyn.errors import DataError
+from armdyn.identification.check import check_log, require_good
+from armdyn.identification.consistent import consistent_fit
+from armdyn.identification.differentiate import impulse
+from armdyn.identification.equations import System
+from armdyn.identification.log import Log
+from armdyn.identification.prior import Prior
+from armdyn.identification.rows import OVERSAMPLING, Filters, choose_band, decimator, smoothed
+from armdyn.identification.spread import autocorrelation, convolved
+from armdyn.identification.terms import presliding_torque
+from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
+from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.transform import inverse
+
+BELIEF = 1e-3  # strength of the stand-in body that keeps the payload possible: data always win
+
+
+class Payload(NamedTuple):
+    """What the arm carries, in the tip's frame."""
+
+    mass: float  # [kg]
+    mass_std: float
+    com: NDArray  # (3,) [m]
+    com_std: NDArray
+    inertia: NDArray  # (3, 3) about the centre [kg m²], of a possible body
+    theta: NDArray  # (10,) of a possible body, about the tip
+    estimate: NDArray  # (10,) least squares, about the last link's origin
+    std: NDArray  # (10,) of the estimate; infinite where the log determines nothing
+    rel_error: float  # of the arm with its payload
+    arm: Arm  # carrying it
+
+
+def identify_payload(arm: Arm, log: Log, *, band: float | None = None) -> Payload:
+    """The body that a known arm carries in a log.
+
+    The arm's torques with friction and drives are taken away; the rest is the payload's, plus an offset a joint.
+
+    Parameters
+    ----------
+    arm : Arm
+        Identified without payload, at best by `identify`.
+    log : Log
+        Of the arm with its payload.
+    band : float, optional
+        Low-pass on both sides [Hz]; default from the motion's spectrum.
+
+    Returns
+    -------
+    Payload
+        Mass, centre and inertia in the tip's frame, with standard deviations.
+    """
+    check = check_log(arm, log)
+    require_good(check)
+    band = choose_band(log.stretches) if band is None else float(band)
+    Y, rest, tau, stretch = _equations(arm, log, Filters(band, None, "butterworth"))
+    x, covariance, weights = _least_squares(Y, rest, stretch)
+    body = _possible(arm, Y, rest, weights, x)
+    T = inverse(arm.tool_pose)
+    at_tip = Inertia(body).moved(T)
+    mass, sigma = x[0], np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    if not mass > 3 * sigma[0]:
+        raise DataError(f"{log.name}: no payload is felt: its mass is {mass:.3g} ± {1.96 * sigma[0]:.2g} kg")
+    loaded = arm.with_theta(np.concatenate([arm.theta[: -inertial.SIZE], arm.theta[-inertial.SIZE :] + body]))
+    solution = np.concatenate([body, x[inertial.SIZE :]])
+    error = rest - Y @ solution
+    return Payload(
+        float(at_tip.mass),
+        float(sigma[0]),
+        at_tip.com,
+        _com_std(x, covariance),
+        at_tip.tensor_com,
+        at_tip.theta,
+        x[: inertial.SIZE],
+        sigma[: inertial.SIZE],
+        float(np.linalg.norm(error)) / max(float(np.linalg.norm(tau)), 1e-300),
+        loaded,
+    )
+
+
+def _equations(arm: Arm, log: Log, filters: Filters) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Filtered rows (n, N, 10 + n), what the arm leaves unexplained (n, N), torques, and stretch numbers."""
+    parts = []
+    for number, s in enumerate(log.stretches):
+        taps = impulse(s.dt, min(filters.band, 0.45 / s.dt))
+        half = len(taps) // 2
+        step = max(1, int(1 / (OVERSAMPLING * filters.band * s.dt)))
+        starts = np.arange(0, len(s.t) - 2 * half, step)
+        if not len(starts):
+            continue
+        low = decimator(taps, len(s.t), starts)
+        m = smoothed(s, filters)
+        known = joint_torque(arm, m.q, m.qd, m.qdd) + presliding_torque(arm, m.q, m.qd)
+        last = regressor(arm, m.q, m.qd, m.qdd)[..., -inertial.SIZE :]
+        Y = np.stack([low @ last[:, j] for j in range(arm.n)])
+        offsets = np.broadcast_to(np.eye(arm.n)[:, None, :], (arm.n, len(starts), arm.n))
+        tau = (low @ s.tau).T
+        parts.append((np.concatenate([Y, offsets], axis=2), tau - (low @ known).T, tau, np.full(len(starts), number)))
+    if not parts:
+        raise DataError(f"{log.name}: no stretch without gaps is long enough")
+    Y, rest, tau = (np.concatenate([p[k] for p in parts], axis=1) for k in range(3))
+    return Y, rest, tau, np.concatenate([p[3] for p in parts])
+
+
+def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """Weighted estimate, its covariance for autocorrelated residuals, and the joints' weights."""
+    n, _, columns = Y.shape
+    weights = np.ones(n)
+    for _ in range(4):
+        A = sum(w**2 * y.T @ y for w, y in zip(weights, Y, strict=True))
+        b = sum(w**2 * y.T @ r for w, y, r in zip(weights, Y, rest, strict=True))
+        pinv = np.linalg.pinv(A, rcond=1e-10, hermitian=True)
+        x = pinv @ b
+        noise = np.sqrt(np.mean((rest - Y @ x) ** 2, axis=1))
+        weights = 1 / np.maximum(noise, 1e-3 * np.median(noise) + 1e-12)
+    meat = np.zeros((columns, columns))
+    for w, y, r in zip(weights, Y, rest, strict=True):
+        e = w * (r - y @ x)
+        correlation, _ = autocorrelation(e, stretch)
+        for number in np.unique(stretch):
+            part = w * y[stretch == number]
+            meat += e @ e / len(e) * part.T @ convolved(part, correlation)
+    return x, pinv @ meat @ pinv, weights
+
+
+def _possible(arm: Arm, Y: NDArray, rest: NDArray, weights: NDArray, x: NDArray) -> NDArray:
+    """Parameters (10,) of a possible body."""
+    A = sum(w**2 * y.T @ y for w, y in zip(weights, Y, strict=True))
+    b = sum(w**2 * y.T @ r for w, y, r in zip(weights, Y, rest, strict=True))
+    size = 0.1
+    stand_in = Inertia.from_com(
+        max(float(x[0]), 0.1), arm.tool_pose[:3, 3], np.eye(3) * max(float(x[0]), 0.1) * size**2
+    )
+    prior = Prior(stand_in.pseudo_inertia[None], stand_in.theta, False)
+    found = consistent_fit(
+        System(np.asarray(A), np.asarray(b), np.array(0.0)), prior, BELIEF, x[inertial.SIZE :], np.zeros(arm.n, bool)
+    )
+    return found.theta
+
+
+def _com_std(x: NDArray, covariance: NDArray) -> NDArray:
+    """Standard deviations (3,) of the centre, from those of mass and first moments."""
+    mass, com = x[0], x[1:4] / x[0]
+    J = np.zeros((3, 4))
+    J[:, 0], J[:, 1:] = -com / mass, np.eye(3) / mass
+    return np.sqrt(np.maximum(np.diag(J @ covariance[:4, :4] @ J.T), 0.0))

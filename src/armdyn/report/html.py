@@ -1,0 +1,84 @@
+"""Pieces of a page: text is escaped here and nowhere else, figures are inline SVG."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+STYLE = """
+body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1c2733;background:#fff}
+h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid #d5dce4}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.5rem 0}
+td,th{padding:.15rem .7rem;text-align:right;border-bottom:1px solid #eef1f4}th{text-align:right;color:#51606f}
+td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}
+.big{font-size:1.35rem}.warn{background:#fff4e0;padding:.4rem .8rem;border-left:4px solid #d98a00}
+details{margin:.5rem 0}@media print{details{display:block}h2{break-after:avoid}svg,tr{break-inside:avoid}}
+"""
+
+
+def document(title: str, *parts: str) -> str:
+    """A whole page."""
+    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
+    body = "\n".join(parts)
+    return f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}</style></head>\n<body>{body}</body></html>\n'
+
+
+def heading(text: str, level: int = 2) -> str:
+    """A heading."""
+    return f"<h{level}>{escape(text)}</h{level}>"
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """A paragraph; `kind` may be "big" or "warn"."""
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+
+
+def listing(items: Iterable[str]) -> str:
+    """A list with bullets."""
+    return "<ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>"
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; cells that are `Markup` are not escaped."""
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join("<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def _cell(cell: str) -> str:
+    return cell if isinstance(cell, Markup) else escape(cell)
+
+
+def svg(figure: Any) -> str:
+    """A matplotlib figure as inline SVG, and the figure closed."""
+    import matplotlib.pyplot as plt
+
+    stream = io.StringIO()
+    figure.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
+    plt.close(figure)
+    text = stream.getvalue()
+    # Without the XML heading; two decimals are finer than any screen.
+    return re.sub(r"(\d+\.\d\d)\d+", r"\1", text[text.index("<svg") :])
+
+
+def confidence_bar(value: float, std: float, scale: float) -> Markup:
+    """A small picture of a value with its 95 % interval, on a scale from -1 to 1."""
+    width, middle = 140, 70
+    at = middle + 62 * max(-1.0, min(1.0, value / scale))
+    half = 62 * min(2.0, 1.96 * std / scale)
+    left, right = max(2.0, at - half), min(width - 2.0, at + half)
+    return Markup(
+        f'<svg width="{width}" height="12" role="img">'
+        f'<line x1="{middle}" x2="{middle}" y1="0" y2="12" stroke="#d5dce4"/>'
+        f'<line x1="{left:.1f}" x2="{right:.1f}" y1="6" y2="6" stroke="#7aa5d8" stroke-width="5"/>'
+        f'<circle cx="{at:.1f}" cy="6" r="3" fill="#14375e"/></svg>'
+    )
