@@ -129,13 +129,20 @@ FOLDABLE: dict[str, Callable[..., float]] = {
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
     "neg": lambda a: -a,
-    "div": lambda a, b: a / b if b else math.nan if not a or math.isnan(a) else math.copysign(math.inf, a * math.copysign(1, b)),
+    "div": lambda a, b: (
+        a / b if b else math.nan if not a or math.isnan(a) else math.copysign(math.inf, a * math.copysign(1, b))
+    ),
     "sin": lambda a: math.sin(a) if math.isfinite(a) else math.nan,
     "cos": lambda a: math.cos(a) if math.isfinite(a) else math.nan,
 }
 
 # Operations of one or two arguments that mean the same here as in CasADi.
-SAME = ["add", "sub", "mul", "div", "neg", "exp", "log", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "fmod", "fabs", "sign", "copysign", "erf", "fmin", "fmax", "pow", "lt", "le", "eq", "ne", "not", "and", "or", "if_else_zero", "log1p", "expm1", "hypot", "remainder"]
+SAME = (
+    "add", "sub", "mul", "div", "neg", "exp", "log", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
+    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "fmod", "fabs", "sign", "copysign", "erf",
+    "fmin", "fmax", "pow", "lt", "le", "eq", "ne", "not", "and", "or", "if_else_zero", "log1p", "expm1", "hypot",
+    "remainder",
+)  # fmt: skip
 
 
 @cache

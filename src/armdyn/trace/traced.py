@@ -164,9 +164,7 @@ class Traced:
             self._programs[key] = self.make_program(subject, variant)
         return self._programs[key]
 
-    def make_program(
-        self, subject: Subject, variant: Variant, fold: bool | tuple[str, ...] = False
-    ) -> Program:
+    def make_program(self, subject: Subject, variant: Variant, fold: bool | tuple[str, ...] = False) -> Program:
         """Like `program`, never remembered; with `fold` bound data (all, or those named) become constants."""
         sizes = subject.trace_sizes
         folded = fold if isinstance(fold, tuple) else self.bound if fold else ()
