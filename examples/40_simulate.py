@@ -16,6 +16,7 @@ class Reach:
     n, duration = 6, 2.0
 
     def __call__(self, t):
+        """Positions, velocities and accelerations at times t."""
         t, w, a = np.asarray(t)[..., None] + np.zeros(6), np.pi, np.radians(20)
         return a * (1 - np.cos(w * t)), a * w * np.sin(w * t), a * w**2 * np.cos(w * t)
 

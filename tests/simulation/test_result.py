@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import armdyn
 from armdyn.control.computed_torque import ComputedTorque
 from armdyn.control.pd import PD
 from armdyn.errors import ArmdynError, ReadError
@@ -67,3 +68,23 @@ def test_what_cannot_be_saved_is_said(result, planar, swing):
         batch.save("run.csv")
     with pytest.raises(ArmdynError, match="run: expected 1 indices"):
         batch.run()
+
+
+def test_runs_become_logs(result, planar, tmp_path):
+    """As arrays, and through a file that `read_log` reads: the same numbers, whatever instruments did to them."""
+    log = result.to_log()
+    assert np.array_equal(log.q, result.q)
+    assert np.array_equal(log.tau, result.tau)
+    read = armdyn.read_log(result.save(tmp_path / "run.csv"), planar)
+    assert np.allclose(read.q, result.q, atol=1e-12)
+    sensors = armdyn.Sensors(resolution=1e-5, tau_noise=0.01, jitter=2e-5, lost=0.02, doubled=0.02)
+    (tmp_path / "raw.csv").write_text(sensors.record(result).csv())
+    measured = armdyn.read_log(tmp_path / "raw.csv", planar)
+    assert np.abs(np.interp(measured.t, result.t, result.q[:, 0]) - measured.q[:, 0]).max() < 1e-3
+
+
+def test_a_page_about_a_run(result, tmp_path):
+    text = armdyn.report(result, tmp_path / "run.html").read_text()
+    assert "Simulation: swing" in text
+    assert text.count("<svg") >= 3
+    assert "<script" not in text

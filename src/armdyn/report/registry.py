@@ -14,6 +14,7 @@ from armdyn.files import write_whole
 # the class's name, so that a report imports nothing but what it shows.
 PAGES = {
     "armdyn.identification.fit.Fit": "armdyn.report.fit_page",
+    "armdyn.simulation.result.SimulationResult": "armdyn.report.simulation_page",
 }
 
 

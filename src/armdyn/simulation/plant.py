@@ -15,6 +15,8 @@ from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
 from armdyn.simulation.payload import Change, Drop, PickUp
 
+ENGINES = ("armdyn", "mujoco")
+
 
 class Kind(NamedTuple):
     """What a plant's formula holds; all else is folded away."""
@@ -49,6 +51,8 @@ class Plant:
         From the time to (omega, omega_dot, acc), each (3,), of the base in base axes, gravity not included.
     theta : array_like, shape (..., 10 n), optional
         Inertial parameters instead of the arm's; leading axes are a batch of rollouts.
+    engine : {"armdyn", "mujoco"}
+        Who computes the motion. MuJoCo takes arm, friction, drives and saturation; its dry friction is soft.
     """
 
     arm: Arm
@@ -60,6 +64,7 @@ class Plant:
     wrench: Callable[[float], ArrayLike] | ArrayLike | None = None
     base_motion: Callable[[float], Any] | None = None
     theta: ArrayLike | None = None
+    engine: str = "armdyn"
 
     def __post_init__(self) -> None:
         if not isinstance(self.arm, Arm):
@@ -76,6 +81,8 @@ class Plant:
         self._set("changes", tuple(sorted(self.changes, key=lambda change: change.t)))
         if self.theta is not None:
             self._set("theta", self._theta())
+        if self.engine not in ENGINES:
+            raise ModelError(f"Plant: unknown engine {shown(self.engine)}; expected one of {', '.join(ENGINES)}")
         (require_movable_with_rotors if self.drive else require_movable)(
             self.arm, () if self.theta is not None else ("theta", "drive")
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from armdyn.simulation.payload import after_grip
 from armdyn.simulation.record import RUNAWAY, Record, outputs_of
 from armdyn.simulation.schedule import Schedule
 from armdyn.simulation.sensors import Instruments
+
+if TYPE_CHECKING:
+    from armdyn.simulation.mujoco_plant import MujocoRun
 
 Controller = Callable[[float, NDArray, NDArray, Reference], Any]
 # Samples between two looks at velocities and reports of progress.
@@ -61,7 +64,7 @@ def run_python(
     progress: Callable[[int], None],
 ) -> Record:
     """Run one rollout with a controller that is called at every sample."""
-    run = Run(schedule, q0, qd0)
+    run = _make_run(schedule, q0, qd0)
     record = Record.empty(schedule, 1, every, run.shapes)
     done, clock = 0, schedule.clock
     try:
@@ -82,14 +85,24 @@ def run_python(
     return record
 
 
-def _keep(record: Record, run: Run, steps: int) -> None:
+def _make_run(schedule: Schedule, q0: NDArray, qd0: NDArray) -> Run | MujocoRun:
+    """The plant on the engine it asks for."""
+    if schedule.plant.engine == "armdyn":
+        return Run(schedule, q0, qd0)
+    from armdyn.simulation.mujoco_plant import MujocoRun, check_engine
+
+    check_engine(schedule.plant)
+    return MujocoRun(schedule, q0, qd0)
+
+
+def _keep(record: Record, run: Run | MujocoRun, steps: int) -> None:
     if steps:
         record.watch(0, run.rows["qd"][:, 1 : steps + 1])
         record.keep(0, run.rows, steps)
 
 
 def _samples(
-    schedule: Schedule, run: Run, controller: Controller | Law, instruments: Instruments | None
+    schedule: Schedule, run: Run | MujocoRun, controller: Controller | Law, instruments: Instruments | None
 ) -> Iterator[int]:
     """Run period after period; the number of those done, after each."""
     m, delay, n = schedule.clock.substeps, schedule.clock.delay, schedule.plant.arm.n

@@ -118,7 +118,7 @@ def simulate(
         if progress is not None:
             progress(step / clock.steps)
 
-    compiled = isinstance(controller, Law) and native and sensors is None
+    compiled = isinstance(controller, Law) and native and sensors is None and plant.engine == "armdyn"
     notes = []
     if check and isinstance(controller, Law):
         from armdyn.simulation.stability import expected_instability
@@ -127,7 +127,10 @@ def simulate(
             warnings.warn(trouble, ArmdynWarning, stacklevel=2)
             notes.append(trouble)
     if not compiled and batch:
-        raise ShapeError("simulate: a batch of runs needs a control law without sensors; call simulate once a run")
+        raise ShapeError(
+            "simulate: a batch of runs needs a control law without sensors on armdyn's own engine; "
+            "call simulate once a run"
+        )
 
     def finished(record: Record) -> SimulationResult:
         return _result(schedule, record, wanted, batch, every, name, notes)
@@ -256,9 +259,22 @@ def _result(
     t = np.arange(rows) * (every * schedule.clock.period)
     arrays = {key: x[:, :rows].reshape(*batch, *x[:, :rows].shape[1:]) for key, x in record.arrays.items()}
     states = {key.removeprefix("law."): x for key, x in arrays.items() if key not in ("q", "qd", "tau")}
-    ref = [x[:: record.stride][:rows] for x in wanted]
+    q_ref, qd_ref, qdd_ref = (x[:: record.stride][:rows] for x in wanted)
     diverged = np.where(stopped < 0, np.nan, stopped * schedule.clock.h).reshape(batch)
+    arm = schedule.plant.arm
     return SimulationResult(
-        t, arrays["q"], arrays["qd"], arrays["tau"], *ref, diverged, schedule.plant.arm.joint_names, name,
-        record.complete, (*notes, *record.notes), states, schedule.plant.arm,
-    )  # fmt: skip
+        t=t,
+        q=arrays["q"],
+        qd=arrays["qd"],
+        tau=arrays["tau"],
+        q_ref=q_ref,
+        qd_ref=qd_ref,
+        qdd_ref=qdd_ref,
+        diverged=diverged,
+        joint_names=arm.joint_names,
+        name=name,
+        complete=record.complete,
+        notes=(*notes, *record.notes),
+        states=states,
+        arm=arm,
+    )

@@ -1,0 +1,175 @@
+"""`armdyn simulate ARM`: an arm under a controller along a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.errors import ArmdynError
+
+if TYPE_CHECKING:
+    from armdyn.control.protocol import Law
+    from armdyn.model.arm import Arm
+    from armdyn.simulation.payload import Change
+    from armdyn.simulation.result import SimulationResult
+    from armdyn.trajectory.protocol import Trajectory
+
+CONTROLLERS = ("pd", "computed-torque")
+SWING = "swing"
+
+Controller = Annotated[str, typer.Option(help=f"{' or '.join(CONTROLLERS)}.")]
+Reference = Annotated[
+    str, typer.Option(help=f"A trajectory file (.csv, .npz), or '{SWING}': all joints out by 0.3 and back.")
+]
+Duration = Annotated[float | None, typer.Option(help="Length of the run [s]; default that of the reference.")]
+Rate = Annotated[float, typer.Option(help="Samples of the controller a second [Hz].")]
+Bandwidth = Annotated[float, typer.Option(help="Of the controller [Hz]; gains follow from it.")]
+Payload = Annotated[
+    list[str] | None, typer.Option(help="MASS or MASS@TIME [kg, s]: picked up then; 0@TIME drops all. Repeatable.")
+]
+Out = Annotated[Path | None, typer.Option(help="Save the run: .npz, or .csv as a log.")]
+Report = Annotated[Path | None, typer.Option(help="Write a page about it: .html.")]
+
+
+def simulate(
+    arm: ArmName,
+    controller: Controller = "computed-torque",
+    reference: Reference = SWING,
+    duration: Duration = None,
+    rate: Rate = 1000.0,
+    substeps: Annotated[int, typer.Option(help="Steps of the integrator a sample.")] = 1,
+    delay: Annotated[float, typer.Option(help="From a sample to its torque [s], at most a sample.")] = 0.0,
+    bandwidth: Bandwidth = 5.0,
+    payload: Payload = None,
+    friction: Annotated[bool, typer.Option(help="Whether the arm's friction acts.")] = True,
+    motor_lag: Annotated[float, typer.Option(help="Time constant of the drives [s].")] = 0.0,
+    saturation: Annotated[bool, typer.Option("--saturation", help="Keep torques within the effort limits.")] = False,
+    engine: Annotated[str, typer.Option(help="armdyn, or mujoco (extra).")] = "armdyn",
+    out: Out = None,
+    report: Report = None,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Simulate an arm under a sampled controller, and judge the run. Ctrl-C keeps what was computed."""
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.simulation.plant import Plant
+    from armdyn.simulation.simulate import simulate as run
+
+    subject = resolve(arm, base, tip)
+    wanted = _reference(reference, subject)
+    plant = Plant(
+        subject,
+        friction=friction,
+        motor_lag=motor_lag,
+        saturation="limits" if saturation else None,
+        changes=[_change(text) for text in payload or ()],
+        engine=engine,
+    )
+    law = _law(controller, subject, wanted, bandwidth)
+    with _progress_bar() as progress:
+        result = run(
+            plant, law, wanted, duration, rate, substeps=substeps, delay=delay, hold=True, progress=progress,
+            name=f"{subject.name}, {controller}",
+        )  # fmt: skip
+    if out is not None:
+        result.save(out)
+    if report is not None:
+        from armdyn.report.registry import report as write
+
+        write(result, report)
+    print_json(summary(result)) if json else show(result)
+
+
+def _reference(text: str, arm: Arm) -> Trajectory:
+    """A trajectory from a file, or one that every arm can do: out from the middle of its range and back."""
+    import numpy as np
+
+    from armdyn.trajectory.spline import read_trajectory, spline
+
+    if text != SWING:
+        return read_trajectory(text)
+    lower, upper = arm.position_limits
+    bounded = np.isfinite(lower) & np.isfinite(upper)
+    middle = (np.where(bounded, lower, 0.0) + np.where(bounded, upper, 0.0)) / 2
+    start = np.where(bounded, middle, np.clip(0.0, lower, upper))
+    way = np.minimum(0.3, (upper - lower) / 4)
+    return spline([start, start + way, start], [0.0, 1.0, 2.0])
+
+
+def _law(name: str, arm: Arm, reference: Trajectory, bandwidth: float) -> Law:
+    """A control law with gains for a bandwidth: PD by the inertia that each joint feels at the start."""
+    import numpy as np
+
+    from armdyn.control.computed_torque import ComputedTorque
+    from armdyn.control.pd import PD
+    from armdyn.dynamics.drive import augmented_mass_matrix
+
+    if name not in CONTROLLERS:
+        raise ArmdynError(f"unknown controller '{name}'; expected {' or '.join(CONTROLLERS)}")
+    if name == "computed-torque":
+        return ComputedTorque.from_bandwidth(arm, bandwidth)
+    inertia, w = np.diag(augmented_mass_matrix(arm, reference(0.0).q)), 2 * np.pi * bandwidth
+    return PD(arm, inertia * w**2, 2 * inertia * w)
+
+
+def _change(text: str) -> Change:
+    """`2.5@1` is 2.5 kg at 1 s, `0@2` a drop at 2 s."""
+    from armdyn.simulation.payload import Drop, PickUp
+
+    mass, _, time = text.partition("@")
+    try:
+        kg, t = float(mass), float(time or 0.0)
+    except ValueError:
+        raise ArmdynError(f"--payload: expected MASS or MASS@TIME such as 2.5@1, got '{text}'") from None
+    return PickUp(t, kg, at_rest=False) if kg else Drop(t)
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Callable[[float], None]]:
+    """A bar on a terminal's error stream; gone when done."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("simulating", total=1.0)
+        yield lambda part: bar.update(task, completed=part)
+
+
+def summary(result: SimulationResult) -> dict[str, Any]:
+    """The run in numbers, SI units."""
+    m = result.metrics
+    return {
+        "name": result.name,
+        "samples": len(result.t),
+        "duration": float(result.t[-1]),
+        "complete": result.complete,
+        "notes": result.notes,
+        "joints": result.joint_names,
+        **{name: None if value is None else value.tolist() for name, value in m._asdict().items()},
+    }
+
+
+def show(result: SimulationResult) -> None:
+    """Print the run's metrics."""
+    from rich.console import Console
+
+    from armdyn.cli.show import number, print_table
+
+    m, console = result.metrics, Console(highlight=False)
+    rows = [
+        (name, *map(number, numbers))
+        for name, *numbers in zip(
+            result.joint_names, m.rms_error, m.max_error, m.settling_time, m.rms_torque, m.max_torque, strict=True
+        )
+    ]
+    heads = ("joint", "error rms ", "error max ", "settled [s] ", "torque rms ", "torque max ")
+    print_table(console, f"{result.name}: {result.t[-1]:g} s, {len(result.t)} samples (SI units)", heads, rows)
+    tip = "" if m.rms_tip_error is None else f"Tip error {m.rms_tip_error:.4g} m rms, {m.max_tip_error:.4g} m at most. "
+    console.print(f"{tip}Effort {m.effort:.4g} J.", markup=False)
