@@ -11,6 +11,10 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "armdyn.control.craig": ("Craig",),
+    "armdyn.control.modified_slotine_li": ("ModifiedSlotineLi",),
+    "armdyn.control.slotine_li": ("SlotineLi",),
+    "armdyn.control.unknowns": ("adapt",),
     "armdyn.control.guarded": ("Guarded",),
     "armdyn.control.disturbance_observer": ("DisturbanceObserver",),
     "armdyn.control.friction_feedforward": ("FrictionFeedforward",),

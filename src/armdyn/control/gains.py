@@ -61,7 +61,7 @@ def gains_from_poles(poles: ArrayLike) -> Gains:
 
 
 def pd_gains(arm: Arm, q: ArrayLike, bandwidth: ArrayLike, damping: ArrayLike = 1.0) -> Gains:
-    """Gains in torque for a PD law: those of a double integrator times the inertia of each joint at q, rotors included."""
+    """Gains of a PD law: those of a double integrator times the inertia of each joint at q, rotors included."""
     from armdyn.dynamics.drive import augmented_mass_matrix
 
     inertia = np.diagonal(augmented_mass_matrix(arm, q), axis1=-2, axis2=-1)

@@ -11,7 +11,7 @@ from armdyn.trace.traced import traced
 
 # Data of the model that laws take as parameters, so that a wrong model is a matter of numbers.
 MODEL = ("theta", "gravity", "drive")
-MODEL_SHAPES = {"theta": "10*n", "gravity": "3", "drive": "n, 4"}
+MODEL_SHAPES: dict[str, Any] = {"theta": "10*n", "gravity": "3", "drive": "n, 4"}
 
 
 @traced(q="n", qd="n", qdd="n", theta="10*n", gravity="3", drive="n, 4", returns={"tau": "n"})
