@@ -67,6 +67,30 @@ def test_parallel_axes_are_merged() -> None:
     assert text.startswith(r"\mathrm{pose} = \begin{bmatrix} c_{123} & -s_{123} & 0 & c_{1} + c_{12} + c_{123} \\")
 
 
+@armdyn.traced(x="2", returns={"zero": "", "square": "", "product": ""})
+def turns(subject: Any, x: Any) -> Any:
+    from armdyn.trace.symbols import ca
+
+    (c, s), (d, t) = ((ca.cos(x[i]), ca.sin(x[i])) for i in range(2))
+    # Written so that neither sin² + cos² = 1 nor an addition theorem applies to two terms at a time
+    zero = s**2 * d**2 - t**2 * c**2 + c**2 - d**2
+    return zero, 3 * (c * t + s * d) ** 2, (c * d - s * t) * d + 2 * s * d * t
+
+
+def test_shortest_of_equal_ways() -> None:
+    assert armdyn.latex(turns, two_link()).splitlines() == [
+        r"\mathrm{zero} = 0",
+        r"\mathrm{square} = 3 \, s_{12}^2",
+        r"\mathrm{product} = c_{1-2} \, c_{2}",
+    ]
+
+
+def test_parallel_axes_of_a_puma() -> None:
+    M_11 = armdyn.latex(armdyn.mass_matrix, armdyn.arms.puma3()).split("&")[0]
+    assert "_{3}" not in M_11  # in q2 and q2 + q3, as in the literature
+    assert M_11.count(r"\,") == 10
+
+
 def test_numbers_are_short() -> None:
     rows = [{"kind": "R", "a": 1 / 3, "alpha": 0.0, "d": 1.23456e-7, "theta": 0.0}]
     text = armdyn.latex(armdyn.forward_kinematics, armdyn.Arm.from_dh(rows), digits=3)

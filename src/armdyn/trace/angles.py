@@ -6,10 +6,11 @@ that sum only as cos a cos b - sin a sin b.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import permutations
 from typing import NamedTuple
 
-from armdyn.trace.sums import Cube, Key, Network, Sum, Turn, added, canonical, without
+from armdyn.trace.sums import Cube, Key, Network, Sum, Turn, added, canonical, multiplied, without
 
 
 class Merged(NamedTuple):
@@ -57,3 +58,60 @@ def square_free(network: Network, total: Sum) -> Sum:
                 y = total[partner]
                 total = added(added(total, {partner: y, cube: y}, -1.0), {rest: y})
     return total
+
+
+def one_square(network: Network, total: Sum, function: str) -> Sum:
+    """A sum with all squares of `function`, "sin" or "cos", written as 1 minus the other's.
+
+    What is left is unique: sums that are equal for all angles have the same terms, and zero has none.
+    """
+    other = {"sin": "cos", "cos": "sin"}[function]
+    for k, turn in list(network.turns.items()):
+        while squares := {c: x for c, x in total.items() if turn.function == function and c.count(k) >= 2}:
+            (((partner,), _),) = network.call(other, [dict(turn.angle)]).items()
+            total = added(total, squares, -1.0)
+            for cube, x in squares.items():
+                rest = without(cube, (k, k))
+                total = added(total, {rest: x, tuple(sorted((*rest, partner, partner))): -x})
+    return total
+
+
+class Composed(NamedTuple):
+    """An angle that is +-(first + sign * second); the sign in front is its parity."""
+
+    angle: Key
+    first: Key
+    second: Key
+    sign: int
+    parity: int
+
+
+def composed(network: Network, total: Sum) -> Iterator[Composed]:
+    """The angles of a sum that are sums or differences of two angles known in the network."""
+    known = sorted({turn.angle for turn in network.turns.values()})
+    own = {network.turns[k].angle for cube in total for k in cube if k in network.turns}
+    for first, second in permutations(known, 2):
+        for sign in (1, -1):
+            angle = added(dict(first), dict(second), sign)
+            parity, key = canonical(angle) if angle else (1.0, ())
+            if key in own and not own.isdisjoint((first, second)):
+                yield Composed(key, first, second, sign, int(parity))
+
+
+def split(network: Network, total: Sum, by: Composed) -> Sum:
+    """A sum with the sines and cosines of a composed angle written in those of its two parts."""
+    sin_a, cos_a = (network.call(f, [dict(by.first)]) for f in ("sin", "cos"))
+    sin_b, cos_b = (network.call(f, [dict(by.second)]) for f in ("sin", "cos"))
+    of_angle = {
+        "cos": added(multiplied(cos_a, cos_b), multiplied(sin_a, sin_b), -by.sign),
+        "sin": multiplied({(): by.parity}, added(multiplied(sin_a, cos_b), multiplied(cos_a, sin_b), by.sign)),
+    }
+    result: Sum = {}
+    for cube, c in total.items():
+        product: Sum = {(): c}
+        for k in cube:
+            turn = network.turns.get(k)
+            here = turn is not None and turn.angle == by.angle
+            product = multiplied(product, of_angle[turn.function] if here and turn else {(k,): 1.0})
+        result = added(result, product)
+    return result

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.trace.angles import merged, square_free
+from armdyn.trace.angles import composed, merged, one_square, split, square_free
 from armdyn.trace.graph import graph_of
 from armdyn.trace.program import Port, Program
 from armdyn.trace.sums import Network, Sum, added, common, multiplied, network_of, without
@@ -22,6 +22,8 @@ from armdyn.trace.traced import Subject, Traced
 # A text with more terms than this, or one that needs more on the way, is of no use to a reader.
 MOST_TERMS = 600
 MOST_ON_THE_WAY = 3000
+# Terms of an entry up to which shorter ways of writing it are sought: the search takes long for long ones.
+MOST_TO_SHORTEN = 40
 
 # Coefficients equal to this fraction are equal.
 SAME = 1e-12
@@ -147,9 +149,28 @@ def _written_out(network: Network) -> tuple[Network, list[Sum]]:
         else:
             meaning[k] = {(plain.literal(*network.literals[k]),): 1.0}
     outputs = [merge_turns(plain, opened(total)) for total in network.outputs]
+    if sum(map(len, outputs)) <= 2 * MOST_TERMS:  # shortening does not save more than half
+        outputs = [_shortest(plain, total) if len(total) <= MOST_TO_SHORTEN else total for total in outputs]
     if sum(map(len, outputs)) > MOST_TERMS:
         raise _TooLargeError(MOST_TERMS)
     return plain, outputs
+
+
+def _shortest(network: Network, total: Sum) -> Sum:
+    """The angles to write a sum in, and the squares of their sines and cosines, that take the fewest terms."""
+    best = min(total, *(merge_turns(network, way) for way in _squares(network, total)), key=len)
+    while True:
+        others = [split(network, best, by) for by in composed(network, best)]
+        ways = [merge_turns(network, way) for other in others for way in _squares(network, other)]
+        shorter = min(ways, key=len, default=best)
+        if len(shorter) >= len(best):
+            return best
+        best = shorter
+
+
+def _squares(network: Network, total: Sum) -> tuple[Sum, Sum]:
+    """A sum without squares of sines, and without squares of cosines."""
+    return one_square(network, total, "sin"), one_square(network, total, "cos")
 
 
 def merge_turns(network: Network, total: Sum) -> Sum:
