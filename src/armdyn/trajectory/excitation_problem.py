@@ -14,10 +14,16 @@ from armdyn.trajectory.excitation_regressor import excitation_gradient, excitati
 from armdyn.trajectory.fourier import Basis, FourierSeries, fourier_basis, peak_factor
 from armdyn.trajectory.information import condition_numbers, evaluate
 from armdyn.trajectory.interior_point import Bounds
+from armdyn.trajectory.motion_constraints import Constraint, penalty
 from armdyn.trajectory.motion_limits import MotionLimits
 
 # Samples a period and harmonic at which limits are imposed: between them a series rises by 0.3 % at most.
 GRID = 40
+# Slack that searches aim for, so that constraints hold between samples [part of a torque limit, m].
+MARGIN = 0.02
+# Samples a second at which constraints are checked, and sizes of the motion about its mean that are tried.
+CHECKS = 1000.0
+SIZES = (1.0, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +41,8 @@ class ExcitationProblem:
     criterion: str
     unit_columns: bool
     robust: bool  # for the worst of the usual choices of base columns, or for that of `base` alone
-    given: NDArray | None  # information (c, c) that logs hold already
+    given: NDArray | None = None  # information (c, c) that logs hold already
+    constraints: tuple[Constraint, ...] = ()
 
     @cached_property
     def directions(self) -> NDArray:
@@ -110,8 +117,8 @@ class ExcitationProblem:
         """The choices of base columns for which x is worst."""
         return self.forms[np.argsort(-self.conditions(x), kind="stable")[:count]]
 
-    def value(self, x: NDArray, forms: NDArray, power: float) -> tuple[float, NDArray]:
-        """The criterion and its exact gradient (n, m)."""
+    def value(self, x: NDArray, forms: NDArray, power: float, weight: float = 0.0) -> tuple[float, NDArray]:
+        """The criterion with `weight` times the penalties of the constraints, and its exact gradient (n, m)."""
         states = self.states(x)
         W = self.rows(states)
         S = W.T @ W if self.given is None else W.T @ W + self.given
@@ -121,7 +128,12 @@ class ExcitationProblem:
         # d f = sum(slope * dS), dS = dW' W + W' dW
         weights = (2 * W @ found.slope).reshape(len(self.times), self.base.source.n, -1) * self.row_weights
         dq, dqd, dqdd = excitation_gradient(self.base, *states, weights)
-        return found.value, dq.T @ self.basis.q + dqd.T @ self.basis.qd + dqdd.T @ self.basis.qdd
+        value = found.value
+        for constraint in self.constraints:
+            extra, pull = penalty(constraint, states, MARGIN)
+            value += weight * extra
+            dq, dqd, dqdd = (d + weight * p for d, p in zip((dq, dqd, dqdd), pull, strict=True))
+        return value, dq.T @ self.basis.q + dqd.T @ self.basis.qd + dqdd.T @ self.basis.qdd
 
     def score(self, x: NDArray) -> float:
         """The plain criterion for the worst choice of base columns: what candidates are compared by."""
@@ -129,6 +141,22 @@ class ExcitationProblem:
             return float(self.conditions(x).max())
         found = evaluate(self.information(x), self.forms[:1], self.criterion, 1e3, self.unit_columns)
         return np.inf if found is None else found.value
+
+    def worst_slack(self, x: NDArray) -> tuple[float, str]:
+        """The least slack of all constraints on a fine grid, and whose it is."""
+        t = np.linspace(0.0, self.duration, int(np.ceil(self.duration * CHECKS)) + 1)
+        states = tuple(self.series(x)(t))
+        slacks = [(float(c.slack(states).min(initial=np.inf)), c.name) for c in self.constraints]  # type: ignore[arg-type]
+        return min(slacks, default=(np.inf, ""))
+
+    def repaired(self, x: NDArray) -> NDArray | None:
+        """x if it keeps all constraints, else made smaller about its mean position until it does; None if never."""
+        mean = np.outer(x @ self.directions[0], self.directions[0])
+        for size in SIZES if self.constraints else ():
+            smaller = mean + size * (x - mean)
+            if self.worst_slack(smaller)[0] >= 0:
+                return smaller
+        return None if self.constraints else x
 
     def random_start(self, rng: np.random.Generator) -> NDArray:
         """A random point inside the bounds."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,15 +14,19 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.dynamics.base_parameters import BaseParameters, base_parameters
 from armdyn.errors import ArmdynError, LimitError
 from armdyn.model.arm import Arm
+from armdyn.trajectory.clearance import Clearance
 from armdyn.trajectory.excitation_problem import ExcitationProblem
 from armdyn.trajectory.fourier import FourierSeries
+from armdyn.trajectory.held_information import held_information
 from armdyn.trajectory.information import CRITERIA, condition_numbers
 from armdyn.trajectory.interior_point import minimize_inside
+from armdyn.trajectory.motion_constraints import Constraint, TipBox, TorqueLimits
 from armdyn.trajectory.motion_limits import MotionLimits, violations
 from armdyn.trajectory.multi_start import Candidate, Standing, Stop, multi_start
 
 # Stages of a search: power of the soft maxima, weight of the barriers. Blunt at first, then sharp.
 STAGES = ((3.0, 0.2), (6.0, 0.06), (12.0, 0.02), (30.0, 6e-3), (60.0, 2e-3), (120.0, 5e-4))
+RIGOR = (1e1, 1e2, 1e3, 1e4, 1e5, 1e6)  # weights of constraints other than the joints' own limits
 STEPS = 100  # of a stage at most
 GAIN = 1e-4  # least gain of a step, in the logarithm of the criterion
 CHOICES = 6  # worst choices of base columns that a stage looks at
@@ -96,6 +101,11 @@ def excite(
     robust: bool | None = None,
     noise: ArrayLike | None = None,
     samples: int = 200,
+    given: Iterable[Any] = (),
+    max_torque: ArrayLike | bool = False,
+    tip_box: tuple[ArrayLike, ArrayLike] | None = None,
+    radius: ArrayLike | None = None,
+    boxes: ArrayLike = (),
     time_budget: float = 60.0,
     starts: int | None = None,
     seed: int = 0,
@@ -138,6 +148,17 @@ def excite(
         Standard deviations of the joints' torques; rows are weighted by their inverse. Default: equal.
     samples : int
         Samples over the duration at which the criterion is computed.
+    given : iterable of logs, optional
+        Motions that exist already, with `t` and `q` (a log), or trajectories: what counts is all together.
+    max_torque : True, float or array_like, shape (n,), optional
+        Keep the arm's torque limits, or these [N m or N], by its present model.
+    tip_box : pair of array_like, shape (3,), optional
+        Lower and upper corner of the tip's room in base axes [m]; infinite where open. Above a table of
+        height h: `((-inf, -inf, h), (inf, inf, inf))`.
+    radius : float or array_like, shape (n + 1,), optional
+        Of the capsules along the links that are to keep clear of each other and of `boxes` [m].
+    boxes : array_like, shape (B, 2, 3), optional
+        Lower and upper corners of obstacles in base axes [m].
     time_budget : float
         [s]; the best motion found until then is returned.
     starts : int, optional
@@ -170,8 +191,12 @@ def excite(
     base = base_parameters(arm)
     problem = ExcitationProblem(
         base, limits, float(duration), harmonics, frequency or 1 / duration, at_rest, samples,
-        _noise(arm, noise), criterion, unit_columns, (not unit_columns) if robust is None else robust, None,
+        _noise(arm, noise), criterion, unit_columns, (not unit_columns) if robust is None else robust,
+        constraints=_constraints(arm, max_torque, tip_box, radius, boxes),
     )  # fmt: skip
+    given = tuple(given)
+    if given:
+        problem = replace(problem, given=held_information(problem, given))
     if problem.directions.shape[1] < 2:
         raise LimitError(f"excite: {harmonics} harmonics cannot move and be at rest at both ends; give more")
 
@@ -183,6 +208,13 @@ def excite(
     if outcome.best is None or not np.isfinite(outcome.best.score):
         if outcome.interrupted:
             raise KeyboardInterrupt
+        if problem.constraints and outcome.best is not None:
+            slack, name = problem.worst_slack(outcome.best.x)
+            if slack < 0:
+                raise LimitError(
+                    f"excite: no motion was found that keeps all constraints; the last one misses '{name}' by "
+                    f"{-slack:.3g}; relax it, or allow more time"
+                )
         raise LimitError(
             "excite: no motion that shows all parameters was found within the limits and the time budget; "
             "allow a longer duration, more harmonics, wider limits or more time"
@@ -197,15 +229,16 @@ def excite(
 def _search(problem: ExcitationProblem, rng: np.random.Generator, k: int, stop: Stop) -> Candidate:
     """One search: from a random series through all stages."""
     x = problem.random_start(rng)
-    for power, weight in STAGES:
+    for (power, weight), rigor in zip(STAGES, RIGOR, strict=True):
         if stop():
             break
         forms = problem.worst_forms(x, CHOICES)
         x = minimize_inside(
-            lambda x, forms=forms, power=power: problem.value(x, forms, power),  # type: ignore[misc]
+            lambda x, forms=forms, power=power, rigor=rigor: problem.value(x, forms, power, rigor),  # type: ignore[misc]
             x, problem.bounds, weight=weight, steps=STEPS, tolerance=GAIN, stop=stop,
         ).x  # fmt: skip
-    return Candidate(problem.score(x), k, x)
+    kept = problem.repaired(x)
+    return Candidate(np.inf, k, x) if kept is None else Candidate(problem.score(kept), k, kept)
 
 
 def _check_result(found: Excitation) -> None:
@@ -213,11 +246,32 @@ def _check_result(found: Excitation) -> None:
     broken = violations(found.trajectory, found.limits)
     if broken:
         raise LimitError(f"excite: the motion found breaks limits ({broken}); this should not happen, please report it")
+    slack, name = found.problem.worst_slack(found.x)
+    if slack < 0:
+        raise LimitError(f"excite: the motion found breaks '{name}' by {-slack:.3g}; please report it")
     if found.condition_unit > BLIND:
         raise LimitError(
             f"excite: the best motion within the limits has condition number {found.condition_unit:.1e} (unit "
             "columns), so it does not show all parameters; allow a longer duration, more harmonics or wider limits"
         )
+
+
+def _constraints(
+    arm: Arm,
+    max_torque: ArrayLike | bool,
+    tip_box: tuple[ArrayLike, ArrayLike] | None,
+    radius: ArrayLike | None,
+    boxes: ArrayLike,
+) -> tuple[Constraint, ...]:
+    """What was asked for."""
+    found: list[Constraint] = []
+    if max_torque is not False:
+        found.append(TorqueLimits.of(arm, max_torque))
+    if tip_box is not None:
+        found.append(TipBox(arm, *tip_box))  # type: ignore[arg-type]
+    if radius is not None or np.size(boxes):
+        found.append(Clearance(arm, 0.0 if radius is None else radius, boxes))  # type: ignore[arg-type]
+    return tuple(found)
 
 
 def _noise(arm: Arm, noise: ArrayLike | None) -> NDArray:
