@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from armdyn.cli.app import app
-from armdyn.errors import LimitError
+from armdyn.errors import ArmdynError, LimitError
 
 
 def run(*arguments: str):
@@ -23,9 +23,16 @@ def run(*arguments: str):
 
 def test_it_writes_the_motion_and_says_how_good_it_is(tmp_path):
     out = tmp_path / "t.csv"
-    result = run("panda", "--duration", "10", "--starts", "1", "--rate", "100", "--out", str(out))
+    report = tmp_path / "t.html"
+    result = run(
+        "panda", "--duration", "10", "--starts", "1", "--rate", "100", "--out", str(out), "--report", str(report)
+    )  # fmt: skip
     assert result.exit_code == 0
     assert "of 43 + 14 columns" in result.stdout
+    page = report.read_text()
+    assert page.count("<img") == 4
+    assert "http" not in page
+    assert "Izz1" in page
     data = np.loadtxt(out, delimiter=",", skiprows=1)
     assert data.shape == (1001, 22)
     assert np.abs(data[:, 15:]).max() <= 8 + 1e-9
@@ -46,6 +53,11 @@ def test_nothing_is_written_for_an_arm_without_limits(tmp_path):
     with pytest.raises(LimitError, match="no velocity limit of joint 1"):
         run("stanford", "--out", str(tmp_path / "t.csv"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_noticed_before_the_search(tmp_path):
+    with pytest.raises(ArmdynError, match="there is no folder"):
+        run("panda", "--out", str(tmp_path / "no" / "t.csv"))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")

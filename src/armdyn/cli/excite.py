@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,10 @@ Acceleration = Annotated[float, typer.Option(help="Largest joint acceleration [r
 Velocity = Annotated[float | None, typer.Option(help="Largest joint velocity, where the arm's is larger or absent.")]
 Budget = Annotated[float, typer.Option(help="Time to search [s]; the best motion found until then is saved.")]
 Out = Annotated[Path, typer.Option(help="File to write: .csv, .npz, or .yaml/.json for ROS 2.")]
+Report = Annotated[Path | None, typer.Option(help="Page with plots to write (.html).")]
+Torque = Annotated[bool, typer.Option("--torque-limits", help="Keep the arm's torque limits, by its present model.")]
+Table = Annotated[float | None, typer.Option(help="Keep the tip above this height [m].")]
+Radius = Annotated[float | None, typer.Option(help="Keep links of this radius clear of each other [m].")]
 Criterion = Annotated[str, typer.Option(help="condition, log-det or min-singular.")]
 Periodic = Annotated[bool, typer.Option("--periodic", help="Do not start and end at rest: for repeated periods.")]
 Unit = Annotated[bool, typer.Option("--unit-columns", help="Judge columns scaled to unit length, not SI units.")]
@@ -34,11 +39,15 @@ def excite(
     criterion: Criterion = "condition",
     unit_columns: Unit = False,
     periodic: Periodic = False,
+    torque_limits: Torque = False,
+    table: Table = None,
+    radius: Radius = None,
     time_budget: Budget = 60.0,
     starts: Annotated[int | None, typer.Option(help="Stop after so many searches; reproducible.")] = None,
     seed: Annotated[int, typer.Option(help="Of the random starts.")] = 0,
     rate: Annotated[float, typer.Option(help="Samples a second in the file.")] = 1000.0,
     out: Out = Path("trajectory.csv"),
+    report: Report = None,
     base: Base = None,
     tip: Tip = None,
     json: Json = False,
@@ -46,18 +55,27 @@ def excite(
     """Design a motion that shows an arm's parameters within its limits, and save it. Ctrl-C saves the best so far."""
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
+    from armdyn.errors import ArmdynError
     from armdyn.trajectory.excite import excite as design
     from armdyn.trajectory.save import save_trajectory
 
     subject = resolve(arm, base, tip)
+    for path in (out, *([report] if report else [])):
+        if not path.parent.is_dir():
+            raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'")
     with _progress_bar(time_budget) as progress:
         found = design(
             subject, duration, max_acceleration=max_acceleration, max_velocity=max_velocity, harmonics=harmonics,
             criterion=criterion, unit_columns=unit_columns, at_rest=not periodic, time_budget=time_budget,
-            starts=starts, seed=seed, progress=progress,
+            max_torque=torque_limits, tip_box=None if table is None else ((-inf, -inf, table), (inf, inf, inf)),
+            radius=radius, starts=starts, seed=seed, progress=progress,
         )  # fmt: skip
     kinds = [joint.kind for joint in subject.joints]
     save_trajectory(found.trajectory, out, rate=rate, joint_names=subject.joint_names, kinds=kinds)
+    if report is not None:
+        from armdyn.cli.excite_report import write_report
+
+        write_report(found, report)
     if json:
         print_json(summary(found) | {"file": str(out)})
     else:
