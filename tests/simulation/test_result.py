@@ -88,3 +88,17 @@ def test_a_page_about_a_run(result, tmp_path):
     assert "Simulation: swing" in text
     assert text.count("<svg") >= 3
     assert "<script" not in text
+
+
+def test_curves_of_a_batch(planar, swing):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    batch = simulate(Plant(planar, friction=False), PD(planar, 40.0, 4.0), swing, 0.01, q0=np.zeros((3, 2)))
+    figure = armdyn.plot_run(batch, "q", degrees=True)
+    lines = figure.axes[0].get_lines()
+    assert len(lines) == 4
+    assert np.allclose(lines[1].get_ydata(), np.degrees(batch.q[1, :, 0]))
+    assert "[deg]" in figure.axes[0].get_ylabel()
+    with pytest.raises(ArmdynError, match="unknown curve 'power'"):
+        armdyn.plot_run(batch, "power")

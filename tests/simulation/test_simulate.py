@@ -52,6 +52,16 @@ def test_work_of_drives_and_viscous_friction_balance_the_energy(planar):
     assert abs(E[-1] - E[0] - work + loss) < 1e-5 * peak
 
 
+def test_a_free_joint_keeps_its_momentum(planar):
+    """Without gravity nothing depends on q1: whatever joint 2 does, p1 = (M qd)_1 stays (error of the integrator)."""
+    arm = planar.with_gravity([0, 0, 0])
+    kick = lambda t, q, qd, ref: [0.0, 3 * np.sin(20 * t)]  # noqa: E731
+    result = simulate(rigid(arm), kick, [0.0, 0.0], 2.0, qd0=[0.5, -1.0])
+    p = armdyn.generalized_momentum(arm, result.q, result.qd)[:, 0]
+    assert np.ptp(result.qd[:, 0]) > 0.1
+    assert np.abs(p - p[0]).max() < 1e-9 * abs(p[0])
+
+
 def test_runge_kutta_has_order_four(planar):
     """Halving the step under held torques divides the error by 16."""
     torques = PD(planar, 5.0, 0.5)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from armdyn.control.protocol import Law, Reference
 from armdyn.simulation.advance import Step
@@ -147,6 +148,8 @@ def _unprefixed(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
 # -- compiled ------------------------------------------------------------------------------------------------
 
 _known: dict[tuple[Any, ...], Rollout] = {}
+# A user's law may hold anything that its formula depends on: its kernels live and die with the object.
+_users: WeakKeyDictionary[Law, dict[tuple[Any, ...], Rollout]] = WeakKeyDictionary()
 
 
 def plant_rollout(plant: Plant, kind: Kind, shared: frozenset[str]) -> Rollout:
@@ -166,12 +169,11 @@ def loop_rollout(
     def program() -> Program:
         return loop_program(plant, kind, law, shapes, timing)
 
-    if not law.is_known:
-        return make_rollout(program, shared, None)
     whole = (*key, shared, _backend())
-    if whole not in _known:
-        _known[whole] = make_rollout(program, shared, repr(key))
-    return _known[whole]
+    kept = _known if law.is_known else _users.setdefault(law, {})
+    if whole not in kept:
+        kept[whole] = make_rollout(program, shared, repr(key) if law.is_known else None)
+    return kept[whole]
 
 
 def _backend() -> str:

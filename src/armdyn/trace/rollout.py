@@ -72,8 +72,8 @@ class Rollout:
         """The arrays of all ports, checked."""
         arrays = [inputs[p.name] for p in self.inputs] + [outputs[p.name] for p in self.outputs]
         lanes, steps = np.shape(arrays[-1])[:2]
-        for port, array in zip(self._ports, arrays, strict=True):
-            _check(port, array, lanes, steps)
+        for k, (port, array) in enumerate(zip(self._ports, arrays, strict=True)):
+            _check(port, array, lanes, steps, is_output=k >= len(self.inputs))
         return arrays
 
     @staticmethod
@@ -111,13 +111,13 @@ class Rollout:
                 row[...] = result
 
 
-def _check(port: Port, array: NDArray, lanes: int, steps: int) -> None:
+def _check(port: Port, array: NDArray, lanes: int, steps: int, is_output: bool) -> None:
     """Native code trusts its pointers: whatever it will read or write must be there."""
+    whole = array.shape[:2] == (lanes, steps) and array.flags.writeable
     fits = (
         array.dtype == np.float64
         and array.ndim == 2 + len(port.shape)
-        and array.shape[0] in (1, lanes)
-        and array.shape[1] in (1, steps)
+        and (whole if is_output else array.shape[0] in (1, lanes) and array.shape[1] in (1, steps))
         and array.shape[2:] == port.shape
         and array.strides[2:] == strides(port)
         and array.flags.aligned
