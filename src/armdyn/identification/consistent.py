@@ -1,6 +1,6 @@
 """The physically consistent fit: possible bodies, friction that brakes, near to the prior.
 
-    minimise  x'Ax/2 - b'x + strength * sum_i D(P_i, P0_i) - BARRIER * sum log(friction)
+    minimise  x'Ax/2 - b'x + strength * sum_i D(P_i, P0_i) - barrier * sum log(friction)
 
 over all ten parameters of every link and the joint terms. It is convex, and its terms keep every iterate
 possible; Newton's method with a line search always ends, and its decrement bounds what is left to gain.
@@ -18,7 +18,8 @@ from armdyn.identification.prior import UNITS, Prior, hessian, pseudo_inertias
 
 BARRIER = 1e-2  # weight of the logarithms that keep friction positive, in units of half a squared sigma
 ENOUGH = 1e-9  # Newton decrement (squared, halved) at which the minimum is certified, in the same units
-MOST = 200  # iterations, far more than self-concordant functions of this kind need
+MOST = 100  # Newton steps a stage, far more than self-concordant functions need
+GENTLE = 1.0  # strength of the divergence from which Newton's method takes few steps
 FROM_BOUNDARY = 1e-3  # a body whose smallest eigenvalue relative to the prior is below this sits on the boundary
 
 
@@ -50,7 +51,20 @@ def consistent_fit(system: System, prior: Prior, strength: float, start: NDArray
     links = len(prior.theta)
     size = np.maximum(np.abs(start), 1e-6 * max(np.abs(start).max(initial=0.0), 1.0))
     x = np.concatenate([prior.theta, np.where(positive, np.maximum(start, 0.1 * size), start)])
-    problem = _Problem(system, prior, strength, positive, links)
+    # Weak divergences are steep walls: they are approached from where they are gentle.
+    stages = np.geomspace(max(strength, GENTLE), strength, 1 + max(0, int(np.ceil(np.log10(GENTLE / strength)))))
+    decrement, iterations = np.inf, 0
+    for stage in stages:
+        problem = _Problem(system, prior, float(stage), BARRIER * float(stage) / strength, positive, links)
+        x, decrement, more = _newton(problem, x)
+        iterations += more
+    theta = x[:links]
+    near = np.linalg.eigvals(prior.inverses @ pseudo_inertias(theta)).real.min(axis=1)
+    return Consistent(theta, x[links:], decrement, iterations, tuple(np.flatnonzero(near < FROM_BOUNDARY).tolist()))
+
+
+def _newton(problem: _Problem, x: NDArray) -> tuple[NDArray, float, int]:
+    """The minimum by Newton's method with a line search, what is left to gain there, and the number of steps."""
     value, decrement, iterations = problem.value(x), np.inf, 0
     while iterations < MOST:
         iterations += 1
@@ -69,15 +83,14 @@ def consistent_fit(system: System, prior: Prior, strength: float, start: NDArray
         if not found < value:
             break  # round-off: the decrement says how far from the minimum this is
         x, value = x + length * step, found
-    theta = x[:links]
-    near = np.linalg.eigvals(prior.inverses @ pseudo_inertias(theta)).real.min(axis=1)
-    return Consistent(theta, x[links:], decrement, iterations, tuple(np.flatnonzero(near < FROM_BOUNDARY).tolist()))
+    return x, decrement, iterations
 
 
 class _Problem(NamedTuple):
     system: System
     prior: Prior
     strength: float
+    barrier: float
     positive: NDArray
     links: int
 
@@ -88,7 +101,7 @@ class _Problem(NamedTuple):
             return np.inf
         fit = x @ self.system.A @ x / 2 - self.system.b @ x
         divergence = np.einsum("ijk,ikj->", self.prior.inverses, bodies) - np.linalg.slogdet(bodies)[1].sum()
-        return float(fit + self.strength * divergence - BARRIER * np.log(own).sum())
+        return float(fit + self.strength * divergence - self.barrier * np.log(own).sum())
 
     def derivatives(self, x: NDArray) -> tuple[NDArray, NDArray]:
         inverses = np.linalg.inv(pseudo_inertias(x[: self.links]))
@@ -97,6 +110,6 @@ class _Problem(NamedTuple):
         gradient[: self.links] += self.strength * np.einsum("ijk,akj->ia", difference, UNITS).ravel()
         H[: self.links, : self.links] += self.strength * hessian(inverses)
         k = self.links + np.flatnonzero(self.positive)
-        gradient[k] -= BARRIER / x[k]
-        H[k, k] += BARRIER / x[k] ** 2
+        gradient[k] -= self.barrier / x[k]
+        H[k, k] += self.barrier / x[k] ** 2
         return gradient, H

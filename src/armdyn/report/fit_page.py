@@ -136,7 +136,7 @@ def advice(fit: Fit) -> list[str]:
     if fit.weak:
         links = sorted({name.strip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") for name in fit.weak[:12]})
         found.append(
-            f"{len(fit.weak)} parameters are less certain than large ({', '.join(fit.weak[:8])} ...): log faster motion "
+            f"{len(fit.weak)} parameters are weak ({', '.join(fit.weak[:8])} ...): log faster motion "
             f"that turns joints up to {', '.join(x for x in links if x)} together, as armdyn.excite designs."
         )
     if fit.held_out > 1.5 * fit.rel_error:

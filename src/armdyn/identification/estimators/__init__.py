@@ -1,0 +1,1 @@
+"""Estimators: one family a file, settings in the constructor, `fit(data) -> Estimate`."""

@@ -1,0 +1,159 @@
+"""Estimators that learn sample by sample: LMS, recursive least squares, and the Kalman (minimum variance) estimator.
+
+Each has `init()` and `step(state, Y, tau) -> state`, and `fit(data)` runs over all samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ArmdynError
+from armdyn.identification.estimators.data import Data, Estimate, estimate
+
+
+class LmsFacts(NamedTuple):
+    """What chapter 5 of Kapadia's thesis says about an LMS run before it is made."""
+
+    time_constant: float  # slowest, in samples: 1 / smallest singular value of gain R   (5.6)
+    stable: bool  # whether every sample's transition 1 - gain H H' contracts
+    correlation: NDArray  # R (p, p), mean of H H'
+    noise_gain: float  # |R^-1|, by which noise and unmodelled torques bias the estimate   (5.4)
+
+
+@dataclass(frozen=True, eq=False)
+class Lms:
+    """Least mean squares, Kapadia (5.1): x + gain H (tau - H'x), columns scaled as `gain` (p,) says.
+
+    `most_stable` corrects along the fastest-converging mode of each sample alone (7.2.2): the eigenvector of
+    the transition matrix 1 - gain H H' with the eigenvalue of least magnitude.
+    """
+
+    gain: ArrayLike
+    most_stable: bool = False
+
+    def init(self, p: int) -> NDArray:
+        """The state: the estimate."""
+        return np.zeros(p)
+
+    def step(self, x: NDArray, Y: NDArray, tau: NDArray) -> NDArray:
+        """The estimate after one sample: Y (n, p), tau (n,)."""
+        correction = np.asarray(self.gain, float) * (Y.T @ (tau - Y @ x))
+        if not self.most_stable:
+            return x + correction
+        root = np.sqrt(np.broadcast_to(np.asarray(self.gain, float), x.shape))
+        # In coordinates x / root the transition is symmetric: 1 - (Y root)'(Y root).
+        scaled = Y * root
+        values, vectors = np.linalg.eigh(scaled @ scaled.T)
+        mode = vectors[:, int(np.argmin(np.abs(1 - values)))] @ scaled
+        mode = mode / max(float(np.linalg.norm(mode)), 1e-300)
+        return x + root * mode * (mode @ (correction / np.maximum(root, 1e-300)))
+
+    def fit(self, data: Data) -> Estimate:
+        """The estimate after all samples."""
+        x = self.init(data.Y.shape[2])
+        for Y, tau in zip(data.Y, data.tau, strict=True):
+            x = self.step(x, Y, tau)
+        return _at_the_end(data, x, np.zeros((len(x),) * 2))
+
+    def facts(self, data: Data) -> LmsFacts:
+        """Speed, stability and noise gain of a run over the data."""
+        gain = np.broadcast_to(np.asarray(self.gain, float), data.Y.shape[2:])
+        R = np.einsum("knp,knq->pq", data.Y, data.Y) / len(data.Y)
+        root = np.sqrt(gain)
+        values = np.linalg.eigvalsh(R * np.outer(root, root))
+        largest = max(float(np.linalg.norm(Y * root, 2)) ** 2 for Y in data.Y)
+        smallest = float(np.linalg.eigvalsh(R)[0])
+        return LmsFacts(
+            1 / values[0] if values[0] > 0 else np.inf, largest < 2, R, 1 / smallest if smallest > 0 else np.inf
+        )
+
+
+class Belief(NamedTuple):
+    """An estimate and its covariance."""
+
+    x: NDArray  # (p,)
+    P: NDArray  # (p, p)
+
+
+@dataclass(frozen=True, eq=False)
+class RecursiveLeastSquares:
+    """Least squares with exponential forgetting; `start` is the variance of the parameters before any sample."""
+
+    forgetting: float = 1.0
+    start: float = 1e6
+
+    def __post_init__(self) -> None:
+        if not 0 < self.forgetting <= 1:
+            raise ArmdynError(f"RecursiveLeastSquares: expected forgetting in (0, 1], got {self.forgetting}")
+
+    def init(self, p: int) -> Belief:
+        """Nothing known."""
+        return Belief(np.zeros(p), self.start * np.eye(p))
+
+    def step(self, state: Belief, Y: NDArray, tau: NDArray) -> Belief:
+        """The belief after one sample."""
+        return _updated(Belief(state.x, state.P / self.forgetting), Y, tau, np.eye(len(tau)))
+
+    def fit(self, data: Data) -> Estimate:
+        """The estimate after all samples."""
+        state = self.init(data.Y.shape[2])
+        for Y, tau in zip(data.Y, data.tau, strict=True):
+            state = self.step(state, Y, tau)
+        e = data.residuals(state.x)
+        return _at_the_end(data, state.x, float(np.mean(e**2)) * state.P)
+
+
+@dataclass(frozen=True, eq=False)
+class KalmanEstimator:
+    """Minimum variance: torque noise (n, n) or (n,) deviations, and parameters that drift by `drift` a sample."""
+
+    noise: ArrayLike
+    prior: ArrayLike | None = None
+    covariance: ArrayLike | None = None
+    drift: ArrayLike = 0.0
+
+    def init(self, p: int) -> Belief:
+        """The prior."""
+        x = np.zeros(p) if self.prior is None else np.asarray(self.prior, float)
+        return Belief(x, 1e6 * np.eye(p) if self.covariance is None else np.asarray(self.covariance, float))
+
+    def step(self, state: Belief, Y: NDArray, tau: NDArray) -> Belief:
+        """The belief after one sample."""
+        noise = np.asarray(self.noise, float)
+        R = noise if noise.ndim == 2 else np.diag(np.broadcast_to(noise, tau.shape) ** 2)
+        drift = np.diag(np.broadcast_to(np.asarray(self.drift, float), state.x.shape) ** 2)
+        return _updated(Belief(state.x, state.P + drift), Y, tau, R)
+
+    def fit(self, data: Data) -> Estimate:
+        """The estimate after all samples."""
+        state = self.init(data.Y.shape[2])
+        for Y, tau in zip(data.Y, data.tau, strict=True):
+            state = self.step(state, Y, tau)
+        return _at_the_end(data, state.x, state.P)
+
+
+def expected_bias(data: Data, x: NDArray, regressor_noise: NDArray, unmodelled: NDArray) -> NDArray:
+    """Expected error of least squares and LMS: Kapadia (5.2), corrected by the factor 1/K.
+
+    -(R + C)^-1 (C x - mean of H nu) for measured regressors whose errors have correlation C (p, p) and unmodelled
+    torques nu (N, n). `data` holds the true regressors.
+    """
+    R = np.einsum("knp,knq->pq", data.Y, data.Y) / len(data.Y)
+    mean = np.einsum("knp,kn->p", data.Y, unmodelled) / len(data.Y)
+    return -np.linalg.solve(R + regressor_noise, regressor_noise @ x - mean)
+
+
+def _updated(state: Belief, Y: NDArray, tau: NDArray, R: NDArray) -> Belief:
+    PY = state.P @ Y.T
+    gain = np.linalg.solve(Y @ PY + R, PY.T).T
+    P = state.P - gain @ PY.T
+    return Belief(state.x + gain @ (tau - Y @ state.x), (P + P.T) / 2)
+
+
+def _at_the_end(data: Data, x: NDArray, covariance: NDArray) -> Estimate:
+    rows = data.weighted(1.0)[0]
+    return estimate(data, x, np.ones(data.tau.shape[1]), covariance, rows, int(np.linalg.matrix_rank(rows)))

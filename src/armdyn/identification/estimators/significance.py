@@ -1,0 +1,95 @@
+"""Significance analysis: columns and directions that data cannot tell from noise are left out.
+
+Kapadia, section 4.3: columns scaled by torque sensitivities; deletion of insensitive columns (a), of near
+dependencies by singular vectors (b), and of the weakest directions (c).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ArmdynError
+from armdyn.identification.estimators.data import Data, Estimate, estimate
+from armdyn.identification.estimators.least_squares import LeastSquares
+
+
+def sensitivities(data: Data) -> NDArray:
+    """Torque sensitivities (p,): |H'T| / |T|, how much of the torque each unit parameter accounts for."""
+    rows, torques = data.weighted(1.0)
+    return np.abs(rows.T @ torques) / max(float(np.linalg.norm(torques)), 1e-300)
+
+
+class Bound(NamedTuple):
+    """How far parameters can be off: Kapadia, equation (4.1), after Lawson and Hanson."""
+
+    error: float  # bound of |x - truth|; infinite if the regressor's error reaches its smallest singular value
+    condition: float
+
+
+def perturbation_bound(data: Data, x: NDArray, regressor_error: float, torque_error: float) -> Bound:
+    """The bound for a regressor off by `regressor_error` (spectral norm) and torques by `torque_error` (norm)."""
+    rows, torques = data.weighted(1.0)
+    values = np.linalg.svd(rows, compute_uv=False)
+    gain = 1 / values[-1] if values[-1] > 0 else np.inf
+    left = 1 - regressor_error * gain
+    if not left > 0:
+        return Bound(np.inf, float(values[0] * gain))
+    residual = float(np.linalg.norm(torques - rows @ x))
+    error = gain * (regressor_error * (float(np.linalg.norm(x)) + gain * residual) + torque_error) / left
+    return Bound(float(error), float(values[0] * gain))
+
+
+@dataclass(frozen=True)
+class Significance:
+    """Least squares on what is significant.
+
+    `sensitivity`: columns below this fraction of the largest contribution are deleted. `condition`: near
+    dependencies are deleted until the scaled regressor is at least this well conditioned. `weakest`: so many
+    directions of least singular value are left out of the solution.
+    """
+
+    sensitivity: float = 0.0
+    condition: float = np.inf
+    weakest: int = 0
+
+    def __post_init__(self) -> None:
+        if self.weakest < 0 or self.sensitivity < 0 or self.condition < 1:
+            raise ArmdynError("Significance: expected sensitivity >= 0, condition >= 1 and weakest >= 0")
+
+    def kept(self, data: Data) -> NDArray:
+        """Positions of the columns that stay."""
+        weights = np.asarray(LeastSquares().fit(data).weights)
+        rows, torques = data.weighted(weights)
+        size = np.linalg.norm(rows, axis=0)
+        x = np.linalg.lstsq(rows, torques, rcond=None)[0]
+        share = size * np.abs(x)
+        k = np.flatnonzero((share >= self.sensitivity * share.max()) & (size > 0))
+        while len(k) > 1:
+            _, values, right = np.linalg.svd(rows[:, k] / size[k], full_matrices=False)
+            if values[0] <= self.condition * values[-1]:
+                break
+            # The largest entry of the weakest right singular vector is the column most nearly redundant.
+            k = np.delete(k, int(np.argmax(np.abs(right[-1]))))
+        return k
+
+    def fit(self, data: Data) -> Estimate:
+        """The estimate; deleted parameters are zero, with zero deviation."""
+        weights = np.asarray(LeastSquares().fit(data).weights)
+        rows, torques = data.weighted(weights)
+        k = self.kept(data)
+        size = np.linalg.norm(rows[:, k], axis=0)
+        left, values, right = np.linalg.svd(rows[:, k] / size, full_matrices=False)
+        rank = max(len(k) - self.weakest, 1)
+        strong = (right[:rank].T / values[:rank]) @ left[:, :rank].T
+        x, covariance = np.zeros(rows.shape[1]), np.zeros((rows.shape[1],) * 2)
+        x[k] = strong @ torques / size
+        e = torques - rows @ x
+        variance = float(e @ e) / max(len(e) - rank, 1)
+        covariance[np.ix_(k, k)] = (
+            variance * (right[:rank].T / values[:rank] ** 2) @ right[:rank] / np.outer(size, size)
+        )
+        return estimate(data, x, weights, covariance, rows[:, k] / size, rank)

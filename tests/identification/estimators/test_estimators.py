@@ -1,0 +1,240 @@
+"""Estimators on equations whose solution is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.errors import ArmdynError, ShapeError
+from armdyn.identification.estimators.data import Data
+from armdyn.identification.estimators.drive_gain import drive_gains
+from armdyn.identification.estimators.errors_in_variables import InstrumentalVariables, TotalLeastSquares
+from armdyn.identification.estimators.least_squares import LeastSquares, Reweighted
+from armdyn.identification.estimators.online import (
+    KalmanEstimator,
+    Lms,
+    RecursiveLeastSquares,
+    expected_bias,
+)
+from armdyn.identification.estimators.ridge import Ridge
+from armdyn.identification.estimators.significance import Significance, perturbation_bound, sensitivities
+
+SIGMA = np.array([0.02, 0.2])
+
+
+@pytest.fixture(scope="module")
+def problem():
+    rng = np.random.default_rng(0)
+    Y, x = rng.normal(size=(800, 2, 5)), np.array([1.0, -2.0, 0.5, 3.0, 0.0])
+    return Y, x, Y @ x + SIGMA * rng.normal(size=(800, 2))
+
+
+ALL = [
+    LeastSquares(),
+    LeastSquares(weigh=False),
+    Reweighted(),
+    Ridge(np.zeros(5), 1e6 * np.ones(5)),
+    Significance(),
+    TotalLeastSquares(),
+    Lms(0.01),
+    RecursiveLeastSquares(),
+    KalmanEstimator(SIGMA),
+]
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=lambda e: type(e).__name__)
+def test_all_find_the_truth(problem, estimator):
+    Y, x, tau = problem
+    found = estimator.fit(Data(Y, tau))
+    np.testing.assert_allclose(found.x, x, atol=0.06)
+    assert found.rank == 5
+
+
+def test_weights_pay(problem):
+    Y, _, tau = problem
+    weighted, plain = (LeastSquares(weigh=w).fit(Data(Y, tau)) for w in (True, False))
+    assert np.all(weighted.std < plain.std / 4)
+    np.testing.assert_allclose(1 / np.asarray(weighted.weights), SIGMA, rtol=0.1)
+
+
+def test_deviations_are_those_of_repeated_noise(problem):
+    Y, x, _ = problem
+    rng = np.random.default_rng(1)
+    runs = [LeastSquares().fit(Data(Y, Y @ x + SIGMA * rng.normal(size=(800, 2)))) for _ in range(200)]
+    np.testing.assert_allclose(np.std([r.x for r in runs], axis=0), runs[0].std, rtol=0.2)
+
+
+def test_recursive_and_kalman_equal_batch(problem):
+    Y, _, tau = problem
+    batch = LeastSquares(weigh=False).fit(Data(Y, tau)).x
+    np.testing.assert_allclose(RecursiveLeastSquares(start=1e10).fit(Data(Y, tau)).x, batch, atol=1e-6)
+    same = KalmanEstimator(np.ones(2), covariance=1e10 * np.eye(5)).fit(Data(Y, tau)).x
+    np.testing.assert_allclose(same, batch, atol=1e-6)
+
+
+def test_forgetting_follows_a_change(problem):
+    Y, x, _ = problem
+    moved = np.where(np.arange(800)[:, None] < 400, Y @ x, Y @ (x + 1))
+    np.testing.assert_allclose(RecursiveLeastSquares(forgetting=0.97).fit(Data(Y, moved)).x, x + 1, atol=1e-3)
+
+
+def test_outliers(problem):
+    Y, x, tau = problem
+    rng = np.random.default_rng(2)
+    hit = rng.random(tau.shape) < 0.1
+    spoiled = Data(Y, np.where(hit, tau + 20 * rng.random(tau.shape), tau))
+    robust, plain = (np.abs(e.fit(spoiled).x - x).max() for e in (Reweighted(), LeastSquares()))
+    assert robust < 0.1 * plain
+    weights = np.asarray(Reweighted().fit(spoiled).weights)
+    assert weights[hit].mean() < 0.3 * weights[~hit].mean()
+
+
+def test_ridge_moves_to_its_prior_along_a_curve(problem):
+    Y, _, tau = problem
+    prior = np.ones(5)
+    curve = Ridge(prior, np.ones(5)).curve(Data(Y, tau), 10.0 ** np.arange(-2, 10))
+    assert np.all(np.diff(curve.distances) < 0)
+    assert np.all(np.diff(curve.residuals) > 0)
+    np.testing.assert_allclose(Ridge(prior, np.ones(5), 1e12).fit(Data(Y, tau)).x, prior, atol=1e-3)
+
+
+def test_ridge_needs_square_roots_of_covariances():
+    # Kapadia (4.2) corrected: with the true statistics the Bayes estimate beats any other weighting.
+    rng = np.random.default_rng(3)
+    C, sigma = np.diag([4.0, 0.01]), 0.5
+    errors = {"right": [], "printed": []}
+    for _ in range(300):
+        x = rng.multivariate_normal([0, 0], C)
+        Y = rng.normal(size=(3, 1, 2))
+        data = Data(Y, Y @ x + sigma * rng.normal(size=(3, 1)))
+        rows, tau = Y[:, 0] / sigma, data.tau[:, 0] / sigma
+        for name, precision in (("right", np.linalg.inv(C)), ("printed", C @ C)):
+            errors[name].append(np.linalg.solve(rows.T @ rows + precision, rows.T @ tau) - x)
+    assert np.mean(np.square(errors["right"])) < 0.5 * np.mean(np.square(errors["printed"]))
+
+
+def nearly_double(Y):
+    """One more column, all but equal to the first."""
+    return np.concatenate([Y, Y[..., :1] + 1e-6 * np.random.default_rng(9).normal(size=(*Y.shape[:2], 1))], axis=2)
+
+
+class TestSignificance:
+    def test_deletes_what_does_not_matter(self, problem):
+        Y, _, tau = problem
+        kept = Significance(sensitivity=0.05).kept(Data(Y, tau))
+        np.testing.assert_array_equal(kept, [0, 1, 2, 3])
+        assert sensitivities(Data(Y, tau)).argmax() == 3
+
+    def test_near_dependencies_go(self, problem):
+        Y, _, tau = problem
+        twin = nearly_double(Y)
+        plain, careful = LeastSquares().fit(Data(twin, tau)), Significance(condition=100).fit(Data(twin, tau))
+        assert plain.condition > 1e5
+        assert careful.condition < 100
+        assert np.count_nonzero(careful.x) == 5
+        np.testing.assert_allclose(careful.rms, plain.rms, rtol=0.01)
+
+    def test_weakest_direction(self, problem):
+        Y, _, tau = problem
+        twin = nearly_double(Y)
+        found = Significance(weakest=1).fit(Data(twin, tau))
+        assert np.abs(found.x).max() < 5
+        assert np.abs(LeastSquares().fit(Data(twin, tau)).x).max() > 20
+
+    def test_bound_holds(self, problem):
+        Y, x, tau = problem
+        rng = np.random.default_rng(4)
+        for _ in range(20):
+            dY = 0.05 * rng.normal(size=Y.shape)
+            found = LeastSquares(weigh=False).fit(Data(Y + dY, tau))
+            error = np.linalg.norm(dY.reshape(-1, 5), 2)
+            bound = perturbation_bound(Data(Y + dY, tau), found.x, error, np.linalg.norm(tau - Y @ x))
+            assert np.linalg.norm(found.x - x) <= bound.error
+        assert perturbation_bound(Data(Y, tau), x, 1e9, 0.0).error == np.inf
+
+
+class TestNoisyRegressors:
+    def test_total_least_squares_has_no_bias(self):
+        rng = np.random.default_rng(5)
+        Y, x = rng.normal(size=(20000, 1, 3)), np.array([1.0, 2.0, -1.0])
+        noisy = Y + 0.5 * rng.normal(size=Y.shape) * [1, 1, 0]
+        data = Data(noisy, Y @ x + 0.5 * rng.normal(size=(20000, 1)))
+        assert np.abs(LeastSquares().fit(data).x - x).max() > 0.2
+        # Deviations of the columns in units of the torque's, exact for the third.
+        np.testing.assert_allclose(TotalLeastSquares([1.0, 1.0, 0.0]).fit(data).x, x, atol=0.05)
+
+    def test_instruments_have_no_bias(self):
+        rng = np.random.default_rng(6)
+        Y, x = rng.normal(size=(20000, 1, 3)), np.array([1.0, 2.0, -1.0])
+        data = Data(Y + 0.5 * rng.normal(size=Y.shape), Y @ x + 0.5 * rng.normal(size=(20000, 1)))
+        found = InstrumentalVariables(lambda _: Y).fit(data)
+        assert np.all(np.abs(found.x - x) < 4 * found.std)
+        np.testing.assert_allclose(found.x, x, atol=0.04)
+
+    def test_expected_bias_is_that_of_monte_carlo(self):
+        # Kapadia (5.2) with 1/K; regressor noise and unmodelled torque together.
+        rng = np.random.default_rng(7)
+        Y, x, s = rng.normal(size=(2000, 1, 2)), np.array([1.0, -2.0]), 0.3
+        unmodelled = 0.2 * np.tanh(Y @ [1.0, 1.0])
+        runs = [
+            LeastSquares(weigh=False).fit(Data(Y + s * rng.normal(size=Y.shape), Y @ x + unmodelled)).x
+            for _ in range(200)
+        ]
+        wanted = expected_bias(Data(Y, Y @ x), x, s**2 * np.eye(2), unmodelled)
+        np.testing.assert_allclose(np.mean(runs, axis=0) - x, wanted, atol=5e-3)
+
+
+class TestLms:
+    def test_convergence_is_as_fast_as_predicted(self, problem):
+        Y, x, _ = problem
+        lms = Lms(2e-3)
+        facts = lms.facts(Data(Y, Y @ x))
+        assert facts.stable
+        errors, estimate = [], lms.init(5)
+        for k in range(800):
+            estimate = lms.step(estimate, Y[k], Y[k] @ x)
+            errors.append(np.linalg.norm(estimate - x))
+        rate = -np.polyfit(np.arange(200, 800), np.log(errors[200:]), 1)[0]
+        # The slowest mode governs (5.6).
+        assert 1 / rate == pytest.approx(facts.time_constant, rel=0.3)
+
+    def test_too_large_a_gain_is_called_unstable(self, problem):
+        Y, _, tau = problem
+        assert not Lms(1.0).facts(Data(Y, tau)).stable
+
+    def test_most_stable_mode_converges_too(self, problem):
+        Y, x, tau = problem
+        np.testing.assert_allclose(Lms(0.02, most_stable=True).fit(Data(Y, tau)).x, x, atol=0.1)
+
+
+def test_drive_gains():
+    rng = np.random.default_rng(8)
+    arm, gains = armdyn.arms.planar2(), np.array([0.7, 0.25])
+    base = armdyn.base_parameters(arm)
+    loaded = arm.with_payload(1.5, [0.2, 0.0, 0.0], np.diag([0.0, 0.03, 0.03]))
+    states = rng.uniform(-2, 2, (2, 3, 300, 2))
+    free, full = (armdyn.inverse_dynamics(a, *s) for a, s in ((arm, states[0]), (loaded, states[1])))
+    # The payload's torque is known up to nothing here: weighed and measured on the bench.
+    known = full - armdyn.inverse_dynamics(arm, *states[1])
+    empty = np.zeros((300, 2, 0))
+    found = drive_gains(
+        (base.regressor(*states[0]), free / gains + 1e-3 * rng.normal(size=free.shape)),
+        (base.regressor(*states[1]), full / gains + 1e-3 * rng.normal(size=free.shape)),
+        (empty, known),
+    )
+    np.testing.assert_allclose(found.gains, gains, rtol=1e-3)
+    np.testing.assert_allclose(found.x, base.theta, atol=1e-2)
+
+
+def test_bad_data():
+    with pytest.raises(ShapeError, match="expected Y"):
+        Data(np.zeros((3, 2)), np.zeros(3))
+    with pytest.raises(ShapeError, match="2 equations for 5 parameters"):
+        Data(np.zeros((1, 2, 5)), np.zeros((1, 2)))
+    with pytest.raises(ShapeError, match="finite"):
+        Data(np.full((5, 2, 2), np.nan), np.zeros((5, 2)))
+    with pytest.raises(ArmdynError, match="forgetting"):
+        RecursiveLeastSquares(forgetting=0.0)
+    with pytest.raises(ShapeError, match="positive definite"):
+        Ridge(np.zeros(2), np.zeros(2))

@@ -1,0 +1,99 @@
+"""Derivatives of measured positions: exact motions, noise, and the thesis's Kalman filter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.errors import ArmdynError, ShapeError
+from armdyn.identification.differentiate import METHODS, best_cutoff, impulse, lowpass
+from armdyn.identification.kalman import filter_forward, triple_integrator
+
+DT = 0.002
+
+
+@pytest.fixture(scope="module")
+def motion():
+    t = np.arange(0, 8, DT)
+    w = 2 * np.pi * np.array([0.5, 0.8])
+    q = np.sin(np.outer(t, w)) + 0.3 * np.cos(np.outer(t, 2.2 * w))
+    qd = w * np.cos(np.outer(t, w)) - 0.3 * 2.2 * w * np.sin(np.outer(t, 2.2 * w))
+    qdd = -(w**2) * np.sin(np.outer(t, w)) - 0.3 * (2.2 * w) ** 2 * np.cos(np.outer(t, 2.2 * w))
+    return t, q, qd, qdd
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_derivatives_without_delay(motion, method):
+    _, q, qd, qdd = motion
+    found = armdyn.differentiate(q, DT, method=method, cutoff=20.0)
+    inner = slice(500, -500)
+    assert np.abs(found.qd - qd)[inner].max() < 2e-2 * np.abs(qd).max()
+    assert np.abs(found.qdd - qdd)[inner].max() < 2e-2 * np.abs(qdd).max()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_noise_is_removed(motion, method):
+    _, q, _, qdd = motion
+    noisy = q + 1e-4 * np.random.default_rng(0).normal(size=q.shape)
+    found = armdyn.differentiate(noisy, DT, method=method)
+    inner = slice(500, -500)
+    error = np.sqrt(np.mean((found.qdd - qdd)[inner] ** 2))
+    raw = np.sqrt(np.mean((np.gradient(np.gradient(noisy, DT, axis=0), DT, axis=0) - qdd)[inner] ** 2))
+    assert error < 0.05 * raw
+    assert error < 0.05 * np.abs(qdd).max()
+
+
+def test_chosen_cutoff_follows_the_noise(motion):
+    _, q, *_ = motion
+    rng = np.random.default_rng(1)
+    chosen = [best_cutoff(q + s * rng.normal(size=q.shape), DT) for s in (1e-6, 1e-3)]
+    assert chosen[0] > chosen[1] > 1.76  # the motion's highest frequency
+
+
+def test_lowpass_halves_at_its_corner():
+    t = np.arange(0, 20, DT)
+    x = np.sin(2 * np.pi * 5.0 * t)[:, None]
+    inner = slice(2000, -2000)
+    assert np.ptp(lowpass(x, DT, 5.0)[inner]) == pytest.approx(1.0, rel=0.01)
+    taps = impulse(DT, 5.0)  # cut off after two periods of the corner: 1 %
+    np.testing.assert_allclose(taps, taps[::-1], atol=1e-9)
+    np.testing.assert_allclose(np.convolve(x[:, 0], taps, "same")[inner], lowpass(x, DT, 5.0)[inner, 0], atol=5e-3)
+
+
+def test_kalman_gain_is_the_golden_one(golden):
+    g = golden("kalman_triple_integrator")
+    found = triple_integrator(g["Ts"], g["q"], np.sqrt(g["R"]))
+    np.testing.assert_allclose(found.Q, g["Q"], rtol=1e-12)
+    np.testing.assert_allclose(found.P, g["P_pred"], rtol=1e-6)
+    np.testing.assert_allclose(found.K, g["K"], rtol=1e-6)
+
+
+def test_kalman_response_is_that_of_the_filter():
+    f0, dt = 3.0, 0.005
+    steady = triple_integrator(dt, 1e3, 1e-4)
+    t = np.arange(0, 20, dt)
+    found = filter_forward(np.sin(2 * np.pi * f0 * t)[:, None], dt, 1e3, 1e-4)[:, 0]
+    gain = steady.response(np.array([f0]), dt)[0]
+    wanted = np.imag(gain * np.exp(2j * np.pi * f0 * t)[:, None])
+    np.testing.assert_allclose(found[2000:], wanted[2000:], atol=1e-6 * np.abs(wanted).max(axis=0).max())
+
+
+def test_known_jerk_removes_the_lag():
+    dt = 0.005
+    t = np.arange(0, 10, dt)
+    q, jerk = np.sin(3 * t)[:, None], -27 * np.cos(3 * t)[:, None]
+    # The jerk over a step is that at its middle.
+    middle = -27 * np.cos(3 * (t + dt / 2))[:, None]
+    errors = [
+        np.abs(filter_forward(q, dt, 1.0, 1e-2, u)[1000:, 0, 2] + 9 * q[1000:, 0]).max() for u in (None, jerk, middle)
+    ]
+    assert errors[1] < 0.2 * errors[0]
+    assert errors[2] < errors[1]
+
+
+def test_bad_input():
+    with pytest.raises(ShapeError, match="positions of shape"):
+        armdyn.differentiate(np.zeros(30), 0.01)
+    with pytest.raises(ArmdynError, match="method one of"):
+        armdyn.differentiate(np.zeros((30, 1)), 0.01, method="guess")
