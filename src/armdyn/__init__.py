@@ -11,6 +11,8 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "armdyn.control.lqr": ("TrajectoryLQR",),
+    "armdyn.control.riccati": ("continuous_lqr", "discrete_lqr", "finite_horizon_lqr"),
     "armdyn.control.craig": ("Craig",),
     "armdyn.control.modified_slotine_li": ("ModifiedSlotineLi",),
     "armdyn.control.slotine_li": ("SlotineLi",),

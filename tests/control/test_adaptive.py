@@ -94,7 +94,7 @@ def test_gains_that_do_not_commute_are_pointed_out(payload):
 def test_parameters_converge_only_if_the_motion_excites_them(planar, swing):
     """Standing still shows one combination of two first moments and nothing of the inertia."""
     unknowns = adapt(armdyn.unknown_parameters(planar, ["mx2", "my2", "Izz2"]))
-    truth = unknowns.phi + [0.4, -0.3, 0.1]
+    truth = unknowns.phi + np.array([0.4, -0.3, 0.1])
     plant = planar.with_theta(unknowns.theta(truth))
     law = SlotineLi(unknowns, 8.0, [60.0, 15.0], 1.0)
     # Eigenvalues of an adapting loop frozen in time say nothing.
@@ -201,15 +201,7 @@ def test_a_singular_estimate_rests_and_is_flagged(payload, loaded):
     law = Craig(payload, 100.0, 20.0, 10.0, 0.5, start=-20.0)
     state = law.init()
     for _ in range(2):
-        tau, state = law.step(
-            law.arm,
-            law.params,
-            state,
-            np.zeros(2),
-            np.zeros(2),
-            armdyn.Reference(np.ones(2), np.ones(2), np.ones(2)),
-            0.001,
-        )
+        tau, state = law.step(law.arm, law.params, state, *np.zeros((2, 2)), armdyn.Reference(*np.ones((3, 2))), 0.001)
     assert state["singular"][0] == 1
     assert state["phi"][0] == -20.0
     assert np.isfinite(tau).all()

@@ -61,7 +61,16 @@ def gains_from_poles(poles: ArrayLike) -> Gains:
 
 
 def pd_gains(arm: Arm, q: ArrayLike, bandwidth: ArrayLike, damping: ArrayLike = 1.0) -> Gains:
-    """Gains of a PD law: those of a double integrator times the inertia of each joint at q, rotors included."""
+    """Gains of a PD law: those of a double integrator times the inertia of each joint, rotors included.
+
+    Parameters
+    ----------
+    arm : Arm
+    q : array_like, shape (..., n)
+        Position at which the inertia is taken [rad or m].
+    bandwidth, damping : array_like
+        As in `gains_from_bandwidth`.
+    """
     from armdyn.dynamics.drive import augmented_mass_matrix
 
     inertia = np.diagonal(augmented_mass_matrix(arm, q), axis1=-2, axis2=-1)
@@ -70,7 +79,13 @@ def pd_gains(arm: Arm, q: ArrayLike, bandwidth: ArrayLike, damping: ArrayLike = 
 
 
 def bryson(largest: ArrayLike) -> NDArray:
-    """Bryson's rule: the diagonal weight that makes every quantity cost 1 at its largest acceptable value."""
+    """Bryson's rule: the diagonal weight that makes every quantity cost 1 at its largest acceptable value.
+
+    Parameters
+    ----------
+    largest : array_like, shape (m,)
+        Largest acceptable values, > 0.
+    """
     return np.diag(1 / _positive(largest, "largest values").reshape(-1) ** 2)
 
 

@@ -105,5 +105,14 @@ def pid(
     limit: ArrayLike | None = None,
     unwind: ArrayLike = 20.0,
 ) -> Integral:
-    """PID control of each joint by itself, with anti-windup: `Integral(PD(arm, kp, kd), ki, limit)`."""
+    """PID control of each joint by itself, with anti-windup: `Integral(PD(arm, kp, kd), ki, limit)`.
+
+    Parameters
+    ----------
+    arm : Arm
+    kp, ki, kd : array_like, shape (..., n)
+        Gains >= 0 [N m/rad, N m/(rad s), N m s/rad].
+    limit, unwind : array_like, shape (..., n), optional
+        Largest torques, and the rate at which the integral yields to them; see `Integral`.
+    """
     return Integral(PD(arm, kp, kd), ki, limit, unwind)

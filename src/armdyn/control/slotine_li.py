@@ -115,8 +115,8 @@ class SlotineLi(Adaptive):
         law = cls(unknowns, lam, k, 1 / np.asarray(inverse_gain, float), **options)
         if not commute(np.asarray(law.lam), np.asarray(law.k)):
             warnings.warn(
-                "SlotineLi: Lambda and K do not commute, so the Lyapunov function of ECE470 section 3.3 proves nothing; "
-                "that of Slotine and Li still does",
+                "SlotineLi: Lambda and K do not commute, so the Lyapunov function of ECE470, section 3.3, proves "
+                "nothing; that of Slotine and Li still does",
                 ArmdynWarning,
                 stacklevel=2,
             )

@@ -1,0 +1,156 @@
+"""Regulators about a trajectory: nominal torques and gains that follow it (Eindhoven 1987, chapter 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.gains import bryson
+from armdyn.control.model import model_torque
+from armdyn.control.protocol import Answer, Law, Reference, Values
+from armdyn.control.riccati import continuous_lqr, discrete_lqr, finite_horizon_lqr
+from armdyn.dynamics.discretize import discretize
+from armdyn.dynamics.full import joint_torque
+from armdyn.dynamics.linearize import linearize
+from armdyn.errors import ShapeError, shown
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+from armdyn.trajectory.protocol import JointMotion
+
+DESIGNS = ("finite", "discrete", "continuous")
+
+
+@traced(q="n", qd="n", q_ref="n", qd_ref="n", tau_ff="n", K="n, 2*n", returns={"tau": "n"})
+def state_feedback(arm: Arm, q: Any, qd: Any, q_ref: Any, qd_ref: Any, tau_ff: Any, K: Any) -> Any:
+    """Torques tau_ff + K [q_ref - q, qd_ref - qd].
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd, q_ref, qd_ref : array_like, shape (..., n)
+        Measured and wanted positions and velocities [rad or m, /s].
+    tau_ff : array_like, shape (..., n)
+        Nominal torques.
+    K : array_like, shape (..., n, 2 n)
+        Gains.
+
+    Returns
+    -------
+    tau : ndarray, shape (..., n)
+    """
+    return tau_ff + ca.mtimes(K, ca.vertcat(q_ref - q, qd_ref - qd))
+
+
+@dataclass(frozen=True, eq=False)
+class TrajectoryLQR(Law):
+    """Nominal torques of the reference and the optimal regulator of the arm linearised about it.
+
+        tau = tau_ff(t) + K(t) [q_ref - q, qd_ref - qd]
+
+    tau_ff by Newton-Euler, A(t) and B(t) by `linearize`, K(t) by Riccati's equation at every sample: "finite", the
+    optimal gains of the whole motion; "discrete" or "continuous", those of each sample's system as if it went on for
+    ever. Locally optimal and stable for the model; large errors leave the linear model's range.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model.
+    Q : array_like, shape (2 n, 2 n) or (2 n,)
+        Cost of [q, qd] errors; as numbers, the largest acceptable ones (Bryson's rule).
+    R : array_like, shape (n, n) or (n,)
+        Cost of torques; as numbers, the largest acceptable corrections.
+    rate : float
+        Of the controller that will run the law [Hz].
+    design : {"finite", "discrete", "continuous"}
+    model : {"rigid", "full"}
+        Whether friction and drives are linearised, and compensated by the nominal torques, too.
+    width : float
+        In nominal torques of the full model, velocity below which dry friction fades out [rad/s or m/s].
+    hold : array_like, shape (n,), optional
+        Gains designed at this position at rest instead, and used all along: a fixed regulator.
+
+    References
+    ----------
+    Eindhoven (1987), sections 1 and 5; equations (66)-(68) for A and B.
+    """
+
+    arm: Arm
+    Q: ArrayLike
+    R: ArrayLike
+    rate: float
+    design: str = "finite"
+    model: str = "full"
+    width: float = 0.05
+    hold: ArrayLike | None = None
+    shapes: ClassVar = {}
+    _weights: tuple[NDArray, NDArray] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.design not in DESIGNS:
+            raise ShapeError(f"TrajectoryLQR: unknown design {self.design!r}; expected {', '.join(DESIGNS)}")
+        if self.model not in ("rigid", "full"):
+            raise ShapeError(f"TrajectoryLQR: unknown model {self.model!r}; expected rigid or full")
+        if not (isinstance(self.rate, int | float) and np.isfinite(self.rate) and self.rate > 0):
+            raise ShapeError(f"TrajectoryLQR: expected a rate > 0 in Hz, got {shown(self.rate)}")
+        n = self.arm.n
+        object.__setattr__(self, "_weights", (_weight(self.Q, 2 * n, "Q"), _weight(self.R, n, "R")))
+
+    def gains(self, q: NDArray, qd: NDArray, qdd: NDArray) -> NDArray:
+        """Gains (T, n, 2 n) for samples of a reference (T, n), one period apart."""
+        if self.hold is not None:
+            still = np.zeros((1, self.arm.n))
+            q, qd, qdd = np.asarray(self.hold, float).reshape(1, -1), still, still
+        Q, R = self._weights
+        # Dry friction as a force of constant size: the slope of its smooth stand-in would promise damping at rest.
+        linear = linearize(self.arm, q, qd, qdd, model=self.model)
+        if self.design == "continuous":
+            return continuous_lqr(linear.A, linear.B, Q, R).K
+        A, B = discretize(linear.A, linear.B, 1 / self.rate)
+        horizon = self.design == "finite" and self.hold is None
+        return finite_horizon_lqr(A, B, Q, R).K if horizon else discrete_lqr(A, B, Q, R).K
+
+    def nominal(self, motion: JointMotion) -> NDArray:
+        """Nominal torques (T, n)."""
+        if self.model == "full":
+            return joint_torque(self.arm, *motion, width=self.width)
+        return model_torque(self.arm, *motion)
+
+    def channels(self, t: NDArray, motion: JointMotion) -> dict[str, NDArray]:
+        """Gain table and nominal torques for the times (T,) of a run, which may be finer than the law's periods."""
+        step = (t[1] - t[0]) if len(t) > 1 else 1 / self.rate
+        fine = max(round(1 / (self.rate * step)), 1)
+        if abs(fine * step * self.rate - 1) > 1e-6:
+            raise ShapeError(f"TrajectoryLQR: designed for {self.rate:g} Hz, but the run's steps are of {step:g} s")
+        K = self.gains(*(np.ascontiguousarray(rows[::fine]) for rows in motion))
+        table = np.repeat(K, fine, axis=0)[: len(t)] if len(K) > 1 else np.repeat(K, len(t), axis=0)
+        return {"K": np.ascontiguousarray(table), "tau_ff": np.ascontiguousarray(self.nominal(motion))}
+
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample; see `state_feedback`."""
+        channels = ref.channels
+        return state_feedback(arm, q, qd, ref.q, ref.qd, channels["tau_ff"], channels["K"]), state
+
+    def at_measured(self) -> Any:
+        """The same regulator linearised anew about the measured state at every sample: a function for `simulate`.
+
+        Its gains cost one `linearize` and one Riccati equation a sample, in Python.
+        """
+
+        def controller(t: float, q: NDArray, qd: NDArray, ref: Reference) -> NDArray:
+            K = self.gains(q[None], qd[None], np.asarray(ref.qdd)[None])[0]
+            return state_feedback(self.arm, q, qd, ref.q, ref.qd, self.nominal(JointMotion(ref.q, ref.qd, ref.qdd)), K)
+
+        return controller
+
+
+def _weight(value: ArrayLike, size: int, name: str) -> NDArray:
+    array = np.asarray(value, float)
+    if array.shape == (size,):
+        return bryson(array)
+    if array.shape != (size, size):
+        raise ShapeError(f"TrajectoryLQR: {name}: expected {size} numbers or ({size}, {size}), got {array.shape}")
+    return array
