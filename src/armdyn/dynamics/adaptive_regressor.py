@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from armdyn.dynamics.newton_euler import inward, link_theta
+from armdyn.dynamics.body import link_theta
+from armdyn.dynamics.newton_euler import field_of_products, inward
 from armdyn.dynamics.regressor import AccelerationField, regressor_matrix
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
@@ -21,16 +22,10 @@ from armdyn.trace.traced import traced
 
 def mixed_field(a: Symbol, wd: Symbol, w: Symbol, w_v: Symbol) -> AccelerationField:
     """The field with S = (w w_v' + w_v w') / 2."""
-    xx, yy, zz = (w[i] * w_v[i] for i in range(3))
+    squares = (w[0] * w_v[0], w[1] * w_v[1], w[2] * w_v[2])
     yz, xz, xy = ((w[i] * w_v[k] + w[k] * w_v[i]) / 2 for i, k in ((1, 2), (0, 2), (0, 1)))
-    U = ca.blockcat(
-        [
-            [-(yy + zz), xy - wd[2], xz + wd[1]],
-            [xy + wd[2], -(xx + zz), yz - wd[0]],
-            [xz - wd[1], yz + wd[0], -(xx + yy)],
-        ]
-    )
-    return AccelerationField(a, wd, U, (yz, xz, xy))
+    products = (yz, xz, xy)
+    return AccelerationField(a, wd, field_of_products(squares, products, wd), products)
 
 
 def polarised_fields(

@@ -23,6 +23,7 @@ from armdyn.dynamics.base_reduction import (
 from armdyn.errors import ModelError
 from armdyn.kinematics.forward import link_frames
 from armdyn.kinematics.motion import Symbol, motions
+from armdyn.kinematics.screws import joint_line
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
@@ -74,8 +75,8 @@ def theorem2_coefficients(arm: Arm, q: Any, qdd: Any, *, gravity: Any) -> Any:
     """
     _revolute_only(arm, "theorem2_coefficients")
     frames = link_frames(arm, q)
-    axes = [ca.mtimes(R, m.axis) for (R, _), m in zip(frames, motions(arm, q), strict=True)]
-    points = [p - ca.mtimes(R, m.after) for (R, p), m in zip(frames, motions(arm, q), strict=True)]
+    lines = [joint_line(m, frame) for m, frame in zip(motions(arm, q), frames, strict=True)]
+    axes, points = [z for z, _ in lines], [p for _, p in lines]
     inertia, weight = (ca.SX(arm.n, inertial.SIZE * arm.n) for _ in range(2))
     for x, (R, O_x) in enumerate(frames):
         wd = sum((axes[k] * qdd[k] for k in range(x + 1)), ca.SX.zeros(3))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from armdyn.dynamics.body import link_theta
 from armdyn.dynamics.newton_euler import (
     base_link_motion,
     inertial_wrench,
-    link_theta,
     outward,
     passed_on,
     tip_wrench,

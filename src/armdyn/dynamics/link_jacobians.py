@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from armdyn.dynamics.body import Body, link_theta
 from armdyn.kinematics.forward import link_frames
+from armdyn.kinematics.jacobian import point_jacobian
 from armdyn.kinematics.motion import Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
@@ -26,20 +27,10 @@ class LinkJacobian(NamedTuple):
 
 
 def link_jacobians(arm: Arm, q: Symbol) -> list[LinkJacobian]:
-    """One a link. A column is [z x (p_i - p_joint); z] or [z; 0], ECE470 (2019), 1.7 with erratum 4."""
+    """One a link."""
     joints, frames = motions(arm, q), link_frames(arm, q)
-    axes = [ca.mtimes(R, m.axis) for m, (R, _) in zip(joints, frames, strict=True)]
-    points = [p - ca.mtimes(R, m.after) for m, (R, p) in zip(joints, frames, strict=True)]
-    found = []
-    for i, (R, p) in enumerate(frames):
-        linear, angular = ca.SX.zeros(3, arm.n), ca.SX.zeros(3, arm.n)
-        for j in range(i + 1):
-            if joints[j].is_revolute:
-                linear[:, j], angular[:, j] = ca.cross(axes[j], p - points[j]), axes[j]
-            else:
-                linear[:, j] = axes[j]
-        found.append(LinkJacobian(linear, angular, R))
-    return found
+    jacobians = [point_jacobian(joints, frames, p, i + 1) for i, (_, p) in enumerate(frames)]
+    return [LinkJacobian(J[:3, :], J[3:, :], R) for J, (R, _) in zip(jacobians, frames, strict=True)]
 
 
 @traced(q="n", theta="10*n", returns={"M": "n, n"})

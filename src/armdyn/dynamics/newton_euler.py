@@ -21,6 +21,7 @@ from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 Wrench = tuple[Symbol, Symbol]  # a force and a moment
+Triple = tuple[Symbol, Symbol, Symbol]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +43,13 @@ class LinkMotion:
 
 def field_matrix(w: Symbol, wd: Symbol) -> Symbol:
     """[wd]x + [w]x [w]x."""
-    xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
-    xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
+    squares = w[0] * w[0], w[1] * w[1], w[2] * w[2]
+    return field_of_products(squares, (w[1] * w[2], w[0] * w[2], w[0] * w[1]), wd)
+
+
+def field_of_products(squares: Triple, products: Triple, wd: Symbol) -> Symbol:
+    """[wd]x + S - trace(S) 1, with the diagonal xx, yy, zz and the entries yz, xz, xy of a symmetric S."""
+    (xx, yy, zz), (yz, xz, xy) = squares, products
     return ca.blockcat(
         [
             [-(yy + zz), xy - wd[2], xz + wd[1]],

@@ -112,7 +112,7 @@ def regressor_matrix(joints: list[Motion], fields: list[AccelerationField]) -> S
 def regressor(arm: Arm, q: Any, qd: Any, qdd: Any, *, gravity: Any) -> Any:
     """Torque regressor: `inverse_dynamics(arm, q, qd, qdd) = Y @ arm.theta`.
 
-    The rigid arm only; `friction_columns` and `drive_columns` are appended by who needs them.
+    The rigid arm only: `full_regressor` appends columns of friction, rotors, springs and offsets.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from armdyn.kinematics.forward import link_frames
+from armdyn.kinematics.jacobian import point_jacobian
 from armdyn.kinematics.motion import Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
@@ -33,25 +34,13 @@ def closed_form(arm: Arm, q: Symbol, qd: Symbol, qdd: Symbol, load: bool, gravit
 
 def link_geometry(arm: Arm, q: Symbol, load: bool) -> list[LinkGeometry]:
     """Rotations and Jacobians of every link's frame, and of the tip's for a load."""
-    frames = link_frames(arm, q)
-    axes = []
-    for m, (R, p) in zip(motions(arm, q), frames, strict=True):
-        axes.append((m.is_revolute, ca.mtimes(R, m.axis), p - ca.mtimes(R, m.after)))
-    felt = [(R, p, axes[: i + 1]) for i, (R, p) in enumerate(frames)]
+    joints, frames = motions(arm, q), link_frames(arm, q)
+    felt = [(R, p, i + 1) for i, (R, p) in enumerate(frames)]
     if load:
         (R, p), (R_tool, p_tool) = frames[-1], arm.tool
-        felt.append((ca.mtimes(R, R_tool), p + ca.mtimes(R, p_tool), axes))
-    return [LinkGeometry(R, *_jacobians(arm.n, p, moving)) for R, p, moving in felt]
-
-
-def _jacobians(n: int, point: Symbol, axes: list[tuple[bool, Symbol, Symbol]]) -> tuple[Symbol, Symbol]:
-    """(21): J_v, J_w of a point moved by the given joint axes (revolute or not, direction, point)."""
-    J_v, J_w = ca.SX.zeros(3, n), ca.SX.zeros(3, n)
-    for j, (revolute, z, p) in enumerate(axes):
-        J_v[:, j] = ca.cross(z, point - p) if revolute else z
-        if revolute:
-            J_w[:, j] = z
-    return J_v, J_w
+        felt.append((ca.mtimes(R, R_tool), p + ca.mtimes(R, p_tool), arm.n))
+    jacobians = [point_jacobian(joints, frames, p, moving) for _, p, moving in felt]  # (21)
+    return [LinkGeometry(R, J[:3, :], J[3:, :]) for (R, _, _), J in zip(felt, jacobians, strict=True)]
 
 
 def link_block(link: LinkGeometry, q: Symbol, qd: Symbol, qdd: Symbol, gravity: Symbol) -> Symbol:

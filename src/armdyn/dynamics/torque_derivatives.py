@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from armdyn.dynamics.body import link_theta
 from armdyn.dynamics.composite import carry, wrench_to_joint, wrench_to_parent
 from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
 from armdyn.dynamics.moments import Moments
@@ -24,7 +25,6 @@ from armdyn.dynamics.newton_euler import (
     LinkMotion,
     base_link_motion,
     inertial_wrench,
-    link_theta,
     outward,
     tip_wrench,
 )

@@ -74,7 +74,4 @@ def torque_second_derivatives(
 def christoffel(dM: list[Symbol]) -> list[Symbol]:
     """Twice the Christoffel symbols of the mass matrix: the torques' quadratic part in qd has no others."""
     joints = range(len(dM))
-    return [
-        ca.blockcat([[dM[i][j, k] + dM[i][k, j] - dM[j][k, i] for k in joints] for j in joints])
-        for i in joints
-    ]
+    return [ca.blockcat([[dM[i][j, k] + dM[i][k, j] - dM[j][k, i] for k in joints] for j in joints]) for i in joints]

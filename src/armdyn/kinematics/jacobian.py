@@ -6,11 +6,27 @@ from typing import Any
 
 from armdyn.kinematics.forward import link_frames
 from armdyn.kinematics.frame import in_axes, link_index, point_frame
-from armdyn.kinematics.motion import motions
+from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.kinematics.screws import Screw, joint_line, joint_screw
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
+
+
+def point_jacobian(joints: list[Motion], frames: list[tuple[Symbol, Symbol]], p: Symbol, moving: int) -> Symbol:
+    """Symbols: Jacobian (6, n) of a point at p that the first `moving` joints move, in base axes.
+
+    `frames` are those of the links. ECE470 (2019), 1.8 with erratum 4: a revolute column is
+    [z x (p - p_joint); z], a prismatic one [z; 0].
+    """
+    columns = []
+    for m, frame in zip(joints[:moving], frames[:moving], strict=True):
+        z, p_joint = joint_line(m, frame)
+        if m.is_revolute:
+            columns.append(ca.vertcat(ca.cross(z, p - p_joint), z))
+        else:
+            columns.append(ca.vertcat(z, ca.SX.zeros(3)))
+    return ca.horzcat(*columns, ca.SX.zeros(6, len(joints) - moving))
 
 
 @traced(q="n", point="3", returns={"J": "6, n"})
@@ -35,19 +51,11 @@ def jacobian(arm: Arm, q: Any, point: Any = None, link: int | None = None, axes:
 
     References
     ----------
-    ECE470 (2019), section 1.8: a revolute column is [z x (p - p_joint); z], a prismatic one [z; 0].
+    ECE470 (2019), section 1.8.
     """
     frames = link_frames(arm, q)
     R, p = point_frame(arm, frames, point, link, "jacobian")
-    moving = link_index(arm, link, "jacobian") + 1
-    columns = []
-    for m, frame in zip(motions(arm, q)[:moving], frames, strict=False):
-        z, p_joint = joint_line(m, frame)
-        if m.is_revolute:
-            columns.append(ca.vertcat(ca.cross(z, p - p_joint), z))
-        else:
-            columns.append(ca.vertcat(z, ca.SX.zeros(3)))
-    J = ca.horzcat(*columns, ca.SX.zeros(6, arm.n - moving))
+    J = point_jacobian(motions(arm, q), frames, p, link_index(arm, link, "jacobian") + 1)
     return in_axes(R, J, axes, "jacobian")
 
 
@@ -71,7 +79,7 @@ def jacobian_rate(arm: Arm, q: Any, qd: Any, point: Any = None, link: int | None
     frames = link_frames(arm, q)
     R, p = point_frame(arm, frames, point, link, "jacobian_rate")
     moving = link_index(arm, link, "jacobian_rate") + 1
-    screws = [joint_screw(m, frame) for m, frame in zip(motions(arm, q)[:moving], frames, strict=False)]
+    screws = [joint_screw(m, frame) for m, frame in zip(motions(arm, q)[:moving], frames[:moving], strict=True)]
     velocity, rates = Screw.zero(), []
     for i, screw in enumerate(screws):
         rates.append(velocity.cross(screw))

@@ -59,9 +59,7 @@ def _joints(arm: Arm, suspect: Callable[[Joint], bool]) -> list[str]:
 
 def _missing_inertia(arm: Arm) -> Iterator[Finding]:
     unknown = [link.name for link in arm.links if not link.inertia.is_known]
-    yield from _found(
-        arm, "missing", "link", unknown, "no inertia; dynamics needs one (identify, or give with_theta)"
-    )
+    yield from _found(arm, "missing", "link", unknown, "no inertia; dynamics needs one (identify, or give with_theta)")
 
 
 def _impossible(arm: Arm) -> Iterator[Finding]:
@@ -134,9 +132,7 @@ def _invented(arm: Arm) -> Iterator[Finding]:
     for twins in _twins(heavy):
         yield from _found(arm, "invented", "link", twins, "the same tensor; copied?")
     centred = [link.name for link in heavy if not link.inertia.first.any()]
-    yield from _found(
-        arm, "invented", "link", centred, "centre of mass exactly at the frame's origin; a placeholder?"
-    )
+    yield from _found(arm, "invented", "link", centred, "centre of mass exactly at the frame's origin; a placeholder?")
     empty = _links(arm, lambda link: link.inertia.mass == 0 and bool(link.inertia.tensor.any()))
     yield from _found(arm, "invented", "link", empty, "a tensor without mass; regrouped, or a placeholder?")
     frictions = {(joint.friction.viscous, joint.friction.coulomb) for joint in arm.joints}
@@ -153,9 +149,7 @@ def _rounded_tensor(link: Link) -> np.ndarray:
 
 def _is_sphere(link: Link) -> bool:
     tensor = _rounded_tensor(link)
-    return bool(
-        tensor[0, 0] > 0 and np.allclose(tensor, tensor[0, 0] * np.eye(3), rtol=0, atol=1e-8 * tensor[0, 0])
-    )
+    return bool(tensor[0, 0] > 0 and np.allclose(tensor, tensor[0, 0] * np.eye(3), rtol=0, atol=1e-8 * tensor[0, 0]))
 
 
 def _twins(links: list[Link]) -> Iterator[list[str]]:
@@ -179,13 +173,9 @@ def _limits(arm: Arm) -> Iterator[Finding]:
     for field in ("effort", "velocity"):
         bounds = {joint.name: getattr(joint.limits, field) for joint in arm.joints}
         silent = [name for name, bound in bounds.items() if np.isinf(bound)]
-        yield from _found(
-            arm, "limits", "joint", silent, f"no {field} limit that motions could be kept within"
-        )
+        yield from _found(arm, "limits", "joint", silent, f"no {field} limit that motions could be kept within")
         zero = [name for name, bound in bounds.items() if bound == 0]
-        yield from _found(
-            arm, "limits", "joint", zero, f"{field} limit of zero: nothing could move; unknown?"
-        )
+        yield from _found(arm, "limits", "joint", zero, f"{field} limit of zero: nothing could move; unknown?")
     stuck = _joints(arm, lambda joint: joint.limits.lower == joint.limits.upper)
     yield from _found(arm, "limits", "joint", stuck, "lower and upper position limits are equal: no range")
     endless = _joints(arm, lambda joint: np.isinf(joint.limits.lower) or np.isinf(joint.limits.upper))
