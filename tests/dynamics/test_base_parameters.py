@@ -187,6 +187,8 @@ def test_mistakes_are_named(random_arm):
         armdyn.base_parameters(arm, method="svd")
     with pytest.raises(ArmdynError, match="unknown joint term 'stiction'; expected some of rotor, damping"):
         armdyn.base_parameters(arm, joint_terms=("stiction",))
+    with pytest.raises(ArmdynError, match="expected 0 < tolerance < 1, got -1"):
+        armdyn.base_parameters(arm, tolerance=-1)
     base = armdyn.base_parameters(arm, method="rules")
     with pytest.raises(ShapeError, match=r"project: expected theta of shape \(\.\.\., 20\), got \(19,\)"):
         base.project(np.zeros(19))

@@ -90,6 +90,11 @@ def test_batches_broadcast(random_arm):
     np.testing.assert_allclose(J[2, 3], armdyn.jacobian(arm, q[2, 0], points[3]), atol=1e-15)
 
 
+def test_link_may_be_an_integer_of_numpy(random_arm):
+    arm, q = random_arm("RPR"), np.array([0.3, 0.1, -0.4])
+    np.testing.assert_array_equal(armdyn.jacobian(arm, q, link=np.int64(1)), armdyn.jacobian(arm, q, link=1))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

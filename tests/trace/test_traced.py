@@ -148,6 +148,8 @@ def test_wrong_arguments_are_named() -> None:
         force(spring, [1, 2], x=[1, 2])
     with pytest.raises(TypeError, match="at most 3 arguments"):
         force(spring, 1, 2, 3, 4)
+    with pytest.raises(ArmdynError, match="force: expected an arm as the first argument, got 'spring'"):
+        force("spring", [1, 2])
     with pytest.raises(ArmdynError, match="expected a traced function"):
         armdyn.kernel(len, spring)
     with pytest.raises(ArmdynError, match="has no option speed; it has power"):

@@ -88,9 +88,10 @@ def _show_lengths(found: BaseParameters, console: Console) -> None:
     if used:
         listed = ", ".join(f"{name} = {value:.6g}" for name, value in used.items())
         console.print(f"Lengths [m]: {listed}", markup=False)
-        console.print("x3 y3 z3: from link 2's origin to joint 3, in link 2's axes", style="dim")
+        if any(not name.startswith("a") for name in used):
+            console.print("x2 y2 z2: from link 1's origin to joint 2, in link 1's axes", style="dim")
         if any(name.startswith("a") for name in used):
-            console.print("ax3 ay3 az3: from joint 3 on to link 3's origin, in the joint's axes", style="dim")
+            console.print("ax2 ay2 az2: from joint 2 on to link 2's origin, in the joint's axes", style="dim")
         console.print()
 
 

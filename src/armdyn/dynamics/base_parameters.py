@@ -279,6 +279,8 @@ def base_parameters(
         raise ArmdynError(f"base_parameters: expected terms one of {', '.join(TERMS)}, got {terms!r}")
     if method not in METHODS:
         raise ArmdynError(f"base_parameters: expected method one of {', '.join(METHODS)}, got {method!r}")
+    if not 0 < tolerance < 1:
+        raise ArmdynError(f"base_parameters: expected 0 < tolerance < 1, got {tolerance!r}")
     joint_terms = check_terms(joint_terms, "base_parameters")
     if method == "rules":
         found = by_rules(arm, terms, joint_terms)

@@ -207,6 +207,11 @@ class Arm:
         if theta.shape != (size,):
             raise ModelError(f"with_theta: expected shape ({size},) for arm '{self.name}', got {theta.shape}")
         rows = theta.reshape(self.n, inertial.SIZE)
+        for name, row in zip(self.link_names, rows, strict=True):
+            if np.isinf(row).any():
+                raise ModelError(
+                    f"with_theta: link '{name}': expected finite numbers (NaN where unknown), got infinity"
+                )
         links = tuple(Link(link.name, Inertia(row)) for link, row in zip(self.links, rows, strict=True))
         return dataclasses.replace(self, links=links)
 

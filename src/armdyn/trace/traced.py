@@ -128,6 +128,8 @@ class Traced:
             result = plan(args, keywords.get("out"))
             if result is not None:
                 return result
+        if not hasattr(subject, "trace_key"):
+            raise ShapeError(f"{self.name}: expected an arm as the first argument, got {subject!r:.60}")
         out, threads = keywords.pop("out", None), keywords.pop("threads", None)
         values, options = self.sort_arguments(args, keywords)
         if any(is_symbol(v) or _has_symbol(v) for v in values.values()):
@@ -153,7 +155,7 @@ class Traced:
             raise TypeError(f"{self.name}: missing {', '.join(missing)}")
         values = {name: given[name] for name in self.order if given.get(name) is not None}
         options = {name: given.get(name, default) for name, default in self.options.items()}
-        return values, {name: tuple(v) if isinstance(v, list) else v for name, v in options.items()}
+        return values, {name: _plain_option(v) for name, v in options.items()}
 
     # -- tracing --------------------------------------------------------------------------------------
 
@@ -226,6 +228,13 @@ class Traced:
     def wrap(self, results: list[Any]) -> Any:
         """One result as it is, several as a NamedTuple."""
         return self.result(*results) if self.result else results[0]
+
+
+def _plain_option(value: Any) -> Any:
+    """An option's value in plain Python, so that equal ones select the same variant."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _has_symbol(value: Any) -> bool:
