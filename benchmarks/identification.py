@@ -75,9 +75,7 @@ def least_squares(arm: armdyn.Arm, samples: int) -> None:
         np.linalg.solve(R, Q.T @ (tau * weights).ravel())
 
     a, b = best(ours), best(theirs, 3)
-    print(
-        f"weighted least squares, {samples} samples: {a * 1e3:.0f} ms, Pinocchio loop + QR {b * 1e3:.0f} ms: {a / b:.2f}"
-    )
+    print(f"weighted least squares, {samples} samples: {a * 1e3:.0f} ms, Pinocchio + QR {b * 1e3:.0f} ms: {a / b:.2f}")
 
 
 def big(arm: armdyn.Arm, samples: int) -> None:

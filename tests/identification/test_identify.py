@@ -89,6 +89,21 @@ def test_intervals_are_honest(puma, make_log, seeds):
     assert 0.93 <= (z < 1.96).mean() <= 0.97
 
 
+def test_rotors_of_a_geared_arm(make_log):
+    plain = armdyn.arms.puma3()
+    joints = [dataclasses.replace(j, friction=armdyn.Friction(2.0, 5.0), limits=armdyn.Limits()) for j in plain.joints]
+    arm = plain.with_joints(joints)
+    assert any(j.drive.rotor_inertia > 0 for j in arm.joints)
+    fit = armdyn.identify(arm.with_theta(np.full(30, np.nan)), make_log(arm, noise=0.5))
+    assert "Ia3" in fit.base.labels
+    both = armdyn.base_parameters(arm, joint_terms=("rotor",))
+    wanted = dict(zip(both.labels, both.project(both.own_parameters), strict=True))
+    for label, value, std in zip(fit.base.labels, fit.base.theta, fit.base.std, strict=True):
+        if label in wanted:
+            assert abs(value - wanted[label]) < 4.5 * std
+    assert fit.validate(make_log(arm, motion=3, noise=0.0)).rel_error < 0.02
+
+
 class TestStructure:
     def test_load_and_stribeck_are_found_and_nothing_else(self, make_log):
         plain = armdyn.arms.planar2()

@@ -43,7 +43,8 @@ class DriveValues(NamedTuple):
 class BaseEstimate:
     """What the data alone say: least squares without prior, with plain friction in every joint.
 
-    Base parameters come first, then viscous, Coulomb friction and offset joint by joint. No term was selected and
+    Base parameters come first, then viscous, Coulomb friction and offset joint by joint (and the rotors' inertias of
+    geared arms, where they are parameters of their own). No term was selected and
     no prior was used, so that the intervals are what they claim to be.
     """
 

@@ -41,6 +41,7 @@ def identify(
     terms: str = "full",
     friction: str = "auto",
     springs: bool = False,
+    rotors: bool | None = None,
     prior: float | None = None,
     band: float | None = None,
     cutoff: float | None = None,
@@ -65,6 +66,9 @@ def identify(
         Choose terms by held-out error, or viscous, Coulomb and offset for every joint.
     springs : bool
         Whether joints may have springs to ground (balancers, hoses); on other arms they would pass for gravity.
+    rotors : bool, optional
+        Whether drives have inertia of their own that links cannot account for, as geared ones do. Default: if the
+        arm's description has any. Those that are one with a link's inertia are part of it.
     prior : float, optional
         Strength with which the arm's own inertia is believed; 0 disregards it. Default by held-out error.
     band : float, optional
@@ -94,7 +98,8 @@ def identify(
     rows = make_rows(base, given, Filters(band, cutoff, method))
     believed = Prior.of(arm)
     optional = _optional(arm, terms, friction, springs)
-    work = _Work(base, rows, believed, *_chosen(base, rows, believed, prior, optional))
+    geared = _rotors(arm, terms, rotors)
+    work = _Work(base, rows, believed, geared, *_chosen(base, rows, believed, geared, prior, optional))
     other = None if validation is None else _logs(arm, validation)[0]
     return _fit(arm, given, work, notes, other)
 
@@ -105,6 +110,7 @@ class _Work(NamedTuple):
     base: BaseParameters
     rows: Rows
     prior: Prior
+    rotors: tuple[int, ...]  # joints whose rotors are parameters of their own
     equations: Equations
     choice: Choice
 
@@ -137,6 +143,18 @@ def _optional(arm: Arm, terms: str, friction: str, springs: bool) -> tuple[str, 
     return (*kinds, "spring") if springs else kinds
 
 
+def _rotors(arm: Arm, terms: str, asked: bool | None) -> tuple[int, ...]:
+    """Joints whose rotors' inertia is independent of the links'."""
+    if asked is None:
+        asked = arm.coupling is None and any(joint.drive.rotor_inertia > 0 for joint in arm.joints)
+    if not asked or terms == "gravity":
+        return ()
+    if arm.coupling is not None:
+        raise ArmdynError(f"identify: rotors of coupled drives, as arm '{arm.name}' has, are not supported")
+    kept = base_parameters(arm, joint_terms=("rotor",)).kept
+    return tuple(k - inertial.SIZE * arm.n for k in kept if k >= inertial.SIZE * arm.n)
+
+
 def _logs(arm: Arm, logs: Logs) -> list[Log]:
     several = [logs] if isinstance(logs, Log | str | os.PathLike) else list(logs)
     if not several:
@@ -157,11 +175,16 @@ def _checked(arm: Arm, logs: list[Log]) -> list[str]:
 
 
 def _chosen(
-    base: BaseParameters, rows: Rows, prior: Prior, strength: float | None, optional: tuple[str, ...]
+    base: BaseParameters,
+    rows: Rows,
+    prior: Prior,
+    rotors: tuple[int, ...],
+    strength: float | None,
+    optional: tuple[str, ...],
 ) -> tuple[Equations, Choice]:
     """Weights of the joints, structure and strength, each given the others."""
     equations = Equations.of(rows, base.count)
-    used = starting_terms(equations)
+    used = starting_terms(equations, rotors)
     precision, centre = _base_prior(base, prior, equations)
     strengths = STRENGTHS if strength is None else np.array([strength], float)
     choice = choose(_weighed(equations, used), used, precision, centre, optional, strengths)
@@ -244,8 +267,8 @@ def _fit(arm: Arm, logs: list[Log], work: _Work, notes: list[str], validation: L
 
 def _require_brakes(arm: Arm, work: _Work, estimate: BaseEstimate) -> None:
     """Refuse torques with which friction would drive a joint: their sign is reversed."""
-    viscous, coulomb, _ = estimate.theta[estimate.count :].reshape(arm.n, len(ALWAYS)).T
-    sigmas = estimate.std[estimate.count :].reshape(arm.n, len(ALWAYS)).T
+    viscous, coulomb = (_of_symbol(estimate.theta, estimate, symbol, arm.n) for symbol in ("Fv", "Fc"))
+    sigmas = [_of_symbol(estimate.std, estimate, symbol, arm.n) for symbol in ("Fv", "Fc")]
     speed = work.rows.reach.top / 2
     braking = viscous * speed + coulomb
     # The two errors are of opposite sign, so that this is on the safe side.
@@ -280,15 +303,21 @@ def _consistent(work: _Work, x: NDArray) -> Consistent:
 
 def _plain(work: _Work) -> tuple[Spread, BaseEstimate]:
     """Least squares with plain friction and no prior, whose statistics no choice has touched."""
-    used = starting_terms(work.equations)
+    used = starting_terms(work.equations, work.rotors)
     equations = _weighed(work.equations, used)
     nothing, zero = np.zeros((equations.size, equations.size)), np.zeros(equations.size)
     x = solve(equations.total, used, nothing, zero)
     sure = spread(work.rows, equations, used, x)
-    names = [f"{term.symbol}{j + 1}" for j in range(equations.n) for term in ALWAYS]
-    std = np.sqrt(np.maximum(np.diag(sure.covariance), 0.0))
     base = work.base
+    own = np.flatnonzero(used)[base.count :] - base.count
+    names = [f"{TERMS[k % len(TERMS)].symbol}{k // len(TERMS) + 1}" for k in own]
+    std = np.sqrt(np.maximum(np.diag(sure.covariance), 0.0))
     return sure, BaseEstimate(x[used], std, (*base.names, *names), (*base.labels, *names), base.count)
+
+
+def _of_symbol(values: NDArray, estimate: BaseEstimate, symbol: str, n: int) -> NDArray:
+    """The entries (n,) of one joint term."""
+    return np.array([values[estimate.labels.index(f"{symbol}{j + 1}")] for j in range(n)])
 
 
 def _undetermined(estimate: BaseEstimate, sure: Spread) -> tuple[str, ...]:
@@ -313,8 +342,9 @@ def _told(term: Term) -> str:
 
 
 def _friction_values(arm: Arm, estimate: BaseEstimate) -> FrictionValues:
-    values = estimate.theta[estimate.count :].reshape(arm.n, len(ALWAYS)).T
-    std = estimate.std[estimate.count :].reshape(arm.n, len(ALWAYS)).T
+    symbols = [term.symbol for term in ALWAYS]
+    values = [_of_symbol(estimate.theta, estimate, symbol, arm.n) for symbol in symbols]
+    std = np.array([_of_symbol(estimate.std, estimate, symbol, arm.n) for symbol in symbols])
     return FrictionValues(values[0], values[1], values[2], std, tuple(joint.friction for joint in arm.joints))
 
 

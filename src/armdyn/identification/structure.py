@@ -26,11 +26,12 @@ class Choice(NamedTuple):
     scan: NDArray  # (strengths, 2): strength and mean squared held-out error of a row
 
 
-def starting_terms(equations: Equations) -> NDArray:
-    """All base parameters and the terms that every joint has."""
+def starting_terms(equations: Equations, rotors: tuple[int, ...] = ()) -> NDArray:
+    """All base parameters, the terms that every joint has, and rotors of the joints named."""
     used = np.ones(equations.size, bool)
     terms = used[equations.count :].reshape(equations.n, len(TERMS))
     terms[:, len(ALWAYS) :] = False
+    terms[list(rotors), [term.kind for term in TERMS].index("rotor")] = True
     return used
 
 
