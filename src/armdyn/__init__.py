@@ -11,6 +11,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "armdyn.control.export": ("law_code",),
     "armdyn.control.lqr": ("TrajectoryLQR",),
     "armdyn.control.riccati": ("continuous_lqr", "discrete_lqr", "finite_horizon_lqr"),
     "armdyn.control.craig": ("Craig",),

@@ -60,8 +60,10 @@ def test_it_beats_pd_with_gravity_and_a_fixed_regulator(planar, reference):
     """At nominal load, by the cost that all are designed for, from the same small deviation."""
     Q, R = (np.diag(1 / np.array(x) ** 2) for x in LARGEST)
 
+    start = np.asarray(reference(0.0)[0]) + np.array([0.02, -0.02])
+
     def cost(law):
-        run = simulate(planar, law, reference, rate=250, q0=np.asarray(reference(0.0)[0]) + [0.02, -0.02], check=False)
+        run = simulate(planar, law, reference, rate=250, q0=start, check=False)
         x = np.concatenate([run.error, run.qd_ref - run.qd], -1)
         u = run.tau - armdyn.inverse_dynamics(planar, run.q_ref, run.qd_ref, run.qdd_ref)
         return np.einsum("ti,ij,tj->", x, Q, x) + np.einsum("ti,ij,tj->", u, R, u)

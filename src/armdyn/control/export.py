@@ -1,0 +1,276 @@
+"""Control laws as C99: a struct for the state, `init`, `step`, and self-tests."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.control.protocol import Law, Reference
+from armdyn.errors import ArmdynError, shown
+from armdyn.files import write_whole
+from armdyn.trace.c_code import CCode, c_code
+from armdyn.trace.c_print import comment, identifier, number
+from armdyn.trace.traced import Traced
+from armdyn.trajectory.protocol import JointMotion
+
+MOTION = ("q", "qd", "q_ref", "qd_ref", "qdd_ref")
+# Samples of the self-test, and errors it allows as fractions of the largest torque: round-off, grown over the samples.
+SAMPLES, SEED = 20, 2
+ALLOWED = {"double": 1e-9, "float": 1e-3}
+
+
+@dataclass(frozen=True)
+class LawCode:
+    """The files of an exported law: `update` is the formula alone, `source` and `header` the controller."""
+
+    source: Path
+    header: Path
+    selftest: Path
+    update: CCode
+
+    @property
+    def sources(self) -> tuple[Path, Path]:
+        """What must be compiled."""
+        return self.source, self.update.source
+
+
+def law_code(
+    law: Law,
+    directory: str | os.PathLike[str],
+    rate: float,
+    *,
+    prefix: str | None = None,
+    dtype: str = "double",
+    inputs: Iterable[str] = (),
+) -> LawCode:
+    """Write a control law as C99 that computes what its `step` computes in Python.
+
+    `<prefix>_init(&state)` starts it, `<prefix>_step(&state, q, qd, q_ref, qd_ref, qdd_ref, tau)` is one sample. No
+    allocation, no global state, no dependency but `math.h`; the formula itself is `<prefix>_update`.
+
+    Parameters
+    ----------
+    law : Law
+        Not one of a batch.
+    directory : path
+        Where the files are written; made if it does not exist.
+    rate : float
+        At which `step` will be called [Hz].
+    prefix : str, optional
+        Start of symbols and file names; default from the arm's name and the law's.
+    dtype : {"double", "float"}
+    inputs : sequence of str
+        Parameters that stay arguments of `step` (`"kp"`) instead of being folded in, after the reference.
+
+    Returns
+    -------
+    LawCode
+    """
+    if not isinstance(law, Law):
+        raise ArmdynError(f"law_code: expected a control law, got {shown(law)}")
+    if not (isinstance(rate, int | float) and np.isfinite(rate) and rate > 0):
+        raise ArmdynError(f"law_code: expected a rate > 0 in Hz, got {shown(rate)}")
+    prefix = identifier(f"{law.arm.name}_{type(law).__name__}").lower() if prefix is None else prefix
+    kept = (inputs,) if isinstance(inputs, str) else tuple(inputs)
+    subject = _Subject(law, 1 / rate)
+    update = c_code(_update(subject), subject, directory, prefix=f"{prefix}_update", dtype=dtype, inputs=kept)
+    files = _Files(subject, prefix, dtype, tuple(name for name in subject.bound if name in kept))
+    texts = {f"{prefix}.h": files.header(), f"{prefix}.c": files.source(), f"{prefix}_selftest.c": files.selftest()}
+    header, source, selftest = (write_whole(Path(directory) / name, text) for name, text in texts.items())
+    return LawCode(source, header, selftest, update)
+
+
+class _Subject:
+    """What the law's formula is about: its numbers by name."""
+
+    def __init__(self, law: Law, period: float) -> None:
+        self.law, self.period, self.name = law, period, law.arm.name
+        self.state = law.init()
+        self.channels = _channel_shapes(law, period)
+        self.params = law.params
+        for name, value in self.params.items():
+            if value.shape != law.core_shape(name):
+                raise ArmdynError(f"law_code: {name} is a batch of shape {value.shape}; export one law of it at a time")
+        self.bound = (*self.params, "dt")
+
+    @property
+    def trace_sizes(self) -> Mapping[str, int]:
+        return {"n": self.law.arm.n}
+
+    @property
+    def trace_key(self) -> str:
+        return f"{type(self.law).__qualname__} {self.law.trace_key}"
+
+    def trace_data(self, name: str) -> NDArray:
+        return np.asarray(self.period if name == "dt" else self.params[name])
+
+    def __repr__(self) -> str:
+        return f"{type(self.law).__name__} at {1 / self.period:g} Hz of {self.law.arm!r}"
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Of all inputs in the order of the C function."""
+        motion = {name: (self.law.arm.n,) for name in MOTION}
+        data = {name: self.trace_data(name).shape for name in self.bound}
+        return {**{name: x.shape for name, x in self.state.items()}, **motion, **self.channels, **data}
+
+
+def _channel_shapes(law: Law, period: float) -> dict[str, tuple[int, ...]]:
+    """What the law wants computed beforehand; it is told of an arm at rest to find out."""
+    still = np.zeros((2, law.arm.n))
+    return {
+        name: rows.shape[1:]
+        for name, rows in law.channels(np.arange(2) * period, JointMotion(still, still, still)).items()
+    }
+
+
+def _update(subject: _Subject) -> Callable[..., Any]:
+    """The law's step as a traced function of state, motion and channels."""
+    law, state, channels = subject.law, tuple(subject.state), tuple(subject.channels)
+
+    def update(subject: Any, **values: Any) -> Any:
+        motion = [values[name] for name in MOTION]
+        ref = Reference(*motion[2:], {name: values[name] for name in channels})
+        params = {name: values[name] for name in subject.params}
+        memory = {name: values[name] for name in state}
+        tau, after = law.step(law.arm, params, memory, *motion[:2], ref, values["dt"])
+        return (tau, *(after[name] for name in state)) if state else tau
+
+    update.__doc__ = f"""One sample of {type(law).__name__}: {inspect.cleandoc(type(law).__doc__ or "").split(chr(10))[0]}
+
+    Parameters
+    ----------
+    q, qd : array
+        Measured positions and velocities [rad or m, /s].
+    q_ref, qd_ref, qdd_ref : array
+        Wanted motion.
+    {", ".join(state) or "none"} : array
+        State of the law before the sample, or after it.
+    {", ".join((*channels, *subject.bound))} : array
+        See the law's description.
+
+    Returns
+    -------
+    tau : array
+        Torques for the next period.
+    """
+    kinds = inspect.Parameter
+    names = [*state, *MOTION, *channels]
+    parameters = [kinds("subject", kinds.POSITIONAL_OR_KEYWORD)]
+    parameters += [kinds(name, kinds.POSITIONAL_OR_KEYWORD) for name in names]
+    parameters += [kinds(name, kinds.KEYWORD_ONLY) for name in subject.bound]
+    update.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    shapes = {name: ", ".join(map(str, shape)) for name, shape in subject.shapes.items()}
+    returns = {"tau": shapes["q"], **{name: shapes[name] for name in state}}
+    return Traced(update, shapes, returns).public()
+
+
+class _Files:
+    """The texts about the struct."""
+
+    def __init__(self, subject: _Subject, prefix: str, dtype: str, kept: tuple[str, ...]) -> None:
+        self.subject, self.prefix, self.dtype, self.kept = subject, prefix, dtype, kept
+
+    @property
+    def _arguments(self) -> list[str]:
+        return [*MOTION, *self.subject.channels, *self.kept]
+
+    def _declared(self, name: str) -> str:
+        shape = self.subject.shapes[name]
+        size = int(np.prod(shape))
+        return f"const {self.dtype} {identifier(name)}[{size}]" if shape else f"{self.dtype} {identifier(name)}"
+
+    @property
+    def _init(self) -> str:
+        return f"void {self.prefix}_init({self.prefix}_state *state)"
+
+    @property
+    def _step(self) -> str:
+        words = [f"{self.prefix}_state *state", *map(self._declared, self._arguments)]
+        words.append(f"{self.dtype} tau[{self.subject.law.arm.n}]")
+        return f"void {self.prefix}_step(\n    " + ",\n    ".join(words) + ")"
+
+    def header(self) -> str:
+        """State, init, step."""
+        guard = f"{self.prefix.upper()}_H_"
+        about = inspect.cleandoc(type(self.subject.law).__doc__ or "").splitlines()
+        members = [f"    {self.dtype} {identifier(name)}[{x.size}];" for name, x in self.subject.state.items()] or [
+            "    int unused; /* this law has no state */"
+        ]
+        lines = comment([f"{self.subject!r}, generated by armdyn.", "", *about])
+        lines += [f"#ifndef {guard}", f"#define {guard}", "", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
+        lines += ["typedef struct {", *members, f"}} {self.prefix}_state;", ""]
+        lines += [*comment(["Call before the first step."]), f"{self._init};", ""]
+        lines += [
+            *comment([f"One sample, called every {self.subject.period:g} s; tau are the torques until the next."]),
+            f"{self._step};", "",
+        ]  # fmt: skip
+        lines += ["#ifdef __cplusplus", "}", "#endif", "", "#endif"]
+        return "\n".join(lines) + "\n"
+
+    def source(self) -> str:
+        """The state is updated in place: the formula writes its outputs last."""
+        lines = comment([f"Generated by armdyn; see {self.prefix}.h."])
+        lines += [f'#include "{self.prefix}.h"', "", f'#include "{self.prefix}_update.h"', "", self._init, "{"]
+        for name, x in self.subject.state.items():
+            values = x.reshape(-1)
+            lines += [
+                f"    state->{identifier(name)}[{i}] = {number(float(v), self.dtype)};" for i, v in enumerate(values)
+            ]
+        lines += [] if self.subject.state else ["    state->unused = 0;"]
+        members = [f"state->{identifier(name)}" for name in self.subject.state]
+        words = [*members, *map(identifier, self._arguments), "tau", *members]
+        function = f"{self.prefix}_update_update"
+        lines += ["}", "", self._step, "{", *([] if members else ["    (void)state;"])]
+        lines += [f"    {function}(\n        {', '.join(words)});", "}"]
+        return "\n".join(lines) + "\n"
+
+    def selftest(self) -> str:
+        """A program that runs the controller for some samples and compares with Python."""
+        inputs, expected = _sequence(self.subject)
+        allowed = ALLOWED[self.dtype] * max(float(np.abs(expected).max()), 1e-300)
+        n, prefix = self.subject.law.arm.n, self.prefix
+        build = f"cc -std=c99 -O2 {prefix}.c {prefix}_update.c {prefix}_selftest.c -lm -o {prefix}_selftest"
+        lines = comment([f"Runs {prefix}.h for {SAMPLES} samples and compares with armdyn.", "", build])
+        lines += ["#include <math.h>", "#include <stdio.h>", "", f'#include "{prefix}.h"', ""]
+        for name, rows in {**{k: inputs[k] for k in self._arguments}, "expected": expected}.items():
+            kind = "double" if name == "expected" else self.dtype
+            lines += [f"static const {kind} {identifier(name)}_rows[{SAMPLES}][{rows[0].size}] = {{"]
+            lines += [f"    {{{', '.join(number(float(x), kind) for x in row.reshape(-1))}}}," for row in rows] + ["};"]
+        words = [f"{identifier(k)}_rows[k]" + ("" if self.subject.shapes[k] else "[0]") for k in self._arguments]
+        lines += [
+            "", "int main(void)", "{", f"    {prefix}_state state;", f"    {self.dtype} tau[{n}];",
+            "    double worst = 0.0;", "    int k, i;", f"    {prefix}_init(&state);",
+            f"    for (k = 0; k < {SAMPLES}; ++k) {{", f"        {prefix}_step(&state, {', '.join(words)}, tau);",
+            f"        for (i = 0; i < {n}; ++i) {{",
+            "            const double error = fabs((double)tau[i] - expected_rows[k][i]);",
+            "            if (!(error <= worst)) {", "                worst = error;", "            }", "        }", "    }",
+            f'    printf("{prefix}: largest error %g, allowed {allowed:g}\\n", worst);',
+            f"    return !(worst <= {allowed!r});", "}",
+        ]  # fmt: skip
+        return "\n".join(lines) + "\n"
+
+
+def _sequence(subject: _Subject) -> tuple[dict[str, NDArray], NDArray]:
+    """Random inputs of some samples and the torques that Python's step makes of them."""
+    law, rng = subject.law, np.random.default_rng(SEED)
+    shapes = subject.shapes
+    inputs = {
+        name: rng.uniform(-0.5, 0.5, (SAMPLES, *shapes[name])).astype(np.float32).astype(float)
+        for name in (*MOTION, *subject.channels)
+    }
+    inputs |= {name: np.repeat(subject.trace_data(name)[None], SAMPLES, 0) for name in subject.bound}
+    state: Any = law.init()
+    tau = np.empty((SAMPLES, law.arm.n))
+    for k in range(SAMPLES):
+        q, qd, *ref = (inputs[name][k] for name in MOTION)
+        channels = {name: inputs[name][k] for name in subject.channels}
+        tau[k], state = law.step(law.arm, law.params, state, q, qd, Reference(*ref, channels), subject.period)
+    return inputs, tau

@@ -1,0 +1,133 @@
+"""Laws as C: self-tests pass, and a closed loop through the C code is the one through Python."""
+
+import ctypes
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.control.computed_torque import ComputedTorque
+from armdyn.control.craig import Craig
+from armdyn.control.disturbance_observer import DisturbanceObserver
+from armdyn.control.export import law_code
+from armdyn.control.friction_feedforward import FrictionFeedforward
+from armdyn.control.guarded import Guarded
+from armdyn.control.integral import pid
+from armdyn.control.lqr import TrajectoryLQR
+from armdyn.control.modified_slotine_li import ModifiedSlotineLi
+from armdyn.control.pd import PD
+from armdyn.control.slotine_li import SlotineLi
+from armdyn.control.unknowns import adapt
+from armdyn.errors import ArmdynError
+from armdyn.simulation.simulate import simulate
+
+RATE = 500.0
+cc = shutil.which("cc")
+needs_compiler = pytest.mark.skipif(cc is None, reason="needs a C compiler")
+
+
+def laws(arm):
+    unknowns = adapt(armdyn.unknown_mass(arm, (0, 0, 0)), ("viscous",))
+    gain = np.array([2.0] + [1.0] * arm.n)
+    return {
+        "pd": PD(arm, 40.0, 8.0),
+        "pid": pid(arm, 40.0, 20.0, 8.0, limit=60.0),
+        "computed torque": ComputedTorque.from_bandwidth(arm, 2.0),
+        "guarded friction": Guarded(FrictionFeedforward(PD(arm, 40.0, 8.0)), limit=80.0),
+        "observer": DisturbanceObserver(ComputedTorque.from_bandwidth(arm, 2.0), 5.0),
+        "Slotine-Li": SlotineLi(unknowns, 8.0, 20.0, gain, lower=-5.0),
+        "quasi computed torque": ModifiedSlotineLi(unknowns, 8.0, gain),
+        "Craig": Craig(unknowns, 60.0, 16.0, 8.0, 0.2 * gain),
+        "LQR": TrajectoryLQR(arm, [0.05] * arm.n + [1.0] * arm.n, [20.0] * arm.n, RATE),
+    }
+
+
+def compiled(code, tmp_path, prefix):
+    library = tmp_path / f"{prefix}.so"
+    command = [cc, "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2", "-ffp-contract=off", "-fPIC"]
+    subprocess.run([*command, "-shared", *map(str, code.sources), "-lm", "-o", str(library)], check=True)
+    return ctypes.CDLL(str(library))
+
+
+class Controller:
+    """The C code as a function for `simulate`; channels by sample."""
+
+    def __init__(self, library, prefix, law, channels):
+        self.step = getattr(library, f"{prefix}_step")
+        self.state = ctypes.create_string_buffer(8 * max(sum(x.size for x in law.init().values()), 1))
+        getattr(library, f"{prefix}_init")(self.state)
+        self.channels, self.k, self.n = channels, 0, law.arm.n
+
+    def __call__(self, t, q, qd, ref):
+        tau = np.empty(self.n)
+        rows = [*(q, qd, ref.q, ref.qd, ref.qdd), *(x[self.k] for x in self.channels.values()), tau]
+        rows = [np.ascontiguousarray(x) if x is not tau else x for x in rows]
+        self.step(self.state, *(ctypes.c_void_p(x.ctypes.data) for x in rows))
+        self.k += 1
+        return tau
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", laws(armdyn.arms.planar2()))
+def test_c_is_the_same_closed_loop(name, planar, swing, tmp_path):
+    law = laws(planar)[name]
+    code = law_code(law, tmp_path, RATE, prefix="law")
+    reference = swing([0.4, -0.3], [1.0, 0.7], 0.4)
+    plant = planar.with_payload(0.5)
+    options = {"rate": RATE, "q0": [0.05, -0.05], "check": False}
+    t = np.arange(200) / RATE
+    motion = armdyn.trajectory.protocol.JointMotion(*(np.asarray(x) for x in reference(t)))
+    controller = Controller(compiled(code, tmp_path, "law"), "law", law, law.channels(t, motion))
+    python = simulate(plant, law, reference, native=False, **options)
+    c = simulate(plant, controller, reference, **options)
+    assert np.abs(c.q - python.q).max() < 1e-12
+    assert np.abs(c.tau - python.tau).max() < 1e-10 * np.abs(python.tau).max()
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["double", "float"])
+def test_selftests_pass(dtype, planar, tmp_path):
+    law = laws(planar)["Slotine-Li"]
+    code = law_code(law, tmp_path, RATE, prefix="arm", dtype=dtype)
+    for sources in ([*code.sources, code.selftest], [code.update.source, code.update.selftest]):
+        program = tmp_path / "selftest"
+        subprocess.run([cc, "-std=c99", "-O2", *map(str, sources), "-lm", "-o", str(program)], check=True)
+        assert subprocess.run([str(program)], capture_output=True).returncode == 0
+
+
+@needs_compiler
+def test_gains_can_stay_arguments(planar, tmp_path):
+    code = law_code(PD(planar, 40.0, 8.0), tmp_path, RATE, prefix="pd", inputs=["kp"])
+    assert "const double kp[2]" in code.header.read_text()
+    program = tmp_path / "selftest"
+    subprocess.run(
+        [cc, "-std=c99", "-O2", *map(str, [*code.sources, code.selftest]), "-lm", "-o", str(program)], check=True
+    )
+    assert subprocess.run([str(program)], capture_output=True).returncode == 0
+
+
+def test_code_allocates_nothing(planar, tmp_path):
+    code = law_code(laws(planar)["Craig"], tmp_path, RATE)
+    text = "".join(path.read_text() for path in (*code.sources, code.header, code.update.header))
+    assert not [
+        word for word in ("malloc", "static ", "stdlib", "alloca(") if word in text.replace("static inline", "")
+    ]
+    assert "singular[1];" in text
+    assert code.source.name == "planar2_craig.c"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda arm, d: law_code("pd", d, 100), "expected a control law"),
+        (lambda arm, d: law_code(PD(arm, 1.0, 1.0), d, 0), "expected a rate > 0"),
+        (lambda arm, d: law_code(PD(arm, np.ones((3, 2)), 1.0), d, 100), "kp is a batch"),
+        (lambda arm, d: law_code(PD(arm, 1.0, 1.0), d, 100, inputs=["kq"]), "has no input 'kq'"),
+        (lambda arm, d: law_code(PD(arm, 1.0, 1.0), d, 100, prefix="7"), "expected a prefix"),
+    ],
+)
+def test_nonsense_is_refused(planar, tmp_path, make, message):
+    with pytest.raises(ArmdynError, match=message):
+        make(planar, tmp_path)
