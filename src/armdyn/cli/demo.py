@@ -17,6 +17,7 @@ import typer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from armdyn.cli.demo_study import Study
     from armdyn.model.arm import Arm
 
 SAMPLES = 10_000
@@ -25,10 +26,11 @@ DURATION = 10.0  # s
 
 @dataclass(frozen=True)
 class Scene:
-    """What the stages work on: an arm, a motion of it (times (N,), states (N, n)), and a folder for results."""
+    """What the stages work on: an arm, a motion of it (times (N,), states (N, n)), a folder, and the main story."""
 
     arm: Arm
     folder: Path
+    study: Study
     t: NDArray
     q: NDArray
     qd: NDArray
@@ -38,7 +40,7 @@ class Scene:
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("armdyn-demo"),
 ) -> None:
-    """Show what armdyn does: a PUMA 560 from its description to torques, checked; results in a folder."""
+    """Show what armdyn does: a PUMA 560 described, excited, identified, controlled, exported; results in a folder."""
     from rich.console import Console
 
     console = Console(highlight=False)
@@ -56,7 +58,7 @@ def demo(
     console.print(f"\n[bold]Done in {time.perf_counter() - started:.1f} s:[/bold]")
     for line in lines:
         console.print(f"- {line}", markup=False)
-    console.print(f"Look at {out / 'summary.md'} and {out / 'demo.png'}.")
+    console.print(f"Look at {out / 'report.html'}, {out / 'demo.png'} and {out / 'summary.md'}.")
 
 
 def make_scene(folder: Path) -> Scene:
@@ -64,6 +66,7 @@ def make_scene(folder: Path) -> Scene:
     import numpy as np
 
     from armdyn import arms
+    from armdyn.cli.demo_study import Study
 
     arm = arms.puma560()
     limits = [joint.limits for joint in arm.joints]
@@ -75,7 +78,10 @@ def make_scene(folder: Path) -> Scene:
     fast = np.array([0.7 * x.velocity for x in limits]) / rate
     amplitude = np.minimum(reach, fast)
     q = middle + amplitude * np.sin(rate * t)
-    return Scene(arm, folder, t[:, 0], q, amplitude * rate * np.cos(rate * t), -amplitude * rate**2 * np.sin(rate * t))
+    study = Study(arm)
+    return Scene(
+        arm, folder, study, t[:, 0], q, amplitude * rate * np.cos(rate * t), -amplitude * rate**2 * np.sin(rate * t)
+    )
 
 
 def describe(scene: Scene) -> str:
@@ -141,10 +147,26 @@ def picture(scene: Scene) -> str:
     return "drew the motion, its torques and the energy balance: demo.png"
 
 
+def story(name: str) -> Callable[[Scene], str]:
+    """A stage of the main story, by its name in `demo_study`."""
+
+    def stage(scene: Scene) -> str:
+        from armdyn.cli import demo_study
+
+        return str(getattr(demo_study, name)(scene.study, scene.folder))
+
+    return stage
+
+
 STAGES: tuple[tuple[str, Callable[[Scene], str]], ...] = (
     ("describing the arm", describe),
     ("computing torques", torques),
     ("checking laws of mechanics", laws),
+    ("designing a motion", story("excite_arm")),
+    ("measuring", story("measure")),
+    ("identifying", story("identify_arm")),
+    ("controlling", story("control")),
+    ("writing C", story("export_c")),
     ("drawing", picture),
 )
 
