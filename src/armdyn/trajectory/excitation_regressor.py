@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armdyn.dynamics.base_parameters import BaseParameters, base_regressor
+from armdyn.dynamics.joint_columns import joint_parameter_names
 from armdyn.dynamics.regressor_derivatives import weighted_gradient
 from armdyn.kinematics.motion import Symbol
 from armdyn.trace.symbols import ca
@@ -12,6 +13,11 @@ from armdyn.trace.traced import traced
 
 # Velocity below which Coulomb friction is rounded off [rad/s or m/s]: sign(qd) has no derivative.
 ROUNDED = 0.1
+
+
+def labels_of(base: BaseParameters) -> tuple[str, ...]:
+    """Names of the regressor's parameters, such as `Izz1`, `Fv1`, `Fc1`; see `BaseParameters.labels`."""
+    return (*base.labels, *joint_parameter_names(base.source.n, ("viscous", "coulomb")))
 
 
 def _columns(base: BaseParameters, q: Symbol, qd: Symbol, qdd: Symbol, gravity: Symbol) -> Symbol:

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.joint_columns import joint_parameter_names
 from armdyn.errors import ArmdynError
 from armdyn.trajectory.excitation_problem import ExcitationProblem
-from armdyn.trajectory.excitation_regressor import excitation_regressor
+from armdyn.trajectory.excitation_regressor import excitation_regressor, labels_of
 from armdyn.trajectory.excite import Excitation
 from armdyn.trajectory.protocol import JointMotion, Trajectory
 
@@ -64,7 +63,7 @@ def predict_quality(
 
     References
     ----------
-    Kapadia (1993), equations 5.2 (its second term with the missing 1/K) and 5.6.
+    Kapadia (1995), equations 5.2 (its second term with the missing 1/K) and 5.6.
     """
     task = design.problem
     sigma, size = _row(task, noise, "noise"), _row(task, unmodelled, "unmodelled")
@@ -77,7 +76,7 @@ def predict_quality(
     values, vectors = np.linalg.eigh(S * np.outer(unit, unit))
     lost = values < len(S) * np.finfo(float).eps * values[-1]
     cover = unit**2 * ((vectors**2)[:, ~lost] / values[~lost]).sum(1)
-    names = parameter_labels(task)
+    names = labels_of(task.base)
     hidden = (vectors[:, lost] ** 2).sum(1) > 1e-6
     std = np.where(hidden, np.inf, np.sqrt(cover)) * (sigma > 0).any()
     return Quality(
@@ -87,11 +86,6 @@ def predict_quality(
         _time_constant(W, gain, K, 1 / rate),
         tuple(name for name, gone in zip(names, hidden, strict=True) if gone),
     )
-
-
-def parameter_labels(task: ExcitationProblem) -> tuple[str, ...]:
-    """Names of the parameters, such as `Izz1`, `Fv1`, `Fc1`; see `BaseParameters.labels`."""
-    return (*task.base.labels, *joint_parameter_names(task.base.source.n, ("viscous", "coulomb")))
 
 
 def _bias(W: NDArray, size: NDArray, hidden: NDArray) -> NDArray:
