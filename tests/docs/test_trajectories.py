@@ -1,0 +1,25 @@
+"""The page about motions: its code runs and its claims hold."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import armdyn
+
+PAGE = (Path(__file__).parents[2] / "docs" / "trajectories.md").read_text()
+
+
+def test_the_code_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
+        exec(block.replace("time_budget=60", "starts=2"), names)
+    assert names["q"].shape == (3, 2)
+    assert names["design"].condition < 40
+    assert (tmp_path / "motion.csv").exists()
+
+
+def test_all_names_exist():
+    for name in re.findall(r"`(\w+)\(", PAGE):
+        assert hasattr(armdyn, name), name
