@@ -63,7 +63,7 @@ def test_the_joint_variable_is_added_to_theta_or_d(chain_poses, convention):
 
 
 def test_one_row_is_the_printed_matrix():
-    # 003 section 1.5
+    # ECE470 (2019), 1.5
     a, alpha, d, theta = 0.3, 0.5, 0.7, -1.2
     ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)
     printed = [

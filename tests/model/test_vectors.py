@@ -41,7 +41,7 @@ def test_golden_bodies_lie_at_their_centres(golden):
 
 
 def test_angle_zero_is_the_straight_position(chain_poses):
-    # 002 (5): r_{i-1,i} points back to the previous member, r_ii on to this one
+    # (5) of the source: r_{i-1,i} points back to the previous member, r_ii on to this one
     arm = Arm.from_vectors([{"kind": "R", **MEMBER}, {"kind": "R", **MEMBER, "r_prev": (-0.3, 0, 0)}])
     poses, _ = chain_poses(arm, [0.0, 0.0])
     np.testing.assert_allclose(poses[:, :3, 3], [(0.3, 0, 0), (0.8, 0, 0)], atol=1e-15)

@@ -47,7 +47,7 @@ def test_both_zyz_branches_give_the_matrix_back(branch, R):
 
 
 def test_zyz_matrix_with_the_sign_corrected():
-    # 003 section 1.3, erratum 1: element (3, 2) is + sin(theta) sin(psi)
+    # ECE470, 1.3, erratum 1: element (3, 2) is + sin(theta) sin(psi)
     phi, theta, psi = 0.3, 0.7, -1.1
     cf, sf, ct, st_, cp, sp = (f(x) for x in (phi, theta, psi) for f in (np.cos, np.sin))
     expected = [
@@ -130,7 +130,7 @@ def test_quaternions_have_a_positive_scalar_and_unit_length(R):
 
 @given(rotations, rotations, rotations)
 def test_composition_rules(A, B, C):
-    # 003 section 1.3
+    # ECE470, 1.3
     close(rotation.compose((A, 0), (B, None)), A @ B)  # about the turned axes
     close(rotation.compose((A, 0), (B, 0)), B @ A)  # about the fixed axes
     close(rotation.compose((A, 0), (B, 0), (C, 1)), A @ C @ A.T @ B @ A, atol=2 * ATOL)
@@ -148,7 +148,7 @@ def test_composition_of_the_worked_example():
 def test_skew_is_the_cross_product(v, u, R):
     S = rotation.skew(np.array(v))
     close(S @ u, np.cross(v, u), atol=1e-14)
-    # 003 section 1.8 (ii)
+    # ECE470, 1.8 (ii)
     close(R @ S @ R.T, rotation.skew(R @ np.array(v)), atol=1e-14)
 
 

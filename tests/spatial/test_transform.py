@@ -21,7 +21,7 @@ def test_rigid_transforms_are_a_group(A, B, point):
     close = dict(rtol=0, atol=2e-14)
     np.testing.assert_allclose(A @ inverse(A), np.eye(4), **close)
     np.testing.assert_allclose(inverse(A @ B), inverse(B) @ inverse(A), **close)
-    # 003 section 1.4: p_0 = R p_1 + o
+    # ECE470, 1.4: p_0 = R p_1 + o
     p = np.array(point)
     np.testing.assert_allclose((A @ [*p, 1])[:3], A[:3, :3] @ p + A[:3, 3], **close)
     assert check_transform(A @ B, "product").shape == (4, 4)

@@ -105,7 +105,7 @@ def arm_from_dh(
 
 def dh_transform(a: float, alpha: float, d: float, theta: float, convention: str = "standard") -> NDArray:
     """The 4x4 transform of one row at joint variable zero."""
-    # 003 section 1.5 (standard) and Craig (modified): Rz Tz and Rx Tx are screws about z and x.
+    # ECE470 (2019), 1.5 (standard) and Craig (modified): Rz Tz and Rx Tx are screws about z and x.
     about_z = transform(rotation_z(theta), (0.0, 0.0, d))
     about_x = transform(rotation_x(alpha), (a, 0.0, 0.0))
     return about_z @ about_x if convention == "standard" else about_x @ about_z

@@ -1,6 +1,6 @@
 """Denavit-Hartenberg parameters of joint axes in space, and of any arm.
 
-Source: seed document 003 (Broucke, ECE470), section 1.5. Consecutive axes are joined by their common
+Source: ECE470 (2019), section 1.5. Consecutive axes are joined by their common
 normals; along the chain screws about the axes (theta, d) and about the normals (alpha, a) take turns:
 
     base_pose  X_0  Z_1 X_1  Z_2 X_2 ... Z_n X_n  tool_pose,   Z = Rz(theta) Tz(d),  X = Tx(a) Rx(alpha)

@@ -1,6 +1,6 @@
 """Arms from axes and vectors, as read from a drawing.
 
-Source: seed document 002 (Vukobratovic and Potkonjak), with its errata. Member i is described by the
+Source: Vukobratovic and Potkonjak (1979), with errata 3 and 4. Member i is described by the
 joint axis e_i and the vectors r_{i-1,i} (from joint i back to the mass centre T_{i-1}) and r_ii (from
 joint i to the mass centre T_i), each in the axes of the member it belongs to.
 """
@@ -44,7 +44,7 @@ def arm_from_vectors(
 
     The frame of every member lies at its mass centre, with the axes in which its vectors are given.
     At angle zero the two vectors of a joint lie in one plane with the axis, on opposite sides of it:
-    the straight position of 002 (5).
+    the straight position of the source's (5).
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _pairs(member: Mapping[str, Any], i: int) -> list[tuple[Joint, Link]]:
     link = Link(name, _inertia(member, where))
     e_prev, e_own = _unit(member, "e_prev", where), _unit(member, "e_own", where)
     r_prev, r_own = _vector(member, "r_prev", where), _vector(member, "r_own", where)
-    # 002 (5): at angle zero -r_{i-1,i} and r_ii point the same way, seen along the axis.
+    # (5): at angle zero -r_{i-1,i} and r_ii point the same way, seen along the axis.
     A = _triad(e_prev, -r_prev, member, "a_prev", where) @ _triad(e_own, r_own, member, "a_own", where).T  # (7)
     before = transform(translation=-r_prev)
     turn, slide = _data(member, "turn", where), _data(member, "slide", where)
@@ -123,7 +123,7 @@ def _pairs(member: Mapping[str, Any], i: int) -> list[tuple[Joint, Link]]:
 
 
 def _triad(e: NDArray, r: NDArray, member: Mapping[str, Any], key: str, where: str) -> NDArray:
-    """The columns e, a, l of 002 (5), (6): the axis, the direction of `r` across it, and their normal."""
+    """The columns e, a, l of (5), (6): the axis, the direction of `r` across it, and their normal."""
     r = _vector(member, key, where) if key in member else r
     a = np.cross(e, np.cross(r, e))
     length = np.linalg.norm(a)

@@ -1,8 +1,8 @@
 """Rotations: matrices from and to axis and angle, roll-pitch-yaw, ZYZ Euler angles and quaternions.
 
 `R_AB` turns coordinates in B into coordinates in A. All functions take leading batch axes.
-Source: seed document 003 (Broucke, ECE470), sections 1.2 and 1.3, with its erratum 1; Rodrigues'
-formula also 002 (8).
+Source: ECE470 (2019), sections 1.2 and 1.3, with erratum 1; Rodrigues' formula also Vukobratovic and
+Potkonjak (1979), (8).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def compose(*turns: tuple[ArrayLike, int | None]) -> NDArray:
         if not 0 <= frame < i:
             raise ShapeError(f"compose: turn {i} is given in frame {frame}, but only frames 0 to {i - 1} exist by then")
         R_0k = reached[frame]
-        # 003 section 1.3: a turn M given in frame k is R_0k M R_k0 in frame 0, and premultiplies.
+        # ECE470, 1.3: a turn M given in frame k is R_0k M R_k0 in frame 0, and premultiplies.
         reached.append(R_0k @ _matrix(turn) @ np.swapaxes(R_0k, -1, -2) @ reached[-1])
     return reached[-1]
 
@@ -83,7 +83,7 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> NDArray:
     if (length == 0).any():
         raise ShapeError("from_axis_angle: the axis has length zero; expected a direction")
     e, angle = axis / length, angle[..., None, None]
-    # Rodrigues, 002 (8): R = cos 1 + (1 - cos) e e' + sin S(e); 1 - cos = 2 sin²(angle/2) loses no digits
+    # Rodrigues: R = cos 1 + (1 - cos) e e' + sin S(e); 1 - cos = 2 sin²(angle/2) loses no digits
     outer = e[..., :, None] * e[..., None, :]
     return np.cos(angle) * np.eye(3) + 2 * np.sin(angle / 2) ** 2 * outer + np.sin(angle) * skew(e)
 
@@ -122,7 +122,7 @@ def to_rpy(R: ArrayLike) -> NDArray:
 def from_zyz(angles: ArrayLike) -> NDArray:
     """Rotation of ZYZ Euler angles phi, theta, psi (..., 3) [rad]: Rz(phi) Ry(theta) Rz(psi)."""
     phi, theta, psi = np.moveaxis(_numbers(angles, (3,), "angles"), -1, 0)
-    # 003 section 1.3; element (3, 2) of the printed product has the wrong sign (erratum 003-1)
+    # ECE470, 1.3; element (3, 2) of the printed product has the wrong sign (erratum 1)
     return rotation_z(phi) @ rotation_y(theta) @ rotation_z(psi)
 
 
