@@ -21,5 +21,5 @@ def test_the_code_runs(tmp_path, monkeypatch):
 
 
 def test_all_names_exist():
-    for name in re.findall(r"`(\w+)\(", PAGE):
+    for name in set(re.findall(r"`(\w+)\(", PAGE)) - {"sign", "tanh"}:
         assert hasattr(armdyn, name), name
