@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import armdyn
 from armdyn import Drive
 from armdyn.control.pd import PD
 from armdyn.errors import ArmdynWarning
@@ -64,3 +65,12 @@ def test_rotor_inertia_rescues_a_light_joint(block):
 def test_gravity_on_a_soft_joint_is_no_matter_of_sampling(planar):
     law = PD(planar, 0.0, 0.0)
     assert expected_instability(schedule_of(Plant(planar, friction=False), 1000.0), law) is None
+
+
+def test_a_light_wrist_without_rotors_is_named():
+    """PUMA 560 under a PD at 1 kHz: fine with its rotors, hopeless in the wrist without them."""
+    arm = armdyn.arms.puma560()
+    law = PD(arm, [2000, 2000, 800, 100, 100, 100], [200, 200, 80, 8, 8, 8])
+    text = expected_instability(schedule_of(Plant(arm, friction=False, drive=False), 1000.0), law)
+    assert any(f"joint{k}" in text for k in (4, 5, 6))
+    assert expected_instability(schedule_of(Plant(arm, friction=False), 1000.0), law) is None

@@ -90,7 +90,8 @@ class Step(NamedTuple):
 
     # -- equations of motion ----------------------------------------------------------------------------
 
-    def _equations(self, q: Symbol, qd: Symbol, tau: Symbol, instant: int) -> Equations:
+    def equations(self, q: Symbol, qd: Symbol, tau: Symbol, instant: int) -> Equations:
+        """M and the torques that accelerate, friction aside."""
         data, still = self.data, ca.SX.zeros(self.arm.n)
         outside = {
             name: data[name][instant, :].T if name == "wrench" else data[name][instant]
@@ -104,8 +105,9 @@ class Step(NamedTuple):
             net = net - drive_torque(self.arm, q, qd, still, drive=data["drive"])
         return Equations(M, net)
 
-    def _acceleration(self, q: Symbol, qd: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
-        M, net = self._equations(q, qd, tau, instant)
+    def acceleration(self, q: Symbol, qd: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
+        """Joint accelerations, those of stuck joints zero."""
+        M, net = self.equations(q, qd, tau, instant)
         if self.kind.friction == "none":
             return factorized(M).solve(net)
         direction = ca.sign(qd) if slip is None else slip.direction
@@ -117,13 +119,13 @@ class Step(NamedTuple):
         self, q: Symbol, qd: Symbol, tau: list[Symbol], slip: Slip | None, h: Symbol
     ) -> tuple[Symbol, Symbol]:
         """Kutta's classical method on (q, qd)."""
-        a1 = self._acceleration(q, qd, tau[0], 0, slip)
+        a1 = self.acceleration(q, qd, tau[0], 0, slip)
         v2 = qd + h / 2 * a1
-        a2 = self._acceleration(q + h / 2 * qd, v2, tau[1], 1, slip)
+        a2 = self.acceleration(q + h / 2 * qd, v2, tau[1], 1, slip)
         v3 = qd + h / 2 * a2
-        a3 = self._acceleration(q + h / 2 * v2, v3, tau[1], 1, slip)
+        a3 = self.acceleration(q + h / 2 * v2, v3, tau[1], 1, slip)
         v4 = qd + h * a3
-        a4 = self._acceleration(q + h * v3, v4, tau[2], 2, slip)
+        a4 = self.acceleration(q + h * v3, v4, tau[2], 2, slip)
         return q + h / 6 * (qd + 2 * (v2 + v3) + v4), qd + h / 6 * (a1 + 2 * (a2 + a3) + a4)
 
     # -- sticking ---------------------------------------------------------------------------------------
@@ -136,8 +138,12 @@ class Step(NamedTuple):
             friction[:, FRICTION_NAMES.index("static")] = friction[:, FRICTION_NAMES.index("coulomb")]
         return friction
 
+    def breakaway(self, q: Symbol, tau: Symbol) -> tuple[Symbol, Symbol]:
+        """Torques beyond which joints at rest move forward and backward."""
+        return tuple(breakaway_torque(self.arm, q, load=tau, friction=self._friction))
+
     def _is_dry(self, q: Symbol, tau: Symbol) -> Symbol:
-        forward, backward = breakaway_torque(self.arm, q, load=tau, friction=self._friction)
+        forward, backward = self.breakaway(q, tau)
         return forward > backward
 
     def _slip(self, state: Values, tau: Symbol) -> Slip | None:
@@ -145,9 +151,9 @@ class Step(NamedTuple):
         if self.kind.friction != "dry":
             return None
         q, qd, direction = state["q"], state["qd"], state["direction"]
-        forward, backward = breakaway_torque(self.arm, q, load=tau, friction=self._friction)
+        forward, backward = self.breakaway(q, tau)
         stuck = ca.logic_and(forward > backward, direction == 0)
-        M, net = self._equations(q, qd, tau, 0)
+        M, net = self.equations(q, qd, tau, 0)
         joints = joint_frictions(self.arm, q, qd, self._friction, load=tau)
         lost = ca.vertcat(*(joint.sliding(direction[i]) for i, joint in enumerate(joints)))
         free = 1 - stuck

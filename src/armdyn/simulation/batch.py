@@ -27,9 +27,7 @@ class Loop:
         self.schedule, self.law, self.lanes = schedule, law, lanes
         self.kind = schedule.plant.kind if kind is None else kind
         self.timing: Timing = schedule.clock.timing
-        t = np.arange(schedule.clock.steps) * schedule.clock.h
-        self.channels = law.channels(t, schedule.motion)
-        self.shapes = LawShapes.of(law, self.channels)
+        self.shapes = LawShapes.of(law, schedule.channels)
         self.params = {f"param.{name}": self._lanes(value, law.core_shape(name)) for name, value in law.params.items()}
 
     def _lanes(self, value: NDArray, core: tuple[int, ...]) -> NDArray:
@@ -50,7 +48,7 @@ class Loop:
         steps = slice(first, first + count)
         rows = {"ref": self.schedule.reference_rows[:, steps]}
         rows |= {name: array[:, steps] for name, array in self.schedule.disturbances.items()}
-        rows |= {f"channel.{name}": array[None, steps] for name, array in self.channels.items()}
+        rows |= {f"channel.{name}": array[None, steps] for name, array in self.schedule.channels.items()}
         if self.timing.held:
             rows["flags"] = self.schedule.clock.flags(first, count)
         period = np.full((1, 1, 1), self.schedule.clock.period)

@@ -6,7 +6,7 @@ and lets its command reach the drives where `apply` is 1; a run without sub-step
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -58,7 +58,7 @@ def plant_program(plant: Plant, kind: Kind) -> Program:
         step = Step(plant.arm, kind, {name: values[name] for name in data})
         return step.advance({name: values[name] for name in state}, values["command"])
 
-    return _program("plant", inputs, {**state, "tau": (plant.arm.n,)}, formula)
+    return program_of("plant", inputs, {**state, "tau": (plant.arm.n,)}, formula)
 
 
 class LawShapes(NamedTuple):
@@ -107,7 +107,7 @@ def loop_program(plant: Plant, kind: Kind, law: Law, shapes: LawShapes, timing: 
         step = Step(plant.arm, kind, {name: values[name] for name in plant_data})
         return {**step.advance({name: values[name] for name in plant_state}, command), **kept}
 
-    return _program("loop", inputs, {**own, "tau": (n,)}, formula)
+    return program_of("loop", inputs, {**own, "tau": (n,)}, formula)
 
 
 def _held(timing: Timing, values: Mapping[str, Any], u: Any, memory: Any, after: Any) -> tuple[Any, dict[str, Any]]:
@@ -126,7 +126,9 @@ def _held(timing: Timing, values: Mapping[str, Any], u: Any, memory: Any, after:
     return kept["command"], kept
 
 
-def _program(name: str, inputs: Shapes, outputs: Shapes, formula: Any) -> Program:
+def program_of(name: str, inputs: Shapes, outputs: Shapes, formula: Any) -> Program:
+    """A program from a formula between values by name."""
+
     def flat(*symbols: Any) -> list[Any]:
         results = formula(dict(zip(inputs, symbols, strict=True)))
         return [results[key] for key in outputs]
@@ -152,12 +154,17 @@ _known: dict[tuple[Any, ...], Rollout] = {}
 _users: WeakKeyDictionary[Law, dict[tuple[Any, ...], Rollout]] = WeakKeyDictionary()
 
 
+def keyed_rollout(key: tuple[Any, ...], program: Callable[[], Program], shared: frozenset[str]) -> Rollout:
+    """A program of armdyn's own compiled; kept for the life of the process."""
+    whole = (*key, shared, _backend())
+    if whole not in _known:
+        _known[whole] = make_rollout(program, shared, repr(key))
+    return _known[whole]
+
+
 def plant_rollout(plant: Plant, kind: Kind, shared: frozenset[str]) -> Rollout:
-    """The plant's step compiled; kept for the life of the process."""
-    key = ("plant", plant.arm.trace_key, kind, shared, _backend())
-    if key not in _known:
-        _known[key] = make_rollout(lambda: plant_program(plant, kind), shared, repr(key[:3]))
-    return _known[key]
+    """The plant's step compiled."""
+    return keyed_rollout(("plant", plant.arm.trace_key, kind), lambda: plant_program(plant, kind), shared)
 
 
 def loop_rollout(
@@ -169,10 +176,11 @@ def loop_rollout(
     def program() -> Program:
         return loop_program(plant, kind, law, shapes, timing)
 
-    whole = (*key, shared, _backend())
-    kept = _known if law.is_known else _users.setdefault(law, {})
+    if law.is_known:
+        return keyed_rollout(key, program, shared)
+    kept, whole = _users.setdefault(law, {}), (*key, shared, _backend())
     if whole not in kept:
-        kept[whole] = make_rollout(program, shared, repr(key) if law.is_known else None)
+        kept[whole] = make_rollout(program, shared, None)
     return kept[whole]
 
 

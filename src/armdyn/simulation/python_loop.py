@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,10 @@ from armdyn.simulation.schedule import Schedule
 from armdyn.simulation.sensors import Instruments
 
 if TYPE_CHECKING:
+    from armdyn.simulation.adaptive_steps import AdaptiveRun
     from armdyn.simulation.mujoco_plant import MujocoRun
+
+    AnyRun: TypeAlias = "Run | MujocoRun | AdaptiveRun"
 
 Controller = Callable[[float, NDArray, NDArray, Reference], Any]
 # Samples between two looks at velocities and reports of progress.
@@ -62,9 +65,10 @@ def run_python(
     every: int,
     instruments: Instruments | None,
     progress: Callable[[int], None],
+    tolerance: float | None = None,
 ) -> Record:
     """Run one rollout with a controller that is called at every sample."""
-    run = _make_run(schedule, q0, qd0)
+    run = _make_run(schedule, q0, qd0, tolerance)
     record = Record.empty(schedule, 1, every, run.shapes)
     done, clock = 0, schedule.clock
     try:
@@ -85,24 +89,28 @@ def run_python(
     return record
 
 
-def _make_run(schedule: Schedule, q0: NDArray, qd0: NDArray) -> Run | MujocoRun:
-    """The plant on the engine it asks for."""
+def _make_run(schedule: Schedule, q0: NDArray, qd0: NDArray, tolerance: float | None) -> AnyRun:
+    """The plant on the engine it asks for, in fixed steps or, given a tolerance, in adaptive ones."""
     if schedule.plant.engine == "armdyn":
-        return Run(schedule, q0, qd0)
+        if tolerance is None:
+            return Run(schedule, q0, qd0)
+        from armdyn.simulation.adaptive_steps import AdaptiveRun
+
+        return AdaptiveRun(schedule, q0, qd0, tolerance)
     from armdyn.simulation.mujoco_plant import MujocoRun, check_engine
 
     check_engine(schedule.plant)
     return MujocoRun(schedule, q0, qd0)
 
 
-def _keep(record: Record, run: Run | MujocoRun, steps: int) -> None:
+def _keep(record: Record, run: AnyRun, steps: int) -> None:
     if steps:
         record.watch(0, run.rows["qd"][:, 1 : steps + 1])
         record.keep(0, run.rows, steps)
 
 
 def _samples(
-    schedule: Schedule, run: Run | MujocoRun, controller: Controller | Law, instruments: Instruments | None
+    schedule: Schedule, run: AnyRun, controller: Controller | Law, instruments: Instruments | None
 ) -> Iterator[int]:
     """Run period after period; the number of those done, after each."""
     m, delay, n = schedule.clock.substeps, schedule.clock.delay, schedule.plant.arm.n
@@ -138,8 +146,7 @@ def _caller(schedule: Schedule, controller: Controller | Law) -> Callable[[int, 
         return plain
     law = controller
     memory: Values = law.init()
-    t = np.arange(schedule.clock.steps) * schedule.clock.h
-    channels = {name: rows[::m] for name, rows in law.channels(t, schedule.motion).items()}
+    channels = {name: rows[::m] for name, rows in schedule.channels.items()}
     params = law.params
 
     def traced(k: int, q_meas: NDArray, qd_meas: NDArray) -> NDArray:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from armdyn.control.protocol import Law
 from armdyn.errors import ShapeError, shown
 from armdyn.simulation.loop import Timing
 from armdyn.simulation.payload import Drop, added
@@ -85,6 +86,22 @@ class Schedule:
     plant: Plant
     clock: Clock
     motion: JointMotion  # the reference at every step, each (steps, n)
+    channels: Mapping[str, NDArray] = field(default_factory=dict)  # what the law computed beforehand, (steps, ...)
+
+    def for_law(self, law: Law) -> Schedule:
+        """The same with the law's channels."""
+        t = np.arange(self.clock.steps) * self.clock.h
+        rows = {name: np.ascontiguousarray(x, float) for name, x in law.channels(t, self.motion).items()}
+        for name, x in rows.items():
+            if x.shape[:1] != t.shape:
+                raise ShapeError(f"simulate: expected {len(t)} rows in the law's channel '{name}', got shape {x.shape}")
+        return replace(self, channels=rows)
+
+    def at_rate(self, by: int) -> Schedule:
+        """The same reference and disturbances passed through faster: for linearisation, step lengths alone matter."""
+        other = replace(self, clock=replace(self.clock, period=self.clock.period / by))
+        other.__dict__["disturbances"] = self.disturbances  # already computed
+        return other
 
     @cached_property
     def reference_rows(self) -> NDArray:

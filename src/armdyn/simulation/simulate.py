@@ -34,6 +34,7 @@ def simulate(
     qd0: ArrayLike | None = None,
     substeps: int = 1,
     delay: float = 0.0,
+    tolerance: float | None = None,
     sensors: Sensors | None = None,
     seed: int | None = 0,
     every: int = 1,
@@ -66,6 +67,9 @@ def simulate(
         Steps of the integrator (Runge-Kutta of order four) a sample.
     delay : float
         From a sample to its torque [s], at most a period; the drives exert nothing before the first.
+    tolerance : float, optional
+        Integrate by SciPy's DOP853 to this accuracy instead, with the events of friction located in time: slow,
+        for judging fixed steps.
     sensors : Sensors, optional
         What stands between the arm and the controller.
     seed : int, optional
@@ -109,8 +113,12 @@ def simulate(
     motion, duration = _reference(reference, duration, hold, n)
     clock = make_clock(rate, duration, substeps, delay)
     _check_whole(every, "every")
+    if tolerance is not None and not (isinstance(tolerance, int | float | np.number) and 0 < tolerance < 1):
+        raise ShapeError(f"simulate: expected a tolerance between 0 and 1, got {shown(tolerance)}")
     wanted = motion(np.arange(clock.steps + 1) * clock.h)
     schedule = Schedule(plant, clock, JointMotion(*(rows[:-1] for rows in wanted)))
+    if isinstance(controller, Law):
+        schedule = schedule.for_law(controller)
     start, batch = _start(schedule, controller, q0, qd0)
     threads = default_threads() if threads is None else check_threads(threads)
 
@@ -118,7 +126,8 @@ def simulate(
         if progress is not None:
             progress(step / clock.steps)
 
-    compiled = isinstance(controller, Law) and native and sensors is None and plant.engine == "armdyn"
+    compiled = isinstance(controller, Law) and native and sensors is None
+    compiled = compiled and tolerance is None and plant.engine == "armdyn"
     notes = []
     if check and isinstance(controller, Law):
         from armdyn.simulation.stability import expected_instability
@@ -140,7 +149,7 @@ def simulate(
     else:
         instruments = None if sensors is None else Instruments(sensors, clock.period, seed)
         try:
-            record = run_python(schedule, controller, start[0][0], start[1][0], every, instruments, report)
+            record = run_python(schedule, controller, start[0][0], start[1][0], every, instruments, report, tolerance)
         except SimulationError as error:
             error.result = finished(error.result)
             raise

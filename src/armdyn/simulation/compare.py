@@ -1,0 +1,182 @@
+"""Controllers side by side: one plant, one reference, one table."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.control.adaptive import Adaptive
+from armdyn.control.protocol import Law
+from armdyn.errors import ArmdynError, ArmdynWarning
+from armdyn.model.arm import Arm
+from armdyn.simulation.plant import Plant
+from armdyn.simulation.result import SimulationResult
+from armdyn.simulation.simulate import simulate
+from armdyn.trajectory.protocol import JointMotion
+
+# The part of a run that counts as its end.
+LAST = 1 / 3
+
+
+class Row(NamedTuple):
+    """One controller's figures; NaN where a run diverged."""
+
+    name: str
+    rms: float  # tracking error of all joints over the whole run [rad or m]
+    final_rms: float  # over the last third
+    largest: float  # over the last third
+    torque: float  # RMS of all joints [N m or N]
+    parameter_error: float  # of the estimate at the end, relative to that at the start; NaN for fixed laws
+    seconds: float  # to compute the run
+    note: str
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Runs of several controllers on one plant and reference."""
+
+    rows: tuple[Row, ...]
+    results: Mapping[str, SimulationResult]
+    about: str
+
+    def __getitem__(self, name: str) -> Row:
+        """The row of a controller."""
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise ArmdynError(f"no controller '{name}' was compared; there are {', '.join(row.name for row in self.rows)}")
+
+    def __str__(self) -> str:
+        head = f"{'controller':28s}{'rms':>11s}{'final rms':>11s}{'final max':>11s}{'rms torque':>12s}{'estimate':>10s}"
+        lines = [self.about, head]
+        for row in self.rows:
+            numbers = f"{row.rms:11.2e}{row.final_rms:11.2e}{row.largest:11.2e}{row.torque:12.1f}"
+            error = "" if np.isnan(row.parameter_error) else f"{row.parameter_error:10.2f}"
+            lines.append(f"{row.name:28s}{numbers}{error} {row.note}".rstrip())
+        return "\n".join(lines)
+
+    def figure(self, path: str | os.PathLike[str]) -> Path:
+        """Draw errors over time, and the table's bars, into a file (.png, .svg, .pdf)."""
+        from armdyn.simulation.compare_figure import draw
+
+        return draw(self, path)
+
+
+def compare(
+    plant: Plant | Arm,
+    laws: Mapping[str, Law],
+    reference: Any,
+    rate: float = 1000.0,
+    *,
+    truth: NDArray | None = None,
+    about: str = "",
+    **options: Any,
+) -> Comparison:
+    """Run every controller on one plant and reference.
+
+    Parameters
+    ----------
+    plant : Plant or Arm
+    laws : mapping of str to Law
+        By name, such as `designs` makes them.
+    reference : Trajectory
+    rate : float
+        [Hz]
+    truth : array_like, shape (u,), optional
+        The true unknowns of adaptive laws, for their parameter errors.
+    about : str
+        Heading of the table.
+    **options
+        What `simulate` takes besides.
+    """
+    rows, results = [], {}
+    for name, law in laws.items():
+        begin = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ArmdynWarning)  # told in the notes
+            result = simulate(plant, law, reference, rate=rate, name=name, check=False, **options)
+        rows.append(_row(name, law, result, truth, time.perf_counter() - begin))
+        results[name] = result
+    return Comparison(tuple(rows), results, about)
+
+
+def _row(name: str, law: Any, result: SimulationResult, truth: NDArray | None, seconds: float) -> Row:
+    if not result.complete:
+        when = float(np.nanmin(result.diverged))
+        return Row(name, *[np.nan] * 5, seconds, f"diverged at {when:.3g} s")
+    end = result.t >= (1 - LAST) * result.t[-1]
+    error = result.error
+    learnt = np.nan
+    if truth is not None and isinstance(law, Adaptive):
+        # In torques that matter: each unknown by its own gain.
+        weight = 1 / np.sqrt(np.where(law.gain > 0, law.gain, np.inf))  # type: ignore[attr-defined]
+        phi = result.states["phi"]
+        start, after = (np.linalg.norm(weight * (x - truth)) for x in (phi[0], phi[-1]))
+        learnt = float(after / start) if start > 0 else np.nan
+    return Row(
+        name,
+        float(np.sqrt((error**2).mean())),
+        float(np.sqrt((error[end] ** 2).mean())),
+        float(np.abs(error[end]).max()),
+        float(np.sqrt((result.tau**2).mean())),
+        learnt,
+        seconds,
+        "",
+    )
+
+
+def with_mismatch(arm: Arm, payload: float, friction: float) -> Arm:
+    """The arm as it might really be: with a load at its tip [kg], and friction torques times a factor."""
+    loaded = arm.with_payload(payload) if payload else arm
+    scaled = ("viscous", "coulomb", "asymmetry", "viscous_asymmetry", "offset", "static")
+
+    def more(joint: Any) -> Any:
+        known = {name: getattr(joint.friction, name) for name in scaled}
+        changed = {name: value * friction for name, value in known.items() if value is not None}
+        return dataclasses.replace(joint, friction=dataclasses.replace(joint.friction, **changed))
+
+    return loaded.with_joints([more(joint) for joint in loaded.joints])
+
+
+@dataclass(frozen=True)
+class Sway:
+    """All joints sway smoothly between rest positions within their limits, each at its own frequency."""
+
+    centre: NDArray
+    amplitude: NDArray
+    frequency: NDArray  # [Hz]
+    duration: float
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return len(self.centre)
+
+    @classmethod
+    def within(cls, arm: Arm, duration: float, frequencies: tuple[float, float] = (0.25, 0.5)) -> Sway:
+        """A third of each joint's range, at most 0.5 rad or 0.1 m to each side."""
+        lower, upper = (np.array(x, float) for x in arm.position_limits)
+        lower, upper = np.maximum(lower, -np.pi), np.minimum(upper, np.pi)
+        most = np.array([0.5 if joint.kind == "revolute" else 0.1 for joint in arm.joints])
+        centre = np.clip((lower + upper) / 2, -1.0, 1.0)
+        amplitude = np.minimum(most, (upper - lower) / 6)
+        return cls(centre, amplitude, np.linspace(*frequencies, arm.n), duration)
+
+    def __call__(self, t: Any) -> JointMotion:
+        """The motion at times t."""
+        t = np.asarray(t, float)[..., None]
+        w = 2 * np.pi * self.frequency
+        return JointMotion(
+            self.centre - self.amplitude * np.cos(w * t),
+            self.amplitude * w * np.sin(w * t),
+            self.amplitude * w**2 * np.cos(w * t),
+        )

@@ -1,0 +1,68 @@
+"""All laws against a load and friction that their model lacks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armdyn.control.adaptive import Adaptive
+from armdyn.control.designs import designs
+from armdyn.control.gains import slow_sampling
+from armdyn.errors import ArmdynError
+from armdyn.model.arm import Arm
+from armdyn.simulation.compare import Comparison, Sway, compare, with_mismatch
+from armdyn.simulation.plant import Plant
+
+
+def mismatch_study(
+    arm: Arm,
+    payload: float = 2.5,
+    friction: float = 1.25,
+    rate: float = 1000.0,
+    bandwidth: float = 3.0,
+    duration: float = 12.0,
+    motor_lag: float = 0.0,
+) -> Comparison:
+    """Compare a design of every law on an arm that is not as its model.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model.
+    payload : float
+        Mass at the tip of the true arm [kg].
+    friction : float
+        True friction torques over the model's.
+    rate : float
+        Of the controllers [Hz].
+    bandwidth : float
+        Of every joint [Hz].
+    duration : float
+        Of the run [s].
+    motor_lag : float
+        Time constant of the true drives [s].
+
+    Returns
+    -------
+    Comparison
+    """
+    for name, value in (("payload", payload), ("friction", friction)):
+        if not (np.isfinite(value) and value >= 0):
+            raise ArmdynError(f"compare: expected {name} >= 0, got {value!r}")
+    true = with_mismatch(arm, payload, friction)
+    reference = Sway.within(arm, duration)
+    motion = reference(np.linspace(0.0, duration, 400))
+    laws = designs(arm, motion, bandwidth, rate)
+    about = f"{arm.name}: {payload:g} kg and {friction:g} times the friction, unknown; {bandwidth:g} Hz at {rate:g} Hz"
+    if slow := slow_sampling(bandwidth, rate):
+        about += f" ({slow})"
+    truth = next((_truth(law, true, payload) for law in laws.values() if isinstance(law, Adaptive)), None)
+    plant = Plant(true, motor_lag=motor_lag)
+    return compare(plant, laws, reference, rate, truth=truth, about=about, every=max(int(rate // 200), 1))
+
+
+def _truth(law: Adaptive, true: Arm, payload: float) -> np.ndarray:
+    """The unknowns as they are: a point mass at the tip, then friction term by term."""
+    load = np.zeros(law.unknowns.S.shape[1])
+    load[0] = payload
+    friction = [[getattr(joint.friction, term) for joint in true.joints] for term in law.unknowns.friction]
+    return np.concatenate([load, *friction])
