@@ -104,6 +104,17 @@ def test_rotors_of_a_geared_arm(make_log):
     assert fit.validate(make_log(arm, motion=3, noise=0.0)).rel_error < 0.02
 
 
+def test_rotors_that_nobody_mentioned_are_suspected(make_log):
+    plain = armdyn.arms.puma560()
+    arm = plain.with_joints([dataclasses.replace(j, limits=armdyn.Limits()) for j in plain.joints])
+    bare, log = unknown(arm), make_log(arm, noise=0.5)
+    fit, forced = armdyn.identify(bare, log), armdyn.identify(bare, log, rotors=False)
+    assert fit.arm.is_physical
+    assert fit.rel_error < 1.2 * fit.rel_error_free
+    assert fit.rel_error < 0.7 * forced.rel_error
+    assert fit.drive.inertia[1] > 1.0
+
+
 class TestStructure:
     def test_load_and_stribeck_are_found_and_nothing_else(self, make_log):
         plain = armdyn.arms.planar2()

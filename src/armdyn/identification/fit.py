@@ -93,6 +93,7 @@ class Fit:
     filters: Filters
     rel_error: float = np.nan  # on the logs fitted to
     rel_error_joints: NDArray = field(default_factory=lambda: np.empty(0))
+    rel_error_free: float = np.nan  # of least squares that need not be possible nor near the description
     held_out: float = np.nan  # the same by cross-validation over blocks
     rel_error_source: float = np.nan  # of the arm as it was described
     strength: float = 0.0  # of the prior

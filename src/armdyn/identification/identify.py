@@ -29,6 +29,7 @@ from armdyn.spatial import inertia as inertial
 
 REFUSED = 0.5  # held-out relative error above which a model explains nothing
 DOUBTFUL = 0.25
+COSTLY = 1.2  # error of possible bodies over that of free parameters, from which rotors are suspected
 NO_PRIOR = 1e-3  # strength of the stand-in bodies behind an arm of unknown inertia: data always win
 
 Logs = Log | str | os.PathLike[str] | Iterable[Log | str | os.PathLike[str]]
@@ -98,10 +99,18 @@ def identify(
     rows = make_rows(base, given, Filters(band, cutoff, method))
     believed = Prior.of(arm)
     optional = _optional(arm, terms, friction, springs)
-    geared = _rotors(arm, terms, rotors)
-    work = _Work(base, rows, believed, geared, *_chosen(base, rows, believed, geared, prior, optional))
     other = None if validation is None else _logs(arm, validation)[0]
-    return _fit(arm, given, work, notes, other)
+
+    def attempt(geared: _Geared) -> Fit:
+        work = _Work(base, rows, believed, geared, *_chosen(base, rows, believed, geared, prior, optional))
+        return _fit(arm, given, work, notes, other)
+
+    fit = attempt(_geared(base, rotors))
+    if rotors is None and fit.rel_error > COSTLY * fit.rel_error_free and arm.coupling is None and terms == "full":
+        # No possible links have the inertia that the torques show; links with rotors may.
+        second = attempt(_geared(base, True))
+        fit = second if COSTLY * second.rel_error < fit.rel_error else fit
+    return fit
 
 
 class _Work(NamedTuple):
@@ -110,7 +119,7 @@ class _Work(NamedTuple):
     base: BaseParameters
     rows: Rows
     prior: Prior
-    rotors: tuple[int, ...]  # joints whose rotors are parameters of their own
+    geared: _Geared
     equations: Equations
     choice: Choice
 
@@ -143,16 +152,36 @@ def _optional(arm: Arm, terms: str, friction: str, springs: bool) -> tuple[str, 
     return (*kinds, "spring") if springs else kinds
 
 
-def _rotors(arm: Arm, terms: str, asked: bool | None) -> tuple[int, ...]:
-    """Joints whose rotors' inertia is independent of the links'."""
+class _Geared(NamedTuple):
+    """How rotors enter: those of the joints `own` are parameters of their own, the others are one with links."""
+
+    own: tuple[int, ...]
+    shares: NDArray  # (count, n): of each rotor's inertia in the base parameters of the links
+
+    @property
+    def lumped(self) -> list[int]:
+        """Joints whose rotors are one with links."""
+        return [j for j in range(self.shares.shape[1]) if self.shares[:, j].any()]
+
+
+def _geared(base: BaseParameters, asked: bool | None) -> _Geared:
+    """The rotors to identify: if asked, or if the description has any."""
+    arm = base.source
+    links, n = inertial.SIZE * arm.n, arm.n
     if asked is None:
         asked = arm.coupling is None and any(joint.drive.rotor_inertia > 0 for joint in arm.joints)
-    if not asked or terms == "gravity":
-        return ()
+    if not asked or base.terms == "gravity":
+        return _Geared((), np.zeros((base.count, n)))
     if arm.coupling is not None:
         raise ArmdynError(f"identify: rotors of coupled drives, as arm '{arm.name}' has, are not supported")
-    kept = base_parameters(arm, joint_terms=("rotor",)).kept
-    return tuple(k - inertial.SIZE * arm.n for k in kept if k >= inertial.SIZE * arm.n)
+    both = base_parameters(arm, joint_terms=("rotor",))
+    own = tuple(k - links for k in both.kept if k >= links)
+    shares = np.zeros((base.count, n))
+    at = {k: row for row, k in enumerate(base.kept)}
+    for row, k in zip(both.P, both.kept, strict=True):
+        if k in at:
+            shares[at[k]] = row[links:]
+    return _Geared(own, shares)
 
 
 def _logs(arm: Arm, logs: Logs) -> list[Log]:
@@ -178,14 +207,14 @@ def _chosen(
     base: BaseParameters,
     rows: Rows,
     prior: Prior,
-    rotors: tuple[int, ...],
+    geared: _Geared,
     strength: float | None,
     optional: tuple[str, ...],
 ) -> tuple[Equations, Choice]:
     """Weights of the joints, structure and strength, each given the others."""
     equations = Equations.of(rows, base.count)
-    used = starting_terms(equations, rotors)
-    precision, centre = _base_prior(base, prior, equations)
+    used = starting_terms(equations, geared.own)
+    precision, centre = _base_prior(base, prior, equations, geared)
     strengths = STRENGTHS if strength is None else np.array([strength], float)
     choice = choose(_weighed(equations, used), used, precision, centre, optional, strengths)
     # With its structure known, the noise is better known, and so is what the prior is worth.
@@ -193,11 +222,13 @@ def _chosen(
     return equations, choose(equations, choice.used, precision, centre, (), strengths)
 
 
-def _base_prior(base: BaseParameters, prior: Prior, equations: Equations) -> tuple[NDArray, NDArray]:
+def _base_prior(base: BaseParameters, prior: Prior, equations: Equations, geared: _Geared) -> tuple[NDArray, NDArray]:
     """Precision and centre of the prior on all parameters; joint terms are free."""
     precision, centre = np.zeros((equations.size, equations.size)), np.zeros(equations.size)
-    precision[: base.count, : base.count] = prior.base_precision(base)
-    centre[: base.count] = base.project(prior.theta)
+    inertias = np.array([joint.drive.reflected_inertia for joint in base.source.joints])
+    # Rotors are believed as little as to a factor of two.
+    precision[: base.count, : base.count] = prior.base_precision(base, geared.shares * inertias)
+    centre[: base.count] = base.project(prior.theta) + geared.shares @ inertias
     return precision, centre
 
 
@@ -228,23 +259,21 @@ def _fit(arm: Arm, logs: list[Log], work: _Work, notes: list[str], validation: L
         warnings.warn(
             f"identify: {held_out:.0%} of the torque stays unexplained on held-out data", ArmdynWarning, stacklevel=3
         )
-    consistent = _consistent(work, x)
-    values = np.zeros(equations.n * len(TERMS))
-    values[work.joint_terms] = consistent.joint
-    by_joint = values.reshape(equations.n, len(TERMS))
-    fitted = with_terms(arm.with_theta(consistent.theta), by_joint, work.rows.reach)
+    theta, values, consistent = _consistent(work, x)
+    fitted = with_terms(arm.with_theta(theta), values, work.rows.reach)
     filters = work.rows.filters
     together = validate_all(fitted, logs, filters)
     return Fit(
         arm=fitted,
         source=arm,
-        theta=consistent.theta,
+        theta=theta,
         friction=_friction_values(fitted, estimate),
         drive=_drive_values(fitted),
         base=estimate,
         filters=filters,
         rel_error=together.rel_error,
         rel_error_joints=together.rel_error_joints,
+        rel_error_free=float(np.sqrt(equations.errors(x).sum() / max(equations.powers.sum(), 1e-300))),
         held_out=held_out,
         rel_error_source=_source_error(arm, logs, filters),
         strength=choice.strength,
@@ -287,23 +316,33 @@ def _held_out_error(equations: Equations, choice: Choice) -> float:
     return float(np.sqrt(share))
 
 
-def _consistent(work: _Work, x: NDArray) -> Consistent:
-    """The possible bodies and joint terms behind the chosen structure."""
-    base, terms = work.base, work.joint_terms
-    links, used = inertial.SIZE * base.source.n, work.used
-    lift = np.zeros((len(used), links + len(terms)))
+def _consistent(work: _Work, x: NDArray) -> tuple[NDArray, NDArray, Consistent]:
+    """Possible bodies and all joint terms (n, terms) behind the chosen structure, and the minimum as found.
+
+    Rotors that are one with links are told apart from them here, for links alone could not have their inertia.
+    """
+    base, terms, lumped = work.base, work.joint_terms, work.geared.lumped
+    n, links, used = base.source.n, inertial.SIZE * base.source.n, work.used
+    lift = np.zeros((len(used), links + len(lumped) + len(terms)))
     lift[: base.count, :links] = base.P
-    lift[base.count :, links:] = np.eye(len(terms))
+    lift[: base.count, links : links + len(lumped)] = work.geared.shares[:, lumped]
+    lift[base.count :, links + len(lumped) :] = np.eye(len(terms))
     total = work.equations.total
     system = System(lift.T @ total.A[np.ix_(used, used)] @ lift, lift.T @ total.b[used], total.c)
-    positive = np.array([TERMS[k % len(TERMS)].positive for k in terms], bool)
-    strength = max(work.choice.strength, NO_PRIOR)
-    return consistent_fit(system, work.prior, strength, x[base.count + terms], positive)
+    positive = np.array([True] * len(lumped) + [TERMS[k % len(TERMS)].positive for k in terms], bool)
+    inertias = [max(base.source.joints[j].drive.reflected_inertia, 1e-3) for j in lumped]
+    start = np.concatenate([inertias, x[base.count + terms]])
+    found = consistent_fit(system, work.prior, max(work.choice.strength, NO_PRIOR), start, positive)
+    values = np.zeros(n * len(TERMS))
+    values[terms] = found.joint[len(lumped) :]
+    by_joint = values.reshape(n, len(TERMS))
+    by_joint[lumped, [term.kind for term in TERMS].index("rotor")] += found.joint[: len(lumped)]
+    return found.theta, by_joint, found
 
 
 def _plain(work: _Work) -> tuple[Spread, BaseEstimate]:
     """Least squares with plain friction and no prior, whose statistics no choice has touched."""
-    used = starting_terms(work.equations, work.rotors)
+    used = starting_terms(work.equations, work.geared.own)
     equations = _weighed(work.equations, used)
     nothing, zero = np.zeros((equations.size, equations.size)), np.zeros(equations.size)
     x = solve(equations.total, used, nothing, zero)

@@ -58,11 +58,14 @@ class Prior:
         """Curvature (10 n, 10 n) of the divergence at the prior."""
         return hessian(self.inverses)
 
-    def base_precision(self, base: BaseParameters) -> NDArray:
-        """The same knowledge about base parameters: inverse of P metric^-1 P', zero where nothing is known."""
+    def base_precision(self, base: BaseParameters, more: NDArray) -> NDArray:
+        """The same knowledge about base parameters: inverse of P metric^-1 P', zero where nothing is known.
+
+        `more` (count, k) are further independent uncertainties, one standard deviation each, such as of rotors.
+        """
         if not self.known:
             return np.zeros((base.count, base.count))
-        covariance = base.P @ np.linalg.inv(self.metric) @ base.P.T
+        covariance = base.P @ np.linalg.inv(self.metric) @ base.P.T + more @ more.T
         return np.linalg.inv((covariance + covariance.T) / 2)
 
 
