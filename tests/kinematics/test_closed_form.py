@@ -73,6 +73,15 @@ def test_library_arms_round_trip(configurations, name):
     assert exists.any(-1).all()
 
 
+def test_a_joint_that_turns_about_the_tip_is_found_from_the_orientation(configurations):
+    arm = armdyn.arms.puma3()  # its tip is the elbow, on the axis of joint 3
+    poses = armdyn.forward_kinematics(arm, configurations(arm, 50))
+    found = armdyn.inverse_kinematics(arm, poses)
+    assert found.method == "elbow arm with no wrist"
+    assert found.success.all()
+    np.testing.assert_allclose(armdyn.forward_kinematics(arm, found.q), poses, atol=1e-12)
+
+
 def test_a_positioning_arm_has_all_solutions_of_a_position(configurations):
     arm = armdyn.arms.puma3()
     poses = armdyn.forward_kinematics(arm, configurations(arm, 50))

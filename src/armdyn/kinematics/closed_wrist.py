@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.kinematics.axes import Chain, meeting_point
+from armdyn.kinematics.axes import ROUNDING, Chain, meeting_point
 from armdyn.kinematics.positioning import Axes, Places, Structure, positioning
 from armdyn.kinematics.subproblems import Symbol, rotate, to_direction, two_turns
 from armdyn.trace.symbols import ca
@@ -23,11 +23,15 @@ from armdyn.trace.symbols import ca
 
 @dataclass(frozen=True, eq=False)
 class Decoupled:
-    """An arm that decouples: its axes, the structure of the first three joints, the centre of the wrist."""
+    """An arm that decouples: its axes, the structure of the first three joints, the centre of the wrist.
+
+    The first `placing` joints place the centre, the others turn about it.
+    """
 
     axes: Axes
     structure: Structure
     center: NDArray
+    placing: int
 
     @property
     def family(self) -> str:
@@ -38,22 +42,22 @@ class Decoupled:
     @property
     def branches(self) -> tuple[str, ...]:
         """Names of the solutions in order."""
-        if len(self.axes) < 6:
+        if len(self.axes) - self.placing < 3:
             return self.structure.branches
         return tuple(f"{arm}, {flip}" for arm in self.structure.branches for flip in ("no flip", "flip"))
 
     def solutions(self, R: Symbol, p: Symbol, reference: Places) -> list[Places]:
         """Joint positions of all branches for the displacement (R, p) of the tip from home."""
-        arm, wrist = self.axes[:3], self.axes[3:]
+        arm, k = self.axes[:3], self.placing
         # ECE470 1.7: the wrist's centre moves with the first three joints only.
         target = ca.mtimes(R, self.center) + p
         solutions = []
         for places in self.structure.solve(arm, self.center, target, reference[:3]):
             # R_36 = R_03' R_06
             left = R
-            for axis, at in zip(arm, places, strict=True):
+            for axis, at in zip(arm[:k], places[:k], strict=True):
                 left = rotate(axis, at.reversed(), left)
-            solutions += [[*places, *turns] for turns in wrist_turns(wrist, left, reference[3:])]
+            solutions += [[*places[:k], *turns] for turns in wrist_turns(self.axes[k:], left, reference[k:])]
         return solutions
 
 
@@ -67,7 +71,12 @@ def decoupled(chain: Chain) -> Decoupled | None:
     structure = positioning(arm)
     if structure is None or center is None:
         return None
-    return Decoupled(chain.axes, structure, center)
+    # Joint 3 of a bare elbow turns about the centre (the tip) and does not place it: it belongs to the wrist.
+    turns = arm[2].is_revolute and np.linalg.norm(arm[2].through(center).p - center) < ROUNDING
+    placing = 2 if turns else 3
+    if len(chain.axes) - placing > 3:
+        return None
+    return Decoupled(chain.axes, structure, center, placing)
 
 
 def wrist_turns(axes: Axes, R: Symbol, reference: Places) -> list[Places]:

@@ -68,7 +68,7 @@ class Dexterity:
         if not self.singular:
             return f"regular: condition number {self.condition:.3g}, manipulability {self.manipulability:.3g}"
         joints = [name for name, x in zip(self.joint_names, self.cause, strict=True) if abs(x) > VISIBLE]
-        v, w = (", ".join(f"{x + 0:.2f}" for x in part) for part in (self.lost[:3], self.lost[3:]))
+        v, w = (", ".join(f"{round(x, 2) + 0:.2f}" for x in part) for part in (self.lost[:3], self.lost[3:]))
         return (
             f"singular: condition number {self.condition:.3g}; {', '.join(joints)} can move with the tip at rest, "
             f"and the tip cannot move as v = ({v}) m/s with w = ({w}) rad/s"
