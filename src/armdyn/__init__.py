@@ -11,6 +11,10 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "armdyn.simulation.mismatch_study": ("mismatch_study",),
+    "armdyn.simulation.compare": ("Comparison", "compare"),
+    "armdyn.control.designs": ("designs",),
+    "armdyn.control.adaptation_gains": ("adaptation_gains",),
     "armdyn.control.export": ("law_code",),
     "armdyn.control.lqr": ("TrajectoryLQR",),
     "armdyn.control.riccati": ("continuous_lqr", "discrete_lqr", "finite_horizon_lqr"),

@@ -15,6 +15,7 @@ from armdyn.cli.arms import arms
 from armdyn.cli.base import base
 from armdyn.cli.cache import cache
 from armdyn.cli.codegen import codegen
+from armdyn.cli.compare import compare
 from armdyn.cli.demo import demo
 from armdyn.cli.excite import excite
 from armdyn.cli.identify import identify
@@ -32,7 +33,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, info, arms, base, excite, codegen, cache, identify, validate, payload, simulate):
+for command in (demo, info, arms, base, excite, codegen, cache, identify, validate, payload, simulate, compare):
     app.command()(command)
 
 DEBUG = "--debug"

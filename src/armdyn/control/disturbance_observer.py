@@ -95,7 +95,7 @@ class DisturbanceObserver(Wrapped):
 
     d_hat follows the true disturbance with a first-order lag of 1 / (2 pi bandwidth); the bandwidth must stay well
     below that of unmodelled lags, and well above the motion's. It acts as an integral action does, without its own
-    overshoot.
+    overshoot. Friction belongs to what is observed: a `FrictionFeedforward` goes outside, around this law.
 
     Parameters
     ----------

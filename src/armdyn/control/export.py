@@ -136,14 +136,16 @@ def _update(subject: _Subject) -> Callable[..., Any]:
     law, state, channels = subject.law, tuple(subject.state), tuple(subject.channels)
 
     def update(subject: Any, **values: Any) -> Any:
-        motion = [values[name] for name in MOTION]
-        ref = Reference(*motion[2:], {name: values[name] for name in channels})
+        ref = Reference(*(values[name] for name in MOTION[2:]))._replace(
+            channels={name: values[name] for name in channels}
+        )
         params = {name: values[name] for name in subject.params}
         memory = {name: values[name] for name in state}
-        tau, after = law.step(law.arm, params, memory, *motion[:2], ref, values["dt"])
+        tau, after = law.step(law.arm, params, memory, values["q"], values["qd"], ref, values["dt"])
         return (tau, *(after[name] for name in state)) if state else tau
 
-    update.__doc__ = f"""One sample of {type(law).__name__}: {inspect.cleandoc(type(law).__doc__ or "").split(chr(10))[0]}
+    said = inspect.cleandoc(type(law).__doc__ or "").split("\n")[0]
+    update.__doc__ = f"""One sample of {type(law).__name__}: {said}
 
     Parameters
     ----------
@@ -251,7 +253,8 @@ class _Files:
             f"    for (k = 0; k < {SAMPLES}; ++k) {{", f"        {prefix}_step(&state, {', '.join(words)}, tau);",
             f"        for (i = 0; i < {n}; ++i) {{",
             "            const double error = fabs((double)tau[i] - expected_rows[k][i]);",
-            "            if (!(error <= worst)) {", "                worst = error;", "            }", "        }", "    }",
+            "            if (!(error <= worst)) {", "                worst = error;", "            }", "        }",
+            "    }",
             f'    printf("{prefix}: largest error %g, allowed {allowed:g}\\n", worst);',
             f"    return !(worst <= {allowed!r});", "}",
         ]  # fmt: skip
@@ -270,7 +273,7 @@ def _sequence(subject: _Subject) -> tuple[dict[str, NDArray], NDArray]:
     state: Any = law.init()
     tau = np.empty((SAMPLES, law.arm.n))
     for k in range(SAMPLES):
-        q, qd, *ref = (inputs[name][k] for name in MOTION)
-        channels = {name: inputs[name][k] for name in subject.channels}
-        tau[k], state = law.step(law.arm, law.params, state, q, qd, Reference(*ref, channels), subject.period)
+        q, qd, q_ref, qd_ref, qdd_ref = (inputs[name][k] for name in MOTION)
+        ref = Reference(q_ref, qd_ref, qdd_ref, {name: inputs[name][k] for name in subject.channels})
+        tau[k], state = law.step(law.arm, law.params, state, q, qd, ref, subject.period)
     return inputs, tau

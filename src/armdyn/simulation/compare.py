@@ -6,7 +6,7 @@ import dataclasses
 import os
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,7 +77,7 @@ def compare(
     reference: Any,
     rate: float = 1000.0,
     *,
-    truth: NDArray | None = None,
+    truth: Callable[[Adaptive], NDArray] | None = None,
     about: str = "",
     **options: Any,
 ) -> Comparison:
@@ -91,8 +91,8 @@ def compare(
     reference : Trajectory
     rate : float
         [Hz]
-    truth : array_like, shape (u,), optional
-        The true unknowns of adaptive laws, for their parameter errors.
+    truth : callable, optional
+        From an adaptive law to the true values (u,) of its unknowns, for their errors.
     about : str
         Heading of the table.
     **options
@@ -109,10 +109,11 @@ def compare(
     return Comparison(tuple(rows), results, about)
 
 
-def _row(name: str, law: Any, result: SimulationResult, truth: NDArray | None, seconds: float) -> Row:
+def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: float) -> Row:
     if not result.complete:
         when = float(np.nanmin(result.diverged))
-        return Row(name, *[np.nan] * 5, seconds, f"diverged at {when:.3g} s")
+        none = float("nan")
+        return Row(name, none, none, none, none, none, seconds, f"diverged at {when:.3g} s")
     end = result.t >= (1 - LAST) * result.t[-1]
     error = result.error
     learnt = np.nan
@@ -120,7 +121,7 @@ def _row(name: str, law: Any, result: SimulationResult, truth: NDArray | None, s
         # In torques that matter: each unknown by its own gain.
         weight = 1 / np.sqrt(np.where(law.gain > 0, law.gain, np.inf))  # type: ignore[attr-defined]
         phi = result.states["phi"]
-        start, after = (np.linalg.norm(weight * (x - truth)) for x in (phi[0], phi[-1]))
+        start, after = (np.linalg.norm(weight * (x - truth(law))) for x in (phi[0], phi[-1]))
         learnt = float(after / start) if start > 0 else np.nan
     return Row(
         name,

@@ -55,7 +55,10 @@ def mismatch_study(
     about = f"{arm.name}: {payload:g} kg and {friction:g} times the friction, unknown; {bandwidth:g} Hz at {rate:g} Hz"
     if slow := slow_sampling(bandwidth, rate):
         about += f" ({slow})"
-    truth = next((_truth(law, true, payload) for law in laws.values() if isinstance(law, Adaptive)), None)
+
+    def truth(law: Adaptive) -> np.ndarray:
+        return _truth(law, true, payload)
+
     plant = Plant(true, motor_lag=motor_lag)
     return compare(plant, laws, reference, rate, truth=truth, about=about, every=max(int(rate // 200), 1))
 

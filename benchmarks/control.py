@@ -1,0 +1,114 @@
+"""What control costs: exported C a step, gain tables, closed loops. Run: python benchmarks/control.py
+
+Needs a C compiler for the first table.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import armdyn
+from armdyn.control.protocol import Law
+
+RATE = 1000.0
+BATCHES, CALLS = 40, 20_000
+
+TIMER = """
+#define _POSIX_C_SOURCE 199309L
+#include <stdio.h>
+#include <time.h>
+#include "law.h"
+
+int main(void)
+{{
+    static const double q[{n}] = {{{q}}}, qd[{n}] = {{{q}}}, q_ref[{n}] = {{{q}}};
+    double measured[{n}], tau[{n}], best = 1e30, sum = 0.0;
+    law_state state;
+    int b, k, i;
+    law_init(&state);
+    for (b = 0; b < {batches}; ++b) {{
+        struct timespec from, to;
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        for (k = 0; k < {calls}; ++k) {{
+            for (i = 0; i < {n}; ++i) measured[i] = q[i] + 1e-9 * (k & 7);
+            law_step(&state, measured, qd, q_ref, qd, qd, tau);
+            sum += tau[0];
+        }}
+        clock_gettime(CLOCK_MONOTONIC, &to);
+        const double ns = ((to.tv_sec - from.tv_sec) * 1e9 + (to.tv_nsec - from.tv_nsec)) / {calls};
+        if (ns < best) best = ns;
+    }}
+    printf("%.1f %g\\n", best, sum);
+    return 0;
+}}
+"""
+
+
+def c_step(law: Law) -> tuple[float, int]:
+    """Nanoseconds of one step (the best of some batches, gcc -O2), and multiplications and additions."""
+    n = law.arm.n
+    with tempfile.TemporaryDirectory() as folder:
+        code = armdyn.law_code(law, folder, RATE, prefix="law")
+        numbers = ", ".join(f"{0.1 + 0.07 * i:.3f}" for i in range(n))
+        main = Path(folder) / "main.c"
+        main.write_text(TIMER.format(n=n, q=numbers, batches=BATCHES, calls=CALLS))
+        program = str(Path(folder) / "timer")
+        subprocess.run(["cc", "-O2", *map(str, code.sources), str(main), "-lm", "-o", program], check=True, cwd=folder)
+        best = float(subprocess.run([program], capture_output=True, check=True, text=True).stdout.split()[0])
+        return best, code.update.multiplications + code.update.additions
+
+
+def laws(arm: armdyn.Arm) -> dict[str, Law]:
+    payload = armdyn.adapt(armdyn.unknown_payload(arm))
+    mass = armdyn.adapt(armdyn.unknown_mass(arm, (0, 0, 0)))
+    everything = armdyn.adapt(armdyn.base_parameters(arm), ("viscous", "coulomb"))
+    computed = armdyn.ComputedTorque.from_bandwidth(arm, 3.0)
+    return {
+        "PD + gravity": armdyn.GravityPD(arm, 100.0, 10.0),
+        "computed torque": computed,
+        "computed torque, disturbance observer": armdyn.DisturbanceObserver(computed, 5.0),
+        "Slotine-Li, mass of the load": armdyn.SlotineLi(mass, 10.0, 10.0, 1.0),
+        "Slotine-Li, load (10 numbers)": armdyn.SlotineLi(payload, 10.0, 10.0, 1.0),
+        "Slotine-Li, all base parameters, friction": armdyn.SlotineLi(everything, 10.0, 10.0, 1.0),
+        "Craig, load (10 numbers)": armdyn.Craig(payload, 100.0, 20.0, 10.0, 1.0),
+    }
+
+
+def seconds(call: Callable[[], Any], repeats: int = 5) -> float:
+    """The best of some calls, after one that compiles."""
+    call()
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def main() -> None:
+    arm = armdyn.arms.puma560()
+    print("One step in C (PUMA 560, cc -O2, one core)")
+    for name, law in laws(arm).items():
+        ns, operations = c_step(law)
+        print(f"  {name:44s}{ns / 1000:8.2f} us{operations:8d} operations")
+    motion = np.random.default_rng(0).normal(size=(3, 2000, 6))
+    lqr = armdyn.TrajectoryLQR(arm, [0.02] * 6 + [0.5] * 6, [50.0] * 6, 250.0)
+    print("Gain tables of 2000 samples (PUMA 560)")
+    for design in ("finite", "discrete", "continuous"):
+        law = armdyn.TrajectoryLQR(arm, lqr.Q, lqr.R, 250.0, design)
+        print(f"  {design:44s}{seconds(lambda law=law: law.gains(*motion), 2) * 1e3:8.0f} ms")
+    again = armdyn.TrajectoryLQR(arm, lqr.Q, lqr.R, 60.0, "discrete").at_measured()
+    ref = armdyn.Reference(*motion[:, 0])
+    once = seconds(lambda: again(0.0, motion[0, 1], motion[1, 1], ref), 20)
+    print(f"  one sample linearised about the measured state{once * 1e3:6.2f} ms: {1 / once:.0f} Hz")
+
+
+if __name__ == "__main__":
+    main()

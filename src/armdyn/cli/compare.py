@@ -1,0 +1,46 @@
+"""`armdyn compare ARM`: all controllers on one reference, with a load and friction they do not know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+
+Payload = Annotated[float, typer.Option(help="Mass at the tip that the controllers do not know [kg].")]
+FrictionFactor = Annotated[float, typer.Option("--friction", help="True friction over the model's.")]
+Rate = Annotated[float, typer.Option(help="Of the controllers [Hz].")]
+Bandwidth = Annotated[float, typer.Option(help="Of every joint [Hz].")]
+Duration = Annotated[float, typer.Option(help="Of the run [s].")]
+Picture = Annotated[Path | None, typer.Option("--figure", "-f", help="Draw into this file (.png, .svg, .pdf).")]
+
+
+def compare(
+    arm: ArmName,
+    payload: Payload = 2.5,
+    friction: FrictionFactor = 1.25,
+    rate: Rate = 1000.0,
+    bandwidth: Bandwidth = 3.0,
+    duration: Duration = 12.0,
+    figure: Picture = None,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Run all controllers on one motion, with a load and friction that their model lacks, and compare."""
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.simulation.mismatch_study import mismatch_study
+
+    comparison = mismatch_study(
+        resolve(arm, base, tip), payload=payload, friction=friction, rate=rate, bandwidth=bandwidth, duration=duration
+    )
+    path = comparison.figure(figure) if figure is not None else None
+    if json:
+        print_json({"about": comparison.about, "controllers": [row._asdict() for row in comparison.rows]})
+        return
+    print(comparison)
+    if path is not None:
+        print(f"wrote {path}")

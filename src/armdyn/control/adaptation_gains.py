@@ -1,0 +1,65 @@
+"""Adaptation gains from a motion: how strongly each unknown shows in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.model import MODEL_SHAPES
+from armdyn.control.unknowns import Unknowns
+from armdyn.errors import ShapeError, shown
+from armdyn.trace.traced import traced
+
+# Unknowns that show less than this part of the strongest one get no gain: a motion along which they do not matter
+# says nothing about them.
+INVISIBLE = 1e-12
+
+
+@traced(q="n", qd="n", qdd="n", **MODEL_SHAPES, returns={"Y": "n, u", "tau": "n"})
+def unknown_columns(unknowns: Unknowns, q: Any, qd: Any, qdd: Any, *, theta: Any, gravity: Any, drive: Any) -> Any:
+    """Columns of the unknowns and torques of what is known: torques of a motion are `Y @ phi + tau`.
+
+    Parameters
+    ----------
+    unknowns : Unknowns
+    q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities, accelerations [rad or m, /s, /s²].
+    theta, gravity, drive : array_like, optional
+        The known part of the model.
+
+    Returns
+    -------
+    Y : ndarray, shape (..., n, u)
+    tau : ndarray, shape (..., n)
+    """
+    return unknowns.torque(q, qd, qdd, {"theta": theta, "gravity": gravity, "drive": drive})
+
+
+def adaptation_gains(
+    unknowns: Unknowns, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, k: ArrayLike, time: float = 1.0
+) -> NDArray:
+    """Gains (u,) with which each unknown by itself would be learnt with a time constant, along a motion.
+
+    A slowly changing error of unknown i leaves s = K^-1 Y_i, so d phi_i/dt = -gain_i (Y_i' K^-1 Y_i) phi_i: the gain is
+    what makes the mean of that rate 1 / time. Unknowns that show together are learnt faster or slower than that.
+
+    Parameters
+    ----------
+    unknowns : Unknowns
+    q, qd, qdd : array_like, shape (T, n)
+        A reference, or the motion of an earlier run.
+    k : array_like, shape (n,) or (n, n)
+        The law's gain K [N m s/rad].
+    time : float
+        Wanted time constant [s].
+    """
+    if not (isinstance(time, int | float) and np.isfinite(time) and time > 0):
+        raise ShapeError(f"adaptation_gains: expected a time > 0 in seconds, got {shown(time)}")
+    K = np.asarray(k, float)
+    K = np.diag(np.broadcast_to(K, unknowns.arm.n)) if K.ndim < 2 else K
+    Y = unknown_columns(unknowns, q, qd, qdd).Y
+    shown_rate = np.einsum("tiu,ij,tju->u", Y, np.linalg.inv(K), Y) / len(Y)
+    visible = shown_rate > INVISIBLE * shown_rate.max(initial=0.0)
+    return np.where(visible, 1 / (time * np.where(visible, shown_rate, 1.0)), 0.0)

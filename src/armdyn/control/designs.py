@@ -1,0 +1,86 @@
+"""A sensible instance of every law for an arm, from a bandwidth: what comparisons and first tries start from."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.control.adaptation_gains import adaptation_gains
+from armdyn.control.computed_torque import ComputedTorque
+from armdyn.control.craig import Craig
+from armdyn.control.disturbance_observer import DisturbanceObserver
+from armdyn.control.feedforward import FeedforwardPD
+from armdyn.control.friction_feedforward import FrictionFeedforward
+from armdyn.control.gains import gains_from_bandwidth, pd_gains
+from armdyn.control.gravity_pd import GravityPD
+from armdyn.control.integral import pid
+from armdyn.control.lqr import TrajectoryLQR
+from armdyn.control.modified_slotine_li import ModifiedSlotineLi
+from armdyn.control.pd import PD
+from armdyn.control.protocol import Law
+from armdyn.control.slotine_li import SlotineLi
+from armdyn.control.unknowns import adapt
+from armdyn.dynamics.drive import augmented_mass_matrix
+from armdyn.dynamics.regressor_split import unknown_mass, unknown_payload
+from armdyn.model.arm import Arm
+from armdyn.trajectory.protocol import JointMotion
+
+# Time in which adaptive laws learn what shows in the motion [s].
+LEARNING_TIME = 0.5
+# Friction that adaptive laws do not know.
+FRICTION = ("viscous", "coulomb", "asymmetry")
+
+
+def designs(arm: Arm, motion: JointMotion, bandwidth: float, rate: float) -> dict[str, Law]:
+    """One law of every kind, by name, with comparable bandwidth.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model that the laws believe in.
+    motion : JointMotion
+        Samples (T, n) of the motion to follow; inertia is taken at its middle, adaptation gains along it.
+    bandwidth : float
+        Of every joint [Hz].
+    rate : float
+        Of the controller [Hz].
+    """
+    q = motion.q[len(motion.q) // 2]
+    kp, kd, _ = pd_gains(arm, q, bandwidth)
+    w = 2 * np.pi * bandwidth
+    computed = ComputedTorque(arm, *gains_from_bandwidth(bandwidth)[:2])
+    fixed: dict[str, Law] = {
+        "PD": PD(arm, kp, kd),
+        "PID": pid(arm, kp, kp * w / 8, kd),
+        "PD + gravity": GravityPD(arm, kp, kd),
+        "feedforward + PD": FrictionFeedforward(FeedforwardPD(arm, kp, kd)),
+        "computed torque": FrictionFeedforward(computed),
+        "computed torque + observer": FrictionFeedforward(DisturbanceObserver(computed, 2 * bandwidth)),
+        "LQR(t)": _regulator(arm, bandwidth, rate, kp),
+    }
+    return {**fixed, **adaptive_designs(arm, motion, bandwidth)}
+
+
+def adaptive_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str, Law]:
+    """Adaptive laws that know neither the load at the tip nor the friction."""
+    w = 2 * np.pi * bandwidth
+    M = augmented_mass_matrix(arm, motion.q[len(motion.q) // 2])
+    inertia = np.diagonal(M)
+    unknowns = adapt(unknown_payload(arm), FRICTION)
+    gain = adaptation_gains(unknowns, *motion, w * inertia, LEARNING_TIME)
+    # Craig's law needs an invertible M_hat: of the load it adapts the mass alone, which stays positive.
+    mass = adapt(unknown_mass(arm, (0.0, 0.0, 0.0)), FRICTION)
+    positive = np.where(np.arange(mass.count) == 0, 0.0, -np.inf)
+    return {
+        "Slotine-Li": SlotineLi(unknowns, w, w * inertia, gain),
+        "modified Slotine-Li": ModifiedSlotineLi(unknowns, w, gain),
+        # A slow error Y phi leaves e' + psi e = M^-1 Y phi / w, and M^-1 stands in the update once more.
+        "Craig": Craig(mass, w**2, 2 * w, w, adaptation_gains(mass, *motion, w * M @ M, LEARNING_TIME), lower=positive),
+    }
+
+
+def _regulator(arm: Arm, bandwidth: float, rate: float, kp: NDArray) -> TrajectoryLQR:
+    """Weights that give about the bandwidth: an error that kp answers with the largest correction costs as much."""
+    w = 2 * np.pi * bandwidth
+    largest = np.concatenate([np.full(arm.n, 1.0), np.full(arm.n, w)])
+    return TrajectoryLQR(arm, largest, kp, rate)

@@ -1,0 +1,80 @@
+"""Controllers side by side, and what adaptation is worth."""
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.control.adaptation_gains import adaptation_gains, unknown_columns
+from armdyn.control.designs import designs
+from armdyn.control.unknowns import adapt
+from armdyn.errors import ArmdynError, ShapeError
+from armdyn.simulation.compare import Sway, compare, with_mismatch
+
+
+@pytest.fixture(scope="module")
+def sway(planar):
+    return Sway.within(planar, 1.0)
+
+
+def test_a_comparison_tells_what_its_runs_show(planar, sway, tmp_path):
+    motion = sway(np.linspace(0, 1, 50))
+    every = designs(planar, motion, 3.0, 500)
+    laws = {name: every[name] for name in ("PD", "computed torque", "Slotine-Li")}
+    true = with_mismatch(planar, 1.0, 1.0)
+    found = compare(true, laws, sway, 500, truth=lambda law: np.zeros(law.unknowns.count))
+    for row in found.rows:
+        error = found.results[row.name].error
+        assert np.isclose(row.rms, np.sqrt((error**2).mean()))
+        assert row.name in str(found)
+    assert found["computed torque"].final_rms < found["PD"].final_rms
+    assert np.isnan(found["PD"].parameter_error)
+    assert found.figure(tmp_path / "compare.png").stat().st_size > 10_000
+    with pytest.raises(ArmdynError, match="no controller 'LQG'"):
+        found["LQG"]
+    with pytest.raises(ArmdynError, match=r"expected \.png"):
+        found.figure(tmp_path / "compare.txt")
+
+
+def test_a_run_that_diverges_is_told(planar, sway):
+    found = compare(planar, {"wild": armdyn.PD(planar, 1.0, 5e4)}, sway, 500)
+    assert "diverged at" in found["wild"].note
+    assert np.isnan(found["wild"].rms)
+
+
+def test_the_reference_stays_in_the_limits():
+    arm = armdyn.arms.puma560()
+    lower, upper = arm.position_limits
+    q = Sway.within(arm, 20.0)(np.linspace(0, 20, 500)).q
+    assert (q >= lower).all()
+    assert (q <= upper).all()
+
+
+def test_gains_give_the_time_constant_wanted(planar, sway):
+    """One unknown alone: d phi/dt = -phi / time on average."""
+    unknowns = adapt(armdyn.unknown_mass(planar, (0, 0, 0)))
+    motion = sway(np.linspace(0, 1, 100))
+    gain = adaptation_gains(unknowns, *motion, [20.0, 5.0], 0.5)
+    Y = unknown_columns(unknowns, *motion).Y[..., 0]
+    assert np.isclose(gain[0] * (Y**2 / np.array([20.0, 5.0])).sum(-1).mean(), 2.0)
+    with pytest.raises(ShapeError, match="expected a time > 0"):
+        adaptation_gains(unknowns, *motion, 1.0, 0.0)
+
+
+def test_unknowns_that_never_show_get_no_gain(planar, sway):
+    """A load's moment about an axis in the plane of motion."""
+    unknowns = adapt(armdyn.unknown_payload(planar))
+    gain = adaptation_gains(unknowns, *sway(np.linspace(0, 1, 100)), 1.0)
+    assert gain[unknowns.names.index("Ixx of load")] == 0.0
+    assert gain[0] > 0
+
+
+def test_adaptation_pays_on_a_loaded_puma():
+    """2.5 kg and a quarter more friction, unknown: a tenth of PD + gravity's error, a third of computed torque's."""
+    arm = armdyn.arms.puma560()
+    reference = Sway.within(arm, 12.0)
+    every = designs(arm, reference(np.linspace(0, 12, 400)), 3.0, 1000)
+    laws = {name: every[name] for name in ("PD + gravity", "computed torque", "Slotine-Li")}
+    found = compare(with_mismatch(arm, 2.5, 1.25), laws, reference, 1000, every=5)
+    adaptive = found["Slotine-Li"].final_rms
+    assert adaptive <= found["PD + gravity"].final_rms / 10
+    assert adaptive <= found["computed torque"].final_rms / 3
