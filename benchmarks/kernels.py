@@ -6,6 +6,7 @@ Every figure is the best of several runs, and the table shows ratios, because ma
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -104,11 +105,10 @@ def batches(arm: Any, model: Any, data: Any) -> None:
             if count * 8 * 500 > 3e9 and job.name in ("regressor", "linearize"):
                 row += ["-"] * 3  # results of several gigabytes
                 continue
-            out = job.function(arm, *args)
+            call = functools.partial(job.function, arm, *args)
+            out = call()
             times = [
-                best(lambda a=args, o=out: job.function(arm, *a, out=o)),
-                best(lambda a=args: job.function(arm, *a)),
-                best(lambda a=args, o=out: job.function(arm, *a, out=o, threads=2)),
+                best(functools.partial(call, **options)) for options in ({"out": out}, {}, {"out": out, "threads": 2})
             ]
             row += [f"{loop / (t / count):.1f}x ({t / count * 1e9:.0f})" for t in times]
         table.add_row(*row)
@@ -205,7 +205,8 @@ def peers(arm: Any) -> None:
             console.print(f"{name}: not installed")
             continue
         console.print(
-            f"{name} inverse dynamics: {peer * 1e6:.1f} us a call; one call {peer / ours:.1f}x, batch {peer / each:.0f}x"
+            f"{name} inverse dynamics: {peer * 1e6:.1f} us a call; "
+            f"one call {peer / ours:.1f}x, batch {peer / each:.0f}x"
         )
 
 
