@@ -22,7 +22,7 @@ from armdyn.trajectory.information import CRITERIA, condition_numbers
 from armdyn.trajectory.interior_point import minimize_inside
 from armdyn.trajectory.motion_constraints import Constraint, TipBox, TorqueLimits
 from armdyn.trajectory.motion_limits import MotionLimits, violations
-from armdyn.trajectory.multi_start import Candidate, Standing, Stop, multi_start
+from armdyn.trajectory.multi_start import Candidate, Outcome, Standing, Stop, multi_start
 
 # Stages of a search: power of the soft maxima, weight of the barriers. Blunt at first, then sharp.
 STAGES = ((3.0, 0.2), (6.0, 0.06), (12.0, 0.02), (30.0, 6e-3), (60.0, 2e-3), (120.0, 5e-4))
@@ -184,46 +184,54 @@ def excite(
     ----------
     Swevers, Ganseman, Tükel, de Schutter, Van Brussel (1997), Optimal robot excitation and identification.
     """
+    from threadpoolctl import threadpool_limits
+
     begin = time.monotonic()
     limits = MotionLimits.of(arm, acceleration=max_acceleration, velocity=max_velocity, position=position)
     limits.check_room("excite")
     _check_numbers(duration, harmonics, frequency, samples, time_budget, starts, criterion)
-    base = base_parameters(arm)
-    problem = ExcitationProblem(
-        base, limits, float(duration), harmonics, frequency or 1 / duration, at_rest, samples,
-        _noise(arm, noise), criterion, unit_columns, (not unit_columns) if robust is None else robust,
-        constraints=_constraints(arm, max_torque, tip_box, radius, boxes),
-    )  # fmt: skip
-    given = tuple(given)
-    if given:
-        problem = replace(problem, given=held_information(problem, given))
-    if problem.directions.shape[1] < 2:
-        raise LimitError(f"excite: {harmonics} harmonics cannot move and be at rest at both ends; give more")
+    # Matrices are small: threads inside BLAS would cost a hundred times what they save.
+    with threadpool_limits(limits=1, user_api="blas"):
+        base = base_parameters(arm)
+        problem = ExcitationProblem(
+            base, limits, float(duration), harmonics, frequency or 1 / duration, at_rest, samples,
+            _noise(arm, noise), criterion, unit_columns, (not unit_columns) if robust is None else robust,
+            constraints=_constraints(arm, max_torque, tip_box, radius, boxes),
+        )  # fmt: skip
+        given = tuple(given)
+        if given:
+            problem = replace(problem, given=held_information(problem, given))
+        if problem.directions.shape[1] < 2:
+            raise LimitError(f"excite: {harmonics} harmonics cannot move and be at rest at both ends; give more")
 
-    def search(k: int, stop: Stop) -> Candidate:
-        return _search(problem, np.random.default_rng([seed, k]), k, stop)
+        def search(k: int, stop: Stop) -> Candidate:
+            return _search(problem, np.random.default_rng([seed, k]), k, stop)
 
-    deadline = begin + (1 - RESERVE) * time_budget
-    outcome = multi_start(search, starts=starts, deadline=deadline, workers=workers, progress=progress)
-    if outcome.best is None or not np.isfinite(outcome.best.score):
-        if outcome.interrupted:
-            raise KeyboardInterrupt
-        if problem.constraints and outcome.best is not None:
-            slack, name = problem.worst_slack(outcome.best.x)
-            if slack < 0:
-                raise LimitError(
-                    f"excite: no motion was found that keeps all constraints; the last one misses '{name}' by "
-                    f"{-slack:.3g}; relax it, or allow more time"
-                )
-        raise LimitError(
-            "excite: no motion that shows all parameters was found within the limits and the time budget; "
-            "allow a longer duration, more harmonics, wider limits or more time"
-        )
-    found = Excitation(
-        problem.series(outcome.best.x), problem, outcome.best.x, outcome.starts, 0.0, outcome.interrupted
-    )
+        deadline = begin + (1 - RESERVE) * time_budget
+        outcome = multi_start(search, starts=starts, deadline=deadline, workers=workers, progress=progress)
+    best = _usable(outcome, problem)
+    found = Excitation(problem.series(best.x), problem, best.x, outcome.starts, 0.0, outcome.interrupted)
     _check_result(found)
     return replace(found, seconds=time.monotonic() - begin)
+
+
+def _usable(outcome: Outcome, problem: ExcitationProblem) -> Candidate:
+    """The best candidate, or an error that says why there is none."""
+    if outcome.best is not None and np.isfinite(outcome.best.score):
+        return outcome.best
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    if problem.constraints and outcome.best is not None:
+        slack, name = problem.worst_slack(outcome.best.x)
+        if slack < 0:
+            raise LimitError(
+                f"excite: no motion was found that keeps all constraints; the last one misses '{name}' by "
+                f"{-slack:.3g}; relax it, or allow more time"
+            )
+    raise LimitError(
+        "excite: no motion that shows all parameters was found within the limits and the time budget; "
+        "allow a longer duration, more harmonics, wider limits or more time"
+    )
 
 
 def _search(problem: ExcitationProblem, rng: np.random.Generator, k: int, stop: Stop) -> Candidate:
