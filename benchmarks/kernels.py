@@ -66,10 +66,10 @@ def derivatives(model: Any, data: Any, q: Any, v: Any, a: Any) -> None:
 
 def jobs(model: Any, data: Any) -> list[Job]:
     return [
-        Job("inverse_dynamics", 3, lambda q, v, a: pin.rnea(model, data, q, v, a)),
+        Job("inverse_dynamics", 3, lambda q, v, a: pin.rnea(model, data, q, v, a), pin.rneaInParallel),
         Job("mass_matrix", 1, lambda q, v, a: pin.crba(model, data, q)),
         Job("coriolis_matrix", 2, lambda q, v, a: pin.computeCoriolisMatrix(model, data, q, v)),
-        Job("forward_dynamics", 3, lambda q, v, a: pin.aba(model, data, q, v, a)),
+        Job("forward_dynamics", 3, lambda q, v, a: pin.aba(model, data, q, v, a), pin.abaInParallel),
         Job("regressor", 3, lambda q, v, a: pin.computeJointTorqueRegressor(model, data, q, v, a)),
         Job("linearize", 3, lambda q, v, a: derivatives(model, data, q, v, a)),
         Job("jacobian", 1, lambda q, v, a: pin.computeJointJacobian(model, data, q, model.njoints - 1)),
@@ -88,18 +88,29 @@ def peer_loop(job: Job, states: np.ndarray) -> float:
     return best(loop) / LOOP
 
 
+def peer_batch(job: Job, model: Any) -> str:
+    """Nanoseconds a sample of the peer's own batch function on one thread, where it has one."""
+    if job.batch_peer is None:
+        return "-"
+    count = BATCHES[1]
+    states = [np.asfortranarray(x.T) for x in np.random.default_rng(1).uniform(-1, 1, (3, count, model.nv))]
+    pool = pin.ModelPool(model, 1)
+    return f"{best(lambda: job.batch_peer(1, pool, *states)) / count * 1e9:.0f}"
+
+
 def batches(arm: Any, model: Any, data: Any) -> None:
     """Batches: ratio to the peer's loop, with `out=`, fresh, and on two threads."""
     table = Table(title=f"Batches, {arm.name}: times faster than a Python loop over Pinocchio (ns a sample)")
     table.add_column("function")
     table.add_column("Pinocchio loop", justify="right")
+    table.add_column("its batch", justify="right")
     for count in BATCHES:
         for kind in ("out=", "fresh", "2 threads"):
             table.add_column(f"{count:,} {kind}", justify="right")
     for job in jobs(model, data):
         states = np.random.default_rng(0).uniform(-1, 1, (3, max(LOOP, 100), arm.n))
         loop = peer_loop(job, states)
-        row = [job.name, f"{loop * 1e9:.0f}"]
+        row = [job.name, f"{loop * 1e9:.0f}", peer_batch(job, model)]
         for count in BATCHES:
             args = list(np.random.default_rng(1).uniform(-1, 1, (job.inputs, count, arm.n)))
             if count * 8 * 500 > 3e9 and job.name in ("regressor", "linearize"):
