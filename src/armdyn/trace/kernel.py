@@ -101,12 +101,12 @@ class NativeKernel:
             ]
             self._run(own, [r[part] for r in results])
 
-        list(_pool(threads, os.getpid()).map(block, range(threads)))
+        list(thread_pool(threads, os.getpid()).map(block, range(threads)))
         return results
 
 
 @cache
-def _pool(threads: int, process: int) -> ThreadPoolExecutor:
+def thread_pool(threads: int, process: int) -> ThreadPoolExecutor:
     """Threads of this process (a forked child makes its own)."""
     return ThreadPoolExecutor(threads, thread_name_prefix="armdyn")
 
@@ -154,7 +154,7 @@ def source_digest() -> str:
     return digest.hexdigest()
 
 
-_lock = threading.Lock()
+compile_lock = threading.Lock()
 
 
 def make_kernel(program: Callable[[], Program], shared: frozenset[str], key: str | None, backend: str) -> Any:
@@ -164,18 +164,18 @@ def make_kernel(program: Callable[[], Program], shared: frozenset[str], key: str
     from armdyn.trace import cache as disk
     from armdyn.trace.native import Loaded, compile_graph, versions
 
-    with _lock:  # LLVM's global state; also keeps two threads from compiling the same kernel
-        name = _digest(key, shared, versions()) if key else None
+    with compile_lock:  # LLVM's global state; also keeps two threads from compiling the same kernel
+        name = key_digest(key, shared, versions()) if key else None
         module = disk.read(name) if name else None
         if module is None:
             from armdyn.trace.graph import graph_of
 
             traced = program()
             if traced.function.n_instructions() > LARGEST_NATIVE:
-                return _too_large(traced)
+                return too_large(traced)
             graph = graph_of(traced)
             if name is None:
-                name = _digest(repr((graph.nodes, graph.results, graph.inputs, graph.outputs)), shared, versions())
+                name = key_digest(repr((graph.nodes, graph.results, graph.inputs, graph.outputs)), shared, versions())
                 module = disk.read(name)
             if module is None:
                 ports = frozenset(k for k, port in enumerate(traced.inputs) if port.name in shared)
@@ -184,11 +184,13 @@ def make_kernel(program: Callable[[], Program], shared: frozenset[str], key: str
         return NativeKernel(Loaded(module))
 
 
-def _digest(key: str, shared: frozenset[str], versions: str) -> str:
+def key_digest(key: str, shared: frozenset[str], versions: str) -> str:
+    """The name of a kernel on disk: what it computes, which inputs are shared, and what made it."""
     return hashlib.sha256(repr((key, sorted(shared), versions, source_digest())).encode()).hexdigest()
 
 
-def _too_large(program: Program) -> VirtualKernel:
+def too_large(program: Program) -> VirtualKernel:
+    """A kernel on the virtual machine, with a warning that says why."""
     warnings.warn(
         f"{program.name} has {program.function.n_instructions()} instructions, more than {LARGEST_NATIVE}: "
         "it runs on CasADi's virtual machine, about 100 times slower than a native kernel",

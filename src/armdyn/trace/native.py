@@ -23,7 +23,7 @@ from armdyn.trace.program import Port
 
 
 @cache
-def _llvm() -> Any:
+def llvm_binding() -> Any:
     """llvmlite's binding, ready for this machine."""
     import llvmlite.binding as llvm
 
@@ -48,7 +48,7 @@ FP_FLAGS = {"x86_64": 0x3D, "amd64": 0x3D, "aarch64": 0x1F, "arm64": 0x1F}
 @cache
 def target() -> Target:
     """This machine; `ARMDYN_SIMD_WIDTH=1|2|4|8` makes other code, below 4 without AVX and FMA."""
-    llvm = _llvm()
+    llvm = llvm_binding()
     machine = platform.machine().lower()
     features = llvm.get_host_cpu_features()
     best = 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
@@ -61,11 +61,11 @@ def target() -> Target:
     return Target(llvm.get_host_cpu_name(), features.flatten(), Host(width, fma, flags))
 
 
-def _machine() -> Any:
+def target_machine() -> Any:
     """A target machine: small code model (constants as memory operands), no costly optimisation."""
     t = target()
     return (
-        _llvm()
+        llvm_binding()
         .Target.from_default_triple()
         .create_target_machine(cpu=t.cpu, features=t.features, opt=1, codemodel="small", reloc="pic", jit=True)
     )
@@ -73,7 +73,7 @@ def _machine() -> Any:
 
 def versions() -> str:
     """What the machine code depends on besides its source."""
-    llvm = _llvm()
+    llvm = llvm_binding()
     return repr((llvm.llvm_version_info, np.__version__, sys.implementation.cache_tag, platform.machine(), target()))
 
 
@@ -91,7 +91,7 @@ class Module:
 
 def compile_graph(graph: Graph, shared: frozenset[int]) -> Module:
     """Machine code of a graph whose ports `shared` carry no batch axes."""
-    llvm, machine = _llvm(), _machine()
+    llvm, machine = llvm_binding(), target_machine()
     lowered = lower(graph, target().host, shared)
     has_entry = all(port.shape for port in graph.outputs)  # a scalar is no array
     text = lowered.text + (entry(graph, shared) if has_entry else "")
@@ -105,9 +105,9 @@ class Loaded:
     """A module in memory; keeps the code alive as long as anything that calls it."""
 
     def __init__(self, module: Module) -> None:
-        llvm = _llvm()
+        llvm = llvm_binding()
         self.module = module
-        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(module.code))
         self._engine.finalize_object()
         self.gufunc = _make_gufunc(self, self._engine.get_function_address("loop"))

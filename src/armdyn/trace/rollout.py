@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
 from armdyn.trace import backend, virtual
-from armdyn.trace.kernel import LARGEST_NATIVE, _digest, _lock, _pool, _too_large, source_digest, strides
+from armdyn.trace.kernel import LARGEST_NATIVE, compile_lock, key_digest, strides, thread_pool, too_large
 from armdyn.trace.program import Port, Program
 
 Rows = Mapping[str, NDArray]
@@ -98,7 +98,7 @@ class Rollout:
             return {name: a[block] if a.shape[0] > 1 else a for name, a in rows.items()}
 
         runs = [self.bind(part(inputs, block), part(outputs, block)) for block in blocks]
-        list(_pool(threads, os.getpid()).map(lambda run: run(), runs))
+        list(thread_pool(threads, os.getpid()).map(lambda run: run(), runs))
 
     def _virtual(self, arrays: list[NDArray], first: int, steps: int) -> None:
         """Step by step on CasADi's virtual machine."""
@@ -140,19 +140,19 @@ def make_rollout(program: Callable[[], Program], shared: frozenset[str], key: st
         traced = program()
         return Rollout(traced.inputs, traced.outputs, None, traced)
     from armdyn.trace import cache as disk
-    from armdyn.trace.native import _llvm, _machine, versions
+    from armdyn.trace.native import llvm_binding, target_machine, versions
 
-    with _lock:
-        name = _digest(f"rollout {source_digest()} {key}", shared, versions()) if key else None
+    with compile_lock:
+        name = key_digest(f"rollout {key}", shared, versions()) if key else None
         module = disk.read(name) if name else None
         if module is None:
             traced = program()
             if traced.function.n_instructions() > LARGEST_NATIVE:
-                _too_large(traced)
+                too_large(traced)
                 return Rollout(traced.inputs, traced.outputs, None, traced)
             module, name = _compiled(traced, shared, name)
-        engine = _llvm().create_mcjit_compiler(_llvm().parse_assembly(""), _machine())
-        engine.add_object_file(_llvm().ObjectFileRef.from_data(module.code))
+        engine = llvm_binding().create_mcjit_compiler(llvm_binding().parse_assembly(""), target_machine())
+        engine.add_object_file(llvm_binding().ObjectFileRef.from_data(module.code))
         engine.finalize_object()
     return Rollout(module.inputs, module.outputs, engine, None)
 
@@ -162,19 +162,21 @@ def _compiled(program: Program, shared: frozenset[str], name: str | None) -> tup
     from armdyn.trace import cache as disk
     from armdyn.trace.graph import graph_of
     from armdyn.trace.lower import lower
-    from armdyn.trace.native import Module, _llvm, _machine, target, versions
+    from armdyn.trace.native import Module, llvm_binding, target, target_machine, versions
 
     graph = graph_of(program)
     if name is None:
         text = repr(("rollout", graph.nodes, graph.results, graph.inputs, graph.outputs))
-        name = _digest(text, shared, versions())
+        name = key_digest(text, shared, versions())
         module = disk.read(name)
         if module is not None:
             return module, name
     ports = frozenset(k for k, port in enumerate(program.inputs) if port.name in shared)
     lowered = lower(graph, target().host, ports)
-    machine = _machine()
-    assembly = _llvm().parse_assembly(lowered.text + _march(graph, target().host.width, ports, lowered.uniform_size))
+    machine = target_machine()
+    assembly = llvm_binding().parse_assembly(
+        lowered.text + _march(graph, target().host.width, ports, lowered.uniform_size)
+    )
     assembly.triple, assembly.data_layout = machine.triple, str(machine.target_data)
     code = machine.emit_object(assembly)
     module = Module(code, graph.inputs, graph.outputs, tuple(sorted(ports)), lowered.uniform_size, False)
