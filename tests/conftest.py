@@ -86,8 +86,7 @@ def random_arm() -> Callable[..., Any]:
         rng = np.random.default_rng(seed)
         names = {"R": "revolute", "P": "prismatic"}
         joints = [
-            Joint(f"joint{i + 1}", names[k], rng.normal(size=3), frame(rng), frame(rng))
-            for i, k in enumerate(kinds)
+            Joint(f"joint{i + 1}", names[k], rng.normal(size=3), frame(rng), frame(rng)) for i, k in enumerate(kinds)
         ]
         links = [link(i, rng) for i in range(len(kinds))]
         return Arm(

@@ -28,9 +28,7 @@ def test_it_is_mass_coriolis_and_gravity(random_arm, kinds):
 def test_with_the_measured_velocity_it_is_the_torque_regressor(random_arm):
     arm = random_arm("RPRR", seed=2)
     q, qd, _, a = draw(arm)
-    np.testing.assert_allclose(
-        armdyn.adaptive_regressor(arm, q, qd, qd, a), armdyn.regressor(arm, q, qd, a), **CLOSE
-    )
+    np.testing.assert_allclose(armdyn.adaptive_regressor(arm, q, qd, qd, a), armdyn.regressor(arm, q, qd, a), **CLOSE)
 
 
 @pytest.mark.parametrize("kinds", ["RPR", "RRRR"])
@@ -42,9 +40,7 @@ def test_skew_symmetry_column_by_column(random_arm, kinds):
     weightless = np.zeros(3)
     Cs = armdyn.adaptive_regressor(arm, q, qd, s, zero, gravity=weightless)
     h = 1e-5
-    ahead, behind = (
-        armdyn.adaptive_regressor(arm, q + k * h * qd, zero, zero, s, gravity=weightless) for k in (1, -1)
-    )
+    ahead, behind = (armdyn.adaptive_regressor(arm, q + k * h * qd, zero, zero, s, gravity=weightless) for k in (1, -1))
     skew = np.einsum("...i,...ik->...k", s, (ahead - behind) / (2 * h) - 2 * Cs)
     # Central differences: truncation h² times third derivatives, and round-off 1e-16 / h.
     np.testing.assert_allclose(skew, 0, atol=1e-8)
