@@ -11,6 +11,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "armdyn.control.natural_slotine_li": ("NaturalSlotineLi",),
     "armdyn.control.tip_space": ("Impedance", "OperationalSpace", "resolved_rate"),
     "armdyn.simulation.mismatch_study": ("mismatch_study",),
     "armdyn.simulation.compare": ("Comparison", "compare"),

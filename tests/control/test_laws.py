@@ -98,3 +98,16 @@ def test_computed_torque_knows_its_rotors(motion):
     tau = law(0.0, q, qd, Reference(q_ref, qd_ref, qdd_ref))
     expected = qdd_ref + law.kp * (q_ref - q) + law.kd * (qd_ref - qd)
     assert np.allclose(armdyn.joint_acceleration(arm, q, qd, tau), expected, rtol=1e-10, atol=1e-10)
+
+
+def test_closed_loop_poles_are_the_designed_ones(arm):
+    """A free response of computed torque, sampled fast: its poles by least squares, within 1 % of the design."""
+    from armdyn.simulation.simulate import simulate
+
+    law = ComputedTorque.from_bandwidth(arm, 1.5, 0.6)
+    run = simulate(arm, law, [0.3, -0.2], 1.0, 5000, q0=[0.5, 0.3], qd0=[0.0, 0.0])
+    qdd = np.gradient(run.qd, run.t, axis=0)[5:-5]
+    for joint in range(2):
+        columns = np.column_stack([-(run.qd - run.qd_ref)[5:-5, joint], run.error[5:-5, joint]])
+        kd, kp = np.linalg.lstsq(columns, qdd[:, joint], rcond=None)[0]
+        assert np.allclose(np.roots([1, kd, kp]), np.roots([1, law.kd[joint], law.kp[joint]]), rtol=0.01)

@@ -20,6 +20,7 @@ from armdyn.cli.demo import demo
 from armdyn.cli.excite import excite
 from armdyn.cli.identify import identify
 from armdyn.cli.info import info
+from armdyn.cli.law import law
 from armdyn.cli.payload import payload
 from armdyn.cli.simulate import simulate
 from armdyn.cli.validate import validate
@@ -33,7 +34,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, info, arms, base, excite, codegen, cache, identify, validate, payload, simulate, compare):
+for command in (demo, info, arms, base, excite, codegen, cache, identify, validate, payload, simulate, compare, law):
     app.command()(command)
 
 DEBUG = "--debug"

@@ -22,6 +22,18 @@ from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
+def torques_and_rate(
+    unknowns: Unknowns, motion: tuple[Any, ...], phi: Any, lam: Any, k: Any, dead_zone: Any, data: Any
+) -> tuple[Any, Any]:
+    """Slotine and Li's torques Y phi + known + K s, and Y' s, which drives the adaptation."""
+    q, qd, q_ref, qd_ref, qdd_ref = motion
+    e, ed = q_ref - q, qd_ref - qd
+    v, a = qd_ref + ca.mtimes(lam, e), qdd_ref + ca.mtimes(lam, ed)
+    s = v - qd
+    Y, known = unknowns.torque(q, qd, a, data, v)
+    return ca.mtimes(Y, phi) + known + ca.mtimes(k, s), ca.mtimes(Y.T, outside(s, dead_zone))
+
+
 @traced(
     **MOTION_SHAPES, phi="u", lam="n, n", k="n, n", **ADAPTATION_SHAPES, dt="", **MODEL_SHAPES,
     returns={"tau": "n", "phi": "u"},
@@ -57,13 +69,10 @@ def slotine_li(
     ----------
     Slotine and Li (1987); ECE470 (2019), section 3.3.
     """
-    e, ed = q_ref - q, qd_ref - qd
-    v, a = qd_ref + ca.mtimes(lam, e), qdd_ref + ca.mtimes(lam, ed)
-    s = v - qd
-    Y, known = unknowns.torque(q, qd, a, {"theta": theta, "gravity": gravity, "drive": drive}, v)
-    tau = ca.mtimes(Y, phi) + known + ca.mtimes(k, s)
+    data = {"theta": theta, "gravity": gravity, "drive": drive}
+    tau, rate = torques_and_rate(unknowns, (q, qd, q_ref, qd_ref, qdd_ref), phi, lam, k, dead_zone, data)
     rules = {"start": start, "gain": gain, "lower": lower, "upper": upper, "leak": leak}
-    return tau, adapted(phi, ca.mtimes(Y.T, outside(s, dead_zone)), rules, dt)
+    return tau, adapted(phi, rate, rules, dt)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,49 @@
+"""`armdyn law ARM LAW`: a control law as C99, designed from a bandwidth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from armdyn.cli.resolve import ArmName, Base, Tip
+
+LawName = Annotated[str, typer.Argument(metavar="LAW", help="Such as 'computed torque'; 'list' shows all.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files; made if it does not exist.")]
+Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file names.")]
+Bandwidth = Annotated[float, typer.Option(help="Of every joint [Hz].")]
+Rate = Annotated[float, typer.Option(help="At which the law will be called [Hz].")]
+Float = Annotated[bool, typer.Option("--float", help="Single instead of double precision.")]
+
+
+def law(
+    arm: ArmName,
+    law: LawName,
+    out: Out = Path(),
+    prefix: Prefix = None,
+    bandwidth: Bandwidth = 3.0,
+    rate: Rate = 1000.0,
+    float: Float = False,
+    base: Base = None,
+    tip: Tip = None,
+) -> None:
+    """Write a control law for an arm as C99: state struct, init, step, self-test."""
+    import numpy as np
+
+    from armdyn.cli.resolve import resolve
+    from armdyn.control.designs import designs
+    from armdyn.control.export import law_code
+    from armdyn.errors import ArmdynError
+    from armdyn.simulation.compare import Sway
+
+    subject = resolve(arm, base, tip)
+    laws = designs(subject, Sway.within(subject, 10.0)(np.linspace(0.0, 10.0, 200)), bandwidth, rate)
+    if law == "list":
+        print("\n".join(laws))
+        return
+    if law not in laws:
+        raise ArmdynError(f"law: unknown law '{law}'; expected one of: {', '.join(laws)}")
+    code = law_code(laws[law], out, rate, prefix=prefix, dtype="float" if float else "double")
+    print(code.update)
+    print("wrote " + ", ".join(str(path) for path in (*code.sources, code.header, code.update.header, code.selftest)))

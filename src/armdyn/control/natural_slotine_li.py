@@ -1,0 +1,210 @@
+"""Slotine and Li's law with an estimate of the load that is a possible body at every instant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.adaptive import ADAPTATION_SHAPES, MOTION_SHAPES, Adaptive, adapted
+from armdyn.control.gains import gain_matrix
+from armdyn.control.lyapunov import Lyapunov, parameter_energy, quadratic
+from armdyn.control.model import MODEL_SHAPES
+from armdyn.control.protocol import Answer, Reference, Values, checked
+from armdyn.control.slotine_li import torques_and_rate
+from armdyn.control.unknowns import Unknowns
+from armdyn.dynamics.drive import augmented_mass_matrix
+from armdyn.errors import ShapeError
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+BODY = inertial.SIZE
+
+
+def pseudo_inertia(phi: ArrayLike) -> NDArray:
+    """Pseudo-inertia matrices (..., 4, 4) of bodies (..., 10); positive definite for possible ones."""
+    return np.einsum("...k,kij->...ij", np.asarray(phi, float), _basis())
+
+
+@cache
+def _basis() -> NDArray:
+    """E (10, 4, 4) with P(phi) = sum phi_k E_k: moments of mass [[int r r', int r], [int r', m]] (Wensing et al. 2018)."""
+    E = np.zeros((BODY, 4, 4))
+    E[0, 3, 3] = 1.0
+    for i in range(3):
+        E[1 + i, i, 3] = E[1 + i, 3, i] = 1.0
+    for name, (i, j) in {
+        "Ixx": (0, 0),
+        "Ixy": (0, 1),
+        "Iyy": (1, 1),
+        "Ixz": (0, 2),
+        "Iyz": (1, 2),
+        "Izz": (2, 2),
+    }.items():
+        k = inertial.NAMES.index(name)
+        if i == j:
+            E[k, :3, :3] = np.eye(3) / 2
+            E[k, i, i] = -0.5  # tr(I) / 2 - I
+        else:
+            E[k, i, j] = E[k, j, i] = -1.0
+    return E
+
+
+def natural_step(phi: Symbol, rate: Symbol, step: Symbol) -> Symbol:
+    """A body after a step of the natural gradient, dP/dt = P B P with tr(B dP) = rate' dphi.
+
+    (1 + step P B / 2) P (1 + step B P / 2) agrees with it to first order and is positive definite, as P is.
+    """
+    E = _basis()
+    gram = np.einsum("kij,lij->kl", E, E)
+    c = ca.mtimes(ca.DM(np.linalg.inv(gram)), rate)
+    P = _sum(phi, E)
+    half = ca.SX.eye(4) + step / 2 * ca.mtimes(P, _sum(c, E))
+    after = ca.mtimes([half, P, half.T])
+    back = np.einsum("kl,lij->kij", np.linalg.inv(gram), E)
+    return ca.vertcat(*(ca.sum1(ca.sum2(ca.DM(back[k]) * after)) for k in range(BODY)))
+
+
+def _sum(x: Symbol, E: NDArray) -> Symbol:
+    total = ca.SX.zeros(4, 4)
+    for k in range(BODY):
+        total = total + x[k] * ca.sparsify(ca.DM(E[k]))
+    return total
+
+
+@traced(
+    **MOTION_SHAPES, phi="u", lam="n, n", k="n, n", natural_gain="", **ADAPTATION_SHAPES, dt="", **MODEL_SHAPES,
+    returns={"tau": "n", "phi": "u"},
+)  # fmt: skip
+def natural_slotine_li(
+    unknowns: Unknowns, q: Any, qd: Any, q_ref: Any, qd_ref: Any, qdd_ref: Any, phi: Any, lam: Any, k: Any,
+    natural_gain: Any, start: Any, gain: Any, lower: Any, upper: Any, dead_zone: Any, leak: Any, dt: Any, *,
+    theta: Any, gravity: Any, drive: Any,
+) -> Any:  # fmt: skip
+    """Torques of Slotine and Li's law, and the estimate after a step of the natural gradient.
+
+    Parameters
+    ----------
+    unknowns : Unknowns
+        Of which the first ten are a body's.
+    q, qd, q_ref, qd_ref, qdd_ref : array_like, shape (..., n)
+        Measured and wanted motion [rad or m, /s, /s²].
+    phi : array_like, shape (..., u)
+        Estimate of the unknowns.
+    lam, k : array_like, shape (..., n, n)
+    natural_gain : float
+        Of the body's adaptation.
+    start, gain, lower, upper, leak : array_like, shape (..., u)
+        Of the unknowns after the body's.
+    dead_zone : array_like, shape (..., n)
+    dt : float
+        Period [s].
+    theta, gravity, drive : array_like, optional
+        The known part of the model.
+
+    Returns
+    -------
+    tau : ndarray, shape (..., n)
+    phi : ndarray, shape (..., u)
+
+    References
+    ----------
+    Lee, Kwon and Park (2018), A natural adaptive control law for robot manipulators.
+    """
+    data = {"theta": theta, "gravity": gravity, "drive": drive}
+    tau, rate = torques_and_rate(unknowns, (q, qd, q_ref, qd_ref, qdd_ref), phi, lam, k, dead_zone, data)
+    rules = {"start": start, "gain": gain, "lower": lower, "upper": upper, "leak": leak}
+    others = adapted(phi, rate, rules, dt)[BODY:]
+    return tau, ca.vertcat(natural_step(phi[:BODY], rate[:BODY], natural_gain * dt), others)
+
+
+@dataclass(frozen=True, eq=False)
+class NaturalSlotineLi(Adaptive):
+    """Slotine and Li's law whose estimate of the load is a possible body always, without projection.
+
+    Torques as in `SlotineLi`. The load's pseudo-inertia P follows dP/dt = natural_gain P B P, the natural gradient of
+    the log-det divergence: V = s' M s / 2 + d(P_true, P) / natural_gain + ... falls as -s' K s, and one gain serves
+    ten numbers of different units. P stays positive definite, so mass and principal moments stay positive and obey
+    the triangle inequalities.
+
+    Parameters
+    ----------
+    unknowns : Unknowns
+        `adapt(unknown_payload(arm), friction)`.
+    lam, k : array_like
+        Positive definite gains Lambda [1/s] and K [N m s/rad].
+    natural_gain : float
+        Of the load's adaptation.
+    body : array_like, shape (10,)
+        The load at the start: small, but possible. Default a ball of 0.1 kg and 5 cm.
+    gain : array_like
+        Of friction's adaptation, as one number or (u,), of which the first ten play no role.
+    start, lower, upper, leak, dead_zone
+        See `Adaptive`; for the unknowns after the load's. `start` includes `body`.
+    """
+
+    shapes: ClassVar = {**Adaptive.shapes, "lam": "n, n", "k": "n, n", "natural_gain": ""}
+    unknowns: Unknowns
+    lam: ArrayLike
+    k: ArrayLike
+    natural_gain: ArrayLike
+    gain: ArrayLike = 1.0
+    body: ArrayLike | None = None
+    start: ArrayLike | None = None
+    lower: ArrayLike = -np.inf
+    upper: ArrayLike = np.inf
+    dead_zone: ArrayLike = 0.0
+    leak: ArrayLike = 0.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.unknowns, Unknowns) and not _is_body(self.unknowns):
+            raise ShapeError("NaturalSlotineLi: expected adapt(unknown_payload(arm), ...), whose load is a body")
+        if self.start is None:
+            ball = 0.1 * 0.4 * 0.05**2
+            body = np.array([0.1, 0, 0, 0, ball, 0, ball, 0, 0, ball]) if self.body is None else np.asarray(self.body)
+            object.__setattr__(self, "start", np.concatenate([body, self.unknowns.phi[BODY:]]))
+        self._prepare()
+        checked(self, "natural_gain")
+        gain_matrix(self, "lam")
+        gain_matrix(self, "k")
+        lowest = np.linalg.eigvalsh(pseudo_inertia(np.asarray(self.start)[:BODY]))[0]
+        if not lowest > 0:
+            raise ShapeError("NaturalSlotineLi: body: expected a possible body, with mass and extent in all directions")
+
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample; see `natural_slotine_li`."""
+        own = {name: params[name] for name in ("lam", "k", "natural_gain")}
+        arguments = self.arguments(params, q, qd, ref)
+        tau, phi = natural_slotine_li(self.unknowns, phi=state["phi"], dt=dt, **own, **arguments)
+        return tau, {"phi": phi}
+
+    def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any) -> Lyapunov:
+        """V and its rate -s' K s along a run.
+
+        Parameters
+        ----------
+        plant : Arm
+            The true arm.
+        truth : array_like, shape (u,)
+            The true unknowns, the load being a possible body.
+        run : SimulationResult
+            With the state `phi`.
+        """
+        k, phi, true = np.asarray(self.k), run.states["phi"], np.asarray(truth, float)
+        s = run.qd_ref - run.qd + (run.q_ref - run.q) @ np.asarray(self.lam).T
+        P, P_true = pseudo_inertia(phi[..., :BODY]), pseudo_inertia(true[:BODY])
+        ratio = np.linalg.solve(P, np.broadcast_to(P_true, P.shape))
+        divergence = np.trace(ratio, axis1=-2, axis2=-1) - np.linalg.slogdet(ratio)[1] - 4
+        others = parameter_energy(phi[..., BODY:], true[BODY:], np.asarray(self.gain)[BODY:])
+        V = quadratic(augmented_mass_matrix(plant, run.q), s) / 2 + divergence / self.natural_gain + others
+        return Lyapunov(V, -quadratic(k, s), np.full(len(V), np.linalg.eigvalsh(k + k.T).min() / 2))
+
+
+def _is_body(unknowns: Unknowns) -> bool:
+    return unknowns.S.shape[1] == BODY and unknowns.names[:BODY] == tuple(f"{name} of load" for name in inertial.NAMES)

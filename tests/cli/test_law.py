@@ -1,0 +1,18 @@
+"""`armdyn law`."""
+
+from typer.testing import CliRunner
+
+from armdyn.cli.app import app
+
+
+def test_a_law_becomes_c(tmp_path):
+    arguments = ["law", "planar2", "computed torque", "-o", str(tmp_path), "--prefix", "arm"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert "wrote" in result.output
+    assert {path.name for path in tmp_path.iterdir()} >= {"arm.c", "arm.h", "arm_selftest.c", "arm_update.c"}
+
+
+def test_laws_are_listed_and_unknown_ones_named():
+    assert "Slotine-Li" in CliRunner().invoke(app, ["law", "planar2", "list"]).output.splitlines()
+    assert "unknown law 'LQG'" in str(CliRunner().invoke(app, ["law", "planar2", "LQG"]).exception)
