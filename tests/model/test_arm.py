@@ -87,6 +87,7 @@ def test_payload_at_the_tip_or_on_the_last_link():
     np.testing.assert_array_equal(at_tip.theta[:10], arm.theta[:10])
     np.testing.assert_allclose(at_tip.theta[10:], arm.theta[10:] + load.moved(TOOL).theta, rtol=1e-15)
     on_link = arm.with_payload(1.5, (0.1, 0.2, 0.3), tensor, frame="link")
+    assert at_tip.notes[-1].startswith("Payload: 1.5 kg with its centre at 0.1 0.2 0.3 m in the tip frame")
     np.testing.assert_allclose(on_link.theta[10:], arm.theta[10:] + load.theta, rtol=1e-15)
     assert at_tip.is_physical
     # its centre lies where it was put

@@ -246,7 +246,9 @@ class Arm:
             raise ModelError(f"with_payload: the payload is not a possible body: {why[0]}")
         last = self.links[-1]
         carried = Link(last.name, last.inertia + (load.moved(self.tool_pose) if frame == "tip" else load))
-        return dataclasses.replace(self, links=(*self.links[:-1], carried))
+        where = " ".join(f"{x:g}" for x in load.com)
+        note = f"Payload: {mass:g} kg with its centre at {where} m in the {frame} frame, part of link '{last.name}'."
+        return dataclasses.replace(self, links=(*self.links[:-1], carried), notes=(*self.notes, note))
 
     def with_joints(self, joints: Iterable[Joint]) -> Arm:
         """The same links on other joints (limits, friction, drives)."""
