@@ -180,3 +180,26 @@ def test_wrappers_do_not_share_kernels(planar, swing):
 def test_bad_settings_are_refused(planar, make, message):
     with pytest.raises(ShapeError, match=message):
         make(planar)
+
+
+def test_an_identified_gravity_model_removes_the_sarcos_arms_steady_error():
+    """As in figures 7.13 and 7.14 of Kapadia: parameters from noisy torques of resting poses, not the plant's own.
+
+    Random poses, 2 % noise on torques, least squares on the base parameters of gravity; the plant has no friction.
+    """
+    arm = armdyn.arms.sarcos()
+    rng = np.random.default_rng(7)
+    base = armdyn.base_parameters(arm, terms="gravity")
+    q = rng.uniform(-1.2, 1.2, (200, arm.n))
+    tau = armdyn.gravity_torque(arm, q)
+    tau = tau + 0.02 * np.abs(tau).max(0) * rng.normal(size=tau.shape)
+    estimate = np.linalg.lstsq(base.regressor(q).reshape(-1, base.count), tau.ravel(), rcond=None)[0]
+    model = arm.with_theta(base.expand(estimate))
+    kp, kd, _ = armdyn.pd_gains(arm, np.zeros(arm.n), 2.0)
+    target = np.array([0.3, 0.2, -0.2, 0.8, 0.1, 0.2, 0.1])
+    options = {"duration": 6.0, "rate": 500, "q0": target - 0.2, "qd0": np.zeros(arm.n), "check": False}
+    plain, compensated = (
+        np.sqrt((simulate(arm, law, target, **options).error[-1] ** 2).mean())
+        for law in (PD(arm, kp, kd), GravityPD(model, kp, kd))
+    )
+    assert compensated < plain / 20

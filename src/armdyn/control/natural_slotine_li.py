@@ -34,7 +34,7 @@ def pseudo_inertia(phi: ArrayLike) -> NDArray:
 
 @cache
 def _basis() -> NDArray:
-    """E (10, 4, 4) with P(phi) = sum phi_k E_k: moments of mass [[int r r', int r], [int r', m]] (Wensing et al. 2018)."""
+    """E (10, 4, 4) with P(phi) = sum phi_k E_k, the integral of [r; 1] [r; 1]' dm (Wensing et al. 2018)."""
     E = np.zeros((BODY, 4, 4))
     E[0, 3, 3] = 1.0
     for i in range(3):
