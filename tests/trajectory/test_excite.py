@@ -36,7 +36,7 @@ def problem(arm, **options):
     return ExcitationProblem(armdyn.base_parameters(arm), limits, 8.0, 4, **settings)
 
 
-@pytest.mark.parametrize("criterion", ["condition", "log-det", "min-singular"])
+@pytest.mark.parametrize("criterion", ["condition", "log-det", "min-singular", "kalman"])
 @pytest.mark.parametrize("unit_columns", [False, True])
 def test_gradient_is_exact(arm, criterion, unit_columns):
     task = problem(arm, criterion=criterion, unit_columns=unit_columns, noise=np.array([1.0, 2.0, 0.5]))

@@ -41,6 +41,18 @@ def test_the_sharp_limit_is_the_plain_condition_number(matrices, unit):
     assert max(plain) * (1 - 1e-9) <= soft <= max(plain) * 1.001
 
 
+@pytest.mark.parametrize("q", [1e-4, 0.3])
+def test_kalman_is_the_slowest_time_constant_of_the_steady_filter(matrices, q):
+    scipy_linalg = pytest.importorskip("scipy.linalg")
+    S = matrices[0].T @ matrices[0]
+    # Parameters drift (dx = w), y = W x + v: the filter's Riccati equation Q - P S P = 0, de/dt = -P S e.
+    P = scipy_linalg.solve_continuous_are(np.zeros((5, 5)), np.linalg.cholesky(S), q * np.eye(5), np.eye(5))
+    slowest = 1 / np.linalg.eigvals(P @ S).real.min()
+    found = evaluate(S, np.eye(5)[None], "kalman", 1e4, False)
+    # The p-norm of 5 terms is within 5^(1 / 2p) of the maximum.
+    assert np.exp(found.value) / np.sqrt(q) == pytest.approx(slowest, rel=1e-3)
+
+
 def test_equal_eigenvalues_have_a_derivative():
     found = evaluate(np.eye(4), np.eye(4)[None], "condition", 20.0, False)
     assert np.isfinite(found.slope).all()

@@ -71,6 +71,37 @@ def test_time_constant_is_that_of_the_slowest_mode_of_lms(design):
     assert vectors[:, 0] @ error == pytest.approx(np.exp(-elapsed / tau), rel=0.02)
 
 
+def test_kalman_time_constant_is_that_of_a_filter_run(design):
+    noise, rate = np.array([0.5, 1.0, 0.2]), 25.0  # the design's own samples
+    drift = armdyn.predict_quality(design, noise, rate=rate).std / 100
+    tau = armdyn.predict_quality(design, noise, rate=rate, drift=drift).time_constant_kalman
+    W = excitation_regressor(design.base, *design.trajectory(design.problem.times)) / noise[:, None]
+    # In units of the drift. Filters forget where they began within some time constants, here many periods.
+    W, Q, period = W * drift, np.eye(W.shape[-1]) / rate, design.problem.duration
+    assert tau > 4 * period
+    P = np.linalg.inv(np.einsum("kic,kid->cd", W, W)) * len(Q)
+    for _ in range(round(8 * tau / period)):
+        transition = np.eye(len(Q))
+        for H in W:
+            K = P @ H.T @ np.linalg.inv(H @ P @ H.T + np.eye(3))
+            transition = transition - K @ (H @ transition)
+            P = P - K @ H @ P + Q
+    slowest = np.abs(np.linalg.eigvals(transition)).max()
+    # The prediction averages the motion over its period, which is short against tau.
+    assert -period / np.log(slowest) == pytest.approx(tau, rel=0.05)
+
+
+def test_kalman_time_constant_by_default_does_not_depend_on_units(design):
+    found = [armdyn.predict_quality(design, noise) for noise in (1.0, 10.0)]
+    assert found[0].time_constant_kalman == pytest.approx(found[1].time_constant_kalman)
+    # T sqrt(largest eigenvalue of the correlations of the errors), which is one at the least.
+    cover = np.linalg.inv(design.information)
+    spread = np.sqrt(np.diag(cover))
+    correlations = np.linalg.eigvalsh(cover / np.outer(spread, spread))
+    assert found[0].time_constant_kalman == pytest.approx(design.problem.duration * np.sqrt(correlations[-1]))
+    assert armdyn.predict_quality(design, 0.0).time_constant_kalman == 0
+
+
 def test_the_optimised_motion_beats_random_and_hand_made_motions(design, arm):
     task, base, noise = design.problem, design.base, np.ones(3)
     rng = np.random.default_rng(2)
@@ -104,6 +135,7 @@ def test_parameters_that_do_not_move_are_undetermined(arm, design):
     predicted = armdyn.predict_quality(still, 1.0)
     assert {"Fv1", "Fc1"} <= set(predicted.undetermined)
     assert np.isinf(predicted.std[predicted.names.index("Fv1")])
+    assert np.isinf(predicted.time_constant_kalman)
 
 
 def test_tracking_error_changes_the_least_singular_value_within_the_bound(design):
@@ -118,6 +150,27 @@ def test_tracking_error_changes_the_least_singular_value_within_the_bound(design
     assert exact.bound == 0
 
 
+def test_a_pd_controlled_arm_loses_no_more_of_the_criterion_than_the_bound(arm, design):
+    task, rate = design.problem, 1000
+    seen = np.rint(task.times * rate).astype(int)
+    lost, bounds = [], []
+    for stiffness in (1.0, 4.0, 16.0):
+        kp, kd = stiffness * np.array([500, 1000, 300]), np.sqrt(stiffness) * np.array([50, 100, 20])
+        run = armdyn.simulate(arm, armdyn.PD(arm, kp, kd), design.trajectory, rate=rate)
+        assert run.complete
+        actual = tuple(rows[seen] for rows in (run.q, run.qd, np.gradient(run.qd, run.t, axis=0)))
+        loss = armdyn.tracking_loss(design, actual)
+        # The criterion of what the arm did, by the regressor alone.
+        W = excitation_regressor(design.base, *actual).reshape(-1, design.information.shape[0])
+        assert loss.tracked == pytest.approx(np.linalg.svd(W, compute_uv=False)[-1] ** 2 / task.samples, rel=1e-6)
+        assert 0 < abs(loss.tracked - loss.sigma) <= loss.bound
+        lost.append(abs(loss.tracked / loss.sigma - 1))
+        bounds.append(loss.bound)
+    # Stiffer springs track better, so that the bound narrows and next to nothing is lost.
+    assert bounds[0] > bounds[1] > bounds[2]
+    assert lost[-1] < 0.05
+
+
 def test_bad_requests(design):
     with pytest.raises(ArmdynError, match="expected noise as a number, or 3"):
         armdyn.predict_quality(design, [1.0, 2.0])
@@ -125,3 +178,7 @@ def test_bad_requests(design):
         armdyn.predict_quality(design, 1.0, unmodelled=-1.0)
     with pytest.raises(ArmdynError, match="gain > 0"):
         armdyn.predict_quality(design, 1.0, gain=0.0)
+    with pytest.raises(ArmdynError, match="drift as a number, or 21"):
+        armdyn.predict_quality(design, 1.0, drift=[1.0, 2.0])
+    with pytest.raises(ArmdynError, match="drift > 0"):
+        armdyn.predict_quality(design, 1.0, drift=0.0)

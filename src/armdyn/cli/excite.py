@@ -25,7 +25,7 @@ Report = Annotated[Path | None, typer.Option(help="Page with plots to write (.ht
 Torque = Annotated[bool, typer.Option("--torque-limits", help="Keep the arm's torque limits, by its present model.")]
 Table = Annotated[float | None, typer.Option(help="Keep the tip above this height [m].")]
 Radius = Annotated[float | None, typer.Option(help="Keep links of this radius clear of each other [m].")]
-Criterion = Annotated[str, typer.Option(help="condition, log-det or min-singular.")]
+Criterion = Annotated[str, typer.Option(help="condition, log-det, min-singular or kalman.")]
 Periodic = Annotated[bool, typer.Option("--periodic", help="Do not start and end at rest: for repeated periods.")]
 Unit = Annotated[bool, typer.Option("--unit-columns", help="Judge columns scaled to unit length, not SI units.")]
 

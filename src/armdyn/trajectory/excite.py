@@ -136,9 +136,10 @@ def excite(
         Of the first harmonic [Hz]; default one period in the duration.
     at_rest : bool
         Start and end with zero velocity and acceleration; otherwise the motion is periodic only.
-    criterion : {"condition", "log-det", "min-singular"}
-        Condition number, volume of uncertainty (D-optimal) or the least singular value of the correlation
-        matrix.
+    criterion : {"condition", "log-det", "min-singular", "kalman"}
+        Condition number, volume of uncertainty (D-optimal), the least singular value of the correlation
+        matrix, or the slowest time constant of the minimum-variance (Kalman) estimator of parameters that
+        all drift alike; the last two have the same optimum.
     unit_columns : bool
         Judge the regressor with its columns scaled to unit length instead of in SI units.
     robust : bool, optional

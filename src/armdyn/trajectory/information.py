@@ -39,10 +39,22 @@ def least_singular(log: NDArray, power: float) -> Spectrum:
     return Spectrum(least.value, -least.slope)
 
 
+def kalman(log: NDArray, power: float) -> Spectrum:
+    """Logarithm of the slowest time constant of the minimum-variance estimator, but for a constant.
+
+    Parameters that drift with spectral density q I, seen through the mean information lambda a second along an
+    eigenvector, have the steady variance p = sqrt(q / lambda) by the Riccati equation q = lambda p²; errors
+    shrink at the rate lambda p = sqrt(q lambda) (Kapadia 1995, 8.2).
+    """
+    least = least_singular(log, power)
+    return Spectrum(least.value / 2, least.slope / 2)
+
+
 CRITERIA: dict[str, Callable[[NDArray, float], Spectrum]] = {
     "condition": condition,
     "log-det": log_det,
     "min-singular": least_singular,
+    "kalman": kalman,
 }
 
 

@@ -24,6 +24,7 @@ class Quality(NamedTuple):
     bias: NDArray  # (c,) largest errors by an unmodelled torque of the given size
     time_constant: float  # of LMS, the slowest [s]
     undetermined: tuple[str, ...]  # parameters that may be anything by this experiment
+    time_constant_kalman: float  # of the minimum-variance estimator, the slowest [s]
 
 
 class Tracking(NamedTuple):
@@ -40,6 +41,7 @@ def predict_quality(
     *,
     unmodelled: ArrayLike = 0.0,
     gain: float | None = None,
+    drift: ArrayLike | None = None,
     rate: float = RATE,
 ) -> Quality:
     """What an experiment with this motion will tell about the parameters.
@@ -54,6 +56,10 @@ def predict_quality(
     gain : float, optional
         Gain Gamma of LMS, the same for all parameters; default the largest for which adaptation is slow
         (K Gamma times the largest singular value of R equal to one).
+    drift : float or array_like, shape (c,), optional
+        Standard deviations by which the parameters wander in a second, as the minimum-variance estimator
+        takes it [SI units / sqrt(s)]; default so much that each wanders in the motion's duration as far as its
+        `std`: the time constant is then the same in all units, and the duration at the least.
     rate : float
         Samples a second.
 
@@ -63,7 +69,7 @@ def predict_quality(
 
     References
     ----------
-    Kapadia (1995), equations 5.2 (its second term with the missing 1/K) and 5.6.
+    Kapadia (1995), equations 5.2 (its second term with the missing 1/K) and 5.6; section 8.2.
     """
     task = design.problem
     sigma, size = _row(task, noise, "noise"), _row(task, unmodelled, "unmodelled")
@@ -85,6 +91,7 @@ def predict_quality(
         _bias(W, size, hidden),
         _time_constant(W, gain, K, 1 / rate),
         tuple(name for name, gone in zip(names, hidden, strict=True) if gone),
+        _kalman(S / task.duration, _drift(drift, std, task.duration)) if (sigma > 0).any() else 0.0,
     )
 
 
@@ -105,6 +112,30 @@ def _time_constant(W: NDArray, gain: float | None, K: int, step: float) -> float
     elif not (np.isfinite(gain) and gain > 0):
         raise ArmdynError(f"predict_quality: expected a gain > 0, got {gain!r}")
     return float(step / (gain * values[0])) if values[0] > 0 else np.inf
+
+
+def _kalman(information: NDArray, drift: NDArray) -> float:
+    """Slowest time constant of the steady filter for information a second I and drift Q = D².
+
+    The Riccati equation Q = P I P has the solution P = D (D I D)^-1/2 D; the error follows de/dt = -P I e, and
+    P I is similar to (D I D)^1/2.
+    """
+    if not np.isfinite(drift).all():
+        return np.inf
+    least = np.linalg.eigvalsh(information * np.outer(drift, drift))[0]
+    return float(1 / np.sqrt(least)) if least > 0 else np.inf
+
+
+def _drift(drift: ArrayLike | None, std: NDArray, duration: float) -> NDArray:
+    if drift is None:
+        return std / np.sqrt(duration)
+    try:
+        row = np.broadcast_to(np.asarray(drift, float), std.shape)
+    except (TypeError, ValueError):
+        raise ArmdynError(f"predict_quality: expected drift as a number, or {len(std)}, got {drift!r:.60}") from None
+    if not (np.isfinite(row).all() and (row > 0).all()):
+        raise ArmdynError(f"predict_quality: expected drift > 0, got {drift!r:.60}")
+    return row
 
 
 def tracking_loss(design: Excitation, tracked: Trajectory | JointMotion) -> Tracking:
