@@ -131,7 +131,7 @@ def test_leak_and_dead_zone_hold_the_estimate_back(payload, loaded, swing):
 
 
 def test_energy_of_the_modified_law_obeys_its_identity(payload, loaded, swing):
-    """V' = -s'(K - C)s holds for both forms of K, also where K - C is indefinite (erratum 001-8)."""
+    """V' = -s'(K - C)s holds for both forms of K, also where K - C is indefinite (Lu and Meng, erratum 8)."""
     for law in (ModifiedSlotineLi(payload, 8.0, 2.0), ModifiedSlotineLi(payload, 8.0, 2.0, k=[60.0, 15.0])):
         run = simulate(loaded, law, motion(swing), rate=10_000, q0=[0.4, 0.2], check=False)
         found = law.lyapunov(loaded, [LOAD], run)

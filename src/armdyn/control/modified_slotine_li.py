@@ -57,7 +57,7 @@ def modified_slotine_li(
 
     References
     ----------
-    Lu and Meng (1993), equations (86)-(96), with erratum 001-7: the estimate is what is updated, and accelerations
+    Lu and Meng (1993), equations (86)-(96), with erratum 7: the estimate is what is updated, and accelerations
     qdd_r, qdd* stand where velocities are printed. Signs here: e = q_ref - q, so s is minus the paper's.
     """
     e, ed = q_ref - q, qd_ref - qd
@@ -82,7 +82,7 @@ class ModifiedSlotineLi(Adaptive):
 
     Without `k`, K = lambda M_hat with Lambda = lambda 1 (equations 92-96): computed torque with an estimated model.
     V = s' M s / 2 + ... obeys V' = -s' (K - C) s, so the proof holds only while K outweighs the Christoffel matrix C of
-    the true motion (erratum 001-8): high speeds need large gains. `lyapunov` tells where that failed.
+    the true motion (erratum 8): high speeds need large gains. `lyapunov` tells where that failed.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ class SlotineLi(Adaptive):
     With the Christoffel C and bounded references, V = s' M s / 2 + (phi - phi_true)' Gamma^-1 (phi - phi_true) / 2
     falls as -s' K s, so e and e' go to zero (Barbalat); phi stays bounded, and reaches its true value if the motion
     excites it. ECE470's form is the same law: its Gamma is the inverse of `gain` (see `from_inverse_gain`), its V has
-    e' Lambda K e besides, and its proof needs Lambda K = K Lambda (erratum 003-2).
+    e' Lambda K e besides, and its proof needs Lambda K = K Lambda (ECE470 (2019), erratum 2).
 
     Parameters
     ----------
