@@ -36,7 +36,12 @@ _HOMES = {
     "armdyn.control.protocol": ("Law", "Reference"),
     "armdyn.dynamics.acceleration_derivatives": ("acceleration_derivatives",),
     "armdyn.dynamics.adaptive_regressor": ("adaptive_regressor", "adaptive_torque"),
-    "armdyn.dynamics.base_parameters": ("BaseParameters", "base_adaptive_regressor", "base_parameters", "base_regressor"),
+    "armdyn.dynamics.base_parameters": (
+        "BaseParameters",
+        "base_adaptive_regressor",
+        "base_parameters",
+        "base_regressor",
+    ),
     "armdyn.dynamics.base_physical": ("possible_range", "possible_theta"),
     "armdyn.dynamics.coriolis": ("coriolis_matrix", "mass_matrix_rate"),
     "armdyn.dynamics.drive": ("augmented_mass_matrix", "drive_torque", "transmission_matrix"),
