@@ -1,11 +1,14 @@
 """Exciting motions of three arms: `python benchmarks/excitation.py [seconds a design] [URDF ...]`.
 
+`ARMDYN_BENCHMARK=small` designs one arm for a few seconds, to see that it runs.
+
 Ten seconds, five harmonics, |qdd| <= 8 rad/s², base, viscous and tanh(qd / 0.1) columns, 200 samples. Without
 files it takes UR10, Panda and iiwa from the library, with velocity limits where the library has none.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -16,7 +19,8 @@ from armdyn.trajectory.excitation_problem import ExcitationProblem
 from armdyn.trajectory.excite import Excitation
 from armdyn.trajectory.motion_limits import MotionLimits, violations
 
-RANDOM = 300
+SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"
+RANDOM = 10 if SMALL else 300
 
 
 def random_series(problem: ExcitationProblem) -> float:
@@ -51,8 +55,8 @@ def row(name: str, kind: str, found: Excitation, random: float) -> str:
 
 
 def main() -> None:
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
-    library = [armdyn.arms.ur10(), armdyn.arms.panda(), armdyn.arms.iiwa14()]
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 3.0 if SMALL else 60.0
+    library = [armdyn.arms.ur10()] if SMALL else [armdyn.arms.ur10(), armdyn.arms.panda(), armdyn.arms.iiwa14()]
     arms = [armdyn.load(path) for path in sys.argv[2:]] or library
     print(f"one gradient, 6 joints, 500 samples, 66 coefficients: {1e3 * gradient_time():.1f} ms")
     print(

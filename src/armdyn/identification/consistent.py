@@ -17,6 +17,7 @@ from armdyn.identification.equations import System
 from armdyn.identification.prior import UNITS, Prior, hessian, pseudo_inertias
 
 BARRIER = 1e-2  # weight of the logarithms that keep friction positive, in units of half a squared sigma
+FLAT = 1e-13  # added to the diagonal of a scaled Hessian that is singular to round-off
 ENOUGH = 1e-9  # Newton decrement (squared, halved) at which the minimum is certified, in the same units
 MOST = 100  # Newton steps a stage, far more than self-concordant functions need
 GENTLE = 1.0  # strength of the divergence from which Newton's method takes few steps
@@ -70,7 +71,7 @@ def _newton(problem: _Problem, x: NDArray) -> tuple[NDArray, float, int]:
         iterations += 1
         gradient, H = problem.derivatives(x)
         scale = 1 / np.sqrt(np.diag(H))
-        step = -scale * np.linalg.solve(H * np.outer(scale, scale), scale * gradient)
+        step = -scale * _solved(H * np.outer(scale, scale), scale * gradient)
         decrement = float(-gradient @ step) / 2
         if decrement < ENOUGH:
             break
@@ -84,6 +85,14 @@ def _newton(problem: _Problem, x: NDArray) -> tuple[NDArray, float, int]:
             break  # round-off: the decrement says how far from the minimum this is
         x, value = x + length * step, found
     return x, decrement, iterations
+
+
+def _solved(H: NDArray, gradient: NDArray) -> NDArray:
+    """H⁻¹ gradient; along directions that neither log nor prior tells anything about no step is needed."""
+    try:
+        return np.linalg.solve(H, gradient)
+    except np.linalg.LinAlgError:
+        return np.linalg.solve(H + FLAT * np.eye(len(H)), gradient)
 
 
 class _Problem(NamedTuple):
