@@ -123,8 +123,8 @@ def _joint_side(
 def _table(path: Path, arm: Arm, topic: str | None) -> Table:
     suffix = path.suffix.lower()
     readers: dict[str, Callable[[Path], Table]] = {
-        ".csv": _csv,
-        ".txt": _csv,
+        ".csv": csv_table,
+        ".txt": csv_table,
         ".npz": _npz,
         ".mat": _mat,
         ".parquet": _parquet,
@@ -142,7 +142,8 @@ def _table(path: Path, arm: Arm, topic: str | None) -> Table:
     return readers[suffix](path)
 
 
-def _csv(path: Path) -> Table:
+def csv_table(path: Path) -> Table:
+    """The columns of a CSV file by their names; commas, semicolons or tabs between them."""
     try:
         with path.open(encoding="utf-8-sig") as stream:
             head = stream.readline().lstrip("#% ")
