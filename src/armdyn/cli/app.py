@@ -18,11 +18,16 @@ from armdyn.cli.codegen import codegen
 from armdyn.cli.compare import compare
 from armdyn.cli.demo import demo
 from armdyn.cli.excite import excite
+from armdyn.cli.fk import fk
 from armdyn.cli.identify import identify
+from armdyn.cli.ik import ik
 from armdyn.cli.info import info
 from armdyn.cli.law import law
+from armdyn.cli.linearize import linearize
 from armdyn.cli.payload import payload
+from armdyn.cli.regressor import regressor
 from armdyn.cli.simulate import simulate
+from armdyn.cli.torque import torque
 from armdyn.cli.validate import validate
 from armdyn.errors import ArmdynError, ArmdynWarning
 
@@ -34,7 +39,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, info, arms, base, excite, codegen, cache, identify, validate, payload, simulate, compare, law):
+COMMANDS = (
+    *(demo, info, arms, fk, ik, torque, linearize, regressor, base, excite, simulate, identify, validate, payload),
+    *(compare, law, codegen, cache),
+)
+for command in COMMANDS:
     app.command()(command)
 
 DEBUG = "--debug"

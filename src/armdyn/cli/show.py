@@ -70,4 +70,6 @@ def _plain(data: Any) -> Any:
         return [_plain(value) for value in data]
     if isinstance(data, float | np.floating):
         return float(data) if math.isfinite(data) else None
+    if isinstance(data, np.generic):
+        return data.item()
     return data

@@ -1,0 +1,89 @@
+"""`armdyn fk ARM`: where the tip is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.states import Degrees, File, Out, Q
+
+if TYPE_CHECKING:
+    from armdyn.model.arm import Arm
+
+
+def fk(
+    arm: ArmName,
+    q: Q = None,
+    states: File = None,
+    links: Annotated[bool, typer.Option("--links", help="Also the frames of all links (one state).")] = False,
+    degrees: Degrees = False,
+    out: Out = None,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Forward kinematics: the pose of the tip, its Jacobian's condition, on request of every link."""
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.cli.states import print_columns, read_states, write_columns
+    from armdyn.kinematics.forward import forward_kinematics
+
+    found = resolve(arm, base, tip)
+    given = read_states(found, q, None, None, states, degrees)
+    T = np.asarray(forward_kinematics(found, given.q))
+    if out is not None:
+        write_columns(out, given.t, pose_columns(T.reshape(-1, 4, 4)))
+    if json:
+        print_json(_summary(found, given.q, T, links))
+    elif states is not None and out is None:
+        print_columns(f"{found.name}: pose of {found.tip_name} in base axes [m, rad]", given.t, pose_columns(T))
+    elif states is None:
+        _show(found, given.q, T, links)
+
+
+def pose_columns(T: NDArray) -> dict[str, NDArray]:
+    """Poses (N, 4, 4) as columns: position and quaternion."""
+    from armdyn.spatial.rotation import to_quaternion
+
+    values = np.hstack([T[:, :3, 3], to_quaternion(T[:, :3, :3])])
+    return dict(zip(("x", "y", "z", "qw", "qx", "qy", "qz"), values.T, strict=True))
+
+
+def _summary(arm: Arm, q: NDArray, T: NDArray, links: bool) -> dict[str, Any]:
+    from armdyn.kinematics.forward import link_poses
+
+    data: dict[str, Any] = {"arm": arm.name, "tip": arm.tip_name, "pose": T}
+    if links:
+        data["links"] = [link.name for link in arm.links]
+        data["link_poses"] = link_poses(arm, q)
+    return data
+
+
+def _show(arm: Arm, q: NDArray, T: NDArray, links: bool) -> None:
+    from rich.console import Console
+
+    from armdyn.cli.show import number, print_table, vector
+    from armdyn.kinematics.forward import link_poses
+    from armdyn.kinematics.jacobian import jacobian
+    from armdyn.spatial.rotation import to_quaternion, to_rpy
+
+    console = Console(highlight=False)
+    rows = [
+        ("position [m]", vector(T[:3, 3], 6)),
+        ("roll pitch yaw [deg]", vector(np.degrees(to_rpy(T[:3, :3])), 6)),
+        ("quaternion w x y z", vector(to_quaternion(T[:3, :3]), 6)),
+        ("Jacobian, condition", number(float(np.linalg.cond(jacobian(arm, q))), 3)),
+    ]
+    print_table(console, f"{arm.name}: {arm.tip_name} in base axes", ("", " "), rows)
+    if links:
+        frames = zip(arm.links, np.asarray(link_poses(arm, q)), strict=True)
+        print_table(
+            console,
+            "Links in base axes",
+            ("link", "position [m] ", "roll pitch yaw [deg] "),
+            [(link.name, vector(F[:3, 3]), vector(np.degrees(to_rpy(F[:3, :3])))) for link, F in frames],
+        )

@@ -1,0 +1,138 @@
+"""Joint states as commands take them, from the line or a CSV file, and results by state as they give them."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from armdyn.errors import ReadError
+
+if TYPE_CHECKING:
+    from armdyn.model.arm import Arm
+
+Q = Annotated[str | None, typer.Option("--q", help="Joint positions [rad or m], such as '0.1 -0.2 0.3'; default 0.")]
+Qd = Annotated[str | None, typer.Option("--qd", help="Joint velocities; default 0.")]
+Qdd = Annotated[str | None, typer.Option("--qdd", help="Joint accelerations; default 0.")]
+File = Annotated[
+    Path | None, typer.Option("--states", help="Many states: a CSV file with columns t, q1 .., qd1 .., qdd1 ...")
+]
+Degrees = Annotated[bool, typer.Option("--degrees", help="Angles given are in degrees; results stay in SI units.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the results: .csv or .npz, one row a state.")]
+
+SHOWN = 12  # rows of a long table that are printed
+
+
+class States(NamedTuple):
+    """States of an arm: one, of shape (n,), or many (N, n), with their times (N,) where the file has them."""
+
+    q: NDArray
+    qd: NDArray
+    qdd: NDArray
+    t: NDArray | None
+
+
+def read_states(
+    arm: Arm, q: str | None, qd: str | None, qdd: str | None, file: Path | None, degrees: bool = False
+) -> States:
+    """The states that a command is asked about."""
+    if file is None:
+        given = [numbers(text, arm.n, f"--{name}") for name, text in (("q", q), ("qd", qd), ("qdd", qdd))]
+        return _states(arm, given, degrees, None)
+    if q or qd or qdd:
+        raise ReadError("expected --states or --q, --qd, --qdd, got both")
+    from armdyn.identification.read_log import csv_table
+
+    table = csv_table(file)
+    columns = [_columns(table, kind, arm.n, file) for kind in ("q", "qd", "qdd")]
+    return _states(arm, columns, degrees, table.get("t"))
+
+
+def _states(arm: Arm, values: list[NDArray], degrees: bool, t: NDArray | None) -> States:
+    q, qd, qdd = (in_radians(arm, x, degrees) for x in values)
+    return States(q, qd, qdd, t)
+
+
+def numbers(text: str | None, count: int, what: str) -> NDArray:
+    """Numbers from a text such as '0.1, -0.2 3', zeros if there is none."""
+    if text is None:
+        return np.zeros(count)
+    try:
+        values = np.array([float(word) for word in text.replace(",", " ").split()])
+    except ValueError:
+        raise ReadError(f"{what}: expected {count} numbers such as '0.1 -0.2 0.3', got '{text[:60]}'") from None
+    if len(values) != count:
+        raise ReadError(f"{what}: expected {count} numbers, got {len(values)} in '{text[:60]}'")
+    if not np.isfinite(values).all():
+        raise ReadError(f"{what}: expected finite numbers, got '{text[:60]}'")
+    return values
+
+
+def in_radians(arm: Arm, values: NDArray, degrees: bool) -> NDArray:
+    """Values of revolute joints turned from degrees, if they are given so."""
+    factor = [np.pi / 180 if degrees and joint.kind == "revolute" else 1.0 for joint in arm.joints]
+    return values * np.array(factor)
+
+
+def _columns(table: dict[str, NDArray], kind: str, n: int, file: Path) -> NDArray:
+    """Columns `q1 .. qn` of a table (N, n); velocities and accelerations may be absent."""
+    names = [f"{kind}{i + 1}" for i in range(n)]
+    missing = [name for name in names if name not in table]
+    if missing and (kind == "q" or len(missing) < n):
+        raise ReadError(f"{file}: no column '{missing[0]}'; expected q1 .. q{n}, got {', '.join(list(table)[:12])}")
+    if missing:
+        return np.zeros((len(next(iter(table.values()))), n))
+    values = np.column_stack([table[name] for name in names])
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        raise ReadError(f"{file}: no number in column '{names[column]}' of row {row + 1}")
+    return values
+
+
+def matrix_columns(name: str, values: NDArray, batch: int) -> dict[str, NDArray]:
+    """Columns of a table for arrays (N, ...) of `batch` leading axes: `M11, M12, ...`, `tau1, ...`."""
+    core = values.shape[batch:]
+    flat = values.reshape(-1, int(np.prod(core)))
+    # 'M1_12' where 'M112' could be read in two ways
+    between = "_" if max(core, default=0) > 9 and len(core) > 1 else ""
+    labels = [name + between.join(str(i + 1) for i in index) for index in np.ndindex(*core)]
+    return dict(zip(labels, flat.T, strict=True))
+
+
+def write_columns(path: Path, t: NDArray | None, columns: dict[str, NDArray]) -> None:
+    """Write one row a state, with 17 digits so that nothing is lost."""
+    from armdyn.files import write_whole
+
+    if t is not None:
+        columns = {"t": t, **columns}
+    if path.suffix == ".npz":
+        stream = io.BytesIO()
+        np.savez_compressed(stream, **columns)  # type: ignore[arg-type]
+        write_whole(path, stream.getvalue())
+    elif path.suffix == ".csv":
+        rows = np.column_stack(list(columns.values())).tolist()
+        text = "\n".join([",".join(columns), *(",".join(f"{x:.17g}" for x in row) for row in rows)])
+        write_whole(path, text + "\n")
+    else:
+        raise ReadError(f"cannot write '{path}': expected the ending .csv or .npz")
+    print(f"wrote {path}")
+
+
+def print_columns(title: str, t: NDArray | None, columns: dict[str, NDArray]) -> None:
+    """Print the first rows of results for many states."""
+    from rich.console import Console
+
+    from armdyn.cli.show import number, print_table
+
+    if t is not None:
+        columns = {"t": t, **columns}
+    count = len(next(iter(columns.values())))
+    rows = [(str(k + 1), *(number(c[k]) for c in columns.values())) for k in range(min(count, SHOWN))]
+    console = Console(highlight=False)
+    print_table(console, title, ("# ", *(f"{name} " for name in columns)), rows)
+    if count > SHOWN:
+        console.print(f"{count - SHOWN} more rows; --out FILE.csv writes all", style="dim")

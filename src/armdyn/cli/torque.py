@@ -1,0 +1,92 @@
+"""`armdyn torque ARM`: joint torques of a motion, and what they are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.states import Degrees, File, Out, Q, Qd, Qdd, States
+
+if TYPE_CHECKING:
+    from armdyn.model.arm import Arm
+
+Wrench = Annotated[
+    str | None, typer.Option(help="Force and moment on the arm at the tip, in tip axes 'fx fy fz mx my mz' [N, N m].")
+]
+
+
+def torque(
+    arm: ArmName,
+    q: Q = None,
+    qd: Qd = None,
+    qdd: Qdd = None,
+    states: File = None,
+    wrench: Wrench = None,
+    degrees: Degrees = False,
+    out: Out = None,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Inverse dynamics: joint torques, split into inertia, velocity, gravity, tip load, friction and drive."""
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.cli.states import matrix_columns, numbers, print_columns, read_states, write_columns
+
+    found = resolve(arm, base, tip)
+    given = read_states(found, q, qd, qdd, states, degrees)
+    parts = torque_parts(found, given, None if wrench is None else numbers(wrench, 6, "--wrench"))
+    columns = matrix_columns("tau", parts["total"], given.q.ndim - 1)
+    if out is not None:
+        write_columns(out, given.t, columns)
+    if json:
+        print_json({"arm": found.name, "joints": found.joint_names} | parts)
+    elif states is not None and out is None:
+        print_columns(f"{found.name}: joint torques [N m or N]", given.t, columns)
+    elif states is None:
+        _show(found, parts)
+
+
+def torque_parts(arm: Arm, states: States, wrench: NDArray | None) -> dict[str, NDArray]:
+    """Torques (..., n) by what causes them; `total` is their sum."""
+    from armdyn.dynamics.full import joint_torque
+    from armdyn.dynamics.newton_euler import inverse_dynamics
+
+    q, qd, qdd, _ = states
+    rest = np.zeros_like(q)
+    gravity = np.asarray(inverse_dynamics(arm, q, rest, rest))
+    weightless = np.zeros(3)
+    inertia = np.asarray(inverse_dynamics(arm, q, rest, qdd, gravity=weightless))
+    velocity = np.asarray(inverse_dynamics(arm, q, qd, rest, gravity=weightless))
+    load = rest
+    if wrench is not None:
+        load = np.asarray(inverse_dynamics(arm, q, rest, rest, wrench, gravity=weightless))
+    total = np.asarray(joint_torque(arm, q, qd, qdd, wrench))
+    drive = total - (gravity + inertia + velocity + load)
+    return {
+        "total": total,
+        "inertia": inertia,
+        "velocity": velocity,
+        "gravity": gravity,
+        "tip load": load,
+        "friction and drive": drive,
+    }
+
+
+def _show(arm: Arm, parts: dict[str, NDArray]) -> None:
+    from rich.console import Console
+
+    from armdyn.cli.show import number, print_table
+
+    used = {name: values for name, values in parts.items() if name == "total" or np.abs(values).max() > 1e-12}
+    rows = []
+    for i, joint in enumerate(arm.joints):
+        limit = joint.limits.effort
+        share = f"{abs(parts['total'][i]) / limit:.0%}" if np.isfinite(limit) and limit > 0 else "-"
+        rows.append((joint.name, *(number(0.0 if abs(x[i]) < 1e-12 else x[i]) for x in used.values()), share))
+    headings = ("joint", *(f"{name} " for name in used), "of limit ")
+    print_table(Console(highlight=False), f"{arm.name}: joint torques [N m or N]", headings, rows)
