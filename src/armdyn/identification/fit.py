@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import DataError
+from armdyn.identification.check import DataCheck
 from armdyn.identification.differentiate import lowpass
 from armdyn.identification.log import Log, Stretch
 from armdyn.identification.rows import Filters, smoothed
@@ -107,6 +108,7 @@ class Fit:
     undetermined: tuple[str, ...] = ()  # parameters on which the logs have no say
     weak: tuple[str, ...] = ()  # parameters less certain than large
     notes: tuple[str, ...] = ()
+    checks: tuple[DataCheck, ...] = ()  # of the logs fitted to
     own: Validation | None = None  # on the logs fitted to
     other: Validation | None = None  # on the log given for validation
 

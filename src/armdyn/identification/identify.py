@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.base_parameters import BaseParameters, base_parameters
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError
-from armdyn.identification.check import check_log, require_good
+from armdyn.identification.check import DataCheck, check_log, require_good
 from armdyn.identification.consistent import Consistent, consistent_fit
 from armdyn.identification.differentiate import METHODS
 from armdyn.identification.equations import Equations, System, solve
@@ -48,6 +48,7 @@ def identify(
     cutoff: float | None = None,
     method: str = "butterworth",
     validation: Log | str | os.PathLike[str] | None = None,
+    progress: Callable[[float, str], None] | None = None,
 ) -> Fit:
     """Inertial parameters, friction and drives of an arm from measured motion and torque.
 
@@ -80,6 +81,8 @@ def identify(
         How positions are differentiated.
     validation : Log or path, optional
         A log that is not fitted to, for `fit.other` and the report.
+    progress : callable, optional
+        Called with the share done (0 to 1) and what is being done.
 
     Returns
     -------
@@ -92,10 +95,14 @@ def identify(
         If the logs cannot support a model: no motion, dead sensors, reversed signs, mixed units, another arm.
     """
     _check_options(terms, friction, method)
+    tell = progress or _silent
+    tell(0.0, "reading logs")
     given = _logs(arm, logs)
-    notes = _checked(arm, given)
+    tell(0.1, "checking the data")
+    checks = _checked(arm, given)
     band = choose_band([s for log in given for s in log.stretches]) if band is None else float(band)
     base = base_parameters(arm, terms=terms)
+    tell(0.2, "filtering and differentiating")
     rows = make_rows(base, given, Filters(band, cutoff, method))
     believed = Prior.of(arm)
     optional = _optional(arm, terms, friction, springs)
@@ -103,14 +110,21 @@ def identify(
 
     def attempt(geared: _Geared) -> Fit:
         work = _Work(base, rows, believed, geared, *_chosen(base, rows, believed, geared, prior, optional))
-        return _fit(arm, given, work, notes, other)
+        return _fit(arm, given, work, checks, other)
 
+    tell(0.4, "choosing terms and fitting possible bodies")
     fit = attempt(_geared(base, rotors))
     if rotors is None and fit.rel_error > COSTLY * fit.rel_error_free and arm.coupling is None and terms == "full":
         # No possible links have the inertia that the torques show; links with rotors may.
+        tell(0.7, "trying rotors of the drives")
         second = attempt(_geared(base, True))
         fit = second if COSTLY * second.rel_error < fit.rel_error else fit
+    tell(1.0, "done")
     return fit
+
+
+def _silent(share: float, text: str) -> None:
+    """What is called where nobody wants to know."""
 
 
 class _Work(NamedTuple):
@@ -191,16 +205,14 @@ def _logs(arm: Arm, logs: Logs) -> list[Log]:
     return [log if isinstance(log, Log) else read_log(log, arm) for log in several]
 
 
-def _checked(arm: Arm, logs: list[Log]) -> list[str]:
-    notes = []
-    for log in logs:
-        check = check_log(arm, log)
+def _checked(arm: Arm, logs: list[Log]) -> tuple[DataCheck, ...]:
+    checks = tuple(check_log(arm, log) for log in logs)
+    for check in checks:
         require_good(check)
         for finding in check.findings:
-            notes.append(f"{log.name}: {finding.text}")
             if finding.level == "warn":
-                warnings.warn(notes[-1], ArmdynWarning, stacklevel=4)
-    return notes
+                warnings.warn(f"{check.log.name}: {finding.text}", ArmdynWarning, stacklevel=4)
+    return checks
 
 
 def _chosen(
@@ -243,26 +255,27 @@ def _weighed(equations: Equations, used: NDArray) -> Equations:
     return equations
 
 
-def _fit(arm: Arm, logs: list[Log], work: _Work, notes: list[str], validation: Log | None) -> Fit:
+def _fit(arm: Arm, logs: list[Log], work: _Work, checks: tuple[DataCheck, ...], validation: Log | None) -> Fit:
     equations, choice = work.equations, work.choice
     nothing, zero = np.zeros((equations.size, equations.size)), np.zeros(equations.size)
     x = solve(equations.total, choice.used, nothing, zero)
     sure, estimate = _plain(work)
     _require_brakes(arm, work, estimate)
     held_out = _held_out_error(equations, choice)
-    if held_out > REFUSED:
-        raise DataError(
-            f"identify: arm '{arm.name}' leaves {held_out:.0%} of the torque unexplained on held-out data; "
-            "another arm, other units, or torques that are not joint torques?"
-        )
-    if held_out > DOUBTFUL:
-        warnings.warn(
-            f"identify: {held_out:.0%} of the torque stays unexplained on held-out data", ArmdynWarning, stacklevel=3
-        )
+    _require_explained(arm, held_out, "on held-out data")
     theta, values, consistent = _consistent(work, x)
     fitted = with_terms(arm.with_theta(theta), values, work.rows.reach)
     filters = work.rows.filters
     together = validate_all(fitted, logs, filters)
+    # Joints with little noise weigh most in the held-out error; here those with large torques do.
+    _require_explained(arm, together.rel_error, "of the logs")
+    if max(held_out, together.rel_error) > DOUBTFUL:
+        warnings.warn(
+            f"identify: arm '{arm.name}' leaves {together.rel_error:.0%} of the logs' torque unexplained, "
+            f"{held_out:.0%} on held-out data: another arm, other units, or torques that are not joint torques?",
+            ArmdynWarning,
+            stacklevel=4,
+        )
     return Fit(
         arm=fitted,
         source=arm,
@@ -288,10 +301,19 @@ def _fit(arm: Arm, logs: list[Log], work: _Work, notes: list[str], validation: L
         weak=tuple(
             n for n, v, s in zip(estimate.labels, estimate.theta, estimate.std, strict=True) if abs(v) < s < np.inf
         ),
-        notes=tuple(notes),
+        notes=tuple(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings),
+        checks=checks,
         own=together,
         other=None if validation is None else validate(fitted, validation, filters),
     )
+
+
+def _require_explained(arm: Arm, error: float, where: str) -> None:
+    if error > REFUSED:
+        raise DataError(
+            f"identify: arm '{arm.name}' leaves {error:.0%} of the torque unexplained {where}; "
+            "another arm, other units, or torques that are not joint torques?"
+        )
 
 
 def _require_brakes(arm: Arm, work: _Work, estimate: BaseEstimate) -> None:

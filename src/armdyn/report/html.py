@@ -15,6 +15,8 @@ table{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.5rem 0}
 td,th{padding:.15rem .7rem;text-align:right;border-bottom:1px solid #eef1f4}th{text-align:right;color:#51606f}
 td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}
 .big{font-size:1.35rem}.warn{background:#fff4e0;padding:.4rem .8rem;border-left:4px solid #d98a00}
+.bad{background:#fde8e6;padding:.4rem .8rem;border-left:4px solid #c0392b}.small{color:#51606f;font-size:.85rem}
+.wide{overflow-x:auto}pre{background:#f4f6f8;padding:.6rem .8rem;overflow-x:auto}
 details{margin:.5rem 0}@media print{details{display:block}h2{break-after:avoid}svg,tr{break-inside:avoid}}
 """
 
@@ -32,7 +34,7 @@ def heading(text: str, level: int = 2) -> str:
 
 
 def paragraph(text: str, kind: str = "") -> str:
-    """A paragraph; `kind` may be "big" or "warn"."""
+    """A paragraph; `kind` may be "big", "small", "warn" or "bad"."""
     return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
@@ -41,11 +43,17 @@ def listing(items: Iterable[str]) -> str:
     return "<ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>"
 
 
+def code(text: str) -> str:
+    """Lines to type."""
+    return f"<pre>{escape(text)}</pre>"
+
+
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table; cells that are `Markup` are not escaped."""
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "".join("<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    inside = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return f'<div class="wide"><table>{inside}</table></div>'
 
 
 class Markup(str):

@@ -13,6 +13,7 @@ from armdyn.files import write_whole
 # Class of the result -> module of this package whose `page(result)` makes its HTML. A result's page is found by
 # the class's name, so that a report imports nothing but what it shows.
 PAGES = {
+    "armdyn.identification.check.DataCheck": "armdyn.report.check_page",
     "armdyn.identification.fit.Fit": "armdyn.report.fit_page",
     "armdyn.simulation.result.SimulationResult": "armdyn.report.simulation_page",
 }
