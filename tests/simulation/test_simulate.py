@@ -240,3 +240,30 @@ def test_arm_and_controller_must_fit(planar):
 def test_impossible_plants_are_refused(planar, options, message):
     with pytest.raises(ModelError, match=message):
         Plant(planar, **options)
+
+
+def test_friction_lag_and_torque_limits_of_a_batch_are_those_of_single_runs(planar, swing):
+    # Lanes are computed alike wherever they stand; a shared number may be folded differently, hence the round-off.
+    sticky = planar.with_joints(
+        [dataclasses.replace(joint, friction=armdyn.Friction(viscous=0.3, coulomb=0.2)) for joint in planar.joints]
+    )
+    factors = np.array([0.5, 1.0, 2.0])
+    data = sticky.trace_data("friction") * factors[:, None, None]
+    lag, limit = np.outer([0.005, 0.01, 0.02], [1.0, 1.0]), np.outer([5.0, 10.0, 100.0], [1.0, 1.0])
+    law = armdyn.ComputedTorque.from_bandwidth(sticky, 2.0)
+    options = {"rate": 500.0, "check": False}
+    together = simulate(
+        armdyn.Plant(sticky, motor_lag=lag, saturation=limit, friction_data=data), law, swing, **options
+    )
+    assert together.batch == (3,)
+    for k in range(3):
+        plant = armdyn.Plant(sticky, motor_lag=lag[k], saturation=limit[k], friction_data=data[k])
+        alone = simulate(plant, law, swing, **options)
+        np.testing.assert_allclose(together.q[k], alone.q, atol=1e-12)
+        np.testing.assert_allclose(together.tau[k], alone.tau, atol=1e-9)
+    assert np.abs(together.q[0] - together.q[2]).max() > 1e-3
+
+
+def test_friction_numbers_of_a_wrong_shape_are_refused(planar):
+    with pytest.raises(ModelError, match="friction_data: expected finite numbers of shape"):
+        armdyn.Plant(planar, friction_data=np.zeros((3, 11)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from armdyn.control.adaptive import Adaptive
 from armdyn.control.protocol import Law
-from armdyn.errors import ArmdynError, ArmdynWarning
+from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
 from armdyn.simulation.plant import Plant
 from armdyn.simulation.result import SimulationResult
@@ -79,6 +78,7 @@ def compare(
     *,
     truth: Callable[[Adaptive], NDArray] | None = None,
     about: str = "",
+    progress: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Comparison:
     """Run every controller on one plant and reference.
@@ -95,15 +95,17 @@ def compare(
         From an adaptive law to the true values (u,) of its unknowns, for their errors.
     about : str
         Heading of the table.
+    progress : callable, optional
+        Called with the name of every controller before it runs.
     **options
         What `simulate` takes besides.
     """
     rows, results = [], {}
     for name, law in laws.items():
+        if progress is not None:
+            progress(name)
         begin = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ArmdynWarning)  # told in the notes
-            result = simulate(plant, law, reference, rate=rate, name=name, check=False, **options)
+        result = simulate(plant, law, reference, rate=rate, name=name, check=False, quiet=True, **options)
         rows.append(_row(name, law, result, truth, time.perf_counter() - begin))
         results[name] = result
     return Comparison(tuple(rows), results, about)

@@ -13,6 +13,7 @@ from armdyn.dynamics.movable import require_movable, require_movable_with_rotors
 from armdyn.errors import ModelError, ShapeError, shown
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
+from armdyn.simulation.elasticity import Elasticity, check_elastic
 from armdyn.simulation.payload import Change, Drop, PickUp
 
 ENGINES = ("armdyn", "mujoco")
@@ -28,6 +29,9 @@ class Kind(NamedTuple):
     saturation: bool
     wrench: bool
     base_motion: bool
+    elastic: tuple[int, ...] = ()  # joints with a spring behind their rotor
+    backlash: tuple[int, ...] = ()  # of those, joints with play
+    motor_encoders: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +43,15 @@ class Plant:
     arm : Arm
     friction, drive : bool
         Whether the joints' friction (with true sticking) and their drives (rotors, damping, springs) act.
-    motor_lag : array_like, shape (n,)
+    motor_lag : array_like, shape (..., n)
         Time constant with which torques follow commands [s]; zero: at once.
-    saturation : array_like, shape (n,), or "limits", optional
+    saturation : array_like, shape (..., n), or "limits", optional
         Largest torque of each drive [N m or N]; "limits": the joints' effort limits.
+    current_limit : array_like, shape (n,), optional
+        Largest current of each amplifier [A]; commands are cut off at the torque that the drive's torque constant and
+        gear make of it.
+    elasticity : Elasticity, optional
+        Springs and play between rotors and links.
     changes : sequence of PickUp or Drop
         Payloads seized and let go.
     wrench : callable or array_like, shape (6,), optional
@@ -50,7 +59,9 @@ class Plant:
     base_motion : callable, optional
         From the time to (omega, omega_dot, acc), each (3,), of the base in base axes, gravity not included.
     theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's; leading axes are a batch of rollouts.
+        Inertial parameters instead of the arm's; leading axes here and below are a batch of rollouts.
+    friction_data : array_like, shape (..., n, f), optional
+        Friction numbers instead of the arm's, rows and columns as in `arm.trace_data("friction")`.
     engine : {"armdyn", "mujoco"}
         Who computes the motion. MuJoCo takes arm, friction, drives and saturation; its dry friction is soft.
     """
@@ -60,10 +71,13 @@ class Plant:
     drive: bool = True
     motor_lag: ArrayLike = 0.0
     saturation: ArrayLike | str | None = None
+    current_limit: ArrayLike | None = None
+    elasticity: Elasticity | None = None
     changes: Sequence[Change] = ()
     wrench: Callable[[float], ArrayLike] | ArrayLike | None = None
     base_motion: Callable[[float], Any] | None = None
     theta: ArrayLike | None = None
+    friction_data: ArrayLike | None = None
     engine: str = "armdyn"
 
     def __post_init__(self) -> None:
@@ -76,11 +90,18 @@ class Plant:
             raise ModelError("Plant: motor_lag: expected times >= 0 in seconds")
         if self.saturation is not None:
             self._set("saturation", self._saturation())
+        if self.current_limit is not None:
+            self._set("current_limit", self._positive(self.current_limit, "current_limit", "currents"))
+            self._check_currents()
+        if self.elasticity is not None:
+            self._check_elasticity()
         if not all(isinstance(change, PickUp | Drop) for change in self.changes):
             raise ModelError(f"Plant: changes: expected PickUp(...) and Drop(...), got {shown(self.changes)}")
         self._set("changes", tuple(sorted(self.changes, key=lambda change: change.t)))
         if self.theta is not None:
             self._set("theta", self._theta())
+        if self.friction_data is not None:
+            self._set("friction_data", self._friction_data())
         if self.engine not in ENGINES:
             raise ModelError(f"Plant: unknown engine {shown(self.engine)}; expected one of {', '.join(ENGINES)}")
         (require_movable_with_rotors if self.drive else require_movable)(
@@ -95,11 +116,32 @@ class Plant:
             if self.saturation != "limits":
                 raise ModelError(f"Plant: saturation: expected numbers or 'limits', got {self.saturation!r}")
             return np.array([joint.limits.effort for joint in self.arm.joints])
-        array = _per_joint(self.saturation, self.arm.n, "saturation")
+        return self._positive(self.saturation, "saturation", "torques")
+
+    def _positive(self, value: Any, name: str, what: str) -> NDArray:
+        array = _per_joint(value, self.arm.n, name)
         if not (array > 0).all():
-            names = ", ".join(np.array(self.arm.joint_names)[~(array > 0)])
-            raise ModelError(f"Plant: saturation: expected torques > 0, else nothing moves joint {names}")
+            still = ~(array > 0).reshape(-1, self.arm.n).all(0)
+            names = ", ".join(np.array(self.arm.joint_names)[still])
+            raise ModelError(f"Plant: {name}: expected {what} > 0, else nothing moves joint {names}")
         return array
+
+    def _check_currents(self) -> None:
+        if self.arm.coupling is not None:
+            raise ModelError(f"Plant: current_limit: arm '{self.arm.name}' has coupled drives; give saturation instead")
+        limited = np.isfinite(self.current_limit)
+        for joint in np.array(self.arm.joints, object)[limited]:
+            if not joint.drive.torque_constant:
+                raise ModelError(
+                    f"Plant: current_limit: the drive of joint '{joint.name}' has no torque_constant [N m/A]"
+                )
+
+    def _check_elasticity(self) -> None:
+        if not isinstance(self.elasticity, Elasticity):
+            raise ModelError(f"Plant: elasticity: expected Elasticity(...), got {shown(self.elasticity)}")
+        check_elastic(self.arm, self.elasticity)
+        if not self.drive:
+            raise ModelError("Plant: elasticity: springs need the drives' rotors; leave drive=True")
 
     def _theta(self) -> NDArray:
         size = 10 * self.arm.n
@@ -108,26 +150,55 @@ class Plant:
             raise ModelError(f"Plant: theta: expected finite numbers of shape (..., {size}), got {array.shape}")
         return array
 
+    def _friction_data(self) -> NDArray:
+        core = self.arm.trace_data("friction").shape
+        array = np.array(self.friction_data, dtype=float)
+        if array.shape[-2:] != core or not np.isfinite(array).all():
+            raise ModelError(f"Plant: friction_data: expected finite numbers of shape (..., {core}), got {array.shape}")
+        return array
+
     # -- what the loop asks -----------------------------------------------------------------------------
 
     @property
     def kind(self) -> Kind:
         """Which terms the plant has; those whose numbers are all zero it has not."""
-        table = dict(zip(FRICTION_NAMES, self.arm.trace_data("friction").T, strict=False))
+        numbers = self.own_friction
+        table = dict(zip(FRICTION_NAMES, np.moveaxis(numbers, -1, 0), strict=False))
         friction = "none"
-        if self.friction and self.arm.trace_data("friction").any(where=self._matters):
+        if self.friction and numbers.any(where=self._matters):
             dry = ("coulomb", "static", "asymmetry", "load")
             is_dry = any(table[name].any() for name in dry) or self.arm.trace_sizes["h"] > 0
             friction = "dry" if is_dry else "smooth"
+        stiffness, _, backlash = self.springs.T
+        elastic = np.flatnonzero(np.isfinite(stiffness))
         return Kind(
             friction,
             friction == "dry" and bool((table["static"] != table["coulomb"]).any()),
             self.drive and bool(self.arm.trace_data("drive").any()),
             bool(np.any(self.motor_lag)),
-            self.saturation is not None and bool(np.isfinite(self.saturation).any()),
+            bool(np.isfinite(self.torque_limits).any()),
             self.wrench is not None,
             self.base_motion is not None,
+            tuple(elastic.tolist()),
+            tuple(i for i in elastic.tolist() if backlash[i] > 0),
+            len(elastic) > 0 and self.elasticity is not None and self.elasticity.encoders == "motor",
         )
+
+    @property
+    def springs(self) -> NDArray:
+        """Stiffness, damping and backlash of all joints, (n, 3); rigid ones have infinite stiffness."""
+        n = self.arm.n
+        return np.tile([np.inf, 0.0, 0.0], (n, 1)) if self.elasticity is None else self.elasticity.rows(n)
+
+    @property
+    def torque_limits(self) -> NDArray:
+        """What drives can exert at most, (n,): the lower of their torque limits and what their currents allow."""
+        limits = np.full(self.arm.n, np.inf) if self.saturation is None else np.asarray(self.saturation, float)
+        if self.current_limit is None:
+            return limits
+        drives = [joint.drive for joint in self.arm.joints]
+        per_ampere = np.array([abs((d.torque_constant or 1.0) * d.gear_ratio) for d in drives])
+        return np.minimum(limits, per_ampere * self.current_limit)
 
     @property
     def _matters(self) -> NDArray:
@@ -141,6 +212,18 @@ class Plant:
     def own_theta(self) -> NDArray:
         """Parameters of the plant before any change, (..., 10 n)."""
         return self.arm.trace_data("theta") if self.theta is None else np.asarray(self.theta)
+
+    @property
+    def own_friction(self) -> NDArray:
+        """Friction numbers of the plant, (..., n, f)."""
+        return self.arm.trace_data("friction") if self.friction_data is None else np.asarray(self.friction_data)
+
+    @property
+    def batches(self) -> dict[str, tuple[int, ...]]:
+        """Batch axes of all that may have some, by name."""
+        found = {"plant.theta": self.own_theta.shape[:-1], "plant.motor_lag": np.shape(self.motor_lag)[:-1]}
+        found["plant.friction_data"] = self.own_friction.shape[:-2]
+        return found if self.saturation is None else {**found, "plant.saturation": np.shape(self.saturation)[:-1]}
 
     def wrenches(self, t: NDArray) -> NDArray:
         """The wrench at times (T,): (T, 6)."""
@@ -161,7 +244,7 @@ def _per_joint(value: Any, n: int, what: str) -> NDArray:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
         raise ModelError(f"Plant: {what}: expected a number a joint, got {shown(value)}") from None
-    if array.shape not in ((), (n,)):
+    if array.ndim and array.shape[-1] != n:
         raise ModelError(f"Plant: {what}: expected one number or {n}, got shape {array.shape}")
     return np.full(n, array) if array.ndim == 0 else array
 

@@ -130,13 +130,13 @@ class Schedule:
         data = {"dt": np.full((1, 1, 1), self.clock.h), "theta": theta[:, None, :]}
         data["gravity"] = plant.arm.gravity[None, None]
         if kind.friction != "none":
-            data["friction"] = plant.arm.trace_data("friction")[None, None]
+            data["friction"] = _lanes(plant.own_friction, 2)
         if kind.rotors:
             data["drive"] = plant.arm.trace_data("drive")[None, None]
         if kind.lag:
-            data["decay"] = decays(np.asarray(plant.motor_lag), self.clock.h)[None, None]
+            data["decay"] = _lanes(decays(np.asarray(plant.motor_lag), self.clock.h), 2)
         if kind.saturation:
-            data["limit"] = np.asarray(plant.saturation, float)[None, None]
+            data["limit"] = _lanes(np.asarray(plant.saturation, float), 1)
         return {name: np.array(array, order="C") for name, array in data.items()}
 
     def spans(self) -> Iterator[tuple[int, int, NDArray, bool]]:
@@ -157,8 +157,14 @@ class Schedule:
             yield first, self.clock.steps, own + load, blow
 
 
+def _lanes(array: NDArray, core: int) -> NDArray:
+    """An array (..., core axes) as (1 or lanes, 1, core axes)."""
+    return array.reshape(-1, 1, *array.shape[array.ndim - core :])
+
+
 def decays(lag: NDArray, h: float) -> NDArray:
-    """What is left of a motor's old torque at the three instants of a step, (3, n); nothing without a lag."""
+    """What is left of a motor's old torque at the three instants of a step, (..., 3, n); nothing without a lag."""
+    lag = lag[..., None, :]
     with np.errstate(divide="ignore", invalid="ignore"):
         left = np.exp(-np.array([0.0, 0.5, 1.0])[:, None] * h / lag)
     return np.where(lag > 0, left, 0.0)

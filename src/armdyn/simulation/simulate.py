@@ -41,6 +41,7 @@ def simulate(
     hold: bool = False,
     native: bool = True,
     check: bool = True,
+    quiet: bool = False,
     threads: int | None = None,
     progress: Callable[[float], None] | None = None,
     name: str = "simulation",
@@ -62,7 +63,7 @@ def simulate(
         Samples of the controller a second; its torques are held in between.
     q0, qd0 : array_like, shape (..., n), optional
         State at the start, default that of the reference. Leading axes of these, of the law's parameters and of
-        `plant.theta` make a batch of runs.
+        the plant's numbers make a batch of runs.
     substeps : int
         Steps of the integrator (Runge-Kutta of order four) a sample.
     delay : float
@@ -82,6 +83,8 @@ def simulate(
         False: call a law as Python would, sample by sample, for comparison.
     check : bool
         Look for instability of law and sample rate along the reference before the run, and warn.
+    quiet : bool
+        Tell of diverged and interrupted runs in `notes` alone.
     threads : int, optional
         Threads that share the runs of a batch.
     progress : callable, optional
@@ -156,7 +159,7 @@ def simulate(
     trouble = record.divergence(clock.h, plant.arm.joint_names)
     if trouble:
         record.notes.append(trouble)
-    for text in record.notes:
+    for text in () if quiet else record.notes:
         warnings.warn(f"{name}: {text}; what was computed is kept", ArmdynWarning, stacklevel=2)
     report(clock.steps)
     return finished(record)
@@ -235,7 +238,7 @@ def _start(schedule: Schedule, controller: Any, q0: Any, qd0: Any) -> tuple[tupl
         if values[name].shape[-1:] != (n,) or not np.isfinite(values[name]).all():
             raise ShapeError(f"simulate: expected finite {name} of shape (..., {n}), got {shown(value)}")
     shapes = {name: value.shape[:-1] for name, value in values.items()}
-    shapes["plant.theta"] = schedule.plant.own_theta.shape[:-1]
+    shapes |= schedule.plant.batches
     if isinstance(controller, Law):
         for name, value in controller.params.items():
             shapes[name] = value.shape[: value.ndim - len(controller.core_shape(name))]

@@ -1,0 +1,53 @@
+"""An arm from one word: the name of a library arm, or the path of a file."""
+
+from __future__ import annotations
+
+import inspect
+from difflib import get_close_matches
+from pathlib import Path
+
+from armdyn.errors import ReadError
+from armdyn.model import library
+from armdyn.model.arm import Arm
+from armdyn.model.io import load
+
+
+def named_arm(word: str, base: str | None = None, tip: str | None = None, folder: Path = Path()) -> Arm:
+    """The arm that a name or a path stands for; a library name wins over a folder of the same name.
+
+    Parameters
+    ----------
+    word : str
+        A name, which may carry a DH convention as in `puma560:standard`, or a path.
+    base, tip : str, optional
+        First and last link of the chain in a file.
+    folder : Path
+        Where relative paths begin.
+    """
+    known = library_names()
+    if word in known:
+        if base or tip:
+            raise ReadError(f"library arm '{word}' is one chain; --base and --tip are for files")
+        name, _, convention = word.partition(":")
+        build = getattr(library, name)
+        return build(convention) if convention else build()
+    path = folder / word
+    if path.suffix or path.exists():
+        return load(path, base=base, tip=tip)
+    raise ReadError(f"unknown arm '{word}'{close_to(word, known)}; expected a file or one of: {', '.join(known)}")
+
+
+def library_names() -> tuple[str, ...]:
+    """Names of all library arms; those with a second parameter set carry its convention."""
+    names = []
+    for name in library.__all__:
+        names.append(name)
+        if "convention" in inspect.signature(getattr(library, name)).parameters:
+            names.append(f"{name}:standard")
+    return tuple(names)
+
+
+def close_to(word: str, known: tuple[str, ...]) -> str:
+    """A hint at the name that was probably meant, or nothing."""
+    close = get_close_matches(word.lower(), known, n=1)
+    return f" (did you mean '{close[0]}'?)" if close else ""
