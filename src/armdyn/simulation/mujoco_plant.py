@@ -111,7 +111,7 @@ class MujocoRun:
         self.q, self.qd = self.rows["q"][0], self.rows["qd"][0]
         self.q[0], self.qd[0] = q0, qd0
         self.command = np.zeros((1, steps, n))
-        self._limit = plant.torque_limits
+        self._limit = np.full(n, np.inf) if plant.saturation is None else np.asarray(plant.saturation, float)
         self._at = 0
 
     def period(self) -> None:
@@ -131,7 +131,6 @@ def check_engine(plant: Plant) -> None:
     """Refuse what MuJoCo is not asked to do here."""
     asked = {
         "motor_lag": np.any(plant.motor_lag),
-        "elasticity": plant.elasticity is not None,
         "friction_data": plant.friction_data is not None,
         "changes": len(plant.changes) > 0,
         "wrench": plant.wrench is not None,

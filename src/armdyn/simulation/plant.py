@@ -13,7 +13,6 @@ from armdyn.dynamics.movable import require_movable, require_movable_with_rotors
 from armdyn.errors import ModelError, ShapeError, shown
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
-from armdyn.simulation.elasticity import Elasticity, check_elastic
 from armdyn.simulation.payload import Change, Drop, PickUp
 
 ENGINES = ("armdyn", "mujoco")
@@ -29,9 +28,6 @@ class Kind(NamedTuple):
     saturation: bool
     wrench: bool
     base_motion: bool
-    elastic: tuple[int, ...] = ()  # joints with a spring behind their rotor
-    backlash: tuple[int, ...] = ()  # of those, joints with play
-    motor_encoders: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +43,6 @@ class Plant:
         Time constant with which torques follow commands [s]; zero: at once.
     saturation : array_like, shape (..., n), or "limits", optional
         Largest torque of each drive [N m or N]; "limits": the joints' effort limits.
-    current_limit : array_like, shape (n,), optional
-        Largest current of each amplifier [A]; commands are cut off at the torque that the drive's torque constant and
-        gear make of it.
-    elasticity : Elasticity, optional
-        Springs and play between rotors and links.
     changes : sequence of PickUp or Drop
         Payloads seized and let go.
     wrench : callable or array_like, shape (6,), optional
@@ -71,8 +62,6 @@ class Plant:
     drive: bool = True
     motor_lag: ArrayLike = 0.0
     saturation: ArrayLike | str | None = None
-    current_limit: ArrayLike | None = None
-    elasticity: Elasticity | None = None
     changes: Sequence[Change] = ()
     wrench: Callable[[float], ArrayLike] | ArrayLike | None = None
     base_motion: Callable[[float], Any] | None = None
@@ -90,11 +79,6 @@ class Plant:
             raise ModelError("Plant: motor_lag: expected times >= 0 in seconds")
         if self.saturation is not None:
             self._set("saturation", self._saturation())
-        if self.current_limit is not None:
-            self._set("current_limit", self._positive(self.current_limit, "current_limit", "currents"))
-            self._check_currents()
-        if self.elasticity is not None:
-            self._check_elasticity()
         if not all(isinstance(change, PickUp | Drop) for change in self.changes):
             raise ModelError(f"Plant: changes: expected PickUp(...) and Drop(...), got {shown(self.changes)}")
         self._set("changes", tuple(sorted(self.changes, key=lambda change: change.t)))
@@ -116,32 +100,12 @@ class Plant:
             if self.saturation != "limits":
                 raise ModelError(f"Plant: saturation: expected numbers or 'limits', got {self.saturation!r}")
             return np.array([joint.limits.effort for joint in self.arm.joints])
-        return self._positive(self.saturation, "saturation", "torques")
-
-    def _positive(self, value: Any, name: str, what: str) -> NDArray:
-        array = _per_joint(value, self.arm.n, name)
+        array = _per_joint(self.saturation, self.arm.n, "saturation")
         if not (array > 0).all():
             still = ~(array > 0).reshape(-1, self.arm.n).all(0)
             names = ", ".join(np.array(self.arm.joint_names)[still])
-            raise ModelError(f"Plant: {name}: expected {what} > 0, else nothing moves joint {names}")
+            raise ModelError(f"Plant: saturation: expected torques > 0, else nothing moves joint {names}")
         return array
-
-    def _check_currents(self) -> None:
-        if self.arm.coupling is not None:
-            raise ModelError(f"Plant: current_limit: arm '{self.arm.name}' has coupled drives; give saturation instead")
-        limited = np.isfinite(self.current_limit)
-        for joint in np.array(self.arm.joints, object)[limited]:
-            if not joint.drive.torque_constant:
-                raise ModelError(
-                    f"Plant: current_limit: the drive of joint '{joint.name}' has no torque_constant [N m/A]"
-                )
-
-    def _check_elasticity(self) -> None:
-        if not isinstance(self.elasticity, Elasticity):
-            raise ModelError(f"Plant: elasticity: expected Elasticity(...), got {shown(self.elasticity)}")
-        check_elastic(self.arm, self.elasticity)
-        if not self.drive:
-            raise ModelError("Plant: elasticity: springs need the drives' rotors; leave drive=True")
 
     def _theta(self) -> NDArray:
         size = 10 * self.arm.n
@@ -169,36 +133,15 @@ class Plant:
             dry = ("coulomb", "static", "asymmetry", "load")
             is_dry = any(table[name].any() for name in dry) or self.arm.trace_sizes["h"] > 0
             friction = "dry" if is_dry else "smooth"
-        stiffness, _, backlash = self.springs.T
-        elastic = np.flatnonzero(np.isfinite(stiffness))
         return Kind(
             friction,
             friction == "dry" and bool((table["static"] != table["coulomb"]).any()),
             self.drive and bool(self.arm.trace_data("drive").any()),
             bool(np.any(self.motor_lag)),
-            bool(np.isfinite(self.torque_limits).any()),
+            self.saturation is not None and bool(np.isfinite(self.saturation).any()),
             self.wrench is not None,
             self.base_motion is not None,
-            tuple(elastic.tolist()),
-            tuple(i for i in elastic.tolist() if backlash[i] > 0),
-            len(elastic) > 0 and self.elasticity is not None and self.elasticity.encoders == "motor",
         )
-
-    @property
-    def springs(self) -> NDArray:
-        """Stiffness, damping and backlash of all joints, (n, 3); rigid ones have infinite stiffness."""
-        n = self.arm.n
-        return np.tile([np.inf, 0.0, 0.0], (n, 1)) if self.elasticity is None else self.elasticity.rows(n)
-
-    @property
-    def torque_limits(self) -> NDArray:
-        """What drives can exert at most, (n,): the lower of their torque limits and what their currents allow."""
-        limits = np.full(self.arm.n, np.inf) if self.saturation is None else np.asarray(self.saturation, float)
-        if self.current_limit is None:
-            return limits
-        drives = [joint.drive for joint in self.arm.joints]
-        per_ampere = np.array([abs((d.torque_constant or 1.0) * d.gear_ratio) for d in drives])
-        return np.minimum(limits, per_ampere * self.current_limit)
 
     @property
     def _matters(self) -> NDArray:
