@@ -78,6 +78,7 @@ def compare(
     *,
     truth: Callable[[Adaptive], NDArray] | None = None,
     about: str = "",
+    progress: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Comparison:
     """Run every controller on one plant and reference.
@@ -94,11 +95,15 @@ def compare(
         From an adaptive law to the true values (u,) of its unknowns, for their errors.
     about : str
         Heading of the table.
+    progress : callable, optional
+        Called with the name of every controller before it runs.
     **options
         What `simulate` takes besides.
     """
     rows, results = [], {}
     for name, law in laws.items():
+        if progress is not None:
+            progress(name)
         begin = time.perf_counter()
         result = simulate(plant, law, reference, rate=rate, name=name, check=False, quiet=True, **options)
         rows.append(_row(name, law, result, truth, time.perf_counter() - begin))

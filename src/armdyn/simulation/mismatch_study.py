@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from armdyn.control.adaptive import Adaptive
@@ -21,6 +23,9 @@ def mismatch_study(
     bandwidth: float = 3.0,
     duration: float = 12.0,
     motor_lag: float = 0.0,
+    *,
+    controllers: Sequence[str] | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Compare a design of every law on an arm that is not as its model.
 
@@ -40,6 +45,10 @@ def mismatch_study(
         Of the run [s].
     motor_lag : float
         Time constant of the true drives [s].
+    controllers : sequence of str, optional
+        Names of the designs to compare (see `designs`); default all.
+    progress : callable, optional
+        Called with the name of every controller before it runs.
 
     Returns
     -------
@@ -52,18 +61,24 @@ def mismatch_study(
     reference = Sway.within(arm, duration)
     motion = reference(np.linspace(0.0, duration, 400))
     laws = designs(arm, motion, bandwidth, rate)
+    if controllers is not None:
+        if unknown := [name for name in controllers if name not in laws]:
+            raise ArmdynError(f"compare: no controller '{unknown[0]}'; there are {', '.join(laws)}")
+        laws = {name: laws[name] for name in controllers}
     about = f"{arm.name}: {payload:g} kg and {friction:g} times the friction, unknown; {bandwidth:g} Hz at {rate:g} Hz"
     if slow := slow_sampling(bandwidth, rate):
         about += f" ({slow})"
 
     def truth(law: Adaptive) -> np.ndarray:
-        return _truth(law, true, payload)
+        return true_unknowns(law, true, payload)
 
     plant = Plant(true, motor_lag=motor_lag)
-    return compare(plant, laws, reference, rate, truth=truth, about=about, every=max(int(rate // 200), 1))
+    return compare(
+        plant, laws, reference, rate, truth=truth, about=about, progress=progress, every=max(int(rate // 200), 1)
+    )
 
 
-def _truth(law: Adaptive, true: Arm, payload: float) -> np.ndarray:
+def true_unknowns(law: Adaptive, true: Arm, payload: float) -> np.ndarray:
     """The unknowns as they are: a point mass at the tip, then friction term by term."""
     load = np.zeros(law.unknowns.S.shape[1])
     load[0] = payload
