@@ -26,7 +26,9 @@ from armdyn.cli.law import law
 from armdyn.cli.linearize import linearize
 from armdyn.cli.payload import payload
 from armdyn.cli.regressor import regressor
+from armdyn.cli.reproduce import reproduce
 from armdyn.cli.simulate import simulate
+from armdyn.cli.studio import studio
 from armdyn.cli.torque import torque
 from armdyn.cli.validate import validate
 from armdyn.errors import ArmdynError, ArmdynWarning
@@ -41,7 +43,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(demo, info, arms, fk, ik, torque, linearize, regressor, base, excite, simulate, identify, validate, payload),
-    *(compare, law, codegen, cache),
+    *(compare, law, codegen, reproduce, studio, cache),
 )
 for command in COMMANDS:
     app.command()(command)

@@ -1,0 +1,93 @@
+"""`armdyn reproduce [NAME|all]`: results of the founding documents, computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from armdyn.cli.resolve import Json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from armdyn.reproduce.case import Case, Tell
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A document, or 'all'; left out, they are listed.")]
+Out = Annotated[Path, typer.Option(help="Folder for pages and figures.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Coarser grids and fewer runs, for a first look.")]
+
+
+def reproduce(
+    name: Name = "", out: Out = Path("armdyn-reproductions"), quick: Quick = False, json: Json = False
+) -> None:
+    """Compute the results of armdyn's founding documents again and say where they agree.
+
+    For each document: a table of what the source states, what armdyn gets, and why they differ where data are
+    missing; figures; one HTML page. Exit code 1 if something that should hold does not.
+    """
+    from rich.console import Console
+
+    from armdyn.cli.show import print_json
+    from armdyn.reproduce.cases import ABOUT, CASES
+    from armdyn.reproduce.cases import reproduce as run
+    from armdyn.reproduce.page import write
+
+    if not name:
+        print_json(ABOUT) if json else _list(ABOUT)
+        return
+    console = Console(stderr=json)
+    found: list[Case] = []
+    files: list[str] = []
+    for each in CASES if name == "all" else (name,):
+        with _steps(console, each) as tell:
+            case = run(each, quick, tell)
+        found.append(case)
+        files += map(str, write(case, out))
+        if not json:
+            _show(console, case)
+    if json:
+        print_json({"cases": [_plain(case) for case in found], "files": files})
+    else:
+        console.print(f"Pages and figures are in {out}.", highlight=False)
+    if not all(case.good for case in found):
+        raise typer.Exit(1)
+
+
+def _list(about: dict[str, str]) -> None:
+    from rich.console import Console
+
+    from armdyn.cli.show import print_table
+
+    print_table(Console(), "Documents that can be reproduced", ("name", "what"), list(about.items()))
+
+
+@contextmanager
+def _steps(console: Console, name: str) -> Iterator[Tell]:
+    """Show what is being computed, and for how long."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn(name), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("begins")
+        yield lambda step: progress.update(task, description=step)
+
+
+def _show(console: Console, case: Case) -> None:
+    """The rows, every text in full."""
+    from armdyn.cli.show import print_list, print_table
+
+    notes = [row.why for row in case.rows if row.why]
+    marks = iter(range(1, len(notes) + 1))
+    rows = [(*row[:4], f"{next(marks)}" if row.why else "") for row in case.rows]
+    print_table(console, case.title, ("what", "source", "armdyn", "verdict", "note "), rows)
+    print_list(console, "Notes", [f"{k}: {note}" for k, note in enumerate(notes, 1)])
+    print_list(console, "Assumed where the source is silent", case.assumed)
+
+
+def _plain(case: Case) -> dict[str, Any]:
+    rows = [row._asdict() for row in case.rows]
+    return {"name": case.name, "title": case.title, "good": case.good, "assumed": case.assumed, "rows": rows}

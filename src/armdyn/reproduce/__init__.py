@@ -1,0 +1,1 @@
+"""The results of the founding documents, computed again: one module a document, see `cases`."""

@@ -1,0 +1,79 @@
+"""What a reproduction gives: rows that set a source's statement beside armdyn's result, and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+# What a reproduction is told: the step that begins now.
+Tell = Callable[[str], None]
+
+HOLDS, FAILS = "holds", "FAILS"  # data suffice: the statement must come out
+ATTAINABLE = "attainable"  # comes out with assumed values that were searched for; shows that it can, not that it did
+SUPPORTED, NOT_SUPPORTED = "supported", "not supported"  # a claim of the source, tested under stated assumptions
+DIFFERS = "differs"  # known to differ; the reason is given
+SHOWN = "shown"  # the source gives no number to compare with
+
+
+class Row(NamedTuple):
+    """One line: the quantity, what the source states, what armdyn gets, the verdict, and why they differ."""
+
+    quantity: str
+    source: str
+    found: str
+    verdict: str
+    why: str = ""
+
+
+class Picture(NamedTuple):
+    """A figure; `name` becomes the file's, `figure` is matplotlib's."""
+
+    name: str
+    caption: str
+    figure: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """The reproduction of one document."""
+
+    name: str
+    title: str
+    assumed: tuple[str, ...]  # what the source does not say and was chosen here
+    rows: tuple[Row, ...]
+    pictures: tuple[Picture, ...]
+
+    @property
+    def good(self) -> bool:
+        """Whether everything that should hold does."""
+        return all(row.verdict != FAILS for row in self.rows)
+
+    def __getitem__(self, quantity: str) -> Row:
+        """The row of a quantity."""
+        return next(row for row in self.rows if row.quantity == quantity)
+
+
+def check(quantity: str, source: str, found: str, good: bool, why: str = "") -> Row:
+    """A statement that must hold."""
+    return Row(quantity, source, found, HOLDS if good else FAILS, why)
+
+
+def attainable(quantity: str, source: str, found: str, good: bool, why: str) -> Row:
+    """A number that comes out with values that were chosen for it."""
+    return Row(quantity, source, found, ATTAINABLE if good else FAILS, why)
+
+
+def claim(quantity: str, source: str, found: str, good: bool, why: str = "") -> Row:
+    """A statement that depends on what the source does not tell."""
+    return Row(quantity, source, found, SUPPORTED if good else NOT_SUPPORTED, why)
+
+
+def differs(quantity: str, source: str, found: str, why: str) -> Row:
+    """A number of the source that cannot come out, and why."""
+    return Row(quantity, source, found, DIFFERS, why)
+
+
+def shown(quantity: str, source: str, found: str, why: str = "") -> Row:
+    """A result with nothing to compare it to."""
+    return Row(quantity, source, found, SHOWN, why)

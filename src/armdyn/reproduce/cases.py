@@ -1,0 +1,43 @@
+"""The documents that can be reproduced, by name."""
+
+from __future__ import annotations
+
+import importlib
+
+from armdyn.errors import ArmdynError
+from armdyn.reproduce.case import Case, Tell
+
+# Name -> module with `reproduce(quick, tell)`; imported when asked for.
+CASES = {
+    "lu-meng-1993": "lu_meng",
+    "vukobratovic-1979": "vukobratovic",
+}
+ABOUT = {
+    "lu-meng-1993": "regressor of a planar arm; two adaptive laws on a four-joint PUMA, their gains and their cost",
+    "vukobratovic-1979": "the tip of a three-member arm goes straight up: torques and trajectories",
+}
+
+
+def _silent(_step: str) -> None:
+    """Tell nobody."""
+
+
+def reproduce(name: str, quick: bool = False, tell: Tell = _silent) -> Case:
+    """Compute the results of a document again.
+
+    Parameters
+    ----------
+    name : str
+        One of `CASES`.
+    quick : bool
+        Coarser grids and fewer runs, for a first look.
+    tell : callable, optional
+        Told what begins now.
+
+    Returns
+    -------
+    Case
+    """
+    if name not in CASES:
+        raise ArmdynError(f"reproduce: unknown case {name!r}; expected one of {', '.join(CASES)}, or all")
+    return importlib.import_module(f"armdyn.reproduce.{CASES[name]}").reproduce(quick, tell)  # type: ignore[no-any-return]

@@ -1,0 +1,73 @@
+"""Files of a reproduction, and the command that writes them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from armdyn.cli.app import app
+from armdyn.errors import ArmdynError
+from armdyn.reproduce.case import FAILS, Case, Picture, check, claim
+from armdyn.reproduce.cases import ABOUT, CASES, reproduce
+from armdyn.reproduce.page import page, write
+
+
+def made(good: bool = True) -> Case:
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    figure.subplots().plot([0, 1], [0, 1])
+    rows = (check("a < b", "yes", "3 < 4", good), claim("faster", "yes", "no", False, "other <data>"))
+    return Case("made", "A case", ("assumed & said",), rows, (Picture("line", "A line", figure),))
+
+
+def test_files_and_page(tmp_path):
+    html, png = write(made(), tmp_path / "new")
+    assert (html.name, png.name) == ("made.html", "made-line.png")
+    assert png.read_bytes().startswith(b"\x89PNG")
+    text = html.read_text()
+    assert "a &lt; b" in text
+    assert "other &lt;data&gt;" in text
+    assert "assumed &amp; said" in text
+    assert "<svg" in text
+    assert "http://" not in text.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
+        "http://creativecommons.org", ""
+    )
+
+
+def test_a_statement_that_fails_stands_out():
+    assert made().good
+    bad = made(good=False)
+    assert not bad.good
+    assert bad["a < b"].verdict == FAILS
+    assert 'class="warn"' in page(bad)
+
+
+def test_every_case_is_described():
+    assert set(ABOUT) == set(CASES)
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(ArmdynError, match="unknown case 'lu-meng'; expected one of"):
+        reproduce("lu-meng")
+
+
+def test_the_command_writes_prints_and_lists(tmp_path):
+    runner = CliRunner()
+    listed = runner.invoke(app, ["reproduce"])
+    assert listed.exit_code == 0
+    assert "lu-meng-1993" in listed.stdout
+    done = runner.invoke(app, ["reproduce", "vukobratovic-1979", "--quick", "--out", str(tmp_path), "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["cases"][0]["good"]
+    assert all((tmp_path / name).exists() for name in ("vukobratovic-1979.html", "vukobratovic-1979-figures-7-8.png"))
+
+
+def test_the_command_fails_when_a_statement_does(tmp_path, monkeypatch):
+    monkeypatch.setattr("armdyn.reproduce.cases.reproduce", lambda name, quick, tell: made(good=False))
+    done = CliRunner().invoke(app, ["reproduce", "lu-meng-1993", "--out", str(tmp_path)])
+    assert done.exit_code == 1
+    assert FAILS in done.output
