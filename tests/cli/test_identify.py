@@ -56,3 +56,57 @@ def test_payload(folder):
     data = json.loads(run("payload", str(folder / "arm.urdf"), str(folder / "load.csv"), "--json"))
     assert len(data["com"]) == 3
     assert "centre" in run("payload", str(folder / "arm.urdf"), str(folder / "load.csv"))
+
+
+class TestCheck:
+    def test_words_json_and_page(self, folder):
+        arm, log, page = str(folder / "arm.urdf"), str(folder / "run.csv"), folder / "check.html"
+        assert "2000 samples of 2 joints" in run("identify", arm, log, "--check", "--report", str(page))
+        assert "Data check of run.csv" in page.read_text()
+        (data,) = json.loads(run("identify", arm, log, "--check", "--json"))
+        assert data["ok"]
+        assert data["rate"] == pytest.approx(100.0)
+        assert len(data["joints"]["speed"]) == 2
+
+    def test_bad_logs_fail(self, folder):
+        lines = (folder / "run.csv").read_text().splitlines()
+        dead = [lines[0], *(",".join([*line.split(",")[:4], "0"]) for line in lines[1:])]
+        (folder / "dead.csv").write_text("\n".join(dead))
+        result = CliRunner().invoke(app, ["identify", str(folder / "arm.urdf"), str(folder / "dead.csv"), "--check"])
+        assert result.exit_code == 1
+        assert "sensor dead?" in result.stdout
+
+
+def test_motor_side_logs(folder):
+    t, *columns = np.loadtxt(folder / "run.csv", delimiter=",", skiprows=1).T
+    q, tau = np.array(columns[:2]), np.array(columns[2:])
+    motor = np.column_stack([t, np.degrees(q[0] - 0.5) * 100, np.degrees(q[1]) * -50, tau[0] / 100, tau[1] / -50])
+    np.savetxt(folder / "motor.csv", motor, delimiter=",", header="t,q1,q2,current1,current2", comments="")
+    options = ("--degrees", "--gear-ratio", "100,-50", "--drive-gain", "1", "--offset", f"{np.degrees(0.5)},0")
+    arm = str(folder / "arm.urdf")
+    found, plain = (
+        json.loads(run("validate", arm, str(folder / name), *more, "--json"))
+        for name, more in (("motor.csv", options), ("run.csv", ()))
+    )
+    assert found["rel_error"] == pytest.approx(plain["rel_error"], rel=1e-6)
+
+
+def test_interrupted(folder, monkeypatch):
+    """Ctrl-C says where it was and leaves no file, whole or half."""
+
+    def interrupted(*_, progress, **__):
+        progress(0.4, "choosing terms")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("armdyn.identification.identify.identify", interrupted)
+    out = folder / "never.urdf"
+    arguments = ["identify", str(folder / "arm.urdf"), str(folder / "run.csv"), "--out", str(out)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 130
+    assert "interrupted while choosing terms; no file was written" in result.stderr
+    assert not out.exists()
+
+
+def test_nothing_is_computed_towards_a_file_that_cannot_be_written(folder):
+    with pytest.raises(armdyn.errors.ArmdynError, match="there is no folder"):
+        run("identify", "planar2", str(folder / "run.csv"), "--out", str(folder / "nowhere" / "model.urdf"))

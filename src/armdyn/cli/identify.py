@@ -7,45 +7,62 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from armdyn.cli.logs import Degrees, Gains, Gears, Offset, Topic
 from armdyn.cli.resolve import ArmName, Base, Json, Tip
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from armdyn.identification.check import DataCheck
     from armdyn.identification.fit import Fit
-
-Degrees = Annotated[bool, typer.Option("--degrees", help="Angles in the logs are degrees.")]
+    from armdyn.identification.log import Log
+    from armdyn.model.arm import Arm
 
 
 def identify(
     arm: ArmName,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs: .csv, .npz, .mat, .parquet, ROS 2 bags.")],
+    check: Annotated[bool, typer.Option("--check", help="Only check the logs: nothing is fitted.")] = False,
     validate: Annotated[Path | None, typer.Option(help="A log that is not fitted to.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the model: .urdf or .toml.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report: .html.")] = None,
-    gravity: Annotated[bool, typer.Option("--gravity", help="Gravity and friction alone, from slow motion.")] = False,
+    gravity: Annotated[
+        bool, typer.Option("--gravity", help="Gravity alone, from poses held still or slow motion both ways.")
+    ] = False,
     springs: Annotated[bool, typer.Option("--springs", help="Joints may have springs (balancers).")] = False,
     degrees: Degrees = False,
+    gear_ratio: Gears = None,
+    drive_gain: Gains = None,
+    offset: Offset = None,
+    topic: Topic = None,
     base: Base = None,
     tip: Tip = None,
     json: Json = False,
 ) -> None:
     """Identify an arm's inertia and friction from logs of its motion and torque."""
+    from armdyn.cli.logs import progress_bar, read, require_folders
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.identification.identify import identify as fit_arm
-    from armdyn.identification.read_log import read_log
 
+    require_folders(out, report)
     described = resolve(arm, base, tip)
-    unit = "deg" if degrees else None
-    other = None if validate is None else read_log(validate, described, angle=unit)
-    fit = fit_arm(
-        described,
-        [read_log(log, described, angle=unit) for log in logs],
-        terms="gravity" if gravity else "full",
-        springs=springs,
-        validation=other,
-    )
+    with progress_bar() as tell:
+        tell(0.0, "reading logs")
+        given = read(
+            [*logs, *([validate] if validate else [])], described, degrees, gear_ratio, drive_gain, offset, topic
+        )
+        if check:
+            _check(described, given, report, json)
+            return
+        fit = fit_arm(
+            described,
+            given[: len(logs)],
+            terms="gravity" if gravity else "full",
+            springs=springs,
+            validation=given[-1] if validate else None,
+            progress=tell,
+        )
     if out is not None:
         onto = Path(arm) if Path(arm).suffix == ".urdf" and out.suffix == ".urdf" else None
         fit.arm.save(out, **({"onto": onto} if onto else {}))
@@ -59,6 +76,43 @@ def identify(
     from rich.console import Console
 
     show(fit, Console(highlight=False))
+
+
+def _check(arm: Arm, logs: list[Log], report: Path | None, json: bool) -> None:
+    """Print what speaks against the logs, or write it as a page; fail if one cannot be used."""
+    from armdyn.cli.show import print_json
+    from armdyn.errors import ArmdynError
+    from armdyn.identification.check import check_log
+
+    checks = [check_log(arm, log) for log in logs]
+    if report is not None:
+        if len(checks) > 1:
+            raise ArmdynError(f"--check --report shows one log at a time, got {len(checks)}")
+        from armdyn.report.registry import report as write
+
+        write(checks[0], report)
+    if json:
+        print_json([check_summary(check) for check in checks])
+    else:
+        print("\n\n".join(map(str, checks)))
+    if not all(check.ok for check in checks):
+        raise typer.Exit(1)
+
+
+def check_summary(check: DataCheck) -> dict[str, Any]:
+    """What there is to say about a log."""
+    log = check.log
+    return {
+        "log": log.name,
+        "arm": check.arm.name,
+        "ok": check.ok,
+        "samples": len(log),
+        "duration": log.duration,
+        "rate": 1 / log.dt,
+        "gaps": len(log.gaps),
+        "findings": [{"level": f.level, "text": f.text} for f in check.findings],
+        "joints": check.joints._asdict(),
+    }
 
 
 def summary(fit: Fit) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.identify import Degrees
+from armdyn.cli.logs import Degrees, Gains, Gears, Offset, Topic
 from armdyn.cli.resolve import ArmName, Base, Json, Tip
 
 
@@ -16,18 +16,24 @@ def payload(
     log: Annotated[Path, typer.Argument(metavar="LOG", help="Log of the arm with its payload.")],
     out: Annotated[Path | None, typer.Option(help="Write the arm with its payload: .urdf or .toml.")] = None,
     degrees: Degrees = False,
+    gear_ratio: Gears = None,
+    drive_gain: Gains = None,
+    offset: Offset = None,
+    topic: Topic = None,
     base: Base = None,
     tip: Tip = None,
     json: Json = False,
 ) -> None:
     """Find mass, centre and inertia of what a known arm carries."""
+    from armdyn.cli.logs import read, require_folders
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.identification.payload import identify_payload
-    from armdyn.identification.read_log import read_log
 
+    require_folders(out)
     known = resolve(arm, base, tip)
-    found = identify_payload(known, read_log(log, known, angle="deg" if degrees else None))
+    (measured,) = read([log], known, degrees, gear_ratio, drive_gain, offset, topic)
+    found = identify_payload(known, measured)
     if out is not None:
         found.arm.save(out)
     if json:

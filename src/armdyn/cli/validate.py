@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.identify import Degrees
+from armdyn.cli.logs import Degrees, Gains, Gears, Offset, Topic
 from armdyn.cli.resolve import ArmName, Base, Json, Tip
 
 
@@ -16,20 +16,24 @@ def validate(
     log: Annotated[Path, typer.Argument(metavar="LOG", help="The log to compare with.")],
     band: Annotated[float, typer.Option(help="Low-pass on both sides [Hz].")] = 5.0,
     degrees: Degrees = False,
+    gear_ratio: Gears = None,
+    drive_gain: Gains = None,
+    offset: Offset = None,
+    topic: Topic = None,
     base: Base = None,
     tip: Tip = None,
     json: Json = False,
 ) -> None:
     """Compare a model's torques with those of a log."""
+    from armdyn.cli.logs import read
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.identification.check import check_log
     from armdyn.identification.fit import validate as compare
-    from armdyn.identification.read_log import read_log
     from armdyn.identification.rows import Filters
 
     arm = resolve(model, base, tip)
-    measured = read_log(log, arm, angle="deg" if degrees else None)
+    (measured,) = read([log], arm, degrees, gear_ratio, drive_gain, offset, topic)
     result = compare(arm, measured, Filters(band, None, "butterworth"))
     findings = [f.text for f in check_log(arm, measured).findings]
     if json:

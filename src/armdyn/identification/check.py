@@ -68,7 +68,7 @@ class DataCheck(NamedTuple):
         """A row of words for each joint, under `HEADINGS`."""
         figures = zip(*self.joints, strict=True)
         return [
-            (f"{j + 1} {name}", f"{low:.3g} .. {high:.3g}", f"{v:.3g}", f"{a:.3g}", f"{int(turns)}", _told(condition),
+            (f"{j + 1} {name}", f"{low:.3g} .. {high:.3g}", f"{v:.3g}", f"{a:.3g}", f"{turns:.0f}", _told(condition),
              f"{rms:.3g}", f"{peak:.3g}")
             for j, (name, (low, high, v, a, turns, condition, rms, peak)) in enumerate(
                 zip(self.arm.joint_names, figures, strict=True)
@@ -263,7 +263,9 @@ def _velocity(arm: Arm, log: Log) -> list[Finding]:
 
 def _against_model(arm: Arm, log: Log, motions: list[Motion], band: float) -> list[Finding]:
     """Measured torques against those of the arm as described."""
-    model = np.vstack([inverse_dynamics(arm, m.q, m.qd, m.qdd) for m in motions])
-    measured = np.vstack([lowpass(s.tau, s.dt, band) for s in log.stretches])
-    seen = resemblance(model, measured, np.vstack([m.qd for m in motions]))
-    return [Finding(level, text) for level, text in objections(arm, seen)]
+    sides = []
+    for s, m in zip(log.stretches, motions, strict=True):
+        columns = (inverse_dynamics(arm, m.q, m.qd, m.qdd), s.tau, m.qd, np.sign(m.qd))
+        sides.append([lowpass(x, s.dt, band) for x in columns])
+    model, measured, qd, sign = (np.vstack(parts) for parts in zip(*sides, strict=True))
+    return [Finding(level, text) for level, text in objections(arm, resemblance(model, measured, qd, sign))]

@@ -33,17 +33,17 @@ class Resemblance(NamedTuple):
     unexplained: float  # norm(measured - model) / norm(measured) over all joints
 
 
-def resemblance(model: NDArray, measured: NDArray, qd: NDArray) -> Resemblance:
+def resemblance(model: NDArray, measured: NDArray, qd: NDArray, sign: NDArray) -> Resemblance:
     """Compare torques (N, n) of the same samples.
 
     Parameters
     ----------
     model, measured : ndarray, shape (N, n)
-        Through the same filter [N m or N].
-    qd : ndarray, shape (N, n)
-        Velocities, for friction.
+        Torques [N m or N].
+    qd, sign : ndarray, shape (N, n)
+        Velocities and their signs, for friction; all four through the same filter.
     """
-    a, b = _beyond_friction(model, qd), _beyond_friction(measured, qd)
+    a, b = _beyond_friction(model, qd, sign), _beyond_friction(measured, qd, sign)
     squares = np.sum(a**2, axis=0)
     slopes = np.divide(np.sum(a * b, axis=0), squares, out=np.full(len(squares), np.nan), where=squares > 0)
     return Resemblance(
@@ -71,23 +71,17 @@ def objections(arm: Arm, seen: Resemblance) -> list[tuple[str, str]]:
 def _shuffled(arm: Arm, seen: Resemblance) -> list[tuple[str, str]]:
     """Whether another order of the torques resembles the model's much more (by most of one whole correlation).
 
-    Joints whose torque is mostly friction are left out: the model says nothing about them.
+    The model says nothing about joints whose torque is mostly friction, but their columns may be another's.
     """
     from scipy.optimize import linear_sum_assignment
 
     strong = np.flatnonzero(seen.strong)
-    among = seen.likeness[np.ix_(strong, strong)]
-    order = linear_sum_assignment(-among)[1]
-    if among[range(len(order)), order].sum() - np.trace(among) < SHUFFLED:
+    order = linear_sum_assignment(-seen.likeness[strong])[1]
+    if seen.likeness[strong, order].sum() - seen.likeness[strong, strong].sum() < SHUFFLED:
         return []
-    j = int(np.flatnonzero(order != np.arange(len(order)))[0])
-    other, joint = strong[order[j]] + 1, int(strong[j])
-    return [
-        (
-            "refuse",
-            f"torque {other} looks like that of joint {joint + 1} '{arm.joint_names[joint]}': columns shuffled?",
-        )
-    ]
+    joint, other = next((int(j), int(k)) for j, k in zip(strong, order, strict=True) if j != k)
+    name = arm.joint_names[joint]
+    return [("refuse", f"torque {other + 1} looks like that of joint {joint + 1} '{name}': columns shuffled?")]
 
 
 def _factor(arm: Arm, seen: Resemblance) -> list[tuple[str, str]]:
@@ -111,16 +105,16 @@ def _another_arm(arm: Arm, seen: Resemblance) -> list[tuple[str, str]]:
             "warn",
             f"arm '{arm.name}' as described leaves {min(seen.unexplained, 99):.0%} of the torque beyond friction "
             f"unexplained (joint {j + 1} has {seen.slopes[j]:.2g} times its torque): a rough description, a payload, "
-            "other units, or another arm?",
+            "other units, shuffled columns, or another arm?",
         )
     ]
 
 
-def _beyond_friction(tau: NDArray, qd: NDArray) -> NDArray:
+def _beyond_friction(tau: NDArray, qd: NDArray, sign: NDArray) -> NDArray:
     """What viscous and Coulomb friction and an offset cannot explain (N, n)."""
     left = np.empty_like(tau)
-    for j, (torque, v) in enumerate(zip(tau.T, qd.T, strict=True)):
-        columns = np.stack([v, np.sign(v), np.ones_like(v)], axis=1)
+    for j, (torque, v, side) in enumerate(zip(tau.T, qd.T, sign.T, strict=True)):
+        columns = np.stack([v, side, np.ones_like(v)], axis=1)
         left[:, j] = torque - columns @ np.linalg.lstsq(columns, torque, rcond=None)[0]
     return left
 

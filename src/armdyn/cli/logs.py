@@ -1,0 +1,104 @@
+"""How commands read logs: the options that say what the columns mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from armdyn.identification.log import Log
+    from armdyn.model.arm import Arm
+
+Degrees = Annotated[bool, typer.Option("--degrees", help="Angles in the logs are degrees.")]
+Gears = Annotated[
+    str | None,
+    typer.Option("--gear-ratio", metavar="R1,R2,..", help="Motor-side logs: motor turns a joint turn (one or n)."),
+]
+Gains = Annotated[
+    str | None,
+    typer.Option("--drive-gain", metavar="K1,K2,..", help="Logs of currents: motor torque a unit [N m/A] (one or n)."),
+]
+Offset = Annotated[
+    str | None, typer.Option(metavar="Q1,Q2,..", help="Added to all positions [rad or m; degrees with --degrees].")
+]
+Topic = Annotated[str | None, typer.Option(help="Of a bag with several JointState topics, which.")]
+
+
+def read(
+    paths: list[Path],
+    arm: Arm,
+    degrees: bool,
+    gear_ratio: str | None,
+    drive_gain: str | None,
+    offset: str | None,
+    topic: str | None,
+) -> list[Log]:
+    """The logs, read as the options say."""
+    import numpy as np
+
+    from armdyn.identification.read_log import read_log
+
+    added = _numbers(offset, "--offset")
+    if added is not None and degrees:
+        turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+        added = np.where(turns, np.radians(added), added).tolist()
+    return [
+        read_log(
+            path,
+            arm,
+            angle="deg" if degrees else None,
+            gear_ratio=_numbers(gear_ratio, "--gear-ratio"),
+            drive_gain=_numbers(drive_gain, "--drive-gain"),
+            offset=added,
+            topic=topic,
+        )
+        for path in paths
+    ]
+
+
+def _numbers(text: str | None, option: str) -> float | list[float] | None:
+    """One number, or one for each joint, with commas between."""
+    if text is None:
+        return None
+    try:
+        values = [float(word) for word in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(f"expected numbers with commas between, got {text!r}", param_hint=option) from None
+    return values[0] if len(values) == 1 else values
+
+
+def require_folders(*paths: Path | None) -> None:
+    """Refuse to work for minutes towards a file that cannot be written."""
+    from armdyn.errors import ArmdynError
+
+    for path in paths:
+        if path is not None and not path.parent.is_dir():
+            raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'")
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[float, str], None]]:
+    """A bar on stderr, on terminals alone. Ctrl-C ends the program with a word on where it was: nothing is written."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    doing = "starting"
+    columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    console = Console(stderr=True)
+    try:
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+            task = bar.add_task(doing, total=1.0)
+
+            def show(share: float, text: str) -> None:
+                nonlocal doing
+                doing = text
+                bar.update(task, completed=share, description=text)
+
+            yield show
+    except KeyboardInterrupt:
+        typer.echo(f"armdyn: interrupted while {doing}; no file was written", err=True)
+        raise typer.Exit(130) from None
