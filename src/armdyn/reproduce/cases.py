@@ -9,10 +9,12 @@ from armdyn.reproduce.case import Case, Tell
 
 # Name -> module with `reproduce(quick, tell)`; imported when asked for.
 CASES = {
+    "eindhoven-1987": "eindhoven",
     "lu-meng-1993": "lu_meng",
     "vukobratovic-1979": "vukobratovic",
 }
 ABOUT = {
+    "eindhoven-1987": "the two-link arm linearised, and regulated about a motion while its load changes",
     "lu-meng-1993": "regressor of a planar arm; two adaptive laws on a four-joint PUMA, their gains and their cost",
     "vukobratovic-1979": "the tip of a three-member arm goes straight up: torques and trajectories",
 }

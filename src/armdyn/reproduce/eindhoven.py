@@ -1,0 +1,209 @@
+"""Eindhoven (1987): the two-link arm linearised, and regulated about a motion while its load changes."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.control.protocol import Law
+from armdyn.dynamics.gravity import gravity_torque
+from armdyn.dynamics.linear_motion import LinearMotion, linearize_motion
+from armdyn.dynamics.linear_plot import plot_modes
+from armdyn.dynamics.linearize import linearize
+from armdyn.dynamics.mass_matrix import mass_matrix
+from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.model.arm import Arm
+from armdyn.model.library.planar import planar2
+from armdyn.reproduce.case import Case, Picture, Row, Tell, check, claim, differs, shown
+from armdyn.reproduce.eindhoven_study import (
+    ADAPTIVE,
+    ALONE,
+    DURATION,
+    FIXED,
+    PLAIN,
+    REGULATOR,
+    failing_load,
+    judged,
+    learner,
+    regulators,
+    seize,
+)  # fmt: skip
+from armdyn.simulation.compare import Sway
+from armdyn.simulation.result import SimulationResult
+from armdyn.trajectory.point_to_point import point_to_point
+
+BANDWIDTH = 2.0  # Hz
+RATES = (60.0, 1000.0)
+LOADS = (0.0, 1.0, 2.5)  # kg; the empty arm weighs 15 kg
+ASSUMED = (
+    "Motion: none is given. Linearised along a swing from hanging to standing up in 1 s; regulated along a sway of "
+    "both joints, 0.5 rad to each side at 0.25 and 0.5 Hz, for 8 s.",
+    "Regulator: weights are not given. By Bryson's rule for 2 Hz of bandwidth, the same for all laws.",
+    "The load moves with the tip and is seized after 4 s; drives lag by 5 ms; no friction (no constants given).",
+)
+Runs = dict[tuple[str, float, float], SimulationResult]
+
+
+def reproduce(quick: bool, tell: Tell) -> Case:
+    """The case; `quick`: one rate, and failing loads not searched."""
+    arm = planar2()
+    tell("linearising along a swing")
+    motion = _swing(arm)
+    rows = [_gravity_row(arm), *_linear_rows(arm, motion), _rate_row(arm)]
+    reference = Sway.within(arm, DURATION)
+    rates = RATES[:1] if quick else RATES
+    adaptive = learner(arm, reference, BANDWIDTH)
+    laws = {rate: {**regulators(arm, reference, BANDWIDTH, rate), ADAPTIVE: adaptive} for rate in rates}
+    runs: Runs = {}
+    for rate, named in laws.items():
+        for name, law in named.items():
+            tell(f"{name} at {rate:g} Hz")
+            for load in LOADS:
+                runs[name, rate, load] = seize(arm, law, reference, rate, load)
+    rows += _control_rows(runs, rates)
+    if not quick:
+        tell("the load at which laws fail")
+        rows.append(_limit_row(arm, laws[rates[0]], reference, rates[0]))
+    pictures = (
+        Picture("modes", "The arm linearised along the swing", plot_modes(motion)),
+        Picture("load", "A load seized half-way", _figure(runs, rates[0])),
+    )
+    title = "Eindhoven (1987): linearisation and control of the two-link arm"
+    return Case("eindhoven-1987", title, ASSUMED, tuple(rows), pictures)
+
+
+# -- the linearised arm ------------------------------------------------------------------------------------
+
+
+def _swing(arm: Arm) -> LinearMotion:
+    t = np.linspace(0, 1, 501)
+    return linearize_motion(arm, t, *point_to_point([-np.pi / 2, 0.0], [np.pi / 2, 2 * np.pi], duration=1.0)(t))
+
+
+def _gravity_row(arm: Arm) -> Row:
+    G = gravity_torque(arm, np.zeros(2))
+    # Rods stretched out sideways: m1 g l1/2 + m2 g (l1 + l2/2), and m2 g l2/2.
+    expected = 9.80621 * np.array([10 * 0.25 + 5 * 0.625, 5 * 0.125])
+    return check(
+        "gravity torques at q = 0, y up", "the listing gives the opposite sign", f"{G[0]:.4f}, {G[1]:.4f} N m",
+        np.allclose(G, expected, rtol=1e-12), "erratum 1: the base accelerates by minus the gravity vector",
+    )  # fmt: skip
+
+
+def _differences(arm: Arm, motion: LinearMotion, which: int, h: float = 1e-6) -> NDArray:
+    """Central differences (N, n, n) of the torques with respect to q, qd or qdd."""
+    columns = []
+    for j in range(arm.n):
+        ends = []
+        for sign in (1, -1):
+            state = [x.copy() for x in (motion.q, motion.qd, motion.qdd)]
+            state[which][:, j] += sign * h
+            ends.append(inverse_dynamics(arm, *state))
+        columns.append((ends[0] - ends[1]) / (2 * h))
+    return np.stack(columns, axis=-1)
+
+
+def _linear_rows(arm: Arm, motion: LinearMotion) -> list[Row]:
+    # Torques are linear in qdd: differences over any step are exact but for round-off.
+    conjecture = float(np.abs(_differences(arm, motion, 2, 1.0) - mass_matrix(arm, motion.q)).max())
+    rows = [
+        check(
+            "M of the linearisation is the inertia matrix (5.2.1)", "conjectured",
+            f"equal within {conjecture:.0e} kg m²", conjecture < 1e-11, "torques are linear in accelerations",
+        )
+    ]  # fmt: skip
+    for name, which, equations in (("C", 1, "(79)-(96)"), ("K", 0, "(97)-(110)")):
+        matrix = getattr(motion, name)
+        error = float(np.abs(matrix - _differences(arm, motion, which)).max() / np.abs(matrix).max())
+        # Central differences with steps of 1e-6 are good to about 1e-9.
+        rows.append(
+            check(f"{name} by {equations}", "no numbers", f"differences of torques agree within {error:.0e}",
+                  error < 1e-7, "errata 4 to 6: as printed, K is off by up to 8.9 N m" if name == "K" else "")
+        )  # fmt: skip
+    return rows
+
+
+def _rate_row(arm: Arm) -> Row:
+    zero = np.zeros(2)
+    linearize(arm, zero, zero, zero)
+    begin = time.perf_counter()
+    for _ in range(100):
+        linearize(arm, zero, zero, zero)
+    taken = (time.perf_counter() - begin) / 100
+    return check("updates of A and B a second", "at least 60", f"{1 / taken:,.0f}, called from Python", 1 / taken > 60)
+
+
+# -- control -----------------------------------------------------------------------------------------------
+
+
+def _control_rows(runs: Runs, rates: tuple[float, ...]) -> list[Row]:
+    def error(name: str, rate: float, load: float) -> float:
+        return 1e3 * judged(runs[name, rate, load])[0]
+
+    def words(name: str, load: float) -> str:
+        return ", ".join(f"{error(name, rate, load):.2f} mrad at {rate:g} Hz" for rate in rates)
+
+    first = rates[0]
+    rows = [
+        claim(
+            "60 Hz are enough", "required of the controller", f"without load {words(REGULATOR, 0.0)}",
+            error(REGULATOR, first, 0.0) < 5, "RMS errors; the motion is slow",
+        ),
+        claim(
+            "nominal torques and feedback track closely", "proposed",
+            f"{words(REGULATOR, 0.0)}; without nominal torques {words(ALONE, 0.0)}",
+            error(REGULATOR, first, 0.0) < 0.2 * error(ALONE, first, 0.0),
+        ),
+        claim(
+            "gains that follow the motion are needed", "assumed",
+            f"{words(REGULATOR, 0.0)}; gains of one pose {words(FIXED, 0.0)}",
+            error(REGULATOR, first, 0.0) < 0.9 * error(FIXED, first, 0.0),
+            "with the nominal torques a regulator of one pose does as well without load",
+        ),
+    ]  # fmt: skip
+    rows += [
+        claim(
+            f"tracks closely with {load:g} kg seized", "over a wide range of payloads", words(REGULATOR, load),
+            error(REGULATOR, first, load) < 10, "the load is not in the nominal torques; there is no integral",
+        )
+        for load in LOADS[1:]
+    ]  # fmt: skip
+    rows.append(
+        shown(
+            f"a law that learns the load ({ADAPTIVE}), {LOADS[-1]:g} kg", "not considered", words(ADAPTIVE, LOADS[-1]),
+            f"PD with gravity compensation: {words(PLAIN, LOADS[-1])}",
+        )
+    )  # fmt: skip
+    rows.append(differs("plots of the simulation", "announced", "see the figures", "the report contains none"))
+    return rows
+
+
+def _limit_row(arm: Arm, laws: dict[str, Law], reference: Sway, rate: float) -> Row:
+    found = {name: failing_load(arm, laws[name], reference, rate, 50.0) for name in (REGULATOR, FIXED, PLAIN)}
+    text = "; ".join(f"{name}: {load:.1f} kg" for name, load in found.items())
+    return shown(f"load at which a joint strays by 0.5 rad, {rate:g} Hz", "not given", text)
+
+
+def _figure(runs: Runs, rate: float) -> Any:
+    """Tip errors over time for the heaviest load, and RMS errors over the load."""
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(name for name, _, _ in runs))
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=[3, 2])
+    for name in names:
+        run = runs[name, rate, LOADS[-1]]
+        left.plot(run.t, 1e3 * np.linalg.norm(run.error, axis=-1), lw=1.2, label=name)
+        errors = [1e3 * judged(runs[name, rate, load])[0] for load in LOADS]
+        right.semilogy(LOADS, errors, "o-", ms=4, lw=1.2, label=name)
+    left.axvline(DURATION / 2, color="0.4", ls=":", lw=1)
+    left.text(DURATION / 2, left.get_ylim()[1] * 0.97, f" {LOADS[-1]:g} kg seized", va="top", fontsize=9)
+    left.set(xlabel="time [s]", ylabel="norm of joint errors [mrad]", title=f"planar2, controlled at {rate:g} Hz")
+    right.set(xlabel="load [kg]", ylabel="RMS error after the load [mrad]", title="errors over the load")
+    right.legend(fontsize=8)
+    for axis in (left, right):
+        axis.grid(alpha=0.25, which="both")
+    return figure

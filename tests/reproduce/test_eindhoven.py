@@ -1,0 +1,37 @@
+"""The Eindhoven report's arm: its linearisation holds, and its regulator does not know the load."""
+
+from __future__ import annotations
+
+import pytest
+
+import armdyn
+from armdyn.reproduce.cases import reproduce
+from armdyn.reproduce.eindhoven_study import DURATION, PLAIN, failing_load, regulators
+from armdyn.simulation.compare import Sway
+
+
+@pytest.fixture(scope="module")
+def case():
+    return reproduce("eindhoven-1987", quick=True)
+
+
+def test_what_must_hold_holds(case):
+    assert case.good, [row for row in case.rows if row.verdict == "FAILS"]
+    assert [row.verdict for row in case.rows].count("holds") == 5
+
+
+def test_nominal_torques_pay_and_following_gains_do_not(case):
+    assert case["nominal torques and feedback track closely"].verdict == "supported"
+    assert case["gains that follow the motion are needed"].verdict == "not supported"
+
+
+def test_a_load_spoils_the_regulator(case):
+    assert case["tracks closely with 2.5 kg seized"].verdict == "not supported"
+
+
+def test_the_failing_load_is_found(case):
+    arm = armdyn.arms.planar2()
+    reference = Sway.within(arm, DURATION)
+    law = regulators(arm, reference, 2.0, 60.0)[PLAIN]
+    assert 3.4 < failing_load(arm, law, reference, 60.0, 10.0) < 3.8
+    assert failing_load(arm, law, reference, 60.0, 0.1) == float("inf")
