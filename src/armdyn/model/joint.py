@@ -66,7 +66,7 @@ class Friction:
     must add (see `dynamics.friction`)
 
         (viscous + viscous_asymmetry sign v) (1 + temperature T) v + (level + asymmetry sign v) sign v + offset
-        level = coulomb + (static - coulomb) exp(-(v / stribeck)²) + load |tau| + sum of a cos kq + b sin kq
+        level = coulomb + (static - coulomb) exp(-(v / stribeck)²) + load abs(tau) + sum of a cos kq + b sin kq
     """
 
     viscous: float = 0.0  # N m s/rad or N s/m

@@ -1,0 +1,88 @@
+"""Sphinx: the pages of this folder, an API reference made from the public names, warnings as errors.
+
+python -m sphinx -W --keep-going -b html docs build/html
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from operator import attrgetter
+from pathlib import Path
+
+import armdyn
+
+project = "armdyn"
+author = "The armdyn authors"
+copyright = author
+version = release = armdyn.__version__
+
+extensions = [
+    "myst_nb",  # Markdown pages and the notebook; brings myst_parser
+    "sphinx.ext.autodoc",
+    "numpydoc",
+    "sphinx-mathjax-offline",  # pages open without a network
+]
+myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "off"  # the notebook is committed as executed, and its own test runs it
+root_doc = "index"
+exclude_patterns = ["images/*.py"]
+# Pages link files of the project that are not pages: examples, README.
+suppress_warnings = ["myst.xref_missing"]
+numpydoc_show_class_members = False
+default_role = "literal"  # `name` in docstrings is code
+autodoc_typehints = "none"  # the docstrings give shapes and units, which say more
+html_theme = "furo"
+html_title = "armdyn"
+
+FOLDERS = {
+    "model": "Arms",
+    "arms": "Library of arms",
+    "kinematics": "Kinematics",
+    "dynamics": "Dynamics, linearisation, regressors",
+    "trajectory": "Motions",
+    "identification": "Identification",
+    "control": "Control",
+    "simulation": "Simulation",
+    "spatial": "Rotations and inertia",
+    "report": "Reports",
+    "study": "Studies",
+    "reproduce": "Reproductions",
+    "trace": "Traced functions and code",
+    "errors": "Errors",
+}
+
+
+def write_reference(app: object) -> None:
+    """One page a folder with the public names that live there."""
+    names: dict[str, list[str]] = defaultdict(list)
+    for home, members in armdyn._HOMES.items():
+        names[home.split(".")[1]] += members
+    here = Path(__file__).parent / "api"
+    here.mkdir(exist_ok=True)
+    for folder, members in names.items():
+        _write(here / f"{folder}.rst", _page(FOLDERS.get(folder, folder.capitalize()), sorted(members)))
+    _write(here / "arms.rst", _page("Library of arms", [f"arms.{name}" for name in armdyn.arms.__all__]))
+    names["arms"] = []
+    pages = "\n".join(f"   {folder}" for folder in sorted(names, key=[*FOLDERS, *names].index))
+    _write(here / "index.rst", f"API reference\n=============\n\n.. toctree::\n   :maxdepth: 2\n\n{pages}\n")
+
+
+def _page(title: str, members: list[str]) -> str:
+    lines = [title, "=" * len(title), ""]
+    for name in members:
+        is_class = isinstance(attrgetter(name)(armdyn), type)
+        lines += [name, "-" * len(name), "", f".. auto{'class' if is_class else 'function'}:: armdyn.{name}"]
+        lines += ["   :members:", ""] if is_class else [""]
+    return "\n".join(lines)
+
+
+def _write(path: Path, text: str) -> None:
+    """Only what changed, so that a second build is quick."""
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def setup(app: object) -> None:
+    """Sphinx calls this before it reads the pages."""
+    app.connect("builder-inited", write_reference)  # type: ignore[attr-defined]
