@@ -127,6 +127,7 @@ _HOMES = {
     "armdyn.model.joint": ("Drive", "Friction", "Joint", "Limits"),
     "armdyn.model.pinocchio_bridge": ("from_pinocchio", "to_pinocchio"),
     "armdyn.report.registry": ("report",),
+    "armdyn.simulation.elasticity": ("Elasticity", "resonances"),
     "armdyn.simulation.payload": ("Drop", "PickUp"),
     "armdyn.simulation.plant": ("Plant",),
     "armdyn.simulation.plot": ("plot_run",),

@@ -144,6 +144,29 @@ def test_motor_lag_is_solved_exactly(block):
     assert np.allclose(result.tau[:-1, 0], force * (1 - np.exp(-t[:-1] / lag)), atol=1e-13)
 
 
+def test_currents_saturate_before_the_motor_lags(block):
+    """3 A through 0.2 N m/A and a gear of 10 rad/m are 6 N, which the lag approaches: F (1 - exp(-t/T)).
+
+    Once the command is within the limit again, the torque falls at once: nothing winds up in the motor.
+    """
+    lag, mass, limit = 0.02, 2.0, 6.0
+    arm = block(mass, drive=armdyn.Drive(gear_ratio=10.0, torque_constant=0.2))
+    plant = Plant(arm, motor_lag=lag, current_limit=3.0)
+    result = simulate(plant, lambda t, q, qd, ref: [50.0 if t < 0.0995 else -1.0], [0.0], 0.2)
+    t, tau = result.t[:-1], result.tau[:-1, 0]
+    rise = t <= 0.1
+    assert np.allclose(tau[rise], limit * (1 - np.exp(-t[rise] / lag)), atol=1e-12)
+    fall = -1.0 + (tau[100] + 1.0) * np.exp(-(t[~rise] - 0.1) / lag)
+    assert np.allclose(tau[~rise], fall, atol=1e-12)
+    assert result.currents[:-1, 0] == pytest.approx(tau / 2.0)
+    # The lower of both limits counts; infinite currents limit nothing.
+    both = simulate(
+        Plant(arm, motor_lag=lag, current_limit=3.0, saturation=4.0), lambda t, q, qd, ref: [50.0], [0.0], 0.2
+    )
+    assert both.tau.max() == pytest.approx(4.0, rel=1e-3)
+    assert not Plant(arm, current_limit=np.inf).kind.saturation
+
+
 def test_divergence_is_named_and_what_was_computed_is_kept(planar):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -234,6 +257,8 @@ def test_arm_and_controller_must_fit(planar):
         ({"motor_lag": -1.0}, "motor_lag: expected times >= 0"),
         ({"saturation": "full"}, "expected numbers or 'limits'"),
         ({"changes": [3]}, "expected PickUp"),
+        ({"current_limit": [1.0, 0.0]}, "current_limit: expected currents > 0, else nothing moves joint joint2"),
+        ({"current_limit": 1.0}, "the drive of joint 'joint1' has no torque_constant"),
         ({"theta": np.zeros(3)}, r"theta: expected finite numbers of shape \(\.\.\., 20\)"),
     ],
 )

@@ -86,6 +86,10 @@ class AdaptiveRun:
         self.theta = theta
         self._in["theta"][:] = theta
 
+    def at_encoders(self, step: int) -> tuple[NDArray, NDArray]:
+        """Positions and velocities (n,) where encoders sit."""
+        return self.q[step].copy(), self.qd[step].copy()
+
     def period(self) -> None:
         """All steps of one period."""
         for k in range(self._at, self._at + self.schedule.clock.substeps):
@@ -119,7 +123,7 @@ class AdaptiveRun:
 
     def _advance(self, k: int) -> None:
         """From one step to the next, stretch by stretch between events."""
-        limit = np.inf if not self.kind.saturation else np.asarray(self.plant.saturation, float)
+        limit = self.plant.torque_limits
         self._held = np.clip(self.command[0, k], -limit, limit)
         self.rows["tau"][0, k] = self._torque(0.0)
         s, h, x, at = 0.0, self.schedule.clock.h, np.concatenate([self.q[k], self.qd[k]]), self._at

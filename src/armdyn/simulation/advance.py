@@ -23,7 +23,8 @@ from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.model.joint import FRICTION_NAMES
+from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES
+from armdyn.simulation.elasticity import spring_torque
 from armdyn.simulation.plant import Kind
 from armdyn.trace.symbols import ca
 
@@ -31,6 +32,7 @@ Values = Mapping[str, Any]
 
 # Times of the three instants of a step at which forces are known, in steps.
 INSTANTS = (0.0, 0.5, 1.0)
+MOVES = ("q", "qd")
 
 
 class Equations(NamedTuple):
@@ -58,15 +60,20 @@ class Step(NamedTuple):
         """The state after the step and `tau`, the torques of the drives when it began."""
         q, qd = state["q"], state["qd"]
         tau, motor = self._torques(state, command)
-        slip = self._slip(state, tau[0])
-        h = self.data["dt"]
-        q1, qd1 = self._runge_kutta(q, qd, tau, slip, h)
+        x, v = (ca.vertcat(state[name], state[f"rotor_{name}"]) if self.kind.elastic else state[name] for name in MOVES)
+        at_links = self._drive_train(x, v, tau[0])[0]
+        slip = self._slip(state, at_links)
+        h, n = self.data["dt"], self.arm.n
+        x1, v1 = self._runge_kutta(x, v, tau, slip, h)
+        q1, qd1 = x1[:n], v1[:n]
         after = {"q": q1, "qd": qd1, "tau": tau[0]}
         if self.kind.lag:
             after["motor"] = motor
+        if self.kind.elastic:
+            after |= {"rotor_q": x1[n:], "rotor_qd": v1[n:]}
         if slip is not None:
             stop = slip.direction * qd1 < 0
-            stop = ca.logic_and(self._is_dry(q, tau[0]), stop)
+            stop = ca.logic_and(self._is_dry(q, at_links), stop)
             # The instant of rest, were the deceleration constant: q + qd t / 2, t = h qd / (qd - qd1).
             rest = q + h * qd * qd / (2 * (qd - qd1))
             after["q"] = ca.if_else(stop, ca.if_else(qd * slip.direction > 0, rest, q), q1)
@@ -101,9 +108,36 @@ class Step(NamedTuple):
         M = mass_matrix(self.arm, q, theta=data["theta"])
         net = tau - inverse_dynamics(self.arm, q, qd, still, **outside, theta=data["theta"], gravity=data["gravity"])
         if self.kind.rotors:
-            M = M + drive_inertia(self.arm, data["drive"])
-            net = net - drive_torque(self.arm, q, qd, still, drive=data["drive"])
+            drive = self._drive_at_links
+            M = M + drive_inertia(self.arm, drive)
+            net = net - drive_torque(self.arm, q, qd, still, drive=drive)
         return Equations(M, net)
+
+    @property
+    def _drive_at_links(self) -> Symbol:
+        """The drives' numbers that act on links: rotors of elastic joints move by themselves."""
+        drive = ca.SX(self.data["drive"])
+        for i in self.kind.elastic:
+            for name in ("inertia", "damping"):
+                drive[i, DRIVE_NAMES.index(name)] = 0
+        return drive
+
+    def _drive_train(self, x: Symbol, v: Symbol, tau: Symbol) -> tuple[Symbol, Symbol]:
+        """From torques of the drives: those that reach the links (n,), and accelerations of elastic joints' rotors."""
+        n, data, at_links, rotors = self.arm.n, self.data, ca.SX(tau), []
+        for k, i in enumerate(self.kind.elastic):
+            at_links[i] = spring_torque(
+                x[n + k] - x[i], v[n + k] - v[i], data["springs"][k, :], i in self.kind.backlash
+            )
+            inertia, damping = (data["drive"][i, DRIVE_NAMES.index(name)] for name in ("inertia", "damping"))
+            rotors.append((tau[i] - at_links[i] - damping * v[n + k]) / inertia)
+        return at_links, ca.vertcat(*rotors)
+
+    def _rates(self, x: Symbol, v: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
+        """Accelerations of links and of elastic joints' rotors."""
+        n = self.arm.n
+        at_links, rotors = self._drive_train(x, v, tau)
+        return ca.vertcat(self.acceleration(x[:n], v[:n], at_links, instant, slip), rotors)
 
     def acceleration(self, q: Symbol, qd: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
         """Joint accelerations, those of stuck joints zero."""
@@ -116,17 +150,17 @@ class Step(NamedTuple):
         return factorized(M).solve(net) if slip is None else _held(M, net, slip.moving)
 
     def _runge_kutta(
-        self, q: Symbol, qd: Symbol, tau: list[Symbol], slip: Slip | None, h: Symbol
+        self, x: Symbol, v: Symbol, tau: list[Symbol], slip: Slip | None, h: Symbol
     ) -> tuple[Symbol, Symbol]:
-        """Kutta's classical method on (q, qd)."""
-        a1 = self.acceleration(q, qd, tau[0], 0, slip)
-        v2 = qd + h / 2 * a1
-        a2 = self.acceleration(q + h / 2 * qd, v2, tau[1], 1, slip)
-        v3 = qd + h / 2 * a2
-        a3 = self.acceleration(q + h / 2 * v2, v3, tau[1], 1, slip)
-        v4 = qd + h * a3
-        a4 = self.acceleration(q + h * v3, v4, tau[2], 2, slip)
-        return q + h / 6 * (qd + 2 * (v2 + v3) + v4), qd + h / 6 * (a1 + 2 * (a2 + a3) + a4)
+        """Kutta's classical method on positions and velocities."""
+        a1 = self._rates(x, v, tau[0], 0, slip)
+        v2 = v + h / 2 * a1
+        a2 = self._rates(x + h / 2 * v, v2, tau[1], 1, slip)
+        v3 = v + h / 2 * a2
+        a3 = self._rates(x + h / 2 * v2, v3, tau[1], 1, slip)
+        v4 = v + h * a3
+        a4 = self._rates(x + h * v3, v4, tau[2], 2, slip)
+        return x + h / 6 * (v + 2 * (v2 + v3) + v4), v + h / 6 * (a1 + 2 * (a2 + a3) + a4)
 
     # -- sticking ---------------------------------------------------------------------------------------
 

@@ -10,22 +10,26 @@ from numpy.typing import NDArray
 from armdyn.control.protocol import Law
 from armdyn.simulation.loop import LawShapes, Timing, loop_rollout
 from armdyn.simulation.payload import after_grip
-from armdyn.simulation.plant import Kind
 from armdyn.simulation.record import Record, outputs_of
 from armdyn.simulation.schedule import Schedule
+from armdyn.simulation.sensing import Chance, Draw, Sensing, first_draw, first_memory
+from armdyn.simulation.sensors import Sensors
 from armdyn.trace.rollout import Rollout
 
 # Steps of all rollouts together between two looks at the clock, the keyboard and the velocities.
 BLOCK = 100_000
 Progress = Callable[[int], None]
+NO_CHANCE = Draw()
 
 
 class Loop:
     """A law and a plant, compiled, with the arrays that do not change during a run."""
 
-    def __init__(self, schedule: Schedule, law: Law, lanes: int, kind: Kind | None = None) -> None:
-        self.schedule, self.law, self.lanes = schedule, law, lanes
-        self.kind = schedule.plant.kind if kind is None else kind
+    def __init__(self, schedule: Schedule, law: Law, sensors: Sensors | None = None) -> None:
+        self.schedule, self.law = schedule, law
+        self.kind = schedule.plant.kind
+        self.sensing = None if sensors is None else Sensing.of(sensors)
+        self.resolution = (sensors or Sensors()).resolutions(schedule.plant.arm.n)
         self.timing: Timing = schedule.clock.timing
         self.shapes = LawShapes.of(law, schedule.channels)
         self.params = {f"param.{name}": self._lanes(value, law.core_shape(name)) for name, value in law.params.items()}
@@ -37,54 +41,93 @@ class Loop:
 
     def rollout(self, theta: NDArray) -> Rollout:
         """The kernel; what all rollouts have in common is computed once a call."""
-        constants = {**self.schedule.constants(theta), **self.params}
-        shared = {name for name, array in constants.items() if array.shape[0] == 1}
-        return loop_rollout(
-            self.schedule.plant, self.kind, self.law, self.shapes, self.timing, frozenset({*shared, "period"})
-        )
+        constants = self._constants(theta)
+        shared = frozenset(name for name, array in constants.items() if array.shape[0] == 1)
+        plant = self.schedule.plant
+        return loop_rollout(plant, self.kind, self.law, self.shapes, self.timing, self.sensing, shared)
+
+    def _constants(self, theta: NDArray) -> dict[str, NDArray]:
+        """Inputs that do not change with time, (1 or lanes, 1, ...)."""
+        own = {**self.params, "period": np.full((1, 1, 1), self.schedule.clock.period)}
+        if self.sensing is not None and self.sensing.quantised:
+            own["resolution"] = np.array(self.resolution)[None, None]
+        return {**self.schedule.constants(theta), **own}
 
     def inputs(self, theta: NDArray, first: int, count: int) -> dict[str, NDArray]:
-        """All inputs but the state, for steps from `first`."""
+        """All inputs but the state and what comes by chance, for steps from `first`."""
         steps = slice(first, first + count)
         rows = {"ref": self.schedule.reference_rows[:, steps]}
         rows |= {name: array[:, steps] for name, array in self.schedule.disturbances.items()}
         rows |= {f"channel.{name}": array[None, steps] for name, array in self.schedule.channels.items()}
         if self.timing.held:
             rows["flags"] = self.schedule.clock.flags(first, count)
-        period = np.full((1, 1, 1), self.schedule.clock.period)
-        return {**rows, **self.schedule.constants(theta), **self.params, "period": period}
+        return {**rows, **self._constants(theta)}
 
-    def start(self, q0: NDArray, qd0: NDArray) -> dict[str, NDArray]:
-        """The whole state (lanes, ...) at rest but for positions and velocities."""
-        state = {"q": q0, "qd": qd0, "direction": np.sign(qd0)}
-        state |= {name: np.zeros_like(q0) for name in ("motor", "command", "pending")}
+    def start(self, q0: NDArray, qd0: NDArray, draw: Draw = NO_CHANCE) -> dict[str, NDArray]:
+        """The whole state (lanes, ...) at rest but for positions and velocities; `draw` falls on the first readings."""
+        state = {**self.schedule.plant.start(q0, qd0)}
+        state |= {name: np.zeros_like(q0) for name in ("command", "pending")}
         for name, value in self.law.init().items():
             state[f"law.{name}"] = np.broadcast_to(value, (len(q0), *value.shape)).copy()
+        if self.sensing is not None:
+            truth = self.schedule.plant.at_encoders(state)
+            memory = first_memory(self.sensing, truth, draw, self.resolution, self.schedule.clock.period)
+            state |= {f"sensor.{name}": value for name, value in memory.items()}
         return state
 
 
+class Draws:
+    """What chance does to the readings of all rollouts, block by block; each sample's lasts for its steps."""
+
+    def __init__(self, chance: Chance | None, substeps: int) -> None:
+        self._chance, self._substeps = chance, substeps
+        self._next = {} if chance is None else chance.draws(1)  # drawn ahead: the first reading fills the memory
+        self.first = first_draw(self._next)
+
+    def rows(self, steps: int) -> dict[str, NDArray]:
+        """For the next steps, (lanes, steps, ...)."""
+        if self._chance is None or not self._next:
+            return {}
+        more = self._chance.draws(steps // self._substeps)
+        both = {name: np.concatenate([self._next[name], rows], axis=1) for name, rows in more.items()}
+        self._next = {name: rows[:, -1:] for name, rows in both.items()}
+        return {name: np.repeat(rows[:, :-1], self._substeps, axis=1) for name, rows in both.items()}
+
+
 def run_batch(
-    schedule: Schedule, law: Law, q0: NDArray, qd0: NDArray, every: int, threads: int, progress: Progress
+    schedule: Schedule,
+    law: Law,
+    q0: NDArray,
+    qd0: NDArray,
+    every: int,
+    threads: int,
+    progress: Progress,
+    sensors: Sensors | None = None,
+    seed: int | None = 0,
 ) -> Record:
     """Run all rollouts; q0, qd0 are (lanes, n)."""
-    lanes = len(q0)
-    loop = Loop(schedule, law, lanes)
-    state = loop.start(q0, qd0)
-    before = theta = schedule.plant.own_theta.reshape(-1, 10 * q0.shape[1])
+    lanes, clock, plant = len(q0), schedule.clock, schedule.plant
+    loop = Loop(schedule, law, sensors)
+    draws = Draws(None if sensors is None else Chance(sensors, q0.shape[1], lanes, seed), clock.substeps)
+    state = loop.start(q0, qd0, draws.first)
+    before = theta = plant.own_theta.reshape(-1, 10 * q0.shape[1])
     shapes = outputs_of(loop.rollout(theta))
-    record = Record.empty(schedule, lanes, every, shapes)
-    count = min(max(BLOCK // lanes, 8), schedule.clock.steps)
+    kept = {name: shape for name, shape in shapes.items() if not name.startswith("sensor.")}
+    record = Record.empty(schedule, lanes, every, kept)
+    count = clock.substeps * min(max(BLOCK // lanes // clock.substeps, 8), clock.samples)
     buffers = {name: np.empty((lanes, count + (name != "tau"), *shape)) for name, shape in shapes.items()}
     try:
         for first, last, theta, blow in schedule.spans():
             theta = np.ascontiguousarray(theta.reshape(-1, theta.shape[-1]))
             if blow:
-                plant = schedule.plant
-                state["qd"] = after_grip(plant.arm, state["q"], state["qd"], before, theta, loop.kind.rotors)
+                state["qd"] = after_grip(
+                    plant.arm, state["q"], state["qd"], before, theta, loop.kind.rotors, loop.kind.elastic
+                )
             before, rollout = theta, loop.rollout(theta)
             for at in range(first, last, count):
                 steps = min(count, last - at)
-                _march(loop, rollout, theta, state, buffers, at, steps, threads)
+                inputs = {**loop.inputs(theta, at, steps), **draws.rows(steps)}
+                _march(rollout, inputs, state, buffers, steps, threads)
                 record.keep(at, buffers, steps)
                 state = {name: buffers[name][:, steps].copy() for name in shapes if name != "tau"}
                 progress(at + steps)
@@ -92,24 +135,21 @@ def run_batch(
                     record.complete = False
                     return record
     except KeyboardInterrupt:
-        record.stop(f"interrupted at t = {record.rows * record.stride * schedule.clock.h:.4g} s")
+        record.stop(f"interrupted at t = {record.rows * record.stride * clock.h:.4g} s")
         return record
-    record.finish(schedule.clock.steps, state)
+    record.finish(clock.steps, state)
     return record
 
 
 def _march(
-    loop: Loop,
     rollout: Rollout,
-    theta: NDArray,
+    inputs: dict[str, NDArray],
     state: dict[str, NDArray],
     buffers: dict[str, NDArray],
-    first: int,
     steps: int,
     threads: int,
 ) -> None:
     """Advance all rollouts by some steps, from `state` through `buffers`."""
-    inputs = loop.inputs(theta, first, steps)
     outputs = {}
     for name, buffer in buffers.items():
         if name == "tau":

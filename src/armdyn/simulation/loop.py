@@ -12,7 +12,9 @@ from weakref import WeakKeyDictionary
 
 from armdyn.control.protocol import Law, Reference
 from armdyn.simulation.advance import Step
+from armdyn.simulation.elasticity import at_encoders
 from armdyn.simulation.plant import Kind, Plant
+from armdyn.simulation.sensing import Draw, Sensing, reading
 from armdyn.trace.program import Port, Program
 from armdyn.trace.rollout import Rollout, make_rollout
 from armdyn.trace.symbols import ca
@@ -42,6 +44,9 @@ def plant_shapes(plant: Plant, kind: Kind) -> tuple[Shapes, Shapes]:
         state["motor"], data["decay"] = (n,), (3, n)
     if kind.saturation:
         data["limit"] = (n,)
+    if kind.elastic:
+        count = len(kind.elastic)
+        state["rotor_q"], state["rotor_qd"], data["springs"] = (count,), (count,), (count, 3)
     if kind.wrench:
         data["wrench"] = (3, 6)
     if kind.base_motion:
@@ -78,11 +83,25 @@ class LawShapes(NamedTuple):
         )
 
 
-def loop_program(plant: Plant, kind: Kind, law: Law, shapes: LawShapes, timing: Timing) -> Program:
+def sensor_shapes(sensing: Sensing, n: int) -> tuple[Shapes, Shapes]:
+    """State and data of what the controller sees through."""
+    data: Shapes = {"noise": (2, n)} if sensing.noisy else {}
+    if sensing.quantised:
+        data["resolution"] = (n,)
+    if sensing.lossy:
+        data["lost"] = (1,)
+    return _prefixed("sensor", dict.fromkeys(sensing.states, (n,))), data
+
+
+def loop_program(
+    plant: Plant, kind: Kind, law: Law, shapes: LawShapes, timing: Timing, sensing: Sensing | None
+) -> Program:
     """One step of controller and plant."""
     n = plant.arm.n
     plant_state, plant_data = plant_shapes(plant, kind)
     own = {**plant_state, **_prefixed("law", shapes.state)}
+    seen_state, seen_data = ({}, {}) if sensing is None else sensor_shapes(sensing, n)
+    own |= seen_state
     if timing.held:
         own["command"] = (n,)
     if timing.delayed:
@@ -90,6 +109,7 @@ def loop_program(plant: Plant, kind: Kind, law: Law, shapes: LawShapes, timing: 
     inputs = {
         **own,
         **plant_data,
+        **seen_data,
         "period": (1,),
         "ref": (3, n),
         **_prefixed("channel", shapes.channels),
@@ -98,11 +118,15 @@ def loop_program(plant: Plant, kind: Kind, law: Law, shapes: LawShapes, timing: 
     }
 
     def formula(values: Mapping[str, Any]) -> dict[str, Any]:
-        memory = _unprefixed("law", values)
+        memory, before = _unprefixed("law", values), _unprefixed("sensor", values)
         q, qd, qdd = (values["ref"][k, :].T for k in range(3))
         ref = Reference(q, qd, qdd, _unprefixed("channel", values))
         params = _unprefixed("param", values)
-        u, after = law.step(law.arm, params, memory, values["q"], values["qd"], ref, values["period"])
+        q_seen, qd_seen, seen = _seen(kind, sensing, values)
+        u, after = law.step(law.arm, params, memory, q_seen, qd_seen, ref, values["period"])
+        memory, after = (
+            {**_prefixed("law", a), **_prefixed("sensor", b)} for a, b in ((memory, before), (after, seen))
+        )
         command, kept = _held(timing, values, u, memory, after)
         step = Step(plant.arm, kind, {name: values[name] for name in plant_data})
         return {**step.advance({name: values[name] for name in plant_state}, command), **kept}
@@ -110,12 +134,31 @@ def loop_program(plant: Plant, kind: Kind, law: Law, shapes: LawShapes, timing: 
     return program_of("loop", inputs, {**own, "tau": (n,)}, formula)
 
 
+def _seen(kind: Kind, sensing: Sensing | None, values: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+    """Position and velocity as the controller sees them, and the sensors' state after it."""
+    q, qd = (
+        at_encoders(kind.elastic, values[name], values[f"rotor_{name}"]) if kind.motor_encoders else values[name]
+        for name in ("q", "qd")
+    )
+    if sensing is None:
+        return q, qd, {}
+    noise = [values["noise"][k, :].T for k in range(2)] if sensing.noisy else [0, 0]
+    draw = Draw(noise[0], noise[1], values["lost"] if sensing.lossy else 0)
+    memory = _unprefixed("sensor", values)
+    return reading(sensing, memory, (q, qd), draw, values.get("resolution"), values["period"], ca.floor)
+
+
+def _kept(law: Mapping[str, Any], sensors: Mapping[str, Any]) -> dict[str, Any]:
+    """States of law and sensors under the names of the loop."""
+    return {**_prefixed("law", law), **_prefixed("sensor", sensors)}
+
+
 def _held(timing: Timing, values: Mapping[str, Any], u: Any, memory: Any, after: Any) -> tuple[Any, dict[str, Any]]:
-    """The command that acts in this step, and what is kept of command and law for the next."""
+    """The command that acts in this step, and what is kept of command, law and sensors for the next."""
     if not timing.held:
-        return u, {f"law.{name}": value for name, value in after.items()}
+        return u, after
     sample, apply = values["flags"][0] > 0.5, values["flags"][1] > 0.5
-    kept = {f"law.{name}": ca.if_else(sample, after[name], memory[name]) for name in after}
+    kept = {name: ca.if_else(sample, after[name], memory[name]) for name in after}
     if timing.delayed:
         # A delay of a whole period applies the last command as the next is being computed.
         arriving = values["pending"]
@@ -139,8 +182,8 @@ def program_of(name: str, inputs: Shapes, outputs: Shapes, formula: Any) -> Prog
     return Program(name, ports(inputs), ports(outputs), flat)
 
 
-def _prefixed(prefix: str, shapes: Shapes) -> Shapes:
-    return {f"{prefix}.{name}": shape for name, shape in shapes.items()}
+def _prefixed(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{prefix}.{name}": value for name, value in values.items()}
 
 
 def _unprefixed(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,13 +211,19 @@ def plant_rollout(plant: Plant, kind: Kind, shared: frozenset[str]) -> Rollout:
 
 
 def loop_rollout(
-    plant: Plant, kind: Kind, law: Law, shapes: LawShapes, timing: Timing, shared: frozenset[str]
+    plant: Plant,
+    kind: Kind,
+    law: Law,
+    shapes: LawShapes,
+    timing: Timing,
+    sensing: Sensing | None,
+    shared: frozenset[str],
 ) -> Rollout:
     """Controller and plant compiled; a law of armdyn's own is known by its name, a user's by its graph."""
-    key = ("loop", plant.arm.trace_key, kind, type(law).__qualname__, law.trace_key, repr(shapes), timing)
+    key = ("loop", plant.arm.trace_key, kind, type(law).__qualname__, law.trace_key, repr(shapes), timing, sensing)
 
     def program() -> Program:
-        return loop_program(plant, kind, law, shapes, timing)
+        return loop_program(plant, kind, law, shapes, timing, sensing)
 
     if law.is_known:
         return keyed_rollout(key, program, shared)

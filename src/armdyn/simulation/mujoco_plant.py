@@ -111,8 +111,12 @@ class MujocoRun:
         self.q, self.qd = self.rows["q"][0], self.rows["qd"][0]
         self.q[0], self.qd[0] = q0, qd0
         self.command = np.zeros((1, steps, n))
-        self._limit = np.full(n, np.inf) if plant.saturation is None else np.asarray(plant.saturation, float)
+        self._limit = plant.torque_limits
         self._at = 0
+
+    def at_encoders(self, step: int) -> tuple[NDArray, NDArray]:
+        """Positions and velocities (n,) where encoders sit."""
+        return self.q[step].copy(), self.qd[step].copy()
 
     def period(self) -> None:
         """All steps of one period."""
@@ -131,6 +135,7 @@ def check_engine(plant: Plant) -> None:
     """Refuse what MuJoCo is not asked to do here."""
     asked = {
         "motor_lag": np.any(plant.motor_lag),
+        "elasticity": plant.elasticity is not None,
         "friction_data": plant.friction_data is not None,
         "changes": len(plant.changes) > 0,
         "wrench": plant.wrench is not None,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.errors import ModelError
 from armdyn.model.arm import Arm
+from armdyn.simulation.elasticity import inertias
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +69,17 @@ def added(arm: Arm, change: PickUp) -> NDArray:
     return carrying.theta - arm.theta
 
 
-def after_grip(arm: Arm, q: NDArray, qd: NDArray, before: NDArray, after: NDArray, rotors: bool) -> NDArray:
+def after_grip(
+    arm: Arm, q: NDArray, qd: NDArray, before: NDArray, after: NDArray, rotors: bool, elastic: Sequence[int] = ()
+) -> NDArray:
     """Velocities (..., n) after a body at rest was seized: M_after qd_after = M_before qd_before.
 
     The momentum of the arm along its joints includes the body's, which was at rest; impulses of the drives
-    vanish with the duration of the blow, and those of dry friction are neglected.
+    vanish with the duration of the blow, and those of dry friction are neglected. Springs pass no blow on: the rotors
+    of `elastic` joints keep their velocities.
     """
-    M = augmented_mass_matrix if rotors else mass_matrix
-    momentum = M(arm, q, theta=before) @ qd[..., None]
-    return np.linalg.solve(M(arm, q, theta=after), momentum)[..., 0]
+
+    def M(theta: NDArray) -> NDArray:
+        return inertias(arm, elastic, q, theta)[0] if rotors else mass_matrix(arm, q, theta=theta)
+
+    return np.linalg.solve(M(after), M(before) @ qd[..., None])[..., 0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from armdyn.dynamics.movable import require_movable, require_movable_with_rotors
 from armdyn.errors import ModelError, ShapeError, shown
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
+from armdyn.simulation.elasticity import Elasticity, at_encoders, check_elastic, start_of_rotors
 from armdyn.simulation.payload import Change, Drop, PickUp
 
 ENGINES = ("armdyn", "mujoco")
@@ -28,6 +29,9 @@ class Kind(NamedTuple):
     saturation: bool
     wrench: bool
     base_motion: bool
+    elastic: tuple[int, ...] = ()  # joints with a spring behind their rotor
+    backlash: tuple[int, ...] = ()  # of those, joints with play
+    motor_encoders: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +47,11 @@ class Plant:
         Time constant with which torques follow commands [s]; zero: at once.
     saturation : array_like, shape (..., n), or "limits", optional
         Largest torque of each drive [N m or N]; "limits": the joints' effort limits.
+    current_limit : array_like, shape (..., n), optional
+        Largest current of each amplifier [A]; commands are cut off at the torque that the drive's torque constant and
+        gear make of it.
+    elasticity : Elasticity, optional
+        Springs and play between rotors and links.
     changes : sequence of PickUp or Drop
         Payloads seized and let go.
     wrench : callable or array_like, shape (6,), optional
@@ -62,6 +71,8 @@ class Plant:
     drive: bool = True
     motor_lag: ArrayLike = 0.0
     saturation: ArrayLike | str | None = None
+    current_limit: ArrayLike | None = None
+    elasticity: Elasticity | None = None
     changes: Sequence[Change] = ()
     wrench: Callable[[float], ArrayLike] | ArrayLike | None = None
     base_motion: Callable[[float], Any] | None = None
@@ -79,6 +90,11 @@ class Plant:
             raise ModelError("Plant: motor_lag: expected times >= 0 in seconds")
         if self.saturation is not None:
             self._set("saturation", self._saturation())
+        if self.current_limit is not None:
+            self._set("current_limit", self._positive(self.current_limit, "current_limit", "currents"))
+            self._check_currents()
+        if self.elasticity is not None:
+            self._check_elasticity()
         if not all(isinstance(change, PickUp | Drop) for change in self.changes):
             raise ModelError(f"Plant: changes: expected PickUp(...) and Drop(...), got {shown(self.changes)}")
         self._set("changes", tuple(sorted(self.changes, key=lambda change: change.t)))
@@ -100,12 +116,32 @@ class Plant:
             if self.saturation != "limits":
                 raise ModelError(f"Plant: saturation: expected numbers or 'limits', got {self.saturation!r}")
             return np.array([joint.limits.effort for joint in self.arm.joints])
-        array = _per_joint(self.saturation, self.arm.n, "saturation")
+        return self._positive(self.saturation, "saturation", "torques")
+
+    def _positive(self, value: Any, name: str, what: str) -> NDArray:
+        array = _per_joint(value, self.arm.n, name)
         if not (array > 0).all():
             still = ~(array > 0).reshape(-1, self.arm.n).all(0)
             names = ", ".join(np.array(self.arm.joint_names)[still])
-            raise ModelError(f"Plant: saturation: expected torques > 0, else nothing moves joint {names}")
+            raise ModelError(f"Plant: {name}: expected {what} > 0, else nothing moves joint {names}")
         return array
+
+    def _check_currents(self) -> None:
+        if self.arm.coupling is not None:
+            raise ModelError(f"Plant: current_limit: arm '{self.arm.name}' has coupled drives; give saturation instead")
+        limited = np.isfinite(np.asarray(self.current_limit)).reshape(-1, self.arm.n).any(0)
+        for joint in np.array(self.arm.joints, object)[limited]:
+            if not joint.drive.torque_constant:
+                raise ModelError(
+                    f"Plant: current_limit: the drive of joint '{joint.name}' has no torque_constant [N m/A]"
+                )
+
+    def _check_elasticity(self) -> None:
+        if not isinstance(self.elasticity, Elasticity):
+            raise ModelError(f"Plant: elasticity: expected Elasticity(...), got {shown(self.elasticity)}")
+        check_elastic(self.arm, self.elasticity)
+        if not self.drive:
+            raise ModelError("Plant: elasticity: springs need the drives' rotors; leave drive=True")
 
     def _theta(self) -> NDArray:
         size = 10 * self.arm.n
@@ -133,15 +169,36 @@ class Plant:
             dry = ("coulomb", "static", "asymmetry", "load")
             is_dry = any(table[name].any() for name in dry) or self.arm.trace_sizes["h"] > 0
             friction = "dry" if is_dry else "smooth"
+        stiffness, _, backlash = self.springs.T
+        elastic = np.flatnonzero(np.isfinite(stiffness))
         return Kind(
             friction,
             friction == "dry" and bool((table["static"] != table["coulomb"]).any()),
             self.drive and bool(self.arm.trace_data("drive").any()),
             bool(np.any(self.motor_lag)),
-            self.saturation is not None and bool(np.isfinite(self.saturation).any()),
+            bool(np.isfinite(self.torque_limits).any()),
             self.wrench is not None,
             self.base_motion is not None,
+            tuple(elastic.tolist()),
+            tuple(i for i in elastic.tolist() if backlash[i] > 0),
+            len(elastic) > 0 and self.elasticity is not None and self.elasticity.encoders == "motor",
         )
+
+    @property
+    def springs(self) -> NDArray:
+        """Stiffness, damping and backlash of all joints, (n, 3); rigid ones have infinite stiffness."""
+        n = self.arm.n
+        return np.tile([np.inf, 0.0, 0.0], (n, 1)) if self.elasticity is None else self.elasticity.rows(n)
+
+    @property
+    def torque_limits(self) -> NDArray:
+        """What drives can exert at most, (..., n): the lower of their torque limits and what their currents allow."""
+        limits = np.full(self.arm.n, np.inf) if self.saturation is None else np.asarray(self.saturation, float)
+        if self.current_limit is None:
+            return limits
+        drives = [joint.drive for joint in self.arm.joints]
+        per_ampere = np.array([abs((d.torque_constant or 1.0) * d.gear_ratio) for d in drives])
+        return np.minimum(limits, per_ampere * self.current_limit)
 
     @property
     def _matters(self) -> NDArray:
@@ -166,7 +223,27 @@ class Plant:
         """Batch axes of all that may have some, by name."""
         found = {"plant.theta": self.own_theta.shape[:-1], "plant.motor_lag": np.shape(self.motor_lag)[:-1]}
         found["plant.friction_data"] = self.own_friction.shape[:-2]
-        return found if self.saturation is None else {**found, "plant.saturation": np.shape(self.saturation)[:-1]}
+        limits = {name: np.shape(getattr(self, name))[:-1] for name in ("saturation", "current_limit")}
+        return {**found, **{f"plant.{name}": shape for name, shape in limits.items()}}
+
+    def start(self, q: NDArray, qd: NDArray) -> dict[str, NDArray]:
+        """The state of the plant's formula at rest but for positions and velocities (n,) or (lanes, n)."""
+        elastic = self.kind.elastic
+        state = {"q": q, "qd": qd, "direction": np.sign(qd), "motor": np.zeros_like(q)}
+        if elastic:
+            springs = self.springs[list(elastic)]
+            theta = self.own_theta if q.ndim == 1 else self.own_theta.reshape(-1, 10 * self.arm.n)
+            state["rotor_q"] = start_of_rotors(self.arm, elastic, springs, q, theta)
+            state["rotor_qd"] = qd[..., elastic]
+        return state
+
+    def at_encoders(self, state: Mapping[str, NDArray]) -> tuple[NDArray, NDArray]:
+        """Positions and velocities (..., n) where encoders sit."""
+        kind = self.kind
+        if not kind.motor_encoders:
+            return state["q"], state["qd"]
+        q, qd = (at_encoders(kind.elastic, state[name], state[f"rotor_{name}"]) for name in ("q", "qd"))
+        return q, qd
 
     def wrenches(self, t: NDArray) -> NDArray:
         """The wrench at times (T,): (T, 6)."""

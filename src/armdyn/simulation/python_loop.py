@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law, Reference, Values
-from armdyn.errors import SimulationError
+from armdyn.errors import ModelError, SimulationError
 from armdyn.simulation.loop import plant_rollout
 from armdyn.simulation.payload import after_grip
 from armdyn.simulation.record import RUNAWAY, Record, outputs_of
 from armdyn.simulation.schedule import Schedule
-from armdyn.simulation.sensors import Instruments
+from armdyn.simulation.sensing import Instruments
 
 if TYPE_CHECKING:
     from armdyn.simulation.adaptive_steps import AdaptiveRun
@@ -44,15 +44,22 @@ class Run:
         inputs |= {name: self.rows[name][:, :-1] for name in states}
         outputs = {name: rows[:, 1:] if name in states else rows for name, rows in self.rows.items()}
         self.period = rollout.bind_in_parts(inputs, outputs, clock.substeps)
+        start = self.plant.start(q0, qd0)
         for name in states:
-            self.rows[name][0, 0] = {"q": q0, "qd": qd0, "direction": np.sign(qd0)}.get(name, 0.0)
-        self.q, self.qd = self.rows["q"][0], self.rows["qd"][0]
+            self.rows[name][0, 0] = start[name]
+        self.q, self.qd, self._kind = self.rows["q"][0], self.rows["qd"][0], self.plant.kind
+
+    def at_encoders(self, step: int) -> tuple[NDArray, NDArray]:
+        """Positions and velocities (n,) where encoders sit."""
+        if not self._kind.motor_encoders:
+            return self.q[step].copy(), self.qd[step].copy()
+        return self.plant.at_encoders({name: rows[0, step] for name, rows in self.rows.items() if name != "tau"})
 
     def set_theta(self, step: int, theta: NDArray, blow: bool) -> None:
         """Change what the arm carries from a step on."""
         if blow:
-            rotors, q, qd = self.plant.kind.rotors, self.q[step], self.qd[step]
-            self.qd[step] = after_grip(self.plant.arm, q, qd, self.theta, theta, rotors)
+            q, qd, kind = self.q[step], self.qd[step], self._kind
+            self.qd[step] = after_grip(self.plant.arm, q, qd, self.theta, theta, kind.rotors, kind.elastic)
         self.theta = theta
         self._theta[:] = theta
 
@@ -94,6 +101,8 @@ def _make_run(schedule: Schedule, q0: NDArray, qd0: NDArray, tolerance: float | 
     if schedule.plant.engine == "armdyn":
         if tolerance is None:
             return Run(schedule, q0, qd0)
+        if schedule.plant.kind.elastic:
+            raise ModelError("simulate: tolerance: adaptive steps are for rigid joints; leave elasticity out")
         from armdyn.simulation.adaptive_steps import AdaptiveRun
 
         return AdaptiveRun(schedule, q0, qd0, tolerance)
@@ -122,7 +131,7 @@ def _samples(
             run.set_theta(at, *changes[at])
         if k % LOOK_EVERY == 0 and not np.abs(run.qd[at]).max() < RUNAWAY:
             return
-        q, qd = run.q[at].copy(), run.qd[at].copy()
+        q, qd = run.at_encoders(at)
         u = call(k, q, qd) if instruments is None else call(k, *instruments.read(q, qd))
         if u.shape != old.shape or not np.isfinite(u).all():
             _complain(schedule, k, u)

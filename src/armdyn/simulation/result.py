@@ -42,7 +42,8 @@ class SimulationResult:
     q_ref, qd_ref, qdd_ref : ndarray, shape (T, n)
         The reference.
     states : mapping of str to ndarray, shape (..., T, ...)
-        The controller's own state, by name.
+        The controller's own state, by name, and what else the plant has: `rotor_q`, `rotor_qd` of elastic joints
+        (counted at the joint), `motor` (lagging torques), `direction` of sliding.
     diverged : ndarray, shape (...)
         When a run left all bounds [s], NaN if it did not.
     complete : bool
@@ -82,6 +83,17 @@ class SimulationResult:
     def error(self) -> NDArray:
         """Tracking error q_ref - q, (..., T, n)."""
         return self.q_ref - self.q
+
+    @property
+    def currents(self) -> NDArray:
+        """Motor currents [A], (..., T, n), by the drives' torque constants and gears; NaN without a constant."""
+        from armdyn.dynamics.drive import transmission_matrix
+
+        if self.arm is None:
+            raise ArmdynError("currents: a result read from a file has no arm; multiply torques by hand")
+        constants = [joint.drive.torque_constant or np.nan for joint in self.arm.joints]
+        at_motors = np.linalg.solve(transmission_matrix(self.arm).T, np.moveaxis(self.tau, -1, -2))
+        return np.moveaxis(at_motors, -1, -2) / constants
 
     @cached_property
     def metrics(self) -> Metrics:

@@ -136,7 +136,9 @@ class Schedule:
         if kind.lag:
             data["decay"] = _lanes(decays(np.asarray(plant.motor_lag), self.clock.h), 2)
         if kind.saturation:
-            data["limit"] = _lanes(np.asarray(plant.saturation, float), 1)
+            data["limit"] = _lanes(plant.torque_limits, 1)
+        if kind.elastic:
+            data["springs"] = plant.springs[list(kind.elastic)][None, None]
         return {name: np.array(array, order="C") for name, array in data.items()}
 
     def spans(self) -> Iterator[tuple[int, int, NDArray, bool]]:

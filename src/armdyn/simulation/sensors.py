@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError, shown
 from armdyn.simulation.result import SimulationResult
+from armdyn.simulation.sensing import FINEST, quantised
+
+RIPPLE_WAVES = 12
+Numbers: TypeAlias = Any  # a float, or numbers of all joints; an array or a float once built
+PER_JOINT = ("resolution", "q_noise", "qd_noise", "tau_noise", "ripple")
 
 
 @dataclass(frozen=True)
 class Sensors:
-    """Instruments of an arm; zero means perfect. The same numbers serve all joints.
+    """Instruments of an arm; zero means perfect.
 
     Parameters
     ----------
-    resolution : float
-        Step of the encoders at the joint [rad or m].
-    q_noise, qd_noise, tau_noise : float
+    resolution : float or array_like, shape (n,)
+        Step of the encoders at the joint [rad or m]; zero for analog ones (LVDT, resolver, potentiometer).
+    q_noise, qd_noise, tau_noise : float or array_like, shape (n,)
         Standard deviations of positions before quantisation, velocities and torques (analog signals).
     difference : bool
         Velocities from differences of measured positions instead of a tachometer.
-    ripple : float
+    ripple : float or array_like, shape (n,)
         Amplitude of torque ripple as a part of the torque, twelve waves a turn of the joint.
     delay : int
         Age of what the controller sees, in samples.
@@ -35,12 +39,12 @@ class Sensors:
         Standard deviation of time stamps in a log [s].
     """
 
-    resolution: float = 0.0
-    q_noise: float = 0.0
-    qd_noise: float = 0.0
-    tau_noise: float = 0.0
+    resolution: Numbers = 0.0
+    q_noise: Numbers = 0.0
+    qd_noise: Numbers = 0.0
+    tau_noise: Numbers = 0.0
     difference: bool = False
-    ripple: float = 0.0
+    ripple: Numbers = 0.0
     delay: int = 0
     lost: float = 0.0
     doubled: float = 0.0
@@ -49,32 +53,51 @@ class Sensors:
     def __post_init__(self) -> None:
         for f in fields(self):
             value = getattr(self, f.name)
-            if f.name != "difference" and not (isinstance(value, int | float | np.number) and 0 <= value < np.inf):
+            if f.name in PER_JOINT:
+                object.__setattr__(self, f.name, _per_joint(f.name, value))
+            elif f.name != "difference" and not (isinstance(value, int | float | np.number) and 0 <= value < np.inf):
                 raise ShapeError(f"Sensors: {f.name}: expected a number >= 0, got {shown(value)}")
         if not (self.lost < 1 and self.doubled <= 1):
             raise ShapeError("Sensors: expected probabilities below 1")
         if self.delay != int(self.delay):
             raise ShapeError(f"Sensors: delay: expected a whole number of samples, got {self.delay}")
 
+    def check_size(self, n: int) -> None:
+        """Complain about numbers for other than n joints."""
+        for name in PER_JOINT:
+            if np.shape(getattr(self, name)) not in ((), (n,)):
+                raise ShapeError(f"Sensors: {name}: expected one number or {n}, got {np.shape(getattr(self, name))}")
+
+    @property
+    def smooth(self) -> Sensors:
+        """The same without what has no derivative or comes by chance: late, and differentiated if these are."""
+        return Sensors(delay=self.delay, difference=self.difference)
+
+    def resolutions(self, n: int) -> NDArray:
+        """Steps of n encoders that numbers can be divided by."""
+        step = np.broadcast_to(np.asarray(self.resolution, float), n)
+        return np.where(step > 0, step, FINEST)
+
     def position(self, q: NDArray, rng: np.random.Generator) -> NDArray:
         """What encoders show of positions."""
-        q = q + self.q_noise * rng.standard_normal(q.shape) if self.q_noise else q
-        return np.round(q / self.resolution) * self.resolution if self.resolution else q
+        q = q + self.q_noise * rng.standard_normal(q.shape) if np.any(self.q_noise) else q
+        return quantised(q, self.resolutions(q.shape[-1])) if np.any(self.resolution) else q
 
     def torque(self, q: NDArray, tau: NDArray, rng: np.random.Generator) -> NDArray:
         """What current sensors show of torques."""
-        if self.ripple:
+        if np.any(self.ripple):
             tau = tau * (1 + self.ripple * np.sin(RIPPLE_WAVES * q))
-        return tau + self.tau_noise * rng.standard_normal(tau.shape) if self.tau_noise else tau
+        return tau + self.tau_noise * rng.standard_normal(tau.shape) if np.any(self.tau_noise) else tau
 
     def velocity(self, qd: NDArray, rng: np.random.Generator) -> NDArray:
         """What tachometers show."""
-        return qd + self.qd_noise * rng.standard_normal(qd.shape) if self.qd_noise else qd
+        return qd + self.qd_noise * rng.standard_normal(qd.shape) if np.any(self.qd_noise) else qd
 
     def record(self, result: SimulationResult, seed: int | None = 0) -> Recording:
         """A run as these instruments would have logged it; the same for the same seed."""
         if result.batch:
             raise ShapeError("record: a log holds one run; select one of the batch first")
+        self.check_size(result.n)
         rng, t = np.random.default_rng(seed), result.t
         q, qd = self.position(result.q, rng), result.qd
         if self.difference:
@@ -86,32 +109,14 @@ class Sensors:
         return Recording(stamps[rows], q[rows], qd[rows], tau[rows])
 
 
-RIPPLE_WAVES = 12
-
-
-class Instruments:
-    """Sensors at work in a loop: what the controller sees at each sample."""
-
-    def __init__(self, sensors: Sensors, period: float, seed: int | None) -> None:
-        self.sensors, self.period = sensors, period
-        self._rng = np.random.default_rng(seed)
-        self._past: deque[tuple[NDArray, NDArray]] = deque(maxlen=int(sensors.delay) + 1)
-        self._last: NDArray | None = None
-
-    def read(self, q: NDArray, qd: NDArray) -> tuple[NDArray, NDArray]:
-        """Positions and velocities as measured at the next sample."""
-        s, rng = self.sensors, self._rng
-        if not (self._past and s.lost and rng.random() < s.lost):
-            seen = s.position(q, rng)
-            if s.difference:
-                speed = np.zeros_like(seen) if self._last is None else (seen - self._last) / self.period
-            else:
-                speed = qd
-            self._last = seen
-            self._past.append((seen, s.velocity(speed, rng)))
-        else:
-            self._past.append(self._past[-1])
-        return self._past[0]
+def _per_joint(name: str, value: Any) -> Any:
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    if array.ndim > 1 or not (np.isfinite(array) & (array >= 0)).all():
+        raise ShapeError(f"Sensors: {name}: expected a number >= 0, or one a joint, got {shown(value)}")
+    return array if array.ndim else float(array)
 
 
 class Recording(NamedTuple):

@@ -13,12 +13,14 @@ from armdyn.control.protocol import Law
 from armdyn.errors import ArmdynWarning, ShapeError, SimulationError, shown
 from armdyn.model.arm import Arm
 from armdyn.simulation.batch import run_batch
+from armdyn.simulation.elasticity import check_steps
 from armdyn.simulation.plant import Plant
 from armdyn.simulation.python_loop import run_python
 from armdyn.simulation.record import Record
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.schedule import Schedule, make_clock
-from armdyn.simulation.sensors import Instruments, Sensors
+from armdyn.simulation.sensing import Instruments
+from armdyn.simulation.sensors import Sensors
 from armdyn.trace.kernel import check_threads, default_threads
 from armdyn.trajectory.protocol import JointMotion
 
@@ -74,7 +76,7 @@ def simulate(
     sensors : Sensors, optional
         What stands between the arm and the controller.
     seed : int, optional
-        Of the sensors' noise; the same seed gives the same run.
+        Of the sensors' noise; the same seed gives the same run. Run k of a batch has the noise of `seed + k`.
     every : int
         Keep one sample in so many.
     hold : bool
@@ -116,6 +118,8 @@ def simulate(
     motion, duration = _reference(reference, duration, hold, n)
     clock = make_clock(rate, duration, substeps, delay)
     _check_whole(every, "every")
+    if sensors is not None:
+        sensors.check_size(n)
     if tolerance is not None and not (isinstance(tolerance, int | float | np.number) and 0 < tolerance < 1):
         raise ShapeError(f"simulate: expected a tolerance between 0 and 1, got {shown(tolerance)}")
     wanted = motion(np.arange(clock.steps + 1) * clock.h)
@@ -123,24 +127,25 @@ def simulate(
     if isinstance(controller, Law):
         schedule = schedule.for_law(controller)
     start, batch = _start(schedule, controller, q0, qd0)
+    if plant.kind.elastic and plant.elasticity is not None:
+        check_steps(plant.arm, plant.elasticity, start[0][0], plant.own_theta.reshape(-1, 10 * n)[0], clock.h)
     threads = default_threads() if threads is None else check_threads(threads)
 
     def report(step: int) -> None:
         if progress is not None:
             progress(step / clock.steps)
 
-    compiled = isinstance(controller, Law) and native and sensors is None
-    compiled = compiled and tolerance is None and plant.engine == "armdyn"
+    compiled = isinstance(controller, Law) and native and tolerance is None and plant.engine == "armdyn"
     notes = []
     if check and isinstance(controller, Law):
         from armdyn.simulation.stability import expected_instability
 
-        if trouble := expected_instability(schedule, controller):
+        if trouble := expected_instability(schedule, controller, sensors):
             warnings.warn(trouble, ArmdynWarning, stacklevel=2)
             notes.append(trouble)
     if not compiled and batch:
         raise ShapeError(
-            "simulate: a batch of runs needs a control law without sensors on armdyn's own engine; "
+            "simulate: a batch of runs needs a control law, fixed steps and armdyn's own engine; "
             "call simulate once a run"
         )
 
@@ -148,9 +153,9 @@ def simulate(
         return _result(schedule, record, wanted, batch, every, name, notes)
 
     if compiled:
-        record = run_batch(schedule, controller, *start, every, threads, report)
+        record = run_batch(schedule, controller, *start, every, threads, report, sensors, seed)
     else:
-        instruments = None if sensors is None else Instruments(sensors, clock.period, seed)
+        instruments = None if sensors is None else Instruments(sensors, clock.period, clock.samples, n, seed)
         try:
             record = run_python(schedule, controller, start[0][0], start[1][0], every, instruments, report, tolerance)
         except SimulationError as error:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from armdyn.control.protocol import Law
 from armdyn.simulation.batch import Loop
 from armdyn.simulation.schedule import Schedule
+from armdyn.simulation.sensors import Sensors
 
 # Instants of the reference that are looked at.
 POINTS = 9
@@ -52,13 +53,13 @@ class PeriodMap(NamedTuple):
         return float(self.radius[k]), float(self.t[k]), int(self.rows[np.argmax(mode)])
 
 
-def period_map(schedule: Schedule, law: Law, points: int = POINTS) -> PeriodMap:
+def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None, points: int = POINTS) -> PeriodMap:
     """The linearised loop of an unbatched law, one period of the controller a step.
 
-    `schedule` holds the law's channels (`schedule.for_law(law)`).
+    `schedule` holds the law's channels (`schedule.for_law(law)`); of the sensors, delay and differences matter.
     """
     clock, n = schedule.clock, schedule.plant.arm.n
-    loop = Loop(schedule, law, 1)
+    loop = Loop(schedule, law, sensors)
     theta = schedule.plant.own_theta.reshape(-1, 10 * n)[:1].copy()
     rollout = loop.rollout(theta)
     samples = np.unique(np.linspace(0, clock.samples - 1, min(points, clock.samples)).astype(int))
@@ -82,7 +83,12 @@ def period_map(schedule: Schedule, law: Law, points: int = POINTS) -> PeriodMap:
     with np.errstate(invalid="ignore", over="ignore"):
         jacobian = (ends[:, 0] - ends[:, 1]).swapaxes(-1, -2) / (2 * DISTURBANCE)
     jacobian = np.clip(np.nan_to_num(jacobian, nan=LARGEST), -LARGEST, LARGEST)
-    joints = [np.full(int(np.prod(shape)), -1) if "." in name else np.arange(n) for name, shape in states.items()]
+    elastic = np.array(loop.kind.elastic, int)
+    moving = {"rotor_q": elastic, "rotor_qd": elastic}
+    joints = [
+        np.full(int(np.prod(shape)), -1) if "." in name else moving.get(name, np.arange(n))
+        for name, shape in states.items()
+    ]
     return PeriodMap(samples * clock.period, jacobian, np.concatenate(joints))
 
 
@@ -115,14 +121,15 @@ def _disturb(rows: dict[str, NDArray], points: int, z: int) -> None:
         first += flat.shape[-1]
 
 
-def expected_instability(schedule: Schedule, law: Law) -> str | None:
+def expected_instability(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> str | None:
     """One sentence if the loop is unstable about its reference, None if it is not or is one of a batch."""
+    sensors = sensors.smooth if sensors is not None and (sensors.delay or sensors.difference) else None
     batched = any(value.ndim > len(law.core_shape(name)) for name, value in law.params.items())
-    if batched or schedule.plant.own_theta.ndim > 1 or schedule.clock.samples < 2:
+    if batched or any(schedule.plant.batches.values()) or schedule.clock.samples < 2:
         return None
     period, names = schedule.clock.period, schedule.plant.arm.joint_names
-    found = period_map(schedule, law)
-    own = np.min([by * np.log(period_map(schedule.at_rate(by), law).radius) for by in HIGHER], axis=0)
+    found = period_map(schedule, law, sensors)
+    own = np.min([by * np.log(period_map(schedule.at_rate(by), law, sensors).radius) for by in HIGHER], axis=0)
     to_blame = np.log(found.radius) > 1.5 * np.maximum(own, 0.0) + GROWTH * period
     if not to_blame.any():
         return None

@@ -1,0 +1,162 @@
+"""What a controller sees through its sensors: one formula for arrays, sample by sample, and for kernels.
+
+A reading is quantised and noisy; a line of the last `delay + 1` readings makes it late; a lost reading repeats the
+one before. Noise is drawn beforehand, one stream a run, so that every path sees the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ShapeError, shown
+
+if TYPE_CHECKING:
+    from armdyn.simulation.sensors import Sensors
+
+# Stands for perfect encoders next to quantised ones: dividing and rounding by a power of two this small changes no bit.
+FINEST = 2.0**-600
+
+
+class Sensing(NamedTuple):
+    """Which errors readings have; all else is folded away."""
+
+    noisy: bool
+    quantised: bool
+    difference: bool
+    lossy: bool
+    delay: int
+
+    @classmethod
+    def of(cls, sensors: Sensors) -> Sensing:
+        """The kind of given sensors."""
+        noisy = bool(np.any(sensors.q_noise) or np.any(sensors.qd_noise))
+        quantised = bool(np.any(sensors.resolution))
+        return cls(noisy, quantised, bool(sensors.difference), sensors.lost > 0, int(sensors.delay))
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Names of what readings depend on besides the truth, each (n,): late readings, the last fresh position."""
+        past = [f"{what}{k}" for k in range(self.delay + 1) for what in ("q", "qd")]
+        return (*(past if self.remembers else ()), *(("last",) if self.difference else ()))
+
+    @property
+    def remembers(self) -> bool:
+        """Whether readings are kept."""
+        return self.delay > 0 or self.lossy
+
+
+class Draw(NamedTuple):
+    """What chance does to one reading: noise (n,) of positions and velocities, 1 if it is lost."""
+
+    q: Any = 0.0
+    qd: Any = 0.0
+    lost: Any = 0.0
+
+
+def quantised(q: Any, resolution: Any, floor: Callable[[Any], Any] = np.floor) -> Any:
+    """The nearest mark of an encoder."""
+    return floor(q / resolution + 0.5) * resolution
+
+
+def reading(
+    kind: Sensing,
+    memory: dict[str, Any],
+    truth: tuple[Any, Any],
+    draw: Draw,
+    resolution: Any,
+    period: Any,
+    floor: Callable[[Any], Any] = np.floor,
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Position and velocity as the controller sees them at a sample, and what is remembered of them."""
+    q, qd = truth
+    if kind.noisy:
+        q = q + draw.q
+    if kind.quantised:
+        q = quantised(q, resolution, floor)
+    after: dict[str, Any] = {}
+    if kind.difference:
+        qd = (q - memory["last"]) / period
+        after["last"] = q if not kind.lossy else draw.lost * memory["last"] + (1 - draw.lost) * q
+    if kind.noisy:
+        qd = qd + draw.qd
+    if not kind.remembers:
+        return q, qd, after
+    seen = {"q": q, "qd": qd}
+    if kind.lossy:
+        seen = {name: draw.lost * memory[f"{name}0"] + (1 - draw.lost) * x for name, x in seen.items()}
+    for name, x in seen.items():
+        line = [x, *(memory[f"{name}{k}"] for k in range(kind.delay))]  # the newest reading first
+        after |= {f"{name}{k}": old for k, old in enumerate(line)}
+    return after[f"q{kind.delay}"], after[f"qd{kind.delay}"], after
+
+
+def first_memory(
+    kind: Sensing, truth: tuple[NDArray, NDArray], draw: Draw, resolution: NDArray, period: float
+) -> dict[str, NDArray]:
+    """The memory before the first sample, as if its reading had been there for ever; a difference is then zero."""
+    fresh, zero = kind._replace(delay=0, lossy=False), np.zeros_like(truth[0])
+    q = reading(fresh._replace(difference=False), {}, truth, draw, resolution, period)[0]
+    qd = reading(fresh, {"last": q}, truth, draw, resolution, period)[1]
+    return {name: (qd if name.startswith("qd") else q) + zero for name in kind.states}
+
+
+class Chance:
+    """Streams of random numbers, one a run: run k of a batch has the seed of the first plus k."""
+
+    def __init__(self, sensors: Sensors, n: int, runs: int, seed: Any) -> None:
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
+            raise ShapeError(f"simulate: seed: expected a whole number >= 0 or None, got {shown(seed)}")
+        self.kind, self.n, self._lost = Sensing.of(sensors), n, sensors.lost
+        self._scale = np.stack([np.broadcast_to(x, n) for x in (sensors.q_noise, sensors.qd_noise)])
+        streams = [np.random.default_rng(None if seed is None else seed + k).spawn(2) for k in range(runs)]
+        self._noise, self._loss = ([stream[i] for stream in streams] for i in range(2))
+
+    def noise(self, count: int) -> NDArray:
+        """Noise of the next `count` samples, (runs, count, 2, n)."""
+        return self._scale * np.stack([rng.standard_normal((count, 2, self.n)) for rng in self._noise])
+
+    def lost(self, count: int) -> NDArray:
+        """1 where one of the next `count` samples is lost, (runs, count, 1)."""
+        return np.stack([(rng.random((count, 1)) < self._lost).astype(float) for rng in self._loss])
+
+    def draws(self, count: int) -> dict[str, NDArray]:
+        """What of both there is."""
+        kind = self.kind
+        return {
+            **({"noise": self.noise(count)} if kind.noisy else {}),
+            **({"lost": self.lost(count)} if kind.lossy else {}),
+        }
+
+
+def first_draw(draws: dict[str, NDArray]) -> Draw:
+    """What chance does at the first of the drawn samples, arrays (runs, n); a first reading is never lost."""
+    noise = draws.get("noise")
+    return Draw() if noise is None else Draw(noise[:, 0, 0], noise[:, 0, 1])
+
+
+class Instruments:
+    """Sensors at work in a loop of one run: what the controller sees at each sample."""
+
+    def __init__(self, sensors: Sensors, period: float, samples: int, n: int, seed: Any) -> None:
+        self.kind, self.period = Sensing.of(sensors), period
+        self.resolution = sensors.resolutions(n)
+        self._draws = Chance(sensors, n, 1, seed).draws(samples)
+        self._memory: dict[str, Any] | None = None
+        self._at = 0
+
+    def read(self, q: NDArray, qd: NDArray) -> tuple[NDArray, NDArray]:
+        """Positions and velocities (n,) as measured at the next sample."""
+        kind, k, truth = self.kind, self._at, (q, qd)
+        if self._memory is None:
+            draw = Draw(*(np.ravel(x) for x in first_draw(self._draws)))
+            self._memory = first_memory(kind, truth, draw, self.resolution, self.period)
+        noise = self._draws["noise"][0, k] if kind.noisy else (0.0, 0.0)
+        lost = self._draws["lost"][0, k, 0] if kind.lossy else 0.0
+        draw = Draw(noise[0], noise[1], lost)
+        q, qd, self._memory = reading(kind, self._memory, truth, draw, self.resolution, self.period)
+        self._at += 1
+        return q, qd
