@@ -12,11 +12,13 @@ CASES = {
     "eindhoven-1987": "eindhoven",
     "lu-meng-1993": "lu_meng",
     "vukobratovic-1979": "vukobratovic",
+    "ece470": "ece470",
 }
 ABOUT = {
     "eindhoven-1987": "the two-link arm linearised, and regulated about a motion while its load changes",
     "lu-meng-1993": "regressor of a planar arm; two adaptive laws on a four-joint PUMA, their gains and their cost",
     "vukobratovic-1979": "the tip of a three-member arm goes straight up: torques and trajectories",
+    "ece470": "rotations, kinematics, feedback linearisation and adaptive control",
 }
 
 
