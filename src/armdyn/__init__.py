@@ -12,6 +12,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "armdyn.control.natural_slotine_li": ("NaturalSlotineLi",),
+    "armdyn.control.projected_slotine_li": ("ProjectedSlotineLi",),
+    "armdyn.control.composite": ("CompositeSlotineLi",),
+    "armdyn.control.concurrent": ("ConcurrentSlotineLi",),
     "armdyn.control.tip_space": ("Impedance", "OperationalSpace", "resolved_rate"),
     "armdyn.simulation.mismatch_study": ("mismatch_study",),
     "armdyn.simulation.compare": ("Comparison", "compare"),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.adaptation_gains import adaptation_gains
+from armdyn.control.composite import CompositeSlotineLi
 from armdyn.control.computed_torque import ComputedTorque
+from armdyn.control.concurrent import ConcurrentSlotineLi
 from armdyn.control.craig import Craig
 from armdyn.control.disturbance_observer import DisturbanceObserver
 from armdyn.control.feedforward import FeedforwardPD
@@ -16,17 +20,23 @@ from armdyn.control.gravity_pd import GravityPD
 from armdyn.control.integral import pid
 from armdyn.control.lqr import TrajectoryLQR
 from armdyn.control.modified_slotine_li import ModifiedSlotineLi
+from armdyn.control.natural_slotine_li import NaturalSlotineLi
 from armdyn.control.pd import PD
+from armdyn.control.projected_slotine_li import ProjectedSlotineLi
 from armdyn.control.protocol import Law
 from armdyn.control.slotine_li import SlotineLi
+from armdyn.control.tip_space import Impedance, OperationalSpace
 from armdyn.control.unknowns import adapt
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.dynamics.regressor_split import unknown_mass, unknown_payload
+from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion
 
 # Time in which adaptive laws learn what shows in the motion [s].
 LEARNING_TIME = 0.5
+# Mobility of the tip [1/kg or 1/(kg m²)] below which it cannot move along an axis.
+IMMOBILE = 1e-6
 # Friction that adaptive laws do not know.
 FRICTION = ("viscous", "coulomb", "asymmetry")
 
@@ -57,8 +67,23 @@ def designs(arm: Arm, motion: JointMotion, bandwidth: float, rate: float) -> dic
         "computed torque": FrictionFeedforward(computed),
         "computed torque + observer": FrictionFeedforward(DisturbanceObserver(computed, 2 * bandwidth)),
         "LQR(t)": _regulator(arm, bandwidth, rate, kp),
+        **{name: FrictionFeedforward(law) for name, law in tip_designs(arm, q, bandwidth).items()},
     }
     return {**fixed, **adaptive_designs(arm, motion, bandwidth)}
+
+
+def tip_designs(arm: Arm, q: NDArray, bandwidth: float) -> dict[str, Law]:
+    """Laws of the tip's position; orientations would be singular wherever a wrist is stretched."""
+    w = 2 * np.pi * bandwidth
+    task: dict[str, Any] = {"task": "position", "posture": w}
+    J = jacobian(arm, q)
+    mobility = np.diagonal(J @ np.linalg.solve(augmented_mass_matrix(arm, q), J.T))
+    # Springs for the inertia that the tip shows along each axis; none where it cannot move.
+    inertia = np.where(mobility > IMMOBILE, 1 / np.maximum(mobility, IMMOBILE), 0.0)
+    return {
+        "operational space": OperationalSpace.from_bandwidth(arm, bandwidth, **task),
+        "impedance": Impedance(arm, inertia * w**2, 2 * inertia * w, **task),
+    }
 
 
 def adaptive_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str, Law]:
@@ -68,11 +93,18 @@ def adaptive_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[st
     inertia = np.diagonal(M)
     unknowns = adapt(unknown_payload(arm), FRICTION)
     gain = adaptation_gains(unknowns, *motion, w * inertia, LEARNING_TIME)
-    # Craig's law needs an invertible M_hat: of the load it adapts the mass alone, which stays positive.
+    plain = (unknowns, w, w * inertia)
+    # Craig's law needs an invertible M_hat, and records take room: these adapt the load's mass alone, kept positive.
     mass = adapt(unknown_mass(arm, (0.0, 0.0, 0.0)), FRICTION)
+    mass_gain = adaptation_gains(mass, *motion, w * inertia, LEARNING_TIME)
     positive = np.where(np.arange(mass.count) == 0, 0.0, -np.inf)
     return {
-        "Slotine-Li": SlotineLi(unknowns, w, w * inertia, gain),
+        "Slotine-Li": SlotineLi(*plain, gain),
+        "composite Slotine-Li": CompositeSlotineLi(*plain, gain),
+        "concurrent Slotine-Li": ConcurrentSlotineLi(mass, w, w * inertia, mass_gain, lower=positive),
+        # At a load of 1 kg both learn masses as fast as the others.
+        "natural Slotine-Li": NaturalSlotineLi(*plain, gain[0], gain),
+        "projected Slotine-Li": ProjectedSlotineLi(*plain, gain[0], gain),
         "modified Slotine-Li": ModifiedSlotineLi(unknowns, w, gain),
         # A slow error Y phi leaves e' + psi e = M^-1 Y phi / w, and M^-1 stands in the update once more.
         "Craig": Craig(mass, w**2, 2 * w, w, adaptation_gains(mass, *motion, w * M @ M, LEARNING_TIME), lower=positive),

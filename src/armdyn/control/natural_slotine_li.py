@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from armdyn.control.adaptive import ADAPTATION_SHAPES, MOTION_SHAPES, Adaptive, adapted
+from armdyn.control.body import BODY, assembled, gram, is_body, parameters, pseudo_inertia, small_ball
 from armdyn.control.gains import gain_matrix
 from armdyn.control.lyapunov import Lyapunov, parameter_energy, quadratic
 from armdyn.control.model import MODEL_SHAPES
@@ -20,40 +20,8 @@ from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ShapeError
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.spatial import inertia as inertial
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
-
-BODY = inertial.SIZE
-
-
-def pseudo_inertia(phi: ArrayLike) -> NDArray:
-    """Pseudo-inertia matrices (..., 4, 4) of bodies (..., 10); positive definite for possible ones."""
-    return np.einsum("...k,kij->...ij", np.asarray(phi, float), _basis())
-
-
-@cache
-def _basis() -> NDArray:
-    """E (10, 4, 4) with P(phi) = sum phi_k E_k, the integral of [r; 1] [r; 1]' dm (Wensing et al. 2018)."""
-    E = np.zeros((BODY, 4, 4))
-    E[0, 3, 3] = 1.0
-    for i in range(3):
-        E[1 + i, i, 3] = E[1 + i, 3, i] = 1.0
-    for name, (i, j) in {
-        "Ixx": (0, 0),
-        "Ixy": (0, 1),
-        "Iyy": (1, 1),
-        "Ixz": (0, 2),
-        "Iyz": (1, 2),
-        "Izz": (2, 2),
-    }.items():
-        k = inertial.NAMES.index(name)
-        if i == j:
-            E[k, :3, :3] = np.eye(3) / 2
-            E[k, i, i] = -0.5  # tr(I) / 2 - I
-        else:
-            E[k, i, j] = E[k, j, i] = -1.0
-    return E
 
 
 def natural_step(phi: Symbol, rate: Symbol, step: Symbol) -> Symbol:
@@ -61,21 +29,10 @@ def natural_step(phi: Symbol, rate: Symbol, step: Symbol) -> Symbol:
 
     (1 + step P B / 2) P (1 + step B P / 2) agrees with it to first order and is positive definite, as P is.
     """
-    E = _basis()
-    gram = np.einsum("kij,lij->kl", E, E)
-    c = ca.mtimes(ca.DM(np.linalg.inv(gram)), rate)
-    P = _sum(phi, E)
-    half = ca.SX.eye(4) + step / 2 * ca.mtimes(P, _sum(c, E))
-    after = ca.mtimes([half, P, half.T])
-    back = np.einsum("kl,lij->kij", np.linalg.inv(gram), E)
-    return ca.vertcat(*(ca.sum1(ca.sum2(ca.DM(back[k]) * after)) for k in range(BODY)))
-
-
-def _sum(x: Symbol, E: NDArray) -> Symbol:
-    total = ca.SX.zeros(4, 4)
-    for k in range(BODY):
-        total = total + x[k] * ca.sparsify(ca.DM(E[k]))
-    return total
+    P = assembled(phi)
+    B = assembled(ca.mtimes(ca.DM(np.linalg.inv(gram())), rate))
+    half = ca.SX.eye(4) + step / 2 * ca.mtimes(P, B)
+    return parameters(ca.mtimes([half, P, half.T]))
 
 
 @traced(
@@ -163,11 +120,10 @@ class NaturalSlotineLi(Adaptive):
     leak: ArrayLike = 0.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.unknowns, Unknowns) and not _is_body(self.unknowns):
+        if isinstance(self.unknowns, Unknowns) and not is_body(self.unknowns):
             raise ShapeError("NaturalSlotineLi: expected adapt(unknown_payload(arm), ...), whose load is a body")
         if self.start is None:
-            ball = 0.1 * 0.4 * 0.05**2
-            body = np.array([0.1, 0, 0, 0, ball, 0, ball, 0, 0, ball]) if self.body is None else np.asarray(self.body)
+            body = small_ball() if self.body is None else np.asarray(self.body, float)
             object.__setattr__(self, "start", np.concatenate([body, self.unknowns.phi[BODY:]]))
         self._prepare()
         checked(self, "natural_gain")
@@ -204,7 +160,3 @@ class NaturalSlotineLi(Adaptive):
         others = parameter_energy(phi[..., BODY:], true[BODY:], np.asarray(self.gain)[BODY:])
         V = quadratic(augmented_mass_matrix(plant, run.q), s) / 2 + divergence / self.natural_gain + others
         return Lyapunov(V, -quadratic(k, s), np.full(len(V), np.linalg.eigvalsh(k + k.T).min() / 2))
-
-
-def _is_body(unknowns: Unknowns) -> bool:
-    return unknowns.S.shape[1] == BODY and unknowns.names[:BODY] == tuple(f"{name} of load" for name in inertial.NAMES)

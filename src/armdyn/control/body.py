@@ -1,0 +1,87 @@
+"""A body's ten parameters as its pseudo-inertia, positive definite for possible bodies (Wensing et al. 2018).
+
+P(phi) = sum phi_k E_k, the integral of [r; 1] [r; 1]' dm
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.unknowns import Unknowns
+from armdyn.kinematics.motion import Symbol
+from armdyn.spatial import inertia as inertial
+from armdyn.trace.symbols import ca
+
+BODY = inertial.SIZE
+# Sweeps of Jacobi's method: it converges quadratically, 4x4 matrices are diagonal to round-off after five.
+SWEEPS = 5
+
+
+@cache
+def units() -> NDArray:
+    """E (10, 4, 4)."""
+    return np.array([inertial.Inertia(unit).pseudo_inertia for unit in np.eye(BODY)])
+
+
+def gram() -> NDArray:
+    """Scalar products (10, 10) of the E."""
+    return np.einsum("kij,lij->kl", units(), units())
+
+
+def pseudo_inertia(phi: ArrayLike) -> NDArray:
+    """Pseudo-inertia matrices (..., 4, 4) of bodies (..., 10)."""
+    return np.einsum("...k,kij->...ij", np.asarray(phi, float), units())
+
+
+def is_body(unknowns: Unknowns) -> bool:
+    """Whether the first ten unknowns are those of one load."""
+    return unknowns.S.shape[1] == BODY and unknowns.names[:BODY] == tuple(f"{name} of load" for name in inertial.NAMES)
+
+
+def small_ball() -> NDArray:
+    """A possible body to start from: a ball of 0.1 kg and 5 cm."""
+    moment = 0.1 * 0.4 * 0.05**2
+    return np.array([0.1, 0, 0, 0, moment, 0, moment, 0, 0, moment])
+
+
+# -- symbols ------------------------------------------------------------------------------------------------
+
+
+def assembled(x: Symbol) -> Symbol:
+    """The matrix sum x_k E_k (4, 4)."""
+    total = ca.SX.zeros(4, 4)
+    for k, unit in enumerate(units()):
+        total = total + x[k] * ca.sparsify(ca.DM(unit))
+    return total
+
+
+def parameters(P: Symbol) -> Symbol:
+    """The ten parameters of a pseudo-inertia."""
+    back = np.einsum("kl,lij->kij", np.linalg.inv(gram()), units())
+    return ca.vertcat(*(ca.sum1(ca.sum2(ca.DM(back[k]) * P)) for k in range(BODY)))
+
+
+def nearest_possible(P: Symbol, least: Symbol) -> Symbol:
+    """The symmetric matrix nearest to P (Frobenius) without eigenvalues below `least`; P itself if it has none."""
+    D, V = _diagonal(P)
+    lifted = ca.diag(ca.vertcat(*(ca.fmax(least - D[i, i], 0) for i in range(4))))
+    return P + ca.mtimes([V, lifted, V.T])
+
+
+def _diagonal(A: Symbol) -> tuple[Symbol, Symbol]:
+    """D and orthogonal V with A = V D V', by Jacobi's rotations (Golub and Van Loan 2013, section 8.5)."""
+    V = ca.SX.eye(4)
+    for _ in range(SWEEPS):
+        for i in range(3):
+            for j in range(i + 1, 4):
+                d, off = A[j, j] - A[i, i], A[i, j]
+                # tan of the smaller angle; the tiny number stands for it where there is nothing to turn.
+                t = 2 * off * ca.if_else(d < 0, -1, 1) / (ca.fabs(d) + ca.sqrt(d * d + 4 * off * off) + 1e-300)
+                c = 1 / ca.sqrt(1 + t * t)
+                G = ca.SX.eye(4)
+                G[i, i], G[j, j], G[i, j], G[j, i] = c, c, t * c, -t * c
+                A, V = ca.mtimes([G.T, A, G]), ca.mtimes(V, G)
+    return A, V
