@@ -35,6 +35,15 @@ def test_continuous_gains_are_scipys(systems):
         assert np.allclose(K[k], np.linalg.solve(R, B[k].T @ expected), rtol=1e-8, atol=1e-9)
 
 
+def test_gains_are_python_controls(systems):
+    control = pytest.importorskip("control")
+    A, B, Q, R = systems
+    for mine, theirs in ((continuous_lqr, control.lqr), (discrete_lqr, control.dlqr)):
+        K = mine(A, B, Q, R).K
+        for k in range(len(A)):
+            assert np.allclose(K[k], theirs(A[k], B[k], Q, R)[0], rtol=1e-7, atol=1e-8)
+
+
 def test_finite_horizon_is_optimal(systems):
     """The cost-to-go is the cost of the run, and any other first input costs more."""
     A, B, Q, R = systems
@@ -63,6 +72,8 @@ def test_a_long_horizon_is_an_endless_one(systems):
 
 def test_what_cannot_be_stabilised_is_refused():
     A, B, one = np.diag([2.0, 0.5]), np.array([[0.0], [1.0]]), np.eye(2)
+    with np.errstate(all="raise"), pytest.raises(ArmdynError, match="cannot be stabilised"):
+        discrete_lqr(np.diag([1e3, 0.5]), B, one, np.eye(1))  # numbers stay far from overflow
     with pytest.raises(ArmdynError, match="cannot be stabilised"):
         discrete_lqr(A, B, one, np.eye(1))
     with pytest.raises(ArmdynError, match="cannot be stabilised"):

@@ -1,4 +1,4 @@
-"""A law behind a guard: measurements that are no numbers, and torques that are too large."""
+"""A law behind a guard: measurements that are no numbers, references that jump, torques that are too large."""
 
 from __future__ import annotations
 
@@ -42,16 +42,17 @@ def held_measurement(arm: Arm, q: Any, qd: Any, q_held: Any, qd_held: Any, lost:
     return *held, ca.if_else(good, 0, ca.if_else(lost < 0, lost, lost + 1))
 
 
-@traced(tau="n", lost="1", patience="1", largest="n", returns={"tau": "n"})
-def guarded_torque(arm: Arm, tau: Any, lost: Any, patience: Any, largest: Any) -> Any:
+@traced(tau="n", lost="1", jumped="1", patience="1", largest="n", returns={"tau": "n"})
+def guarded_torque(arm: Arm, tau: Any, lost: Any, jumped: Any, patience: Any, largest: Any) -> Any:
     """Torques within limits; none where they are no numbers, or once too many measurements are lost in a row.
 
     Parameters
     ----------
     arm : Arm
     tau : array_like, shape (..., n)
-    lost, patience : array_like, shape (..., 1)
-        Samples lost in a row, and how many may be.
+    lost, jumped, patience : array_like, shape (..., 1)
+        Measurements lost and references refused in a row (negative: there was no good one yet), and how many
+        measurements may be lost.
     largest : array_like, shape (..., n)
         Largest torques.
 
@@ -59,18 +60,61 @@ def guarded_torque(arm: Arm, tau: Any, lost: Any, patience: Any, largest: Any) -
     -------
     tau : ndarray, shape (..., n)
     """
-    use = ca.logic_and(ca.logic_and(lost >= 0, lost <= patience), ca.fabs(tau) < np.inf)
+    seen = ca.logic_and(ca.logic_and(lost >= 0, lost <= patience), jumped >= 0)
+    use = ca.logic_and(seen, ca.fabs(tau) < np.inf)
     return ca.if_else(use, ca.fmax(ca.fmin(tau, largest), -largest), 0)
+
+
+@traced(
+    q_ref="n", qd_ref="n", qdd_ref="n", q_kept="n", jumped="1", jump="n", dt="",
+    returns={"q_ref": "n", "qd_ref": "n", "qdd_ref": "n", "jumped": "1"},
+)  # fmt: skip
+def held_reference(
+    arm: Arm, q_ref: Any, qd_ref: Any, qdd_ref: Any, q_kept: Any, jumped: Any, jump: Any, dt: Any
+) -> Any:
+    """The reference if it goes on from the last one, else the last position at rest, and for how many samples so.
+
+    Parameters
+    ----------
+    arm : Arm
+    q_ref, qd_ref, qdd_ref : array_like, shape (..., n)
+        What is wanted, perhaps NaN or infinite.
+    q_kept : array_like, shape (..., n)
+        The position wanted last.
+    jumped : array_like, shape (..., 1)
+        Samples refused in a row until now; negative before the first good one.
+    jump : array_like, shape (..., n)
+        How far the position may lie from what the last one and the velocity lead to [rad or m].
+    dt : float
+        Period [s].
+
+    Returns
+    -------
+    q_ref, qd_ref, qdd_ref : ndarray, shape (..., n)
+    jumped : ndarray, shape (..., 1)
+    """
+    good, near = ca.SX(1), ca.SX(1)
+    for x in (*ca.vertsplit(q_ref), *ca.vertsplit(qd_ref), *ca.vertsplit(qdd_ref)):
+        good = ca.logic_and(good, ca.fabs(x) < np.inf)  # false for NaN too
+    for x in ca.vertsplit(ca.fabs(q_ref - q_kept) - jump - ca.fabs(qd_ref) * dt):
+        near = ca.logic_and(near, x <= 0)
+    good = ca.logic_and(good, ca.logic_or(near, jumped < 0))
+    none = ca.SX.zeros(arm.n)
+    used = ca.if_else(good, q_ref, q_kept), ca.if_else(good, qd_ref, none), ca.if_else(good, qdd_ref, none)
+    return *used, ca.if_else(good, 0, ca.if_else(jumped < 0, jumped, jumped + 1))
 
 
 @dataclass(frozen=True, eq=False)
 class Guarded(Wrapped):
-    """Any law with defined behaviour when measurements fail or torques are beyond the drives.
+    """Any law with defined behaviour when measurements fail, references jump or torques are beyond the drives.
 
     * Torques are limited to `limit`.
     * A sample with NaN or infinity counts as lost: the law sees the last good measurement instead. The state `lost`
       counts how many were lost in a row, 0 while all is well.
     * After more than `patience` lost samples, and before the first good one, the torques are zero.
+    * A reference that jumps by more than `jump`, or is no number, is refused: the law is asked to rest at the last good
+      one until the reference comes back to it. The state `jumped` counts the samples refused in a row. Before the
+      first good reference the torques are zero. Channels (gain tables) are passed on as they are.
 
     Parameters
     ----------
@@ -79,12 +123,15 @@ class Guarded(Wrapped):
         Samples in a row that may be lost.
     limit : array_like, shape (n,), optional
         Largest torques; default the joints' effort limits.
+    jump : array_like, shape (n,)
+        How far a reference may be from where the last one led, between two samples [rad or m]; default any distance.
     """
 
-    own_shapes: ClassVar = {"patience": "1", "largest": "n"}
+    own_shapes: ClassVar = {"patience": "1", "largest": "n", "jump": "n"}
     law: Law
     patience: ArrayLike = 5
     limit: ArrayLike | None = None
+    jump: ArrayLike = np.inf
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -96,7 +143,11 @@ class Guarded(Wrapped):
         if not (limit > 0).all():
             raise ShapeError("Guarded: limit: expected torques > 0")
         object.__setattr__(self, "patience", patience)
+        jump = np.array(np.broadcast_to(np.asarray(self.jump, float), effort.shape))
+        if not (jump > 0).all():
+            raise ShapeError("Guarded: jump: expected distances > 0")
         object.__setattr__(self, "limit", limit)
+        object.__setattr__(self, "jump", jump)
 
     @property
     def largest(self) -> NDArray:
@@ -105,13 +156,16 @@ class Guarded(Wrapped):
 
     @property
     def own_state(self) -> dict[str, NDArray]:
-        """The last good measurement, and how many were lost since."""
+        """The last good measurement and reference, and how many of each were lost since."""
         n = self.arm.n
-        return {"q_held": np.zeros(n), "qd_held": np.zeros(n), "lost": np.full(1, -1.0)}
+        measured = {"q_held": np.zeros(n), "qd_held": np.zeros(n), "lost": np.full(1, -1.0)}
+        return {**measured, "q_kept": np.zeros(n), "jumped": np.full(1, -1.0)}
 
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample; see `held_measurement` and `guarded_torque`."""
+        """One sample; see `held_measurement`, `held_reference` and `guarded_torque`."""
         q, qd, lost = held_measurement(arm, q, qd, state["q_held"], state["qd_held"], state["lost"])
-        tau, after = self.inner(params, state, q, qd, ref, dt)
-        after |= {"q_held": q, "qd_held": qd, "lost": lost}
-        return guarded_torque(arm, tau, lost, params["patience"], params["largest"]), after
+        kept = (state["q_kept"], state["jumped"], params["jump"], dt)
+        q_ref, qd_ref, qdd_ref, jumped = held_reference(arm, ref.q, ref.qd, ref.qdd, *kept)
+        tau, after = self.inner(params, state, q, qd, Reference(q_ref, qd_ref, qdd_ref, ref.channels), dt)
+        after |= {"q_held": q, "qd_held": qd, "lost": lost, "q_kept": q_ref, "jumped": jumped}
+        return guarded_torque(arm, tau, lost, jumped, params["patience"], params["largest"]), after

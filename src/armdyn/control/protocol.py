@@ -8,6 +8,7 @@ one kernel. `arm` is the law's own model, which need not be the plant.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -32,7 +33,7 @@ class Reference(NamedTuple):
     channels: Values = {}  # noqa: RUF012 - never written to
 
 
-class Law:
+class Law(ABC):
     """Base of control laws; a law is a frozen dataclass with the field `arm`, its model.
 
     Attributes
@@ -77,6 +78,7 @@ class Law:
         """What the law wants computed beforehand for all samples of a reference, each (T, ...)."""
         return {}
 
+    @abstractmethod
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """Torques (..., n) for the next period and the state after it.
 
@@ -92,7 +94,6 @@ class Law:
         dt : float or symbol
             Period of the controller [s].
         """
-        raise NotImplementedError
 
     def __call__(self, t: float, q: ArrayLike, qd: ArrayLike, ref: Reference) -> NDArray:
         """Torques of a law without state at one instant, for laws used as plain functions."""

@@ -16,6 +16,8 @@ from armdyn.errors import ArmdynError, ShapeError
 MOST_STEPS = 60
 # Relative change of the solution at which an iteration has converged.
 CONVERGED = 1e-13
+# Entries that only systems without a stabilising solution reach; products of three do not overflow yet.
+BEYOND = 1e100
 
 
 class Regulator(NamedTuple):
@@ -55,17 +57,18 @@ def discrete_lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Regu
     A, B, Q, R = _checked(A, B, Q, R, "discrete_lqr")
     one = np.eye(A.shape[-1])
     E, G, P = A, B @ np.linalg.solve(R, _t(B)), np.broadcast_to(Q, A.shape)
-    with np.errstate(over="ignore", invalid="ignore"):  # what cannot be stabilised grows beyond bounds: see below
-        for _ in range(MOST_STEPS):
-            # One pass of each makes k steps of the horizon 2 k.
-            inverse = np.linalg.inv(one + G @ P)
-            grown = P + _t(E) @ P @ inverse @ E
-            E, G = E @ inverse @ E, G + E @ inverse @ G @ _t(E)
-            change = np.abs(grown - P).max(initial=0.0) / max(np.abs(grown).max(initial=0.0), 1e-300)
-            P = (grown + _t(grown)) / 2
-            if change < CONVERGED:
-                break
-    good = bool(np.isfinite(P).all())
+    for _ in range(MOST_STEPS):
+        # One pass of each makes k steps of the horizon 2 k.
+        inverse = np.linalg.inv(one + G @ P)
+        grown = P + _t(E) @ P @ inverse @ E
+        E, G = E @ inverse @ E, G + E @ inverse @ G @ _t(E)
+        largest = np.abs(grown).max(initial=0.0)
+        change = np.abs(grown - P).max(initial=0.0) / max(largest, 1e-300)
+        P = (grown + _t(grown)) / 2
+        # What cannot be stabilised grows beyond bounds: stop before numbers overflow.
+        if change < CONVERGED or not max(largest, np.abs(E).max(initial=0.0)) < BEYOND:
+            break
+    good = bool((np.abs(P) < BEYOND).all())
     K = np.linalg.solve(R + _t(B) @ P @ B, _t(B) @ P @ A) if good else P
     if not good or np.abs(np.linalg.eigvals(A - B @ K)).max(initial=0.0) >= 1:
         raise ArmdynError("discrete_lqr: a system of the batch cannot be stabilised with these weights")
