@@ -10,7 +10,8 @@ import pytest
 import armdyn
 from armdyn.errors import ArmdynError, LimitError
 from armdyn.trajectory.motion_limits import MotionLimits
-from armdyn.trajectory.multistage import Multistage, heuristic_start, improve
+from armdyn.trajectory.multistage import Multistage, Weights, improve
+from armdyn.trajectory.multistage_start import heuristic_start
 
 # P2, P3, P9, P10, P11, P13, P14, P15 of the thesis, and Coulomb friction.
 EIGHT = ("mx2", "my2", "mx3", "my3", "Izz3", "Ixy3", "Ixz3", "Iyz3")
@@ -27,19 +28,32 @@ def problem(columns=ELEVEN, step=0.005):
 
 
 @pytest.mark.parametrize("columns", [EIGHT, ELEVEN])
-def test_the_sweep_gives_the_exact_gradient(columns):
+@pytest.mark.parametrize("limits", [np.inf, 40.0])
+def test_the_sweep_gives_the_exact_gradient(columns, limits):
     task = problem(columns, step=0.05)
+    bounds = dataclasses.replace(task.limits, velocity=np.full(3, limits), acceleration=np.full(3, limits))
+    task = dataclasses.replace(task, limits=bounds)
     rng = np.random.default_rng(0)
-    u, q0, Q = 2 * rng.normal(size=(80, 3)), np.array([0.0, 1.0, -1.0]), 1e-3
+    u, q0, weights = 0.5 * rng.normal(size=(80, 3)), task.limits.center, Weights(6.0, 1e-3, 0.1)
     step, h = rng.normal(size=u.shape), 1e-6
 
     def total(u):
-        motion = task.states(u, q0)
-        return task.cost(motion) + Q * (u**2).sum()
+        return task.total(task.states(u, q0), weights)[0]
 
     slope = (total(u + h * step) - total(u - h * step)) / (2 * h)
     # Central differences; tanh(qd / 0.1) bends sharply.
-    assert (task.gradient(task.states(u, q0), Q) * step).sum() == pytest.approx(slope, rel=1e-3)
+    assert (task.total(task.states(u, q0), weights)[1] * step).sum() == pytest.approx(slope, rel=1e-3)
+
+
+def test_sharp_norms_are_the_least_singular_value_and_walls_are_not_crossed():
+    task = problem(step=0.05)
+    u = 0.5 * np.random.default_rng(0).normal(size=(80, 3))
+    motion = task.states(u, task.limits.center)
+    # The 300-norm of eleven numbers is at most 11^(1/300) = 0.8 % above the largest.
+    assert task.total(motion, Weights(300.0))[0] == pytest.approx(task.cost(motion), rel=8e-3)
+    assert np.isinf(task.total(task.states(100 * u, task.limits.center), Weights(6.0))[0])
+    heavy = dataclasses.replace(task, limits=dataclasses.replace(task.limits, effort=np.full(3, 1.0)))
+    assert np.isinf(heavy.total(motion, Weights(6.0))[0])
 
 
 def test_states_are_those_of_the_transition_matrices():
@@ -53,20 +67,17 @@ def test_states_are_those_of_the_transition_matrices():
         x = A @ x + B @ u[k]
 
 
-@pytest.mark.parametrize(("columns", "typical"), [(ELEVEN, 11.6), (EIGHT, 20.0)])
-def test_the_cost_falls_by_more_than_in_the_thesis(columns, typical):
+@pytest.mark.parametrize(("columns", "least"), [(ELEVEN, 15.0), (EIGHT, 25.0)])
+def test_the_cost_falls_by_more_than_in_the_thesis_from_every_start(columns, least):
     task = problem(columns)
-    factors = []
-    for seed in range(5):
+    for seed in range(3):
         u, q0 = heuristic_start(task, 1000, rng=np.random.default_rng(seed), sigma=1 / START)
-        found = improve(task, u, q0, steps=300)
+        found = improve(task, u, q0, steps=120)
         assert START / 2 < found.costs[0] < START * 2
-        assert (np.diff(found.costs) < 1e-3 * found.costs[0]).all()
         assert task.within(found.motion)
-        factors.append(found.factor)
-    # As in the thesis, several starts are tried; here the best and the typical one do better.
-    assert max(factors) > FACTOR
-    assert np.median(factors) > typical
+        least_value = np.linalg.svd(task.correlation(found.motion))[1][-1]
+        assert found.factor == pytest.approx(found.costs[0] * least_value)
+        assert found.factor > least > FACTOR
 
 
 def test_the_motion_becomes_a_trajectory():

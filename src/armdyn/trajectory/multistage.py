@@ -4,11 +4,16 @@ Bryson and Ho's sweep, as Armstrong applied it to identification: forward throug
 its costates, then a step along the gradient (Kapadia 1995, chapter 5 and appendix C). Corrected here: the
 costates run backward in time with A' and -dF/dx (the listing runs them forward with A on dF/du), and the Q term
 counts once in the gradient (5.11 counts it twice).
+
+Three things go beyond the thesis, whose search ends where a step would break a limit or where two singular
+values meet: limits are barriers, 1 / sigma_min is a p-norm of all 1 / sigma that grows sharper from stage to
+stage, and directions are conjugate.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +24,25 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.errors import ArmdynError, LimitError
 from armdyn.model.arm import Arm
 from armdyn.trajectory.excitation_regressor import excitation_gradient, excitation_regressor, labels_of
+from armdyn.trajectory.motion_barrier import motion_barrier
 from armdyn.trajectory.motion_limits import MotionLimits
 from armdyn.trajectory.piecewise import PiecewiseQuintic
 from armdyn.trajectory.protocol import JointMotion
 
+# Power of the p-norm and weight of the barrier, as a part of the cost where a stage begins.
+STAGES = ((4.0, 0.3), (8.0, 0.1), (16.0, 0.03), (32.0, 0.01))
 GROWTH = 2.0  # of the step after a success
 SHRINK = 0.5
+SUFFICIENT = 1e-4  # part of the predicted decrease that a step must bring
 LEAST_STEP = 1e-6  # largest change of an acceleration that is still worth a step [rad/s² or m/s²]
+
+
+class Weights(NamedTuple):
+    """What a stage of the search minimises: `|1 / sigma(R)|_power + Q sum u² + barrier * motion_barrier`."""
+
+    power: float
+    Q: float = 0.0
+    barrier: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +79,9 @@ class Multistage:
         """The arm that moves."""
         return self.base.source
 
-    @property
-    def _positions(self) -> list[int]:
+    @cached_property
+    def positions(self) -> list[int]:
+        """Where `columns` stand in the regressor."""
         known = labels_of(self.base)
         return [known.index(name) for name in self.columns]
 
@@ -75,7 +93,7 @@ class Multistage:
 
     def correlation(self, motion: JointMotion) -> NDArray:
         """R (c, c)."""
-        H = excitation_regressor(self.base, *motion)[..., self._positions]
+        H = excitation_regressor(self.base, *motion)[..., self.positions]
         return np.einsum("kic,kid->cd", H, H)
 
     def cost(self, motion: JointMotion) -> float:
@@ -83,22 +101,30 @@ class Multistage:
         least = float(np.linalg.eigvalsh(self.correlation(motion))[0])
         return 1 / least if least > 0 else np.inf
 
-    def gradient(self, motion: JointMotion, Q: float) -> NDArray:
-        """Gradient (K, n) of the cost, Q term included, with respect to the accelerations."""
-        Fx, Fu = self.slopes(motion)
-        return Fu + 2 * Q * motion.qdd - self.sweep(*Fx)
+    def total(self, motion: JointMotion, weights: Weights) -> tuple[float, NDArray]:
+        """What a stage minimises, and its gradient (K, n) with respect to the accelerations; infinite outside."""
+        F, (dq, dqd, dqdd) = self.slopes(motion, weights.power)
+        walls, pull = motion_barrier(self.arm, self.limits, motion)
+        if not np.isfinite(F + walls):
+            return np.inf, dqdd
+        b, Q = weights.barrier, weights.Q
+        gradient = dqdd + b * pull.dqdd + 2 * Q * motion.qdd - self.sweep(dq + b * pull.dq, dqd + b * pull.dqd)
+        return F + b * walls + Q * float((motion.qdd**2).sum()), gradient
 
-    def slopes(self, motion: JointMotion) -> tuple[tuple[NDArray, NDArray], NDArray]:
-        """dF/dx_k (positions, velocities) and dF/du_k of F = 1 / sigma_min(R), each (K, n)."""
+    def slopes(self, motion: JointMotion, power: float) -> tuple[float, JointMotion]:
+        """F = (sum_i sigma_i^-p)^(1/p) of R, which tends to 1 / sigma_min, and dF/dx_k, dF/du_k, each (K, n)."""
         Y = excitation_regressor(self.base, *motion)
-        H = Y[..., self._positions]
+        H = Y[..., self.positions]
         values, vectors = np.linalg.eigh(np.einsum("kic,kid->cd", H, H))
-        # alpha = dF/dR = -v v' / sigma²;  dF/dH_k = 2 H_k alpha
-        v = vectors[:, 0]
+        if values[0] <= 0:
+            return np.inf, motion
+        share = (values[0] / values) ** power
+        F = float(share.sum() ** (1 / power) / values[0])
+        # alpha = dF/dR;  dF/dH_k = 2 H_k alpha
+        alpha = -F * (vectors * (share / share.sum() / values)) @ vectors.T
         weights = np.zeros_like(Y)
-        weights[..., self._positions] = -2 / values[0] ** 2 * (H @ v)[..., None] * v
-        dq, dqd, dqdd = excitation_gradient(self.base, *motion, weights)
-        return (dq, dqd), dqdd
+        weights[..., self.positions] = 2 * H @ alpha
+        return F, JointMotion(*excitation_gradient(self.base, *motion, weights))
 
     def sweep(self, dq: NDArray, dqd: NDArray) -> NDArray:
         """B' lambda_{k+1} (K, n), by lambda_k = A' lambda_{k+1} - dF/dx_k from the end, lambda_K = 0."""
@@ -108,9 +134,9 @@ class Multistage:
         velocity = np.cumsum((self.step * later - dqd)[::-1], axis=0)[::-1]
         return self.step * np.vstack([velocity[1:], np.zeros((1, velocity.shape[1]))])
 
-    def bryson(self, motion: JointMotion, tolerable: float) -> float:
+    def bryson(self, motion: JointMotion, tolerable: float, power: float) -> float:
         """Q by Bryson's rule: the gradient's size over the square of the largest acceleration allowed (5.9)."""
-        slope = np.abs(self.slopes(motion)[1]).mean()
+        slope = np.abs(self.slopes(motion, power)[1].qdd).mean()
         largest = np.where(np.isfinite(self.limits.acceleration), self.limits.acceleration, np.abs(motion.qdd).max())
         return float(tolerable * slope / largest.max() ** 2)
 
@@ -148,9 +174,9 @@ class Improved(NamedTuple):
 
 
 def improve(
-    problem: Multistage, u: NDArray, q0: NDArray, *, steps: int = 100, largest: float = 0.1, weight: float = 0.01
+    problem: Multistage, u: NDArray, q0: NDArray, *, steps: int = 300, largest: float = 0.1, weight: float = 0.01
 ) -> Improved:
-    """Step along the gradient; the size is chosen on line, and steps that break a limit are made shorter.
+    """Step along conjugate gradients; the size is chosen on line, and steps that break a limit are made shorter.
 
     Parameters
     ----------
@@ -160,97 +186,48 @@ def improve(
     q0 : ndarray, shape (n,)
         Configuration at the beginning, at rest.
     steps : int
-        At most.
+        At most, over all stages.
     largest : float
-        Largest change of an acceleration in the first step [rad/s²].
+        Largest change of an acceleration in the first step of a stage [rad/s² or m/s²].
     weight : float
-        Of the Q term, see `Multistage.bryson`.
+        Of the Q term, which is chosen anew for every stage; see `Multistage.bryson`.
     """
     motion = problem.states(np.array(u, float), np.asarray(q0, float))
     if not problem.within(motion):
         raise LimitError("improve: the motion to start from breaks a limit")
-    Q = problem.bryson(motion, weight)
-    total = _total(problem, motion, Q)
-    costs, size, stopped = [problem.cost(motion)], largest, "steps"
-    for _ in range(steps):
-        direction = problem.gradient(motion, Q)
-        direction = direction / np.abs(direction).max()
-        blocked = False
-        while size >= LEAST_STEP:
-            new = problem.states(motion.qdd - size * direction, motion.q[0])
-            blocked = not problem.within(new)
-            if not blocked and _total(problem, new, Q) < total:
-                break
-            size *= SHRINK
-        else:
-            stopped = "limits" if blocked else "converged"
-            break
-        motion, total = new, _total(problem, new, Q)
-        costs.append(problem.cost(motion))
-        size *= GROWTH
+    costs, stopped = [problem.cost(motion)], "steps"
+    for k, (power, barrier) in enumerate(STAGES):
+        weights = Weights(power, problem.bryson(motion, weight, power), barrier * costs[-1])
+        share = (k + 1) * steps // len(STAGES) - k * steps // len(STAGES)
+        motion, more, stopped = _descend(problem, motion, weights, share, largest)
+        costs += more
     return Improved(motion, np.array(costs), stopped, problem.step)
 
 
-def _total(problem: Multistage, motion: JointMotion, Q: float) -> float:
-    return problem.cost(motion) + Q * float((motion.qdd**2).sum())
-
-
-def heuristic_start(
-    problem: Multistage,
-    samples: int,
-    *,
-    rng: np.random.Generator,
-    sigma: float,
-    speed: float = 1.0,
-    bandwidth: float = 1.0,
-    candidates: int = 2000,
-) -> tuple[NDArray, NDArray]:
-    """Accelerations (K, n) and first configuration (n,) of a motion to start from (Kapadia 1995, section 5.3).
-
-    For every parameter m the random state that shows it best is chosen (largest |sum_n H^n H^nT e_m|); the motion
-    leads from one to the next as x_{k+1} = A x_k + B K (x_i - x_k), and is filtered. Its size about the middle of
-    the joints' ranges is chosen for the wanted least singular value.
-
-    Parameters
-    ----------
-    problem : Multistage
-    samples : int
-        K.
-    rng : numpy.random.Generator
-    sigma : float
-        Wanted least singular value of R: enough to tell the parameters from unmodelled torques.
-    speed : float
-        Largest velocity of the chosen states [rad/s or m/s].
-    bandwidth : float
-        Of the feedback K and of the filter [Hz].
-    candidates : int
-        Random states to choose from.
-    """
-    from scipy.signal import butter, sosfiltfilt
-
-    limits, n, T = problem.limits, problem.arm.n, problem.step
-    reach = np.minimum(limits.half_range, np.pi)
-    q = limits.center + 0.7 * reach * rng.uniform(-1, 1, (candidates, n))
-    qd = speed * rng.uniform(-1, 1, (candidates, n))
-    qdd = 2 * np.pi * bandwidth * speed * rng.uniform(-1, 1, (candidates, n))
-    H = excitation_regressor(problem.base, q, qd, qdd)[..., problem._positions]
-    shown = np.linalg.norm(np.einsum("kic,kid->kcd", H, H), axis=1)  # (candidates, c)
-    chosen = shown.argmax(0)
-    chosen = chosen[rng.permutation(len(chosen))]
-    # Feedback with two equal poles at the bandwidth.
-    pole = 2 * np.pi * bandwidth
-    x, v = limits.center.copy(), np.zeros(n)
-    u = np.empty((samples, n))
-    for k in range(samples):
-        goal = chosen[min(k * len(chosen) // samples, len(chosen) - 1)]
-        u[k] = pole**2 * (q[goal] - x) + 2 * pole * (qd[goal] - v)
-        x, v = x + T * v, v + T * u[k]
-    u = sosfiltfilt(butter(2, bandwidth * 2 * T * 2, output="sos"), u, axis=0)
-    u -= u.mean(0)  # at rest again at the end
-    motions = [problem.states(size * u, limits.center) for size in np.geomspace(1.0, 0.01, 60)]
-    inside = [motion for motion in motions if problem.within(motion)]
-    if not inside or problem.cost(inside[0]) > 1 / sigma:
-        raise LimitError(
-            f"heuristic_start: no motion within the limits reaches sigma = {sigma:g}; give less, or more time"
-        )
-    return min(inside, key=lambda motion: abs(np.log(problem.cost(motion) * sigma))).qdd, limits.center
+def _descend(
+    problem: Multistage, motion: JointMotion, weights: Weights, steps: int, largest: float
+) -> tuple[JointMotion, list[float], str]:
+    """One stage: the last motion, the cost J after every step and why it ended."""
+    total, gradient = problem.total(motion, weights)
+    costs: list[float] = []
+    direction, size, blocked = -gradient, largest, False
+    for _ in range(steps):
+        slope, reach = float((gradient * direction).sum()), np.abs(direction).max()
+        while size >= LEAST_STEP and reach > 0:
+            new = problem.states(motion.qdd + size / reach * direction, motion.q[0])
+            blocked = not problem.within(new)
+            new_total, new_gradient = problem.total(new, weights)
+            if not blocked and new_total <= total + SUFFICIENT * size / reach * slope:
+                break
+            size *= SHRINK
+        else:
+            return motion, costs, "limits" if blocked else "converged"
+        # Polak and Ribière's conjugate direction, begun anew where it would not lead down.
+        turn = max(0.0, float((new_gradient * (new_gradient - gradient)).sum() / (gradient**2).sum()))
+        direction = -new_gradient + turn * direction
+        if (new_gradient * direction).sum() >= 0:
+            direction = -new_gradient
+        motion, total, gradient = new, new_total, new_gradient
+        costs.append(problem.cost(motion))
+        size *= GROWTH
+    return motion, costs, "steps"
