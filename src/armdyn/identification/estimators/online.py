@@ -1,18 +1,40 @@
 """Estimators that learn sample by sample: LMS, recursive least squares, and the Kalman (minimum variance) estimator.
 
-Each has `init()` and `step(state, Y, tau) -> state`, and `fit(data)` runs over all samples.
+Each has `init()` and `step(state, Y, tau) -> state`, and `fit(data)` runs over all samples. What a step computes is
+written once, over arrays or symbols alike (`lms_update`, `belief_update`): `online_code` makes C of the same text.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError
 from armdyn.identification.estimators.data import Data, Estimate, estimate
+
+
+def lms_update(x: Any, Y: Any, tau: Any, gain: Any) -> Any:
+    """x + gain H (tau - H'x), Kapadia (5.1); x, gain (p, 1), Y (n, p), tau (n, 1)."""
+    return x + gain * (Y.T @ (tau - Y @ x))
+
+
+def belief_update(x: Any, P: Any, Y: Any, tau: Any, whiten: Any, forgetting: Any, drift: Any) -> tuple[Any, Any]:
+    """Minimum variance after one sample: an equation at a time, so that nothing has to be inverted.
+
+    x (p, 1), P (p, p), Y (n, p), tau (n, 1); `whiten` (n, n) makes the torques' noise that of unit variance, the
+    covariance grows by `forgetting` and `drift` (p, p) before the sample.
+    """
+    Y, tau, P = whiten @ Y, whiten @ tau, P / forgetting + drift
+    for i in range(Y.shape[0]):
+        y = Y[i : i + 1, :].T
+        Py = P @ y
+        variance = 1 + y.T @ Py
+        x = x + Py * ((tau[i] - y.T @ x) / variance)
+        P = P - Py @ Py.T / variance  # symmetric to the last digit
+    return x, P
 
 
 class LmsFacts(NamedTuple):
@@ -41,10 +63,11 @@ class Lms:
 
     def step(self, x: NDArray, Y: NDArray, tau: NDArray) -> NDArray:
         """The estimate after one sample: Y (n, p), tau (n,)."""
-        correction = np.asarray(self.gain, float) * (Y.T @ (tau - Y @ x))
+        gain = np.broadcast_to(np.asarray(self.gain, float), x.shape)
+        after = lms_update(x, Y, tau, gain)
         if not self.most_stable:
-            return x + correction
-        root = np.sqrt(np.broadcast_to(np.asarray(self.gain, float), x.shape))
+            return after
+        correction, root = after - x, np.sqrt(gain)
         # In coordinates x / root the transition is symmetric: 1 - (Y root)'(Y root).
         scaled = Y * root
         values, vectors = np.linalg.eigh(scaled @ scaled.T)
@@ -72,6 +95,14 @@ class Lms:
         )
 
 
+class Rules(NamedTuple):
+    """How a belief takes in a sample."""
+
+    whiten: NDArray  # (n, n)
+    forgetting: NDArray  # ()
+    drift: NDArray  # (p, p)
+
+
 class Belief(NamedTuple):
     """An estimate and its covariance."""
 
@@ -94,9 +125,13 @@ class RecursiveLeastSquares:
         """Nothing known."""
         return Belief(np.zeros(p), self.start * np.eye(p))
 
+    def rules(self, n: int, p: int) -> Rules:
+        """What `belief_update` is told."""
+        return Rules(np.eye(n), np.array(self.forgetting), np.zeros((p, p)))
+
     def step(self, state: Belief, Y: NDArray, tau: NDArray) -> Belief:
         """The belief after one sample."""
-        return _updated(Belief(state.x, state.P / self.forgetting), Y, tau, np.eye(len(tau)))
+        return _updated(state, Y, tau, self.rules(*Y.shape))
 
     def fit(self, data: Data) -> Estimate:
         """The estimate after all samples."""
@@ -121,12 +156,16 @@ class KalmanEstimator:
         x = np.zeros(p) if self.prior is None else np.asarray(self.prior, float)
         return Belief(x, 1e6 * np.eye(p) if self.covariance is None else np.asarray(self.covariance, float))
 
+    def rules(self, n: int, p: int) -> Rules:
+        """What `belief_update` is told."""
+        noise = np.asarray(self.noise, float)
+        root = np.linalg.cholesky(noise) if noise.ndim == 2 else np.diag(np.broadcast_to(noise, (n,)))
+        drift = np.diag(np.broadcast_to(np.asarray(self.drift, float), (p,)) ** 2)
+        return Rules(np.linalg.inv(root), np.array(1.0), drift)
+
     def step(self, state: Belief, Y: NDArray, tau: NDArray) -> Belief:
         """The belief after one sample."""
-        noise = np.asarray(self.noise, float)
-        R = noise if noise.ndim == 2 else np.diag(np.broadcast_to(noise, tau.shape) ** 2)
-        drift = np.diag(np.broadcast_to(np.asarray(self.drift, float), state.x.shape) ** 2)
-        return _updated(Belief(state.x, state.P + drift), Y, tau, R)
+        return _updated(state, Y, tau, self.rules(*Y.shape))
 
     def fit(self, data: Data) -> Estimate:
         """The estimate after all samples."""
@@ -147,11 +186,9 @@ def expected_bias(data: Data, x: NDArray, regressor_noise: NDArray, unmodelled: 
     return -np.linalg.solve(R + regressor_noise, regressor_noise @ x - mean)
 
 
-def _updated(state: Belief, Y: NDArray, tau: NDArray, R: NDArray) -> Belief:
-    PY = state.P @ Y.T
-    gain = np.linalg.solve(Y @ PY + R, PY.T).T
-    P = state.P - gain @ PY.T
-    return Belief(state.x + gain @ (tau - Y @ state.x), (P + P.T) / 2)
+def _updated(state: Belief, Y: NDArray, tau: NDArray, rules: Rules) -> Belief:
+    x, P = belief_update(state.x[:, None], state.P, Y, tau[:, None], *rules)
+    return Belief(x[:, 0], P)
 
 
 def _at_the_end(data: Data, x: NDArray, covariance: NDArray) -> Estimate:

@@ -1,0 +1,191 @@
+"""Estimators that learn sample by sample as C99, for the computer that runs the arm."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.base_parameters import BaseParameters, base_regressor
+from armdyn.errors import ArmdynError, ShapeError, shown
+from armdyn.identification.estimators.online import (
+    KalmanEstimator,
+    Lms,
+    RecursiveLeastSquares,
+    belief_update,
+    lms_update,
+)
+from armdyn.trace.c_code import CCode, c_code
+from armdyn.trace.c_print import identifier
+from armdyn.trace.traced import traced
+
+
+class OnlineEstimator:
+    """An estimator of the base parameters of an arm (and its joint terms), as formulas are about it."""
+
+    def __init__(self, estimator: Lms | RecursiveLeastSquares | KalmanEstimator, base: BaseParameters) -> None:
+        self.base = base
+        n, p = base.source.n, base.count
+        if isinstance(estimator, Lms):
+            if estimator.most_stable:
+                raise ArmdynError("online_code: the most stable mode needs eigenvectors at each sample; not in C")
+            gain = np.asarray(estimator.gain, float)
+            self.data = {"gain": np.full(p, gain) if gain.ndim == 0 else gain}
+            self.start = {"x": estimator.init(p)}
+        elif isinstance(estimator, RecursiveLeastSquares | KalmanEstimator):
+            self.data = estimator.rules(n, p)._asdict()
+            self.start = estimator.init(p)._asdict()
+        else:
+            raise ArmdynError(
+                f"online_code: expected Lms, RecursiveLeastSquares or KalmanEstimator, got {shown(estimator)}"
+            )
+        self.data |= {f"{name}_start": value for name, value in self.start.items()}
+        for name, size in {"gain": (p,), "x_start": (p,), "P_start": (p, p), "whiten": (n, n)}.items():
+            if name in self.data and self.data[name].shape != size:
+                raise ShapeError(
+                    f"online_code: expected {name.removesuffix('_start')} of shape {size} for the {p} parameters of "
+                    f"arm '{base.name}', got {self.data[name].shape}"
+                )
+        self.name = f"{base.name}_{type(estimator).__name__}"
+
+    @property
+    def trace_sizes(self) -> Mapping[str, int]:
+        """`n` joints and `p` parameters."""
+        return {"n": self.base.source.n, "p": self.base.count}
+
+    @property
+    def trace_key(self) -> str:
+        """Of the regressor: all else is data."""
+        return f"online {self.base.trace_key}"
+
+    def trace_data(self, name: str) -> NDArray:
+        """What the estimator was told, and the regressor's data."""
+        return np.asarray(self.data[name]) if name in self.data else self.base.trace_data(name)
+
+    def __repr__(self) -> str:
+        return f"{self.name} of {self.base!r}"
+
+
+@traced(x_start="p", returns={"x": "p"})
+def lms_start(subject: OnlineEstimator, *, x_start: Any) -> Any:
+    """The estimate before the first sample.
+
+    Returns
+    -------
+    x : array
+        Parameters.
+    """
+    return x_start
+
+
+@traced(x="p", q="n", qd="n", qdd="n", tau="n", gain="p", gravity="3", returns={"x": "p"})
+def lms_step(subject: OnlineEstimator, x: Any, q: Any, qd: Any, qdd: Any, tau: Any, *, gain: Any, gravity: Any) -> Any:
+    """The estimate after one sample; it may be written over the one before.
+
+    Parameters
+    ----------
+    x : array
+        Parameters.
+    q, qd, qdd : array
+        Motion [rad or m, /s, /s²].
+    tau : array
+        Measured torques [N m or N].
+    gain : array
+        Of each parameter.
+    gravity : array
+        [m/s²]
+
+    Returns
+    -------
+    x : array
+        Parameters.
+    """
+    return lms_update(x, base_regressor(subject.base, q, qd, qdd, gravity=gravity), tau, gain)
+
+
+@traced(x_start="p", P_start="p, p", returns={"x": "p", "P": "p, p"})
+def belief_start(subject: OnlineEstimator, *, x_start: Any, P_start: Any) -> Any:
+    """The estimate and its covariance before the first sample.
+
+    Returns
+    -------
+    x : array
+        Parameters.
+    P : array
+        Covariance, row by row.
+    """
+    return x_start, P_start
+
+
+@traced(
+    x="p", P="p, p", q="n", qd="n", qdd="n", tau="n", whiten="n, n", forgetting="", drift="p, p", gravity="3",
+    returns={"x": "p", "P": "p, p"},
+)  # fmt: skip
+def belief_step(
+    subject: OnlineEstimator, x: Any, P: Any, q: Any, qd: Any, qdd: Any, tau: Any, *,
+    whiten: Any, forgetting: Any, drift: Any, gravity: Any,
+) -> Any:  # fmt: skip
+    """The estimate and its covariance after one sample; they may be written over those before.
+
+    Parameters
+    ----------
+    x : array
+        Parameters.
+    P : array
+        Covariance, row by row.
+    q, qd, qdd : array
+        Motion [rad or m, /s, /s²].
+    tau : array
+        Measured torques [N m or N].
+    whiten, forgetting, drift : array
+        See `belief_update`.
+    gravity : array
+        [m/s²]
+
+    Returns
+    -------
+    x : array
+        Parameters.
+    P : array
+        Covariance, row by row.
+    """
+    Y = base_regressor(subject.base, q, qd, qdd, gravity=gravity)
+    return belief_update(x, P, Y, tau, whiten, forgetting, drift)
+
+
+def online_code(
+    estimator: Lms | RecursiveLeastSquares | KalmanEstimator,
+    base: BaseParameters,
+    directory: str | os.PathLike[str],
+    *,
+    prefix: str | None = None,
+    dtype: str = "double",
+) -> CCode:
+    """Write an estimator that learns an arm's parameters sample by sample as C99.
+
+    `<prefix>_<kind>_start(x, P)` and `<prefix>_<kind>_step(x, P, q, qd, qdd, tau, x, P)`, the kind being `lms` (which
+    has no P) or `belief`, compute what the estimator's `init` and `step` compute with the base regressor.
+
+    Parameters
+    ----------
+    estimator : Lms, RecursiveLeastSquares or KalmanEstimator
+    base : BaseParameters
+        What is to be learnt: `base_parameters(arm, joint_terms=("viscous", "coulomb"))` includes friction.
+    directory : path
+        Where the files are written; made if it does not exist.
+    prefix : str, optional
+        Start of symbols and file names; default from the arm's name and the estimator's.
+    dtype : {"double", "float"}
+
+    Returns
+    -------
+    CCode
+        The files, with a self-test, and the operations of each function.
+    """
+    subject = OnlineEstimator(estimator, base)
+    functions = [lms_start, lms_step] if isinstance(estimator, Lms) else [belief_start, belief_step]
+    prefix = identifier(subject.name).lower() if prefix is None else prefix
+    return c_code(functions, subject, directory, prefix=prefix, dtype=dtype)
