@@ -1,0 +1,63 @@
+"""`armdyn studio [ARM]`: the arm in the browser."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from armdyn.cli.resolve import Base, Tip
+
+ArmName = Annotated[
+    str, typer.Argument(metavar="[ARM]", help="A file (.urdf, .toml, .csv) or the name of a library arm.")
+]
+Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets the whole network in.")]
+Port = Annotated[
+    int | None, typer.Option(help="Port to listen on; 0 for any free one. [default: the first free from 8080 on]")
+]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only say the address.")]
+
+
+def studio(
+    arm: ArmName = "puma560",
+    host: Host = "127.0.0.1",
+    port: Port = None,
+    no_browser: NoBrowser = False,
+    base: Base = None,
+    tip: Tip = None,
+) -> None:
+    """Show an arm in the browser: move it, see its torques, play logs, compare controllers, design motions."""
+    from armdyn.cli.resolve import resolve
+    from armdyn.studio.app import Studio, visuals_of
+    from armdyn.studio.server import address, is_local, start_server, stop_server
+
+    subject = resolve(arm, base, tip)
+    server = start_server(host, port, title=f"armdyn studio: {subject.name}")
+    try:
+        page = Studio(server, subject, visuals_of(arm, subject, base, tip), is_local(host))
+        where = address(server, host)
+        print(f"The studio of '{subject.name}' is at {where} (Ctrl-C ends it)", flush=True)
+        if not is_local(host):
+            print(f"Everybody who can reach {host} can use it", flush=True)
+        if not no_browser:
+            typer.launch(where)
+        _wait()
+        page.close()
+    finally:
+        stop_server(server)
+
+
+def _wait() -> None:
+    """Until Ctrl-C, or a polite request to end."""
+    import signal
+    import threading
+
+    ended = threading.Event()
+    before = {number: signal.signal(number, lambda *_: ended.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        while not ended.wait(0.5):  # a wait without end would not see the signal on Windows
+            pass
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    print("The studio has ended")

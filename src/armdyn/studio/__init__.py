@@ -1,0 +1,5 @@
+"""The studio: an arm in the browser, with its torques, logs, controllers and exciting motions.
+
+Names do not depend on the page: what is shown is computed by plain objects (`shapes`, `state`, `motion`, `player`,
+`jobs`, `exports`), which the panels connect to viser.
+"""

@@ -1,0 +1,99 @@
+"""The whole page, put together from its panels."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from armdyn.model.arm import Arm
+from armdyn.studio.compare_panel import ComparePanel
+from armdyn.studio.excite_panel import ExcitePanel
+from armdyn.studio.export_panel import ExportPanel
+from armdyn.studio.joint_panel import JointPanel
+from armdyn.studio.log_panel import LogPanel
+from armdyn.studio.page import Page, note_html
+from armdyn.studio.player import Player
+from armdyn.studio.player_panel import PlayerPanel
+from armdyn.studio.scene import ArmScene
+from armdyn.studio.shapes import Shape, arm_shapes
+from armdyn.studio.state import ArmState
+from armdyn.studio.tip_panel import TipHandle, TipReadout
+from armdyn.studio.torque_panel import TorquePanel
+from armdyn.studio.urdf_shapes import MeshShape, Visuals, urdf_shapes
+from armdyn.studio.view_panel import ViewPanel
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+BRAND = (38, 98, 168)
+RIGHT, LEFT = 400, 380  # widths of the panels [px]
+
+
+class Studio:
+    """The page of one arm on a running server."""
+
+    def __init__(self, server: ViserServer, arm: Arm, visuals: Visuals | None = None, local: bool = True) -> None:
+        state = ArmState(arm)
+        self.page = Page(server, state, Player(state), local)
+        server.gui.configure_theme(brand_color=BRAND, show_logo=False, show_share_button=False)
+        server.gui.main_panel.dock_right()
+        server.gui.main_panel.set_width(RIGHT)
+        self.scene = ArmScene(server, state, bodies(arm, visuals))
+        self._left(visuals)
+        self._right()
+
+    def adopt(self, arm: Arm) -> None:
+        """Go on with other parameters of the same arm."""
+        self.page.state.adopt(arm)
+        self.scene.show_inertia(arm)
+
+    def close(self) -> None:
+        """End what runs in the background; the server is its owner's to stop."""
+        self.page.close()
+
+    def _left(self, visuals: Visuals | None) -> None:
+        """What is true at this moment: tip, torques, time."""
+        gui = self.page.gui
+        panel = gui.add_panel()
+        panel.dock_left()
+        panel.set_width(LEFT)
+        with panel.add_tab(f"{self.page.state.arm.name}", "gauge"):
+            self.tip = TipReadout(self.page)
+            with gui.add_folder("Torques"):
+                self.torques = TorquePanel(self.page)
+            with gui.add_folder("Play"):
+                self.player = PlayerPanel(self.page)
+            for note in [] if visuals is None else visuals.notes[:3]:
+                gui.add_html(note_html(note))
+
+    def _right(self) -> None:
+        """What can be done, a tab each."""
+        tabs, gui, page = self.page.gui.add_tab_group(), self.page.gui, self.page
+        with tabs.add_tab("Pose", "robot"):
+            with gui.add_folder("Joints"):
+                self.joints = JointPanel(page)
+            with gui.add_folder("Tip"):
+                self.handle = TipHandle(page)
+            with gui.add_folder("Show"):
+                self.view = ViewPanel(page, self.scene)
+        with tabs.add_tab("Log", "chart-line"):
+            self.log = LogPanel(page, self.adopt)
+        with tabs.add_tab("Control", "adjustments"):
+            self.compare = ComparePanel(page)
+        with tabs.add_tab("Excite", "wave-sine"):
+            self.excite = ExcitePanel(page)
+        with tabs.add_tab("Export", "download"):
+            self.export = ExportPanel(page)
+
+
+def bodies(arm: Arm, visuals: Visuals | None) -> list[Shape | MeshShape]:
+    """What the URDF shows; simple bodies for the links of which it shows nothing."""
+    drawn = [] if visuals is None else visuals.shapes
+    shown = {shape.link for shape in drawn}
+    return [*drawn, *(shape for shape in arm_shapes(arm) if shape.link not in shown)]
+
+
+def visuals_of(path: str | os.PathLike[str], arm: Arm, base: str | None, tip: str | None) -> Visuals | None:
+    """The visual elements of a file; None where it can have none."""
+    return urdf_shapes(path, arm, base, tip) if Path(path).suffix.lower() == ".urdf" else None

@@ -1,0 +1,29 @@
+"""Buttons that send files to the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from armdyn.studio.exports import Download, c_file, csv_file, urdf_file
+from armdyn.studio.page import Page
+
+
+class ExportPanel:
+    """The arm and what plays, to take away."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        state, player = page.state, page.player
+        self._button("Arm as URDF", "file-code", lambda: urdf_file(state.arm), "With identified parameters, if any")
+        self._button("Dynamics as C99 (ZIP)", "cpu", lambda: c_file(state.arm), "With a self-test, no dependencies")
+        self._button("Motion as CSV", "table", lambda: csv_file(player.motion), "What plays: t, q, qd, qdd, tau")
+
+    def _button(self, label: str, icon: str, make: Callable[[], Download], hint: str) -> None:
+        button = self.page.gui.add_button(label, icon=icon, hint=hint)
+
+        def send(event: Any) -> None:
+            file = make()
+            event.client.send_file_download(file.name, file.data, save_immediately=True)
+
+        button.on_click(self.page.asked(send))

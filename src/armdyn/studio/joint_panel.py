@@ -1,0 +1,58 @@
+"""One slider a joint, within its limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armdyn.model.joint import Joint
+from armdyn.studio.page import Page
+from armdyn.studio.state import Moment, rest_posture, slider_range
+
+STEP = 0.1  # of a slider [deg or mm]
+
+
+def per_unit(joint: Joint) -> tuple[float, str]:
+    """How many units of its slider a rad or m has, and their name."""
+    return (180 / np.pi, "deg") if joint.kind == "revolute" else (1e3, "mm")
+
+
+class JointPanel:
+    """Sliders that move the arm and follow it."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        arm = page.state.arm
+        self._scale = np.array([per_unit(joint)[0] for joint in arm.joints])
+        self.sliders = [self._slider(i, joint) for i, joint in enumerate(arm.joints)]
+        home = page.gui.add_button("Home", icon="home", hint="All joints at zero, or in the middle of their range")
+        home.on_click(page.asked(lambda event: self._rest_at(rest_posture(arm))))
+        random = page.gui.add_button("Random posture", icon="dice-3")
+        random.on_click(page.asked(lambda event: self._rest_at(np.random.default_rng().uniform(*slider_range(arm)))))
+        page.state.on_change(self.follow)
+
+    def follow(self, moment: Moment) -> None:
+        """Set the sliders to where the joints are."""
+        for slider, value in zip(self.sliders, self._scale * moment.q, strict=True):
+            # Rounded as the slider itself does it, or its own moves would come back to it.
+            slider.value = round(float(np.clip(value, slider.min, slider.max)), 1)
+
+    def _slider(self, i: int, joint: Joint) -> Any:
+        scale, unit = per_unit(joint)
+        lower, upper = (float(x[i] * scale) for x in slider_range(self.page.state.arm))
+        lower, upper = np.ceil(lower / STEP) * STEP, np.floor(upper / STEP) * STEP
+        start = float(np.clip(rest_posture(self.page.state.arm)[i] * scale, lower, upper))
+        slider = self.page.gui.add_slider(
+            f"{joint.name} [{unit}]", round(lower, 1), round(max(upper, lower + STEP), 1), STEP, round(start, 1)
+        )
+        slider.on_update(self.page.asked(lambda event: self._moved(i, event.target.value / scale)))
+        return slider
+
+    def _moved(self, i: int, value: float) -> None:
+        self.page.player.pause()
+        self.page.state.move_joint(i, value)
+
+    def _rest_at(self, q: Any) -> None:
+        self.page.player.pause()
+        self.page.state.rest_at(q)

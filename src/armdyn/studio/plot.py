@@ -1,0 +1,57 @@
+"""A small plot of quantities over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+MOST_POINTS = 600  # of a curve: more cannot be seen
+COLORS = ("#e8821e", "#2662a8", "#3a9a5b", "#8e5bb5", "#c8322b", "#7a8290", "#b58a2b", "#2b9fb5")
+
+
+class TimePlot:
+    """Curves over time; with `until` they are drawn up to a time only, which moves as a motion plays."""
+
+    def __init__(self, server: ViserServer, title: str, x: str = "t [s]", height: int = 210) -> None:
+        self._server = server
+        self._t: NDArray = np.array([0.0, 1.0])
+        self._curves: dict[str, NDArray] = {}
+        self._handle = server.gui.add_uplot(
+            (self._t, np.full(2, np.nan)), (_x(x), _series("", 0, ())), title=title, height=height,
+            scales={"x": {"time": False}}, axes=({"label": x, "labelSize": 18, "size": 34}, {"size": 56}),
+            legend={"show": True}, padding=(4, 18, 0, 0), visible=False,
+        )  # fmt: skip
+        self._x = x
+
+    def draw(self, title: str, t: NDArray, curves: Mapping[str, NDArray], dashed: tuple[str, ...] = ()) -> None:
+        """Show curves (N,) by name; those in `dashed` are what others should come to."""
+        keep = np.unique(np.linspace(0, len(t) - 1, MOST_POINTS).astype(int))
+        self._t = np.asarray(t, float)[keep]
+        self._curves = {name: np.asarray(values, float)[keep] for name, values in curves.items()}
+        with self._server.atomic():
+            self._handle.title = title
+            self._handle.series = (_x(self._x), *(_series(name, i, dashed) for i, name in enumerate(curves)))
+            self._handle.data = (self._t, *self._curves.values())
+            self._handle.visible = True
+
+    def until(self, time: float, always: tuple[str, ...] = ()) -> None:
+        """Hide what comes after a time, except of the curves named."""
+        later = self._t > time
+        columns = [np.where(later & (name not in always), np.nan, x) for name, x in self._curves.items()]
+        if columns:
+            self._handle.data = (self._t, *columns)
+
+
+def _x(label: str) -> Any:
+    return {"label": label}
+
+
+def _series(name: str, i: int, dashed: tuple[str, ...]) -> Any:
+    series = {"label": name, "stroke": COLORS[i % len(COLORS)], "width": 1.6, "points": {"show": False}}
+    return series | ({"dash": [6, 5]} if name in dashed else {})

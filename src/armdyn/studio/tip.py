@@ -1,0 +1,47 @@
+"""The tip: its pose in words, and joint positions that bring it elsewhere."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.kinematics.inverse import InverseKinematics, inverse_kinematics
+from armdyn.model.arm import Arm
+from armdyn.spatial.rotation import from_quaternion, to_quaternion, to_rpy
+from armdyn.spatial.transform import transform
+
+# A hand on a handle needs no more, and iteration ends much sooner.
+TOLERANCE = 1e-5
+
+
+def pose_html(arm: Arm, T: NDArray) -> str:
+    """The pose of the tip in base axes: millimetres and degrees."""
+    x, y, z = (round(1e3 * v, 1) + 0.0 for v in T[:3, 3])
+    roll, pitch, yaw = (round(v, 1) + 0.0 for v in np.degrees(to_rpy(T[:3, :3])))
+    cell = 'style="text-align:right;padding-left:1em;font-variant-numeric:tabular-nums"'
+
+    def row(label: str, *values: float) -> str:
+        cells = "".join(f"<td {cell}>{value:.1f}</td>" for value in values)
+        return f'<tr><td style="opacity:.7">{label}</td>{cells}</tr>'
+
+    title = f"Tip '{escape(arm.tip_name)}' in base axes"
+    rows = row("x y z [mm]", x, y, z) + row("roll pitch yaw [deg]", roll, pitch, yaw)
+    return (
+        f'<div style="font-size:12.5px;line-height:1.5;padding:.4em .8em"><b>{title}</b>'
+        f'<table id="tip-pose">{rows}</table></div>'
+    )
+
+
+def handle_pose(T: NDArray) -> tuple[NDArray, NDArray]:
+    """Position (3,) and quaternion wxyz (4,) of a pose."""
+    return T[:3, 3], to_quaternion(T[:3, :3])
+
+
+def reach_for(arm: Arm, position: ArrayLike, wxyz: ArrayLike, q0: NDArray, turn: bool) -> InverseKinematics:
+    """Joint positions near `q0` that bring the tip to a handle, with its orientation if `turn`."""
+    quaternion = np.asarray(wxyz, float)
+    T = transform(from_quaternion(quaternion / np.linalg.norm(quaternion)), position)
+    task = "pose" if turn else "position"
+    return inverse_kinematics(arm, T, q0, task=task, tolerance=TOLERANCE, restarts=2)

@@ -1,0 +1,123 @@
+"""Who may talk to the studio, and where it listens."""
+
+import socket
+import urllib.error
+import urllib.request
+
+import pytest
+
+from armdyn import ArmdynError
+from armdyn.studio.server import Guard, address, free_port, is_local, start_server, stop_server
+
+viser = pytest.importorskip("viser", reason="the studio needs viser")
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("127.0.0.1:8080", None),
+        ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+        ("localhost:8080", "http://localhost:8080"),
+        ("[::1]:8080", "http://[::1]:8080"),
+        ("192.168.1.5:80", None),
+    ],
+)
+def test_the_page_itself_is_let_in(host, origin):
+    assert Guard("127.0.0.1").refusal(host, origin) is None
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("evil.example:8080", None),  # a name rebound to this address
+        ("evil.example:8080", "http://evil.example:8080"),
+        ("127.0.0.1.evil.example", None),
+        ("127.0.0.1:8080", "https://evil.example"),  # another site's page
+        ("127.0.0.1:8080", "http://127.0.0.1:9999"),  # another program's page
+        ("127.0.0.1:8080", "null"),
+        ("127.0.0.1:8080", ""),
+        ("[::1", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_others_are_refused(host, origin):
+    assert Guard("127.0.0.1").refusal(host, origin)
+
+
+def test_a_name_that_was_asked_for_is_answered():
+    assert Guard("robot.lab").refusal("robot.lab:8080", "http://robot.lab:8080") is None
+
+
+def test_a_port_in_use_is_told_or_passed_over():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ArmdynError, match=f"port {port} is in use on 127.0.0.1; choose another with --port"):
+            free_port("127.0.0.1", port, 0)
+        assert free_port("127.0.0.1", port, 20) > port
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "no.such.name.invalid"])
+def test_an_address_of_another_machine_is_refused(host):
+    with pytest.raises(ArmdynError, match="is not of this machine"):
+        free_port(host, 8080, 5)
+
+
+def test_a_port_must_be_one():
+    with pytest.raises(ArmdynError, match="expected a port from 0 to 65535, got 70000"):
+        free_port("127.0.0.1", 70000, 0)
+
+
+def test_what_is_local():
+    assert is_local("127.0.0.1")
+    assert is_local("localhost")
+    assert is_local("::1")
+    assert not is_local("0.0.0.0")
+    assert not is_local("robot.lab")
+
+
+@pytest.fixture(scope="module")
+def running():
+    server = start_server(port=0)
+    yield server
+    stop_server(server)
+
+
+def status(server, **headers):
+    request = urllib.request.Request(address(server, "127.0.0.1"), headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return response.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def test_the_running_server_asks_its_guard(running):
+    assert status(running) == 200
+    assert status(running, Host="evil.example") == 403
+    assert status(running, Origin="http://evil.example") == 403
+
+
+def test_messages_from_other_sites_are_not_taken(running):
+    from websockets.exceptions import InvalidStatus
+    from websockets.sync.client import connect
+
+    where = address(running, "127.0.0.1").replace("http", "ws")
+    protocols = [f"viser-v{viser.__version__}"]
+    with pytest.raises(InvalidStatus, match="403"):
+        connect(where, origin="http://evil.example", subprotocols=protocols)
+    connect(where, origin=address(running, "127.0.0.1"), subprotocols=protocols).close()
+
+
+def test_it_listens_on_this_machine_alone(running):
+    others = [info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)]
+    for host in {other for other in others if not other.startswith("127.")}:
+        with socket.socket() as probe:
+            probe.settimeout(2)
+            assert probe.connect_ex((host, running.get_port())) != 0
+
+
+def test_no_tunnel_is_opened(running):
+    assert running.request_share_url() is None
