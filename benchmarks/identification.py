@@ -22,8 +22,8 @@ from armdyn.identification.log import Log
 RATE = 1000.0
 
 
-def motion(arm: armdyn.Arm, samples: int, seed: int = 0) -> tuple[np.ndarray, ...]:
-    rng, t = np.random.default_rng(seed), np.arange(samples)[:, None] / RATE
+def motion(arm: armdyn.Arm, samples: int, first: int = 0) -> tuple[np.ndarray, ...]:
+    rng, t = np.random.default_rng(0), (first + np.arange(samples)[:, None]) / RATE
     q, qd, qdd = (np.zeros((samples, arm.n)) for _ in range(3))
     for k in range(1, 6):
         w, (a, b) = 2 * np.pi * 0.1 * k, rng.normal(size=(2, arm.n)) * 0.4 / np.sqrt(k)
@@ -79,19 +79,25 @@ def least_squares(arm: armdyn.Arm, samples: int) -> None:
 
 
 def big(arm: armdyn.Arm, samples: int) -> None:
-    pieces = 100
-    base = armdyn.base_parameters(arm)
-
-    def parts():
-        for k in range(pieces):
-            _, q, qd, qdd = motion(arm, samples // pieces, seed=k)
-            yield q, qd, qdd, armdyn.inverse_dynamics(arm, q, qd, qdd)
-
+    """All of `identify` on a log of millions of samples, and the memory that the process took at most."""
+    piece = 100_000
+    t = np.arange(samples) / RATE
+    q, tau = np.empty((2, samples, arm.n))
+    for k in range(0, samples, piece):
+        here = slice(k, k + piece)
+        noise = np.random.default_rng(k).normal(size=(2, min(piece, samples - k), arm.n))
+        _, q[here], qd, qdd = motion(arm, len(noise[0]), first=k)
+        tau[here] = armdyn.joint_torque(arm, q[here], qd, qdd) + 0.3 * np.sign(qd) + 0.3 * noise[0]
+        q[here] += 1e-5 * noise[1]
+    log = Log(t, q, tau)
+    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     start = time.perf_counter()
-    sums = normal_equations(base, parts())
-    error = np.abs(np.linalg.solve(sums.A, sums.b) - base.theta).max()
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(f"{sums.samples} samples: {time.perf_counter() - start:.0f} s, {memory:.2f} GB at most, error {error:.1e}")
+    fit = armdyn.identify(arm, log)
+    seconds, memory = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(
+        f"identify, {samples} samples: {seconds:.0f} s, {memory:.2f} GB at most, {held:.2f} GB of them before it began; "
+        f"relative error {fit.rel_error:.2%}"
+    )
 
 
 if __name__ == "__main__":

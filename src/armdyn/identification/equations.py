@@ -39,10 +39,17 @@ class Equations:
     @classmethod
     def of(cls, rows: Rows, count: int, blocks: int = BLOCKS) -> Equations:
         """The sums of rows, cut into blocks of neighbours in time."""
-        parts = np.array_split(np.arange(rows.tau.shape[1]), blocks)
-        joined = np.concatenate([rows.Y, rows.tau[..., None]], axis=2)
-        grams = np.array([[joint[part].T @ joint[part] for joint in joined] for part in parts])
-        return cls(grams, np.array([len(part) for part in parts]), count, np.ones(len(joined)))
+        block = np.arange(len(rows)) * blocks // len(rows)
+        n, m = rows.base.source.n, count + len(TERMS) + 1
+        grams, first = np.zeros((blocks, n, m, m)), 0
+        for part in rows:
+            joined = np.concatenate([part.Y, part.tau[..., None]], axis=2)
+            here = block[first : first + part.tau.shape[1]]
+            for k in np.unique(here):
+                some = joined[:, here == k]
+                grams[k] += some.transpose(0, 2, 1) @ some
+            first += len(here)
+        return cls(grams, np.bincount(block, minlength=blocks), count, np.ones(n))
 
     @property
     def n(self) -> int:

@@ -13,10 +13,12 @@ from armdyn.errors import DataError
 from armdyn.identification.check import DataCheck
 from armdyn.identification.differentiate import lowpass
 from armdyn.identification.log import Log, Stretch
-from armdyn.identification.rows import Filters, smoothed
+from armdyn.identification.rows import Filters, pieces, smoothed
 from armdyn.identification.terms import presliding_torque
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Friction
+
+SHOWN = 8  # samples a period of the low-pass's corner that validations keep
 
 
 class FrictionValues(NamedTuple):
@@ -75,7 +77,7 @@ class Validation(NamedTuple):
     rel_error_joints: NDArray  # (n,)
     rmse: NDArray  # (n,) [N m or N]
     whiteness: NDArray  # (n,) correlation of neighbouring residuals 0.1 s apart; 0 is white
-    t: NDArray
+    t: NDArray  # of some samples, as many as show all that the low-pass leaves
     tau: NDArray  # measured, low-passed
     model: NDArray  # low-passed
     band: float  # [Hz]
@@ -121,7 +123,7 @@ class Fit:
         t, tau = [], []
         for s in log.stretches:
             k = (log.t >= s.t[0] - 1e-12) & (log.t <= s.t[-1] + s.dt)
-            model = model_torque(self.arm, s, self.filters)
+            model = model_torque(self.arm, s, self.filters._replace(cutoff=None))
             t.append(log.t[k])
             tau.append(np.stack([np.interp(log.t[k], s.t, column) for column in model.T], axis=1))
         if not t:
@@ -130,7 +132,7 @@ class Fit:
 
     def validate(self, log: Log) -> Validation:
         """Compare the model with another log."""
-        return validate(self.arm, log, self.filters)
+        return validate(self.arm, log, self.filters._replace(cutoff=None))
 
     def __str__(self) -> str:
         lines = [
@@ -154,43 +156,61 @@ def validate(arm: Arm, log: Log, filters: Filters) -> Validation:
 
 def validate_all(arm: Arm, logs: list[Log], filters: Filters) -> Validation:
     """The same for several logs together, one after the other in time."""
-    times, measured, models, neighbours, elapsed = [], [], [], [], 0.0
+    shown, elapsed, total = [], 0.0, np.zeros((4, arm.n))
     for log in logs:
         _same_joints(arm, log)
-        for s in log.stretches:
-            tau = lowpass(s.tau, s.dt, filters.band)
-            model = lowpass(model_torque(arm, s, filters), s.dt, filters.band)
-            # The ends of zero-phase filters are guesses.
-            margin = min(len(s.t) // 4, int(1 / (filters.band * s.dt)))
-            k = slice(margin, len(s.t) - margin)
-            times.append(s.t[k] - log.t[0] + elapsed)
-            measured.append(tau[k])
-            models.append(model[k])
-            e = tau[k] - model[k]
-            lag = max(1, min(int(0.1 / s.dt), len(e) - 1))
-            neighbours.append(np.sum(e[lag:] * e[:-lag], axis=0))
+        for piece in pieces([log]):
+            compared = _compared(arm, piece.stretch, filters)
+            total += compared.sums
+            shown.append((compared.t - log.t[0] + elapsed, compared.tau, compared.model))
         elapsed += log.duration
-    if not times:
+    if not shown:
         raise DataError(f"{logs[0].name}: no stretch without gaps is long enough to validate with")
-    tau, model = np.concatenate(measured), np.concatenate(models)
-    error = tau - model
-    squares = np.sum(error**2, axis=0)
-    size = np.maximum(np.linalg.norm(tau, axis=0), 1e-300)
+    squares, size, neighbours, samples = total
+    t, tau, model = (np.concatenate(column) for column in zip(*shown, strict=True))
     return Validation(
-        float(np.linalg.norm(error)) / max(float(np.linalg.norm(tau)), 1e-300),
-        np.sqrt(squares) / size,
-        np.sqrt(squares / len(error)),
-        np.sum(neighbours, axis=0) / np.maximum(squares, 1e-300),
-        np.concatenate(times),
+        float(np.sqrt(squares.sum() / max(size.sum(), 1e-300))),
+        np.sqrt(squares / np.maximum(size, 1e-300)),
+        np.sqrt(squares / samples),
+        neighbours / np.maximum(squares, 1e-300),
+        t,
         tau,
         model,
         filters.band,
     )
 
 
+class _Compared(NamedTuple):
+    sums: NDArray  # (4, n) squares of errors and torques, products of errors 0.1 s apart, number of samples
+    t: NDArray
+    tau: NDArray
+    model: NDArray
+
+
+def _compared(arm: Arm, s: Stretch, filters: Filters) -> _Compared:
+    """Measured and model torque of a piece, low-passed."""
+    tau = lowpass(s.tau, s.dt, filters.band)
+    model = lowpass(model_torque(arm, s, filters), s.dt, filters.band)
+    # The ends of zero-phase filters are guesses.
+    margin = min(len(s.t) // 4, int(1 / (filters.band * s.dt)))
+    inner = slice(margin, len(s.t) - margin)
+    e = tau[inner] - model[inner]
+    lag = max(1, min(int(0.1 / s.dt), len(e) - 1))
+    sums = np.stack(
+        [
+            np.sum(e**2, axis=0),
+            np.sum(tau[inner] ** 2, axis=0),
+            np.sum(e[lag:] * e[:-lag], axis=0),
+            np.full(arm.n, len(e)),
+        ]
+    )
+    k = slice(margin, len(s.t) - margin, max(1, int(1 / (SHOWN * filters.band * s.dt))))
+    return _Compared(sums, s.t[k], tau[k], model[k])
+
+
 def model_torque(arm: Arm, s: Stretch, filters: Filters) -> NDArray:
     """Torque (N, n) of the whole arm along a stretch."""
-    motion = smoothed(s, filters._replace(cutoff=None))
+    motion = smoothed(s, filters)
     tau = joint_torque(arm, motion.q, motion.qd, motion.qdd)
     return tau + presliding_torque(arm, motion.q, motion.qd)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,10 +18,12 @@ from armdyn.identification.consistent import Consistent, consistent_fit
 from armdyn.identification.differentiate import METHODS
 from armdyn.identification.equations import Equations, System, solve
 from armdyn.identification.fit import BaseEstimate, DriveValues, Fit, FrictionValues, validate, validate_all
+from armdyn.identification.gravity_poses import compare_poses, fit_poses
 from armdyn.identification.log import Log
+from armdyn.identification.poses import Poses, held_poses
 from armdyn.identification.prior import Prior
 from armdyn.identification.read_log import read_log
-from armdyn.identification.rows import Filters, Rows, choose_band, make_rows
+from armdyn.identification.rows import Filters, Rows, choose_band, make_rows, pieces
 from armdyn.identification.spread import Spread, spread
 from armdyn.identification.structure import FRICTION, STRENGTHS, Choice, choose, starting_terms
 from armdyn.identification.terms import ALWAYS, TERMS, Term, with_terms
@@ -28,7 +31,8 @@ from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
 REFUSED = 0.5  # held-out relative error above which a model explains nothing
-DOUBTFUL = 0.25
+DOUBTFUL = 0.2
+MOST_CHECKED = 500_000  # samples of a log by which it is judged
 COSTLY = 1.2  # error of possible bodies over that of free parameters, from which rotors are suspected
 NO_PRIOR = 1e-3  # strength of the stand-in bodies behind an arm of unknown inertia: data always win
 
@@ -63,7 +67,8 @@ def identify(
     logs : Log, path, or iterable of them
         Measured motion; paths are read with `read_log`.
     terms : {"full", "gravity"}
-        All dynamics, or gravity (and friction) alone, for logs of slow motion.
+        All dynamics; or gravity alone, from poses held still (which are averaged) or, together with friction, from
+        slow motion both ways.
     friction : {"auto", "simple"}
         Choose terms by held-out error, or viscous, Coulomb and offset for every joint.
     springs : bool
@@ -100,7 +105,9 @@ def identify(
     given = _logs(arm, logs)
     tell(0.1, "checking the data")
     checks = _checked(arm, given)
-    band = choose_band([s for log in given for s in log.stretches]) if band is None else float(band)
+    band = choose_band(piece.stretch for piece in pieces(given)) if band is None else float(band)
+    if terms == "gravity" and (poses := held_poses(given)) is not None:
+        return _from_poses(arm, poses, checks, prior, Filters(band, cutoff, method), validation)
     base = base_parameters(arm, terms=terms)
     tell(0.2, "filtering and differentiating")
     rows = make_rows(base, given, Filters(band, cutoff, method))
@@ -109,7 +116,7 @@ def identify(
     other = None if validation is None else _logs(arm, validation)[0]
 
     def attempt(geared: _Geared) -> Fit:
-        work = _Work(base, rows, believed, geared, *_chosen(base, rows, believed, geared, prior, optional))
+        work = _Work(base, believed, geared, *_chosen(base, rows, believed, geared, prior, optional))
         return _fit(arm, given, work, checks, other)
 
     tell(0.4, "choosing terms and fitting possible bodies")
@@ -123,6 +130,25 @@ def identify(
     return fit
 
 
+def _from_poses(
+    arm: Arm,
+    poses: Poses,
+    checks: tuple[DataCheck, ...],
+    prior: float | None,
+    filters: Filters,
+    validation: Log | str | os.PathLike[str] | None,
+) -> Fit:
+    """Gravity alone, from an arm at rest in many poses."""
+    fit = fit_poses(arm, poses, checks, prior, filters)
+    _require_explained(arm, fit.held_out, "on held-out poses")
+    _warn_of_undetermined(fit.undetermined)
+    if validation is None:
+        return fit
+    other = _logs(arm, validation)[0]
+    still = held_poses([other])
+    return replace(fit, other=validate(fit.arm, other, filters) if still is None else compare_poses(fit.arm, still))
+
+
 def _silent(share: float, text: str) -> None:
     """What is called where nobody wants to know."""
 
@@ -131,9 +157,9 @@ class _Work(NamedTuple):
     """What the steps share."""
 
     base: BaseParameters
-    rows: Rows
     prior: Prior
     geared: _Geared
+    rows: Rows
     equations: Equations
     choice: Choice
 
@@ -206,13 +232,18 @@ def _logs(arm: Arm, logs: Logs) -> list[Log]:
 
 
 def _checked(arm: Arm, logs: list[Log]) -> tuple[DataCheck, ...]:
-    checks = tuple(check_log(arm, log) for log in logs)
+    checks = tuple(check_log(arm, _some(log)) for log in logs)
     for check in checks:
         require_good(check)
         for finding in check.findings:
             if finding.level == "warn":
                 warnings.warn(f"{check.log.name}: {finding.text}", ArmdynWarning, stacklevel=4)
     return checks
+
+
+def _some(log: Log) -> Log:
+    """The log, or the first samples of one that is too long to look at as a whole."""
+    return log if len(log) <= MOST_CHECKED else log.part(float(log.t[0]), float(log.t[MOST_CHECKED - 1]))
 
 
 def _chosen(
@@ -222,16 +253,25 @@ def _chosen(
     geared: _Geared,
     strength: float | None,
     optional: tuple[str, ...],
-) -> tuple[Equations, Choice]:
+) -> tuple[Rows, Equations, Choice]:
     """Weights of the joints, structure and strength, each given the others."""
     equations = Equations.of(rows, base.count)
     used = starting_terms(equations, geared.own)
+    if "load" in optional:
+        rows = rows.loaded(_bodies(base, _weighed(equations, used), used))
+        equations = Equations.of(rows, base.count)
     precision, centre = _base_prior(base, prior, equations, geared)
     strengths = STRENGTHS if strength is None else np.array([strength], float)
     choice = choose(_weighed(equations, used), used, precision, centre, optional, strengths)
     # With its structure known, the noise is better known, and so is what the prior is worth.
     equations = _weighed(equations, choice.used)
-    return equations, choose(equations, choice.used, precision, centre, (), strengths)
+    return rows, equations, choose(equations, choice.used, precision, centre, (), strengths)
+
+
+def _bodies(base: BaseParameters, equations: Equations, used: NDArray) -> NDArray:
+    """Some theta (10 n,) with the torques of least squares: those that load the joints."""
+    nothing, zero = np.zeros((equations.size, equations.size)), np.zeros(equations.size)
+    return np.linalg.pinv(base.P) @ solve(equations.total, used, nothing, zero)[: base.count]
 
 
 def _base_prior(base: BaseParameters, prior: Prior, equations: Equations, geared: _Geared) -> tuple[NDArray, NDArray]:
@@ -304,7 +344,7 @@ def _fit(arm: Arm, logs: list[Log], work: _Work, checks: tuple[DataCheck, ...], 
         notes=tuple(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings),
         checks=checks,
         own=together,
-        other=None if validation is None else validate(fitted, validation, filters),
+        other=None if validation is None else validate(fitted, validation, filters._replace(cutoff=None)),
     )
 
 
@@ -324,7 +364,7 @@ def _require_brakes(arm: Arm, work: _Work, estimate: BaseEstimate) -> None:
     braking = viscous * speed + coulomb
     # The two errors are of opposite sign, so that this is on the safe side.
     sigma = np.hypot(sigmas[0] * speed, sigmas[1])
-    size = np.sqrt(np.mean(work.rows.tau**2, axis=1))
+    size = np.sqrt(work.equations.powers / work.equations.samples.sum())
     for j in np.flatnonzero(braking < -np.maximum(5 * sigma, 0.003 * size)):
         raise DataError(
             f"identify: friction of joint {j + 1} '{arm.joint_names[j]}' would drive it ({braking[j]:.3g} at half its "
@@ -383,14 +423,18 @@ def _of_symbol(values: NDArray, estimate: BaseEstimate, symbol: str, n: int) -> 
 
 def _undetermined(estimate: BaseEstimate, sure: Spread) -> tuple[str, ...]:
     names = tuple(name for name, lost in zip(estimate.labels, sure.undetermined, strict=True) if lost)
+    _warn_of_undetermined(names)
+    return names
+
+
+def _warn_of_undetermined(names: tuple[str, ...]) -> None:
     if names:
         warnings.warn(
             f"identify: the logs do not determine {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}; "
             "excite all joints (see the report)",
             ArmdynWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
-    return names
 
 
 def _structure(work: _Work) -> tuple[tuple[str, ...], ...]:

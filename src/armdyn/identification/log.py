@@ -57,7 +57,7 @@ class Log:
         """Number of joints."""
         return self.q.shape[1] if self.q.ndim == 2 else 0
 
-    @property
+    @cached_property
     def dt(self) -> float:
         """The usual time between samples [s]."""
         return float(np.median(np.diff(self.t)))
@@ -88,11 +88,17 @@ class Log:
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
         """The parts between gaps, resampled on the stamps to even times."""
-        ends = [0, *(self.gaps + 1), len(self)]
-        parts = [slice(a, b) for a, b in pairwise(ends) if b - a >= FEWEST]
-        return tuple(self._even(part) for part in parts)
+        return tuple(self.even(part) for part in self.parts(len(self)))
 
-    def _even(self, part: slice) -> Stretch:
+    def parts(self, most: int) -> list[slice]:
+        """The samples between gaps, in runs of at most about `most`."""
+        ends = [0, *(self.gaps + 1).tolist(), len(self)]
+        runs = [(a, b, -(-(b - a) // most)) for a, b in pairwise(ends) if b - a >= FEWEST]
+        cuts = [np.linspace(a, b, count + 1).astype(int).tolist() for a, b, count in runs]
+        return [slice(a, b) for cut in cuts for a, b in pairwise(cut) if b - a >= FEWEST]
+
+    def even(self, part: slice) -> Stretch:
+        """A run of samples without gaps, resampled on the stamps to even times."""
         t, q, tau = self.t[part], self.q[part], self.tau[part]
         dt = self.dt
         grid = t[0] + dt * np.arange(int((t[-1] - t[0]) / dt * (1 + 1e-9)) + 1)

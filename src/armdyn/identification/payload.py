@@ -12,11 +12,12 @@ from armdyn.dynamics.regressor import regressor
 from armdyn.errors import DataError
 from armdyn.identification.check import check_log, require_good
 from armdyn.identification.consistent import consistent_fit
+from armdyn.identification.decimate import decimator
 from armdyn.identification.differentiate import impulse
 from armdyn.identification.equations import System
 from armdyn.identification.log import Log
 from armdyn.identification.prior import Prior
-from armdyn.identification.rows import OVERSAMPLING, Filters, choose_band, decimator, smoothed
+from armdyn.identification.rows import OVERSAMPLING, Filters, choose_band, smoothed
 from armdyn.identification.spread import autocorrelation, convolved
 from armdyn.identification.terms import presliding_torque
 from armdyn.model.arm import Arm
@@ -99,7 +100,7 @@ def _equations(arm: Arm, log: Log, filters: Filters) -> tuple[NDArray, NDArray, 
         starts = np.arange(0, len(s.t) - 2 * half, step)
         if not len(starts):
             continue
-        low = decimator(taps, len(s.t), starts)
+        low = decimator(taps, step, len(starts))
         m = smoothed(s, filters)
         known = joint_torque(arm, m.q, m.qd, m.qdd) + presliding_torque(arm, m.q, m.qd)
         last = regressor(arm, m.q, m.qd, m.qdd)[..., -inertial.SIZE :]

@@ -2,46 +2,128 @@
 
 Measured torque and every column of the regressor pass through the same zero-phase low-pass, so that what the
 filter takes away is missing on both sides (parallel filtering); then most samples are redundant and are dropped.
+
+Logs are taken in pieces. The rows of short logs are kept; those of logs larger than memory are made anew
+whenever they are asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
+import dataclasses
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.base_parameters import BaseParameters
+from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.errors import ArmdynError
-from armdyn.identification.differentiate import Motion, best_cutoff, differentiate, impulse, lowpass
+from armdyn.identification.decimate import Decimator, decimator
+from armdyn.identification.differentiate import Motion, best_cutoff, differentiate, impulse
 from armdyn.identification.log import Log, Stretch
-from armdyn.identification.terms import TERMS, Reach, term_columns
+from armdyn.identification.terms import LOAD, TERMS, Reach, load_column, term_columns
 from armdyn.spatial import inertia as inertial
 
 # Samples kept a period of the low-pass's corner: twice Nyquist's rate of what passes it.
 OVERSAMPLING = 4
 CHUNK = 20_000  # samples whose regressors are held at once
+PIECE = 100_000  # samples of a log that are smoothed at once
+HELD = 20_000_000  # numbers in rows that are kept, not made anew
 
 
 class Filters(NamedTuple):
     """How the data were smoothed."""
 
     band: float  # corner of the low-pass on both sides of the equations [Hz]
-    cutoff: float | None  # corner of the low-pass on positions [Hz]; None: by cross-validation, a stretch at a time
+    cutoff: float | None  # corner of the low-pass on positions [Hz]; None: by cross-validation
     method: str
 
 
-class Rows(NamedTuple):
-    """Equations of all joints at the samples kept; the last axis of `Y` holds base columns, then joint terms."""
+class Part(NamedTuple):
+    """Equations of all joints at the samples kept of a piece; `Y` has base columns, then joint terms."""
 
     Y: NDArray  # (n, N, base + terms)
     tau: NDArray  # (n, N)
-    stretch: NDArray  # (N,) number of the stretch each sample is from
+
+
+class Piece(NamedTuple):
+    """Samples of a log that are smoothed together."""
+
+    log: Log
+    part: slice
+
+    @property
+    def stretch(self) -> Stretch:
+        """On even times."""
+        return self.log.even(self.part)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The equations of all logs: iterate over their parts, one a piece."""
+
+    base: BaseParameters
+    pieces: tuple[Piece, ...]
+    filters: Filters
     reach: Reach
-    filters: Filters  # with the largest cutoff that was used
-    dt: float  # between the samples kept [s]
+    sizes: tuple[int, ...]  # samples kept of each piece
+    theta: NDArray | None = None  # (10 n,) bodies whose torques load the joints; None: loads are left out
+    _held: dict[int, Part] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return sum(self.sizes)
+
+    def __iter__(self) -> Iterator[Part]:
+        n = self.base.source.n
+        keep = len(self) * n * (self.base.count + len(TERMS)) <= HELD
+        for k, piece in enumerate(self.pieces):
+            part = self._held.get(k)
+            if part is None:
+                part = self._made(piece.stretch)
+                if keep:
+                    self._held[k] = part
+            yield part
+
+    def loaded(self, theta: NDArray) -> Rows:
+        """The same rows with joints loaded by the torques of bodies theta (10 n,).
+
+        Measured torques will not do: their noise would explain itself.
+        """
+        rows = dataclasses.replace(self, theta=theta, _held={})
+        for k, part in self._held.items():
+            Y = part.Y.copy()
+            Y[:, :, self.base.count + LOAD] = rows._loads(self.pieces[k].stretch)
+            rows._held[k] = Part(Y, part.tau)
+        return rows
+
+    def _loads(self, s: Stretch) -> NDArray:
+        """The column (n, N) of load-dependent friction."""
+        motion = smoothed(s, self.filters)
+        low = decimator(*_grid(s, self.filters.band))
+        return (low @ self._load(motion)).T
+
+    def _load(self, motion: Motion) -> NDArray:
+        assert self.theta is not None
+        torque = inverse_dynamics(self.base.source, motion.q, motion.qd, motion.qdd, theta=self.theta)
+        return load_column(self.base.source, motion, torque)
+
+    def _made(self, s: Stretch) -> Part:
+        """The rows of a piece, a chunk at a time."""
+        motion = smoothed(s, self.filters)
+        taps, step, count = _grid(s, self.filters.band)
+        Ys, taus = [], []
+        for some in np.array_split(np.arange(count), max(1, len(s.t) // CHUNK)):
+            k = slice(some[0] * step, some[-1] * step + len(taps))
+            part = Motion(motion.q[k], motion.qd[k], motion.qdd[k], motion.cutoff)
+            low = decimator(taps, step, len(some))
+            Y = _columns(self.base, part, self.reach, low)
+            if self.theta is not None:
+                Y[:, :, self.base.count + LOAD] = (low @ self._load(part)).T
+            Ys.append(Y)
+            taus.append((low @ s.tau[k]).T)
+        return Part(np.concatenate(Ys, axis=1), np.concatenate(taus, axis=1))
 
 
 def choose_band(stretches: Iterable[Stretch]) -> float:
@@ -63,104 +145,66 @@ def choose_band(stretches: Iterable[Stretch]) -> float:
     return float(np.clip(10 * np.average(found, weights=weights), 5.0, 20.0))
 
 
-def joint_reach(motions: list[Motion]) -> Reach:
-    """Speeds that each joint exceeds for one hundredth of the time, and how far it goes."""
-    top = np.percentile(np.abs(np.vstack([m.qd for m in motions])), 99, axis=0)
-    q = np.vstack([m.q for m in motions])
-    return Reach(np.maximum(top, 1e-9), np.ptp(q, axis=0))
-
-
 def smoothed(s: Stretch, filters: Filters) -> Motion:
-    """The motion of a stretch; positions keep at least twice the band of the equations."""
-    cutoff = filters.cutoff
-    if cutoff is None:
-        # Noise above five times the band would pass into products of velocities, where no later filter reaches it.
-        cutoff = min(_cutoff(_Whole(s.q), s.dt, 2 * filters.band), 5 * filters.band)
+    """The motion of a stretch."""
+    cutoff = chosen_cutoff(s, filters.band) if filters.cutoff is None else filters.cutoff
     return differentiate(s.q, s.dt, method=filters.method, cutoff=cutoff)
 
 
-class _Whole:
-    """An array known by its identity, so that what was found out about it need not be found out again."""
-
-    def __init__(self, array: NDArray) -> None:
-        self.array = array
-
-    def __hash__(self) -> int:
-        return id(self.array)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Whole) and other.array is self.array
+def chosen_cutoff(s: Stretch, band: float) -> float:
+    """Corner of the low-pass on positions [Hz], by cross-validation; at least twice the band of the equations."""
+    # Noise above five times the band would pass into products of velocities, where no later filter reaches it.
+    return min(best_cutoff(s.q, s.dt, 2 * band), 5 * band)
 
 
-@lru_cache(maxsize=8)
-def _cutoff(q: _Whole, dt: float, lowest: float) -> float:
-    return best_cutoff(q.array, dt, lowest)
+def pieces(logs: Iterable[Log]) -> tuple[Piece, ...]:
+    """All parts without gaps of logs, none longer than is smoothed at once."""
+    return tuple(Piece(log, part) for log in logs for part in log.parts(PIECE))
 
 
 def make_rows(base: BaseParameters, logs: list[Log], filters: Filters) -> Rows:
-    """The equations of all logs."""
-    stretches = [s for log in logs for s in log.stretches]
-    if not stretches:
+    """The equations of all logs, loads of joints left out."""
+    found = pieces(logs)
+    if not found:
         raise ArmdynError("identify: no log has a stretch without gaps that is long enough")
-    motions = [smoothed(s, filters) for s in stretches]
-    reach = joint_reach(motions)
-    parts, numbers = [], []
-    for k, (s, motion) in enumerate(zip(stretches, motions, strict=True)):
-        Y, tau = _filtered(base, s, motion, reach, filters.band)
-        if Y.shape[1]:
-            parts.append((Y, tau))
-            numbers.append(np.full(Y.shape[1], k))
-    if not parts:
+    if filters.cutoff is None:
+        first = {id(piece.log): piece for piece in reversed(found)}
+        filters = filters._replace(cutoff=max(chosen_cutoff(p.stretch, filters.band) for p in first.values()))
+    used, sizes, speeds, lowest, highest = [], [], [], [], []
+    for piece in found:
+        s = piece.stretch
+        taps, step, count = _grid(s, filters.band)
+        if count <= 0:
+            continue
+        motion = smoothed(s, filters)
+        used.append(piece)
+        sizes.append(count)
+        speeds.append(np.abs(motion.qd[len(taps) // 2 :: step]))
+        lowest.append(motion.q.min(axis=0))
+        highest.append(motion.q.max(axis=0))
+    if not used:
         raise ArmdynError(
             f"identify: every stretch is shorter than the {4 / filters.band:.1f} s that the low-pass at "
             f"{filters.band:.1f} Hz needs; log longer or give a larger band"
         )
-    step = max(1, int(1 / (OVERSAMPLING * filters.band * stretches[0].dt)))
-    return Rows(
-        np.concatenate([p[0] for p in parts], axis=1),
-        np.concatenate([p[1] for p in parts], axis=1),
-        np.concatenate(numbers),
-        reach,
-        filters._replace(cutoff=max(m.cutoff for m in motions)),
-        step * stretches[0].dt,
-    )
+    # Speeds that each joint exceeds for one hundredth of the time, and how far it goes.
+    top = np.percentile(np.concatenate(speeds), 99, axis=0)
+    reach = Reach(np.maximum(top, 1e-9), np.max(highest, axis=0) - np.min(lowest, axis=0))
+    return Rows(base, tuple(used), filters, reach, tuple(sizes))
 
 
-def _filtered(base: BaseParameters, s: Stretch, motion: Motion, reach: Reach, band: float) -> tuple[NDArray, NDArray]:
-    """Rows (n, N, columns) and torques (n, N) of a stretch, a chunk at a time."""
-    n = base.source.n
+def _grid(s: Stretch, band: float) -> tuple[NDArray, int, int]:
+    """The low-pass as taps, the step between samples that are kept, and their number."""
     taps = impulse(s.dt, min(band, 0.45 / s.dt))
-    half = len(taps) // 2
     step = max(1, int(1 / (OVERSAMPLING * band * s.dt)))
-    centres = np.arange(half, len(s.t) - half, step)
-    if not len(centres):
-        return np.empty((n, 0, base.count + len(TERMS))), np.empty((n, 0))
-    load = lowpass(s.tau, s.dt, min(2 * band, 0.4 / s.dt))
-    Ys, taus = [], []
-    for some in np.array_split(centres, max(1, len(s.t) // CHUNK)):
-        k = slice(some[0] - half, some[-1] + half + 1)
-        part = Motion(motion.q[k], motion.qd[k], motion.qdd[k], motion.cutoff)
-        low = decimator(taps, len(part.q), some - some[0])
-        Ys.append(_columns(base, part, load[k], reach, low))
-        taus.append((low @ s.tau[k]).T)
-    return np.concatenate(Ys, axis=1), np.concatenate(taus, axis=1)
+    return taps, step, max(0, (len(s.t) - len(taps)) // step + 1)
 
 
-def decimator(taps: NDArray, length: int, starts: NDArray) -> NDArray:
-    """A sparse matrix that low-passes and keeps the samples `starts + half`."""
-    from scipy.sparse import csr_array
-
-    width = len(taps)
-    columns = (starts[:, None] + np.arange(width)).ravel()
-    pointers = width * np.arange(len(starts) + 1)
-    return csr_array((np.tile(taps, len(starts)), columns, pointers), shape=(len(starts), length))
-
-
-def _columns(base: BaseParameters, part: Motion, load: NDArray, reach: Reach, low: NDArray) -> NDArray:
+def _columns(base: BaseParameters, part: Motion, reach: Reach, low: Decimator) -> NDArray:
     arm = base.source
     Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
-    joint = term_columns(arm, part, load, reach)
-    rows = np.zeros((arm.n, low.shape[0], base.count + len(TERMS)))
+    joint = term_columns(arm, part, reach)
+    rows = np.zeros((arm.n, low.count, base.count + len(TERMS)))
     kept = np.array(base.kept)
     for i in range(arm.n):
         # Joint i does not feel the links before it.

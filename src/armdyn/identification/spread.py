@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.equations import Equations
-from armdyn.identification.rows import Rows
+from armdyn.identification.rows import Part, Rows
 
 # A block that determines a direction to more than this share alone tells nothing about the noise along it.
 MOST_LEVERAGE = 0.95
@@ -64,43 +64,53 @@ def _condition(eigenvalues: NDArray) -> float:
 
 def _corrected(rows: Rows, equations: Equations, k: NDArray, x: NDArray, inverse: NDArray) -> NDArray:
     """Weighted residuals (n, N) with the spread of the noise itself: what the fit took away is put back."""
-    residuals = np.empty_like(rows.tau)
+    residuals = []
     values, vectors = np.linalg.eigh(inverse)
     root = vectors * np.sqrt(np.maximum(values, 0.0))  # root root' = inverse
-    for part in np.array_split(np.arange(rows.tau.shape[1]), BLOCKS):
-        U, e = [], []
-        for joint, weight in enumerate(equations.weights):
-            own = equations.own(joint)
-            Y = weight * rows.Y[joint][part]
-            e.append(weight * rows.tau[joint][part] - Y @ x[own])
-            at = np.searchsorted(k, own)
-            here = (at < len(k)) & (k[np.minimum(at, len(k) - 1)] == own)
-            U.append(Y[:, here] @ root[at[here]])
-        # (1 - U U')^-1/2 = 1 + U V ((1 - m)^-1/2 - 1)/m V' U' with U'U = V m V'
-        stacked, error = np.concatenate(U), np.concatenate(e)
-        m, V = np.linalg.eigh(stacked.T @ stacked)
-        m = np.clip(m, 1e-12, MOST_LEVERAGE)
-        gain = (1 / np.sqrt(1 - m) - 1) / m
-        error = error + stacked @ (V @ (gain * (V.T @ (stacked.T @ error))))
-        residuals[:, part] = error.reshape(equations.n, len(part))
-    return residuals
+    for part in rows:
+        # Long logs come in parts that are blocks as they are.
+        cuts = np.array_split(np.arange(part.tau.shape[1]), max(1, BLOCKS // len(rows.pieces)))
+        residuals += [_put_back(part, cut, equations, k, x, root) for cut in cuts if len(cut)]
+    return np.concatenate(residuals, axis=1)
+
+
+def _put_back(part: Part, cut: NDArray, equations: Equations, k: NDArray, x: NDArray, root: NDArray) -> NDArray:
+    """The corrected residuals (n, samples) of a block."""
+    U, e = [], []
+    for joint, weight in enumerate(equations.weights):
+        own = equations.own(joint)
+        Y = weight * part.Y[joint][cut]
+        e.append(weight * part.tau[joint][cut] - Y @ x[own])
+        here, at = _places(own, k)
+        U.append(Y[:, here] @ root[at])
+    # (1 - U U')^-1/2 = 1 + U V ((1 - m)^-1/2 - 1)/m V' U' with U'U = V m V'
+    stacked, error = np.concatenate(U), np.concatenate(e)
+    m, V = np.linalg.eigh(stacked.T @ stacked)
+    m = np.clip(m, 1e-12, MOST_LEVERAGE)
+    gain = (1 / np.sqrt(1 - m) - 1) / m
+    error = error + stacked @ (V @ (gain * (V.T @ (stacked.T @ error))))
+    return error.reshape(equations.n, len(cut))
+
+
+def _places(own: NDArray, k: NDArray) -> tuple[NDArray, NDArray]:
+    """Which of a joint's columns are used, and where they stand among all that are."""
+    at = np.searchsorted(k, own)
+    here = (at < len(k)) & (k[np.minimum(at, len(k) - 1)] == own)
+    return here, at[here]
 
 
 def _meat(rows: Rows, equations: Equations, k: NDArray, residuals: NDArray) -> tuple[NDArray, NDArray]:
-    """Sum of Y'RY over joints and stretches, R the covariance of a joint's residuals."""
+    """Sum of Y'RY over joints and pieces, R the covariance of a joint's residuals."""
     total = np.zeros((len(k), len(k)))
-    effective = np.empty(equations.n)
-    where = {int(column): i for i, column in enumerate(k)}
-    for joint, e in enumerate(residuals):
-        own = equations.own(joint)
-        columns = [c for c, column in enumerate(own) if int(column) in where]
-        at = [where[int(own[c])] for c in columns]
-        Y = rows.Y[joint][:, columns] * equations.weights[joint]
-        correlation, effective[joint] = autocorrelation(e, rows.stretch)
-        for number in np.unique(rows.stretch):
-            part = Y[rows.stretch == number]
-            total[np.ix_(at, at)] += e @ e / len(e) * part.T @ convolved(part, correlation)
-    return total, effective
+    number = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
+    shapes = [autocorrelation(e, number) for e in residuals]
+    powers = np.mean(residuals**2, axis=1)
+    for part in rows:
+        for joint, (correlation, _) in enumerate(shapes):
+            here, at = _places(equations.own(joint), k)
+            Y = part.Y[joint][:, here] * equations.weights[joint]
+            total[np.ix_(at, at)] += powers[joint] * Y.T @ convolved(Y, correlation)
+    return total, np.array([effective for _, effective in shapes])
 
 
 def autocorrelation(e: NDArray, stretch: NDArray) -> tuple[NDArray, float]:

@@ -42,6 +42,7 @@ OPTIONAL = (
     Term("spring", "Ks", True),
 )
 TERMS = (*ALWAYS, *OPTIONAL)
+LOAD = [term.kind for term in TERMS].index("load")
 
 
 class Reach(NamedTuple):
@@ -51,30 +52,33 @@ class Reach(NamedTuple):
     span: NDArray  # (n,) ranges of position
 
 
-def term_columns(arm: Arm, motion: Motion, tau: NDArray, reach: Reach) -> NDArray:
-    """Torque (N, n, terms) of every joint for a unit parameter of each of `TERMS`.
-
-    `tau` is the (smoothed) measured torque, which loads the joints.
-    """
+def term_columns(arm: Arm, motion: Motion, reach: Reach) -> NDArray:
+    """Torque (N, n, terms) of every joint for a unit parameter of each of `TERMS`, but zero for loads."""
     columns = np.empty((*motion.q.shape, len(TERMS)))
     for k, term in enumerate(TERMS):
-        if term.kind == "rotor":
+        if term.kind == "load":
+            columns[..., k] = 0.0
+        elif term.kind == "rotor":
             columns[..., k] = motion.qdd
         elif term.kind == "spring":
             columns[..., k] = motion.q
         elif term.travel:
             columns[..., k] = built_up(motion.q, travels(term, reach))
         else:
-            unit = _unit(arm, term, reach)
-            columns[..., k] = friction_torque(arm, motion.q, motion.qd, load=tau, friction=unit)
+            columns[..., k] = friction_torque(arm, motion.q, motion.qd, friction=_unit(arm, term, reach))
     return columns
 
 
-def _unit(arm: Arm, term: Term, reach: Reach) -> NDArray:
+def load_column(arm: Arm, motion: Motion, torque: NDArray) -> NDArray:
+    """Friction (N, n) for a unit of load-dependence under joint torques (N, n)."""
+    return friction_torque(arm, motion.q, motion.qd, load=torque, friction=_unit(arm, TERMS[LOAD], None))
+
+
+def _unit(arm: Arm, term: Term, reach: Reach | None) -> NDArray:
     """Friction parameters (n, ...) that are zero but for a unit of this term."""
     numbers = np.zeros_like(arm.trace_data("friction"))
     numbers[:, FRICTION_NAMES.index("stribeck")] = 1.0
-    if term.kind == "stribeck":
+    if reach is not None and term.kind == "stribeck":
         # level = coulomb + (static - coulomb) exp(...): the linear parameter is the difference.
         numbers[:, FRICTION_NAMES.index("static")] = 1.0
         numbers[:, FRICTION_NAMES.index("stribeck")] = stribeck_speed(term, reach)
