@@ -1,0 +1,178 @@
+"""Gravity parameters from poses held still (Kapadia, section 7.3): one equation a joint and pose, no derivatives.
+
+Static friction holds an arm within a band around its gravity torque. Poses approached from different sides show
+different ends of it, so that it averages out and counts as noise of independent poses.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.base_parameters import BaseParameters, base_parameters
+from armdyn.dynamics.gravity import gravity_torque
+from armdyn.identification.check import DataCheck
+from armdyn.identification.consistent import Consistent, consistent_fit
+from armdyn.identification.equations import System, solve
+from armdyn.identification.estimators.data import Data
+from armdyn.identification.estimators.least_squares import LeastSquares
+from armdyn.identification.fit import BaseEstimate, DriveValues, Fit, FrictionValues, Validation
+from armdyn.identification.poses import Poses
+from armdyn.identification.prior import Prior
+from armdyn.identification.rows import Filters
+from armdyn.identification.structure import STRENGTHS
+from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
+
+NO_PRIOR = 1e-3  # strength of the stand-in bodies behind an arm of unknown inertia: data always win
+UNKNOWN = 1e-6  # singular value of unit columns, relative to the largest, of directions that no pose shows
+FOLDS = 10
+
+
+def fit_poses(arm: Arm, poses: Poses, checks: tuple[DataCheck, ...], strength: float | None, filters: Filters) -> Fit:
+    """The arm whose links carry the torques of the poses; friction and drives stay as described, but for offsets."""
+    base = base_parameters(arm, terms="gravity")
+    data = _equations(base, poses)
+    found = LeastSquares().fit(data)
+    lost = _undetermined(data)
+    names = tuple(f"F0{j + 1}" for j in range(arm.n))
+    estimate = BaseEstimate(
+        found.x, np.where(lost, np.inf, found.std), (*base.names, *names), (*base.labels, *names), base.count
+    )
+    systems = _systems(data, found.weights)
+    strength, scan, held_out = _strength(base, systems, Prior.of(arm), strength)
+    consistent = _consistent(base, _sum(systems), strength, found.x)
+    fitted = _with_offsets(arm.with_theta(consistent.theta), consistent.joint)
+    own = compare_poses(fitted, poses)
+    columns = data.weighted(found.weights)[0]
+    return Fit(
+        arm=fitted,
+        source=arm,
+        theta=consistent.theta,
+        friction=_friction(fitted, estimate),
+        drive=DriveValues(*(np.array([getattr(j.drive, x) for j in arm.joints]) for x in _DRIVE)),
+        base=estimate,
+        filters=filters,
+        rel_error=own.rel_error,
+        rel_error_joints=own.rel_error_joints,
+        rel_error_free=float(np.linalg.norm(data.residuals(found.x)) / max(float(np.linalg.norm(data.tau)), 1e-300)),
+        held_out=held_out,
+        rel_error_source=np.nan if np.isnan(arm.theta).any() else compare_poses(arm, poses).rel_error,
+        strength=strength,
+        scan=scan,
+        condition=found.condition,
+        condition_scaled=float(np.linalg.cond(columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-300))),
+        gap=consistent.gap,
+        boundary=tuple(arm.link_names[i] for i in consistent.boundary),
+        structure=(("offset",),) * arm.n,
+        effective=np.full(arm.n, float(len(poses.t))),
+        undetermined=tuple(name for name, unknown in zip(estimate.labels, lost, strict=True) if unknown),
+        weak=tuple(
+            name for name, x, s in zip(estimate.labels, found.x, estimate.std, strict=True) if abs(x) < s < np.inf
+        ),
+        notes=(
+            f"{len(poses.t)} poses held still ({poses.share:.0%} of the time); what moves between them is left out",
+            *(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings),
+        ),
+        checks=checks,
+        own=own,
+    )
+
+
+_DRIVE = ("reflected_inertia", "stiffness")
+
+
+def compare_poses(arm: Arm, poses: Poses) -> Validation:
+    """Measured against gravity torque (and offset) at poses; `rmse` are the standard deviations a joint."""
+    model = gravity_torque(arm, poses.q) + np.array([joint.friction.offset for joint in arm.joints])
+    error = poses.tau - model
+    size, squares = np.linalg.norm(poses.tau, axis=0), np.sum(error**2, axis=0)
+    return Validation(
+        float(np.linalg.norm(error)) / max(float(np.linalg.norm(poses.tau)), 1e-300),
+        np.sqrt(squares) / np.maximum(size, 1e-300),
+        np.sqrt(squares / len(error)),
+        np.sum(error[1:] * error[:-1], axis=0) / np.maximum(squares, 1e-300),
+        poses.t,
+        poses.tau,
+        model,
+        0.0,
+    )
+
+
+def _equations(base: BaseParameters, poses: Poses) -> Data:
+    n, count = base.source.n, len(poses.t)
+    offsets = np.broadcast_to(np.eye(n), (count, n, n))
+    return Data(np.concatenate([base.regressor(poses.q), offsets], axis=2), poses.tau)
+
+
+def _undetermined(data: Data) -> NDArray:
+    """Which parameters (p,) take part in directions that no pose shows."""
+    rows = data.weighted(1.0)[0]
+    _, values, vectors = np.linalg.svd(rows / np.maximum(np.linalg.norm(rows, axis=0), 1e-300), full_matrices=False)
+    return (vectors[values < UNKNOWN * values[0]] ** 2).sum(axis=0) > 1e-6
+
+
+def _systems(data: Data, weights: NDArray) -> System:
+    """Weighted normal equations of blocks of poses, stacked; neighbours in time are in different blocks."""
+    parts = []
+    for k in range(min(FOLDS, len(data.tau))):
+        rows = (data.Y[k::FOLDS] * weights[:, None]).reshape(-1, data.Y.shape[2])
+        tau = (data.tau[k::FOLDS] * weights).ravel()
+        parts.append((rows.T @ rows, rows.T @ tau, np.array(tau @ tau)))
+    return System(*(np.array(column) for column in zip(*parts, strict=True)))
+
+
+def _sum(systems: System) -> System:
+    return System(*(part.sum(axis=0) for part in systems))
+
+
+def _strength(base: BaseParameters, systems: System, prior: Prior, asked: float | None) -> tuple[float, NDArray, float]:
+    """The prior's strength with the least held-out error, the scan, and that error relative to the torque."""
+    size, count = systems.b.shape[1], base.count
+    precision, centre = np.zeros((size, size)), np.zeros(size)
+    precision[:count, :count] = prior.base_precision(base, np.zeros((count, 0)))
+    centre[:count] = base.project(prior.theta)
+    tried = np.array([asked], float) if asked is not None else STRENGTHS if prior.known else np.zeros(1)
+    errors = np.array([_held_out(systems, s * precision, centre) for s in tried])
+    best = int(np.argmin(errors))
+    held_out = float(np.sqrt(errors[best] / max(float(systems.c.sum()), 1e-300)))
+    return float(tried[best]), np.column_stack([tried, errors]) if prior.known else np.empty((0, 2)), held_out
+
+
+def _held_out(systems: System, precision: NDArray, centre: NDArray) -> float:
+    """Weighted squares of every block's residuals under the fit to all others."""
+    total, all_used, error = _sum(systems), np.ones(len(centre), bool), 0.0
+    for A, b, c in zip(*systems, strict=True):
+        x = solve(System(total.A - A, total.b - b, total.c - c), all_used, precision, centre)
+        error += float(x @ A @ x - 2 * b @ x + c)
+    return error
+
+
+def _consistent(base: BaseParameters, total: System, strength: float, x: NDArray) -> Consistent:
+    """Possible bodies and offsets (n,) behind the gravity parameters."""
+    n, links = base.source.n, inertial.SIZE * base.source.n
+    lift = np.zeros((base.count + n, links + n))
+    lift[: base.count, :links] = base.P
+    lift[base.count :, links:] = np.eye(n)
+    system = System(lift.T @ total.A @ lift, lift.T @ total.b, total.c)
+    return consistent_fit(system, Prior.of(base.source), max(strength, NO_PRIOR), x[base.count :], np.zeros(n, bool))
+
+
+def _with_offsets(arm: Arm, offsets: NDArray) -> Arm:
+    return arm.with_joints(
+        [
+            dataclasses.replace(joint, friction=dataclasses.replace(joint.friction, offset=float(x)))
+            for joint, x in zip(arm.joints, offsets, strict=True)
+        ]
+    )
+
+
+def _friction(arm: Arm, estimate: BaseEstimate) -> FrictionValues:
+    """Rests show offsets alone; the rest of friction is as described, with no claim to be right."""
+    chosen = tuple(joint.friction for joint in arm.joints)
+    viscous, coulomb = (np.array([getattr(f, name) for f in chosen]) for name in ("viscous", "coulomb"))
+    unknown = np.full(arm.n, np.inf)
+    std = np.stack([unknown, unknown, estimate.std[estimate.count :]])
+    return FrictionValues(viscous, coulomb, estimate.theta[estimate.count :], std, chosen)

@@ -1,0 +1,54 @@
+"""Poses held still in a log: found by speed, averaged, and free of all torque but gravity (and static friction)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.differentiate import differentiate
+from armdyn.identification.log import Log, Stretch
+
+CUTOFF = 2.0  # Hz: arms that stand still need no more
+SLOW, NOISE = 0.02, 1e-3  # a joint stands still below this share of its top speed, or below this speed [rad/s or m/s]
+HOLD = 0.5  # s: shorter rests are turning points
+SETTLING = 0.2  # s at either end of a rest, in which the arm may still swing
+SHARE = 0.25  # of the time at rest, from which on a log is one of poses
+FEWEST = 4  # poses
+
+
+class Poses(NamedTuple):
+    """Averages over rests."""
+
+    t: NDArray  # (P,) middle of each rest, from the start of the first log on [s]
+    q: NDArray  # (P, n)
+    tau: NDArray  # (P, n)
+    share: float  # of the logs' time at rest
+
+
+def held_poses(logs: Iterable[Log]) -> Poses | None:
+    """The poses of logs in which the arm mostly rests; None where it mostly moves."""
+    found, elapsed, resting, total = [], 0.0, 0.0, 0.0
+    for log in logs:
+        for s in log.stretches:
+            for rest in _rests(s):
+                found.append((s.t[rest].mean() - log.t[0] + elapsed, s.q[rest].mean(axis=0), s.tau[rest].mean(axis=0)))
+                resting += s.t[rest][-1] - s.t[rest][0] + 2 * SETTLING
+            total += s.t[-1] - s.t[0]
+        elapsed += log.duration
+    if len(found) < FEWEST or resting < SHARE * total:
+        return None
+    t, q, tau = (np.array(column) for column in zip(*found, strict=True))
+    return Poses(t, q, tau, resting / total)
+
+
+def _rests(s: Stretch) -> list[slice]:
+    """Samples of each rest, its ends cut off."""
+    speed = np.abs(differentiate(s.q, s.dt, cutoff=min(CUTOFF, 0.2 / s.dt)).qd)
+    still = (speed < np.maximum(SLOW * np.percentile(speed, 99, axis=0), NOISE)).all(axis=1)
+    edges = np.flatnonzero(np.diff(np.r_[False, still, False].astype(int)))
+    cut = int(SETTLING / s.dt)
+    return [slice(a + cut, b - cut) for a, b in pairwise(edges) if still[a] and (b - a) * s.dt >= HOLD]

@@ -1,0 +1,128 @@
+"""Gravity from poses held still: found, averaged, fitted, written as C (Kapadia, section 7.3)."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import shutil
+import subprocess
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.errors import ArmdynWarning, DataError
+from armdyn.identification.log import Log
+from armdyn.identification.poses import held_poses
+
+
+def pose_log(arm, count=60, seed=0, noise=1.0, stiction=0.5, hold=1.0, move=1.5, rate=100.0, span=1.2) -> Log:
+    """Random poses with smooth moves between; while it rests, stiction of any size up to `stiction` holds the arm."""
+    rng = np.random.default_rng(seed)
+    targets = rng.uniform(-span, span, (count + 1, arm.n))
+    s = np.arange(0, 1, 1 / (move * rate))[:, None]
+    blend = 10 * s**3 - 15 * s**4 + 6 * s**5
+    rest = int(hold * rate)
+    q = np.concatenate([x for a, b in pairwise(targets) for x in (a + (b - a) * blend, [b] * rest)])
+    t = np.arange(len(q)) / rate
+    qd = np.gradient(q, t, axis=0)
+    tau = armdyn.joint_torque(arm, q, qd, np.gradient(qd, t, axis=0))
+    for k in range(count):
+        tau[(k + 1) * (len(s) + rest) - rest : (k + 1) * (len(s) + rest)] += stiction * rng.uniform(-1, 1, arm.n)
+    return Log(t, q + 2e-5 * rng.normal(size=q.shape), tau + noise * rng.normal(size=q.shape), name="poses")
+
+
+@pytest.fixture(scope="module")
+def sarcos():
+    return armdyn.arms.sarcos()
+
+
+@pytest.fixture(scope="module")
+def fit(sarcos):
+    """Of an arm about whose links nothing is known beforehand."""
+    return armdyn.identify(sarcos.with_theta(np.full(70, np.nan)), pose_log(sarcos), terms="gravity")
+
+
+def test_poses_are_found_and_averaged(sarcos):
+    log = pose_log(sarcos, count=20, noise=0.5, stiction=0.0)
+    poses = held_poses([log, log])
+    assert poses is not None
+    assert len(poses.t) == 40
+    assert np.all(np.diff(poses.t) > 0)
+    at_rest = log.q[249::250]
+    np.testing.assert_allclose(poses.q[:20], at_rest, atol=1e-4)
+    # Means of about 60 samples of noise 0.5.
+    np.testing.assert_allclose(poses.tau[:20], armdyn.gravity_torque(sarcos, at_rest), atol=5 * 0.5 / np.sqrt(60))
+
+
+def test_slow_motion_is_no_pose(sarcos):
+    t = np.arange(0, 100, 0.02)
+    q = np.sin(0.1 * np.outer(t, np.arange(1, 8)))
+    assert held_poses([Log(t, q + 1e-5 * np.random.default_rng(0).normal(size=q.shape), q)]) is None
+
+
+def test_all_14_parameters_of_the_sarcos_arm(sarcos, fit):
+    base = armdyn.base_parameters(sarcos, terms="gravity")
+    assert fit.base.count == base.count == 14
+    z = (fit.base.theta[:14] - base.theta) / fit.base.std[:14]
+    assert np.all(np.abs(z) < 4.5)
+    assert np.sqrt(np.mean(z**2)) < 2
+    assert fit.arm.is_physical
+    assert fit.undetermined == ()
+
+
+def test_table_of_torque_errors(sarcos, fit):
+    """Below 5 % of each joint's torque; the deviations are those of stiction (uniform) and averaged noise."""
+    assert np.all(fit.rel_error_joints < 0.05)
+    expected = np.hypot(0.5 / np.sqrt(3), 1.0 / np.sqrt(60))
+    np.testing.assert_allclose(fit.own.rmse, expected, rtol=0.25)
+    q = np.random.default_rng(5).uniform(-1.2, 1.2, (300, 7))
+    truth, model = armdyn.gravity_torque(sarcos, q), armdyn.gravity_torque(fit.arm, q)
+    assert np.all(np.linalg.norm(model - truth, axis=0) < 0.05 * np.linalg.norm(truth, axis=0))
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_identified_gravity_as_c(fit, tmp_path):
+    code = armdyn.c_code(armdyn.gravity_torque, fit.arm, tmp_path, prefix="grav")
+    library = tmp_path / "grav.so"
+    subprocess.run(
+        ["cc", "-std=c99", "-O2", "-fPIC", "-shared", str(code.source), "-lm", "-o", str(library)], check=True
+    )
+    compiled = ctypes.CDLL(str(library)).grav_gravity_torque
+    for q in np.random.default_rng(6).uniform(-3, 3, (50, 7)):
+        tau = np.empty(7)
+        compiled(ctypes.c_void_p(q.ctypes.data), ctypes.c_void_p(tau.ctypes.data))
+        np.testing.assert_allclose(tau, armdyn.gravity_torque(fit.arm, q), rtol=1e-12, atol=1e-10)
+
+
+def test_a_description_is_corrected_and_its_friction_kept(sarcos):
+    joints = [dataclasses.replace(j, friction=armdyn.Friction(viscous=1.0, coulomb=2.0)) for j in sarcos.joints]
+    described = sarcos.with_joints(joints).with_theta(1.2 * sarcos.theta)
+    fit = armdyn.identify(described, pose_log(sarcos), terms="gravity", validation=pose_log(sarcos, seed=4))
+    assert fit.rel_error < 0.05 * fit.rel_error_source
+    assert fit.other.rel_error < 0.01
+    assert fit.arm.joints[2].friction.coulomb == 2.0
+    assert np.isinf(fit.friction.std[:2]).all()
+    assert "poses held still" in fit.notes[0]
+
+
+def test_poses_that_leave_joints_alone(sarcos):
+    log = pose_log(sarcos, stiction=0.0)
+    q = log.q * np.isin(np.arange(7), (1, 3))
+    tau = armdyn.gravity_torque(sarcos, q) + 0.1 * np.random.default_rng(0).normal(size=q.shape)
+    with pytest.warns(ArmdynWarning) as given:
+        fit = armdyn.identify(sarcos, Log(log.t, q, tau), terms="gravity")
+    assert any("do not determine" in str(w.message) for w in given)
+    assert fit.undetermined
+    # The description fills in what the poses do not show.
+    assert fit.rel_error < 0.01
+    model, truth = (armdyn.gravity_torque(arm, log.q[::100]) for arm in (fit.arm, sarcos))
+    assert np.linalg.norm(model - truth) < 0.02 * np.linalg.norm(truth)
+
+
+def test_another_arms_poses(sarcos):
+    strange = armdyn.arms.iiwa14()
+    log = pose_log(strange, noise=0.1, stiction=0.0)
+    with pytest.raises((DataError, ArmdynWarning)):
+        armdyn.identify(sarcos, log, terms="gravity")
