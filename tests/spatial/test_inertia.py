@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armdyn.errors import ModelError
-from armdyn.spatial.inertia import NAMES, SIZE, Inertia
+from armdyn.spatial.inertia import NAMES, SIZE, Inertia, point_masses
 from armdyn.spatial.rotation import from_rpy, skew
 from armdyn.spatial.transform import inverse, transform
 
@@ -143,3 +143,9 @@ def test_parameters_are_read_only():
 def test_bad_parameters_are_refused(build, message):
     with pytest.raises(ModelError, match=message):
         build()
+
+
+def test_point_masses_are_bodies_without_extent():
+    mass, com = np.array([0.0, 1.5, 3.0]), np.array([[0.1, 0.2, 0.3], [0.0, -1.0, 0.5], [0.0, 0.0, 0.0]])
+    expected = [Inertia.from_com(m, c).theta for m, c in zip(mass, com, strict=True)]
+    np.testing.assert_allclose(point_masses(mass, com), expected, atol=1e-15)

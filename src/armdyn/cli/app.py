@@ -29,6 +29,7 @@ from armdyn.cli.regressor import regressor
 from armdyn.cli.reproduce import reproduce
 from armdyn.cli.simulate import simulate
 from armdyn.cli.studio import studio
+from armdyn.cli.study import study
 from armdyn.cli.torque import torque
 from armdyn.cli.validate import validate
 from armdyn.errors import ArmdynError, ArmdynWarning
@@ -43,7 +44,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(demo, info, arms, fk, ik, torque, linearize, regressor, base, excite, simulate, identify, validate, payload),
-    *(compare, law, codegen, reproduce, studio, cache),
+    *(compare, law, study, codegen, reproduce, studio, cache),
 )
 for command in COMMANDS:
     app.command()(command)

@@ -16,6 +16,7 @@ PAGES = {
     "armdyn.identification.check.DataCheck": "armdyn.report.check_page",
     "armdyn.identification.fit.Fit": "armdyn.report.fit_page",
     "armdyn.simulation.result.SimulationResult": "armdyn.report.simulation_page",
+    "armdyn.study.summary.Summary": "armdyn.study.page",
 }
 
 

@@ -173,6 +173,15 @@ class Inertia:
             raise ModelError(f"{where}: {why}")
 
 
+def point_masses(mass: NDArray, com: NDArray) -> NDArray:
+    """Parameters (..., 10) of point masses (...) at places (..., 3)."""
+    c = np.asarray(com, float)
+    theta = np.empty((*c.shape[:-1], SIZE))
+    theta[..., MASS], theta[..., FIRST] = 1.0, c
+    theta[..., TENSOR] = (c**2).sum(-1)[..., None, None] * np.eye(3) - c[..., :, None] * c[..., None, :]
+    return theta * np.asarray(mass, float)[..., None]
+
+
 def _numbers(value: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
     """A fresh array of this shape; NaN (unknown) is legal, infinity is not."""
     try:

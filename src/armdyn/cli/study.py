@@ -1,0 +1,112 @@
+"""`armdyn study FILE.toml`: thousands of runs, designs or identifications from one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from armdyn.cli.resolve import Json
+
+if TYPE_CHECKING:
+    from armdyn.study.run import Progress
+    from armdyn.study.spec import Study
+    from armdyn.study.summary import Summary
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="What to study (.toml); see docs/studies.md.")]
+Out = Annotated[Path | None, typer.Option(help="Folder of the results; default the study's name.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with what an earlier run left there.")]
+Workers = Annotated[int, typer.Option(help="Processes; 1: this one, 0: one a core.")]
+Dask = Annotated[str | None, typer.Option(help="Compute on the Dask cluster of this scheduler, as tcp://host:8786.")]
+Case = Annotated[int | None, typer.Option(help="Compute this case alone, and show it in full.")]
+
+
+def study(
+    file: File,
+    out: Out = None,
+    resume: Resume = False,
+    workers: Workers = 1,
+    dask: Dask = None,
+    case: Case = None,
+    json: Json = False,
+) -> None:
+    """Compute a study, or go on with one: quantiles, success regions, what matters, and the worst cases."""
+    from armdyn.cli.show import print_json
+    from armdyn.report.registry import report
+    from armdyn.study.run import run_study
+    from armdyn.study.spec import read_study
+
+    subject = read_study(file)
+    folder = Path(subject.name) if out is None else out
+    if case is not None:
+        _show_case(subject, case, folder, json)
+        return
+    with _progress_line() as progress:
+        columns = run_study(subject, folder, resume=resume, workers=workers, dask=dask, progress=progress)
+    summary = subject.summary(columns)
+    report(summary, folder / "report.html")
+    _write_figures(summary, folder)
+    if json:
+        print_json(summary.data)
+        return
+    print(summary)
+    print(f"\nwrote {folder}/parts/*.parquet and {folder / 'report.html'}")
+
+
+def _show_case(subject: Study, number: int, folder: Path, json: bool) -> None:
+    """One case: its page beside the results, its numbers on the screen."""
+    from armdyn.cli.show import print_json
+    from armdyn.report.registry import report
+
+    row = subject.row(number)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = report(subject.case(number), folder / f"case-{number}.html")
+    if json:
+        print_json({**row, "page": str(path)})
+        return
+    for name, value in row.items():
+        print(f"{name:16s} {value:.6g}" if isinstance(value, float) else f"{name:16s} {value}")
+    print(f"wrote {path}")
+
+
+def _write_figures(summary: Summary, folder: Path) -> None:
+    """Every picture as PNG."""
+    import io
+
+    import matplotlib.pyplot as plt
+
+    from armdyn.files import write_whole
+
+    for name, draw in summary.figures.items():
+        figure, stream = draw(), io.BytesIO()
+        figure.savefig(stream, format="png", dpi=130, bbox_inches="tight")
+        plt.close(figure)
+        write_whole(folder / f"{name}.png", stream.getvalue())
+
+
+@contextmanager
+def _progress_line() -> Iterator[Callable[[Progress], None]]:
+    """A bar with rate and time left on a terminal's error stream; gone when done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns: tuple[Any, ...] = (BarColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def tell(at: Any) -> None:
+            left = f"{_time(at.left)} left" if at.rate else "..."
+            text = f"{at.done:,} of {at.total:,} cases, {at.rate:,.0f}/s, {left}"
+            bar.update(task, completed=at.done, total=at.total, description=text)
+
+        yield tell
+
+
+def _time(seconds: float) -> str:
+    """As in 1:05:02."""
+    minutes, s = divmod(round(seconds), 60)
+    hours, m = divmod(minutes, 60)
+    return f"{hours}:{m:02d}:{s:02d}" if hours else f"{m}:{s:02d}"

@@ -1,0 +1,1 @@
+"""Studies: thousands of runs, designs or identifications from one file, resumable and repeatable."""

@@ -1,0 +1,85 @@
+"""Pictures of a study."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.study.spec import Columns
+
+Groups = list[tuple[str, NDArray]]
+MOST_GROUPS = 6
+# Cases that a cell of a map should hold, and the most cells along an axis.
+IN_A_CELL, MOST_CELLS = 12, 32
+
+
+def success_regions(columns: Columns, groups: Groups, axes: list[str]) -> Any:
+    """Where in the plane of the two parameters that matter most a group succeeds; a curve over one parameter."""
+    import matplotlib.pyplot as plt
+
+    shown = groups[:MOST_GROUPS]
+    figure, panels = plt.subplots(1, len(shown), figsize=(1.0 + 3.6 * len(shown), 3.4), squeeze=False, sharey=True)
+    for axis, (label, rows) in zip(panels[0], shown, strict=True):
+        good = columns["success"][rows].astype(float)
+        x = columns[axes[0]][rows]
+        if len(axes) == 1:
+            edges, part = _curve(x, good)
+            axis.stairs(part, edges, color="#14375e", lw=1.5)
+            axis.set_ylim(-0.02, 1.02)
+        else:
+            image = _map(axis, x, columns[axes[1]][rows], good)
+        axis.set_title(label, fontsize=9)
+        axis.set_xlabel(axes[0])
+    panels[0, 0].set_ylabel("part that succeeds" if len(axes) == 1 else axes[1])
+    if len(axes) == 2:
+        figure.colorbar(image, ax=panels[0].tolist(), label="part that succeeds")
+    return figure
+
+
+def _cells(x: NDArray, dimensions: int) -> NDArray:
+    """Edges of cells; between the values of a grid, else evenly spaced."""
+    levels = np.unique(x)
+    count = int(np.clip((len(x) / IN_A_CELL) ** (1 / dimensions), 2, MOST_CELLS))
+    if len(levels) <= count:
+        middle = (levels[1:] + levels[:-1]) / 2
+        half = np.diff(levels)[[0, -1]] / 2 if len(levels) > 1 else np.array([0.5, 0.5])
+        return np.concatenate([[levels[0] - half[0]], middle, [levels[-1] + half[1]]])
+    return np.linspace(levels[0], levels[-1], count + 1)
+
+
+def _curve(x: NDArray, good: NDArray) -> tuple[NDArray, NDArray]:
+    edges = _cells(x, 1)
+    total, hits = (np.histogram(x, edges, weights=w)[0] for w in (np.ones_like(good), good))
+    return edges, hits / np.where(total > 0, total, np.nan)
+
+
+def _map(axis: Any, x: NDArray, y: NDArray, good: NDArray) -> Any:
+    edges = _cells(x, 2), _cells(y, 2)
+    total, hits = (np.histogram2d(x, y, edges, weights=w)[0] for w in (np.ones_like(good), good))
+    part = hits / np.where(total > 0, total, np.nan)
+    return axis.pcolormesh(*edges, part.T, cmap="RdYlGn", vmin=0.0, vmax=1.0)
+
+
+def distributions(columns: Columns, groups: Groups, metrics: list[str]) -> Any:
+    """Which part of the cases stays below which value, a panel a metric and a curve a group."""
+    import matplotlib.pyplot as plt
+
+    wide = 3
+    high = -(-len(metrics) // wide)
+    figure, panels = plt.subplots(high, wide, figsize=(9.5, 2.5 * high), squeeze=False, layout="constrained")
+    for axis in panels.flat[len(metrics) :]:
+        axis.set_visible(False)
+    for axis, name in zip(panels.flat, metrics, strict=False):
+        for label, rows in groups[:MOST_GROUPS]:
+            values = np.sort(columns[name][rows])
+            step = max(1, len(values) // 400)
+            part = np.arange(1, len(values) + 1) / len(values)
+            kept = np.isfinite(values[::step])
+            axis.plot(values[::step][kept], part[::step][kept], lw=1.2, label=label)
+        axis.set_title(name, fontsize=9)
+        axis.set_ylim(0, 1.02)
+        axis.grid(alpha=0.25)
+    panels[0, 0].legend(fontsize=7)
+    return figure

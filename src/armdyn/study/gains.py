@@ -1,0 +1,32 @@
+"""Gains of a control law times factors, also of laws inside laws."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armdyn.control.protocol import Law
+from armdyn.control.wrapped import Wrapped
+from armdyn.study.table import StudyError
+
+
+def gain_names(law: Law) -> tuple[str, ...]:
+    """Names of the gains of a law and of the laws inside it."""
+    fields = {field.name for field in dataclasses.fields(law)}  # type: ignore[arg-type]
+    own = tuple(name for name in law.shapes if name in fields)
+    return (*own, *gain_names(law.law)) if isinstance(law, Wrapped) else own
+
+
+def scaled(law: Law, name: str, factor: ArrayLike) -> Law:
+    """The law with one gain times a factor, or times one factor a rollout, (lanes,)."""
+    fields = {field.name for field in dataclasses.fields(law)}  # type: ignore[arg-type]
+    if name in law.shapes and name in fields:
+        core = len(law.core_shape(name))
+        factors = np.asarray(factor, float)
+        value = np.asarray(getattr(law, name)) * factors.reshape(*factors.shape, *(1,) * core)
+        return dataclasses.replace(law, **{name: value})  # type: ignore[type-var]
+    if isinstance(law, Wrapped):
+        return dataclasses.replace(law, law=scaled(law.law, name, factor))  # type: ignore[type-var]
+    raise StudyError(f"no gain '{name}' in {type(law).__name__}; it has {', '.join(gain_names(law)) or 'none'}")

@@ -1,0 +1,228 @@
+"""Computing a study: in this process, in a pool of processes, or on a Dask cluster, with the same results.
+
+A part is the unit of work. Its numbers depend on the study's file alone, so who computes it, in which order and how
+often it was tried makes no difference; this process alone writes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+from armdyn import __version__
+from armdyn.errors import MissingExtraError
+from armdyn.study.spec import Columns, Study
+from armdyn.study.store import Store
+from armdyn.study.table import StudyError
+
+# Parts that wait at every worker: enough to keep it busy, few enough to stop at once.
+AHEAD = 2
+# Workers that may die in a row without any part finished: by then it is the study that kills them.
+MOST_LOSSES = 3
+CONNECT_SECONDS = 20
+
+Done = tuple[int, Columns]
+
+
+class Progress(NamedTuple):
+    """How far a study is."""
+
+    done: int  # cases stored, those of earlier runs included
+    total: int
+    computed: int  # in this run
+    seconds: float  # since its start
+
+    @property
+    def rate(self) -> float:
+        """Cases a second."""
+        return self.computed / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def left(self) -> float:
+        """Seconds to go."""
+        return (self.total - self.done) / self.rate if self.rate > 0 else float("inf")
+
+
+def run_study(
+    study: Study,
+    folder: str | os.PathLike[str],
+    *,
+    resume: bool = False,
+    workers: int = 1,
+    dask: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Columns:
+    """Compute a study into a folder.
+
+    Parameters
+    ----------
+    study : Study
+        As `read_study` gives it.
+    folder : path
+        Created if need be.
+    resume : bool
+        Go on with what is there.
+    workers : int
+        Processes; 1 computes in this one, 0 means one a core.
+    dask : str, optional
+        Address of a Dask scheduler to compute on instead, such as `tcp://10.0.0.1:8786`.
+    progress : callable, optional
+        Told about every part that is stored.
+
+    Returns
+    -------
+    dict of str to ndarray
+        All columns, in the order of the cases.
+    """
+    if workers < 0:
+        raise StudyError(f"study: expected workers >= 0, got {workers}")
+    with Store.opened(folder, study, resume) as store:
+        start, before = time.monotonic(), store.done
+
+        def tell() -> None:
+            if progress is not None:
+                progress(Progress(store.done, study.count, store.done - before, time.monotonic() - start))
+
+        tell()
+        for number, columns in _computed(study, store.missing, workers or os.cpu_count() or 1, dask):
+            store.add(number, columns)
+            tell()
+        return store.columns()
+
+
+def _computed(study: Study, numbers: list[int], workers: int, dask: str | None) -> Iterator[Done]:
+    """Parts as they become ready."""
+    if dask is not None:
+        return _on_dask(study, numbers, dask)
+    if workers == 1 or len(numbers) < 2:
+        return ((number, study.compute(study.parts[number])) for number in numbers)
+    return _in_pool(study, numbers, min(workers, len(numbers)))
+
+
+# -- a pool of processes ------------------------------------------------------------------------------------------
+
+
+def _in_pool(study: Study, numbers: list[int], workers: int) -> Iterator[Done]:
+    """Parts from worker processes; one that dies (killed, out of memory) is replaced and its parts done again."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    left, losses = dict.fromkeys(numbers), 0
+    while left:
+        try:
+            for number, columns in _pool_parts(study, list(left), workers):
+                del left[number]
+                losses = 0
+                yield number, columns
+        except BrokenProcessPool:
+            losses += 1
+            if losses > MOST_LOSSES:
+                raise StudyError(
+                    f"{study.name}: worker processes died {losses} times in a row, out of memory perhaps; "
+                    "what is finished is kept, go on with --resume and fewer workers"
+                ) from None
+
+
+def _pool_parts(study: Study, numbers: list[int], workers: int) -> Iterator[Done]:
+    import multiprocessing
+    from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+
+    # Spawned, not forked: native code and its threads do not survive a fork.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, context, _begin_worker, (study,))
+    try:
+        waiting, queue = iter(numbers), set[Future[Done]]()
+        while True:
+            queue |= {pool.submit(_work, number) for number in islice(waiting, AHEAD * workers - len(queue))}
+            if not queue:
+                return
+            ready, queue = wait(queue, return_when=FIRST_COMPLETED)
+            for future in ready:
+                yield future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+_worker_study: list[Study] = []
+
+
+def _begin_worker(study: Study) -> None:
+    """Prepare a worker process: one thread of linear algebra, Ctrl-C left to the parent, no life without it."""
+    import multiprocessing
+    import signal
+    import threading
+
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _worker_study[:] = [study]
+    parent = multiprocessing.parent_process()
+
+    def follow() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+def _work(number: int) -> Done:
+    study = _worker_study[0]
+    return number, study.compute(study.parts[number])
+
+
+# -- a Dask cluster -----------------------------------------------------------------------------------------------
+
+
+def _on_dask(study: Study, numbers: Iterable[int], address: str) -> Iterator[Done]:
+    """Parts from a cluster, whose scheduler gives the parts of lost workers to others."""
+    client = _client(address)
+    try:
+        from distributed import as_completed
+
+        shared = client.scatter(study, broadcast=True, hash=False)
+        waiting, threads = iter(numbers), sum(client.nthreads().values())
+        if not threads:
+            raise StudyError(f"--dask {address}: the cluster has no workers")
+
+        def submitted(count: int) -> list[Any]:
+            return [client.submit(_work_on_dask, shared, k, __version__, pure=False) for k in islice(waiting, count)]
+
+        ready = as_completed(submitted(AHEAD * threads), loop=client.loop)
+        for future in ready:
+            yield future.result()
+            for another in submitted(1):
+                ready.add(another)
+    except _dask_losses() as error:
+        raise StudyError(
+            f"--dask {address}: the cluster gave up ({type(error).__name__}); what is finished is kept, "
+            "go on with --resume"
+        ) from None
+    finally:
+        client.close()
+
+
+def _work_on_dask(study: Study, number: int, version: str) -> Done:
+    if version != __version__:
+        raise StudyError(f"--dask: a worker has armdyn {__version__}, this program {version}; expected the same")
+    return number, study.compute(study.parts[number])
+
+
+def _client(address: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingExtraError("--dask needs distributed: pip install 'armdyn[dask]'") from None
+    try:
+        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise StudyError(f"--dask {address}: no scheduler answers there ({type(error).__name__})") from None
+
+
+def _dask_losses() -> tuple[type[BaseException], ...]:
+    from distributed import CancelledError, KilledWorker
+
+    return (KilledWorker, CancelledError)

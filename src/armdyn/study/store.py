@@ -1,0 +1,190 @@
+"""A study's folder: parts of the results as Parquet, and a manifest that says which parts are whole.
+
+    NAME/manifest.jsonl          first line: the study; then one line a part: number, rows, SHA-256
+    NAME/parts/part-000012.parquet
+
+A part is written whole (temporary file, fsync, rename) before its line is added to the manifest, and a part without
+its line does not count. Whatever moment a computation is killed at, what the manifest lists is there, and the rest is
+computed again: nothing lost, nothing twice. A line torn by a kill or a full disk is dropped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from armdyn import __version__
+from armdyn.errors import MissingExtraError
+from armdyn.files import read_text, write_whole
+from armdyn.study.spec import Columns, Study
+from armdyn.study.table import StudyError
+
+FORMAT = "armdyn study 1"
+MANIFEST = "manifest.jsonl"
+
+
+class Store:
+    """The folder of a study that is being computed or was."""
+
+    def __init__(self, folder: Path, study: Study) -> None:
+        self.folder, self.study = folder, study
+        self._sums: dict[int, str] = {}  # checksums of the parts that are whole
+
+    # -- opening ------------------------------------------------------------------------------------------
+
+    @classmethod
+    @contextmanager
+    def opened(cls, folder: str | os.PathLike[str], study: Study, resume: bool) -> Iterator[Store]:
+        """A folder to write to: new, or an earlier one of the same study to go on with."""
+        store = cls(Path(folder), study)
+        manifest = store.folder / MANIFEST
+        if manifest.exists() and not resume:
+            raise StudyError(f"{folder}: holds results already; go on with --resume, or choose another folder")
+        if not manifest.exists() and store.folder.is_dir() and any(store.folder.iterdir()):
+            raise StudyError(f"{folder}: the folder is not empty and holds no study; choose another one")
+        (store.folder / "parts").mkdir(parents=True, exist_ok=True)
+        with _locked(store.folder):
+            if manifest.exists():
+                store._take_up()
+            store._write_manifest()
+            yield store
+
+    @classmethod
+    def of(cls, folder: str | os.PathLike[str], study: Study) -> Store:
+        """A folder to read from."""
+        store = cls(Path(folder), study)
+        store._take_up()
+        return store
+
+    def _take_up(self) -> None:
+        """Read the manifest; parts that are not as it says do not count."""
+        head, *lines = read_text(self.folder / MANIFEST).splitlines() or [""]
+        about = _parsed(head)
+        if about.get("format") != FORMAT:
+            raise StudyError(f"{self.folder / MANIFEST}: not the manifest of a study")
+        if about.get("fingerprint") != self.study.fingerprint:
+            raise StudyError(
+                f"{self.folder}: was computed from another file, arm or version of armdyn (version "
+                f"{about.get('version')}); undo the change, or choose another folder"
+            )
+        for line in lines:
+            entry = _parsed(line)
+            number, checksum = entry.get("part"), entry.get("sha256")
+            if isinstance(number, int) and 0 <= number < len(self.study.parts) and self._is_whole(number, checksum):
+                self._sums[number] = str(checksum)
+
+    def _is_whole(self, number: int, checksum: Any) -> bool:
+        try:
+            return hashlib.sha256(self._path(number).read_bytes()).hexdigest() == checksum
+        except OSError:
+            return False
+
+    def _write_manifest(self) -> None:
+        about: dict[str, Any] = {
+            "format": FORMAT,
+            "name": self.study.name,
+            "kind": self.study.kind,
+            "version": __version__,
+        }
+        about |= {"fingerprint": self.study.fingerprint, "cases": self.study.count, "parts": len(self.study.parts)}
+        lines = [json.dumps(about), *(self._line(number) for number in sorted(self._sums))]
+        write_whole(self.folder / MANIFEST, "".join(line + "\n" for line in lines))
+
+    def _line(self, number: int) -> str:
+        rows = len(self.study.parts[number])
+        return json.dumps({"part": number, "cases": rows, "sha256": self._sums[number]})
+
+    # -- parts --------------------------------------------------------------------------------------------
+
+    @property
+    def missing(self) -> list[int]:
+        """Numbers of the parts still to compute."""
+        return [number for number in range(len(self.study.parts)) if number not in self._sums]
+
+    @property
+    def done(self) -> int:
+        """Cases that are stored."""
+        return sum(len(self.study.parts[number]) for number in self._sums)
+
+    def add(self, number: int, columns: Columns) -> None:
+        """Keep a part: whole, and then listed."""
+        data = _encoded(columns)
+        try:
+            write_whole(self._path(number), data)
+            self._sums[number] = hashlib.sha256(data).hexdigest()
+            with (self.folder / MANIFEST).open("a") as stream:
+                stream.write(self._line(number) + "\n")
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError as error:
+            self._sums.pop(number, None)
+            raise StudyError(
+                f"{self.folder}: part {number} cannot be written ({error.strerror or error}); {self.done:,} of "
+                f"{self.study.count:,} cases are kept, go on with --resume"
+            ) from None
+
+    def columns(self) -> Columns:
+        """All columns of all stored parts, in the order of the cases."""
+        tables = [_decoded(self._path(number).read_bytes()) for number in sorted(self._sums)]
+        if not tables:
+            raise StudyError(f"{self.folder}: no part is finished yet")
+        return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+
+    def _path(self, number: int) -> Path:
+        return self.folder / "parts" / f"part-{number:06d}.parquet"
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    """A line of the manifest; empty for one that was torn."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _encoded(columns: Columns) -> bytes:
+    arrow, parquet = _arrow()
+    table = arrow.table({name: arrow.array(column) for name, column in columns.items()})
+    stream = io.BytesIO()
+    parquet.write_table(table, stream)
+    return stream.getvalue()
+
+
+def _decoded(data: bytes) -> Columns:
+    _, parquet = _arrow()
+    table = parquet.read_table(io.BytesIO(data))
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("studies are stored as Parquet; install pyarrow: pip install 'armdyn[study]'") from None
+    return pyarrow, pyarrow.parquet
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep a second computation out; the system lifts the lock when a process ends, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        yield
+        return
+    with (folder / ".lock").open("w") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise StudyError(f"{folder}: another process is computing this study") from None
+        yield

@@ -1,0 +1,157 @@
+"""What all cases of a study together say, as tables, data and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.study.sensitivity import Share, shares
+from armdyn.study.spec import Columns, Study
+
+QUANTILES = (0.05, 0.5, 0.95, 0.99, 1.0)
+EXTREMES = 5  # worst cases of every metric in the data; tables show the worst
+LISTED = 3  # factors of every metric in tables
+FAINT = 0.01  # shares below this are not worth a line
+
+
+class Section(NamedTuple):
+    """A table with its heading."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """A study in short; `armdyn.report(summary, path)` makes its page."""
+
+    name: str
+    about: str
+    sections: tuple[Section, ...]
+    data: Mapping[str, Any]  # the same numbers for scripts
+    figures: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # file name -> matplotlib figure
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: {self.about}"]
+        for section in self.sections:
+            widths = [max(map(len, column)) for column in zip(section.columns, *section.rows, strict=True)]
+            lines += ["", section.title]
+            lines += [_aligned(row, widths) for row in (section.columns, *section.rows)]
+        return "\n".join(lines)
+
+
+def _aligned(row: tuple[str, ...], widths: list[int]) -> str:
+    """A line of a table: words begin and numbers end where those above do."""
+    cells = [
+        cell.rjust(w) if cell[:1] in "+-0123456789" else cell.ljust(w) for cell, w in zip(row, widths, strict=True)
+    ]
+    return "  ".join(cells).rstrip()
+
+
+def case_summary(study: Study, columns: Columns, about: str) -> Summary:
+    """Success, quantiles, influence and extreme cases of a study with metrics."""
+    judged = {name: better for name, better in study.metrics.items() if better}
+    groups = list(_groups(study, columns))
+    success = [(label, float(columns["success"][rows].mean()), int(rows.sum())) for label, rows in groups]
+    quantiles = [
+        (label, name, [_quantile(columns[name][rows], p if better == "low" else 1 - p) for p in QUANTILES])
+        for label, rows in groups
+        for name, better in judged.items()
+    ]
+    factors = {name: columns[name] for name in (*study.groups, *study.parameters)}
+    ranked = {name: shares(factors, columns[name]) for name in judged}
+    if 0 < columns["success"].mean() < 1:
+        ranked = {"success": shares(factors, columns["success"].astype(float)), **ranked}
+    ranked = {name: found for name, found in ranked.items() if found}
+    worst = {name: _extreme(columns, name, better == "high") for name, better in judged.items()}
+    sections = [_success(study, success), _quantile_section(quantiles)]
+    sections += [_influence(ranked)] if ranked else []
+    sections.append(_worst(study, worst))
+    data = {
+        "name": study.name,
+        "kind": study.kind,
+        "cases": len(columns["case"]),
+        "success": {label: part for label, part, _ in success},
+        "quantiles": [{"group": g, "metric": m, **_by_quantile(values)} for g, m, values in quantiles],
+        "influence": {name: [share._asdict() for share in found] for name, found in ranked.items()},
+        "worst": {name: [{"case": case, "value": value} for case, value in found] for name, found in worst.items()},
+    }
+    return Summary(study.name, about, tuple(sections), data, _figures(study, columns, ranked))
+
+
+def _groups(study: Study, columns: Columns) -> Iterator[tuple[str, NDArray]]:
+    """Labels and rows of the combinations of words; words that never change are left out."""
+    words = [columns[name].astype(str) for name in study.groups]
+    changing = [column for column in words if len(np.unique(column)) > 1] or words[:1]
+    labels = np.array([", ".join(parts) for parts in zip(*changing, strict=True)])
+    for label in dict.fromkeys(labels):
+        yield label, labels == label
+
+
+def _quantile(values: NDArray, p: float) -> float:
+    """An order statistic: infinite values are never averaged with others."""
+    return float(np.quantile(values, p, method="higher" if p >= 0.5 else "lower"))
+
+
+def _by_quantile(values: list[float]) -> dict[str, float]:
+    return {_percent(p): value for p, value in zip(QUANTILES, values, strict=True)}
+
+
+def _percent(p: float) -> str:
+    return "worst" if p == 1 else f"{100 * p:g} %"
+
+
+def _extreme(columns: Columns, name: str, largest_is_good: bool) -> list[tuple[int, float]]:
+    """The worst cases of a metric, the worst first."""
+    values = columns[name] if largest_is_good else -columns[name]
+    order = np.argsort(values, kind="stable")[:EXTREMES]
+    return [(int(columns["case"][k]), float(columns[name][k])) for k in order]
+
+
+# -- tables -----------------------------------------------------------------------------------------------------
+
+
+def _success(study: Study, success: list[tuple[str, float, int]]) -> Section:
+    signs = {"low": "<=", "high": ">="}
+    wanted = ", ".join(f"{name} {signs[study.metrics[name]]} {bound:g}" for name, bound in study.bounds.items())
+    rows = [(label, f"{part:.2%}", f"{count:,}") for label, part, count in success]
+    return Section(f"Success ({wanted or 'the run ends'})", (" and ".join(study.groups), "success", "cases"), rows)
+
+
+def _quantile_section(quantiles: list[tuple[str, str, list[float]]]) -> Section:
+    rows = [(name, group, *(f"{value:.4g}" for value in values)) for group, name, values in quantiles]
+    title = "Quantiles (so many cases are at least as good)"
+    return Section(title, ("metric (SI)", "group", *(_percent(p) for p in QUANTILES)), sorted(rows, key=lambda r: r[0]))
+
+
+def _influence(ranked: Mapping[str, list[Share]]) -> Section:
+    rows = []
+    for name, found in ranked.items():
+        for item in found[:LISTED]:
+            trend = "" if np.isnan(item.trend) else f"{item.trend:+.2f}"
+            if item.share > FAINT:
+                rows.append((name, item.factor, f"{item.share:.0%}", trend))
+    return Section("What matters (share of the variance of ranks)", ("metric", "factor", "share", "trend"), rows)
+
+
+def _worst(study: Study, worst: Mapping[str, list[tuple[int, float]]]) -> Section:
+    rows = [(name, str(case), f"{value:.4g}", study.command(case)) for name, ((case, value), *_) in worst.items()]
+    return Section("Worst cases", ("metric", "case", "value", "shown by"), rows)
+
+
+def _figures(study: Study, columns: Columns, ranked: Mapping[str, list[Share]]) -> dict[str, Callable[[], Any]]:
+    from armdyn.study.figures import distributions, success_regions
+
+    order = next(iter(ranked.values()), [])
+    axes = [item.factor for item in order if item.factor in study.parameters][:2]
+    groups = list(_groups(study, columns))
+    judged = [name for name, better in study.metrics.items() if better]
+    found: dict[str, Callable[[], Any]] = {"distributions": lambda: distributions(columns, groups, judged)}
+    if axes:
+        found["success"] = lambda: success_regions(columns, groups, axes)
+    return found
