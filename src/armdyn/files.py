@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import os
 import tempfile
+import zipfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from armdyn.errors import ArmdynError, ReadError
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 # No description of an arm comes near this size; a larger file is a mistake or an attack.
 LARGEST_TEXT = 50_000_000
+# An archive that would unpack to more than this, and to more than so many times its own size, is a bomb: measured
+# signals, which are noisy, shrink to a half or a tenth.
+LARGE_ARCHIVE = 100_000_000
+DENSEST = 200
 
 
 def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> str:
@@ -44,6 +53,29 @@ def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> byt
     if len(data) > largest:
         raise ReadError(f"{path}: the file has more than the {largest / 1e6:.0f} MB allowed")
     return data
+
+
+def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
+    """The arrays of an `.npz` file; runs no code from it, and refuses archives that unpack to far more than they are."""
+    import numpy as np
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+        whole, packed = sum(e.file_size for e in entries), sum(e.compress_size for e in entries)
+        if whole > max(LARGE_ARCHIVE, DENSEST * packed):
+            raise ReadError(
+                f"{path}: {packed / 1e6:.3g} MB would unpack to {whole / 1e6:.3g} MB, which no measured data do; "
+                "save it without compression (numpy.savez) if it is meant so"
+            )
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except ReadError:
+        raise
+    except OSError as error:
+        raise ReadError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except Exception as error:  # zipfile, zlib and NumPy each have their own complaints
+        raise ReadError(f"{path}: cannot be read as NumPy arrays ({error})") from None
 
 
 def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:

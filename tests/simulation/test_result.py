@@ -53,7 +53,7 @@ def test_csv_has_the_columns_of_a_log(result, tmp_path):
 
 def test_foreign_files_are_refused(tmp_path):
     (tmp_path / "a.npz").write_bytes(b"PK nonsense")
-    with pytest.raises(ReadError, match="not a simulation that armdyn saved"):
+    with pytest.raises(ReadError, match="cannot be read as NumPy arrays"):
         SimulationResult.load(tmp_path / "a.npz")
     np.savez(tmp_path / "b.npz", t=np.array([object()]))
     with pytest.raises(ReadError, match="not a simulation"):

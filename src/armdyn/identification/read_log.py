@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError, MissingExtraError, ReadError, ShapeError
+from armdyn.files import read_arrays
 from armdyn.identification.clock import repair
 from armdyn.identification.columns import assign
 from armdyn.identification.log import FEWEST, Log
@@ -215,13 +216,7 @@ def _expanded(arrays: Mapping[str, NDArray]) -> Table:
 
 
 def _npz(path: Path) -> Table:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return _expanded({name: file[name] for name in file.files if file[name].dtype.kind in "fiu"})
-    except (ValueError, OSError, EOFError, KeyError, AttributeError) as error:
-        raise ReadError(f"{path}: cannot be read as NumPy arrays ({error})") from None
-    except Exception as error:  # zipfile's own errors derive from Exception alone
-        raise ReadError(f"{path}: cannot be read as NumPy arrays ({error})") from None
+    return _expanded({name: array for name, array in read_arrays(path).items() if array.dtype.kind in "fiu"})
 
 
 def _mat(path: Path) -> Table:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ReadError
-from armdyn.files import read_bytes, write_whole
+from armdyn.files import read_arrays, write_whole
 
 if TYPE_CHECKING:
     from armdyn.identification.log import Log
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from armdyn.simulation.metrics import Metrics
 
 FORMAT = "armdyn simulation 1"
-LARGEST = 8 * 2**30
 ARRAYS = ("t", "q", "qd", "tau", "q_ref", "qd_ref", "qdd_ref", "diverged")
 
 
@@ -133,15 +132,14 @@ class SimulationResult:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SimulationResult:
         """Read what `save` wrote as `.npz`; nothing in the file is ever executed."""
-        data = read_bytes(path, LARGEST)
+        file = read_arrays(path)
         try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as file:
-                about = json.loads(str(file["about"]))
-                if about.get("format") != FORMAT:
-                    raise KeyError("format")
-                arrays = {name: file[name] for name in ARRAYS}
-                states = {key[6:]: file[key] for key in file.files if key.startswith("state.")}
-        except Exception as error:  # zipfile, NumPy and JSON each have their own complaints
+            about = json.loads(str(file["about"]))
+            if about.get("format") != FORMAT:
+                raise KeyError("format")
+            arrays = {name: file[name] for name in ARRAYS}
+            states = {key[6:]: array for key, array in file.items() if key.startswith("state.")}
+        except (KeyError, ValueError, AttributeError) as error:
             raise ReadError(f"{path}: not a simulation that armdyn saved ({type(error).__name__}: {error})") from None
         _check_shapes(path, arrays, about)
         return cls(
