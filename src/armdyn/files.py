@@ -56,7 +56,7 @@ def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> byt
 
 
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
-    """The arrays of an `.npz` file; runs no code from it, and refuses archives that unpack to far more than they are."""
+    """The arrays of an `.npz` file; runs no code from it, and refuses those that unpack to far more than they are."""
     import numpy as np
 
     try:

@@ -56,7 +56,7 @@ def test_foreign_files_are_refused(tmp_path):
     with pytest.raises(ReadError, match="cannot be read as NumPy arrays"):
         SimulationResult.load(tmp_path / "a.npz")
     np.savez(tmp_path / "b.npz", t=np.array([object()]))
-    with pytest.raises(ReadError, match="not a simulation"):
+    with pytest.raises(ReadError, match="cannot be loaded"):
         SimulationResult.load(tmp_path / "b.npz")
 
 
