@@ -41,26 +41,26 @@ def mass_estimate(comparison: Comparison, name: str, payload: float) -> Estimate
     return Estimate(result.t - result.t[0], result.states["phi"][:, 0], payload)
 
 
-def table_html(comparison: Comparison) -> str:
+def table_html(comparison: Comparison, unit: str = "mrad") -> str:
     """Tracking errors of all controllers, the best in bold."""
     best = min((row.final_rms for row in comparison.rows if np.isfinite(row.final_rms)), default=np.nan)
-    rows = "".join(
-        f'<tr style="font-weight:{"bold" if row.final_rms == best else "normal"}"><td>{escape(row.name)}</td>'
-        + "".join(f'<td style="text-align:right;padding-left:1em">{cell}</td>' for cell in _cells(row))
-        + "</tr>"
+    head = _table_row("controller", (f"rms [{unit}]", "at the end", ""), "opacity:.7")
+    rows = [
+        _table_row(row.name, (_thousandths(row.rms), _thousandths(row.final_rms), row.note),
+                   "font-weight:bold" if row.final_rms == best else "")
         for row in comparison.rows
-    )
-    head = '<tr style="opacity:.7"><td>controller</td>' + "".join(
-        f'<td style="text-align:right;padding-left:1em">{name}</td>' for name in ("rms [mrad]", "at the end", "note")
-    )
+    ]  # fmt: skip
     style = "font-size:12.5px;line-height:1.6;padding:.2em .8em;font-variant-numeric:tabular-nums"
-    return f'<div style="{style}"><table id="comparison">{head}</tr>{rows}</table></div>'
+    return f'<div style="{style}"><table id="comparison">{head}{"".join(rows)}</table></div>'
 
 
-def _cells(row: object) -> tuple[str, str, str]:
-    rms, final, note = (getattr(row, name) for name in ("rms", "final_rms", "note"))
-    numbers = ["-" if np.isnan(x) else f"{1e3 * x:.2f}" for x in (rms, final)]
-    return numbers[0], numbers[1], escape(note)
+def _table_row(name: str, cells: tuple[str, ...], style: str) -> str:
+    rest = "".join(f'<td style="text-align:right;padding-left:1em">{escape(cell)}</td>' for cell in cells)
+    return f'<tr style="{style}"><td>{escape(name)}</td>{rest}</tr>'
+
+
+def _thousandths(x: float) -> str:
+    return "-" if np.isnan(x) else f"{1e3 * x:.2f}"
 
 
 class ComparePanel:
@@ -68,6 +68,7 @@ class ComparePanel:
 
     def __init__(self, page: Page) -> None:
         self.page = page
+        self._unit = "mrad" if all(joint.kind == "revolute" for joint in page.state.arm.joints) else "mrad, mm"
         self.comparison: Comparison | None = None
         self.estimate: Estimate | None = None
         self._drawn = -1.0
@@ -81,7 +82,7 @@ class ComparePanel:
         self.shown = gui.add_dropdown("Show", FEW, initial_value=FEW[-1], visible=False)
         self.shown.on_update(page.asked(lambda event: self.show(event.target.value)))
         self.plot = TimePlot(page.server, "Load as estimated [kg]")
-        self.errors = TimePlot(page.server, "Tracking error, all joints [mrad]")
+        self.errors = TimePlot(page.server, "Tracking error")
         page.state.on_change(self.follow)
 
     def show(self, name: str) -> None:
@@ -116,7 +117,7 @@ class ComparePanel:
             controllers=names, progress=progress,
         )  # fmt: skip
         report(1.0, f"{self.comparison.about}.")
-        self.table.content = table_html(self.comparison)
+        self.table.content = table_html(self.comparison, self._unit)
         self._draw_errors()
         self.shown.options, self.shown.visible = names, True
         self.shown.value = FEW[-1]
@@ -128,4 +129,4 @@ class ComparePanel:
         runs = {name: run for name, run in self.comparison.results.items() if run.complete}
         curves = {name: 1e3 * np.sqrt((run.error**2).mean(axis=1)) for name, run in runs.items()}
         if runs:
-            self.errors.draw("Tracking error, all joints [mrad]", next(iter(runs.values())).t, curves)
+            self.errors.draw(f"Tracking error, rms of all joints [{self._unit}]", next(iter(runs.values())).t, curves)

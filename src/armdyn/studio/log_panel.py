@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, ArmdynWarning
 from armdyn.identification.log import Log
 from armdyn.identification.read_log import read_log
 from armdyn.model.arm import Arm
@@ -85,7 +86,7 @@ class LogPanel:
         error = relative_error(motion)
         model = "the arm's inertia is not known" if np.isnan(error) else f"model off by {error:.1%} of the torque"
         text = f"{log.name}: {len(log)} samples, {log.duration:.1f} s at {1 / log.dt:.0f} Hz; {model}."
-        self.about.content = note_html(" ".join([text, *log.notes]))
+        self.about.content = note_html("; ".join([text.removesuffix("."), *log.notes]) + ".")
 
     def _uploaded(self, event: Any) -> None:
         file = event.target.value
@@ -101,7 +102,11 @@ class LogPanel:
         if self.log is None:
             raise ArmdynError("studio: load a log first")
         report(0.1, "Fitting parameters and friction ...")
-        fit = identify(self.page.state.arm, self.log)
+        with warnings.catch_warnings(record=True) as doubts:
+            warnings.simplefilter("always", ArmdynWarning)
+            fit = identify(self.page.state.arm, self.log)
+        for doubt in doubts:
+            self.page.say("Please check", str(doubt.message), "orange", None)
         report(1.0, f"Relative torque error {fit.rel_error:.2%}, on held-out blocks {fit.held_out:.2%}.")
         self._adopt(fit.arm)
         self.load(self.log)

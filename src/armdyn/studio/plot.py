@@ -19,24 +19,25 @@ class TimePlot:
     """Curves over time; with `until` they are drawn up to a time only, which moves as a motion plays."""
 
     def __init__(self, server: ViserServer, title: str, x: str = "t [s]", height: int = 210) -> None:
-        self._server = server
+        self._server, self._x = server, x
         self._t: NDArray = np.array([0.0, 1.0])
         self._curves: dict[str, NDArray] = {}
+        self._look: tuple[Any, ...] = ()
         self._handle = server.gui.add_uplot(
-            (self._t, np.full(2, np.nan)), (_x(x), _series("", 0, ())), title=title, height=height,
+            (self._t, np.full(2, np.nan)), ({"label": x}, _series("", 0, ())), title=title, height=height,
             scales={"x": {"time": False}}, axes=({"label": x, "labelSize": 18, "size": 34}, {"size": 56}),
             legend={"show": True}, padding=(4, 18, 0, 0), visible=False,
         )  # fmt: skip
-        self._x = x
 
     def draw(self, title: str, t: NDArray, curves: Mapping[str, NDArray], dashed: tuple[str, ...] = ()) -> None:
         """Show curves (N,) by name; those in `dashed` are what others should come to."""
-        keep = np.unique(np.linspace(0, len(t) - 1, MOST_POINTS).astype(int))
-        self._t = np.asarray(t, float)[keep]
-        self._curves = {name: np.asarray(values, float)[keep] for name, values in curves.items()}
+        self._t, self._curves = thinned(t, curves)
+        look = (title, *curves, *dashed)
         with self._server.atomic():
-            self._handle.title = title
-            self._handle.series = (_x(self._x), *(_series(name, i, dashed) for i, name in enumerate(curves)))
+            if look != self._look:  # the browser builds the plot anew when it changes
+                self._look = look
+                self._handle.title = title
+                self._handle.series = ({"label": self._x}, *(_series(name, i, dashed) for i, name in enumerate(curves)))
             self._handle.data = (self._t, *self._curves.values())
             self._handle.visible = True
 
@@ -48,8 +49,10 @@ class TimePlot:
             self._handle.data = (self._t, *columns)
 
 
-def _x(label: str) -> Any:
-    return {"label": label}
+def thinned(t: NDArray, curves: Mapping[str, NDArray]) -> tuple[NDArray, dict[str, NDArray]]:
+    """Times and curves at no more points than can be seen, ends included."""
+    keep = np.unique(np.linspace(0, len(t) - 1, MOST_POINTS).astype(int))
+    return np.asarray(t, float)[keep], {name: np.asarray(x, float)[keep] for name, x in curves.items()}
 
 
 def _series(name: str, i: int, dashed: tuple[str, ...]) -> Any:

@@ -169,7 +169,8 @@ def excite(
     workers : int, optional
         Threads; default one a core.
     progress : callable, optional
-        Called about ten times a second with a `Standing` (elapsed, best, starts).
+        Called about ten times a second with a `Standing` (elapsed, best, starts, current). What it raises ends the
+        search; KeyboardInterrupt, as Ctrl-C, with the best motion so far.
 
     Returns
     -------
@@ -205,11 +206,21 @@ def excite(
         if problem.directions.shape[1] < 2:
             raise LimitError(f"excite: {harmonics} harmonics cannot move and be at rest at both ends; give more")
 
+        latest = [np.inf]
+
+        def note(x: NDArray) -> None:
+            if progress is not None:
+                latest[0] = problem.score(x)
+
+        def tell(standing: Standing) -> None:
+            if progress is not None:
+                progress(standing._replace(current=latest[0]))
+
         def search(k: int, stop: Stop) -> Candidate:
-            return _search(problem, np.random.default_rng([seed, k]), k, stop)
+            return _search(problem, np.random.default_rng([seed, k]), k, stop, note)
 
         deadline = begin + (1 - RESERVE) * time_budget
-        outcome = multi_start(search, starts=starts, deadline=deadline, workers=workers, progress=progress)
+        outcome = multi_start(search, starts=starts, deadline=deadline, workers=workers, progress=tell)
     best = _usable(outcome, problem)
     found = Excitation(problem.series(best.x), problem, best.x, outcome.starts, 0.0, outcome.interrupted)
     _check_result(found)
@@ -235,8 +246,10 @@ def _usable(outcome: Outcome, problem: ExcitationProblem) -> Candidate:
     )
 
 
-def _search(problem: ExcitationProblem, rng: np.random.Generator, k: int, stop: Stop) -> Candidate:
-    """One search: from a random series through all stages."""
+def _search(
+    problem: ExcitationProblem, rng: np.random.Generator, k: int, stop: Stop, note: Callable[[NDArray], None]
+) -> Candidate:
+    """One search: from a random series through all stages, each of which ends with `note(x)`."""
     x = problem.random_start(rng)
     for (power, weight), rigor in zip(STAGES, RIGOR, strict=True):
         if stop():
@@ -246,6 +259,7 @@ def _search(problem: ExcitationProblem, rng: np.random.Generator, k: int, stop: 
             lambda x, forms=forms, power=power, rigor=rigor: problem.value(x, forms, power, rigor),  # type: ignore[misc]
             x, problem.bounds, weight=weight, steps=STEPS, tolerance=GAIN, stop=stop,
         ).x  # fmt: skip
+        note(x)
     kept = problem.repaired(x)
     return Candidate(np.inf, k, x) if kept is None else Candidate(problem.score(kept), k, kept)
 

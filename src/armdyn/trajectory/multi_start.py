@@ -30,6 +30,7 @@ class Standing(NamedTuple):
     elapsed: float  # [s]
     best: float  # score; infinite before there is one
     starts: int  # that are through
+    current: float = float("inf")  # score of a search under way, where it tells; constraints may not hold yet
 
 
 class Outcome(NamedTuple):
