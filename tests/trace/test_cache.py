@@ -108,11 +108,3 @@ def test_a_warm_process_never_imports_casadi(folder: Path) -> None:
     assert cold.endswith("True\n"), error
     warm, error = run(folder).communicate(timeout=120)
     assert warm == cold.replace("True", "False"), error
-
-
-def test_many_processes_on_an_empty_cache(folder: Path) -> None:
-    crowd = [run(folder) for _ in range(4)]
-    answers = {process.communicate(timeout=240)[0].split("]")[0] for process in crowd}
-    assert len(answers) == 1
-    assert all(process.returncode == 0 for process in crowd)
-    assert not list(folder.glob("*.tmp"))

@@ -1,6 +1,6 @@
 """The `armdyn` program: its commands, its global options and how it reports errors.
 
-Exit codes: 0 good, 1 failed with a reason, 2 wrong usage.
+Exit codes: 0 good, 1 failed with a reason, 2 wrong usage, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ for command in COMMANDS:
     app.command()(command)
 
 DEBUG = "--debug"
+INTERRUPTED = 130
 
 
 def main() -> None:
@@ -63,6 +64,10 @@ def main() -> None:
         if debug:
             raise
         sys.exit(_complaint(error))
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            print("armdyn: interrupted", file=sys.stderr)
+        raise
 
 
 def _complaint(error: Exception) -> int:
