@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn import Drive
+from armdyn import Drive, Friction
+from armdyn.control.designs import adaptive_designs
 from armdyn.control.pd import PD
 from armdyn.errors import ArmdynWarning
+from armdyn.simulation.compare import Sway
 from armdyn.simulation.plant import Plant
 from armdyn.simulation.schedule import Schedule, make_clock
 from armdyn.simulation.simulate import simulate
@@ -74,3 +76,23 @@ def test_a_light_wrist_without_rotors_is_named():
     text = expected_instability(schedule_of(Plant(arm, friction=False, drive=False), 1000.0), law)
     assert any(f"joint{k}" in text for k in (4, 5, 6))
     assert expected_instability(schedule_of(Plant(arm, friction=False), 1000.0), law) is None
+
+
+def test_adaptation_is_no_instability():
+    """A law that learns load and friction at 250 Hz tracks well: the check must stay silent along its motion."""
+    arm = armdyn.arms.puma3()
+    motion = Sway.within(arm, 6.0)
+    law = adaptive_designs(arm, motion(np.linspace(0, 6, 300)), 3.0)["Slotine-Li"]
+    clock = make_clock(250.0, 6.0, 1, 0.0)
+    schedule = Schedule(Plant(arm.with_payload(2.0)), clock, JointMotion(*motion(np.arange(clock.steps) * clock.h)))
+    assert expected_instability(schedule, law) is None
+
+
+def test_joints_are_looked_at_while_they_move(block):
+    """A periodic motion that rests at evenly spaced instants, and dry friction: the loop is seen to be unstable."""
+    arm = block(0.01, Friction(coulomb=0.05))
+    clock = make_clock(1000.0, 4.0, 1, 0.0)
+    t = np.arange(clock.steps)[:, None] * clock.h
+    w, a = 8 * np.pi, 0.05
+    motion = JointMotion(a * np.cos(w * t), -a * w * np.sin(w * t), -a * w**2 * np.cos(w * t))
+    assert "grows" in expected_instability(Schedule(Plant(arm), clock, motion), PD(arm, 10.0, 30.0))

@@ -18,12 +18,15 @@ from armdyn.simulation.batch import Loop
 from armdyn.simulation.schedule import Schedule
 from armdyn.simulation.sensors import Sensors
 
-# Instants of the reference that are looked at.
-POINTS = 9
+# Instants of the reference that are looked at, besides those at which joints are fastest: spread by the golden section,
+# as evenly spaced ones may all meet a periodic motion at rest.
+POINTS = 7
+GOLDEN = (5**0.5 - 1) / 2
 # Disturbances of the state for differences: rounding and curvature both stay near 1e-9.
 DISTURBANCE = 1e-5
-# Joints are looked at while they slide forward [rad/s or m/s]: at rest, friction would hide an instability.
-SLIDING = 1.0
+# Joints are looked at while they slide at least this fast [rad/s or m/s]: at rest, friction would hide an instability.
+# Not faster, as adaptive laws learn the more, the faster they believe to move.
+SLIDING = 0.2
 # Sampling is to blame for a growth of errors [1/s] that exceeds that of the same law at a much higher rate by half
 # and this much; what both have in common (gravity on a soft joint) is the law's own. Of two higher rates the slower
 # growth counts: the lower rate may be too low still, and at the higher one differences are less accurate.
@@ -53,7 +56,7 @@ class PeriodMap(NamedTuple):
         return float(self.radius[k]), float(self.t[k]), int(self.rows[np.argmax(mode)])
 
 
-def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None, points: int = POINTS) -> PeriodMap:
+def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> PeriodMap:
     """The linearised loop of an unbatched law, one period of the controller a step.
 
     `schedule` holds the law's channels (`schedule.for_law(law)`); of the sensors, delay and differences matter.
@@ -62,9 +65,9 @@ def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None, poi
     loop = Loop(schedule, law, sensors)
     theta = schedule.plant.own_theta.reshape(-1, 10 * n)[:1].copy()
     rollout = loop.rollout(theta)
-    samples = np.unique(np.linspace(0, clock.samples - 1, min(points, clock.samples)).astype(int))
+    samples = _instants(schedule)
     at = samples * clock.substeps
-    centre = loop.start(schedule.motion.q[at], schedule.motion.qd[at] + SLIDING)
+    centre = loop.start(schedule.motion.q[at], _sliding(schedule.motion.qd[at]))
     fixed = ("tau", "direction")
     states = {port.name: port.shape for port in rollout.outputs if port.name not in fixed}
     z = sum(int(np.prod(shape)) for shape in states.values())
@@ -73,7 +76,7 @@ def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None, poi
     for port in rollout.outputs:
         rows = np.empty((lanes, clock.substeps + (port.name != "tau"), *port.shape))
         if port.name != "tau":
-            rows[:, 0] = 1.0 if port.name == "direction" else np.repeat(centre[port.name], 2 * z, axis=0)
+            rows[:, 0] = np.repeat(centre[port.name], 2 * z, axis=0)
             inputs[port.name], outputs[port.name] = rows[:, :-1], rows[:, 1:]
         else:
             outputs["tau"] = rows
@@ -92,6 +95,14 @@ def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None, poi
     return PeriodMap(samples * clock.period, jacobian, np.concatenate(joints))
 
 
+def _instants(schedule: Schedule) -> NDArray:
+    """The samples that are looked at, ascending."""
+    clock = schedule.clock
+    spread = (np.arange(POINTS) * GOLDEN % 1.0 * clock.samples).astype(int)
+    fastest = np.argmax(np.abs(schedule.motion.qd[:: clock.substeps]), axis=0)
+    return np.unique(np.concatenate([spread, fastest]))
+
+
 def _inputs(loop: Loop, theta: NDArray, at: NDArray, repeats: int) -> dict[str, NDArray]:
     """All inputs but the state, those that change with time frozen at the points."""
     schedule, found = loop.schedule, {}
@@ -103,10 +114,15 @@ def _inputs(loop: Loop, theta: NDArray, at: NDArray, repeats: int) -> dict[str, 
         else:
             found[name] = rows
     found["ref"] = found["ref"].copy()
-    found["ref"][..., 1, :] += SLIDING
+    found["ref"][..., 1, :] = _sliding(found["ref"][..., 1, :])
     if "limit" in found:
         found["limit"][:] = np.inf  # a saturated drive has no gain, which says nothing about small errors
     return found
+
+
+def _sliding(qd: NDArray) -> NDArray:
+    """Velocities of the reference, slow ones raised; a joint that will stop within a period tells nothing."""
+    return np.where(qd < 0, -1.0, 1.0) * np.maximum(np.abs(qd), SLIDING)
 
 
 def _disturb(rows: dict[str, NDArray], points: int, z: int) -> None:
