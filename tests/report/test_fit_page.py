@@ -11,6 +11,7 @@ import pytest
 import armdyn
 from armdyn.errors import ArmdynError
 from armdyn.identification.log import Log
+from armdyn.report.advice import advice, next_command
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,8 @@ def fit():
 def test_page_is_complete_and_offline(fit, tmp_path):
     text = armdyn.report(fit, tmp_path / "report.html").read_text()
     assert not re.search(r'(src|href)="?https?:', re.sub(r'xmlns[:a-z]*="[^"]*"', "", text))
-    for part in ("Measured and model torque", "validation log", "What the data alone say", "What to do next", "Fc2"):
+    wanted = ("Measured and model torque", "validation log", "What the data alone say", "What to do next", "Fc2")
+    for part in (*wanted, "Before and after", "as described", "Residuals on the", "The data", "top acceleration"):
         assert part in text
     assert "<script>" not in text
     assert text.count("<svg") > 4
@@ -46,3 +48,54 @@ def test_function_and_package_share_a_name(fit, tmp_path):
 def test_unknown_results(tmp_path):
     with pytest.raises(ArmdynError, match="no page for a dict"):
         armdyn.report({}, tmp_path / "a.html")
+
+
+def test_an_arm_of_which_nothing_was_known(fit, tmp_path):
+    unknown = dataclasses.replace(fit, source=fit.source.with_theta(np.full(20, np.nan)), rel_error_source=np.nan)
+    text = armdyn.report(unknown, tmp_path / "a.html").read_text()
+    assert "as described" not in text
+    assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL).lower()
+
+
+def test_gravity_from_poses_has_a_page(tmp_path):
+    from armdyn.identification.gravity_poses import fit_poses
+    from armdyn.identification.poses import Poses
+    from armdyn.identification.rows import Filters
+
+    arm = armdyn.arms.planar2()
+    q = np.random.default_rng(0).uniform(-1, 1, (20, 2))
+    poses = Poses(np.arange(20.0), q, armdyn.gravity_torque(arm, q), 0.5)
+    fit = fit_poses(arm, poses, (), None, Filters(5.0, None, "butterworth"))
+    assert "poses held still" in armdyn.report(fit, tmp_path / "a.html").read_text()
+
+
+class TestAdvice:
+    def test_weak_and_undetermined_parameters_name_their_joints(self, fit):
+        poor = dataclasses.replace(fit, undetermined=("Izz2", "F02"), weak=("Fv1",))
+        first, second, *_ = advice(poor)
+        assert first == "Move joint 2: the logs say nothing about Izz2, F02."
+        assert "motion of joint 1 together" in second
+
+    def test_timid_joints(self, fit):
+        slow = [dataclasses.replace(j, limits=armdyn.Limits(velocity=10.0)) for j in fit.source.joints]
+        held_back = dataclasses.replace(fit, source=fit.source.with_joints(slow))
+        assert any("little of their speed limits: 1 (20%), 2 (30%)" in line for line in advice(held_back))
+        assert not any("speed limits" in line for line in advice(fit))
+
+    def test_the_command_is_one_that_exists(self, fit, tmp_path):
+        from typer.testing import CliRunner
+
+        from armdyn.cli.app import app
+
+        arm = armdyn.arms.planar2()
+        limits = [dataclasses.replace(j, limits=armdyn.Limits(-2, 2, 3, 50)) for j in arm.joints]
+        arm.with_joints(limits).save(tmp_path / "arm.toml")
+        log = fit.checks[0].log
+        np.savez(tmp_path / "run.npz", t=log.t, q=log.q, tau=log.tau)
+        words = next_command(fit).split()
+        assert words[:2] == ["armdyn", "excite"]
+        words = [str(tmp_path / "run.npz") if word == "log" else word for word in words[3:]]
+        words[words.index("next.csv")] = str(tmp_path / "next.csv")
+        result = CliRunner().invoke(app, ["excite", str(tmp_path / "arm.toml"), *words, "--starts", "1"])
+        assert result.exit_code == 0, result.output
+        assert (tmp_path / "next.csv").exists()

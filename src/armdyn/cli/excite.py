@@ -27,6 +27,9 @@ Table = Annotated[float | None, typer.Option(help="Keep the tip above this heigh
 Radius = Annotated[float | None, typer.Option(help="Keep links of this radius clear of each other [m].")]
 Criterion = Annotated[str, typer.Option(help="condition, log-det, min-singular or kalman.")]
 Periodic = Annotated[bool, typer.Option("--periodic", help="Do not start and end at rest: for repeated periods.")]
+Given = Annotated[
+    list[Path] | None, typer.Option(metavar="LOG", help="Motion logged already, which this one shall complete.")
+]
 Unit = Annotated[bool, typer.Option("--unit-columns", help="Judge columns scaled to unit length, not SI units.")]
 
 
@@ -41,6 +44,7 @@ def excite(
     periodic: Periodic = False,
     torque_limits: Torque = False,
     table: Table = None,
+    given: Given = None,
     radius: Radius = None,
     time_budget: Budget = 60.0,
     starts: Annotated[int | None, typer.Option(help="Stop after so many searches; reproducible.")] = None,
@@ -56,6 +60,7 @@ def excite(
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.errors import ArmdynError
+    from armdyn.identification.read_log import read_log
     from armdyn.trajectory.excite import excite as design
     from armdyn.trajectory.save import save_trajectory
 
@@ -63,12 +68,13 @@ def excite(
     for path in (out, *([report] if report else [])):
         if not path.parent.is_dir():
             raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'")
+    logs = [read_log(path, subject) for path in given or ()]
     with _progress_bar(time_budget) as progress:
         found = design(
             subject, duration, max_acceleration=max_acceleration, max_velocity=max_velocity, harmonics=harmonics,
             criterion=criterion, unit_columns=unit_columns, at_rest=not periodic, time_budget=time_budget,
             max_torque=torque_limits, tip_box=None if table is None else ((-inf, -inf, table), (inf, inf, inf)),
-            radius=radius, starts=starts, seed=seed, progress=progress,
+            radius=radius, starts=starts, seed=seed, progress=progress, given=logs,
         )  # fmt: skip
     kinds = [joint.kind for joint in subject.joints]
     save_trajectory(found.trajectory, out, rate=rate, joint_names=subject.joint_names, kinds=kinds)

@@ -4,28 +4,52 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.identification.fit import Fit, Validation
-from armdyn.report.html import confidence_bar, document, heading, listing, paragraph, svg, table
+from armdyn.identification.fit import Fit, Validation, validate_all
+from armdyn.identification.gravity_poses import compare_poses
+from armdyn.identification.poses import held_poses
+from armdyn.report import check_page
+from armdyn.report.advice import advice, next_command
+from armdyn.report.html import code, confidence_bar, document, heading, listing, paragraph, svg, table
 
 MOST_POINTS = 1500  # of a curve: finer than any screen
+MEASURED, MODEL, BEFORE, DIFFERENCE = "#14375e", "#e07b00", "#b9c4cf", "#c0392b"
 
 
 def page(fit: Fit) -> str:
     """The page of a fit."""
     name = fit.source.name
+    before = described(fit)
     parts = [heading(f"Identification of {name}", 1), *_summary(fit), *_warnings(fit)]
-    for title, result in (("On the logs fitted to", fit.own), ("On the validation log", fit.other)):
-        if result is not None:
-            parts += [heading(f"Measured and model torque: {title.lower()}"), _torques(result)]
-            parts += [_joint_table(fit, result), heading("Residuals"), _residuals(result)]
+    parts += [heading("Before and after"), _comparison(fit, before)]
+    if fit.own is not None:
+        parts += [heading("Measured and model torque, on the logs fitted to"), _torques(fit.own, before)]
+    if fit.other is not None:
+        parts += [heading("Measured and model torque, on the validation log"), _torques(fit.other, None)]
+    parts += [heading("What to do next"), listing(advice(fit)), code(next_command(fit))]
     parts += [heading("What the data alone say"), *_parameters(fit)]
     parts += [heading("Links"), _links(fit), heading("Joints"), _joints(fit)]
-    parts += [heading("What to do next"), listing(advice(fit)), heading("How it was done"), listing(_method(fit))]
+    for title, result in (("logs fitted to", fit.own), ("validation log", fit.other)):
+        if result is not None and result.band:
+            parts += [heading(f"Residuals on the {title}"), _residuals(result)]
+    if fit.checks:
+        parts += [heading("The data"), *(part for check in fit.checks for part in check_page.parts(check))]
+    parts += [heading("How it was done"), listing(_method(fit))]
     return document(f"armdyn: {name}", *parts)
 
 
+def described(fit: Fit) -> Validation | None:
+    """The arm as it was described on the same logs; None where its inertia or the logs are unknown."""
+    logs = [check.log for check in fit.checks]
+    if np.isnan(fit.source.theta).any() or fit.own is None or not logs:
+        return None
+    if not fit.own.band:
+        poses = held_poses(logs)
+        return None if poses is None else compare_poses(fit.source, poses)
+    return validate_all(fit.source, logs, fit.filters)
+
+
 def _summary(fit: Fit) -> list[str]:
-    text = f"Relative torque error {fit.rel_error:.2%}; {fit.held_out:.2%} on held-out blocks"
+    text = f"Relative torque error {fit.rel_error:.2%}; {fit.held_out:.2%} on held-out data"
     if fit.other is not None:
         text += f"; {fit.other.rel_error:.2%} on the validation log"
     before = "" if np.isnan(fit.rel_error_source) else f"The arm as described has {fit.rel_error_source:.1%}. "
@@ -42,113 +66,114 @@ def _warnings(fit: Fit) -> list[str]:
     return found
 
 
-def _torques(result: Validation) -> str:
+def _comparison(fit: Fit, before: Validation | None) -> str:
+    """Errors a joint: as described, identified, on the validation log."""
+    columns, results = ["joint"], []
+    for title, result in (("as described", before), ("identified", fit.own), ("validation log", fit.other)):
+        if result is not None:
+            columns.append(title)
+            results.append(result)
+    columns += ["RMSE [N m or N]", "residual correlation"]
+    rows = []
+    for j, name in enumerate(fit.arm.joint_names):
+        row = [f"{j + 1} {name}", *(f"{result.rel_error_joints[j]:.2%}" for result in results)]
+        row += ["-", "-"] if fit.own is None else [f"{fit.own.rmse[j]:.3g}", f"{fit.own.whiteness[j]:.2f}"]
+        rows.append(row)
+    tail = ["-", "-"] if fit.own is None else [f"{np.sqrt(np.mean(fit.own.rmse**2)):.3g}", ""]
+    rows.append(["all", *(f"{result.rel_error:.2%}" for result in results), *tail])
+    return table(columns, rows)
+
+
+def _torques(result: Validation, before: Validation | None) -> str:
     import matplotlib.pyplot as plt
 
     n = result.tau.shape[1]
-    step = max(1, len(result.t) // MOST_POINTS)
-    figure, axes = plt.subplots(n, 1, figsize=(9, 1.4 * n + 0.6), sharex=True, squeeze=False)
+    k = slice(None, None, max(1, len(result.t) // MOST_POINTS))
+    mark = {} if result.band else {"ls": "", "marker": "."}
+    figure, axes = plt.subplots(n, 1, figsize=(9, 1.5 * n + 0.8), sharex=True, squeeze=False)
     for j, axis in enumerate(axes[:, 0]):
-        axis.plot(result.t[::step], result.tau[::step, j], color="#14375e", lw=1.2, label="measured")
-        axis.plot(result.t[::step], result.model[::step, j], color="#e07b00", lw=0.9, label="model")
-        axis.plot(result.t[::step], (result.tau - result.model)[::step, j], color="#9aa7b4", lw=0.8, label="difference")
+        reach = np.abs(np.concatenate([result.tau[k, j], result.model[k, j]])).max(initial=1e-12)
+        if before is not None and len(before.t) == len(result.t):
+            axis.plot(before.t[k], before.model[k, j], color=BEFORE, lw=1.2, label="as described", **mark)
+        axis.plot(result.t[k], result.tau[k, j], color=MEASURED, lw=1.3, label="measured", **mark)
+        axis.plot(result.t[k], result.model[k, j], color=MODEL, lw=0.9, label="identified", **mark)
+        error = (result.tau - result.model)[k, j]
+        axis.plot(result.t[k], error, color=DIFFERENCE, lw=0.6, label="difference", **mark)
+        axis.set_ylim(-1.25 * reach, 1.25 * reach)
         axis.set_ylabel(f"joint {j + 1}")
         axis.grid(alpha=0.25)
-    axes[0, 0].legend(loc="upper right", ncols=3, fontsize=8)
-    axes[-1, 0].set_xlabel(f"time [s]; torques [N m or N] through a low-pass at {result.band:.1f} Hz")
+    axes[0, 0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=4, fontsize=9, frameon=False)
+    smoothed = f" through a low-pass at {result.band:.1f} Hz" if result.band else " of poses held still"
+    axes[-1, 0].set_xlabel(f"time [s]; torques [N m or N]{smoothed}")
     return svg(figure)
 
 
 def _residuals(result: Validation) -> str:
-    """Autocorrelation of the residuals: a perfect model leaves white noise."""
+    """Over time, relative to the joint's torque, and their autocorrelation: a perfect model leaves white noise."""
     import matplotlib.pyplot as plt
 
     dt = float(np.median(np.diff(result.t)))
-    lags = min(len(result.t) // 2, int(2.0 / dt))
-    figure, axis = plt.subplots(figsize=(9, 2.2))
-    for j, e in enumerate((result.tau - result.model).T):
+    lags = max(2, min(len(result.t) // 2, int(2.0 / dt)))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 2.6), width_ratios=(1, 1))
+    error = result.tau - result.model
+    share = error / np.maximum(np.sqrt(np.mean(result.tau**2, axis=0)), 1e-300)
+    k = slice(None, None, max(1, len(result.t) // MOST_POINTS))
+    for j, e in enumerate(error.T):
+        left.plot(result.t[k], 100 * share[k, j], lw=0.7, label=f"{j + 1}")
         spectrum = np.abs(np.fft.rfft(e - e.mean(), 2 * len(e))) ** 2
         correlation = np.fft.irfft(spectrum)[:lags]
-        step = max(1, lags // 400)
-        axis.plot(
-            dt * np.arange(lags)[::step], (correlation / max(correlation[0], 1e-300))[::step], lw=0.9, label=f"{j + 1}"
-        )
-    axis.axhline(0, color="#9aa7b4", lw=0.6)
-    axis.set_xlabel("lag [s]")
-    axis.set_ylabel("autocorrelation")
-    axis.legend(fontsize=7, ncols=7, title="joint", title_fontsize=7)
+        right.plot(dt * np.arange(lags), correlation / max(correlation[0], 1e-300), lw=0.9)
+    for axis, x, y in ((left, "time [s]", "% of rms torque"), (right, "lag [s]", "autocorrelation")):
+        axis.axhline(0, color="#9aa7b4", lw=0.6)
+        axis.set_xlabel(x)
+        axis.set_ylabel(y)
+        axis.grid(alpha=0.25)
+    left.legend(fontsize=7, ncols=7, loc="lower left", bbox_to_anchor=(0, 1.0), frameon=False, title="joint")
+    figure.tight_layout()
     return svg(figure)
-
-
-def _joint_table(fit: Fit, result: Validation) -> str:
-    rows = [
-        (f"{j + 1} {name}", f"{result.rel_error_joints[j]:.2%}", f"{result.rmse[j]:.3g}", f"{result.whiteness[j]:.2f}")
-        for j, name in enumerate(fit.arm.joint_names)
-    ]
-    return table(("joint", "relative error", "RMSE [N m or N]", "correlation 0.1 s apart"), rows)
 
 
 def _parameters(fit: Fit) -> list[str]:
     base = fit.base
     said = (
-        f"{base.count} base parameters and plain friction by weighted least squares, without prior. Intervals (95 %) "
-        f"hold for autocorrelated residuals. Condition {fit.condition:.3g}, {fit.condition_scaled:.3g} when scaled."
+        f"{base.count} base parameters and joint terms by weighted least squares, without prior. Intervals (95 %) "
+        f"hold for autocorrelated residuals. Condition {fit.condition:.3g}, {fit.condition_scaled:.3g} when scaled. "
+        "A bar that reaches across the middle belongs to a parameter whose sign is not even sure."
     )
     rows = []
     for name, value, std in zip(base.names, base.theta, base.std, strict=True):
-        sure = np.isfinite(std)
-        scale = max(abs(value), 1.96 * std, 1e-300) if sure else 1.0
-        rows.append(
-            (
-                name,
-                f"{value:.4g}" if sure else "-",
-                f"± {1.96 * std:.2g}" if sure else "not determined",
-                f"{std / abs(value):.1%}" if sure and value else "-",
-                confidence_bar(value, std, scale) if sure else "",
-            )
-        )
+        if not np.isfinite(std):
+            rows.append((name, "-", "not determined", "-", ""))
+            continue
+        scale = max(abs(value), 1.96 * std, 1e-300)
+        share = f"{std / abs(value):.1%}" if value else "-"
+        rows.append((name, f"{value:.4g}", f"± {1.96 * std:.2g}", share, confidence_bar(value, std, scale)))
     return [paragraph(said), table(("parameter (SI)", "estimate", "95 %", "std / value", ""), rows)]
 
 
 def _links(fit: Fit) -> str:
     rows = []
     for before, after in zip(fit.source.links, fit.arm.links, strict=True):
-        c = after.inertia.com
-        was = "-" if np.isnan(before.inertia.mass) else f"{before.inertia.mass:.4g}"
-        rows.append((after.name, was, f"{after.inertia.mass:.4g}", " ".join(f"{x:.3f}" for x in c)))
-    return table(("link", "mass before [kg]", "mass [kg]", "centre [m]"), rows)
+        known = not np.isnan(before.inertia.theta).any() and before.inertia.mass > 0
+        was = (f"{before.inertia.mass:.4g}", _vector(before.inertia.com)) if known else ("-", "-")
+        moments = _vector(np.linalg.eigvalsh(after.inertia.tensor_com))
+        rows.append((after.name, *was, f"{after.inertia.mass:.4g}", _vector(after.inertia.com), moments))
+    heads = ("link", "mass before [kg]", "centre before [m]", "mass [kg]", "centre [m]", "principal moments [kg m²]")
+    return table(heads, rows)
+
+
+def _vector(values: np.ndarray) -> str:
+    return " ".join(f"{x:.3g}" for x in values)
 
 
 def _joints(fit: Fit) -> str:
     rows = []
     for joint, terms in zip(fit.arm.joints, fit.structure, strict=True):
         f = joint.friction
-        rows.append((joint.name, f"{f.viscous:.4g}", f"{f.coulomb:.4g}", f"{f.offset:.3g}", ", ".join(terms)))
-    return table(("joint", "viscous", "Coulomb", "offset", "terms that pay on held-out data"), rows)
-
-
-def advice(fit: Fit) -> list[str]:
-    """What would make the model better, most useful first."""
-    found = []
-    worst = int(np.argmax(fit.rel_error_joints))
-    if fit.undetermined:
-        found.append(f"Move the joints of {', '.join(fit.undetermined[:6])}: the logs say nothing about them.")
-    if fit.weak:
-        links = sorted({name.strip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") for name in fit.weak[:12]})
-        found.append(
-            f"{len(fit.weak)} parameters are weak ({', '.join(fit.weak[:8])} ...): log faster motion "
-            f"that turns joints up to {', '.join(x for x in links if x)} together, as armdyn.excite designs."
-        )
-    if fit.held_out > 1.5 * fit.rel_error:
-        found.append("Held-out error is well above the fitted one: log longer, or another motion.")
-    if fit.strength >= 1e3:
-        found.append(
-            "The description is believed more than the log: the motion is too slow or too short to correct it."
-        )
-    found.append(
-        f"Joint {worst + 1} has the largest relative error ({fit.rel_error_joints[worst]:.1%}): look at it first."
-    )
-    return found
+        numbers = (f"{f.viscous:.4g}", f"{f.coulomb:.4g}", f"{f.offset:.3g}", f"{joint.drive.reflected_inertia:.3g}")
+        rows.append((joint.name, *numbers, ", ".join(terms)))
+    heads = ("joint", "viscous", "Coulomb", "offset", "rotor inertia", "terms that pay on held-out data")
+    return table(heads, rows)
 
 
 def _method(fit: Fit) -> list[str]:
@@ -157,5 +182,5 @@ def _method(fit: Fit) -> list[str]:
     return [
         f"Positions: {f.method}, corner {cutoff}. Both sides of the equations: zero-phase low-pass at {f.band:.3g} Hz.",
         f"Strength of the prior: {fit.strength:.3g}. Certificate of the minimum: {fit.gap:.1e} squared sigmas.",
-        *fit.notes,
+        *(note for note in fit.notes if not any(note.endswith(f.text) for c in fit.checks for f in c.findings)),
     ]

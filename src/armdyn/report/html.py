@@ -13,7 +13,9 @@ body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding
 h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid #d5dce4}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.5rem 0}
 td,th{padding:.15rem .7rem;text-align:right;border-bottom:1px solid #eef1f4}th{text-align:right;color:#51606f}
-td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}
+td:first-child,th:first-child{text-align:left}.figure svg{width:100%;min-width:36rem;height:auto}
+.figure text{font-family:system-ui,sans-serif!important}td{white-space:nowrap}td.long{white-space:normal}
+th{vertical-align:bottom}
 .big{font-size:1.35rem}.warn{background:#fff4e0;padding:.4rem .8rem;border-left:4px solid #d98a00}
 .bad{background:#fde8e6;padding:.4rem .8rem;border-left:4px solid #c0392b}.small{color:#51606f;font-size:.85rem}
 .wide{overflow-x:auto}pre{background:#f4f6f8;padding:.6rem .8rem;overflow-x:auto}
@@ -51,7 +53,7 @@ def code(text: str) -> str:
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table; cells that are `Markup` are not escaped."""
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    body = "".join("<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    body = "".join("<tr>" + "".join(_cell(cell) for cell in row) + "</tr>" for row in rows)
     inside = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     return f'<div class="wide"><table>{inside}</table></div>'
 
@@ -62,8 +64,13 @@ class Markup(str):
     __slots__ = ()
 
 
+LONG = 40  # characters of a cell, from which on it may be broken into lines
+
+
 def _cell(cell: str) -> str:
-    return cell if isinstance(cell, Markup) else escape(cell)
+    if isinstance(cell, Markup):
+        return f"<td>{cell}</td>"
+    return f'<td class="long">{escape(cell)}</td>' if len(cell) > LONG else f"<td>{escape(cell)}</td>"
 
 
 def svg(figure: Any) -> str:
@@ -71,11 +78,16 @@ def svg(figure: Any) -> str:
     import matplotlib.pyplot as plt
 
     stream = io.StringIO()
-    figure.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
+    # Text as text, in the page's own font: sharp at any size, found by search, and short.
+    with plt.rc_context({"svg.fonttype": "none", "font.family": "sans-serif"}):
+        figure.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
     plt.close(figure)
     text = stream.getvalue()
-    # Without the XML heading; two decimals are finer than any screen.
-    return re.sub(r"(\d+\.\d\d)\d+", r"\1", text[text.index("<svg") :])
+    # Without the XML heading; in paths two decimals are finer than any screen.
+    short = re.sub(
+        r' d="[^"]*"', lambda path: re.sub(r"(\d+\.\d\d)\d+", r"\1", path.group()), text[text.index("<svg") :]
+    )
+    return f'<div class="wide figure">{short}</div>'
 
 
 def confidence_bar(value: float, std: float, scale: float) -> Markup:

@@ -1,0 +1,74 @@
+"""What would make an identified model better: which joints to move, how, and with what command."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.fit import Fit
+
+TIMID = 0.5  # share of a joint's speed limit below which it may move faster
+BELIEVED = 1e3  # strength of the prior from which on the description decides more than the logs
+WORSE = 1.5  # held-out error over the fitted one, from which on more data help
+MOST_NAMED = 8
+
+
+def advice(fit: Fit) -> list[str]:
+    """Most useful first."""
+    found = []
+    if fit.undetermined:
+        found.append(f"Move {_joints(fit, fit.undetermined)}: the logs say nothing about {_listed(fit.undetermined)}.")
+    if fit.weak:
+        found.append(
+            f"{len(fit.weak)} parameters are smaller than their own uncertainty ({_listed(fit.weak)}). If they matter "
+            f"to you, log faster motion of {_joints(fit, fit.weak)} together; otherwise leave them: they hardly move "
+            "any torque."
+        )
+    found += _timid(fit)
+    if fit.held_out > WORSE * fit.rel_error:
+        found.append("The error on held-out data is well above the fitted one: log longer, or another motion.")
+    if fit.strength >= BELIEVED:
+        found.append(
+            "The description is believed more than the logs: their motion is too slow or too short to correct it."
+        )
+    worst = int(np.argmax(fit.rel_error_joints))
+    found.append(
+        f"Joint {worst + 1} '{fit.arm.joint_names[worst]}' has the largest relative error "
+        f"({fit.rel_error_joints[worst]:.1%}): look at its curve first."
+    )
+    return found
+
+
+def next_command(fit: Fit) -> str:
+    """The command that designs a motion which, with the logs so far, shows all parameters best."""
+    given = " ".join(f"--given {check.log.name}" for check in fit.checks)
+    return f"armdyn excite {fit.source.name} --duration 20 {given} --out next.csv".replace("  ", " ")
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:MOST_NAMED]) + (" ..." if len(names) > MOST_NAMED else "")
+
+
+def _joints(fit: Fit, parameters: tuple[str, ...]) -> str:
+    """The joints of parameters such as Ixx3 or F02 (the offset of joint 2)."""
+    found = (re.search(r"\d+$", name) for name in parameters)
+    named = sorted({int(number.group()) for number in found if number})
+    if not named:
+        return "all joints"
+    return f"joint{'s' if len(named) > 1 else ''} {', '.join(map(str, named))}"
+
+
+def _timid(fit: Fit) -> list[str]:
+    """Joints that stayed far below the speed they are allowed."""
+    limits = np.array([joint.limits.velocity for joint in fit.source.joints], float)
+    speeds: list[NDArray] = [check.joints.speed for check in fit.checks]
+    if not speeds:
+        return []
+    top = np.max(speeds, axis=0)
+    slow = np.flatnonzero(np.isfinite(limits) & (top < TIMID * limits))
+    if not len(slow):
+        return []
+    told = ", ".join(f"{j + 1} ({top[j] / limits[j]:.0%})" for j in slow)
+    return [f"Joints that used little of their speed limits: {told}. Torques of inertia grow with the square of speed."]
