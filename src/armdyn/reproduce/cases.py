@@ -13,12 +13,14 @@ CASES = {
     "lu-meng-1993": "lu_meng",
     "vukobratovic-1979": "vukobratovic",
     "ece470": "ece470",
+    "kapadia-1995": "kapadia",
 }
 ABOUT = {
     "eindhoven-1987": "the two-link arm linearised, and regulated about a motion while its load changes",
     "lu-meng-1993": "regressor of a planar arm; two adaptive laws on a four-joint PUMA, their gains and their cost",
     "vukobratovic-1979": "the tip of a three-member arm goes straight up: torques and trajectories",
     "ece470": "rotations, kinematics, feedback linearisation and adaptive control",
+    "kapadia-1995": "identification of the PUMA 560 and of the Sarcos arm",
 }
 
 
@@ -44,4 +46,9 @@ def reproduce(name: str, quick: bool = False, tell: Tell = _silent) -> Case:
     """
     if name not in CASES:
         raise ArmdynError(f"reproduce: unknown case {name!r}; expected one of {', '.join(CASES)}, or all")
-    return importlib.import_module(f"armdyn.reproduce.{CASES[name]}").reproduce(quick, tell)  # type: ignore[no-any-return]
+    from threadpoolctl import threadpool_limits
+
+    # Matrices are small: threads inside BLAS would cost more than they save.
+    with threadpool_limits(limits=1, user_api="blas"):
+        case: Case = importlib.import_module(f"armdyn.reproduce.{CASES[name]}").reproduce(quick, tell)
+    return case

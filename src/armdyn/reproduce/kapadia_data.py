@@ -1,0 +1,119 @@
+"""Kapadia (1995), simulated: the PUMA's first three joints move, are measured, and give equations for estimators."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.control.feedforward import FeedforwardPD
+from armdyn.control.gains import pd_gains
+from armdyn.control.pd import PD
+from armdyn.control.protocol import Law
+from armdyn.dynamics.base_parameters import BaseParameters, base_parameters
+from armdyn.identification.differentiate import differentiate, lowpass
+from armdyn.identification.estimators.data import Data
+from armdyn.model.arm import Arm
+from armdyn.model.joint import Drive, Friction
+from armdyn.model.library.puma3 import puma3
+from armdyn.reproduce.kapadia_tables import ALL, ELIMINATION
+from armdyn.simulation.result import SimulationResult
+from armdyn.simulation.sensors import Sensors
+from armdyn.simulation.simulate import simulate
+from armdyn.trajectory.fourier import FourierSeries
+
+RATE, BANDWIDTH = 1000.0, 4.0  # Hz, of the controller
+EVERY = 5  # samples of the controller a row of the log
+FREQUENCY, HARMONICS = 0.15, 4  # of the identification motions
+CUTOFF, KEEP = 8.0, 10  # low-pass [Hz] of the equations; one row in so many counts
+TRIM = 60  # rows at both ends that filters spoil
+# Encoder step [rad], torque noise [N m] and ripple (part of the torque, twelve waves a turn).
+GEARED = Sensors(resolution=1e-4, tau_noise=1.0, ripple=0.03)
+DIRECT = Sensors(resolution=1e-4, tau_noise=1.0)
+
+
+def geared() -> Arm:
+    """The PUMA with the Coulomb friction that Table 7.3 finds; inertias are Armstrong's."""
+    arm, found = puma3(), ELIMINATION[-3:]
+    joints = [
+        dataclasses.replace(joint, friction=Friction(coulomb=c)) for joint, c in zip(arm.joints, found, strict=True)
+    ]
+    return arm.with_joints(joints)
+
+
+def direct() -> Arm:
+    """The same links without gears: neither friction nor rotors."""
+    arm = puma3()
+    return arm.with_joints([dataclasses.replace(j, friction=Friction(), drive=Drive()) for j in arm.joints])
+
+
+def motions(count: int, seed: int) -> list[FourierSeries]:
+    """Identification motions: Fourier series about the middle of the joints' ranges."""
+    rng, arm = np.random.default_rng(seed), puma3()
+    lower, upper = (np.array(x) for x in arm.position_limits)
+    found = []
+    for _ in range(count):
+        # Velocities up to about 1 rad/s; positions stay within 1.2 rad of the middle.
+        speeds = rng.uniform(-0.35, 0.35, (arm.n, 2 * HARMONICS))
+        found.append(FourierSeries(np.column_stack([(lower + upper) / 2, speeds]), FREQUENCY, 1 / FREQUENCY))
+    return found
+
+
+def law(name: str) -> Law:
+    """PD control, alone or with the torques of the standard model fed forward."""
+    arm = puma3()
+    kp, kd, _ = pd_gains(arm, np.array([0.0, np.pi / 2, -np.pi / 2]), BANDWIDTH)
+    return PD(arm, kp, kd) if name == "PD" else FeedforwardPD(arm, kp, kd)
+
+
+def track(reference: Any, name: str = "PD", arm: Arm | None = None) -> SimulationResult:
+    """The arm along a motion."""
+    return simulate(geared() if arm is None else arm, law(name), reference, rate=RATE, every=EVERY, check=False)
+
+
+class Recorded(NamedTuple):
+    """A run as instruments show it, and the equations tau = Y x that follow, one row in `KEEP`."""
+
+    t: NDArray  # (N,)
+    tau: NDArray  # (N, 3) as measured
+    Y: NDArray  # (N, 3, 19) regressor from measured positions, filtered
+    data: Data  # all 19 columns, filtered like the torques
+
+
+class Setting(NamedTuple):
+    """An arm, its base parameters and its instruments."""
+
+    arm: Arm
+    base: BaseParameters
+    sensors: Sensors
+
+    @classmethod
+    def of(cls, arm: Arm, sensors: Sensors) -> Setting:
+        """With motors and Coulomb friction among the parameters."""
+        return cls(arm, base_parameters(arm, joint_terms=("rotor", "coulomb")), sensors)
+
+    @property
+    def truth(self) -> NDArray:
+        """P1 ... P18 (18,) of the arm."""
+        return self.base.theta[self.columns(ALL)]
+
+    def columns(self, names: tuple[str, ...]) -> list[int]:
+        """Positions of parameters."""
+        return [self.base.labels.index(name) for name in names]
+
+    def record(self, run: SimulationResult, seed: int) -> Recorded:
+        """Measure a run; velocities and accelerations come from the positions."""
+        log = self.sensors.record(run, seed=seed)
+        dt = float(np.median(np.diff(log.t)))
+        motion = differentiate(log.q, dt)
+        Y = lowpass(self.base.regressor(motion.q, motion.qd, motion.qdd), dt, CUTOFF)
+        part = slice(TRIM, -TRIM, KEEP)
+        return Recorded(log.t, log.tau, Y, Data(Y[part], lowpass(log.tau, dt, CUTOFF)[part]))
+
+
+def joined(records: list[Recorded], columns: list[int]) -> Data:
+    """The equations of several records with chosen columns."""
+    Y = np.concatenate([record.data.Y for record in records])[..., columns]
+    return Data(Y, np.concatenate([record.data.tau for record in records]))

@@ -1,0 +1,83 @@
+"""Kapadia's thesis: what its data allow to check, and what simulated data say about its claims."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from armdyn.identification.estimators.data import Data
+from armdyn.reproduce.cases import reproduce
+from armdyn.reproduce.kapadia_data import DIRECT, Setting, direct, geared, motions
+from armdyn.reproduce.kapadia_estimates import evolve
+from armdyn.reproduce.kapadia_model import IMPOSSIBLE, appendix_regressor, standard_values
+from armdyn.reproduce.kapadia_tables import ALL, ELIMINATION, INERTIAL, STANDARD
+
+
+@pytest.fixture(scope="module")
+def case():
+    return reproduce("kapadia-1995", quick=True)
+
+
+def test_what_must_hold_holds(case):
+    assert case.good, [row for row in case.rows if row.verdict == "FAILS"]
+    assert [row.verdict for row in case.rows].count("holds") >= 8
+
+
+def test_four_values_of_table_7_1_are_named_as_different(case):
+    for name in IMPOSSIBLE:
+        row = case[f"Table 7.1, P{INERTIAL.index(name) + 1} = {name}"]
+        assert row.verdict == "differs"
+        assert row.why
+
+
+@pytest.mark.parametrize(
+    ("quantity", "verdict"),
+    [
+        ("cost J of the optimised motion (5.4.3)", "attainable"),
+        ("feedforward tracks the optimised motion better than PD (5.4.3)", "supported"),
+        ("Table 7.2, trajectory 1: conditions fall", "supported"),
+        ("figures 7.4-7.11: the LS model is nearest to the measured torques", "supported"),
+        ("a direct drive is identified more accurately than a geared one", "supported"),
+        ("leaving out the two weakest directions makes estimates more accurate", "not supported"),
+        ("errors below 5 % of the torque for each joint", "not supported"),
+    ],
+)
+def test_claims(case, quantity, verdict):
+    assert case[quantity].verdict == verdict
+
+
+def test_figures_are_those_of_the_thesis(case):
+    names = {picture.name for picture in case.pictures}
+    assert {"figure-5-2", "figure-7-1", "figures-7-2-3", "figures-7-4-5", "figure-7-12", "figures-7-13-14"} <= names
+
+
+def test_coefficients_are_the_printed_ones(golden):
+    data = golden("puma3_appendixA_regressor")
+    columns = [name.replace("J", "I") for name in data["columns"]]
+    order = [INERTIAL.index(name) for name in columns]
+    for each in data["cases"]:
+        q, qd, qdd = (np.array([each[name]]) for name in ("q", "qd", "qdd"))
+        Y = appendix_regressor(data["L"], data["g"], q, qd, qdd)[0]
+        np.testing.assert_allclose(Y[:, order], each["Y"], rtol=1e-11, atol=1e-12)
+
+
+def test_the_true_arms():
+    setting = Setting.of(geared(), DIRECT)
+    np.testing.assert_allclose(setting.truth[-3:], ELIMINATION[-3:])
+    np.testing.assert_allclose(setting.truth[:15], standard_values(geared()))
+    assert len(STANDARD) == len(INERTIAL) == len(ALL) - 3
+    assert all(joint.drive.reflected_inertia == 0 for joint in direct().joints)
+
+
+def test_identification_motions_stay_within_the_limits():
+    lower, upper = geared().position_limits
+    for motion in motions(10, 0) + motions(8, 1):
+        q = motion(np.linspace(0, motion.duration, 500)).q
+        assert ((q > lower) & (q < upper)).all()
+
+
+@pytest.mark.parametrize("most_stable", [False, True])
+def test_lms_finds_parameters_of_perfect_data(most_stable):
+    rng = np.random.default_rng(0)
+    Y, x = rng.normal(size=(4000, 2, 3)), np.array([1.0, -2.0, 0.5])
+    np.testing.assert_allclose(evolve(Data(Y, Y @ x), most_stable)[-1], x, atol=1e-6)
