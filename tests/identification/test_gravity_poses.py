@@ -126,3 +126,8 @@ def test_another_arms_poses(sarcos):
     log = pose_log(strange, noise=0.1, stiction=0.0)
     with pytest.raises((DataError, ArmdynWarning)):
         armdyn.identify(sarcos, log, terms="gravity")
+
+
+def test_fast_motion_is_not_for_gravity_alone(two, make_log):
+    with pytest.warns(ArmdynWarning, match="too fast for gravity alone"):
+        armdyn.identify(two, make_log(two, noise=0.02), terms="gravity")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.base_parameters import BaseParameters, base_parameters
+from armdyn.dynamics.base_reduction import arm_size
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError
 from armdyn.identification.check import DataCheck, check_log, require_good
 from armdyn.identification.consistent import Consistent, consistent_fit
@@ -31,6 +32,7 @@ from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
 REFUSED = 0.5  # held-out relative error above which a model explains nothing
+HASTY = 0.1  # share of gravity with which links may accelerate where gravity alone is identified
 DOUBTFUL = 0.2
 MOST_CHECKED = 500_000  # samples of a log by which it is judged
 COSTLY = 1.2  # error of possible bodies over that of free parameters, from which rotors are suspected
@@ -108,6 +110,8 @@ def identify(
     band = choose_band(piece.stretch for piece in pieces(given)) if band is None else float(band)
     if terms == "gravity" and (poses := held_poses(given)) is not None:
         return _from_poses(arm, poses, checks, prior, Filters(band, cutoff, method), validation)
+    if terms == "gravity":
+        _warn_of_haste(arm, checks)
     base = base_parameters(arm, terms=terms)
     tell(0.2, "filtering and differentiating")
     rows = make_rows(base, given, Filters(band, cutoff, method))
@@ -128,6 +132,20 @@ def identify(
         fit = second if COSTLY * second.rel_error < fit.rel_error else fit
     tell(1.0, "done")
     return fit
+
+
+def _warn_of_haste(arm: Arm, checks: tuple[DataCheck, ...]) -> None:
+    """Inertia is left out of a model of gravity, and must not matter: links' accelerations against gravity's."""
+    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+    lever = np.where(turns, arm_size(arm), 1.0)
+    haste = max(float(np.max(check.joints.acceleration * lever)) for check in checks)
+    if haste > HASTY * np.linalg.norm(arm.gravity):
+        warnings.warn(
+            f"identify: the motion is too fast for gravity alone: links accelerate with up to {haste:.2g} m/s²; move "
+            "slowly, hold poses, or identify all terms",
+            ArmdynWarning,
+            stacklevel=4,
+        )
 
 
 def _from_poses(
