@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.studio.jobs import Cancelled
 from armdyn.studio.motion import from_trajectory
 from armdyn.studio.page import JobPanel, Page
 from armdyn.studio.plot import TimePlot
@@ -57,12 +58,13 @@ class ExcitePanel:
         report(0.0, "Preparing the search ...")
 
         def progress(standing: Standing) -> None:
-            if self.job.job.cancelled:
-                raise KeyboardInterrupt  # how `excite` is told to return the best so far
             if descent.add(standing):
                 self.plot.draw("Condition number", *descent.curves())
             found = f", best condition number {standing.best:.1f}" if np.isfinite(standing.best) else ""
-            report(standing.elapsed / budget, f"Searches through: {standing.starts}{found}")
+            try:
+                report(standing.elapsed / budget, f"Searches through: {standing.starts}{found}")
+            except Cancelled:
+                raise KeyboardInterrupt from None  # how `excite` is told to return the best so far
 
         self.found = excite(
             self.page.state.arm, float(self.duration.value), max_acceleration=self.acceleration.value,

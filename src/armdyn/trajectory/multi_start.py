@@ -71,9 +71,10 @@ def multi_start(
                 progress(Standing(time.monotonic() - begin, best, race.through))
     except KeyboardInterrupt:
         interrupted = True
-    race.stop.set()
-    for thread in threads:
-        thread.join()
+    finally:
+        race.stop.set()
+        for thread in threads:
+            thread.join()
     if race.error:
         raise race.error
     return Outcome(race.best, race.through, interrupted)

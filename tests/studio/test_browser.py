@@ -1,0 +1,162 @@
+"""The page in a real browser: sliders move the arm, a log plays, nothing is asked of other hosts."""
+
+import shutil
+import time
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+from armdyn import forward_kinematics
+from armdyn.studio.app import Studio
+from armdyn.studio.server import address, start_server, stop_server
+
+pytest.importorskip("viser", reason="the studio needs viser")
+playwright = pytest.importorskip("playwright.sync_api", reason="driving a browser needs playwright")
+
+CHROMIUM = shutil.which("chromium")
+# Software rendering, so that no graphics card is needed.
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+)
+PATIENCE = 60_000  # [ms]: software rendering on a busy machine
+
+
+@pytest.fixture(scope="module")
+def studio(arm):
+    server = start_server(port=0)
+    # Reflections and shadows cost ten times the rest without a graphics card.
+    server.scene.configure_environment_map(None)
+    server.scene.configure_default_lights(cast_shadow=False)
+    page = Studio(server, arm)
+    yield page
+    page.close()
+    stop_server(server)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("needs the browser 'chromium' on the path, which is absent (Debian: apt install chromium)")
+    with playwright.sync_playwright() as engine:
+        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def asked():
+    """Addresses that the page asked for."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def tab(studio, browser, asked):
+    """One tab on the page, for all tests: opening it takes seconds."""
+    page = browser.new_page(viewport={"width": 1100, "height": 700})
+    page.set_default_timeout(PATIENCE)
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("websocket", lambda socket: asked.append(socket.url))
+    page.goto(address(studio.page.server, "127.0.0.1") + "?fixedDpr=0.4")
+    page.wait_for_selector("#tip-pose")
+    yield page
+    page.close()
+
+
+def tip(tab):
+    """The numbers of the readout: x y z [mm], roll pitch yaw [deg]."""
+    return np.array([float(cell) for cell in tab.locator("#tip-pose td").all_inner_texts() if _is_number(cell)])
+
+
+def _is_number(text):
+    return text.lstrip("-").replace(".", "", 1).isdigit()
+
+
+def until(condition, seconds=PATIENCE / 1e3):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.05)
+
+
+def joint_slider(tab, name):
+    """The thumb of a joint's slider."""
+    row = tab.locator("label", has_text=name).first
+    return tab.locator(f"[id='{row.get_attribute('for')}']").get_by_role("slider")
+
+
+def test_a_slider_moves_the_tip(tab, studio):
+    before = tip(tab)
+    thumb = joint_slider(tab, studio.page.state.arm.joint_names[1])
+    thumb.focus()
+    for _ in range(3):
+        thumb.press("ArrowRight")
+    until(lambda: studio.page.state.moment.q[1] > 0)
+    until(lambda: not np.array_equal(tip(tab), before))
+    q = studio.page.state.moment.q
+    expected = 1e3 * forward_kinematics(studio.page.state.arm, q)[:3, 3]
+    until(lambda: np.abs(tip(tab)[:3] - expected).max() < 0.051)  # shown to a tenth of a millimetre
+
+
+def test_a_log_is_loaded_and_plays(tab, studio, log_csv, tmp_path):
+    (tmp_path / "swing.csv").write_text(log_csv)
+    tab.get_by_role("tab", name="Log").click()
+    tab.locator("input[type=file]").first.set_input_files(tmp_path / "swing.csv")
+    tab.wait_for_selector("text=swing.csv: 800 samples, 4.0 s at 200 Hz")
+    assert "model off by" in tab.content()
+    tab.get_by_role("button", name="Play").click()
+    until(lambda: studio.page.player.time > 0.1)
+    tab.get_by_role("button", name="Pause").click()
+    until(lambda: not studio.page.player.playing)
+    assert studio.page.state.moment.measured is not None
+
+
+def test_a_broken_log_is_one_sentence_on_the_page(tab, tmp_path):
+    (tmp_path / "broken.csv").write_text("t,q1\n0,zero\n")
+    tab.get_by_role("tab", name="Log").click()
+    tab.locator("input[type=file]").first.set_input_files(tmp_path / "broken.csv")
+    tab.wait_for_selector("text=That did not work")
+    text = tab.locator(".mantine-Notification-description", has_text="broken.csv").first.inner_text()
+    assert "\n" not in text.strip()
+    assert "Traceback" not in text
+
+
+def test_files_are_handed_out(tab):
+    tab.get_by_role("tab", name="Export").click()
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name="URDF").click()
+    assert download.value.suggested_filename == "planar2.urdf"
+    assert "<robot" in download.value.path().read_text()
+
+
+def test_the_picture_is_not_blank(tab):
+    from io import BytesIO
+
+    from matplotlib.image import imread
+
+    picture = imread(BytesIO(tab.screenshot(timeout=PATIENCE)))
+    _, width, _ = picture.shape
+    scene = picture[:, int(0.4 * width) : int(0.6 * width), :3]  # between the panels
+    colors = np.unique((255 * scene).astype(int).reshape(-1, 3) // 8, axis=0)
+    assert len(colors) > 20  # floor, links and shades of them
+    assert (scene.std(axis=(0, 1)) > 0.02).all()
+
+
+def test_nothing_is_asked_of_other_hosts(tab, asked):
+    hosts = {urlsplit(url.removeprefix("blob:")).hostname for url in asked if not url.startswith("data:")}
+    assert hosts == {"127.0.0.1"}
+
+
+def test_a_closed_tab_leaves_the_studio_running(tab, browser, studio):
+    clients = studio.page.server.get_clients
+    second = browser.new_page()
+    second.goto(address(studio.page.server, "127.0.0.1") + "?fixedDpr=0.1")
+    until(lambda: len(clients()) == 2)
+    second.close()
+    until(lambda: len(clients()) == 1)
+    before = tip(tab)
+    studio.page.state.move_joint(0, 0.3)
+    until(lambda: not np.array_equal(tip(tab), before))
