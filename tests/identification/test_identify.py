@@ -132,6 +132,18 @@ class TestStructure:
         assert "stribeck" in fit.structure[1]
         assert fit.arm.joints[0].friction.load == pytest.approx(0.2, rel=0.1)
 
+    def test_friction_that_waves_with_position_is_found(self, two, make_log):
+        first, second = two.joints
+        waving = armdyn.Friction(viscous=0.5, coulomb=2.0, harmonics=((2, 0.8, 0.0),))
+        arm = two.with_joints([dataclasses.replace(first, friction=waving), second])
+        # The joint turns more than one whole wave.
+        fit = armdyn.identify(two, make_log(arm, noise=0.05, duration=40.0, amplitude=2.5))
+        assert "cosine" in fit.structure[0]
+        ((order, a, b),) = [row for row in fit.arm.joints[0].friction.harmonics if row[1]]
+        assert (order, b) == (2, 0)
+        assert a == pytest.approx(0.8, rel=0.05)
+        assert set(fit.structure[1]) <= {"viscous", "coulomb", "offset", "coulomb with presliding"}
+
     def test_plain_friction_stays_plain(self, two, make_log):
         fit = armdyn.identify(two, make_log(two, noise=0.05))
         assert all(set(terms) <= {"viscous", "coulomb", "offset", "coulomb with presliding"} for terms in fit.structure)

@@ -70,7 +70,7 @@ def _newton(problem: _Problem, x: NDArray) -> tuple[NDArray, float, int]:
     while iterations < MOST:
         iterations += 1
         gradient, H = problem.derivatives(x)
-        scale = 1 / np.sqrt(np.diag(H))
+        scale = 1 / np.sqrt(np.maximum(np.diag(H), 1e-300))
         step = -scale * _solved(H * np.outer(scale, scale), scale * gradient)
         decrement = float(-gradient @ step) / 2
         if decrement < ENOUGH:

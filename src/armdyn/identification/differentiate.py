@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ArmdynError, ShapeError
 
 ORDER = 4
-MOST_JUDGED = 10_000  # samples by which smoothing is judged
+MOST_JUDGED = 4_000  # samples by which smoothing is judged, from the middle
 METHODS = ("butterworth", "kalman", "savgol")
 
 
@@ -73,7 +73,8 @@ def best_cutoff(q: NDArray, dt: float, lowest: float = 0.0) -> float:
     their residuals relative to their own noise; at equal merit the lower cutoff wins.
     """
     lowest = max(lowest, 4.0 / (len(q) * dt), 0.5)
-    q = q[:MOST_JUDGED]
+    first = max(0, (len(q) - MOST_JUDGED) // 2)
+    q = q[first : first + MOST_JUDGED]
     candidates = np.geomspace(lowest, max(0.4 / dt, 1.01 * lowest), 16)
     moving = np.ptp(q, axis=0) > 0
     if not moving.any():

@@ -112,8 +112,27 @@ class Equations:
         k = np.flatnonzero(used)
         A, b = self.folds.A[:, k[:, None], k], self.folds.b[:, k]
         Q = precision[np.ix_(k, k)]
-        x = _solved(A.sum(axis=0) - A + Q, b.sum(axis=0) - b + Q @ prior[k])
+        x = _solved(A.sum(axis=0) - A + Q, (b.sum(axis=0) - b + Q @ prior[k])[..., None])[..., 0]
         return np.sum(x * ((A @ x[..., None])[..., 0] - 2 * b), axis=1) + self.folds.c
+
+    def held_out_adding(self, used: NDArray, more: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
+        """`held_out` (len(more), blocks) with one further parameter at a time, those at the positions `more`.
+
+        One factorisation serves all of them (Schur complements).
+        """
+        u, A, b = np.flatnonzero(used), self.folds.A, self.folds.b
+        train = self.total.A - A + precision
+        right = self.total.b - b + precision @ prior
+        G, own = train[:, u[:, None], more], train[:, more, more]
+        found = _solved(train[:, u[:, None], u], np.concatenate([right[:, u, None], G], axis=2))
+        x, W = found[..., :1], found[..., 1:]
+        left = own - np.sum(G * W, axis=1)
+        # A column that depends on the others adds nothing.
+        y = np.where(left > 1e-10 * own, (right[:, more] - np.sum(G * x, axis=1)) / np.where(left > 0, left, 1.0), 0.0)
+        X = x - W * y[:, None, :]
+        squares = np.sum(X * (A[:, u[:, None], u] @ X - 2 * b[:, u, None]), axis=1)
+        squares += y * (2 * np.sum(A[:, u[:, None], more] * X, axis=1) + A[:, more, more] * y - 2 * b[:, more])
+        return (squares + self.folds.c[:, None]).T
 
 
 def solve(system: System, used: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
@@ -124,12 +143,12 @@ def solve(system: System, used: NDArray, precision: NDArray, prior: NDArray) -> 
     k = np.flatnonzero(used)
     Q = precision[np.ix_(k, k)]
     x = np.zeros(len(used))
-    x[k] = _solved(system.A[np.ix_(k, k)] + Q, system.b[k] + Q @ prior[k])
+    x[k] = _solved(system.A[np.ix_(k, k)] + Q, (system.b[k] + Q @ prior[k])[:, None])[:, 0]
     return x
 
 
 def _solved(A: NDArray, b: NDArray) -> NDArray:
-    """A^-1 b with columns scaled to unit length; a trace of a ridge keeps unknown directions small."""
-    scale = 1 / np.sqrt(np.maximum(np.diagonal(A, axis1=-2, axis2=-1), 1e-300))
-    scaled = A * scale[..., :, None] * scale[..., None, :] + 1e-11 * np.eye(A.shape[-1])
-    return scale * np.linalg.solve(scaled, (scale * b)[..., None])[..., 0]
+    """A^-1 b (..., p, k) with columns scaled to unit length; a trace of a ridge keeps unknown directions small."""
+    scale = 1 / np.sqrt(np.maximum(np.diagonal(A, axis1=-2, axis2=-1), 1e-300))[..., None]
+    scaled = A * (scale * scale.swapaxes(-1, -2)) + 1e-11 * np.eye(A.shape[-1])
+    return scale * np.linalg.solve(scaled, scale * b)

@@ -14,7 +14,8 @@ from armdyn.identification.terms import ALWAYS, TERMS, Term
 # own size, one standard deviation: anything weaker is no knowledge, but an excuse for wild parameters.
 STRENGTHS = 10.0 ** np.arange(0, 6.1, 0.5)
 MOST_ROUNDS = 4
-FRICTION = ("coulomb", "load", "stribeck", "viscous_asymmetry", "rotor")
+NOTICEABLE = 1e-3  # share of the squared held-out error that a term must take away, however surely it does
+FRICTION = ("coulomb", "load", "stribeck", "viscous_asymmetry", "cosine", "sine", "rotor")
 
 
 class Choice(NamedTuple):
@@ -77,22 +78,41 @@ def _one_round(
     best = equations.held_out(used, precision, prior)
     changed = set()
     for joint in sorted(joints):
-        trials = []
-        for k in _candidates(equations, used, joint, optional):
-            term = TERMS[(k - equations.count) % len(TERMS)]
-            trial = used.copy()
-            trial[_rivals(equations, joint, term)] = False
-            trial[k] = True
-            scores = equations.held_out(trial, precision, prior)
-            if scores.sum() < best.sum() and _possible(term, solve(equations.total, trial, precision, prior)[k]):
-                trials.append((trial, scores))
-        if not trials:
-            continue
-        trial, scores = min(trials, key=lambda pair: pair[1].sum())
-        if pays(best - scores):
-            used, best = trial, scores
-            changed.add(joint)
+        for trial, scores in _trials(equations, used, precision, prior, joint, optional):
+            if not (best.sum() - scores.sum() > NOTICEABLE * best.sum() and pays(best - scores)):
+                break
+            term, k = _added(equations, used, trial)
+            if _possible(term, solve(equations.total, trial, precision, prior)[k]):
+                used, best = trial, scores
+                changed.add(joint)
+                break
     return used, changed
+
+
+def _trials(
+    equations: Equations, used: NDArray, precision: NDArray, prior: NDArray, joint: int, optional: tuple[str, ...]
+) -> list[tuple[NDArray, NDArray]]:
+    """Structures with one more term of the joint, instead of those of its kind, and held-out errors; best first."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for k in _candidates(equations, used, joint, optional):
+        rivals = _rivals(equations, joint, TERMS[(k - equations.count) % len(TERMS)])
+        groups.setdefault(tuple(r for r in rivals if used[r]), []).append(k)
+    trials = []
+    for replaced, more in groups.items():
+        rest = used.copy()
+        rest[list(replaced)] = False
+        scores = equations.held_out_adding(rest, np.array(more), precision, prior)
+        for k, score in zip(more, scores, strict=True):
+            trial = rest.copy()
+            trial[k] = True
+            trials.append((trial, score))
+    return sorted(trials, key=lambda pair: float(pair[1].sum()))
+
+
+def _added(equations: Equations, used: NDArray, trial: NDArray) -> tuple[Term, int]:
+    """The term that a trial has and the structure before had not, and its position."""
+    k = int(np.flatnonzero(trial & ~used)[0])
+    return TERMS[(k - equations.count) % len(TERMS)], k
 
 
 def _possible(term: Term, value: float) -> bool:

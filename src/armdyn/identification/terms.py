@@ -27,6 +27,7 @@ class Term(NamedTuple):
     positive: bool = False  # whether only positive values are physical
     speed: float = 0.0  # Stribeck velocity as a fraction of the joint's top speed
     most: float = np.inf  # larger values are not believed
+    order: int = 0  # waves a turn of Coulomb friction that depends on position
     travel: float = 0.0  # over which Coulomb friction builds up, as a fraction of the joint's span
 
 
@@ -38,11 +39,14 @@ OPTIONAL = (
     Term("load", "Fl", True, most=0.5),
     *(Term("stribeck", "Fs", speed=speed) for speed in (0.03, 0.06, 0.12, 0.25)),
     Term("viscous_asymmetry", "Fw"),
+    # Eccentric gears and bearings; more waves pass faster than what the low-pass leaves.
+    *(Term("cosine", "Fx", order=order) for order in (1, 2, 3)),
+    *(Term("sine", "Fy", order=order) for order in (1, 2, 3)),
     Term("rotor", "Ia", True),
     Term("spring", "Ks", True),
 )
 TERMS = (*ALWAYS, *OPTIONAL)
-LOAD = [term.kind for term in TERMS].index("load")
+COULOMB, LOAD = ([term.kind for term in TERMS].index(kind) for kind in ("coulomb", "load"))
 
 
 class Reach(NamedTuple):
@@ -62,11 +66,19 @@ def term_columns(arm: Arm, motion: Motion, reach: Reach) -> NDArray:
             columns[..., k] = motion.qdd
         elif term.kind == "spring":
             columns[..., k] = motion.q
+        elif term.order:
+            columns[..., k] = _wave(motion.q, term, reach) * columns[..., COULOMB]
         elif term.travel:
             columns[..., k] = built_up(motion.q, travels(term, reach))
         else:
             columns[..., k] = friction_torque(arm, motion.q, motion.qd, friction=_unit(arm, term, reach))
     return columns
+
+
+def _wave(q: NDArray, term: Term, reach: Reach) -> NDArray:
+    """How Coulomb friction waves with position (N, n); zero where no whole wave was seen."""
+    wave = np.cos if term.kind == "cosine" else np.sin
+    return np.where(term.order * reach.span >= 2 * np.pi, wave(term.order * q), 0.0)
 
 
 def load_column(arm: Arm, motion: Motion, torque: NDArray) -> NDArray:
@@ -118,11 +130,13 @@ def with_terms(arm: Arm, values: NDArray, reach: Reach) -> Arm:
 
 def _friction(values: NDArray, joint: int, reach: Reach) -> Friction:
     found: dict[str, Any] = {}
-    dip = 0.0
+    dip, waves = 0.0, []
     for term, x in zip(TERMS, values.tolist(), strict=True):
         if not x or term.kind in ("rotor", "spring"):
             continue
-        if term.kind == "stribeck":
+        if term.order:
+            waves.append((term.order, x, 0.0) if term.kind == "cosine" else (term.order, 0.0, x))
+        elif term.kind == "stribeck":
             dip, found["stribeck"] = x, float(stribeck_speed(term, reach)[joint])
         else:
             found[term.kind] = x
@@ -130,7 +144,7 @@ def _friction(values: NDArray, joint: int, reach: Reach) -> Friction:
             found["bristle_stiffness"] = x / float(travels(term, reach)[joint])
     if dip:
         found["static"] = found.get("coulomb", 0.0) + dip
-    return Friction(**found)
+    return Friction(**found, harmonics=tuple(waves))
 
 
 def presliding_torque(arm: Arm, q: NDArray, qd: NDArray) -> NDArray:
