@@ -252,9 +252,8 @@ def _refuse_negative(samples: Samples, where: str) -> None:
     """Masses, factors and times cannot be negative."""
     for name, law in samples.distributions.items():
         free = name.startswith(("start.", "payload."))
-        lowest = law.at(np.zeros(1))[0] if not law.values else min(law.values)
-        if not free and lowest < 0:
-            raise StudyError(f"{where}: parameters: {name}: expected values >= 0, got down to {lowest:g}")
+        if not free and law.lowest < 0:
+            raise StudyError(f"{where}: parameters: {name}: expected values >= 0, got down to {law.lowest:g}")
 
 
 def _timing(table: Table) -> Timing:

@@ -43,6 +43,11 @@ class Distribution:
             return self.low + self.high * ndtri(end + (1 - 2 * end) * u)
         return self.low + (self.high - self.low) * u
 
+    @property
+    def lowest(self) -> float:
+        """The smallest value that can come."""
+        return min(self.values) if self.values else float(self.at(np.zeros(1))[0])
+
     def levels(self) -> NDArray:
         """Points on a grid."""
         return np.array(self.values) if self.values else self.at(np.linspace(0.0, 1.0, self.count))

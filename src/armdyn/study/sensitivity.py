@@ -34,10 +34,10 @@ def shares(factors: dict[str, NDArray], metric: NDArray) -> list[Share]:
 
 
 def bins(x: NDArray, most: int = MOST_BINS) -> NDArray:
-    """The bin of every value, numbered from 0: one a distinct value if these are few, else quantiles."""
+    """The bin of every value, numbered from 0: one a word or distinct value if these are few, else quantiles."""
     levels, index = np.unique(x, return_inverse=True)
     count = int(np.clip(len(x) // IN_A_BIN, 2, most))
-    if len(levels) <= count:
+    if len(levels) <= count or x.dtype.kind not in "fiu":
         return index
     order = np.empty(len(x), int)
     order[np.argsort(x, kind="stable")] = np.arange(len(x))

@@ -120,13 +120,15 @@ def _success(study: Study, success: list[tuple[str, float, int]]) -> Section:
     signs = {"low": "<=", "high": ">="}
     wanted = ", ".join(f"{name} {signs[study.metrics[name]]} {bound:g}" for name, bound in study.bounds.items())
     rows = [(label, f"{part:.2%}", f"{count:,}") for label, part, count in success]
-    return Section(f"Success ({wanted or 'the run ends'})", (" and ".join(study.groups), "success", "cases"), rows)
+    return Section(
+        f"Success ({wanted or 'nothing went wrong'})", (" and ".join(study.groups), "success", "cases"), rows
+    )
 
 
 def _quantile_section(quantiles: list[tuple[str, str, list[float]]]) -> Section:
     rows = [(name, group, *(f"{value:.4g}" for value in values)) for group, name, values in quantiles]
-    title = "Quantiles (so many cases are at least as good)"
-    return Section(title, ("metric (SI)", "group", *(_percent(p) for p in QUANTILES)), sorted(rows, key=lambda r: r[0]))
+    heads = ("metric (SI)", "group", *(_percent(p) for p in QUANTILES))
+    return Section("Quantiles (so many cases are at least as good)", heads, sorted(rows, key=lambda row: row[0]))
 
 
 def _influence(ranked: Mapping[str, list[Share]]) -> Section:

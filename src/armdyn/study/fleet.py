@@ -1,0 +1,218 @@
+"""Fleet identification: many robots of a kind, each from its own logs, and which of them are not like the others.
+
+A case is one robot. Results are in long form, a row a robot and parameter: base parameters and plain friction as
+`identify` finds them from the data alone, with standard deviations.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ArmdynError, ArmdynWarning
+from armdyn.identification.fit import Fit
+from armdyn.identification.identify import identify
+from armdyn.model.arm import Arm
+from armdyn.study.spec import Columns, Head, Study
+from armdyn.study.summary import Section, Summary
+from armdyn.study.table import StudyError, Table
+
+# A parameter this many robust standard deviations from the fleet's median is an outlier (Iglewicz and Hoaglin 1993).
+OUTLIER = 3.5
+NORMAL = 1.4826  # standard deviation of a normal law over its median absolute deviation
+FEWEST = 5  # robots without which nothing is usual
+ERRORS = ("rel_error", "held_out")  # told of every robot besides its parameters
+
+
+@dataclass(frozen=True)
+class Robot:
+    """One robot and its logs."""
+
+    name: str
+    arm: str  # word of its description
+    logs: tuple[str, ...]  # paths
+
+
+@dataclass(frozen=True, eq=False)
+class Fleet(Study):
+    """See the module."""
+
+    robots: tuple[Robot, ...]
+    arms: Mapping[str, Arm]
+    options: Mapping[str, Any]  # of `identify`
+
+    def case(self, number: int) -> Fit:
+        """The fit of one robot."""
+        self.require_case(number)
+        robot = self.robots[number]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ArmdynWarning)  # told in the fit's notes
+            return identify(self.arms[robot.arm], [self.head.folder / log for log in robot.logs], **self.options)
+
+    def compute(self, cases: range) -> Columns:
+        """Identify some robots; one whose logs are refused has a note instead of numbers."""
+        rows: list[tuple[Any, ...]] = []
+        for number in cases:
+            robot = self.robots[number]
+            try:
+                found = _parameters(self.case(number))
+            except ArmdynError as error:
+                found = [("rel_error", np.nan, np.nan, " ".join(str(error).split()))]
+            rows += [(number, robot.name, robot.arm, *row) for row in found]
+        names = ("case", "robot", "arm", "parameter", "value", "std", "note")
+        return {name: np.array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+
+    def row(self, number: int) -> dict[str, Any]:
+        """The parameters of one robot."""
+        self.require_case(number)
+        columns = self.compute(range(number, number + 1))
+        values = dict(zip(columns["parameter"].tolist(), columns["value"].tolist(), strict=True))
+        return {"case": number, "robot": self.robots[number].name, **values}
+
+    def summary(self, columns: Columns) -> Summary:
+        """The fleet's usual parameters, and the robots that differ."""
+        usual, strange = fleet_table(columns)
+        failed = columns["note"] != ""
+        about = f"{len(self.robots)} robots, {len(strange)} outliers"
+        about += f"; {int(failed.sum())} could not be identified" if failed.any() else ""
+        counts = {robot.name: sum(item.robot == robot.name for item in strange) for robot in self.robots}
+        robots = []
+        for robot in self.robots:
+            own = columns["robot"] == robot.name
+            values = dict(zip(columns["parameter"][own], columns["value"][own], strict=True))
+            note = "".join(columns["note"][own])
+            numbers = (f"{values.get(name, np.nan):.2%}" for name in ERRORS)
+            robots.append((robot.name, *numbers, str(counts[robot.name]), note))
+        heads = ("robot", "relative error", "held out", "outliers", "note")
+        sections = [
+            Section("Outliers", Outlier._fields, [item.shown for item in strange]),
+            Section("Robots", heads, robots),
+            Section("Parameters of the fleet (SI)", Usual._fields, [item.shown for item in usual]),
+        ]
+        data = {
+            "name": self.name,
+            "kind": self.kind,
+            "robots": len(self.robots),
+            "outliers": [item._asdict() for item in strange],
+            "parameters": [item._asdict() for item in usual],
+        }
+        return Summary(self.name, about, tuple(section for section in sections if section.rows), data)
+
+
+def _parameters(fit: Fit) -> list[tuple[str, float, float, str]]:
+    base = fit.base
+    errors = [(name, float(getattr(fit, name)), np.nan, "") for name in ERRORS]
+    return errors + [
+        (label, float(x), float(s), "") for label, x, s in zip(base.labels, base.theta, base.std, strict=True)
+    ]
+
+
+class Usual(NamedTuple):
+    """One parameter over all robots of a kind."""
+
+    arm: str
+    parameter: str
+    median: float
+    spread: float  # robust standard deviation between robots
+    robots: int
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """As text."""
+        return (self.arm, self.parameter, f"{self.median:.4g}", f"{self.spread:.2g}", str(self.robots))
+
+
+class Outlier(NamedTuple):
+    """A parameter of one robot that is not as in the others."""
+
+    robot: str
+    parameter: str
+    value: float
+    median: float
+    deviation: float  # in robust standard deviations of the fleet
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """As text."""
+        return (self.robot, self.parameter, f"{self.value:.4g}", f"{self.median:.4g}", f"{self.deviation:+.1f}")
+
+
+def fleet_table(columns: Columns) -> tuple[list[Usual], list[Outlier]]:
+    """Median and spread of every parameter, and the robots beyond; the strangest first.
+
+    An outlier lies `OUTLIER` robust standard deviations from the median of its kind, and more than two of its own
+    standard deviations: what a log hardly shows is no news.
+    """
+    usual, strange = [], []
+    kinds = dict.fromkeys(zip(columns["arm"].tolist(), columns["parameter"].tolist(), strict=True))
+    for arm, parameter in kinds:
+        rows = (columns["arm"] == arm) & (columns["parameter"] == parameter)
+        values, stds = columns["value"][rows], columns["std"][rows]
+        known = np.isfinite(values) & ~np.isinf(stds)
+        if not known.any():
+            continue
+        median, spread = _robust(values[known])
+        usual.append(Usual(arm, parameter, median, spread, int(known.sum())))
+        if known.sum() < FEWEST:
+            continue
+        own = np.where(np.isnan(stds), 0.0, stds)
+        far = known & (np.abs(values - median) > np.maximum(OUTLIER * spread, 2 * own))
+        for name, value in zip(columns["robot"][rows][far], values[far], strict=True):
+            deviation = (value - median) / spread if spread > 0 else np.copysign(np.inf, value - median)
+            strange.append(Outlier(str(name), parameter, float(value), median, float(deviation)))
+    return usual, sorted(strange, key=lambda item: -abs(item.deviation))
+
+
+def _robust(values: NDArray) -> tuple[float, float]:
+    median = float(np.median(values))
+    return median, NORMAL * float(np.median(np.abs(values - median)))
+
+
+# -- the file -----------------------------------------------------------------------------------------------------
+
+
+def read(document: Table, head: Head) -> Fleet:
+    """A fleet from its document: [[robots]] one by one, or `logs`, a pattern of which every file is a robot."""
+    word = document.text("arm")
+    if document.has("logs"):
+        robots = _matching(document.text("logs"), word, head)
+    else:
+        robots = tuple(_robot(table, word) for table in document.tables("robots"))
+    names = [robot.name for robot in robots]
+    if len(set(names)) < len(names):
+        raise StudyError(f"{document.where}: robots: expected every name once")
+    arms = {robot.arm: head.arm(robot.arm) for robot in robots}
+    options = _options(document.table("identify"))
+    extra = (*(arm.fingerprint for arm in arms.values()), *(head.file_digest(log) for r in robots for log in r.logs))
+    return Fleet(head, len(robots), dict.fromkeys(ERRORS, "low"), ("arm",), (), {}, extra, robots, arms, options)
+
+
+def _matching(pattern: str, word: str, head: Head) -> tuple[Robot, ...]:
+    try:
+        found = sorted(head.folder.glob(pattern))
+    except (NotImplementedError, ValueError):
+        raise StudyError(f"logs: expected a pattern relative to the study's file, got {pattern!r:.60}") from None
+    if not found:
+        raise StudyError(f"logs: no file matches '{pattern}' in {head.folder}")
+    return tuple(Robot(path.stem, word, (str(path.relative_to(head.folder)),)) for path in found)
+
+
+def _robot(table: Table, word: str) -> Robot:
+    robot = Robot(table.text("name"), table.text("arm", word), table.texts("logs"))
+    table.done()
+    return robot
+
+
+def _options(table: Table) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        "terms": table.choice("terms", ("full", "gravity"), "full"),
+        "friction": table.choice("friction", ("auto", "simple"), "auto"),
+        "springs": table.flag("springs"),
+    }
+    table.done()
+    return options
