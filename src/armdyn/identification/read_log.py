@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -146,11 +147,12 @@ def _table(path: Path, arm: Arm, topic: str | None) -> Table:
 def csv_table(path: Path) -> Table:
     """The columns of a CSV file by their names; commas, semicolons or tabs between them."""
     try:
-        with path.open(encoding="utf-8-sig") as stream:
+        with path.open(encoding="utf-8-sig") as stream, warnings.catch_warnings():
             head = stream.readline().lstrip("#% ")
             mark = max(",;\t", key=head.count)
             names = [name.strip().strip('"') for name in head.rstrip("\n").split(mark)]
             # NumPy's reader is a hundred times faster than csv and says which line is bad.
+            warnings.simplefilter("ignore", UserWarning)  # of a file without rows, which is refused below
             data = np.loadtxt(stream, delimiter=mark, ndmin=2, comments="#", converters=None)
     except (UnicodeDecodeError, OSError) as error:
         raise ReadError(f"{path}: cannot be read as text ({error})") from None
@@ -239,7 +241,7 @@ def _parquet(path: Path) -> Table:
     try:
         table = parquet.read_table(path)
     except Exception as error:  # pyarrow's errors derive from several
-        raise ReadError(f"{path}: cannot be read as Parquet ({error})") from None
+        raise ReadError(f"{path}: cannot be read as Parquet ({' '.join(str(error).split())})") from None
     return {name: np.asarray(table[name].to_numpy(), float) for name in table.column_names if _is_numeric(table[name])}
 
 
