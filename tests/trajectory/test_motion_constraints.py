@@ -61,6 +61,21 @@ def test_distances_of_pieces_are_least():
     assert (sampled - distance).max() < 0.1
 
 
+def test_distances_of_a_piece_from_a_box_are_least():
+    box = np.array([[-0.3, -0.2, -0.4], [0.3, 0.2, 0.4]])
+    rng = np.random.default_rng(2)
+    points = rng.uniform(-1, 1, (300, ARM.n + 2, 3))
+    free, s, _ = Clearance(ARM, 0.0, [box])._to_box(points, 1, box)
+    along = points[:, 1, None] + np.linspace(0, 1, 400)[:, None] * (points[:, 2] - points[:, 1])[:, None]
+    beyond = np.maximum(box[0] - along, along - box[1])
+    inside = beyond.max(2)
+    signed = np.where(inside > 0, np.linalg.norm(np.maximum(beyond, 0), axis=2), inside).min(1)
+    assert (free <= signed + 1e-6).all()
+    # Points of a piece at most 3.5 long are this far apart.
+    assert (signed - free).max() < 0.01
+    assert ((s >= 0) & (s <= 1)).all()
+
+
 def test_torque_limits_are_kept():
     options = {"max_acceleration": 8.0, "starts": 2, "time_budget": 60.0}
     free = armdyn.excite(ARM, 8.0, **options)
@@ -82,7 +97,7 @@ def test_the_tip_stays_in_its_room():
 def test_links_keep_clear():
     puma = limited(armdyn.arms.puma560())
     box = [[0.3, -0.3, -0.5], [0.6, 0.3, -0.1]]
-    found = armdyn.excite(puma, 8.0, max_acceleration=8.0, radius=0.05, boxes=[box], starts=2, time_budget=60.0)
+    found = armdyn.excite(puma, 8.0, max_acceleration=8.0, radius=0.05, boxes=[box], starts=1, time_budget=60.0)
     states = found.trajectory(np.linspace(0, 8, 2001))
     assert Clearance(puma, 0.05, [box]).slack(states).min() >= 0
 

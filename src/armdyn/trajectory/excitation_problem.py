@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.base_parameters import BaseParameters
 from armdyn.trajectory.base_choices import base_choices
+from armdyn.trajectory.between_samples import least_between
 from armdyn.trajectory.excitation_regressor import excitation_gradient, excitation_regressor
 from armdyn.trajectory.fourier import Basis, FourierSeries, fourier_basis, peak_factor
 from armdyn.trajectory.information import condition_numbers, evaluate
@@ -21,8 +22,7 @@ from armdyn.trajectory.motion_limits import MotionLimits
 GRID = 40
 # Slack that searches aim for, so that constraints hold between samples [part of a torque limit, m].
 MARGIN = 0.02
-# Samples a second at which constraints are checked, and sizes of the motion about its mean that are tried.
-CHECKS = 1000.0
+# Sizes of the motion about its mean that are tried until constraints hold.
 SIZES = (1.0, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5)
 
 
@@ -143,10 +143,12 @@ class ExcitationProblem:
         return np.inf if found is None else found.value
 
     def worst_slack(self, x: NDArray) -> tuple[float, str]:
-        """The least slack of all constraints on a fine grid, and whose it is."""
-        t = np.linspace(0.0, self.duration, int(np.ceil(self.duration * CHECKS)) + 1)
-        states = tuple(self.series(x)(t))
-        slacks = [(float(c.slack(states).min(initial=np.inf)), c.name) for c in self.constraints]  # type: ignore[arg-type]
+        """A lower bound of the slacks of all constraints at all times, and whose it is."""
+        series = self.series(x)
+        slacks = [
+            (least_between(lambda t, c=c: c.slack(tuple(series(t))), self.duration), c.name)  # type: ignore[misc]
+            for c in self.constraints
+        ]
         return min(slacks, default=(np.inf, ""))
 
     def repaired(self, x: NDArray) -> NDArray | None:
