@@ -41,11 +41,11 @@ def run(rollout, x0, u, a, steps, threads=1):
 
 
 @pytest.mark.parametrize("lanes", [1, 3, 4, 9, 17])
-@pytest.mark.parametrize("threads", [1, 3])
-def test_state_is_fed_back(lanes, threads):
+@pytest.mark.parametrize(("threads", "single"), [(1, False), (3, False), (1, True)])
+def test_state_is_fed_back(lanes, threads, single):
     rng = np.random.default_rng(lanes)
     x0, u, a = rng.normal(size=(lanes, 5)), rng.normal(size=(1, 20, 5)), np.full((1, 1, 1), 0.9)
-    x, y = run(make_rollout(program, frozenset({"a"}), None), x0, u, a, 20, threads)
+    x, y = run(make_rollout(program, frozenset({"a"}), None, single), x0, u, a, 20, threads)
     expected = by_numpy(x0, np.broadcast_to(u, (lanes, 20, 5)), np.full((1, 1, 1), 0.9))
     assert np.allclose(x, expected, rtol=1e-13, atol=1e-13)
     assert np.allclose(y[..., 0], expected[:, :-1].sum(-1), rtol=1e-12, atol=1e-12)

@@ -25,8 +25,8 @@ NO_CHANCE = Draw()
 class Loop:
     """A law and a plant, compiled, with the arrays that do not change during a run."""
 
-    def __init__(self, schedule: Schedule, law: Law, sensors: Sensors | None = None) -> None:
-        self.schedule, self.law = schedule, law
+    def __init__(self, schedule: Schedule, law: Law, sensors: Sensors | None = None, single: bool = True) -> None:
+        self.schedule, self.law, self.single = schedule, law, single
         self.kind = schedule.plant.kind
         self.sensing = None if sensors is None else Sensing.of(sensors)
         self.resolution = (sensors or Sensors()).resolutions(schedule.plant.arm.n)
@@ -44,7 +44,7 @@ class Loop:
         constants = self._constants(theta)
         shared = frozenset(name for name, array in constants.items() if array.shape[0] == 1)
         plant = self.schedule.plant
-        return loop_rollout(plant, self.kind, self.law, self.shapes, self.timing, self.sensing, shared)
+        return loop_rollout(plant, self.kind, self.law, self.shapes, self.timing, self.sensing, shared, self.single)
 
     def _constants(self, theta: NDArray) -> dict[str, NDArray]:
         """Inputs that do not change with time, (1 or lanes, 1, ...)."""
@@ -107,7 +107,7 @@ def run_batch(
 ) -> Record:
     """Run all rollouts; q0, qd0 are (lanes, n)."""
     lanes, clock, plant = len(q0), schedule.clock, schedule.plant
-    loop = Loop(schedule, law, sensors)
+    loop = Loop(schedule, law, sensors, lanes == 1)
     draws = Draws(None if sensors is None else Chance(sensors, q0.shape[1], lanes, seed), clock.substeps)
     state = loop.start(q0, qd0, draws.first)
     before = theta = plant.own_theta.reshape(-1, 10 * q0.shape[1])

@@ -197,17 +197,19 @@ _known: dict[tuple[Any, ...], Rollout] = {}
 _users: WeakKeyDictionary[Law, dict[tuple[Any, ...], Rollout]] = WeakKeyDictionary()
 
 
-def keyed_rollout(key: tuple[Any, ...], program: Callable[[], Program], shared: frozenset[str]) -> Rollout:
+def keyed_rollout(
+    key: tuple[Any, ...], program: Callable[[], Program], shared: frozenset[str], single: bool = False
+) -> Rollout:
     """A program of armdyn's own compiled; kept for the life of the process."""
-    whole = (*key, shared, _backend())
+    whole = (*key, shared, single, _backend())
     if whole not in _known:
-        _known[whole] = make_rollout(program, shared, repr(key))
+        _known[whole] = make_rollout(program, shared, repr(key), single)
     return _known[whole]
 
 
 def plant_rollout(plant: Plant, kind: Kind, shared: frozenset[str]) -> Rollout:
-    """The plant's step compiled."""
-    return keyed_rollout(("plant", plant.arm.trace_key, kind), lambda: plant_program(plant, kind), shared)
+    """The plant's step compiled, for one run."""
+    return keyed_rollout(("plant", plant.arm.trace_key, kind), lambda: plant_program(plant, kind), shared, True)
 
 
 def loop_rollout(
@@ -218,6 +220,7 @@ def loop_rollout(
     timing: Timing,
     sensing: Sensing | None,
     shared: frozenset[str],
+    single: bool,
 ) -> Rollout:
     """Controller and plant compiled; a law of armdyn's own is known by its name, a user's by its graph."""
     key = ("loop", plant.arm.trace_key, kind, type(law).__qualname__, law.trace_key, repr(shapes), timing, sensing)
@@ -226,10 +229,10 @@ def loop_rollout(
         return loop_program(plant, kind, law, shapes, timing, sensing)
 
     if law.is_known:
-        return keyed_rollout(key, program, shared)
-    kept, whole = _users.setdefault(law, {}), (*key, shared, _backend())
+        return keyed_rollout(key, program, shared, single)
+    kept, whole = _users.setdefault(law, {}), (*key, shared, single, _backend())
     if whole not in kept:
-        kept[whole] = make_rollout(program, shared, None)
+        kept[whole] = make_rollout(program, shared, None, single)
     return kept[whole]
 
 

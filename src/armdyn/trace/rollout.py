@@ -2,7 +2,8 @@
 
 A port's array has the axes (rollouts, steps, ...), either of length 1 where it does not change. State is fed
 back by the caller's choice of arrays: with `x` of shape (rollouts, steps + 1, n), the input is `x[:, :-1]`
-and the output `x[:, 1:]`. Rollouts are the lanes of the kernel, and blocks of them run in threads.
+and the output `x[:, 1:]`. Rollouts are the lanes of the kernel, and blocks of them run in threads; a kernel for
+single rollouts has one lane.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -129,12 +131,15 @@ def _check(port: Port, array: NDArray, lanes: int, steps: int, is_output: bool) 
         )
 
 
-def make_rollout(program: Callable[[], Program], shared: frozenset[str], key: str | None) -> Rollout:
+def make_rollout(
+    program: Callable[[], Program], shared: frozenset[str], key: str | None, single: bool = False
+) -> Rollout:
     """A rollout of a program that is traced only if it must be.
 
     `shared` are inputs that change neither with the step nor with the rollout: what depends on them alone is
     computed once a call. `key` tells apart everything that armdyn's own text does not decide; None for
-    programs that hold a user's formulas, which are known by their graph.
+    programs that hold a user's formulas, which are known by their graph. `single` asks for code without lanes, which
+    serves one rollout faster and many slower, one after the other.
     """
     if backend.current() == "virtual":
         traced = program()
@@ -143,21 +148,21 @@ def make_rollout(program: Callable[[], Program], shared: frozenset[str], key: st
     from armdyn.trace.native import llvm_binding, target_machine, versions
 
     with compile_lock:
-        name = key_digest(f"rollout {key}", shared, versions()) if key else None
+        name = key_digest(f"rollout {key}{' single' * single}", shared, versions()) if key else None
         module = disk.read(name) if name else None
         if module is None:
             traced = program()
             if traced.function.n_instructions() > LARGEST_NATIVE:
                 too_large(traced)
                 return Rollout(traced.inputs, traced.outputs, None, traced)
-            module, name = _compiled(traced, shared, name)
+            module, name = _compiled(traced, shared, name, single)
         engine = llvm_binding().create_mcjit_compiler(llvm_binding().parse_assembly(""), target_machine())
         engine.add_object_file(llvm_binding().ObjectFileRef.from_data(module.code))
         engine.finalize_object()
     return Rollout(module.inputs, module.outputs, engine, None)
 
 
-def _compiled(program: Program, shared: frozenset[str], name: str | None) -> tuple[Any, str]:
+def _compiled(program: Program, shared: frozenset[str], name: str | None, single: bool) -> tuple[Any, str]:
     """Machine code of a program, from the cache if it is known there by its graph."""
     from armdyn.trace import cache as disk
     from armdyn.trace.graph import graph_of
@@ -166,17 +171,16 @@ def _compiled(program: Program, shared: frozenset[str], name: str | None) -> tup
 
     graph = graph_of(program)
     if name is None:
-        text = repr(("rollout", graph.nodes, graph.results, graph.inputs, graph.outputs))
+        text = repr(("rollout", single, graph.nodes, graph.results, graph.inputs, graph.outputs))
         name = key_digest(text, shared, versions())
         module = disk.read(name)
         if module is not None:
             return module, name
     ports = frozenset(k for k, port in enumerate(program.inputs) if port.name in shared)
-    lowered = lower(graph, target().host, ports)
+    host = replace(target().host, width=1) if single else target().host
+    lowered = lower(graph, host, ports)
     machine = target_machine()
-    assembly = llvm_binding().parse_assembly(
-        lowered.text + _march(graph, target().host.width, ports, lowered.uniform_size)
-    )
+    assembly = llvm_binding().parse_assembly(lowered.text + _march(graph, host.width, ports, lowered.uniform_size))
     assembly.triple, assembly.data_layout = machine.triple, str(machine.target_data)
     code = machine.emit_object(assembly)
     module = Module(code, graph.inputs, graph.outputs, tuple(sorted(ports)), lowered.uniform_size, False)
