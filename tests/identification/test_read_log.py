@@ -42,6 +42,9 @@ def test_csv(tmp_path, arm, data):
         "Time [s],pos[0],pos[1],vel[0],vel[1],torque[0],torque[1]",
         "timestamp,q_1_rad,q_2_rad,dq_1,dq_2,tau_1_Nm,tau_2_Nm",
         "t,joint1_position,joint2_position,joint1_velocity,joint2_velocity,joint1_effort,joint2_effort",
+        "__time,/joint_states/joint1/position,/joint_states/joint2/position,v1,v2,"
+        "/joint_states/joint1/effort,/joint_states/joint2/effort",
+        "%time,field.position0,field.position1,field.velocity0,field.velocity1,field.effort0,field.effort1",
     ],
 )
 def test_names_of_columns(tmp_path, arm, data, head):
@@ -80,12 +83,25 @@ def test_npz_mat_parquet(tmp_path, arm, data):
         log = armdyn.read_log(tmp_path / name, arm)
         np.testing.assert_allclose(log.q, q)
         np.testing.assert_allclose(log.tau, tau)
+    savemat(tmp_path / "nested.mat", {"run": {"time": t, "robot": {"q": q, "tau": tau}}})
+    np.testing.assert_allclose(armdyn.read_log(tmp_path / "nested.mat", arm).tau, tau)
     pa = pytest.importorskip("pyarrow", reason="Parquet needs the extra 'logs'")
     import pyarrow.parquet as pq
 
     names = ["t", "q1", "q2", "tau1", "tau2"]
     pq.write_table(pa.table(dict(zip(names, np.column_stack((t, q, tau)).T, strict=True))), tmp_path / "a.parquet")
     np.testing.assert_allclose(armdyn.read_log(tmp_path / "a.parquet", arm).tau, tau)
+    stamps = pa.array((t * 1e9).round().astype("int64"), pa.timestamp("ns"))
+    lists = {
+        "timestamp": stamps,
+        "position": list(map(list, q)),
+        "effort": list(map(list, tau)),
+        "mode": ["a"] * len(t),
+    }
+    pq.write_table(pa.table(lists), tmp_path / "b.parquet")
+    log = armdyn.read_log(tmp_path / "b.parquet", arm)
+    np.testing.assert_allclose(log.tau, tau)
+    np.testing.assert_allclose(log.t, t, atol=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["sqlite3", "mcap"])
@@ -118,10 +134,14 @@ def test_bags(tmp_path, arm, data, kind):
         log = armdyn.read_log(path, arm)
         np.testing.assert_allclose(log.q, q)
         np.testing.assert_allclose(log.tau, tau)
-    damaged = tmp_path / f"damaged{lone.suffix}"
-    damaged.write_bytes(lone.read_bytes()[:3000])
-    with pytest.raises(ReadError, match="damaged"):
-        armdyn.read_log(damaged, arm)
+    whole, cut_off = lone.read_bytes(), tmp_path / f"cut_off{lone.suffix}"
+    for share in (0.02, 0.3, 0.9, 0.99):
+        cut_off.write_bytes(whole[: int(share * len(whole))])
+        with pytest.raises(ReadError, match=r"cut_off\..*cannot be read as a ROS 2 bag .* recover"):
+            armdyn.read_log(cut_off, arm)
+    lone.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ReadError, match="cannot be read as a ROS 2 bag"):
+        armdyn.read_log(tmp_path / "bag", arm)
 
 
 def test_motor_side(tmp_path, arm, data):

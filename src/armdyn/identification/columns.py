@@ -32,6 +32,10 @@ UNITS = {
 }  # fmt: skip
 
 
+# Words about where a value comes from, in names such as /joint_states/elbow/position or field.effort0.
+ORIGINS = ("states", "state", "jointstates", "field", "msg", "data", "robot", "sensor", "feedback")
+
+
 class Column(NamedTuple):
     """What the name of a column says."""
 
@@ -72,7 +76,8 @@ def understand(name: str, joints: tuple[str, ...]) -> Column | None:
 
 def _role(words: list[str], joint: str, unit: str) -> Column | None:
     letters, number = "", joint
-    for word in words:
+    several = [word for word in words if word not in ORIGINS]
+    for word in several or words:
         found = re.fullmatch(r"([a-z]*)(\d*)", word)
         if found is None:
             return None

@@ -31,7 +31,11 @@ def read_bag(path: Path, joints: tuple[str, ...], topic: str | None = None) -> d
     except ReadError:
         raise
     except Exception as error:  # readers raise errors of SQLite, YAML, zstd, struct for damaged files
-        raise ReadError(f"{path}: cannot be read as a ROS 2 bag ({type(error).__name__}: {error})") from None
+        told = " ".join(str(error).split())
+        raise ReadError(
+            f"{path}: cannot be read as a ROS 2 bag ({type(error).__name__}: {told}); if the recording was cut off, "
+            "'mcap recover' or 'sqlite3 .recover' may save the rest"
+        ) from None
     if not rows:
         raise ReadError(f"{path}: no JointState message with joints {', '.join(joints)}")
     data = np.array(rows)

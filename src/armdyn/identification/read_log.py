@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,9 +15,9 @@ from armdyn.files import read_arrays
 from armdyn.identification.clock import repair
 from armdyn.identification.columns import assign
 from armdyn.identification.log import FEWEST, Log
+from armdyn.identification.read_csv import read_csv
 from armdyn.model.arm import Arm
 
-LARGEST_CSV = 4_000_000_000
 Table = dict[str, NDArray]
 
 
@@ -74,7 +74,9 @@ def read_log(
     where = str(path)
     if angle not in (None, "rad", "deg"):
         raise ArmdynError(f"read_log: expected angle 'rad' or 'deg', got {angle!r}")
-    found = assign(_table(Path(path), arm, topic), arm, where, columns, angle)
+    wanted = {name for names in (columns or {}).values() for name in names}
+    table, repaired = _table(Path(path), arm, topic, wanted)
+    found = assign(table, arm, where, columns, angle)
     if len(found.t) < FEWEST:
         raise ReadError(f"{where}: expected at least {FEWEST} samples, got {len(found.t)}")
     fixed = repair(found.t, np.hstack([found.q, found.tau]), where)
@@ -85,7 +87,7 @@ def read_log(
     q, qd, tau = _joint_side(arm, q, qd, tau, gear_ratio, drive_gain, coupling)
     if offset is not None:
         q = q + _vector(offset, arm.n, "offset")
-    return Log(fixed.t, q, tau, qd, Path(path).name, (*found.notes, *fixed.notes))
+    return Log(fixed.t, q, tau, qd, Path(path).name, (*found.notes, *repaired, *fixed.notes))
 
 
 def _vector(values: ArrayLike, n: int, what: str) -> NDArray:
@@ -122,78 +124,23 @@ def _joint_side(
 # -- tables ------------------------------------------------------------------------------------------------
 
 
-def _table(path: Path, arm: Arm, topic: str | None) -> Table:
+def _table(path: Path, arm: Arm, topic: str | None, wanted: Collection[str]) -> tuple[Table, list[str]]:
+    """Columns by name, and what was repaired."""
     suffix = path.suffix.lower()
-    readers: dict[str, Callable[[Path], Table]] = {
-        ".csv": csv_table,
-        ".txt": csv_table,
-        ".npz": _npz,
-        ".mat": _mat,
-        ".parquet": _parquet,
-    }
     if not path.exists():
         raise ReadError(f"{path}: no such file")
     if suffix in (".db3", ".mcap") or path.is_dir():
         from armdyn.identification.read_bag import read_bag
 
-        return read_bag(path, arm.joint_names, topic)
+        return read_bag(path, arm.joint_names, topic), []
+    if suffix in (".csv", ".txt", ".tsv", ".dat"):
+        return read_csv(path, arm.joint_names, wanted)
+    readers: dict[str, Callable[[Path], Table]] = {".npz": _npz, ".mat": _mat, ".parquet": _parquet}
     if suffix not in readers:
         raise ReadError(
             f"{path}: unknown kind of log '{suffix}'; expected .csv, .npz, .mat, .parquet, .db3, .mcap or a bag"
         )
-    return readers[suffix](path)
-
-
-def csv_table(path: Path) -> Table:
-    """The columns of a CSV file by their names; commas, semicolons or tabs between them."""
-    try:
-        with path.open(encoding="utf-8-sig") as stream, warnings.catch_warnings():
-            head = stream.readline().lstrip("#% ")
-            mark = max(",;\t", key=head.count)
-            names = [name.strip().strip('"') for name in head.rstrip("\n").split(mark)]
-            # NumPy's reader is a hundred times faster than csv and says which line is bad.
-            warnings.simplefilter("ignore", UserWarning)  # of a file without rows, which is refused below
-            data = np.loadtxt(stream, delimiter=mark, ndmin=2, comments="#", converters=None)
-    except (UnicodeDecodeError, OSError) as error:
-        raise ReadError(f"{path}: cannot be read as text ({error})") from None
-    except ValueError:
-        data = _csv_with_holes(path, mark, len(names))
-    if data.shape[1] != len(names) or len(set(names)) != len(names):
-        raise ReadError(f"{path}: the heading has {len(names)} (different) names for {data.shape[1]} columns")
-    if all(_is_number(name) for name in names):
-        raise ReadError(f"{path}: the first line holds numbers; expected names of columns such as t, q1, tau1")
-    return dict(zip(names, data.T, strict=True))
-
-
-def _csv_with_holes(path: Path, mark: str, width: int) -> NDArray:
-    """A table with empty cells, read as missing; text in a cell is refused with its line."""
-    rows = []
-    with path.open(encoding="utf-8-sig") as stream:
-        next(stream)
-        for number, line in enumerate(stream, start=2):
-            cells = line.strip().split(mark)
-            if line.strip() == "" or line.startswith("#"):
-                continue
-            if len(cells) != width:
-                raise ReadError(f"{path}, line {number}: expected {width} values, got {len(cells)}")
-            rows.append([_cell(cell, path, number) for cell in cells])
-    return np.array(rows).reshape(-1, width)
-
-
-def _cell(text: str, path: Path, line: int) -> float:
-    text = text.strip().strip('"')
-    try:
-        return float(text) if text else np.nan
-    except ValueError:
-        raise ReadError(f"{path}, line {line}: expected a number, got {text[:40]!r}") from None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return readers[suffix](path), []
 
 
 def _expanded(arrays: Mapping[str, NDArray]) -> Table:
@@ -225,12 +172,21 @@ def _mat(path: Path) -> Table:
     from scipy.io import loadmat
 
     try:
-        data = loadmat(path, squeeze_me=True)
+        data = loadmat(path, simplify_cells=True)
     except NotImplementedError:
         raise ReadError(f"{path}: MATLAB 7.3 files are HDF5; save with '-v7' or as CSV") from None
     except Exception as error:  # SciPy raises many kinds for damaged files
         raise ReadError(f"{path}: cannot be read as a MATLAB file ({error})") from None
-    return _expanded({name: np.asarray(x) for name, x in data.items() if not name.startswith("__")})
+    return _expanded(dict(_leaves({name: x for name, x in data.items() if not name.startswith("__")})))
+
+
+def _leaves(data: Mapping[str, Any]) -> Iterator[tuple[str, NDArray]]:
+    """The arrays inside structures, by their own names."""
+    for name, x in data.items():
+        if isinstance(x, Mapping):
+            yield from _leaves(x)
+        else:
+            yield name, np.asarray(x)
 
 
 def _parquet(path: Path) -> Table:
@@ -242,9 +198,18 @@ def _parquet(path: Path) -> Table:
         table = parquet.read_table(path)
     except Exception as error:  # pyarrow's errors derive from several
         raise ReadError(f"{path}: cannot be read as Parquet ({' '.join(str(error).split())})") from None
-    return {name: np.asarray(table[name].to_numpy(), float) for name in table.column_names if _is_numeric(table[name])}
+    return _expanded({name: _numbers(table[name]) for name in table.column_names})
 
 
-def _is_numeric(column: object) -> bool:
-    kind = str(getattr(column, "type", ""))
-    return kind.startswith(("int", "uint", "float", "double", "half"))
+def _numbers(column: Any) -> NDArray:
+    """A column of numbers, of lists of numbers (one a joint), or of times [s]; empty for all else."""
+    kind = str(column.type)
+    if kind.startswith("timestamp"):
+        return column.cast("timestamp[ns]").cast("int64").to_numpy() * 1e-9
+    if "list" in kind:
+        rows = column.to_pylist()
+        even = rows and all(row is not None and len(row) == len(rows[0] or ()) for row in rows)
+        return np.array(rows, float) if even else np.empty(0)
+    if kind.startswith(("int", "uint", "float", "double", "half")):
+        return np.asarray(column.to_numpy(), float)
+    return np.empty(0)
