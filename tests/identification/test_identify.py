@@ -144,6 +144,23 @@ class TestStructure:
         assert a == pytest.approx(0.8, rel=0.05)
         assert set(fit.structure[1]) <= {"viscous", "coulomb", "offset", "coulomb with presliding"}
 
+    def test_warm_oil(self, two, make_log):
+        first, second = two.joints
+        oily = armdyn.Friction(viscous=2.0, coulomb=1.0, temperature=-0.02)
+        arm = two.with_joints([dataclasses.replace(first, friction=oily), second])
+        cold = make_log(arm, noise=0.0, duration=40.0)
+        warmth = np.linspace(0, 20, len(cold))[:, None] * np.ones(2)
+        rates = _rates(cold.q, cold)
+        rng = np.random.default_rng(0)
+        tau = armdyn.joint_torque(arm, cold.q, *rates, temperature=warmth) + 0.05 * rng.normal(size=cold.q.shape)
+        log = changed(cold, tau=tau, temperature=warmth)
+        fit, blind = armdyn.identify(two, log), armdyn.identify(two, changed(log, temperature=None))
+        assert "temperature" in fit.structure[0]
+        assert "temperature" not in fit.structure[1]
+        assert fit.arm.joints[0].friction.temperature == pytest.approx(-0.02, rel=0.05)
+        assert fit.validate(log).rel_error < 0.5 * blind.rel_error
+        assert all("temperature" not in terms for terms in blind.structure)
+
     def test_plain_friction_stays_plain(self, two, make_log):
         fit = armdyn.identify(two, make_log(two, noise=0.05))
         assert all(set(terms) <= {"viscous", "coulomb", "offset", "coulomb with presliding"} for terms in fit.structure)

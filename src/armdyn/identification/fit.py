@@ -211,7 +211,7 @@ def _compared(arm: Arm, s: Stretch, filters: Filters) -> _Compared:
 def model_torque(arm: Arm, s: Stretch, filters: Filters) -> NDArray:
     """Torque (N, n) of the whole arm along a stretch."""
     motion = smoothed(s, filters)
-    tau = joint_torque(arm, motion.q, motion.qd, motion.qdd)
+    tau = joint_torque(arm, motion.q, motion.qd, motion.qdd, temperature=s.temperature)
     return tau + presliding_torque(arm, motion.q, motion.qd)
 
 

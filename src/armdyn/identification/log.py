@@ -24,6 +24,7 @@ class Stretch(NamedTuple):
     q: NDArray  # (N, n)
     tau: NDArray  # (N, n)
     dt: float  # [s]
+    temperature: NDArray | None = None  # (N, n) [K]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +40,13 @@ class Log:
     qd: NDArray | None = None  # (N, n), where the source has velocities
     name: str = "log"
     notes: tuple[str, ...] = ()
+    temperature: NDArray | None = None  # (N, n) of the joints, above the one at which their friction holds [K]
 
     def __post_init__(self) -> None:
-        arrays = {"q": self.q, "tau": self.tau} | ({} if self.qd is None else {"qd": self.qd})
-        for name, array in arrays.items():
+        for name in ("q", "tau", "qd", "temperature"):
+            array = getattr(self, name)
+            if array is None:
+                continue
             if array.ndim != 2 or array.shape != (len(self.t), self.n):
                 raise ReadError(f"{self.name}: expected {name} of shape {(len(self.t), self.n)}, got {array.shape}")
             if not np.isfinite(array).all():
@@ -77,8 +81,8 @@ class Log:
     def part(self, first: float, last: float) -> Log:
         """The samples between two times [s]."""
         k = (self.t >= first) & (self.t <= last)
-        qd = None if self.qd is None else self.qd[k]
-        return Log(self.t[k], self.q[k], self.tau[k], qd, self.name, self.notes)
+        qd, warmth = (None if x is None else x[k] for x in (self.qd, self.temperature))
+        return Log(self.t[k], self.q[k], self.tau[k], qd, self.name, self.notes, warmth)
 
     @cached_property
     def gaps(self) -> NDArray:
@@ -103,11 +107,12 @@ class Log:
         dt = self.dt
         grid = t[0] + dt * np.arange(int((t[-1] - t[0]) / dt * (1 + 1e-9)) + 1)
         if len(grid) == len(t) and np.abs(grid - t).max() < 1e-3 * dt:
-            return Stretch(grid, q, tau, dt)
+            return Stretch(grid, q, tau, dt, None if self.temperature is None else self.temperature[part])
         from scipy.interpolate import PchipInterpolator
 
         # Splines would overshoot between stamps that are close by chance.
-        return Stretch(grid, PchipInterpolator(t, q)(grid), _linear(grid, t, tau), dt)
+        warmth = None if self.temperature is None else _linear(grid, t, self.temperature[part])
+        return Stretch(grid, PchipInterpolator(t, q)(grid), _linear(grid, t, tau), dt, warmth)
 
 
 def _linear(grid: NDArray, t: NDArray, x: NDArray) -> NDArray:

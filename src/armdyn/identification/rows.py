@@ -118,7 +118,7 @@ class Rows:
             k = slice(some[0] * step, some[-1] * step + len(taps))
             part = Motion(motion.q[k], motion.qd[k], motion.qdd[k], motion.cutoff)
             low = decimator(taps, step, len(some))
-            Y = _columns(self.base, part, self.reach, low)
+            Y = _columns(self.base, part, None if s.temperature is None else s.temperature[k], self.reach, low)
             if self.theta is not None:
                 Y[:, :, self.base.count + LOAD] = (low @ self._load(part)).T
             Ys.append(Y)
@@ -200,10 +200,10 @@ def _grid(s: Stretch, band: float) -> tuple[NDArray, int, int]:
     return taps, step, max(0, (len(s.t) - len(taps)) // step + 1)
 
 
-def _columns(base: BaseParameters, part: Motion, reach: Reach, low: Decimator) -> NDArray:
+def _columns(base: BaseParameters, part: Motion, warmth: NDArray | None, reach: Reach, low: Decimator) -> NDArray:
     arm = base.source
     Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
-    joint = term_columns(arm, part, reach)
+    joint = term_columns(arm, part, reach, warmth)
     rows = np.zeros((arm.n, low.count, base.count + len(TERMS)))
     kept = np.array(base.kept)
     for i in range(arm.n):

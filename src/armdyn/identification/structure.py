@@ -15,7 +15,7 @@ from armdyn.identification.terms import ALWAYS, TERMS, Term
 STRENGTHS = 10.0 ** np.arange(0, 6.1, 0.5)
 MOST_ROUNDS = 4
 NOTICEABLE = 1e-3  # share of the squared held-out error that a term must take away, however surely it does
-FRICTION = ("coulomb", "load", "stribeck", "viscous_asymmetry", "cosine", "sine", "rotor")
+FRICTION = ("coulomb", "load", "stribeck", "viscous_asymmetry", "cosine", "sine", "temperature", "rotor")
 
 
 class Choice(NamedTuple):

@@ -42,6 +42,7 @@ OPTIONAL = (
     # Eccentric gears and bearings; more waves pass faster than what the low-pass leaves.
     *(Term("cosine", "Fx", order=order) for order in (1, 2, 3)),
     *(Term("sine", "Fy", order=order) for order in (1, 2, 3)),
+    Term("temperature", "Ft"),
     Term("rotor", "Ia", True),
     Term("spring", "Ks", True),
 )
@@ -56,12 +57,18 @@ class Reach(NamedTuple):
     span: NDArray  # (n,) ranges of position
 
 
-def term_columns(arm: Arm, motion: Motion, reach: Reach) -> NDArray:
-    """Torque (N, n, terms) of every joint for a unit parameter of each of `TERMS`, but zero for loads."""
+def term_columns(arm: Arm, motion: Motion, reach: Reach, warmth: NDArray | None = None) -> NDArray:
+    """Torque (N, n, terms) of every joint for a unit parameter of each of `TERMS`, but zero for loads.
+
+    `warmth` (N, n) are temperatures of the joints above the one at which their friction holds, where they are logged.
+    """
     columns = np.empty((*motion.q.shape, len(TERMS)))
     for k, term in enumerate(TERMS):
         if term.kind == "load":
             columns[..., k] = 0.0
+        elif term.kind == "temperature":
+            # The linear parameter is viscous * temperature.
+            columns[..., k] = 0.0 if warmth is None else warmth * motion.qd
         elif term.kind == "rotor":
             columns[..., k] = motion.qdd
         elif term.kind == "spring":
@@ -142,6 +149,8 @@ def _friction(values: NDArray, joint: int, reach: Reach) -> Friction:
             found[term.kind] = x
         if term.travel:
             found["bristle_stiffness"] = x / float(travels(term, reach)[joint])
+    if "temperature" in found:
+        found["temperature"] /= found.get("viscous", 0.0) or np.inf
     if dip:
         found["static"] = found.get("coulomb", 0.0) + dip
     return Friction(**found, harmonics=tuple(waves))
