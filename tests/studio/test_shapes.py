@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from armdyn import arms
-from armdyn.studio.shapes import arm_reach, arm_room, arm_shapes, pose_along
+from armdyn.studio.app import bodies
+from armdyn.studio.shapes import arm_room, arm_shapes, pose_along
+from armdyn.studio.state import slider_range
 
 
 def ends(shape):
@@ -56,11 +58,21 @@ def test_tubes_join_the_joint_to_the_balls(random_arm):
 def test_every_library_arm_can_be_drawn():
     for name in arms.__all__:
         arm = getattr(arms, name)()
-        shapes = arm_shapes(arm)
+        shapes = bodies(arm, None)
         assert {s.link for s in shapes} == set(range(arm.n + 1)), name
         assert all(np.isfinite(s.T).all() and min(s.size) > 0 for s in shapes), name
-        room = arm_room(arm)
-        assert 0 < room.extent <= 1.01 * (arm_reach(arm) + 2 * np.pi * sum(j.kind == "prismatic" for j in arm.joints))
+
+
+def test_no_link_leaves_the_room(random_arm, chain_poses):
+    arm = random_arm("RPR", seed=4)
+    room = arm_room(arm)
+    rng = np.random.default_rng(7)
+    # Random postures may miss the very farthest one by a little.
+    for q in rng.uniform(*slider_range(arm), (50, arm.n)):
+        poses, tip = chain_poses(arm, q)
+        far = np.linalg.norm(np.array([*poses, tip])[:, :3, 3] - room.centre, axis=1)
+        assert far.max() < 1.1 * room.extent
+    np.testing.assert_allclose(room.up, -arm.gravity / np.linalg.norm(arm.gravity))
 
 
 def test_an_arm_that_begins_at_its_shoulder_stands_on_a_pedestal():

@@ -16,7 +16,7 @@ from armdyn.studio.page import Page, note_html
 from armdyn.studio.player import Player
 from armdyn.studio.player_panel import PlayerPanel
 from armdyn.studio.scene import ArmScene
-from armdyn.studio.shapes import Shape, arm_shapes
+from armdyn.studio.shapes import Shape, arm_shapes, pedestal
 from armdyn.studio.state import ArmState
 from armdyn.studio.tip_panel import TipHandle, TipReadout
 from armdyn.studio.torque_panel import TorquePanel
@@ -91,7 +91,7 @@ def bodies(arm: Arm, visuals: Visuals | None) -> list[Shape | MeshShape]:
     """What the URDF shows; simple bodies for the links of which it shows nothing."""
     drawn = [] if visuals is None else visuals.shapes
     shown = {shape.link for shape in drawn}
-    return [*drawn, *(shape for shape in arm_shapes(arm) if shape.link not in shown)]
+    return [*drawn, *(shape for shape in arm_shapes(arm) if shape.link not in shown), *pedestal(arm)]
 
 
 def visuals_of(path: str | os.PathLike[str], arm: Arm, base: str | None, tip: str | None) -> Visuals | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from armdyn.model.arm import Arm
 from armdyn.studio.ellipsoids import ellipsoids
-from armdyn.studio.shapes import Shape, arm_reach, arm_room, pose_along
+from armdyn.studio.shapes import Shape, arm_room, pose_along
 from armdyn.studio.state import ArmState, Moment
 from armdyn.studio.tip import handle_pose
 from armdyn.studio.urdf_shapes import MeshShape
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from viser import SceneApi, ViserServer
 
 ELLIPSOID, CENTRE = (120, 80, 190), (232, 130, 30)
-VIEW = np.array([-1.2, -1.5, 0.8])  # from where the camera looks, over the arm's extent
+VIEW = np.array([-0.95, -1.25, 0.7])  # from where the camera looks, over the arm's extent
 GHOSTLY = 0.35  # opacity of the arm while ellipsoids are shown inside it
 
 
@@ -28,10 +28,10 @@ class ArmScene:
     def __init__(self, server: ViserServer, state: ArmState, shapes: Sequence[Shape | MeshShape]) -> None:
         self.scene: SceneApi = server.scene
         self.server, self.state = server, state
-        self.reach = arm_reach(state.arm)
+        self.room = arm_room(state.arm)
         self._ground()
         position, wxyz = handle_pose(state.arm.base_pose)
-        size: dict[str, Any] = {"axes_length": 0.12 * self.reach, "axes_radius": 0.004 * self.reach}
+        size: dict[str, Any] = {"axes_length": 0.12 * self.room.extent, "axes_radius": 0.004 * self.room.extent}
         base = self.scene.add_frame("/arm/base", show_axes=False, position=position, wxyz=wxyz, **size)
         self.frames = [base, *(self._frame(i + 1, size) for i in range(state.arm.n))]
         self.tip = self.scene.add_frame("/arm/tip", **size)
@@ -64,7 +64,7 @@ class ArmScene:
                     f"{place}/ellipsoid", 1.0, ELLIPSOID, scale=scale, opacity=0.5, visible=shown[0], **pose
                 )
                 self.ellipsoids.append(node)
-            radius = 0.014 * self.reach
+            radius = 0.014 * self.room.extent
             self.centres.append(self.scene.add_icosphere(f"{place}/com", radius, CENTRE, visible=shown[1], **pose))
 
     def set_frames(self, visible: bool) -> None:
@@ -107,7 +107,7 @@ class ArmScene:
 
     def _ground(self) -> None:
         """The floor, and the camera where the whole arm is seen."""
-        room = arm_room(self.state.arm)
+        room = self.room
         r, floor = room.extent, room.centre - room.drop * room.up
         position, wxyz = handle_pose(pose_along(room.up, floor))
         cell = float(10 ** np.round(np.log10(r / 5)))
@@ -119,7 +119,9 @@ class ArmScene:
         self.scene.set_up_direction(tuple(room.up))
         camera, ahead = self.server.initial_camera, pose_along(room.up, floor)[:3, :3]
         camera.up = room.up
-        camera.look_at = room.centre + (0.2 * r if not room.drop else 0.0) * room.up
+        # Between the base, about which the arm moves, and where it is now.
+        shown = self.state.links[:, :3, 3]
+        camera.look_at = (2 * room.centre + (shown.min(0) + shown.max(0)) / 2) / 3 - 0.1 * r * room.up
         camera.position = camera.look_at + r * (ahead @ VIEW)
 
 

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.model.arm import Arm
 from armdyn.spatial.transform import inverse, transform
+from armdyn.studio.state import slider_range
 
-# Sizes relative to the arm's reach, and how much thinner the last link is than the first.
-THICKNESS, TAPER = 0.042, 0.5
+# Sizes relative to the arm's extent, and how much thinner the last link is than the first.
+THICKNESS, TAPER = 0.05, 0.5
 HOUSING, HOUSING_HEIGHT = 1.35, 2.6  # radius and height of a joint's housing over the link's radius
-# Lengths below this part of the reach are not drawn.
+# Lengths below this part of the extent are not drawn.
 SMALLEST = 1e-3
-RAIL = 0.5  # length of the rail of a sliding joint without limits, over the reach
-PEDESTAL = 0.55  # height of an arm that begins at its shoulder, over the reach
+PEDESTAL = 0.55  # height over the arm's extent
 PROBES = 200  # random postures by which the room of an arm is told
 PAINT = {"link": (226, 231, 238), "joint": (38, 98, 168), "base": (70, 78, 92), "rail": (150, 160, 175)}
 
@@ -36,11 +36,12 @@ class Shape(NamedTuple):
 
 
 def arm_shapes(arm: Arm) -> list[Shape]:
-    """Bodies of the whole arm, base first."""
-    reach = arm_reach(arm)
-    radii = THICKNESS * reach * np.linspace(1.0, TAPER, arm.n + 1)
+    """Bodies of the whole arm, base first; what it stands on is apart, see `pedestal`."""
+    room, (lower, upper) = arm_room(arm), slider_range(arm)
+    extent = room.extent
+    radii = THICKNESS * extent * np.linspace(1.0, TAPER, arm.n + 1)
     ends = [*(joint.before[:3, 3] for joint in arm.joints), arm.tool_pose[:3, 3]]
-    shapes = _base(arm, ends[0], radii[0], reach)
+    shapes = _base(ends[0], radii[0], room)
     for i, joint in enumerate(arm.joints):
         T_link_joint = inverse(joint.after)
         start, axis = T_link_joint[:3, 3], T_link_joint[:3, :3] @ joint.axis
@@ -49,18 +50,9 @@ def arm_shapes(arm: Arm) -> list[Shape]:
             size = (HOUSING * r, HOUSING_HEIGHT * r)
             shapes.append(Shape("cylinder", i + 1, pose_along(axis, start), size, PAINT["joint"]))
         else:
-            shapes.append(_rail(i + 1, joint.limits.lower, joint.limits.upper, axis, start, r, reach))
-        shapes += _tube(i + 1, start, ends[i + 1], axis, r, reach)
+            shapes.append(_rail(i + 1, lower[i], upper[i], axis, start, r))
+        shapes += _tube(i + 1, start, ends[i + 1], axis, r, extent)
     return shapes
-
-
-def arm_reach(arm: Arm) -> float:
-    """Length of the arm stretched out, sliding joints at their limits [m]; 1 for an arm without lengths."""
-    lengths = [float(np.linalg.norm(T[:3, 3])) for joint in arm.joints for T in (joint.before, joint.after)]
-    for joint in arm.joints:
-        if joint.kind == "prismatic":
-            lengths.append(max(abs(x) if np.isfinite(x) else 0.0 for x in (joint.limits.lower, joint.limits.upper)))
-    return float(sum(lengths) + np.linalg.norm(arm.tool_pose[:3, 3])) or 1.0
 
 
 class Room(NamedTuple):
@@ -73,25 +65,26 @@ class Room(NamedTuple):
 
 
 def arm_room(arm: Arm) -> Room:
-    """An arm whose first link does not rise above its base stands on a pedestal, others on the floor."""
-    lower, upper = (np.clip(x, -np.pi, np.pi) for x in arm.position_limits)
-    q = np.random.default_rng(0).uniform(lower, upper, (PROBES, arm.n))
+    """An arm that reaches below its base stands on a pedestal, unless its first link is a column already."""
+    q = np.random.default_rng(0).uniform(*slider_range(arm), (PROBES, arm.n))
     points = np.concatenate([link_poses(arm, q), forward_kinematics(arm, q)[:, None]], axis=1)[..., :3, 3]
     g = np.linalg.norm(arm.gravity)
     up = -arm.gravity / g if g > 0 else np.array([0.0, 0.0, 1.0])
     centre = arm.base_pose[:3, 3]
     extent = float(np.linalg.norm(points - centre, axis=-1).max()) or 1.0
-    begins_low = float(((points[:, 0] - centre) @ up).max()) < SMALLEST * extent
-    reaches_below = float(((points - centre) @ up).min()) < -0.1 * extent
-    return Room(up, centre, extent, PEDESTAL * extent if begins_low and reaches_below else 0.0)
+    heights = (points - centre) @ up
+    has_column = heights[:, 0].min() > SMALLEST * extent
+    reaches_below = heights.min() < -0.1 * extent
+    return Room(up, centre, extent, PEDESTAL * extent if reaches_below and not has_column else 0.0)
 
 
-def pedestal(arm: Arm, room: Room) -> list[Shape]:
-    """A column from the floor to the base."""
+def pedestal(arm: Arm) -> list[Shape]:
+    """A column from the floor to the base; nothing for an arm that stands on the floor."""
+    room = arm_room(arm)
     if not room.drop:
         return []
     down = arm.base_pose[:3, :3].T @ -room.up
-    r = 1.3 * THICKNESS * arm_reach(arm)
+    r = 1.3 * THICKNESS * room.extent
     column = Shape("cylinder", 0, pose_along(down, room.drop / 2 * down), (r, room.drop), PAINT["base"])
     foot = Shape("cylinder", 0, pose_along(down, (room.drop - 0.2 * r) * down), (2.2 * r, 0.4 * r), PAINT["base"])
     return [column, foot]
@@ -105,18 +98,18 @@ def pose_along(direction: NDArray, centre: NDArray) -> NDArray:
     return transform(np.column_stack([x, np.cross(z, x), z]), centre)
 
 
-def _base(arm: Arm, first: NDArray, r: float, reach: float) -> list[Shape]:
-    """A pedestal or a foot where the base is, and a column to the first joint."""
+def _base(first: NDArray, r: float, room: Room) -> list[Shape]:
+    """A foot where the base is, unless it stands on a pedestal, and a column to the first joint."""
     foot = Shape("cylinder", 0, transform(None, [0, 0, 0.15 * r]), (2.2 * r, 0.3 * r), PAINT["base"])
     up = np.array([0.0, 0.0, 1.0])
-    column = [shape._replace(color=PAINT["base"]) for shape in _tube(0, np.zeros(3), first, up, 1.15 * r, reach)]
-    return [*(pedestal(arm, arm_room(arm)) or [foot]), *column]
+    column = [shape._replace(color=PAINT["base"]) for shape in _tube(0, np.zeros(3), first, up, 1.15 * r, room.extent)]
+    return [*([] if room.drop else [foot]), *column]
 
 
-def _tube(link: int, start: NDArray, end: NDArray, axis: NDArray, r: float, reach: float) -> list[Shape]:
+def _tube(link: int, start: NDArray, end: NDArray, axis: NDArray, r: float, extent: float) -> list[Shape]:
     """From a joint to the next: along its own axis first, then across, as most arms are built."""
     elbow = start + ((end - start) @ axis) * axis
-    pieces = [(a, b) for a, b in ((start, elbow), (elbow, end)) if np.linalg.norm(b - a) > SMALLEST * reach]
+    pieces = [(a, b) for a, b in ((start, elbow), (elbow, end)) if np.linalg.norm(b - a) > SMALLEST * extent]
     tubes = [
         Shape("cylinder", link, pose_along(b - a, (a + b) / 2), (r, float(np.linalg.norm(b - a))), PAINT["link"])
         for a, b in pieces
@@ -125,13 +118,9 @@ def _tube(link: int, start: NDArray, end: NDArray, axis: NDArray, r: float, reac
     return tubes + balls
 
 
-def _rail(
-    link: int, lower: float, upper: float, axis: NDArray, start: NDArray, r: float, reach: float
-) -> Shape:  # fmt: skip
+def _rail(link: int, lower: float, upper: float, axis: NDArray, start: NDArray, r: float) -> Shape:
     """The beam of a sliding joint: it moves with its link and always passes the joint."""
-    far = upper if np.isfinite(upper) else RAIL * reach
-    near = lower if np.isfinite(lower) else -RAIL * reach
     # Seen from the link, the joint is at -q along the axis.
-    back, front = min(-far, 0.0) - r, max(-near, 0.0) + r
+    back, front = min(-upper, 0.0) - r, max(-lower, 0.0) + r
     centre = start + (back + front) / 2 * axis
-    return Shape("box", link, pose_along(axis, centre), (1.4 * r, 1.4 * r, front - back), PAINT["rail"])
+    return Shape("box", link, pose_along(axis, centre), (1.4 * r, 1.4 * r, float(front - back)), PAINT["rail"])

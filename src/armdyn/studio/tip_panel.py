@@ -7,7 +7,7 @@ from typing import Any
 from armdyn.studio.jobs import sentence
 from armdyn.studio.latest import Latest
 from armdyn.studio.page import Page, note_html
-from armdyn.studio.shapes import arm_reach
+from armdyn.studio.shapes import arm_room
 from armdyn.studio.state import Moment
 from armdyn.studio.tip import handle_pose, pose_html, reach_for
 
@@ -40,7 +40,7 @@ class TipHandle:
         )
         self.status = page.gui.add_html("")
         self.handle = page.server.scene.add_transform_controls(
-            "/tip handle", scale=0.22 * arm_reach(arm), line_width=3.0, depth_test=False, opacity=0.85
+            "/tip handle", scale=0.25 * arm_room(arm).extent, line_width=3.0, depth_test=False, opacity=0.85
         )
         self._latest = Latest(self._pull)
         self.handle.on_update(self._on_drag)
