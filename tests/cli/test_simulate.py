@@ -42,10 +42,30 @@ def test_a_reference_from_a_file(tmp_path):
     assert max(data["max_error"]) < 1e-2
 
 
+@pytest.mark.parametrize("name", ["PD + gravity", "lqr-t", "slotine-li", "operational-space"])
+def test_every_design_is_a_controller(name):
+    data = json.loads(run("planar2", "--controller", name, "--duration", "0.1", "--json").stdout)
+    assert data["complete"]
+    assert max(data["max_error"]) < 0.05
+
+
+def test_elastic_joints_and_coarse_encoders():
+    """Both show in the errors, and the seed in the noise."""
+    plain, soft = (
+        json.loads(run("puma3", "--controller", "pd", "--duration", "0.2", "--no-friction", "--json", *more).stdout)
+        for more in ([], ["--resonance", "15", "--backlash", "0.001", "--resolution", "1e-4", "--noise", "1e-3"])
+    )
+    assert soft["complete"]
+    assert np.abs(np.subtract(soft["rms_error"], plain["rms_error"])).max() > 1e-4
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--controller", "fuzzy"], "unknown controller 'fuzzy'; expected pd or computed-torque"),
+        (["--controller", "fuzzy"], "unknown controller 'fuzzy'; expected one of: pd, pid, pd-gravity, "),
+        (["--backlash", "0.01"], "give the teeth a stiffness with --resonance"),
+        (["--resonance", "10"], "joint 'joint1' has no rotor inertia"),
+        (["--resonance", "-1"], "expected a frequency > 0 in Hz"),
         (["--payload", "heavy"], "expected MASS or MASS@TIME"),
         (["--rate", "-1"], "expected a rate > 0"),
         (["--engine", "bullet"], "unknown engine"),

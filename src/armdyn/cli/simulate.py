@@ -15,14 +15,18 @@ from armdyn.errors import ArmdynError
 if TYPE_CHECKING:
     from armdyn.control.protocol import Law
     from armdyn.model.arm import Arm
+    from armdyn.simulation.elasticity import Elasticity
     from armdyn.simulation.payload import Change
     from armdyn.simulation.result import SimulationResult
     from armdyn.trajectory.protocol import Trajectory
 
-CONTROLLERS = ("pd", "computed-torque")
 SWING = "swing"
+DESIGN_POINTS = 200  # of the reference, for gains
 
-Controller = Annotated[str, typer.Option(help=f"{' or '.join(CONTROLLERS)}.")]
+Controller = Annotated[
+    str, typer.Option(help="pd, pid, computed-torque, lqr-t, slotine-li, ...: `armdyn law ARM list` shows all.")
+]
+Resonance = Annotated[float | None, typer.Option(help="Elastic joints: each link on its spring swings at [Hz].")]
 Reference = Annotated[
     str, typer.Option(help=f"A trajectory file (.csv, .npz), or '{SWING}': all joints out by 0.3 and back.")
 ]
@@ -49,6 +53,11 @@ def simulate(
     friction: Annotated[bool, typer.Option(help="Whether the arm's friction acts.")] = True,
     motor_lag: Annotated[float, typer.Option(help="Time constant of the drives [s].")] = 0.0,
     saturation: Annotated[bool, typer.Option("--saturation", help="Keep torques within the effort limits.")] = False,
+    resonance: Resonance = None,
+    backlash: Annotated[float, typer.Option(help="Play of elastic joints [rad or m].")] = 0.0,
+    resolution: Annotated[float, typer.Option(help="Step of the encoders [rad or m].")] = 0.0,
+    noise: Annotated[float, typer.Option(help="Of measured velocities, standard deviation [rad/s or m/s].")] = 0.0,
+    seed: Annotated[int, typer.Option(help="Of the noise.")] = 0,
     engine: Annotated[str, typer.Option(help="armdyn, or mujoco (extra).")] = "armdyn",
     out: Out = None,
     report: Report = None,
@@ -60,6 +69,7 @@ def simulate(
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.simulation.plant import Plant
+    from armdyn.simulation.sensors import Sensors
     from armdyn.simulation.simulate import simulate as run
 
     subject = resolve(arm, base, tip)
@@ -69,14 +79,16 @@ def simulate(
         friction=friction,
         motor_lag=motor_lag,
         saturation="limits" if saturation else None,
+        elasticity=_elasticity(subject, wanted, resonance, backlash),
         changes=[_change(text) for text in payload or ()],
         engine=engine,
     )
-    law = _law(controller, subject, wanted, bandwidth)
+    law = _law(controller, subject, wanted, bandwidth, rate)
+    sensors = Sensors(resolution=resolution, qd_noise=noise) if resolution or noise else None
     with _progress_bar() as progress:
         result = run(
-            plant, law, wanted, duration, rate, substeps=substeps, delay=delay, hold=True, progress=progress,
-            name=f"{subject.name}, {controller}",
+            plant, law, wanted, duration, rate, substeps=substeps, delay=delay, hold=True, sensors=sensors, seed=seed,
+            progress=progress, name=f"{subject.name}, {controller}",
         )  # fmt: skip
     if out is not None:
         result.save(out)
@@ -103,20 +115,36 @@ def _reference(text: str, arm: Arm) -> Trajectory:
     return spline([start, start + way, start], [0.0, 1.0, 2.0])
 
 
-def _law(name: str, arm: Arm, reference: Trajectory, bandwidth: float) -> Law:
-    """A control law with gains for a bandwidth: PD by the inertia that each joint feels at the start."""
+def _law(name: str, arm: Arm, reference: Trajectory, bandwidth: float, rate: float) -> Law:
+    """A control law of `designs`, by its name or a plainer spelling of it."""
     import numpy as np
 
-    from armdyn.control.computed_torque import ComputedTorque
-    from armdyn.control.pd import PD
-    from armdyn.dynamics.drive import augmented_mass_matrix
+    from armdyn.control.designs import designs
+    from armdyn.trajectory.protocol import JointMotion
 
-    if name not in CONTROLLERS:
-        raise ArmdynError(f"unknown controller '{name}'; expected {' or '.join(CONTROLLERS)}")
-    if name == "computed-torque":
-        return ComputedTorque.from_bandwidth(arm, bandwidth)
-    inertia, w = np.diag(augmented_mass_matrix(arm, reference(0.0).q)), 2 * np.pi * bandwidth
-    return PD(arm, inertia * w**2, 2 * inertia * w)
+    motion = JointMotion(*reference(np.linspace(0.0, reference.duration, DESIGN_POINTS)))
+    laws = {_plain(key): law for key, law in designs(arm, motion, bandwidth, rate).items()}
+    if _plain(name) not in laws:
+        raise ArmdynError(f"unknown controller '{name}'; expected one of: {', '.join(laws)}")
+    return laws[_plain(name)]
+
+
+def _plain(name: str) -> str:
+    """`PD + gravity` is pd-gravity on a command line, `LQR(t)` lqr-t."""
+    return "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
+
+
+def _elasticity(arm: Arm, reference: Trajectory, frequency: float | None, backlash: float) -> Elasticity | None:
+    """Springs for a frequency at the start of the reference, with play."""
+    from armdyn.simulation.elasticity import Elasticity
+
+    if frequency is None:
+        if backlash:
+            raise ArmdynError("--backlash: give the teeth a stiffness with --resonance, such as 50")
+        return None
+    if not frequency > 0:
+        raise ArmdynError(f"--resonance: expected a frequency > 0 in Hz, got {frequency:g}")
+    return Elasticity.from_frequency(arm, frequency, q=reference(0.0).q, backlash=backlash)
 
 
 def _change(text: str) -> Change:

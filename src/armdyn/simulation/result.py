@@ -137,7 +137,7 @@ class SimulationResult:
             about = json.loads(str(file["about"]))
             if about.get("format") != FORMAT:
                 raise KeyError("format")
-            arrays = {name: file[name] for name in ARRAYS}
+            arrays: dict[str, Any] = {name: file[name] for name in ARRAYS}
             states = {key[6:]: array for key, array in file.items() if key.startswith("state.")}
         except (KeyError, ValueError, AttributeError) as error:
             raise ReadError(f"{path}: not a simulation that armdyn saved ({type(error).__name__}: {error})") from None
