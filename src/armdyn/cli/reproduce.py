@@ -52,6 +52,8 @@ def reproduce(
     if json:
         print_json({"cases": [_plain(case) for case in found], "files": files})
     else:
+        for case in found:
+            console.print(f"[bold]{case.name}[/bold]: {case.counted}", highlight=False)
         console.print(f"Pages and figures are in {out}.", highlight=False)
     if not all(case.good for case in found):
         raise typer.Exit(1)

@@ -49,6 +49,13 @@ class Case:
         """Whether everything that should hold does."""
         return all(row.verdict != FAILS for row in self.rows)
 
+    @property
+    def counted(self) -> str:
+        """How many statements got which verdict."""
+        verdicts = [row.verdict for row in self.rows]
+        words = ", ".join(f"{word} {verdicts.count(word)}" for word in dict.fromkeys(verdicts))
+        return f"{len(verdicts)} statements ({words})"
+
     def __getitem__(self, quantity: str) -> Row:
         """The row of a quantity."""
         return next(row for row in self.rows if row.quantity == quantity)

@@ -10,6 +10,8 @@ from armdyn.report.html import document, heading, listing, paragraph, svg, table
 from armdyn.reproduce.case import FAILS, Case
 
 RESOLUTION = 120  # dots an inch
+# Cells are sentences here, not numbers.
+STYLE = "<style>td,th{text-align:left;vertical-align:top;white-space:normal}</style>"
 
 
 def write(case: Case, folder: Path) -> list[Path]:
@@ -25,9 +27,7 @@ def write(case: Case, folder: Path) -> list[Path]:
 
 def page(case: Case) -> str:
     """The page of a reproduction."""
-    verdicts = [row.verdict for row in case.rows]
-    counted = ", ".join(f"{verdicts.count(word)} {word}" for word in dict.fromkeys(verdicts))
-    parts = [heading(case.title, 1), paragraph(f"{len(case.rows)} statements: {counted}.", "big")]
+    parts = [STYLE, heading(case.title, 1), paragraph(f"{case.counted}.", "big")]
     parts += [paragraph(f"{row.quantity}: {row.found}", "warn") for row in case.rows if row.verdict == FAILS]
     parts += [heading("Statements and results"), table(("what", "source", "armdyn", "verdict", "why"), case.rows)]
     parts += [heading("Assumed where the source is silent"), listing(case.assumed)] if case.assumed else []
