@@ -110,3 +110,13 @@ def test_interrupted(folder, monkeypatch):
 def test_nothing_is_computed_towards_a_file_that_cannot_be_written(folder):
     with pytest.raises(armdyn.errors.ArmdynError, match="there is no folder"):
         run("identify", "planar2", str(folder / "run.csv"), "--out", str(folder / "nowhere" / "model.urdf"))
+
+
+def test_columns_that_cannot_be_guessed(folder):
+    text = (folder / "run.csv").read_text().replace("tau1,tau2", "left,right", 1)
+    (folder / "odd.csv").write_text(text)
+    arm, log = str(folder / "arm.urdf"), str(folder / "odd.csv")
+    assert "relative torque error" in run("validate", arm, log, "--columns", "tau=left,right")
+    result = CliRunner().invoke(app, ["validate", arm, log, "--columns", "torque:left"])
+    assert result.exit_code == 2
+    assert "expected one of t, q, qd, tau, current" in result.stderr

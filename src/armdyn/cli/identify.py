@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.logs import Degrees, Gains, Gears, Offset, Topic
+from armdyn.cli.logs import Columns, Degrees, Gains, Gears, Offset, Topic
 from armdyn.cli.resolve import ArmName, Base, Json, Tip
 
 if TYPE_CHECKING:
@@ -29,11 +29,13 @@ def identify(
     gravity: Annotated[
         bool, typer.Option("--gravity", help="Gravity alone, from poses held still or slow motion both ways.")
     ] = False,
+    band: Annotated[float | None, typer.Option(help="Low-pass on both sides [Hz]; default from the motion.")] = None,
     springs: Annotated[bool, typer.Option("--springs", help="Joints may have springs (balancers).")] = False,
     degrees: Degrees = False,
     gear_ratio: Gears = None,
     drive_gain: Gains = None,
     offset: Offset = None,
+    columns: Columns = None,
     topic: Topic = None,
     base: Base = None,
     tip: Tip = None,
@@ -50,7 +52,14 @@ def identify(
     with progress_bar() as tell:
         tell(0.0, "reading logs")
         given = read(
-            [*logs, *([validate] if validate else [])], described, degrees, gear_ratio, drive_gain, offset, topic
+            [*logs, *([validate] if validate else [])],
+            described,
+            degrees,
+            gear_ratio,
+            drive_gain,
+            offset,
+            columns,
+            topic,
         )
         if check:
             _check(described, given, report, json)
@@ -60,6 +69,7 @@ def identify(
             given[: len(logs)],
             terms="gravity" if gravity else "full",
             springs=springs,
+            band=band,
             validation=given[-1] if validate else None,
             progress=tell,
         )

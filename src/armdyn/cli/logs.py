@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from armdyn.identification.log import Log
     from armdyn.model.arm import Arm
 
+ROLES = ("t", "q", "qd", "tau", "current")
+
 Degrees = Annotated[bool, typer.Option("--degrees", help="Angles in the logs are degrees.")]
 Gears = Annotated[
     str | None,
@@ -25,6 +27,10 @@ Gains = Annotated[
 Offset = Annotated[
     str | None, typer.Option(metavar="Q1,Q2,..", help="Added to all positions [rad or m; degrees with --degrees].")
 ]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(metavar="ROLE=NAME,..", help="Names of the columns of t, q, qd or tau that cannot be guessed."),
+]
 Topic = Annotated[str | None, typer.Option(help="Of a bag with several JointState topics, which.")]
 
 
@@ -35,6 +41,7 @@ def read(
     gear_ratio: str | None,
     drive_gain: str | None,
     offset: str | None,
+    columns: list[str] | None,
     topic: str | None,
 ) -> list[Log]:
     """The logs, read as the options say."""
@@ -50,6 +57,7 @@ def read(
         read_log(
             path,
             arm,
+            columns=_columns(columns),
             angle="deg" if degrees else None,
             gear_ratio=_numbers(gear_ratio, "--gear-ratio"),
             drive_gain=_numbers(drive_gain, "--drive-gain"),
@@ -58,6 +66,19 @@ def read(
         )
         for path in paths
     ]
+
+
+def _columns(given: list[str] | None) -> dict[str, list[str]] | None:
+    found = {}
+    for text in given or ():
+        role, equals, names = text.partition("=")
+        if not equals or role not in ROLES:
+            raise typer.BadParameter(
+                f"expected one of {', '.join(ROLES)}, '=' and names with commas between, got {text!r}",
+                param_hint="--columns",
+            )
+        found[role] = [name.strip() for name in names.split(",")]
+    return found or None
 
 
 def _numbers(text: str | None, option: str) -> float | list[float] | None:

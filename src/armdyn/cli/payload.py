@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.logs import Degrees, Gains, Gears, Offset, Topic
+from armdyn.cli.logs import Columns, Degrees, Gains, Gears, Offset, Topic
 from armdyn.cli.resolve import ArmName, Base, Json, Tip
 
 
@@ -19,6 +19,7 @@ def payload(
     gear_ratio: Gears = None,
     drive_gain: Gains = None,
     offset: Offset = None,
+    columns: Columns = None,
     topic: Topic = None,
     base: Base = None,
     tip: Tip = None,
@@ -32,7 +33,7 @@ def payload(
 
     require_folders(out)
     known = resolve(arm, base, tip)
-    (measured,) = read([log], known, degrees, gear_ratio, drive_gain, offset, topic)
+    (measured,) = read([log], known, degrees, gear_ratio, drive_gain, offset, columns, topic)
     found = identify_payload(known, measured)
     if out is not None:
         found.arm.save(out)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.logs import Degrees, Gains, Gears, Offset, Topic
+from armdyn.cli.logs import Columns, Degrees, Gains, Gears, Offset, Topic
 from armdyn.cli.resolve import ArmName, Base, Json, Tip
 
 
@@ -19,6 +19,7 @@ def validate(
     gear_ratio: Gears = None,
     drive_gain: Gains = None,
     offset: Offset = None,
+    columns: Columns = None,
     topic: Topic = None,
     base: Base = None,
     tip: Tip = None,
@@ -33,7 +34,7 @@ def validate(
     from armdyn.identification.rows import Filters
 
     arm = resolve(model, base, tip)
-    (measured,) = read([log], arm, degrees, gear_ratio, drive_gain, offset, topic)
+    (measured,) = read([log], arm, degrees, gear_ratio, drive_gain, offset, columns, topic)
     result = compare(arm, measured, Filters(band, None, "butterworth"))
     findings = [f.text for f in check_log(arm, measured).findings]
     if json:
