@@ -1,5 +1,6 @@
 """The panels without a browser: what a person's actions do to the arm and to what is shown."""
 
+import asyncio
 from types import SimpleNamespace
 
 import numpy as np
@@ -63,7 +64,7 @@ def test_the_readout_follows(studio):
 def drag(studio, T, phase):
     position, wxyz = handle_pose(T)
     target = SimpleNamespace(position=position, wxyz=wxyz)
-    studio.handle._on_drag(SimpleNamespace(phase=phase, target=target))
+    asyncio.run(studio.handle._on_drag(SimpleNamespace(phase=phase, target=target)))
 
 
 def test_the_handle_pulls_the_arm_and_returns_to_the_tip(studio):
@@ -145,6 +146,15 @@ def test_an_exciting_motion_is_found_and_cancelled_ones_keep_the_best(studio):
     assert "stopped early" in said(panel)
     assert studio.page.player.motion.name == "exciting motion"
     studio.page.player.pause()
+
+
+def test_work_that_fails_says_why_and_leaves_the_buttons_ready(server, arm):
+    with Studio(server, arm.with_theta(np.full(20, np.nan))) as page:
+        page.compare.job.start()
+        page.compare.job.job.join(60)
+        assert "lacks all ten" in said(page.compare.job)
+        assert not page.compare.job.start_button.disabled
+        assert not page.compare.job.cancel_button.visible
 
 
 def test_files_go_to_the_one_who_asked(studio):

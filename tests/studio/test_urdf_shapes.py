@@ -8,7 +8,8 @@ import pytest
 from armdyn import load
 from armdyn.errors import ReadError
 from armdyn.studio.app import bodies
-from armdyn.studio.shapes import Shape
+from armdyn.studio.exports import urdf_file
+from armdyn.studio.shapes import PAINT, Shape
 from armdyn.studio.urdf_shapes import MeshShape, mesh_file, urdf_shapes
 
 trimesh = pytest.importorskip("trimesh", reason="meshes are read by trimesh, which comes with viser")
@@ -42,7 +43,7 @@ def urdf(tmp_path):
 
 
 def test_bodies_ride_on_their_links(urdf):
-    shapes, notes = urdf_shapes(urdf, load(urdf))
+    shapes, notes, _ = urdf_shapes(urdf, load(urdf))
     plain = [(s.kind, s.link, s.size) for s in shapes if isinstance(s, Shape)]
     assert plain == [
         ("cylinder", 0, (0.1, 0.2)),
@@ -57,6 +58,20 @@ def test_bodies_ride_on_their_links(urdf):
     np.testing.assert_allclose(np.ptp(mesh.vertices, axis=0), 0.5)
     assert len(notes) == 1
     assert "mesh 'missing.stl' was not found" in notes[0]
+
+
+def test_a_colour_that_is_none_does_not_hide_a_body(urdf):
+    urdf.write_text(URDF.replace("1 0.5 0 1", "orange"))
+    box = next(s for s in urdf_shapes(urdf, load(urdf)).shapes if s.link == 1)
+    assert box.color == PAINT["link"]
+
+
+def test_the_export_keeps_what_the_file_shows(urdf):
+    arm = load(urdf)
+    known = arm.with_theta(np.tile([1.0, 0, 0, 0, 0.1, 0, 0.1, 0, 0, 0.1], 2))
+    text = urdf_file(known, urdf).data.decode()
+    assert "cube.stl" in text
+    assert "<inertial>" in text
 
 
 def test_links_that_show_nothing_are_drawn_plainly(urdf):
@@ -91,7 +106,7 @@ def test_bodies_are_where_pinocchio_has_them(urdf, tmp_path):
 @pytest.mark.parametrize("content", [b"", b"solid nothing", b"\x00" * 100])
 def test_a_broken_mesh_is_a_note(urdf, content):
     (urdf.parents[1] / "meshes" / "cube.stl").write_bytes(content)
-    _, notes = urdf_shapes(urdf, load(urdf))
+    _, notes, _ = urdf_shapes(urdf, load(urdf))
     assert any("cube.stl" in note for note in notes)
 
 

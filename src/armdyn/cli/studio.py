@@ -32,17 +32,17 @@ def studio(
     from armdyn.studio.server import address, is_local, start_server, stop_server
 
     subject = resolve(arm, base, tip)
-    server = start_server(host, port, title=f"armdyn studio: {subject.name}")
+    visuals = visuals_of(arm, subject, base, tip)
+    server = start_server(host, port)
     try:
-        page = Studio(server, subject, visuals_of(arm, subject, base, tip), is_local(host))
-        where = address(server, host)
-        print(f"The studio of '{subject.name}' is at {where} (Ctrl-C ends it)", flush=True)
-        if not is_local(host):
-            print(f"Everybody who can reach {host} can use it", flush=True)
-        if not no_browser:
-            typer.launch(where)
-        _wait()
-        page.close()
+        with Studio(server, subject, visuals, is_local(host)):
+            where = address(server, host)
+            print(f"The studio of '{subject.name}' is at {where} (Ctrl-C ends it)", flush=True)
+            if not is_local(host):
+                print(f"Everybody who can reach {host} can use it", flush=True)
+            if not no_browser:
+                typer.launch(where)
+            _wait()
     finally:
         stop_server(server)
 

@@ -34,13 +34,13 @@ class Studio:
     """The page of one arm on a running server."""
 
     def __init__(self, server: ViserServer, arm: Arm, visuals: Visuals | None = None, local: bool = True) -> None:
-        state = ArmState(arm)
+        state, self.visuals = ArmState(arm), visuals
         self.page = Page(server, state, Player(state), local)
         server.gui.configure_theme(brand_color=BRAND, show_logo=False, show_share_button=False)
         server.gui.main_panel.dock_right()
         server.gui.main_panel.set_width(RIGHT)
         self.scene = ArmScene(server, state, bodies(arm, visuals))
-        self._left(visuals)
+        self._left()
         self._right()
 
     def adopt(self, arm: Arm) -> None:
@@ -48,11 +48,17 @@ class Studio:
         self.page.state.adopt(arm)
         self.scene.show_inertia(arm)
 
+    def __enter__(self) -> Studio:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """End what runs in the background; the server is its owner's to stop."""
         self.page.close()
 
-    def _left(self, visuals: Visuals | None) -> None:
+    def _left(self) -> None:
         """What is true at this moment: tip, torques, time."""
         gui = self.page.gui
         panel = gui.add_panel()
@@ -64,7 +70,7 @@ class Studio:
                 self.torques = TorquePanel(self.page)
             with gui.add_folder("Play"):
                 self.player = PlayerPanel(self.page)
-            for note in [] if visuals is None else visuals.notes[:3]:
+            for note in [] if self.visuals is None else self.visuals.notes[:3]:
                 gui.add_html(note_html(note))
 
     def _right(self) -> None:
@@ -84,7 +90,7 @@ class Studio:
         with tabs.add_tab("Excite", "wave-sine"):
             self.excite = ExcitePanel(page)
         with tabs.add_tab("Export", "download"):
-            self.export = ExportPanel(page)
+            self.export = ExportPanel(page, None if self.visuals is None else self.visuals.source)
 
 
 def bodies(arm: Arm, visuals: Visuals | None) -> list[Shape | MeshShape]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from armdyn.studio.exports import Download, c_file, csv_file, urdf_file
@@ -12,10 +13,12 @@ from armdyn.studio.page import Page
 class ExportPanel:
     """The arm and what plays, to take away."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, source: Path | None = None) -> None:
         self.page = page
         state, player = page.state, page.player
-        self._button("Arm as URDF", "file-code", lambda: urdf_file(state.arm), "With identified parameters, if any")
+        self._button(
+            "Arm as URDF", "file-code", lambda: urdf_file(state.arm, source), "With identified parameters, if any"
+        )
         self._button("Dynamics as C99 (ZIP)", "cpu", lambda: c_file(state.arm), "With a self-test, no dependencies")
         self._button("Motion as CSV", "table", lambda: csv_file(player.motion), "What plays: t, q, qd, qdd, tau")
 

@@ -30,11 +30,11 @@ class Download(NamedTuple):
     data: bytes
 
 
-def urdf_file(arm: Arm) -> Download:
-    """The arm as URDF, with armdyn's own additions."""
+def urdf_file(arm: Arm, onto: Path | None = None) -> Download:
+    """The arm as URDF, with armdyn's own additions; what else the file `onto` holds (meshes, grippers) is kept."""
     with tempfile.TemporaryDirectory(prefix="armdyn-studio-") as folder:
         path = Path(folder) / f"{identifier(arm.name)}.urdf"
-        arm.save(path)
+        arm.save(path, onto=onto)
         return Download(path.name, path.read_bytes())
 
 

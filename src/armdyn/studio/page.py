@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from armdyn.errors import ArmdynError
@@ -64,7 +65,7 @@ class JobPanel:
 
     def __init__(self, page: Page, label: str, work: Callable[[Callable[[float, str], None]], None]) -> None:
         self.page, self._work = page, work
-        self.job = Job(self._progress, self._end, page.complain)
+        self.job = Job(self._progress, self._end, self._fail)
         page.jobs.append(self.job)
         gui = page.gui
         self.start_button = gui.add_button(label, color="blue", icon="player-play")
@@ -94,6 +95,10 @@ class JobPanel:
         self.bar.value = 100 * fraction
         self.say(text)
 
+    def _fail(self, text: str) -> None:
+        self.say(text)
+        self.page.complain(text)
+
     def _end(self) -> None:
         self._set_running(False)
 
@@ -107,6 +112,4 @@ class JobPanel:
 
 def note_html(text: str) -> str:
     """A small line of text, safe to show whatever is in it."""
-    from html import escape
-
     return f'<div style="font-size:12.5px;line-height:1.45;padding:.2em .8em;opacity:.85">{escape(text)}</div>'

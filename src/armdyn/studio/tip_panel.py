@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from armdyn.studio.jobs import sentence
@@ -52,12 +53,15 @@ class TipHandle:
         if not self.dragged:
             self.handle.position, self.handle.wxyz = handle_pose(self.page.state.tip)
 
-    def _on_drag(self, event: Any) -> None:
+    async def _on_drag(self, event: Any) -> None:
+        # Only on the event loop do start, update and end keep their order; the work itself would block it.
         self.dragged = event.phase != "end"
+        await asyncio.to_thread(self._answer, (event.target.position, event.target.wxyz))
+
+    def _answer(self, pose: tuple[Any, Any]) -> None:
         self.page.player.pause()
-        self._latest((event.target.position, event.target.wxyz))
-        if not self.dragged:
-            self.follow(self.page.state.moment)
+        self._latest(pose)
+        self.follow(self.page.state.moment)
 
     def _pull(self, pose: tuple[Any, Any]) -> None:
         state = self.page.state

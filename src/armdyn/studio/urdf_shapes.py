@@ -37,10 +37,11 @@ class MeshShape(NamedTuple):
 
 
 class Visuals(NamedTuple):
-    """What a URDF shows, and what of it could not be read, a sentence each."""
+    """What a URDF shows, what of it could not be read, a sentence each, and the file."""
 
     shapes: list[Shape | MeshShape]
     notes: list[str]
+    source: Path
 
 
 def urdf_shapes(path: str | os.PathLike[str], arm: Arm, base: str | None = None, tip: str | None = None) -> Visuals:
@@ -60,7 +61,7 @@ def urdf_shapes(path: str | os.PathLike[str], arm: Arm, base: str | None = None,
                     shapes.append(_shape(visual, i, T, colors, Path(path), where))
                 except ArmdynError as error:
                     notes.append(str(error))
-    return Visuals(shapes, notes)
+    return Visuals(shapes, notes, Path(path))
 
 
 def _bodies(tree: Tree, chain: Chain, arm: Arm) -> Iterator[tuple[str, NDArray]]:
@@ -83,10 +84,14 @@ def _materials(robot: Element) -> Iterator[tuple[str, tuple[int, int, int]]]:
 
 
 def _rgb(material: Element) -> tuple[int, int, int] | None:
+    """The colour of a material; None where it has none that can be read."""
     color = material.find("color")
     if color is None:
         return None
-    red, green, blue, _ = (round(255 * min(max(x, 0.0), 1.0)) for x in numbers(color, "rgba", 4, "material"))
+    try:
+        red, green, blue, _ = (round(255 * min(max(x, 0.0), 1.0)) for x in numbers(color, "rgba", 4, "material"))
+    except ArmdynError:
+        return None
     return red, green, blue
 
 
