@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from armdyn.cli.demo import make_scene
+from armdyn import arms
 from armdyn.cli.demo_picture import draw
+from armdyn.cli.demo_study import Study
 
 if __name__ == "__main__":
-    here = Path(__file__).parent
-    draw(make_scene(here), here / "demo.png", dpi=75)
+    draw(Study(arms.puma560()), Path(__file__).parent / "demo.png", dpi=75)

@@ -17,9 +17,13 @@ MEASURED, MODEL, BEFORE, DIFFERENCE = "#14375e", "#e07b00", "#b9c4cf", "#c0392b"
 
 def page(fit: Fit) -> str:
     """The page of a fit."""
-    name = fit.source.name
+    return document(f"armdyn: {fit.source.name}", *parts(fit))
+
+
+def parts(fit: Fit) -> list[str]:
+    """All parts of the page."""
     before = described(fit)
-    parts = [heading(f"Identification of {name}", 1), *_summary(fit), *_warnings(fit)]
+    parts = [heading(f"Identification of {fit.source.name}", 1), *_summary(fit), *_warnings(fit)]
     parts += [heading("Before and after"), _comparison(fit, before)]
     if fit.own is not None:
         parts += [heading("Measured and model torque, on the logs fitted to"), _torques(fit.own, before)]
@@ -33,8 +37,7 @@ def page(fit: Fit) -> str:
             parts += [heading(f"Residuals on the {title}"), _residuals(result)]
     if fit.checks:
         parts += [heading("The data"), *(part for check in fit.checks for part in check_page.parts(check))]
-    parts += [heading("How it was done"), listing(_method(fit))]
-    return document(f"armdyn: {name}", *parts)
+    return [*parts, heading("How it was done"), listing(_method(fit))]
 
 
 def described(fit: Fit) -> Validation | None:
