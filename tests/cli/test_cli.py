@@ -20,7 +20,7 @@ def cli(tmp_path):
 
     def call(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "armdyn", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=400, check=False)
         assert done.returncode == code, done.stderr + done.stdout
         return done
 
