@@ -159,10 +159,9 @@ def test_work_that_fails_says_why_and_leaves_the_buttons_ready(server, arm):
 
 def test_files_go_to_the_one_who_asked(studio):
     sent = []
-    for handle in studio.page.server.gui._gui_input_handle_from_uuid.values():
-        if getattr(handle, "label", "") == "Arm as URDF":
-            act(handle, send_file_download=lambda name, data, save_immediately: sent.append(name))
-    assert sent == ["planar2.urdf"]
+    for button in (studio.export.urdf, studio.export.c):
+        act(button, send_file_download=lambda name, data, save_immediately: sent.append(name))
+    assert sent == ["planar2.urdf", "planar2_c.zip"]
 
 
 def test_an_arm_without_inertia_has_a_page_too(server, arm):

@@ -73,8 +73,8 @@ class ComparePanel:
         self.estimate: Estimate | None = None
         self._drawn = -1.0
         gui = page.gui
-        self.payload = gui.add_slider("Unknown load [kg]", 0.0, 10.0, 0.1, 2.5)
-        self.friction = gui.add_slider("True friction / model's", 0.5, 2.0, 0.05, 1.25)
+        self.payload = gui.add_slider("Unknown load [kg]", 0.0, 10.0, 0.1, 2.5, hint="At the tip")
+        self.friction = gui.add_slider("Friction factor", 0.5, 2.0, 0.05, 1.25, hint="True friction over the model's")
         self.duration = gui.add_slider("Duration [s]", 2.0, 20.0, 1.0, 8.0)
         self.which = gui.add_dropdown("Controllers", ("three", "all"), initial_value="three")
         self.job = JobPanel(page, "Compare controllers", self._run)

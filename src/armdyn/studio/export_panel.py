@@ -16,13 +16,14 @@ class ExportPanel:
     def __init__(self, page: Page, source: Path | None = None) -> None:
         self.page = page
         state, player = page.state, page.player
-        self._button(
-            "Arm as URDF", "file-code", lambda: urdf_file(state.arm, source), "With identified parameters, if any"
-        )
-        self._button("Dynamics as C99 (ZIP)", "cpu", lambda: c_file(state.arm), "With a self-test, no dependencies")
-        self._button("Motion as CSV", "table", lambda: csv_file(player.motion), "What plays: t, q, qd, qdd, tau")
+        identified = "With identified parameters, if any"
+        tested = "With a self-test, without dependencies"
+        played = "What plays: t, q, qd, qdd, tau"
+        self.urdf = self._button("Arm as URDF", "file-code", identified, lambda: urdf_file(state.arm, source))
+        self.c = self._button("Dynamics as C99 (ZIP)", "cpu", tested, lambda: c_file(state.arm))
+        self.csv = self._button("Motion as CSV", "table", played, lambda: csv_file(player.motion))
 
-    def _button(self, label: str, icon: str, make: Callable[[], Download], hint: str) -> None:
+    def _button(self, label: str, icon: str, hint: str, make: Callable[[], Download]) -> Any:
         button = self.page.gui.add_button(label, icon=icon, hint=hint)
 
         def send(event: Any) -> None:
@@ -30,3 +31,4 @@ class ExportPanel:
             event.client.send_file_download(file.name, file.data, save_immediately=True)
 
         button.on_click(self.page.asked(send))
+        return button

@@ -57,7 +57,7 @@ class ArmScene:
         for body in ellipsoids(arm):
             place = f"/arm/link{body.link}"
             _, wxyz = handle_pose(np.block([[body.R, np.zeros((3, 1))], [np.zeros((1, 3)), np.ones((1, 1))]]))
-            pose: dict[str, Any] = {"position": body.com, "wxyz": wxyz}
+            pose: dict[str, Any] = {"position": body.com, "wxyz": wxyz, "cast_shadow": False}
             if body.radii.any():
                 scale = (float(body.radii[0]), float(body.radii[1]), float(body.radii[2]))
                 node = self.scene.add_icosphere(
