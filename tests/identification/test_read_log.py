@@ -156,6 +156,21 @@ def test_motor_side(tmp_path, arm, data):
     np.testing.assert_allclose(log.tau, tau, atol=1e-12)
 
 
+@pytest.mark.parametrize(("names", "zero"), [("temp1_C,temp2_C", 0.0), ("temperature_1,temperature_2", 273.15)])
+def test_temperatures(tmp_path, arm, data, names, zero):
+    t, q, _, tau = data
+    warm = np.stack([30 + t, 40 - t], axis=1)
+    path = write(tmp_path / "a.csv", (t, q, warm + zero, tau), f"t,q1,q2,{names},tau1,tau2")
+    np.testing.assert_allclose(armdyn.read_log(path, arm).temperature, warm - 25, atol=1e-9)
+    np.testing.assert_allclose(armdyn.read_log(path, arm, reference_temperature=30).temperature, warm - 30, atol=1e-9)
+    assert armdyn.read_log(write(tmp_path / "b.csv", data), arm).temperature is None
+
+
+def test_commanded_values_are_not_measured_ones(tmp_path, arm, data):
+    with pytest.raises(ReadError, match="no columns of joint positions"):
+        armdyn.read_log(write(tmp_path / "a.csv", data, "t,q1_c,q2_c,qd1,qd2,tau1,tau2"), arm)
+
+
 class TestRepairs:
     def test_jitter_repeats_and_gaps(self, tmp_path, arm, data):
         t, q, qd, tau = (x.copy() for x in data)

@@ -21,6 +21,7 @@ ROLES = {
            "jointvel", "qdmeas", "dqmeas", "actualqd", "dqmot"),
     "tau": ("tau", "torque", "torques", "effort", "efforts", "trq", "jointtorque", "jointtorques", "jointeffort",
             "taumeas", "taujmeas", "measuredtorque", "force", "forces"),
+    "temperature": ("temperature", "temperatures", "temp", "temps", "jointtemperature", "motortemperature"),
     "current": ("i", "current", "currents", "cur", "motorcurrent", "motorcurrents", "actualcurrent"),
 }  # fmt: skip
 ROLE_OF = {name: role for role, names in ROLES.items() for name in names}
@@ -34,6 +35,9 @@ UNITS = {
 
 # Words about where a value comes from, in names such as /joint_states/elbow/position or field.effort0.
 ORIGINS = ("states", "state", "jointstates", "field", "msg", "data", "robot", "sensor", "feedback")
+
+
+DEGREES = ("c", "k", "degc", "celsius", "kelvin")  # units of temperatures; elsewhere c is "commanded"
 
 
 class Column(NamedTuple):
@@ -52,6 +56,7 @@ class Assigned(NamedTuple):
     q: NDArray
     qd: NDArray | None
     tau: NDArray
+    temperature: NDArray | None
     notes: list[str]
 
 
@@ -71,6 +76,8 @@ def understand(name: str, joints: tuple[str, ...]) -> Column | None:
     words = [word for word in re.split(r"[^a-z0-9]+", text) if word]
     if not unit and len(words) > 1 and words[-1] in UNITS:
         unit = words.pop()
+    if len(words) > 1 and words[-1] in DEGREES and "temp" in text:
+        words.pop()
     return _role(words, joint, unit)
 
 
@@ -103,7 +110,7 @@ def assign(
     notes: list[str] = []
     t = _time(table, known, where, (names or {}).get("t"))
     found = {}
-    for role in ("q", "qd", "tau", "current"):
+    for role in ("q", "qd", "tau", "current", "temperature"):
         chosen = (names or {}).get(role) or _of_role(role, known, table, arm, where)
         if chosen is None:
             continue
@@ -122,7 +129,7 @@ def assign(
                 f"{where}: no columns of joint {'positions' if role == 'q' else 'torques'} for the {arm.n} joints; "
                 f"expected names like {role}1 .. {role}{arm.n}, got {seen}"
             )
-    return Assigned(t, found["q"], found.get("qd"), found["tau"], notes)
+    return Assigned(t, found["q"], found.get("qd"), found["tau"], found.get("temperature"), notes)
 
 
 def _time(

@@ -18,6 +18,7 @@ from armdyn.identification.log import FEWEST, Log
 from armdyn.identification.read_csv import read_csv
 from armdyn.model.arm import Arm
 
+KELVIN, COLDEST_KELVIN = 273.15, 200.0  # no joint has 200 °C, or 200 K
 Table = dict[str, NDArray]
 
 
@@ -31,6 +32,7 @@ def read_log(
     drive_gain: ArrayLike | None = None,
     coupling: ArrayLike | None = None,
     offset: ArrayLike | None = None,
+    reference_temperature: float = 25.0,
     topic: str | None = None,
 ) -> Log:
     """Measured motion and torques of an arm from a file.
@@ -59,6 +61,8 @@ def read_log(
         For coupled drives: turns of the gears' outputs are `coupling @ q`; default the arm's.
     offset : array_like, shape (n,), optional
         Added to the positions, after all else [rad or m].
+    reference_temperature : float
+        At which the arm's friction holds [°C]; logged temperatures (°C, or kelvin from 200 on) are taken above it.
     topic : str, optional
         Of a bag with several JointState topics, which.
 
@@ -87,7 +91,16 @@ def read_log(
     q, qd, tau = _joint_side(arm, q, qd, tau, gear_ratio, drive_gain, coupling)
     if offset is not None:
         q = q + _vector(offset, arm.n, "offset")
-    return Log(fixed.t, q, tau, qd, Path(path).name, (*found.notes, *repaired, *fixed.notes))
+    notes = (*found.notes, *repaired, *fixed.notes)
+    return Log(fixed.t, q, tau, qd, Path(path).name, notes, _warmth(found.temperature, k, reference_temperature))
+
+
+def _warmth(temperature: NDArray | None, keep: NDArray, reference: float) -> NDArray | None:
+    """Temperatures above the reference; None where there are none, or only some."""
+    if temperature is None or not np.isfinite(temperature[keep]).all():
+        return None
+    zero = KELVIN if np.median(temperature[keep]) > COLDEST_KELVIN else 0.0
+    return temperature[keep] - zero - reference
 
 
 def _vector(values: ArrayLike, n: int, what: str) -> NDArray:
