@@ -7,7 +7,18 @@ import pytest
 
 from armdyn.reproduce.cases import reproduce
 from armdyn.reproduce.lu_meng import planar_regressor
-from armdyn.reproduce.lu_meng_study import CRAIG, MODIFIED, TIMES, _longest, law, operations, run, settling
+from armdyn.reproduce.lu_meng_study import (
+    CRAIG,
+    MODIFIED,
+    TIMES,
+    Condition,
+    _longest,
+    gain_map,
+    law,
+    operations,
+    run,
+    settling,
+)
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +71,18 @@ def test_times_of_figures_4_and_5(name):
 
 def test_longest_run():
     assert [_longest(np.array(row, bool)) for row in ([0, 0], [1, 1, 0, 1], [0, 1], [1])] == [0, 2, 1, 1]
+
+
+def test_noise_costs_craigs_law_more():
+    """It differentiates velocities; the modified law does not."""
+    lam, gamma = np.geomspace(20, 60, 4), np.geomspace(1e-3, 1, 4)
+    share = {
+        (name, noise): gain_map(name, Condition(noise=noise), lam, gamma).share
+        for name in (MODIFIED, CRAIG)
+        for noise in (0.0, 0.2)
+    }
+    assert share[MODIFIED, 0.2] >= share[MODIFIED, 0.0] - 0.15
+    assert share[CRAIG, 0.2] < share[CRAIG, 0.0] - 0.15
 
 
 @pytest.mark.slow

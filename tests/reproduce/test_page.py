@@ -71,3 +71,16 @@ def test_the_command_fails_when_a_statement_does(tmp_path, monkeypatch):
     done = CliRunner().invoke(app, ["reproduce", "lu-meng-1993", "--out", str(tmp_path)])
     assert done.exit_code == 1
     assert FAILS in done.output
+
+
+def test_ctrl_c_keeps_what_is_complete(tmp_path, monkeypatch):
+    def interrupted(name, quick, tell):
+        if name != "eindhoven-1987":
+            raise KeyboardInterrupt
+        return made()
+
+    monkeypatch.setattr("armdyn.reproduce.cases.reproduce", interrupted)
+    done = CliRunner().invoke(app, ["reproduce", "all", "--out", str(tmp_path)])
+    assert done.exit_code == 130
+    assert "interrupted in lu-meng-1993" in done.output
+    assert (tmp_path / "made.html").exists()

@@ -43,8 +43,13 @@ def reproduce(
     found: list[Case] = []
     files: list[str] = []
     for each in CASES if name == "all" else (name,):
-        with _steps(console, each) as tell:
-            case = run(each, quick, tell)
+        try:
+            with _steps(console, each) as tell:
+                case = run(each, quick, tell)
+        except KeyboardInterrupt:
+            done = ", ".join(case.name for case in found) or "nothing"
+            typer.echo(f"armdyn: interrupted in {each}; complete in {out}: {done}", err=True)
+            raise typer.Exit(130) from None
         found.append(case)
         files += map(str, write(case, out))
         if not json:

@@ -21,6 +21,7 @@ from armdyn.errors import ArmdynWarning
 from armdyn.model.arm import Arm
 from armdyn.model.library.lu_meng import lu_meng4
 from armdyn.simulation.result import SimulationResult
+from armdyn.simulation.sensors import Sensors
 from armdyn.simulation.simulate import simulate
 from armdyn.trace.counts import Counts
 from armdyn.trajectory.protocol import JointMotion
@@ -69,14 +70,31 @@ def law(name: str, lam: ArrayLike = LAMBDA, gamma: ArrayLike | None = None) -> A
     return Craig(unknowns(), rows**2, 2 * rows, rows, gains[..., None], **BOX)
 
 
-def run(law: Adaptive, omega: float = np.pi, off: float = OFF, every: int = 1) -> SimulationResult:
-    """The arm with its load from a start that is off by a part of every joint's position."""
-    reference = Swing(omega)
-    start = (1 + off) * reference(0.0).q
+class Condition(NamedTuple):
+    """What the paper does not tell of its runs."""
+
+    omega: float = np.pi
+    off: float = OFF  # part of every joint's position by which the start is off
+    noise: float = 0.0  # standard deviation of measured velocities [rad/s]
+
+    def __str__(self) -> str:
+        turns = f"{self.omega / np.pi:g}$\\pi$".removeprefix("1")
+        noise = f", noise {self.noise:g} rad/s" if self.noise else ""
+        return f"$\\omega$ = {turns}, start {self.off:+.0%}{noise}"
+
+
+USUAL = Condition()
+
+
+def run(law: Adaptive, condition: Condition = USUAL, every: int = 1) -> SimulationResult:
+    """The arm with its load."""
+    reference = Swing(condition.omega)
+    start = (1 + condition.off) * reference(0.0).q
+    sensors = Sensors(qd_noise=condition.noise) if condition.noise else None
     arm: Arm = lu_meng4().with_payload(LOAD)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ArmdynWarning)  # runs that diverge are counted, not announced
-        return simulate(arm, law, reference, rate=RATE, q0=start, check=False, every=every)
+        return simulate(arm, law, reference, rate=RATE, q0=start, check=False, every=every, sensors=sensors)
 
 
 def settling(result: SimulationResult) -> NDArray:
@@ -99,8 +117,7 @@ class Map(NamedTuple):
     """Settling times over the gains, under one condition."""
 
     law: str
-    omega: float
-    off: float
+    condition: Condition
     lam: NDArray  # (L,)
     gamma: NDArray  # (G,)
     times: NDArray  # (L, G) [s]
@@ -134,13 +151,13 @@ def _longest(row: NDArray) -> int:
     return int((edges[1::2] - edges[::2]).max(initial=0))
 
 
-def gain_map(name: str, omega: float, off: float, lam: NDArray, gamma: NDArray) -> Map:
+def gain_map(name: str, condition: Condition, lam: NDArray, gamma: NDArray) -> Map:
     """All combinations of gains in one batch of native rollouts."""
     L, G = (grid.ravel() for grid in np.meshgrid(lam, gamma, indexing="ij"))
-    result = run(law(name, L, G), omega, off, every=4)
+    result = run(law(name, L, G), condition, every=4)
     shape = (len(lam), len(gamma))
     return Map(
-        name, omega, off, lam, gamma, settling(result).reshape(shape), result.states["phi"][:, -1, 0].reshape(shape)
+        name, condition, lam, gamma, settling(result).reshape(shape), result.states["phi"][:, -1, 0].reshape(shape)
     )
 
 
