@@ -1,10 +1,11 @@
-"""What control costs: exported C a step, gain tables, closed loops. Run: python benchmarks/control.py
+"""What control costs: exported C a step, gain tables. Run: python benchmarks/control.py
 
-Needs a C compiler for the first table.
+Needs a C compiler for the first table. `ARMDYN_BENCHMARK=small` takes two laws and short tables, to see that it runs.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 import time
@@ -18,7 +19,9 @@ import armdyn
 from armdyn.control.protocol import Law
 
 RATE = 1000.0
-BATCHES, CALLS = 40, 20_000
+SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"
+BATCHES, CALLS = (5, 1000) if SMALL else (40, 20_000)
+SAMPLES = 50 if SMALL else 2000
 
 TIMER = """
 #define _POSIX_C_SOURCE 199309L
@@ -70,14 +73,24 @@ def laws(arm: armdyn.Arm) -> dict[str, Law]:
     mass = armdyn.adapt(armdyn.unknown_mass(arm, (0, 0, 0)))
     everything = armdyn.adapt(armdyn.base_parameters(arm), ("viscous", "coulomb"))
     computed = armdyn.ComputedTorque.from_bandwidth(arm, 3.0)
-    return {
-        "PD + gravity": armdyn.GravityPD(arm, 100.0, 10.0),
+    learning = armdyn.adapt(armdyn.unknown_mass(arm, (0, 0, 0)), ("viscous", "coulomb"))
+    few: dict[str, Law] = {
         "computed torque": computed,
-        "computed torque, disturbance observer": armdyn.DisturbanceObserver(computed, 5.0),
         "Slotine-Li, mass of the load": armdyn.SlotineLi(mass, 10.0, 10.0, 1.0),
+    }
+    if SMALL:
+        return few
+    return few | {
+        "PD + gravity": armdyn.GravityPD(arm, 100.0, 10.0),
+        "computed torque, disturbance observer": armdyn.DisturbanceObserver(computed, 5.0),
         "Slotine-Li, load (10 numbers)": armdyn.SlotineLi(payload, 10.0, 10.0, 1.0),
         "Slotine-Li, all base parameters, friction": armdyn.SlotineLi(everything, 10.0, 10.0, 1.0),
         "Craig, load (10 numbers)": armdyn.Craig(payload, 100.0, 20.0, 10.0, 1.0),
+        "natural Slotine-Li, load (10 numbers)": armdyn.NaturalSlotineLi(payload, 10.0, 10.0, 1.0),
+        "projected Slotine-Li, load (10 numbers)": armdyn.ProjectedSlotineLi(payload, 10.0, 10.0, 1.0),
+        "composite Slotine-Li, load (10 numbers)": armdyn.CompositeSlotineLi(payload, 10.0, 10.0, 1.0),
+        "concurrent Slotine-Li, mass and friction": armdyn.ConcurrentSlotineLi(learning, 10.0, 10.0, 1.0),
+        "operational space": armdyn.OperationalSpace.from_bandwidth(arm, 3.0),
     }
 
 
@@ -98,9 +111,9 @@ def main() -> None:
     for name, law in laws(arm).items():
         ns, operations = c_step(law)
         print(f"  {name:44s}{ns / 1000:8.2f} us{operations:8d} operations")
-    motion = np.random.default_rng(0).normal(size=(3, 2000, 6))
+    motion = np.random.default_rng(0).normal(size=(3, SAMPLES, 6))
     lqr = armdyn.TrajectoryLQR(arm, [0.02] * 6 + [0.5] * 6, [50.0] * 6, 250.0)
-    print("Gain tables of 2000 samples (PUMA 560)")
+    print(f"Gain tables of {SAMPLES} samples (PUMA 560)")
     for design in ("finite", "discrete", "continuous"):
         law = armdyn.TrajectoryLQR(arm, lqr.Q, lqr.R, 250.0, design)
         print(f"  {design:44s}{seconds(lambda law=law: law.gains(*motion), 2) * 1e3:8.0f} ms")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_examples_of_the_page() -> None:
@@ -11,3 +14,13 @@ def test_examples_of_the_page() -> None:
     result = doctest.testfile(str(page), module_relative=False)
     assert result.attempted > 8
     assert result.failed == 0
+
+
+def test_tables_are_in_step() -> None:
+    """Some rows of every table, computed anew by the script that writes them."""
+    place = importlib.util.spec_from_file_location("control_tables", ROOT / "benchmarks" / "control_tables.py")
+    assert place is not None
+    assert place.loader is not None
+    tables = importlib.util.module_from_spec(place)
+    place.loader.exec_module(tables)
+    assert tables.in_step() == []

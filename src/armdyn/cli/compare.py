@@ -14,6 +14,9 @@ FrictionFactor = Annotated[float, typer.Option("--friction", help="True friction
 Rate = Annotated[float, typer.Option(help="Of the controllers [Hz].")]
 Bandwidth = Annotated[float, typer.Option(help="Of every joint [Hz].")]
 Duration = Annotated[float, typer.Option(help="Of the run [s].")]
+Controllers = Annotated[
+    list[str] | None, typer.Option("--controller", "-c", help="Only this one, by name; may be given several times.")
+]
 Picture = Annotated[Path | None, typer.Option("--figure", "-f", help="Draw into this file (.png, .svg, .pdf).")]
 
 
@@ -24,6 +27,7 @@ def compare(
     rate: Rate = 1000.0,
     bandwidth: Bandwidth = 3.0,
     duration: Duration = 12.0,
+    controller: Controllers = None,
     figure: Picture = None,
     base: Base = None,
     tip: Tip = None,
@@ -35,8 +39,9 @@ def compare(
     from armdyn.simulation.mismatch_study import mismatch_study
 
     comparison = mismatch_study(
-        resolve(arm, base, tip), payload=payload, friction=friction, rate=rate, bandwidth=bandwidth, duration=duration
-    )
+        resolve(arm, base, tip), payload=payload, friction=friction, rate=rate, bandwidth=bandwidth, duration=duration,
+        controllers=controller or None,
+    )  # fmt: skip
     path = comparison.figure(figure) if figure is not None else None
     if json:
         print_json({"about": comparison.about, "controllers": [row._asdict() for row in comparison.rows]})
