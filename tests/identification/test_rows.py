@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pytest
 
 import armdyn
 from armdyn.identification import rows as module
 from armdyn.identification.rows import Filters, make_rows
-from armdyn.identification.terms import LOAD
+from armdyn.identification.terms import LOAD, ROTOR
 
 
 def test_a_log_in_pieces_gives_the_same_model(two, make_log, monkeypatch):
@@ -60,3 +61,25 @@ def test_loads_are_filled_in(two, make_log):
     assert not before.Y[:, :, at].any()
     assert np.abs(after.Y[:, :, at]).max() > 1.0
     np.testing.assert_array_equal(np.delete(after.Y, at, axis=2), np.delete(before.Y, at, axis=2))
+
+
+@pytest.mark.parametrize("rotors", [False, True])
+def test_the_filtered_form_has_the_same_rows(rotors, make_log):
+    arm = armdyn.arms.puma3()
+    log = make_log(arm, noise=0.0, encoder=0.0, rate=500.0)
+    base = armdyn.base_parameters(arm)
+    plain, filtered = (
+        next(iter(make_rows(base, [log], Filters(5.0, 25.0, "butterworth", form)))) for form in ("torque", "filtered")
+    )
+    columns = slice(0, base.count) if not rotors else base.count + ROTOR
+    a, b = plain.Y[..., columns], filtered.Y[..., columns]
+    # The taps are cut off at 1 %, and differences at 500 Hz are not derivatives.
+    assert np.linalg.norm(a - b) < 5e-3 * np.linalg.norm(a)
+
+
+def test_identify_in_filtered_form(two, make_log):
+    log = make_log(two, noise=0.02)
+    fit, plain = armdyn.identify(two, log, form="filtered"), armdyn.identify(two, log)
+    assert np.all(np.abs(fit.base.theta - plain.base.theta) < 3 * plain.base.std)
+    with pytest.raises(armdyn.ArmdynError, match="form one of torque, got 'filtered'"):
+        armdyn.identify(two, log, terms="gravity", form="filtered")

@@ -41,3 +41,10 @@ def decimator(taps: NDArray, step: int, count: int) -> Decimator:
     for i in range(group):
         matrix[i, i * step : i * step + len(taps)] = taps
     return Decimator(matrix, step, count)
+
+
+def slope(taps: NDArray, dt: float) -> NDArray:
+    """Taps that low-pass and differentiate at once: exact for constants and straight lines."""
+    padded = np.pad(taps, 1)
+    rate = (padded[:-2] - padded[2:]) / (2 * dt)
+    return rate / (rate @ (dt * np.arange(len(taps))))

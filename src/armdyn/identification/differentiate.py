@@ -106,11 +106,13 @@ def _sections(corner: float) -> NDArray:
 
 
 def impulse(dt: float, cutoff: float) -> NDArray:
-    """The response of `lowpass` to a unit impulse, as long as it matters; symmetric, sum 1."""
+    """The response of `lowpass` to a unit impulse, as long as it matters; symmetric, sum 1, fading to zero."""
     half = max(2, int(np.ceil(2.0 / (cutoff * dt))))
     unit = np.zeros(4 * half + 1)
     unit[2 * half] = 1.0
     taps = lowpass(unit[:, None], dt, cutoff)[half : 3 * half + 1, 0]
+    # A sudden end would spoil the slope of what passes.
+    taps *= np.minimum(1.0, 1 - np.cos(np.pi * np.minimum(np.arange(2 * half + 1), np.arange(2 * half, -1, -1)) / half))
     return taps / taps.sum()
 
 

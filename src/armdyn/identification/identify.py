@@ -24,7 +24,7 @@ from armdyn.identification.log import Log
 from armdyn.identification.poses import Poses, held_poses
 from armdyn.identification.prior import Prior
 from armdyn.identification.read_log import read_log
-from armdyn.identification.rows import Filters, Rows, choose_band, make_rows, pieces
+from armdyn.identification.rows import FORMS, Filters, Rows, choose_band, make_rows, pieces
 from armdyn.identification.spread import Spread, spread
 from armdyn.identification.structure import FRICTION, STRENGTHS, Choice, choose, starting_terms
 from armdyn.identification.terms import ALWAYS, TERMS, Term, with_terms
@@ -53,6 +53,7 @@ def identify(
     band: float | None = None,
     cutoff: float | None = None,
     method: str = "butterworth",
+    form: str = "torque",
     validation: Log | str | os.PathLike[str] | None = None,
     progress: Callable[[float, str], None] | None = None,
 ) -> Fit:
@@ -86,6 +87,8 @@ def identify(
         Corner of the low-pass on positions [Hz]; default by cross-validation.
     method : {"butterworth", "kalman", "savgol"}
         How positions are differentiated.
+    form : {"torque", "filtered"}
+        Whether the regressor has accelerations, or momenta are low-passed and differentiated at once.
     validation : Log or path, optional
         A log that is not fitted to, for `fit.other` and the report.
     progress : callable, optional
@@ -101,7 +104,7 @@ def identify(
     DataError
         If the logs cannot support a model: no motion, dead sensors, reversed signs, mixed units, another arm.
     """
-    _check_options(terms, friction, method)
+    _check_options(terms, friction, method, form)
     tell = progress or _silent
     tell(0.0, "reading logs")
     given = _logs(arm, logs)
@@ -114,7 +117,7 @@ def identify(
         _warn_of_haste(arm, checks)
     base = base_parameters(arm, terms=terms)
     tell(0.2, "filtering and differentiating")
-    rows = make_rows(base, given, Filters(band, cutoff, method))
+    rows = make_rows(base, given, Filters(band, cutoff, method, form))
     believed = Prior.of(arm)
     optional = _optional(arm, terms, friction, springs)
     other = None if validation is None else _logs(arm, validation)[0]
@@ -191,11 +194,12 @@ class _Work(NamedTuple):
         return self.used[self.used >= self.base.count] - self.base.count
 
 
-def _check_options(terms: str, friction: str, method: str) -> None:
+def _check_options(terms: str, friction: str, method: str, form: str) -> None:
     for name, value, allowed in (
         ("terms", terms, ("full", "gravity")),
         ("friction", friction, ("auto", "simple")),
         ("method", method, METHODS),
+        ("form", form, FORMS if terms == "full" else FORMS[:1]),
     ):
         if value not in allowed:
             raise ArmdynError(f"identify: expected {name} one of {', '.join(allowed)}, got {value!r}")

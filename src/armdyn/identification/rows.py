@@ -18,16 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.base_parameters import BaseParameters
+from armdyn.dynamics.filtered_regressor import filter_terms
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.errors import ArmdynError
-from armdyn.identification.decimate import Decimator, decimator
+from armdyn.identification.decimate import Decimator, decimator, slope
 from armdyn.identification.differentiate import Motion, best_cutoff, differentiate, impulse
 from armdyn.identification.log import Log, Stretch
-from armdyn.identification.terms import LOAD, TERMS, Reach, load_column, term_columns
+from armdyn.identification.terms import LOAD, ROTOR, TERMS, Reach, load_column, term_columns
 from armdyn.spatial import inertia as inertial
 
 # Samples kept a period of the low-pass's corner: twice Nyquist's rate of what passes it.
 OVERSAMPLING = 4
+FORMS = ("torque", "filtered")
 CHUNK = 20_000  # samples whose regressors are held at once
 PIECE = 100_000  # samples of a log that are smoothed at once
 HELD = 20_000_000  # numbers in rows that are kept, not made anew
@@ -39,6 +41,7 @@ class Filters(NamedTuple):
     band: float  # corner of the low-pass on both sides of the equations [Hz]
     cutoff: float | None  # corner of the low-pass on positions [Hz]; None: by cross-validation
     method: str
+    form: str = "torque"  # "filtered": momenta are low-passed and differentiated at once; no accelerations are made
 
 
 class Part(NamedTuple):
@@ -118,7 +121,12 @@ class Rows:
             k = slice(some[0] * step, some[-1] * step + len(taps))
             part = Motion(motion.q[k], motion.qd[k], motion.qdd[k], motion.cutoff)
             low = decimator(taps, step, len(some))
-            Y = _columns(self.base, part, None if s.temperature is None else s.temperature[k], self.reach, low)
+            warmth = None if s.temperature is None else s.temperature[k]
+            Y = _joint_columns(self.base, part, self.reach, warmth, low)
+            if self.filters.form == "filtered":
+                _fill_filtered(self.base, part, low, decimator(slope(taps, s.dt), step, len(some)), Y)
+            else:
+                _fill(self.base, part, low, Y)
             if self.theta is not None:
                 Y[:, :, self.base.count + LOAD] = (low @ self._load(part)).T
             Ys.append(Y)
@@ -200,15 +208,32 @@ def _grid(s: Stretch, band: float) -> tuple[NDArray, int, int]:
     return taps, step, max(0, (len(s.t) - len(taps)) // step + 1)
 
 
-def _columns(base: BaseParameters, part: Motion, warmth: NDArray | None, reach: Reach, low: Decimator) -> NDArray:
-    arm = base.source
-    Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
-    joint = term_columns(arm, part, reach, warmth)
-    rows = np.zeros((arm.n, low.count, base.count + len(TERMS)))
-    kept = np.array(base.kept)
-    for i in range(arm.n):
-        # Joint i does not feel the links before it.
-        felt = np.flatnonzero(kept >= inertial.SIZE * i)
-        rows[i][:, felt] = low @ Y[:, i, felt]
+def _joint_columns(base: BaseParameters, part: Motion, reach: Reach, warmth: NDArray | None, low: Decimator) -> NDArray:
+    """Rows (n, N, columns) in which the base columns are still zero."""
+    n = base.source.n
+    rows, joint = np.zeros((n, low.count, base.count + len(TERMS))), term_columns(base.source, part, reach, warmth)
+    for i in range(n):
         rows[i][:, base.count :] = low @ joint[:, i]
     return rows
+
+
+def _fill(base: BaseParameters, part: Motion, low: Decimator, rows: NDArray) -> None:
+    """Base columns of the rows (n, N, columns)."""
+    Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
+    for i, felt in enumerate(_felt(base)):
+        rows[i][:, felt] = low @ Y[:, i, felt]
+
+
+def _fill_filtered(base: BaseParameters, part: Motion, low: Decimator, rate: Decimator, rows: NDArray) -> None:
+    """Base columns from tau = d/dt(P theta) - D theta, and those of rotors, without accelerations."""
+    P, D = filter_terms(base.source, part.q, part.qd)
+    kept = np.array(base.kept)
+    for i, felt in enumerate(_felt(base)):
+        rows[i][:, felt] = rate @ P[:, i, kept[felt]] - low @ D[:, i, kept[felt]]
+    rows[:, :, base.count + ROTOR] = (rate @ part.qd).T
+
+
+def _felt(base: BaseParameters) -> list[NDArray]:
+    """Positions of the base columns that are not zero for each joint: it does not feel the links before it."""
+    kept = np.array(base.kept)
+    return [np.flatnonzero(kept >= inertial.SIZE * i) for i in range(base.source.n)]

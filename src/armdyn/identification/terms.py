@@ -47,7 +47,7 @@ OPTIONAL = (
     Term("spring", "Ks", True),
 )
 TERMS = (*ALWAYS, *OPTIONAL)
-COULOMB, LOAD = ([term.kind for term in TERMS].index(kind) for kind in ("coulomb", "load"))
+COULOMB, LOAD, ROTOR = ([term.kind for term in TERMS].index(kind) for kind in ("coulomb", "load", "rotor"))
 
 
 class Reach(NamedTuple):
