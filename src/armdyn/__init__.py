@@ -141,6 +141,8 @@ _HOMES = {
     "armdyn.simulation.sensors": ("Sensors",),
     "armdyn.simulation.simulate": ("simulate",),
     "armdyn.spatial.inertia": ("Inertia",),
+    "armdyn.study.run": ("run_study",),
+    "armdyn.study.spec": ("read_study",),
     "armdyn.trace.c_code": ("c_code",),
     "armdyn.trace.latex": ("latex",),
     "armdyn.trace.numeric": ("kernel",),

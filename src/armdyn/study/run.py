@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -23,6 +24,9 @@ AHEAD = 2
 # Workers that may die in a row without any part finished: by then it is the study that kills them.
 MOST_LOSSES = 3
 CONNECT_SECONDS = 20
+# Options of glibc's mallopt, and what they are set to in workers: the largest that are useful or allowed.
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+KEPT_BYTES, MMAP_BYTES = 2**28, 2**25
 
 Done = tuple[int, Columns]
 
@@ -137,6 +141,7 @@ def _pool_parts(study: Study, numbers: list[int], workers: int) -> Iterator[Done
         while True:
             queue |= {pool.submit(_work, number) for number in islice(waiting, AHEAD * workers - len(queue))}
             if not queue:
+                pool.shutdown()
                 return
             ready, queue = wait(queue, return_when=FIRST_COMPLETED)
             for future in ready:
@@ -157,6 +162,7 @@ def _begin_worker(study: Study) -> None:
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(1)
+    _keep_memory()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _worker_study[:] = [study]
     parent = multiprocessing.parent_process()
@@ -172,6 +178,23 @@ def _begin_worker(study: Study) -> None:
 def _work(number: int) -> Done:
     study = _worker_study[0]
     return number, study.compute(study.parts[number])
+
+
+@cache
+def _keep_memory() -> None:
+    """Let a worker keep freed memory for the next part instead of returning it to the system.
+
+    Asking for it anew costs a sixth of a part's time, and two thirds under Dask, whose nannies have the C library
+    return everything at once. Elsewhere than on glibc nothing happens.
+    """
+    import ctypes
+
+    try:
+        tune = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):
+        return
+    tune(M_TRIM_THRESHOLD, KEPT_BYTES)
+    tune(M_MMAP_THRESHOLD, MMAP_BYTES)
 
 
 # -- a Dask cluster -----------------------------------------------------------------------------------------------
@@ -208,6 +231,7 @@ def _on_dask(study: Study, numbers: Iterable[int], address: str) -> Iterator[Don
 def _work_on_dask(study: Study, number: int, version: str) -> Done:
     if version != __version__:
         raise StudyError(f"--dask: a worker has armdyn {__version__}, this program {version}; expected the same")
+    _keep_memory()
     return number, study.compute(study.parts[number])
 
 
