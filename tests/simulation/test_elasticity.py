@@ -104,7 +104,7 @@ def test_python_loop_kernel_and_batch_agree(elastic_arm, swing, encoders):
     arm = elastic_arm.with_joints(
         dataclasses.replace(joint, friction=Friction(coulomb=0.5, viscous=0.1)) for joint in elastic_arm.joints
     )
-    springs = Elasticity([np.inf, 500.0], 1.0, [0.0, 2e-3], encoders)
+    springs = Elasticity([np.inf, 500.0], 1.0, [0.0, 2e-3], encoders, friction=encoders)
     plant = Plant(arm, elasticity=springs, motor_lag=0.003, saturation=60.0, changes=[PickUp(0.1, 0.4)])
     law = PD(arm, [400.0, 100.0], [40.0, 10.0])
     options = {"q0": [0.05, 0.0], "substeps": 2, "check": False}
@@ -137,7 +137,7 @@ def test_play_makes_the_link_lag_by_its_width(block):
     """
     width, K, F = 0.02, 1e5, 10.0
     arm = block(MASS, Friction(coulomb=F), Drive(rotor_inertia=ROTOR))
-    plant = Plant(arm, elasticity=Elasticity(K, 300.0, width))
+    plant = Plant(arm, elasticity=Elasticity(K, 300.0, width, friction="link"))
 
     class Sway:
         duration = 4.0
@@ -171,6 +171,33 @@ def test_inside_the_play_nothing_is_transmitted(geared):
     assert (np.diff(result.qd[:, 0]) >= -1e-12).all()
     p = MASS * result.qd[:, 0] + ROTOR * result.states["rotor_qd"][:, 0]
     assert p == pytest.approx(F * result.t, rel=1e-11)
+
+
+def test_stuck_rotors_let_their_links_swing(block):
+    """Friction in motor and gear holds the rotor to the last bit, and the link swings at sqrt(K / J) on its spring.
+
+    Pushed by F + 1 the rotor slides, and both together gain momentum at 1 N.
+    """
+    K, F = 400.0, 5.0
+    arm = block(MASS, Friction(coulomb=F), Drive(rotor_inertia=ROTOR))
+    plant = Plant(arm, elasticity=Elasticity(K))
+    w = np.sqrt(K / MASS)
+    v = 0.5 * F / K * w  # stretches the spring by half of what friction holds
+    result = simulate(plant, nothing, [0.0], 1.0, 2000.0, qd0=[v], check=False)
+    # The rotor moves along at v for an instant, until friction has stopped it.
+    rest = result.states["rotor_q"][-1, 0]
+    held = result.states["rotor_qd"][:, 0] == 0
+    assert held[50:].all()
+    assert (result.states["rotor_q"][held, 0] == rest).all()
+    x = result.q[held, 0] - rest
+    t = result.t[held] - result.t[held][0]
+    expected = x[0] * np.cos(w * t) + result.qd[held, 0][0] / w * np.sin(w * t)
+    assert np.abs(x - expected).max() < 1e-8 * np.abs(x).max()
+    pushed = simulate(plant, lambda t, q, qd, ref: [F + 1.0], [0.0], 2.0, 2000.0, qd0=[0.0], check=False)
+    p = MASS * pushed.qd[:, 0] + ROTOR * pushed.states["rotor_qd"][:, 0]
+    # The rotor moves at t / (J + B) plus or minus 0.05 m/s of swing, never back, and friction takes F throughout.
+    assert (pushed.states["rotor_qd"][1:] > 0).all()
+    assert p == pytest.approx(pushed.t, abs=1e-9)
 
 
 def test_grip_leaves_rotors_behind_springs_alone(geared):

@@ -122,6 +122,8 @@ def _law(name: str, arm: Arm, reference: Trajectory, bandwidth: float, rate: flo
     from armdyn.control.designs import designs
     from armdyn.trajectory.protocol import JointMotion
 
+    if not rate > 0:
+        raise ArmdynError(f"--rate: expected a rate > 0 in Hz, got {rate:g}")
     motion = JointMotion(*reference(np.linspace(0.0, reference.duration, DESIGN_POINTS)))
     laws = {_plain(key): law for key, law in designs(arm, motion, bandwidth, rate).items()}
     if _plain(name) not in laws:

@@ -36,7 +36,7 @@ MOVES = ("q", "qd")
 
 
 class Equations(NamedTuple):
-    """M qdd = net, friction not included."""
+    """M a = net, friction not included."""
 
     M: Symbol
     net: Symbol
@@ -58,28 +58,18 @@ class Step(NamedTuple):
 
     def advance(self, state: Values, command: Symbol) -> dict[str, Symbol]:
         """The state after the step and `tau`, the torques of the drives when it began."""
-        q, qd = state["q"], state["qd"]
         tau, motor = self._torques(state, command)
         x, v = (ca.vertcat(state[name], state[f"rotor_{name}"]) if self.kind.elastic else state[name] for name in MOVES)
-        at_links = self._drive_train(x, v, tau[0])[0]
-        slip = self._slip(state, at_links)
-        h, n = self.data["dt"], self.arm.n
-        x1, v1 = self._runge_kutta(x, v, tau, slip, h)
-        q1, qd1 = x1[:n], v1[:n]
-        after = {"q": q1, "qd": qd1, "tau": tau[0]}
+        slip = self._slip(x, v, tau[0], state)
+        x1, v1 = self._runge_kutta(x, v, tau, slip, self.data["dt"])
+        after = {"tau": tau[0]}
         if self.kind.lag:
             after["motor"] = motor
-        if self.kind.elastic:
-            after |= {"rotor_q": x1[n:], "rotor_qd": v1[n:]}
         if slip is not None:
-            stop = slip.direction * qd1 < 0
-            stop = ca.logic_and(self._is_dry(q, at_links), stop)
-            # The instant of rest, were the deceleration constant: q + qd t / 2, t = h qd / (qd - qd1).
-            rest = q + h * qd * qd / (2 * (qd - qd1))
-            after["q"] = ca.if_else(stop, ca.if_else(qd * slip.direction > 0, rest, q), q1)
-            after["qd"] = ca.if_else(stop, 0, qd1)
-            after["direction"] = ca.if_else(stop, 0, slip.direction)
-        return after
+            x1, v1, after["direction"] = self._stopped(x, v, x1, v1, slip, self.transmitted(x, v, tau[0]))
+        n = self.arm.n
+        after |= {"q": x1[:n], "qd": v1[:n]}
+        return {**after, "rotor_q": x1[n:], "rotor_qd": v1[n:]} if self.kind.elastic else after
 
     # -- torques ----------------------------------------------------------------------------------------
 
@@ -97,69 +87,78 @@ class Step(NamedTuple):
 
     # -- equations of motion ----------------------------------------------------------------------------
 
-    def equations(self, q: Symbol, qd: Symbol, tau: Symbol, instant: int) -> Equations:
-        """M and the torques that accelerate, friction aside."""
-        data, still = self.data, ca.SX.zeros(self.arm.n)
+    def equations(self, x: Symbol, v: Symbol, tau: Symbol, instant: int) -> Equations:
+        """M and the torques that accelerate links and then the rotors of elastic joints, friction aside."""
+        n, data, still = self.arm.n, self.data, ca.SX.zeros(self.arm.n)
         outside = {
             name: data[name][instant, :].T if name == "wrench" else data[name][instant]
             for name in ("wrench", "base_motion")
             if name in data
         }
+        q, qd, at_links = x[:n], v[:n], self.transmitted(x, v, tau)
         M = mass_matrix(self.arm, q, theta=data["theta"])
-        net = tau - inverse_dynamics(self.arm, q, qd, still, **outside, theta=data["theta"], gravity=data["gravity"])
-        if self.kind.rotors:
-            drive = self._drive_at_links
-            M = M + drive_inertia(self.arm, drive)
-            net = net - drive_torque(self.arm, q, qd, still, drive=drive)
+        net = at_links - inverse_dynamics(
+            self.arm, q, qd, still, **outside, theta=data["theta"], gravity=data["gravity"]
+        )
+        if not self.kind.rotors:
+            return Equations(M, net)
+        drive = ca.SX(data["drive"])
+        inertia, damping = (DRIVE_NAMES.index(name) for name in ("inertia", "damping"))
+        for k, i in enumerate(self.kind.elastic):
+            M = ca.diagcat(M, drive[i, inertia])
+            net = ca.vertcat(net, tau[i] - at_links[i] - drive[i, damping] * v[n + k])
+            drive[i, inertia] = drive[i, damping] = 0
+        M[:n, :n] += drive_inertia(self.arm, drive)
+        net[:n] -= drive_torque(self.arm, q, qd, still, drive=drive)
         return Equations(M, net)
 
-    @property
-    def _drive_at_links(self) -> Symbol:
-        """The drives' numbers that act on links: rotors of elastic joints move by themselves."""
-        drive = ca.SX(self.data["drive"])
-        for i in self.kind.elastic:
-            for name in ("inertia", "damping"):
-                drive[i, DRIVE_NAMES.index(name)] = 0
-        return drive
-
-    def _drive_train(self, x: Symbol, v: Symbol, tau: Symbol) -> tuple[Symbol, Symbol]:
-        """From torques of the drives: those that reach the links (n,), and accelerations of elastic joints' rotors."""
-        n, data, at_links, rotors = self.arm.n, self.data, ca.SX(tau), []
+    def transmitted(self, x: Symbol, v: Symbol, tau: Symbol) -> Symbol:
+        """What of the drives' torques reaches the links, (n,): through springs where joints are elastic."""
+        n, at_links = self.arm.n, ca.SX(tau)
         for k, i in enumerate(self.kind.elastic):
-            at_links[i] = spring_torque(
-                x[n + k] - x[i], v[n + k] - v[i], data["springs"][k, :], i in self.kind.backlash
-            )
-            inertia, damping = (data["drive"][i, DRIVE_NAMES.index(name)] for name in ("inertia", "damping"))
-            rotors.append((tau[i] - at_links[i] - damping * v[n + k]) / inertia)
-        return at_links, ca.vertcat(*rotors)
+            spring, plays = self.data["springs"][k, :], i in self.kind.backlash
+            at_links[i] = spring_torque(x[n + k] - x[i], v[n + k] - v[i], spring, plays)
+        return at_links
 
-    def _rates(self, x: Symbol, v: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
-        """Accelerations of links and of elastic joints' rotors."""
-        n = self.arm.n
-        at_links, rotors = self._drive_train(x, v, tau)
-        return ca.vertcat(self.acceleration(x[:n], v[:n], at_links, instant, slip), rotors)
+    @property
+    def _rubbing(self) -> list[int]:
+        """For every joint the entry of positions that its friction acts on: its link, or its rotor."""
+        kind, n = self.kind, self.arm.n
+        rotors = {i: n + k for k, i in enumerate(kind.elastic)} if kind.motor_friction else {}
+        return [rotors.get(i, i) for i in range(n)]
 
-    def acceleration(self, q: Symbol, qd: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
-        """Joint accelerations, those of stuck joints zero."""
-        M, net = self.equations(q, qd, tau, instant)
+    def _spread(self, values: Symbol, others: float) -> Symbol:
+        """A number a joint, (n,), at the entries that friction acts on; `others` elsewhere."""
+        spread = others * ca.SX.ones(self.arm.n + len(self.kind.elastic))
+        spread[self._rubbing] = values
+        return spread
+
+    def _sliding(self, x: Symbol, v: Symbol, tau: Symbol, direction: Symbol) -> Symbol:
+        """Friction torques (n,) of joints that slide in given directions."""
+        at, load = self._rubbing, self.transmitted(x, v, tau)
+        joints = joint_frictions(self.arm, x[at], v[at], self._friction, load=load)
+        return ca.vertcat(*(joint.sliding(direction[i]) for i, joint in enumerate(joints)))
+
+    def acceleration(self, x: Symbol, v: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
+        """Accelerations of links and of elastic joints' rotors, those of what sticks zero."""
+        M, net = self.equations(x, v, tau, instant)
         if self.kind.friction == "none":
             return factorized(M).solve(net)
-        direction = ca.sign(qd) if slip is None else slip.direction
-        joints = joint_frictions(self.arm, q, qd, self._friction, load=tau)
-        net = net - ca.vertcat(*(joint.sliding(direction[i]) for i, joint in enumerate(joints)))
-        return factorized(M).solve(net) if slip is None else _held(M, net, slip.moving)
+        direction = ca.sign(v[self._rubbing]) if slip is None else slip.direction
+        net = net - self._spread(self._sliding(x, v, tau, direction), 0.0)
+        return factorized(M).solve(net) if slip is None else _held(M, net, self._spread(slip.moving, 1.0))
 
     def _runge_kutta(
         self, x: Symbol, v: Symbol, tau: list[Symbol], slip: Slip | None, h: Symbol
     ) -> tuple[Symbol, Symbol]:
         """Kutta's classical method on positions and velocities."""
-        a1 = self._rates(x, v, tau[0], 0, slip)
+        a1 = self.acceleration(x, v, tau[0], 0, slip)
         v2 = v + h / 2 * a1
-        a2 = self._rates(x + h / 2 * v, v2, tau[1], 1, slip)
+        a2 = self.acceleration(x + h / 2 * v, v2, tau[1], 1, slip)
         v3 = v + h / 2 * a2
-        a3 = self._rates(x + h / 2 * v2, v3, tau[1], 1, slip)
+        a3 = self.acceleration(x + h / 2 * v2, v3, tau[1], 1, slip)
         v4 = v + h * a3
-        a4 = self._rates(x + h * v3, v4, tau[2], 2, slip)
+        a4 = self.acceleration(x + h * v3, v4, tau[2], 2, slip)
         return x + h / 6 * (v + 2 * (v2 + v3) + v4), v + h / 6 * (a1 + 2 * (a2 + a3) + a4)
 
     # -- sticking ---------------------------------------------------------------------------------------
@@ -176,26 +175,38 @@ class Step(NamedTuple):
         """Torques beyond which joints at rest move forward and backward."""
         return tuple(breakaway_torque(self.arm, q, load=tau, friction=self._friction))
 
-    def _is_dry(self, q: Symbol, tau: Symbol) -> Symbol:
-        forward, backward = self.breakaway(q, tau)
+    def _is_dry(self, x: Symbol, load: Symbol) -> Symbol:
+        forward, backward = self.breakaway(x[self._rubbing], load)
         return forward > backward
 
-    def _slip(self, state: Values, tau: Symbol) -> Slip | None:
+    def _slip(self, x: Symbol, v: Symbol, tau: Symbol, state: Values) -> Slip | None:
         """Which joints move in this step: those that did, and those that break away now."""
         if self.kind.friction != "dry":
             return None
-        q, qd, direction = state["q"], state["qd"], state["direction"]
-        forward, backward = self.breakaway(q, tau)
+        at, direction = self._rubbing, state["direction"]
+        forward, backward = self.breakaway(x[at], self.transmitted(x, v, tau))
         stuck = ca.logic_and(forward > backward, direction == 0)
-        M, net = self.equations(q, qd, tau, 0)
-        joints = joint_frictions(self.arm, q, qd, self._friction, load=tau)
-        lost = ca.vertcat(*(joint.sliding(direction[i]) for i, joint in enumerate(joints)))
-        free = 1 - stuck
-        qdd = _held(M, net - lost, free)
-        holding = net - ca.mtimes(M, qdd)
+        M, net = self.equations(x, v, tau, 0)
+        lost = self._spread(self._sliding(x, v, tau, direction), 0.0)
+        qdd = _held(M, net - lost, self._spread(1 - stuck, 1.0))
+        holding = (net - ca.mtimes(M, qdd))[at]
         away = (holding > forward) - (holding < backward)
-        direction = ca.if_else(stuck, away, ca.if_else(forward > backward, direction, ca.sign(qd)))
+        direction = ca.if_else(stuck, away, ca.if_else(forward > backward, direction, ca.sign(v[at])))
         return Slip(ca.if_else(stuck, ca.fabs(away), 1), direction)
+
+    def _stopped(
+        self, x: Symbol, v: Symbol, x1: Symbol, v1: Symbol, slip: Slip, load: Symbol
+    ) -> tuple[Symbol, Symbol, Symbol]:
+        """Positions, velocities and directions after a step in which joints whose velocity changed sign stop."""
+        at, h = self._rubbing, self.data["dt"]
+        q, qd, q1, qd1 = x[at], v[at], x1[at], v1[at]
+        stop = ca.logic_and(self._is_dry(x, load), slip.direction * qd1 < 0)
+        # The instant of rest, were the deceleration constant: q + qd t / 2, t = h qd / (qd - qd1).
+        rest = q + h * qd * qd / (2 * (qd - qd1))
+        x1, v1 = ca.SX(x1), ca.SX(v1)
+        x1[at] = ca.if_else(stop, ca.if_else(qd * slip.direction > 0, rest, q), q1)
+        v1[at] = ca.if_else(stop, 0, qd1)
+        return x1, v1, ca.if_else(stop, 0, slip.direction)
 
 
 def _held(M: Symbol, net: Symbol, moving: Symbol) -> Symbol:

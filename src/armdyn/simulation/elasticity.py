@@ -23,7 +23,7 @@ from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 
-ENCODERS = ("motor", "link")
+SIDES = ("motor", "link")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,20 +40,24 @@ class Elasticity:
         Whole width of the play at the joint [rad or m]; the stiffness is then that of the teeth in contact.
     encoders : {"motor", "link"}
         Whose positions and velocities the controller sees.
+    friction : {"motor", "link"}
+        On which side of the springs the joints' friction acts: in motor and gear, or in the link's bearings.
     """
 
     stiffness: ArrayLike
     damping: ArrayLike = 0.0
     backlash: ArrayLike = 0.0
     encoders: str = "motor"
+    friction: str = "motor"
 
     def __post_init__(self) -> None:
         for name in ("stiffness", "damping", "backlash"):
             object.__setattr__(self, name, _numbers(name, getattr(self, name)))
         if not np.all(np.asarray(self.stiffness) > 0):
             raise ModelError("Elasticity: stiffness: expected numbers > 0 (infinite for a rigid joint)")
-        if self.encoders not in ENCODERS:
-            raise ModelError(f"Elasticity: encoders: expected 'motor' or 'link', got {shown(self.encoders)}")
+        for name in ("encoders", "friction"):
+            if getattr(self, name) not in SIDES:
+                raise ModelError(f"Elasticity: {name}: expected 'motor' or 'link', got {shown(getattr(self, name))}")
 
     @classmethod
     def from_frequency(
@@ -71,7 +75,7 @@ class Elasticity:
         q : array_like, shape (n,), optional
             Where inertias are taken, default all zero.
         **others
-            `backlash` and `encoders`.
+            `backlash`, `encoders` and `friction`.
         """
         inertia = np.diagonal(mass_matrix(arm, np.zeros(arm.n) if q is None else q))
         w = 2 * np.pi * np.asarray(frequency, float)

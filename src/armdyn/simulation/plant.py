@@ -32,6 +32,7 @@ class Kind(NamedTuple):
     elastic: tuple[int, ...] = ()  # joints with a spring behind their rotor
     backlash: tuple[int, ...] = ()  # of those, joints with play
     motor_encoders: bool = False
+    motor_friction: bool = False  # whether friction of elastic joints acts on rotors
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +183,7 @@ class Plant:
             tuple(elastic.tolist()),
             tuple(i for i in elastic.tolist() if backlash[i] > 0),
             len(elastic) > 0 and self.elasticity is not None and self.elasticity.encoders == "motor",
+            len(elastic) > 0 and self.elasticity is not None and self.elasticity.friction == "motor",
         )
 
     @property
