@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.model.arm import Arm
-from armdyn.spatial.transform import transform
+from armdyn.spatial.transform import exact, transform
 
 # Angles [rad] and distances [m] below this are those of a right angle or an intersection that the
 # description rounds: 1.5708 for pi/2 is off by 3.7e-6.
@@ -39,7 +39,7 @@ class Axis(NamedTuple):
 
     def through(self, point: NDArray) -> Axis:
         """The same line, given by its point nearest to `point`."""
-        return self._replace(p=_snap(self.p + self.z * (self.z @ (point - self.p))))
+        return self._replace(p=exact(self.p + self.z * (self.z @ (point - self.p)), SNAP))
 
 
 class Chain(NamedTuple):
@@ -58,9 +58,9 @@ def chain(arm: Arm) -> Chain:
     for i, segment in enumerate(arm.segments):
         if i:
             T = T @ transform(segment.R_before, segment.p_before)
-        axes.append(Axis(segment.kind, _snap(T[:3, 2]), _snap(T[:3, 3])))
+        axes.append(Axis(segment.kind, exact(T[:3, 2], SNAP), exact(T[:3, 3], SNAP)))
         T = T @ transform(segment.R_after, segment.p_after)
-    return Chain(base, tuple(axes), _snap(T @ transform(*arm.tool)))
+    return Chain(base, tuple(axes), exact(T @ transform(*arm.tool), SNAP))
 
 
 def parallel(a: Axis, b: Axis) -> bool:
@@ -76,12 +76,4 @@ def meeting_point(axes: Sequence[Axis]) -> NDArray | None:
     across = [np.eye(3) - np.outer(a.z, a.z) for a in axes]
     x = np.linalg.solve(sum(across), sum(A @ a.p for A, a in zip(across, axes, strict=True)))
     gap = max(np.linalg.norm(A @ (x - a.p)) for A, a in zip(across, axes, strict=True))
-    return _snap(x) if gap < ROUNDING else None
-
-
-def _snap(array: NDArray) -> NDArray:
-    """`array` with entries within round-off of 0, 1 or -1 made exact."""
-    out = np.array(array)
-    for value in (0.0, 1.0, -1.0):
-        out[np.abs(out - value) < SNAP] = value
-    return out + 0.0
+    return exact(x, SNAP) if gap < ROUNDING else None

@@ -18,7 +18,7 @@ from armdyn.errors import MissingInertiaError, ModelError, shown
 from armdyn.model.joint import Joint
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
-from armdyn.spatial.transform import check_transform, inverse
+from armdyn.spatial.transform import check_transform, exact, inverse
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
@@ -376,11 +376,8 @@ def _rotation_from_z(axis: NDArray) -> NDArray:
 
 
 def _snap(array: NDArray) -> NDArray:
-    """`array` with entries within 1e-14 of 0, 1 or -1 made exact."""
-    out = np.array(array)
-    for value in (0.0, 1.0, -1.0):
-        out[np.abs(out - value) < SNAP] = value
-    out += 0.0  # no negative zeros
+    """`array`, frozen, with entries within 1e-14 of 0, 1 or -1 made exact."""
+    out = exact(array, SNAP)
     out.flags.writeable = False
     return out
 

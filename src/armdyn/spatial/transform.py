@@ -57,3 +57,11 @@ def check_rotation(R: NDArray, what: str) -> None:
         raise ModelError(f"{what}: rotation is not orthogonal (R'R is off 1 by {error:.1e}); sheared or scaled?")
     if np.linalg.det(R) < 0:
         raise ModelError(f"{what}: rotation has determinant -1 (a mirror image); swapped axes?")
+
+
+def exact(array: NDArray, within: float) -> NDArray:
+    """`array` with entries `within` reach of 0, 1 or -1 made exactly so, and no negative zeros."""
+    out = np.array(array)
+    for value in (0.0, 1.0, -1.0):
+        out[np.abs(out - value) < within] = value
+    return out + 0.0
