@@ -43,7 +43,7 @@ def test_frozen_loops_are_those_of_the_simulator(planar, law, base):
     true = planar.with_theta(planar.theta + base.expand(off))
     clock = make_clock(10_000.0, 0.001, 1, 0.0)
     rows = JointMotion(np.tile([0.3, 0.8], (clock.steps, 1)), *np.zeros((2, clock.steps, 2)))
-    seen = np.abs(np.linalg.eigvals(period_map(Schedule(Plant(true), clock, rows), law, points=1).jacobian[0]))
+    seen = np.abs(np.linalg.eigvals(period_map(Schedule(Plant(true), clock, rows), law).jacobian[0]))
     # The simulator looks at joints while they slide at 1 rad/s.
     still = JointMotion(rows.q[:1], np.ones((1, 2)), np.zeros((1, 2)))
     A = _loops(law, base, off[None], still)[0, 0]

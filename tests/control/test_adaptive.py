@@ -181,7 +181,7 @@ def test_lu_meng_from_the_other_side(name, lam, gamma):
     With omega = pi and the gains that serve a start above, the mass ends at 0.93 (modified) and 0.90 kg (Craig); with
     omega = 2 pi, which the paper leaves open as well as the gains, both laws meet the times and find the mass.
     """
-    result = study.run(study.law(name, lam, gamma), 2 * np.pi, -0.2)
+    result = study.run(study.law(name, lam, gamma), study.Condition(2 * np.pi, -0.2))
     worst = np.abs(result.error).max(-1)
     assert worst[result.t >= study.TIMES[name]].max() < 0.02 * worst[0]
     assert result.states["phi"][0, 0] == 0.5

@@ -41,7 +41,7 @@ def test_eigenvalues_are_those_of_the_simulated_loop(planar, lag):
     clock = make_clock(RATE, 0.1, 16, 0.0)
     motion = still(planar, [0.3, 0.8], clock.steps)
     schedule = Schedule(Plant(true, motor_lag=lag), clock, motion).for_law(law)
-    seen = period_map(schedule, law, points=1).radius[0]
+    seen = period_map(schedule, law).radius[0]
     samples = JointMotion(*(x[:2] for x in motion))
     assert np.abs(np.linalg.eigvals(closed_loop(law, true, samples, lag)[0])).max() == pytest.approx(seen, rel=0.02)
 

@@ -78,3 +78,20 @@ def test_adaptation_pays_on_a_loaded_puma():
     adaptive = found["Slotine-Li"].final_rms
     assert adaptive <= found["PD + gravity"].final_rms / 10
     assert adaptive <= found["computed torque"].final_rms / 3
+
+
+def test_a_run_tunes_the_next(planar, sway):
+    """Gains a hundred times too small, then those of the run's own motion, from what was learnt."""
+    unknowns = adapt(armdyn.unknown_mass(planar, (0, 0, 0)))
+    law = armdyn.SlotineLi(unknowns, 8.0, [60.0, 15.0], 0.01, upper=5.0)
+    loaded = planar.with_payload(1.5)
+    first = armdyn.simulate(loaded, law, sway, rate=1000, check=False)
+    better = armdyn.retuned(law, first, time=0.1)
+    assert better.start[0] == first.states["phi"][-1, 0]
+    motion = (first.q, first.qd, np.gradient(first.qd, first.t, axis=0))
+    assert np.allclose(better.gain, adaptation_gains(unknowns, *motion, [60.0, 15.0], 0.1))
+    second = armdyn.simulate(loaded, better, sway, rate=1000, check=False)
+    assert abs(first.states["phi"][-1, 0] - 1.5) > 0.3
+    assert abs(second.states["phi"][-1, 0] - 1.5) < 0.1
+    with pytest.raises(ShapeError, match="ModifiedSlotineLi has no gain K of its own"):
+        armdyn.retuned(armdyn.ModifiedSlotineLi(unknowns, 8.0, 1.0), first)

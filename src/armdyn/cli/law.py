@@ -32,6 +32,7 @@ def law(
     import numpy as np
 
     from armdyn.cli.resolve import resolve
+    from armdyn.control.assumptions import failed_assumptions
     from armdyn.control.designs import designs
     from armdyn.control.export import law_code
     from armdyn.errors import ArmdynError
@@ -44,6 +45,8 @@ def law(
         return
     if law not in laws:
         raise ArmdynError(f"law: unknown law '{law}'; expected one of: {', '.join(laws)}")
+    for sentence in failed_assumptions(laws[law], rate):
+        typer.echo(f"armdyn: warning: {sentence}", err=True)
     code = law_code(laws[law], out, rate, prefix=prefix, dtype="float" if float else "double")
     print(code.update)
     print("wrote " + ", ".join(str(path) for path in (*code.sources, code.header, code.update.header, code.selftest)))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.control.adaptive import Adaptive
 from armdyn.control.model import MODEL_SHAPES
 from armdyn.control.unknowns import Unknowns
 from armdyn.errors import ShapeError, shown
@@ -63,3 +65,28 @@ def adaptation_gains(
     shown_rate = np.einsum("tiu,ij,tju->u", Y, np.linalg.inv(K), Y) / len(Y)
     visible = shown_rate > INVISIBLE * shown_rate.max(initial=0.0)
     return np.where(visible, 1 / (time * np.where(visible, shown_rate, 1.0)), 0.0)
+
+
+AnyLaw = TypeVar("AnyLaw", bound=Adaptive)
+
+
+def retuned(law: AnyLaw, run: Any, k: ArrayLike | None = None, time: float = 1.0) -> AnyLaw:
+    """The law with gains for the motion of an earlier run of it, and what it learnt there as its first estimate.
+
+    Parameters
+    ----------
+    law : Adaptive
+    run : SimulationResult
+        With the state `phi`, at least a tenth of a second long.
+    k : array_like, shape (n,) or (n, n), optional
+        K of the law [N m s/rad]; default its own, which laws with K = lambda M_hat and Craig's do not have.
+    time : float
+        Wanted time constant [s]; see `adaptation_gains`.
+    """
+    own = getattr(law, "k", None) if k is None else k
+    if own is None:
+        raise ShapeError(f"retuned: {type(law).__name__} has no gain K of its own; give k")
+    qdd = np.gradient(run.qd, run.t, axis=0)
+    gain = adaptation_gains(law.unknowns, run.q, run.qd, qdd, own, time)
+    bounds = (np.asarray(getattr(law, name)) for name in ("lower", "upper"))
+    return replace(law, gain=gain, start=np.clip(run.states["phi"][-1], *bounds))  # type: ignore[type-var]
