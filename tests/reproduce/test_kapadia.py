@@ -51,6 +51,19 @@ def test_figures_are_those_of_the_thesis(case):
     assert {"figure-5-2", "figure-7-1", "figures-7-2-3", "figures-7-4-5", "figure-7-12", "figures-7-13-14"} <= names
 
 
+def test_tables_stand_beside_the_printed_ones(case):
+    rows = {table.title.split(":")[0]: table.rows for table in case.tables}
+    assert rows["Table 7.1"][1][:2] == ("P2 = mx2", "3.7920")
+    assert [len(rows[name]) for name in ("Table 7.1", "Table 7.3", "Tables 7.4 and 7.5", "Table 7.6")] == [
+        15,
+        18,
+        11,
+        14,
+    ]
+    # Simulated poses: gravity parameters near the printed ones.
+    assert abs(float(rows["Table 7.6"][3][2]) - 78.1) < 0.5
+
+
 def test_coefficients_are_the_printed_ones(golden):
     data = golden("puma3_appendixA_regressor")
     columns = [name.replace("J", "I") for name in data["columns"]]

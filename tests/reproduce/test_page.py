@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from armdyn.cli.app import app
 from armdyn.errors import ArmdynError
-from armdyn.reproduce.case import FAILS, Case, Picture, check, claim
+from armdyn.reproduce.case import FAILS, Case, Picture, Table, check, claim
 from armdyn.reproduce.cases import ABOUT, CASES, reproduce
 from armdyn.reproduce.page import page, write
 
@@ -20,7 +20,8 @@ def made(good: bool = True) -> Case:
     figure = Figure()
     figure.subplots().plot([0, 1], [0, 1])
     rows = (check("a < b", "yes", "3 < 4", good), claim("faster", "yes", "no", False, "other <data>"))
-    return Case("made", "A case", ("assumed & said",), rows, (Picture("line", "A line", figure),))
+    tables = (Table("Table 1", ("name", "value "), (("x", "1.5"),)),)
+    return Case("made", "A case", ("assumed & said",), rows, (Picture("line", "A line", figure),), tables)
 
 
 def test_files_and_page(tmp_path):
@@ -31,6 +32,7 @@ def test_files_and_page(tmp_path):
     assert "a &lt; b" in text
     assert "other &lt;data&gt;" in text
     assert "assumed &amp; said" in text
+    assert "Table 1" in text
     assert "<svg" in text
     assert "http://" not in text.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
         "http://creativecommons.org", ""
@@ -71,6 +73,7 @@ def test_the_command_fails_when_a_statement_does(tmp_path, monkeypatch):
     done = CliRunner().invoke(app, ["reproduce", "lu-meng-1993", "--out", str(tmp_path)])
     assert done.exit_code == 1
     assert FAILS in done.output
+    assert "1.5" in done.output
 
 
 def test_ctrl_c_keeps_what_is_complete(tmp_path, monkeypatch):

@@ -92,9 +92,13 @@ def _show(console: Console, case: Case) -> None:
     rows = [(*row[:4], f"{next(marks)}" if row.why else "") for row in case.rows]
     print_table(console, case.title, ("what", "source", "armdyn", "verdict", "note "), rows)
     print_list(console, "Notes", [f"{k}: {note}" for k, note in enumerate(notes, 1)])
+    for table in case.tables:
+        print_table(console, table.title, table.columns, table.rows)
     print_list(console, "Assumed where the source is silent", case.assumed)
 
 
 def _plain(case: Case) -> dict[str, Any]:
     rows = [row._asdict() for row in case.rows]
-    return {"name": case.name, "title": case.title, "good": case.good, "assumed": case.assumed, "rows": rows}
+    tables = [table._asdict() for table in case.tables]
+    about = {"name": case.name, "title": case.title, "good": case.good, "assumed": case.assumed}
+    return {**about, "rows": rows, "tables": tables}

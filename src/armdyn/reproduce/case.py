@@ -26,6 +26,14 @@ class Row(NamedTuple):
     why: str = ""
 
 
+class Table(NamedTuple):
+    """A table of the source beside ours."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
 class Picture(NamedTuple):
     """A figure; `name` becomes the file's, `figure` is matplotlib's."""
 
@@ -43,6 +51,7 @@ class Case:
     assumed: tuple[str, ...]  # what the source does not say and was chosen here
     rows: tuple[Row, ...]
     pictures: tuple[Picture, ...]
+    tables: tuple[Table, ...] = ()
 
     @property
     def good(self) -> bool:

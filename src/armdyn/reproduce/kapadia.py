@@ -36,5 +36,6 @@ def reproduce(quick: bool, tell: Tell) -> Case:
     rows += kapadia_sarcos.rows(gravity, steps)
     pictures += kapadia_sarcos.pictures(gravity, steps)
     assumed = (*kapadia_motion.ASSUMED, *kapadia_estimates.ASSUMED, *kapadia_sarcos.ASSUMED)
+    tables = (*kapadia_model.tables(), *kapadia_estimates.tables(estimates), *kapadia_sarcos.tables(gravity))
     title = "Kapadia (1995): estimation for the PUMA 560 and the Sarcos arm"
-    return Case("kapadia-1995", title, assumed, tuple(rows), tuple(pictures))
+    return Case("kapadia-1995", title, assumed, tuple(rows), tuple(pictures), tables)

@@ -11,7 +11,7 @@ from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.estimators.online import Lms
 from armdyn.identification.estimators.significance import Significance
-from armdyn.reproduce.case import Row, Tell, check, claim, shown
+from armdyn.reproduce.case import Row, Table, Tell, check, claim, shown
 from armdyn.reproduce.kapadia_data import (
     DIRECT,
     GEARED,
@@ -184,6 +184,29 @@ def _lms_rows(found: Estimates) -> list[Row]:
             f"RMS {convergent:.2f} against {plain:.2f}", convergent < plain,
             "the abbreviated model is the same; its bias depends on the motions",
         ),
+    ]  # fmt: skip
+
+
+def tables(found: Estimates) -> list[Table]:
+    """Tables 7.3 to 7.5 beside their simulated counterparts."""
+    truth = found.setting.truth
+    printed = [f"{x:.4f}" for x in STANDARD] + ["-"] * (len(ALL) - len(STANDARD))
+    batch = tuple(
+        (f"P{k + 1} = {name}", f"{BATCH[k]:.4f}", f"{ELIMINATION[k]:.4f}", printed[k],
+         f"{found.batch[k]:.4f}", f"{found.elimination[k]:.4f}", f"{truth[k]:.4f}")
+        for k, name in enumerate(ALL)
+    )  # fmt: skip
+    where = [ALL.index(name) for name in ELEVEN]
+    lms = tuple(
+        (f"P{k + 1} = {ALL[k]}", f"{LMS[i]:.4f}", f"{CONVERGENT[i]:.4f}", printed[k],
+         f"{found.lms[i]:.4f}", f"{found.convergent[i]:.4f}", f"{truth[k]:.4f}")
+        for i, k in enumerate(where)
+    )  # fmt: skip
+    columns = ("parameter", "batch ", "elimination ", "standard ", "ours: batch ", "ours: elimination ", "true ")
+    return [
+        Table("Table 7.3: least squares; ours on simulated records", columns, batch),
+        Table("Tables 7.4 and 7.5: LMS; ours on simulated records",
+              ("parameter", "7.4 ", "7.5 ", "standard ", "ours: 7.4 ", "ours: 7.5 ", "true "), lms),
     ]  # fmt: skip
 
 

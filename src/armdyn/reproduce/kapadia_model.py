@@ -11,7 +11,7 @@ from armdyn.dynamics.base_parameters import BaseParameters, base_parameters
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.model.arm import Arm
 from armdyn.model.library.puma3 import puma3
-from armdyn.reproduce.case import Picture, Row, check, differs, shown
+from armdyn.reproduce.case import Picture, Row, Table, check, differs, shown
 from armdyn.reproduce.kapadia_tables import INERTIAL, STANDARD
 from armdyn.trace.counts import count_operations
 from armdyn.trace.graph import graph_of
@@ -32,6 +32,13 @@ def rows() -> list[Row]:
     base = base_parameters(puma3())
     values = standard_values(puma3())
     return [_appendix_row(base), _count_row(base), *_table_rows(values), _projection_row(), _operations_row()]
+
+
+def tables() -> list[Table]:
+    """Table 7.1 beside the values from the link data."""
+    pairs = zip(INERTIAL, STANDARD, standard_values(puma3()), strict=True)
+    lines = tuple((f"P{k} = {name}", f"{a:.4f}", f"{b:.4f}") for k, (name, a, b) in enumerate(pairs, 1))
+    return [Table("Table 7.1: base parameters", ("parameter", "printed ", "from links and motors "), lines)]
 
 
 def pictures() -> list[Picture]:

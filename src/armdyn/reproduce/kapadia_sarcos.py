@@ -16,7 +16,7 @@ from armdyn.identification.estimators.data import Data, Estimate
 from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.model.arm import Arm
 from armdyn.model.library.sarcos import sarcos
-from armdyn.reproduce.case import Picture, Row, check, claim, differs
+from armdyn.reproduce.case import Picture, Row, Table, check, claim, differs
 from armdyn.reproduce.kapadia_tables import GRAVITY, TORQUE_ERRORS
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.simulate import simulate
@@ -92,6 +92,17 @@ def rows(gravity: Gravity, steps: dict[str, list[SimulationResult]]) -> list[Row
             max(finals["with"]) < 0.2 * max(finals["without"]), "with the identified parameters",
         ),
     ]  # fmt: skip
+
+
+def tables(gravity: Gravity) -> list[Table]:
+    """Table 7.6 beside what simulated poses give."""
+    base, found = gravity.base, gravity.found
+    lines = tuple(
+        (name, f"{GRAVITY[name]:.4f}", f"{x:.4f}", f"{std:.4f}")
+        for name, x, std in zip(base.labels, found.x, found.std, strict=True)
+    )
+    columns = ("parameter", "printed ", "ours, simulated poses ", "standard deviation ")
+    return [Table("Table 7.6: gravity parameters of the Sarcos arm [kg m]", columns, lines)]
 
 
 def step_responses(model: Arm) -> dict[str, list[SimulationResult]]:

@@ -31,6 +31,8 @@ def page(case: Case) -> str:
     parts += [paragraph(f"{row.quantity}: {row.found}", "warn") for row in case.rows if row.verdict == FAILS]
     parts += [heading("Statements and results"), table(("what", "source", "armdyn", "verdict", "why"), case.rows)]
     parts += [heading("Assumed where the source is silent"), listing(case.assumed)] if case.assumed else []
+    for each in case.tables:
+        parts += [heading(each.title), table(each.columns, each.rows)]
     for picture in case.pictures:
         parts += [heading(picture.caption), svg(picture.figure)]
     return document(f"armdyn: {case.title}", *parts)
