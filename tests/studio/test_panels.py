@@ -1,14 +1,16 @@
 """The panels without a browser: what a person's actions do to the arm and to what is shown."""
 
 import asyncio
+import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from armdyn import forward_kinematics
+from armdyn import Limits, forward_kinematics
 from armdyn.studio.app import Studio
 from armdyn.studio.compare_panel import FEW
+from armdyn.studio.joint_panel import slider_span
 from armdyn.studio.server import start_server, stop_server
 from armdyn.studio.tip import handle_pose
 
@@ -16,17 +18,19 @@ pytest.importorskip("viser", reason="the studio needs viser")
 
 
 @pytest.fixture(scope="module")
-def server():
+def studio(arm):
     server = start_server(port=0)
-    yield server
+    with Studio(server, arm) as page:
+        yield page
     stop_server(server)
 
 
-@pytest.fixture(scope="module")
-def studio(server, arm):
-    page = Studio(server, arm)
-    yield page
-    page.close()
+@pytest.fixture
+def server():
+    """For a page of its own."""
+    server = start_server(port=0)
+    yield server
+    stop_server(server)
 
 
 def act(handle, value=None, **more):
@@ -47,6 +51,26 @@ def test_sliders_move_joints_and_follow_them(studio):
     assert state.moment.q[1] == pytest.approx(np.radians(30))
     state.rest_at([np.radians(12.34), 0.0])
     assert studio.joints.sliders[0].value == 12.3
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [((-10.04, 10.06), (-10.0, 10.0)), ((11.459, 11.459), (11.4, 11.5)), ((0.0, 0.0), (0.0, 0.1))],
+)
+def test_sliders_end_within_the_limits_or_around_a_fixed_joint(limits, expected):
+    assert slider_span(*limits) == expected
+
+
+def test_odd_limits_and_names_have_a_page(server, arm):
+    odd = [
+        dataclasses.replace(joint, name=name, limits=limits)
+        for joint, name, limits in zip(
+            arm.joints, ("<b>x</b>", "y/z"), (Limits(0.2, 0.2), Limits(-1e9, 1e9, 0, 0)), strict=True
+        )
+    ]
+    with Studio(server, arm.with_joints(odd).with_gravity([0, 0, 0])) as page:
+        page.page.state.move_joint(1, 0.5)
+        assert "<b>x</b>" not in page.torques.html.content
 
 
 def test_what_the_program_sets_is_not_taken_for_a_persons_wish(studio):
@@ -165,7 +189,6 @@ def test_files_go_to_the_one_who_asked(studio):
 
 
 def test_an_arm_without_inertia_has_a_page_too(server, arm):
-    page = Studio(server, arm.with_theta(np.full(20, np.nan)))
-    assert "unknown" in page.torques.html.content
-    assert page.view.ellipsoids.disabled
-    page.close()
+    with Studio(server, arm.with_theta(np.full(20, np.nan))) as page:
+        assert "unknown" in page.torques.html.content
+        assert page.view.ellipsoids.disabled

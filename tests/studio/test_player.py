@@ -56,3 +56,25 @@ def test_it_ends(player, ramp):
     player.play()
     player.close()
     assert not player._thread.is_alive()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_after_an_error_it_can_be_played_again(player, ramp):
+    player.load(ramp)
+    trouble = [True]
+
+    def listener(moment):
+        if trouble[0] and moment.time:
+            raise ValueError("once")
+
+    player.state.on_change(listener)
+    player.play()
+    player._thread.join(5)
+    assert not player.playing
+    trouble[0] = False
+    player.play()
+    before = player.time
+    deadline = time.monotonic() + 5
+    while player.time == before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert player.time != before

@@ -18,6 +18,15 @@ def per_unit(joint: Joint) -> tuple[float, str]:
     return (180 / np.pi, "deg") if joint.kind == "revolute" else (1e3, "mm")
 
 
+def slider_span(lower: float, upper: float) -> tuple[float, float]:
+    """Ends of a slider on its steps: within the limits, or around them where no step lies between."""
+    first, last = np.ceil(lower / STEP) * STEP, np.floor(upper / STEP) * STEP
+    if not first < last:
+        first = np.floor(lower / STEP) * STEP
+        last = max(np.ceil(upper / STEP) * STEP, first + STEP)
+    return round(float(first), 1), round(float(last), 1)
+
+
 class JointPanel:
     """Sliders that move the arm and follow it."""
 
@@ -40,12 +49,10 @@ class JointPanel:
 
     def _slider(self, i: int, joint: Joint) -> Any:
         scale, unit = per_unit(joint)
-        lower, upper = (float(x[i] * scale) for x in slider_range(self.page.state.arm))
-        lower, upper = np.ceil(lower / STEP) * STEP, np.floor(upper / STEP) * STEP
-        start = float(np.clip(rest_posture(self.page.state.arm)[i] * scale, lower, upper))
-        slider = self.page.gui.add_slider(
-            f"{joint.name} [{unit}]", round(lower, 1), round(max(upper, lower + STEP), 1), STEP, round(start, 1)
-        )
+        arm = self.page.state.arm
+        lower, upper = slider_span(*(float(x[i] * scale) for x in slider_range(arm)))
+        start = round(float(np.clip(rest_posture(arm)[i] * scale, lower, upper)), 1)
+        slider = self.page.gui.add_slider(f"{joint.name} [{unit}]", lower, upper, STEP, start)
         slider.on_update(self.page.asked(lambda event: self._moved(i, event.target.value / scale)))
         return slider
 

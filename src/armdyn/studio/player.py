@@ -57,7 +57,7 @@ class Player:
         if self.motion is None or self._closed.is_set():
             return
         self._playing.set()
-        if self._thread is None:
+        if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._run, daemon=True, name="armdyn-player")
             self._thread.start()
 
@@ -76,7 +76,10 @@ class Player:
         before = time.monotonic()
         while self._playing.wait() and not self._closed.is_set():
             now = time.monotonic()
-            # After a pause or a stall the motion does not jump.
-            self.advance(min(now - before, 4 * FRAME))
+            try:
+                self.advance(min(now - before, 4 * FRAME))  # after a pause or a stall the motion does not jump
+            except Exception:
+                self.pause()  # so that it can be played again
+                raise
             before = now
             time.sleep(FRAME)

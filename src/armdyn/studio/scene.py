@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from viser import SceneApi, ViserServer
 
 ELLIPSOID, CENTRE = (120, 80, 190), (232, 130, 30)
-VIEW = np.array([-0.95, -1.25, 0.7])  # from where the camera looks, over the arm's extent
+VIEW = np.array([-1.1, -1.45, 0.75])  # from where the camera looks, over the arm's extent
 GHOSTLY = 0.35  # opacity of the arm while ellipsoids are shown inside it
 
 
@@ -121,7 +121,7 @@ class ArmScene:
         camera.up = room.up
         # Between the base, about which the arm moves, and where it is now.
         shown = self.state.links[:, :3, 3]
-        camera.look_at = (2 * room.centre + (shown.min(0) + shown.max(0)) / 2) / 3 - 0.1 * r * room.up
+        camera.look_at = (2 * room.centre + (shown.min(0) + shown.max(0)) / 2) / 3 + 0.1 * r * room.up
         camera.position = camera.look_at + r * (ahead @ VIEW)
 
 
