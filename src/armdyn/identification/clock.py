@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,20 +23,22 @@ class Repair(NamedTuple):
     notes: list[str]
 
 
-def repair(t: NDArray, columns: NDArray, where: str) -> Repair:
+def repair(t: NDArray, columns: Sequence[NDArray], where: str) -> Repair:
     """Drop rows that cannot be used and make the times rise.
 
     Parameters
     ----------
     t : ndarray, shape (N,)
         Stamps [s].
-    columns : ndarray, shape (N, k)
+    columns : sequence of ndarray, shape (N, k)
         Everything measured, to find missing values and rows sent twice.
     where : str
         Begins the messages of errors.
     """
     notes: list[str] = []
-    keep = np.isfinite(t) & np.isfinite(columns).all(axis=1)
+    keep = np.isfinite(t)
+    for x in columns:
+        keep &= np.isfinite(x).all(axis=1)
     _dropped(keep, np.ones_like(keep), "have missing values", notes, where)
     times = _spread(t[keep], notes)
     stale = np.zeros(len(t), bool)
@@ -86,11 +89,14 @@ def _not_rising(t: NDArray) -> NDArray:
     return np.r_[False, t[1:] <= np.maximum.accumulate(t)[:-1]]
 
 
-def _repeats(columns: NDArray, keep: NDArray) -> NDArray:
+def _repeats(columns: Sequence[NDArray], keep: NDArray) -> NDArray:
     """Rows in which a reader got the previous packet again: all equal, and not for long (an arm at rest)."""
     index = np.flatnonzero(keep)
-    x = columns[index]
-    same = np.r_[False, (x[1:] == x[:-1]).all(axis=1)]
+    same = np.ones(len(index), bool)
+    same[:1] = False
+    for x in columns:
+        kept = x if len(index) == len(x) else x[index]
+        same[1:] &= (kept[1:] == kept[:-1]).all(axis=1)
     lone = same & ~np.r_[same[1:], False] & ~np.r_[False, same[:-1]]
     repeats = np.zeros(len(keep), bool)
     repeats[index[lone]] = True

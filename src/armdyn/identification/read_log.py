@@ -15,6 +15,7 @@ from armdyn.files import read_arrays
 from armdyn.identification.clock import repair
 from armdyn.identification.columns import assign
 from armdyn.identification.log import FEWEST, Log
+from armdyn.identification.mapped import mapped_arrays
 from armdyn.identification.read_csv import read_csv
 from armdyn.model.arm import Arm
 
@@ -83,8 +84,8 @@ def read_log(
     found = assign(table, arm, where, columns, angle)
     if len(found.t) < FEWEST:
         raise ReadError(f"{where}: expected at least {FEWEST} samples, got {len(found.t)}")
-    fixed = repair(found.t, np.hstack([found.q, found.tau]), where)
-    k = fixed.keep
+    fixed = repair(found.t, (found.q, found.tau), where)
+    k = slice(None) if fixed.keep.all() else fixed.keep  # a slice copies nothing
     q, tau, qd = found.q[k], found.tau[k], None if found.qd is None else found.qd[k]
     if qd is not None and not np.isfinite(qd).all():
         qd = None
@@ -95,7 +96,7 @@ def read_log(
     return Log(fixed.t, q, tau, qd, Path(path).name, notes, _warmth(found.temperature, k, reference_temperature))
 
 
-def _warmth(temperature: NDArray | None, keep: NDArray, reference: float) -> NDArray | None:
+def _warmth(temperature: NDArray | None, keep: NDArray | slice, reference: float) -> NDArray | None:
     """Temperatures above the reference; None where there are none, or only some."""
     if temperature is None or not np.isfinite(temperature[keep]).all():
         return None
@@ -169,16 +170,18 @@ def _expanded(arrays: Mapping[str, NDArray]) -> Table:
             continue
         array = array if array.shape[0] == N else array.T
         if array.ndim == 1:
-            table[name] = array.astype(float)
+            table[name] = np.asarray(array, float)
         else:
             head, _, unit = name.rpartition("_")
             plain, tail = (head, f"_{unit}") if head and unit.lower() in ("deg", "rad", "nm", "a") else (name, "")
-            table |= {f"{plain}_{k + 1}{tail}": column for k, column in enumerate(array.T.astype(float))}
+            table |= {f"{plain}_{k + 1}{tail}": column for k, column in enumerate(np.asarray(array, float).T)}
     return table
 
 
 def _npz(path: Path) -> Table:
-    return _expanded({name: array for name, array in read_arrays(path).items() if array.dtype.kind in "fiu"})
+    arrays = mapped_arrays(path)
+    arrays = read_arrays(path) if arrays is None else arrays
+    return _expanded({name: array for name, array in arrays.items() if array.dtype.kind in "fiu"})
 
 
 def _mat(path: Path) -> Table:
