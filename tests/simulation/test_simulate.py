@@ -215,9 +215,20 @@ def test_a_controller_that_gives_nan_is_named(planar):
     assert not caught.value.result.complete
 
 
+def test_a_controller_that_raises_is_named_and_what_was_computed_is_kept(planar):
+    def broken(t, q, qd, ref):
+        return [0.0, 1 / (0.05 - t if t < 0.0495 else 0.0)]
+
+    with pytest.raises(SimulationError, match=r"raised ZeroDivisionError at t = 0\.05 s") as caught:
+        simulate(rigid(planar), broken, [0.0, 0.0], 1.0)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert len(caught.value.result.t) == 50
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ({"sensors": 3}, r"sensors: expected Sensors\(...\), got 3"),
         ({"rate": -5.0}, "expected a rate > 0 in Hz, got -5"),
         ({"duration": -1.0}, "expected a duration > 0"),
         ({"duration": None}, "expected a duration, as a position to hold has none|expected a duration"),

@@ -150,7 +150,11 @@ def _caller(schedule: Schedule, controller: Controller | Law) -> Callable[[int, 
     if not isinstance(controller, Law):
 
         def plain(k: int, q_meas: NDArray, qd_meas: NDArray) -> NDArray:
-            return np.asarray(controller(k * period, q_meas, qd_meas, Reference(q[k], qd[k], qdd[k])), float)
+            try:
+                return np.asarray(controller(k * period, q_meas, qd_meas, Reference(q[k], qd[k], qdd[k])), float)
+            except Exception as error:  # a user's function may raise anything; what was computed must not be lost
+                text = f"the controller raised {type(error).__name__} at t = {k * period:g} s: {error}"
+                raise SimulationError(text) from error
 
         return plain
     law = controller

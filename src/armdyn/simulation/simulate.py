@@ -103,7 +103,7 @@ def simulate(
     ShapeError
         If sizes, rates or times do not fit together.
     SimulationError
-        If a controller gives anything but n finite torques; `error.result` holds the run until then.
+        If a controller raises or gives anything but n finite torques; `error.result` holds the run until then.
 
     Warns
     -----
@@ -119,6 +119,8 @@ def simulate(
     clock = make_clock(rate, duration, substeps, delay)
     _check_whole(every, "every")
     if sensors is not None:
+        if not isinstance(sensors, Sensors):
+            raise ShapeError(f"simulate: sensors: expected Sensors(...), got {shown(sensors)}")
         sensors.check_size(n)
     if tolerance is not None and not (isinstance(tolerance, int | float | np.number) and 0 < tolerance < 1):
         raise ShapeError(f"simulate: expected a tolerance between 0 and 1, got {shown(tolerance)}")
