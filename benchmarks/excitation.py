@@ -3,7 +3,8 @@
 `ARMDYN_BENCHMARK=small` designs one arm for a few seconds, to see that it runs.
 
 Ten seconds, five harmonics, |qdd| <= 8 rad/s², base, viscous and tanh(qd / 0.1) columns, 200 samples. Without
-files it takes UR10, Panda and iiwa from the library, with velocity limits where the library has none.
+files it takes UR10, Panda and iiwa from the library, with velocity limits where the library has none. A second
+table compares parameter errors after simulated experiments with those of random and hand-made motions.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ import numpy as np
 
 import armdyn
 from armdyn.trajectory.excitation_problem import ExcitationProblem
+from armdyn.trajectory.excitation_regressor import excitation_regressor
 from armdyn.trajectory.excite import Excitation
 from armdyn.trajectory.motion_limits import MotionLimits, violations
+from armdyn.trajectory.protocol import Trajectory
 
 SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"
 RANDOM = 10 if SMALL else 300
+SEEDS = 3 if SMALL else 10  # of the noise
 
 
 def random_series(problem: ExcitationProblem) -> float:
@@ -43,6 +47,41 @@ def gradient_time() -> float:
         problem.value(x, problem.forms[:1], 20.0)
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+def swings(arm: armdyn.Arm, limits: MotionLimits, duration: float) -> Trajectory:
+    """A motion by hand: one joint after the other there and back, as far as its share of the time allows."""
+    parts, share = [], duration / arm.n / 4
+    for i in range(arm.n):
+        # A quintic over a length needs 15/8 of its mean velocity, and 10 / sqrt(3) of its mean acceleration.
+        reach = min(limits.half_range[i], limits.velocity[i] * share * 8 / 15, limits.acceleration[i] * share**2 * 0.17)
+        there = np.zeros(arm.n)
+        there[i] = 0.99 * reach
+        for one, two in ((0, 1), (1, 0), (0, -1), (-1, 0)):
+            parts.append(
+                armdyn.point_to_point(limits.center + one * there, limits.center + two * there, duration=share)
+            )
+    return armdyn.concatenate(*parts)
+
+
+def parameter_error(found: Excitation, motion: Trajectory, rng: np.random.Generator) -> float:
+    """Parameter errors (rms) after least squares on a noisy experiment, over what the design promises of each."""
+    rate, base = 100, found.base
+    W = excitation_regressor(base, *motion(np.arange(0, motion.duration, 1 / rate))).reshape(-1, len(found.information))
+    true = np.concatenate([base.theta, armdyn.joint_parameters(base.source, ("viscous", "coulomb"))])
+    error = np.linalg.lstsq(W, W @ true + rng.normal(size=len(W)), rcond=None)[0] - true
+    return float(np.sqrt(np.mean((error / armdyn.predict_quality(found, 1.0, rate=rate).std) ** 2)))
+
+
+def error_row(name: str, found: Excitation) -> str:
+    """Errors after the design, random series and swings within the same limits and time, over seeds of the noise."""
+    rng, task = np.random.default_rng(0), found.problem
+    by_hand = swings(found.base.source, found.limits, task.duration)
+    assert not violations(by_hand, found.limits, rate=1000.0)
+    random = [task.series(task.random_start(rng)) for _ in range(8)]
+    best, hand = (np.mean([parameter_error(found, m, rng) for _ in range(SEEDS)]) for m in (found.trajectory, by_hand))
+    drawn = [parameter_error(found, m, rng) for m in random for _ in range(SEEDS)]
+    return f"{name:<12} {best:>9.2f} {np.mean(drawn):>9.2f} {np.min(drawn):>9.2f} {hand:>9.2f}"
 
 
 def row(name: str, kind: str, found: Excitation, random: float) -> str:
@@ -72,6 +111,13 @@ def main() -> None:
         ):
             found = armdyn.excite(arm, 10.0, max_acceleration=8.0, max_velocity=10.0, time_budget=seconds, **options)
             print(row(arm.name, kind, found, random_series(found.problem)), flush=True)
+    print("\nD-optimal designs (at rest): parameter errors over those that the design promises (rms; noise of 1 N m)")
+    print(f"{'arm':<12} {'design':>9} {'random':>9} {'the best':>9} {'by hand':>9}")
+    for arm in arms:
+        found = armdyn.excite(
+            arm, 10.0, max_acceleration=8.0, max_velocity=10.0, time_budget=seconds, criterion="log-det"
+        )
+        print(error_row(arm.name, found), flush=True)
 
 
 if __name__ == "__main__":

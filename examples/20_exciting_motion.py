@@ -3,7 +3,7 @@
 import armdyn
 
 arm = armdyn.arms.panda()
-design = armdyn.excite(arm, 10.0, max_acceleration=8.0, starts=4)
+design = armdyn.excite(arm, 10.0, max_acceleration=8.0, time_budget=5)
 print(f"condition number {design.condition:.1f} of {design.base.count} + {2 * arm.n} columns")
 
 quality = armdyn.predict_quality(design, noise=0.5)

@@ -26,7 +26,7 @@ def arm():
 
 @pytest.fixture(scope="module")
 def found(arm):
-    return armdyn.excite(arm, 8.0, max_acceleration=8.0, starts=4, time_budget=60, workers=2)
+    return armdyn.excite(arm, 8.0, max_acceleration=8.0, starts=1, time_budget=60, workers=2)
 
 
 def problem(arm, **options):
@@ -62,7 +62,8 @@ def test_every_point_inside_the_bounds_keeps_the_limits(arm):
 
 def test_it_starts_and_ends_at_rest_within_all_limits(found, arm):
     ends = found.trajectory(np.array([0.0, 8.0]))
-    # Round-off of sums of five harmonics.
+    # Where it began. Round-off of sums of five harmonics.
+    np.testing.assert_allclose(ends.q[0], ends.q[1], atol=1e-12)
     np.testing.assert_allclose(ends.qd, 0, atol=1e-12)
     np.testing.assert_allclose(ends.qdd, 0, atol=1e-11)
     assert violations(found.trajectory, found.limits) == {}
@@ -97,7 +98,7 @@ def test_it_beats_random_series(found):
 
 
 def test_the_same_seed_gives_the_same_motion(found, arm):
-    again = armdyn.excite(arm, 8.0, max_acceleration=8.0, starts=4, time_budget=60, workers=1)
+    again = armdyn.excite(arm, 8.0, max_acceleration=8.0, starts=1, time_budget=60, workers=1)
     np.testing.assert_array_equal(again.trajectory.coefficients, found.trajectory.coefficients)
     other = armdyn.excite(arm, 8.0, max_acceleration=8.0, starts=1, seed=1, time_budget=60)
     assert not np.array_equal(other.trajectory.coefficients, found.trajectory.coefficients)
@@ -121,7 +122,7 @@ def test_periodic_motion_and_other_base_frequency(arm):
 
 
 def test_unit_columns_improve_the_scaled_condition_number(found, arm):
-    unit = armdyn.excite(arm, 8.0, max_acceleration=8.0, unit_columns=True, starts=4, time_budget=60)
+    unit = armdyn.excite(arm, 8.0, max_acceleration=8.0, unit_columns=True, starts=1, time_budget=60)
     assert unit.condition_unit < found.condition_unit
 
 
@@ -149,7 +150,7 @@ def test_arms_without_room_are_refused(change, message):
         ({"position": (1.0, -1.0)}, "no room between 1 and -1"),
         ({"criterion": "beauty"}, "unknown criterion 'beauty'; expected one of condition"),
         ({"noise": [1.0, 0.0, 1.0]}, "expected noise as finite numbers > 0"),
-        ({"harmonics": 1}, "give more"),
+        ({"harmonics": 0}, "expected harmonics > 0"),
         ({"duration": 1e-3}, "longer duration"),
     ],
 )

@@ -71,3 +71,18 @@ def test_the_bound_is_tight():
 def test_bad_series(coefficients, frequency, duration, message):
     with pytest.raises(ShapeError, match=message):
         FourierSeries(coefficients, frequency, duration)
+
+
+def test_a_polynomial_may_be_added():
+    rng = np.random.default_rng(4)
+    series = FourierSeries(rng.normal(size=(2, 7)), 0.3, 4.0, drift=rng.normal(size=(2, 5)))
+    t, h = np.linspace(0.1, 3.9, 50), 1e-5
+    (q0, qd0, _), (_, qd, qdd), (q1, qd1, _) = series(t - h), series(t), series(t + h)
+    # Central differences.
+    np.testing.assert_allclose((q1 - q0) / (2 * h), qd, atol=1e-7)
+    np.testing.assert_allclose((qd1 - qd0) / (2 * h), qdd, atol=1e-7)
+    alone = FourierSeries(series.coefficients, 0.3, 4.0)
+    added = series(t).q - alone(t).q
+    assert np.polynomial.Polynomial.fit(t, added[:, 0], 5, full=True)[1][0].max() < 1e-20
+    with pytest.raises(ShapeError, match=r"expected drift \(2, 5\)"):
+        FourierSeries(series.coefficients, 0.3, 4.0, drift=np.zeros((2, 4)))

@@ -52,15 +52,26 @@ def test_ros_2_messages(series, tmp_path):
     assert point["accelerations"] == pytest.approx(series(4 / 3).qdd.tolist())
 
 
-def test_yaml_is_the_same_message_in_blocks(series, tmp_path):
-    message = json.loads(save_trajectory(series, tmp_path / "m.json", rate=3).read_text())
-    lines = save_trajectory(series, tmp_path / "m.yaml", rate=3).read_text().splitlines()
-    assert lines[:2] == ['joint_names: ["joint1", "joint2"]', "points:"]
-    assert len(lines) == 2 + 4 * len(message["points"])
-    entries = [line[2:].split(": ", 1) for line in lines[2:]]
-    first = {key: json.loads(value) for key, value in entries[:4]}
-    assert first == message["points"][0]
-    assert lines[6].startswith("- positions: ")
+def test_yaml_is_the_same_message(series, tmp_path):
+    yaml = pytest.importorskip("yaml")
+    names = ["yes", "joint: 2"]  # words that YAML would take for something else, were they not quoted
+    paths = [save_trajectory(series, tmp_path / name, rate=3, joint_names=names) for name in ("m.json", "m.yaml")]
+    message, read = json.loads(paths[0].read_text()), yaml.safe_load(paths[1].read_text())
+    assert read == message
+    assert read["joint_names"] == names
+    last = read["points"][-1]
+    # As trajectory_msgs/JointTrajectoryPoint has it: float64[] and a Duration of integers.
+    assert all(isinstance(x, float) for key in ("positions", "velocities", "accelerations") for x in last[key])
+    assert last["time_from_start"] == {"sec": 2, "nanosec": 5_000_000}
+    assert len(paths[1].read_text().splitlines()) == 2 + 4 * len(read["points"])
+
+
+def test_small_numbers_are_numbers_in_yaml(tmp_path):
+    yaml = pytest.importorskip("yaml")
+    # YAML 1.1 takes 1e-07 for a string: a number needs a point.
+    path = save_trajectory(FourierSeries([[1e-7, 0.0, 0.0]], 1.0, 1.0), tmp_path / "m.yaml", rate=2)
+    points = yaml.safe_load(path.read_text())["points"]
+    assert all(isinstance(x, float) for point in points for x in point["positions"] + point["velocities"])
 
 
 def test_bad_requests(series, tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -127,7 +127,8 @@ def _progress_bar(budget: float) -> Iterator[Callable[[Standing], None]]:
         task = bar.add_task("", total=budget, best="")
 
         def show(standing: Standing) -> None:
-            best = f"best {standing.best:.2f}, {standing.starts} searches" if standing.starts else ""
-            bar.update(task, completed=standing.elapsed, best=best)
+            best = f"best {standing.best:.2f}" if isfinite(standing.best) else ""
+            now = f"now {standing.current:.2f}" if isfinite(standing.current) else ""
+            bar.update(task, completed=standing.elapsed, best=", ".join(filter(None, (best, now))))
 
         yield show

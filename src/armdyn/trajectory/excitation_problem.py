@@ -12,7 +12,7 @@ from armdyn.dynamics.base_parameters import BaseParameters
 from armdyn.trajectory.base_choices import base_choices
 from armdyn.trajectory.between_samples import least_between
 from armdyn.trajectory.excitation_regressor import excitation_gradient, excitation_regressor
-from armdyn.trajectory.fourier import Basis, FourierSeries, fourier_basis, peak_factor
+from armdyn.trajectory.fourier import Basis, FourierSeries, drift_basis, fourier_basis, peak_factor
 from armdyn.trajectory.information import condition_numbers, evaluate
 from armdyn.trajectory.interior_point import Bounds
 from armdyn.trajectory.motion_constraints import Constraint, penalty
@@ -44,13 +44,21 @@ class ExcitationProblem:
     given: NDArray | None = None  # information (c, c) that logs hold already
     constraints: tuple[Constraint, ...] = ()
 
+    def series_basis(self, t: NDArray) -> Basis:
+        """Of the coefficients of a series, with those of its polynomial if it is to be at rest at its ends."""
+        basis = fourier_basis(t, self.frequency, self.harmonics)
+        if not self.at_rest:
+            return basis
+        return Basis(*(np.hstack(pair) for pair in zip(basis, drift_basis(t, self.duration), strict=True)))
+
     @cached_property
     def directions(self) -> NDArray:
-        """Coefficients (2 H + 1, m) in which a joint may move: all, or those that start and end at rest."""
+        """Coefficients (c, m) in which a joint may move: all, or those that start and end at rest where they began."""
         if not self.at_rest:
             return np.eye(2 * self.harmonics + 1)
-        ends = fourier_basis(np.array([0.0, self.duration]), self.frequency, self.harmonics)
-        rows = np.concatenate([ends.qd, ends.qdd / (2 * np.pi * self.frequency)])
+        ends = self.series_basis(np.array([0.0, self.duration]))
+        rate = 2 * np.pi * self.frequency
+        rows = np.concatenate([np.diff(ends.q, axis=0) * rate, ends.qd, ends.qdd / rate])
         _, s, Vt = np.linalg.svd(rows)
         return Vt[int((s > 1e-9 * s[0]).sum()) :].T
 
@@ -62,15 +70,17 @@ class ExcitationProblem:
     @cached_property
     def basis(self) -> Basis:
         """What makes the samples of x."""
-        return Basis(*(B @ self.directions for B in fourier_basis(self.times, self.frequency, self.harmonics)))
+        return Basis(*(B @ self.directions for B in self.series_basis(self.times)))
 
     @cached_property
     def bounds(self) -> Bounds:
-        """Limits of positions, velocities and accelerations at all times."""
+        """Limits of positions, velocities and accelerations: at all times, but for round-off, of a series alone."""
         grid = GRID * self.harmonics
         t = np.arange(grid) / grid / self.frequency
+        if self.at_rest:
+            t = np.linspace(0.0, self.duration, max(4, int(np.ceil(grid * self.frequency * self.duration))) + 1)
         factor = peak_factor(self.harmonics, grid)
-        matrices = (factor * B @ self.directions for B in fourier_basis(t, self.frequency, self.harmonics))
+        matrices = (factor * B @ self.directions for B in self.series_basis(t))
         room = (self.limits.half_range, self.limits.velocity, self.limits.acceleration)
         return Bounds(
             np.concatenate([B / limit[:, None, None] for B, limit in zip(matrices, room, strict=True)], axis=1)
@@ -93,7 +103,8 @@ class ExcitationProblem:
         """The motion that x stands for."""
         coefficients = x @ self.directions.T
         coefficients[:, 0] += self.limits.center
-        return FourierSeries(coefficients, self.frequency, self.duration)
+        series, drift = np.split(coefficients, [2 * self.harmonics + 1], axis=1)
+        return FourierSeries(series, self.frequency, self.duration, drift if self.at_rest else None)
 
     def states(self, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         """Positions, velocities, accelerations (N, n) at the samples."""
@@ -151,8 +162,20 @@ class ExcitationProblem:
         ]
         return min(slacks, default=(np.inf, ""))
 
+    def peak(self, x: NDArray) -> float:
+        """An upper bound of positions, velocities and accelerations at all times, as parts of their limits."""
+        series, limits = self.series(x), self.limits
+
+        def slack(t: NDArray) -> NDArray:
+            q, qd, qdd = series(t)
+            r = np.hstack([(q - limits.center) / limits.half_range, qd / limits.velocity, qdd / limits.acceleration])
+            return np.hstack([1 - r, 1 + r])
+
+        return 1 - least_between(slack, self.duration)
+
     def repaired(self, x: NDArray) -> NDArray | None:
-        """x if it keeps all constraints, else made smaller about its mean position until it does; None if never."""
+        """x made smaller until it keeps all limits and, about its mean position, all constraints; None if never."""
+        x = x / max(1.0, self.peak(x)) if self.at_rest else x
         mean = np.outer(x @ self.directions[0], self.directions[0])
         for size in SIZES if self.constraints else ():
             smaller = mean + size * (x - mean)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,11 +24,30 @@ from armdyn.trajectory.motion_constraints import Constraint, TipBox, TorqueLimit
 from armdyn.trajectory.motion_limits import MotionLimits, violations
 from armdyn.trajectory.multi_start import Candidate, Outcome, Standing, Stop, multi_start
 
-# Stages of a search: power of the soft maxima, weight of the barriers. Blunt at first, then sharp.
-STAGES = ((3.0, 0.2), (6.0, 0.06), (12.0, 0.02), (30.0, 6e-3), (60.0, 2e-3), (120.0, 5e-4))
-RIGOR = (1e1, 1e2, 1e3, 1e4, 1e5, 1e6)  # weights of constraints other than the joints' own limits
+Note = Callable[[NDArray], None]
+
+
+class Stage(NamedTuple):
+    """A part of a descent."""
+
+    power: float  # of the soft maxima
+    barrier: float  # weight of the joints' own limits
+    rigor: float  # weight of other constraints
+    gain: float = 1e-4  # least gain of a step, in the logarithm of the criterion
+
+
+# Blunt at first, then sharp.
+STAGES = (
+    Stage(3.0, 0.2, 1e1),
+    Stage(6.0, 0.06, 1e2),
+    Stage(12.0, 0.02, 1e3),
+    Stage(30.0, 6e-3, 1e4),
+    Stage(60.0, 2e-3, 1e5),
+    Stage(120.0, 5e-4, 1e6),
+)
+POLISH = (Stage(120.0, 5e-4, 1e6, 1e-6), Stage(300.0, 2e-4, 1e6, 1e-5))
 STEPS = 100  # of a stage at most
-GAIN = 1e-4  # least gain of a step, in the logarithm of the criterion
+HOPS = 24  # times that a search begins anew from its best motion, with another part for one joint
 CHOICES = 6  # worst choices of base columns that a stage looks at
 # A motion with a larger condition number (unit columns) does not show all parameters.
 BLIND = 1e4
@@ -203,8 +222,6 @@ def excite(
         given = tuple(given)
         if given:
             problem = replace(problem, given=held_information(problem, given))
-        if problem.directions.shape[1] < 2:
-            raise LimitError(f"excite: {harmonics} harmonics cannot move and be at rest at both ends; give more")
 
         latest = [np.inf]
 
@@ -246,19 +263,39 @@ def _usable(outcome: Outcome, problem: ExcitationProblem) -> Candidate:
     )
 
 
-def _search(
-    problem: ExcitationProblem, rng: np.random.Generator, k: int, stop: Stop, note: Callable[[NDArray], None]
+def _search(problem: ExcitationProblem, rng: np.random.Generator, k: int, stop: Stop, note: Note) -> Candidate:
+    """One search: from a random series, then from the best so far with one joint's part made anew."""
+
+    def descend(x: NDArray, stages: tuple[Stage, ...]) -> Candidate:
+        return _descend(problem, x, k, stages, stop, note)
+
+    best = descend(problem.random_start(rng), STAGES)
+    for _ in range(HOPS):
+        if stop():
+            break
+        x = best.x.copy()
+        i = rng.integers(len(x))
+        x[i] = problem.random_start(rng)[i]
+        found = descend(x, STAGES[1:])
+        if found.score < best.score:
+            best = min(found, descend(found.x, POLISH), key=lambda candidate: candidate.score)
+    return best
+
+
+def _descend(
+    problem: ExcitationProblem, x: NDArray, k: int, stages: tuple[Stage, ...], stop: Stop, note: Note
 ) -> Candidate:
-    """One search: from a random series through all stages, each of which ends with `note(x)`."""
-    x = problem.random_start(rng)
-    for (power, weight), rigor in zip(STAGES, RIGOR, strict=True):
+    """The minimum that stages lead to, each of which ends with `note(x)`."""
+    hessian = None
+    for stage in stages:
         if stop():
             break
         forms = problem.worst_forms(x, CHOICES)
-        x = minimize_inside(
-            lambda x, forms=forms, power=power, rigor=rigor: problem.value(x, forms, power, rigor),  # type: ignore[misc]
-            x, problem.bounds, weight=weight, steps=STEPS, tolerance=GAIN, stop=stop,
-        ).x  # fmt: skip
+        found = minimize_inside(
+            lambda x, forms=forms, stage=stage: problem.value(x, forms, stage.power, stage.rigor),  # type: ignore[misc]
+            x, problem.bounds, weight=stage.barrier, steps=STEPS, tolerance=stage.gain, hessian=hessian, stop=stop,
+        )  # fmt: skip
+        x, hessian = found.x, found.hessian
         note(x)
     kept = problem.repaired(x)
     return Candidate(np.inf, k, x) if kept is None else Candidate(problem.score(kept), k, kept)

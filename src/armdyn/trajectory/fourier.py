@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ShapeError
 from armdyn.trajectory.protocol import JointMotion, is_outside, times
 
+DRIFT = 5  # terms of the polynomial
+
 
 class Basis(NamedTuple):
     """Matrices (N, 2 H + 1) that make positions, velocities and accelerations of a series' coefficients."""
@@ -35,9 +37,24 @@ def fourier_basis(t: NDArray, frequency: float, harmonics: int) -> Basis:
     )
 
 
+def drift_basis(t: NDArray, duration: float) -> Basis:
+    """Of polynomials of degree 1 to 5 (N, 5) whose velocities are Legendre's P_0 ... P_4 over the duration."""
+    from numpy.polynomial import legendre
+
+    x, unit = 2 * np.asarray(t) / duration - 1, np.eye(DRIFT)
+    return Basis(
+        np.moveaxis(legendre.legval(x, legendre.legint(unit, axis=0)), 0, -1) * (duration / 2),
+        np.moveaxis(legendre.legval(x, unit), 0, -1),
+        np.moveaxis(legendre.legval(x, legendre.legder(unit, axis=0)), 0, -1) * (2 / duration),
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class FourierSeries:
     """`q = c_0 + sum_k (a_k sin k w t - b_k cos k w t) / (k w)` from 0 to `duration`, with w = 2 pi `frequency`.
+
+    A polynomial of degree five may be added, which lets a series begin and end at rest without giving up any of its
+    own freedom (Park 2006, Fourier-based optimal excitation trajectories).
 
     Parameters
     ----------
@@ -47,16 +64,23 @@ class FourierSeries:
         Of the first harmonic [Hz]; one period need not be the duration.
     duration : float
         [s]; before and after, the joints stand still.
+    drift : ndarray, shape (n, 5), optional
+        Of the polynomial: Legendre coefficients of its velocity over the duration [/s].
     """
 
     coefficients: NDArray
     frequency: float
     duration: float
+    drift: NDArray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "coefficients", np.array(self.coefficients, float))
         if self.coefficients.ndim != 2 or self.coefficients.shape[1] % 2 == 0:
             raise ShapeError(f"FourierSeries: expected coefficients (n, 2 H + 1), got {self.coefficients.shape}")
+        if self.drift is not None:
+            object.__setattr__(self, "drift", np.array(self.drift, float))
+            if self.drift.shape != (self.n, DRIFT):
+                raise ShapeError(f"FourierSeries: expected drift ({self.n}, {DRIFT}), got {self.drift.shape}")
         for name in ("frequency", "duration"):
             if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0):
                 raise ShapeError(f"FourierSeries: expected {name} > 0, got {getattr(self, name)!r}")
@@ -74,8 +98,13 @@ class FourierSeries:
     def __call__(self, t: ArrayLike) -> JointMotion:
         """Joint motion at times t [s]."""
         t = times(t, "FourierSeries")
-        basis = fourier_basis(np.clip(t, 0.0, self.duration), self.frequency, self.harmonics)
+        inside = np.clip(t, 0.0, self.duration)
+        basis = fourier_basis(inside, self.frequency, self.harmonics)
         q, qd, qdd = (matrix @ self.coefficients.T for matrix in basis)
+        if self.drift is not None:
+            q, qd, qdd = (
+                x + B @ self.drift.T for x, B in zip((q, qd, qdd), drift_basis(inside, self.duration), strict=True)
+            )
         rest = is_outside(t, self.duration)[..., None]
         return JointMotion(q, np.where(rest, 0.0, qd), np.where(rest, 0.0, qdd))
 

@@ -47,11 +47,12 @@ class Bounds(NamedTuple):
 
 
 class Minimum(NamedTuple):
-    """Where the search ended, the value there (without barrier) and how many steps it took."""
+    """Where the search ended, the value there (without barrier), how many steps it took and the learned curvature."""
 
     x: NDArray
     value: float
     steps: int
+    hessian: NDArray  # (n m, n m)
 
 
 def minimize_inside(
@@ -62,18 +63,20 @@ def minimize_inside(
     weight: float,
     steps: int,
     tolerance: float,
+    hessian: NDArray | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Minimum:
     """Minimise `objective(x) + weight * barrier` from a point inside.
 
-    Ends after `steps`, when a step gains less than `tolerance`, when none gains anything, or when `stop()`.
+    Ends after `steps`, when a step gains less than `tolerance`, when none gains anything, or when `stop()`. What a
+    search for a similar objective has learned of its curvature may be given as `hessian`.
     """
     n, m = x.shape
-    hessian = np.eye(n * m)
+    hessian = np.eye(n * m) if hessian is None else hessian.copy()
     value, gradient = objective(x)
     walls, wall_slope, wall_hessian = bounds.barrier(x)
     if not np.isfinite(value):
-        return Minimum(x, value, 0)
+        return Minimum(x, value, 0, hessian)
     blocks = [slice(i * m, (i + 1) * m) for i in range(n)]
     for count in range(1, steps + 1):
         total = value + weight * walls
@@ -91,12 +94,12 @@ def minimize_inside(
                 break
             factor *= SHORTER
             if factor < SHORTEST or stop():
-                return Minimum(x, value, count)
+                return Minimum(x, value, count, hessian)
         _learn(hessian, (x_new - x).ravel(), (gradient_new - gradient).ravel())
         x, value, gradient = x_new, value_new, gradient_new
         if total - value - weight * walls < tolerance or stop():
             break
-    return Minimum(x, value, count)
+    return Minimum(x, value, count, hessian)
 
 
 def _learn(hessian: NDArray, s: NDArray, y: NDArray) -> None:

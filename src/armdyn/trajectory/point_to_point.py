@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError, LimitError, ShapeError
 from armdyn.trajectory.protocol import JointMotion
-from armdyn.trajectory.s_curve import Cubic, SCurve
-from armdyn.trajectory.timing import Quintic, Timing, Trapezoid
+from armdyn.trajectory.s_curve import SCurve
+from armdyn.trajectory.timing import Cubic, Quintic, Timing, Trapezoid
 
 KINDS = ("cubic", "quintic", "trapezoid", "s-curve")
 

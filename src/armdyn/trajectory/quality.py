@@ -32,7 +32,8 @@ class Tracking(NamedTuple):
 
     sigma: float  # least singular value of the correlation matrix as designed
     tracked: float  # and as tracked
-    bound: float  # on their difference (Kapadia 1993, eq. 5.7, both orders kept)
+    lower: float  # what any tracking error of the same size leaves at the least
+    upper: float  # and at the most
 
 
 def predict_quality(
@@ -147,15 +148,28 @@ def tracking_loss(design: Excitation, tracked: Trajectory | JointMotion) -> Trac
     tracked : Trajectory or JointMotion
         The motion that the arm makes; states at the design's sample times (`design.problem.times`), or a
         trajectory that gives them.
+
+    Returns
+    -------
+    Tracking
+
+    References
+    ----------
+    Kapadia (1995), equation 5.7, which is the first order of what stands here.
     """
     task = design.problem
     actual = JointMotion(*tracked) if isinstance(tracked, tuple) else tracked(task.times)
     W, V = (task.rows(tuple(states)) for states in (design.trajectory(task.times), actual))
     E = V - W
-    # |lambda_min(V'V) - lambda_min(W'W)| <= |E'E| + 2 |W'E|: Weyl's inequality, the mixed terms kept.
-    change = np.linalg.norm(E.T @ E, 2) + 2 * np.linalg.norm(W.T @ E, 2)
-    least = [float(np.linalg.eigvalsh(x.T @ x)[0]) / task.samples for x in (W, V)]
-    return Tracking(least[0], least[1], float(change) / task.samples)
+    values, Rt = np.linalg.svd(W, full_matrices=False)[1:]
+    size = np.linalg.norm(E, 2)
+    # V = W + E with W = U S R': V R S^-1 = U + E R S^-1, so sigma(V) >= sigma(W) (1 - |E R S^-1|). By Weyl it
+    # changes by |E| at most; and sigma(V) <= |V r| for any unit vector r, here that of W.
+    share = np.linalg.norm(E @ Rt.T / values, 2) if values[-1] > 0 else np.inf
+    lower = max(0.0, values[-1] - size, values[-1] * (1 - share))
+    upper = values[-1] + min(size, np.linalg.norm(E @ Rt[-1]))
+    least = np.linalg.svd(V, compute_uv=False)[-1]
+    return Tracking(*(float(x) ** 2 / task.samples for x in (values[-1], least, lower, upper)))
 
 
 def _row(task: ExcitationProblem, values: ArrayLike, what: str) -> NDArray:

@@ -1,4 +1,4 @@
-"""Two more laws of motion along a path: cubic, and the S-curve of limited jerk."""
+"""The S-curve: a law of motion along a path with limited jerk."""
 
 from __future__ import annotations
 
@@ -9,50 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.trajectory.protocol import is_outside, times
-from armdyn.trajectory.timing import Progress, _check, _check_values
-
-# Largest velocity and acceleration of 3 x² - 2 x³ over the unit interval.
-CUBIC_VELOCITY = 3 / 2
-CUBIC_ACCELERATION = 6.0
-
-
-@dataclass(frozen=True)
-class Cubic:
-    """From rest to rest; the acceleration jumps at both ends.
-
-    Parameters
-    ----------
-    length : float
-        Distance to go [m or rad].
-    duration : float
-        Time for it [s].
-    """
-
-    length: float
-    duration: float
-
-    def __post_init__(self) -> None:
-        _check(self, "length", "duration")
-
-    @classmethod
-    def within(cls, length: float, velocity: float, acceleration: float) -> Cubic:
-        """The fastest one that keeps to a velocity and an acceleration."""
-        _check_values("Cubic.within", length=length, velocity=velocity, acceleration=acceleration)
-        slow = CUBIC_VELOCITY * length / velocity
-        return cls(length, max(slow, float(np.sqrt(CUBIC_ACCELERATION * length / acceleration))))
-
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        """Times between which the acceleration is smooth."""
-        return (0.0, self.duration)
-
-    def __call__(self, t: ArrayLike) -> Progress:
-        """Distance, velocity and acceleration at times t [s]."""
-        t = times(t, "Cubic")
-        x = np.clip(t / self.duration, 0.0, 1.0)
-        sdd = np.where(is_outside(t, self.duration), 0.0, 6 - 12 * x)
-        rate = self.length / self.duration
-        return Progress(self.length * x**2 * (3 - 2 * x), rate * 6 * x * (1 - x), rate / self.duration * sdd)
+from armdyn.trajectory.timing import Progress, _check
 
 
 @dataclass(frozen=True)

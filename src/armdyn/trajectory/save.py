@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -120,11 +121,11 @@ def _message(samples: NDArray, names: list[str]) -> dict[str, object]:
 
 
 def _yaml(message: dict[str, object]) -> str:
-    """Block style outside, flow style inside: JSON's flow style is YAML as it stands."""
+    """Block style outside, flow style inside: JSON is YAML but for `1e-07`, which YAML 1.1 takes for a string."""
     lines = [f"joint_names: {json.dumps(message['joint_names'])}", "points:"]
     for point in message["points"]:  # type: ignore[attr-defined]
         first = "- "
         for key, value in point.items():
-            lines.append(f"{first}{key}: {json.dumps(value)}")
+            lines.append(f"{first}{key}: " + re.sub(r"(?<![\d.])(\d+)e(?=[-+\d])", r"\1.0e", json.dumps(value)))
             first = "  "
     return "\n".join(lines) + "\n"

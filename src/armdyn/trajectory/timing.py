@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError
 from armdyn.trajectory.protocol import is_outside, times
-
-# Largest velocity and acceleration of 10 x³ - 15 x⁴ + 6 x⁵ over the unit interval.
-QUINTIC_VELOCITY = 15 / 8
-QUINTIC_ACCELERATION = 10 / np.sqrt(3)
 
 
 class Progress(NamedTuple):
@@ -36,9 +32,12 @@ class Timing(Protocol):
     def __call__(self, t: ArrayLike) -> Progress: ...  # noqa: D102
 
 
+Law = TypeVar("Law", bound="RestToRest")
+
+
 @dataclass(frozen=True)
-class Quintic:
-    """From rest to rest with accelerations that begin and end at zero.
+class RestToRest:
+    """A polynomial from rest to rest.
 
     Parameters
     ----------
@@ -51,29 +50,62 @@ class Quintic:
     length: float
     duration: float
 
+    # Largest velocity and acceleration over the unit interval.
+    peak_velocity: ClassVar[float]
+    peak_acceleration: ClassVar[float]
+
     def __post_init__(self) -> None:
         _check(self, "length", "duration")
 
     @classmethod
-    def within(cls, length: float, velocity: float, acceleration: float) -> Quintic:
+    def within(cls: type[Law], length: float, velocity: float, acceleration: float) -> Law:
         """The fastest one that keeps to a velocity and an acceleration."""
-        _check_values("Quintic.within", length=length, velocity=velocity, acceleration=acceleration)
-        slow = QUINTIC_VELOCITY * length / velocity
-        return cls(length, max(slow, np.sqrt(QUINTIC_ACCELERATION * length / acceleration)))
+        _check_values(f"{cls.__name__}.within", length=length, velocity=velocity, acceleration=acceleration)
+        slow = cls.peak_velocity * length / velocity
+        return cls(length, max(slow, float(np.sqrt(cls.peak_acceleration * length / acceleration))))
 
     @property
     def breaks(self) -> tuple[float, ...]:
         """Times between which the acceleration is smooth."""
         return (0.0, self.duration)
 
+    @staticmethod
+    def unit(x: NDArray) -> Progress:
+        """The motion over the unit interval."""
+        raise NotImplementedError
+
     def __call__(self, t: ArrayLike) -> Progress:
         """Distance, velocity and acceleration at times t [s]."""
-        t = times(t, "Quintic")
-        x = np.clip(t / self.duration, 0.0, 1.0)
-        s = x**3 * (10 + x * (6 * x - 15))
-        sd = 30 * x**2 * (1 - x) ** 2
-        sdd = 60 * x * (1 - x) * (1 - 2 * x)
-        return Progress(self.length * s, self.length / self.duration * sd, self.length / self.duration**2 * sdd)
+        t = times(t, type(self).__name__)
+        s, sd, sdd = self.unit(np.clip(t / self.duration, 0.0, 1.0))
+        rate = self.length / self.duration
+        return Progress(
+            self.length * s, rate * sd, np.where(is_outside(t, self.duration), 0.0, rate / self.duration * sdd)
+        )
+
+
+class Cubic(RestToRest):
+    """From rest to rest; the acceleration jumps at both ends. Parameters as of `RestToRest`."""
+
+    peak_velocity = 3 / 2
+    peak_acceleration = 6.0
+
+    @staticmethod
+    def unit(x: NDArray) -> Progress:
+        """3 x² - 2 x³."""
+        return Progress(x**2 * (3 - 2 * x), 6 * x * (1 - x), 6 - 12 * x)
+
+
+class Quintic(RestToRest):
+    """From rest to rest with accelerations that begin and end at zero. Parameters as of `RestToRest`."""
+
+    peak_velocity = 15 / 8
+    peak_acceleration = 10 / np.sqrt(3)
+
+    @staticmethod
+    def unit(x: NDArray) -> Progress:
+        """10 x³ - 15 x⁴ + 6 x⁵."""
+        return Progress(x**3 * (10 + x * (6 * x - 15)), 30 * x**2 * (1 - x) ** 2, 60 * x * (1 - x) * (1 - 2 * x))
 
 
 @dataclass(frozen=True)
