@@ -1,7 +1,7 @@
 """Identification, measured in one process: `python benchmarks/identification.py`.
 
 10,000 samples of a Panda end to end with consistency; weighted least squares on ready data against a loop over
-Pinocchio's regressor and a QR decomposition; and, with `--big`, ten million samples in bounded memory.
+Pinocchio's regressor and a QR decomposition; and, with `--big [SAMPLES]`, ten million samples in bounded memory.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def big(arm: armdyn.Arm, samples: int) -> None:
     fit = armdyn.identify(arm, log)
     seconds, memory = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(
-        f"identify, {samples} samples: {seconds:.0f} s, {memory:.2f} GB at most, {held:.2f} GB of them before it began; "
-        f"relative error {fit.rel_error:.2%}"
+        f"identify, {samples} samples: {seconds:.0f} s, relative error {fit.rel_error:.2%}; "
+        f"{memory:.2f} GB at most, {held:.2f} GB of them before it began"
     )
 
 
@@ -106,4 +106,4 @@ if __name__ == "__main__":
     end_to_end(panda, 10_000)
     least_squares(panda, 10_000)
     if "--big" in sys.argv:
-        big(panda, 10_000_000)
+        big(panda, int(next(iter(sys.argv[sys.argv.index("--big") + 1 :]), 10_000_000)))

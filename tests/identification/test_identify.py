@@ -55,6 +55,8 @@ class TestTruth:
         assert fit.arm.is_physical
         assert fit.gap < 1e-6
         assert fit.rel_error < 0.1 * fit.rel_error_source
+        # Being possible costs nothing here: the robot is.
+        assert fit.held_out_possible < 1.05 * fit.held_out
         np.testing.assert_array_equal(fit.theta, fit.arm.theta)
 
     def test_several_logs_and_paths(self, two, make_log, tmp_path):

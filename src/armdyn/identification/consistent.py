@@ -34,7 +34,9 @@ class Consistent(NamedTuple):
     boundary: tuple[int, ...]  # links that are barely possible bodies
 
 
-def consistent_fit(system: System, prior: Prior, strength: float, start: NDArray, positive: NDArray) -> Consistent:
+def consistent_fit(
+    system: System, prior: Prior, strength: float, start: NDArray, positive: NDArray, near: Consistent | None = None
+) -> Consistent:
     """Minimise over theta (10 n,) and joint parameters.
 
     Parameters
@@ -48,20 +50,24 @@ def consistent_fit(system: System, prior: Prior, strength: float, start: NDArray
         Joint parameters to begin with.
     positive : ndarray of bool
         Which joint parameters must be positive.
+    near : Consistent, optional
+        The minimum of a similar problem, from which few steps are left.
     """
     links = len(prior.theta)
     size = np.maximum(np.abs(start), 1e-6 * max(np.abs(start).max(initial=0.0), 1.0))
     x = np.concatenate([prior.theta, np.where(positive, np.maximum(start, 0.1 * size), start)])
     # Weak divergences are steep walls: they are approached from where they are gentle.
     stages = np.geomspace(max(strength, GENTLE), strength, 1 + max(0, int(np.ceil(np.log10(GENTLE / strength)))))
+    if near is not None:
+        x, stages = np.concatenate([near.theta, near.joint]), stages[-1:]
     decrement, iterations = np.inf, 0
     for stage in stages:
         problem = _Problem(system, prior, float(stage), BARRIER * float(stage) / strength, positive, links)
         x, decrement, more = _newton(problem, x)
         iterations += more
     theta = x[:links]
-    near = np.linalg.eigvals(prior.inverses @ pseudo_inertias(theta)).real.min(axis=1)
-    return Consistent(theta, x[links:], decrement, iterations, tuple(np.flatnonzero(near < FROM_BOUNDARY).tolist()))
+    smallest = np.linalg.eigvals(prior.inverses @ pseudo_inertias(theta)).real.min(axis=1)
+    return Consistent(theta, x[links:], decrement, iterations, tuple(np.flatnonzero(smallest < FROM_BOUNDARY).tolist()))
 
 
 def _newton(problem: _Problem, x: NDArray) -> tuple[NDArray, float, int]:

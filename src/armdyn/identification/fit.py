@@ -97,7 +97,8 @@ class Fit:
     rel_error: float = np.nan  # on the logs fitted to
     rel_error_joints: NDArray = field(default_factory=lambda: np.empty(0))
     rel_error_free: float = np.nan  # of least squares that need not be possible nor near the description
-    held_out: float = np.nan  # the same by cross-validation over blocks
+    held_out: float = np.nan  # of parameters near the prior that need not be possible, by cross-validation over blocks
+    held_out_possible: float = np.nan  # the same of possible bodies: what `arm` costs on data it has not seen
     rel_error_source: float = np.nan  # of the arm as it was described
     strength: float = 0.0  # of the prior
     scan: NDArray = field(default_factory=lambda: np.empty((0, 2)))  # strengths tried, held-out error of each
@@ -138,6 +139,7 @@ class Fit:
         lines = [
             f"{self.source.name}: {self.base.count} base parameters and {sum(map(len, self.structure))} joint terms",
             f"relative torque error {self.rel_error:.2%}, on held-out blocks {self.held_out:.2%}"
+            + ("" if np.isnan(self.held_out_possible) else f" ({self.held_out_possible:.2%} with possible bodies)")
             + ("" if np.isnan(self.rel_error_source) else f", as described {self.rel_error_source:.1%}"),
         ]
         lines += [

@@ -34,7 +34,7 @@ from armdyn.spatial import inertia as inertial
 REFUSED = 0.5  # held-out relative error above which a model explains nothing
 HASTY = 0.1  # share of gravity with which links may accelerate where gravity alone is identified
 DOUBTFUL = 0.2
-MOST_CHECKED = 500_000  # samples of a log by which it is judged
+MOST_CHECKED = 100_000  # samples of a log by which it is judged
 COSTLY = 1.2  # error of possible bodies over that of free parameters, from which rotors are suspected
 NO_PRIOR = 1e-3  # strength of the stand-in bodies behind an arm of unknown inertia: data always win
 
@@ -264,8 +264,13 @@ def _checked(arm: Arm, logs: list[Log]) -> tuple[DataCheck, ...]:
 
 
 def _some(log: Log) -> Log:
-    """The log, or the first samples of one that is too long to look at as a whole."""
-    return log if len(log) <= MOST_CHECKED else log.part(float(log.t[0]), float(log.t[MOST_CHECKED - 1]))
+    """The log, or of one that is too long to look at as a whole the run of samples in which joints move most."""
+    starts = range(0, len(log), MOST_CHECKED)
+    if len(starts) == 1:
+        return log
+    spans = np.array([np.ptp(log.q[k : k + MOST_CHECKED], axis=0) for k in starts])
+    k = starts[int(np.argmax((spans / np.maximum(spans.max(axis=0), 1e-300)).sum(axis=1)))]
+    return log.part(float(log.t[k]), float(log.t[min(k + MOST_CHECKED, len(log)) - 1]))
 
 
 def _chosen(
@@ -325,7 +330,7 @@ def _fit(arm: Arm, logs: list[Log], work: _Work, checks: tuple[DataCheck, ...], 
     _require_brakes(arm, work, estimate)
     held_out = _held_out_error(equations, choice)
     _require_explained(arm, held_out, "on held-out data")
-    theta, values, consistent = _consistent(work, x)
+    theta, values, consistent, possible = _consistent(work, x)
     fitted = with_terms(arm.with_theta(theta), values, work.rows.reach)
     filters = work.rows.filters
     together = validate_all(fitted, logs, filters)
@@ -350,6 +355,7 @@ def _fit(arm: Arm, logs: list[Log], work: _Work, checks: tuple[DataCheck, ...], 
         rel_error_joints=together.rel_error_joints,
         rel_error_free=float(np.sqrt(equations.errors(x).sum() / max(equations.powers.sum(), 1e-300))),
         held_out=held_out,
+        held_out_possible=possible,
         rel_error_source=_source_error(arm, logs, filters),
         strength=choice.strength,
         scan=choice.scan,
@@ -400,8 +406,19 @@ def _held_out_error(equations: Equations, choice: Choice) -> float:
     return float(np.sqrt(share))
 
 
-def _consistent(work: _Work, x: NDArray) -> tuple[NDArray, NDArray, Consistent]:
-    """Possible bodies and all joint terms (n, terms) behind the chosen structure, and the minimum as found.
+def _lifted(system: System, used: NDArray, lift: NDArray) -> System:
+    """Equations of all parameters behind those that are used: x = lift y."""
+    return System(lift.T @ system.A[np.ix_(used, used)] @ lift, lift.T @ system.b[used], system.c)
+
+
+def _error_on_folds(fits: list[tuple[System, NDArray]]) -> float:
+    """Relative error of parameters, each on its own block of equations."""
+    squares = sum(float(y @ fold.A @ y - 2 * fold.b @ y + fold.c) for fold, y in fits)
+    return float(np.sqrt(max(squares, 0.0) / max(sum(float(fold.c) for fold, _ in fits), 1e-300)))
+
+
+def _consistent(work: _Work, x: NDArray) -> tuple[NDArray, NDArray, Consistent, float]:
+    """Possible bodies and all joint terms (n, terms) behind the chosen structure, the minimum, its held-out error.
 
     Rotors that are one with links are told apart from them here, for links alone could not have their inertia.
     """
@@ -411,17 +428,25 @@ def _consistent(work: _Work, x: NDArray) -> tuple[NDArray, NDArray, Consistent]:
     lift[: base.count, :links] = base.P
     lift[: base.count, links : links + len(lumped)] = work.geared.shares[:, lumped]
     lift[base.count :, links + len(lumped) :] = np.eye(len(terms))
-    total = work.equations.total
-    system = System(lift.T @ total.A[np.ix_(used, used)] @ lift, lift.T @ total.b[used], total.c)
     positive = np.array([True] * len(lumped) + [TERMS[k % len(TERMS)].positive for k in terms], bool)
     inertias = [max(base.source.joints[j].drive.reflected_inertia, 1e-3) for j in lumped]
     start = np.concatenate([inertias, x[base.count + terms]])
-    found = consistent_fit(system, work.prior, max(work.choice.strength, NO_PRIOR), start, positive)
+    strength = max(work.choice.strength, NO_PRIOR)
+    total = _lifted(work.equations.total, used, lift)
+    found = consistent_fit(total, work.prior, strength, start, positive)
+
+    def without(fold: System) -> NDArray:
+        rest = System(total.A - fold.A, total.b - fold.b, total.c - fold.c)
+        least = consistent_fit(rest, work.prior, strength, start, positive, near=found)
+        return np.concatenate([least.theta, least.joint])
+
+    folds = [_lifted(System(*parts), used, lift) for parts in zip(*work.equations.folds, strict=True)]
+    held_out = _error_on_folds([(fold, without(fold)) for fold in folds])
     values = np.zeros(n * len(TERMS))
     values[terms] = found.joint[len(lumped) :]
     by_joint = values.reshape(n, len(TERMS))
     by_joint[lumped, [term.kind for term in TERMS].index("rotor")] += found.joint[: len(lumped)]
-    return found.theta, by_joint, found
+    return found.theta, by_joint, found, held_out
 
 
 def _plain(work: _Work) -> tuple[Spread, BaseEstimate]:
