@@ -95,3 +95,13 @@ def test_a_run_tunes_the_next(planar, sway):
     assert abs(second.states["phi"][-1, 0] - 1.5) < 0.1
     with pytest.raises(ShapeError, match="ModifiedSlotineLi has no gain K of its own"):
         armdyn.retuned(armdyn.ModifiedSlotineLi(unknowns, 8.0, 1.0), first)
+
+
+def test_chosen_controllers_run_in_their_order_and_tell_it():
+    told = []
+    found = armdyn.mismatch_study(
+        armdyn.arms.planar2(), duration=0.5, controllers=("computed torque", "PD"), progress=told.append
+    )
+    assert told == ["computed torque", "PD"] == [row.name for row in found.rows]
+    with pytest.raises(ArmdynError, match="no controller 'PDD'; there are PD, "):
+        armdyn.mismatch_study(armdyn.arms.planar2(), controllers=("PDD",))
