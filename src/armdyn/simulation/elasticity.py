@@ -163,9 +163,22 @@ class Resonances(NamedTuple):
 
 
 def resonances(arm: Arm, elasticity: Elasticity, q: ArrayLike) -> Resonances:
-    """Natural frequencies of an arm on its springs at rest at q (n,), gravity aside.
+    """Natural frequencies of an arm on its springs at rest, gravity aside.
 
     For one joint of inertia J, rotor B and spring K they are sqrt(K (1/J + 1/B)) and sqrt(K / J), over 2 pi.
+
+    Parameters
+    ----------
+    arm : Arm
+        With rotors behind its elastic joints.
+    elasticity : Elasticity
+    q : array_like, shape (n,)
+        Joint positions [rad or m].
+
+    Returns
+    -------
+    Resonances
+        Fields `free` and `locked`, one frequency [Hz] an elastic joint.
     """
     rows = check_elastic(arm, elasticity)
     elastic = np.flatnonzero(np.isfinite(rows[:, 0]))
