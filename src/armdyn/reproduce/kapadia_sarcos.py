@@ -73,7 +73,7 @@ def rows(gravity: Gravity, steps: dict[str, list[SimulationResult]]) -> list[Row
             "Table 7.6 against appendix B", "the same values", f"at most {own:.4f} kg m apart", own < 0.01,
             "m rho_x3 is -2.547 in the table, -2.5405 in the code (erratum 13)",
         ),
-        check(
+        claim(
             "the 14 parameters from simulated poses", "a simple LS solution suffices",
             f"all within {sure.max():.1f} standard deviations; mz2 {found.x[3]:.2f}, true {base.theta[3]:.2f} kg m",
             sure.max() < 4,
@@ -86,7 +86,7 @@ def rows(gravity: Gravity, steps: dict[str, list[SimulationResult]]) -> list[Row
             "errors below 5 % of the torque for each joint", "yes", f"Table 7.7 over our torques: {within}",
             bool((part < 0.05).all()), "the wrist's torques are small; the thesis's poses are unknown",
         ),
-        check(
+        claim(
             "figures 7.13, 7.14: steps with and without compensation", "compensation removes the sag",
             f"error at the end {1e3 * max(finals['with']):.1f} mrad with, {1e3 * max(finals['without']):.0f} without",
             max(finals["with"]) < 0.2 * max(finals["without"]), "with the identified parameters",

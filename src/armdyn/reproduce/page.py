@@ -11,7 +11,7 @@ from armdyn.reproduce.case import FAILS, Case
 
 RESOLUTION = 120  # dots an inch
 # Cells are sentences here, not numbers.
-STYLE = "<style>td,th{text-align:left;vertical-align:top;white-space:normal}</style>"
+STYLE = "<style>.said td,.said th{text-align:left;vertical-align:top;white-space:normal}</style>"
 
 
 def write(case: Case, folder: Path) -> list[Path]:
@@ -29,7 +29,8 @@ def page(case: Case) -> str:
     """The page of a reproduction."""
     parts = [STYLE, heading(case.title, 1), paragraph(f"{case.counted}.", "big")]
     parts += [paragraph(f"{row.quantity}: {row.found}", "warn") for row in case.rows if row.verdict == FAILS]
-    parts += [heading("Statements and results"), table(("what", "source", "armdyn", "verdict", "why"), case.rows)]
+    said = table(("what", "source", "armdyn", "verdict", "why"), case.rows)
+    parts += [heading("Statements and results"), f'<div class="said">{said}</div>']
     parts += [heading("Assumed where the source is silent"), listing(case.assumed)] if case.assumed else []
     for each in case.tables:
         parts += [heading(each.title), table(each.columns, each.rows)]
