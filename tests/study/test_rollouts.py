@@ -101,3 +101,18 @@ def test_a_motion_from_a_file(study, tmp_path):
     assert np.isfinite(one.compute(range(0, 4))["max_error"]).all()
     (tmp_path / "m.csv").write_text((tmp_path / "m.csv").read_text().replace("0.05,", "0.051,"))
     assert study({lines: 'kind = "file"\npath = "m.csv"'}).fingerprint != one.fingerprint
+
+
+def test_noise_follows_from_the_seed_and_the_sample(study, small_text):
+    noisy = small_text.replace("[success]", "[sensors]\nq_noise = 1e-3\ndelay = 1\n\n[success]")
+    small, other = study(text=noisy), study({"seed = 3": "seed = 4", "sobol": "latin"}, noisy)
+    row = small.row(150)
+    law, motion = small.laws["PD", "point-to-point"], small.references["point-to-point"]
+    arm = small.arm.with_theta(row["inertia"] * small.arm.theta).with_payload(row["payload"])
+    sensors = armdyn.Sensors(q_noise=1e-3, delay=1)
+    run = armdyn.simulate(arm, law, motion, 0.25, 200.0, check=False, sensors=sensors, seed=3 + 150)
+    assert row["max_torque"] == pytest.approx(np.abs(run.tau).max(), rel=1e-9)
+    assert np.abs(small.case(150).tau).max() == row["max_torque"]
+    assert small.fingerprint != other.fingerprint
+    with pytest.raises(StudyError, match="unknown key 'noise'"):
+        study(text=noisy.replace("q_noise", "noise"))

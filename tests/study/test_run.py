@@ -13,6 +13,7 @@ import pytest
 
 from armdyn.study import run as run_module
 from armdyn.study.run import Progress, run_study
+from armdyn.study.store import Store
 from armdyn.study.table import StudyError
 
 
@@ -77,11 +78,19 @@ def test_workers_that_always_die_end_the_study(study, tmp_path, monkeypatch):
         run_study(study(), tmp_path / "out", workers=2)
 
 
-def started(small, folder, workers):
+def started(small, folder, workers, stderr=subprocess.DEVNULL):
     """The command in a process of its own."""
     file = str(small.head.file)
     command = [sys.executable, "-m", "armdyn", "study", file, "--out", str(folder), "--workers", str(workers)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr)
+
+
+def wait_for_parts(folder, count):
+    """Until the manifest lists so many parts."""
+    manifest, deadline = folder / "manifest.jsonl", time.monotonic() + 120
+    while not (manifest.exists() and manifest.read_bytes().count(b"\n") > count):
+        assert time.monotonic() < deadline, "the study did not get going"
+        time.sleep(0.005)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -90,14 +99,10 @@ def test_a_study_killed_at_any_moment_resumes(study, tmp_path, workers):
     small = study({"count = 200": "count = 4000", "part = 64": "part = 128"})
     folder = tmp_path / "out"
     process = started(small, folder, workers)
-    manifest, deadline = folder / "manifest.jsonl", time.monotonic() + 120
-    while time.monotonic() < deadline and process.poll() is None:
-        if manifest.exists() and len(manifest.read_text().splitlines()) > 8:
-            break
-        time.sleep(0.005)
+    wait_for_parts(folder, 8)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    finished = len(manifest.read_text().splitlines()) - 1
+    finished = len((folder / "manifest.jsonl").read_text().splitlines()) - 1
     if finished >= len(small.parts):
         pytest.skip("the study was faster than the kill")
     seen: list[Progress] = []
@@ -111,13 +116,26 @@ def test_a_study_killed_at_any_moment_resumes(study, tmp_path, workers):
         np.testing.assert_array_equal(columns[name][small.parts[3].start : small.parts[3].stop], column)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_keeps_what_is_finished(study, tmp_path, workers):
+    small = study({"count = 200": "count = 200000"})
+    folder = tmp_path / "out"
+    process = started(small, folder, workers, stderr=subprocess.PIPE)
+    wait_for_parts(folder, 3)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"go on with --resume" in said
+    assert b"Traceback" not in said
+    assert Store.of(folder, small).done >= 3 * 64
+
+
 def test_workers_do_not_outlive_a_killed_study(study, tmp_path):
     psutil = pytest.importorskip("psutil")
     small = study({"count = 200": "count = 200000"})
     process = started(small, tmp_path / "out", 2)
-    watched, deadline, children = psutil.Process(process.pid), time.monotonic() + 60, []
-    while time.monotonic() < deadline and not (tmp_path / "out" / "parts" / "part-000000.parquet").exists():
-        time.sleep(0.02)
+    watched = psutil.Process(process.pid)
+    wait_for_parts(tmp_path / "out", 1)
     children = watched.children(recursive=True)
     process.send_signal(signal.SIGKILL)
     process.wait()

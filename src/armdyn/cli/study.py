@@ -44,8 +44,12 @@ def study(
     if case is not None:
         _show_case(subject, case, folder, json)
         return
-    with _progress_line() as progress:
-        columns = run_study(subject, folder, resume=resume, workers=workers, dask=dask, progress=progress)
+    try:
+        with _progress_line() as progress:
+            columns = run_study(subject, folder, resume=resume, workers=workers, dask=dask, progress=progress)
+    except KeyboardInterrupt:
+        typer.echo(f"armdyn: what is finished is kept in {folder}; go on with --resume", err=True)
+        raise typer.Exit(130) from None
     summary = subject.summary(columns)
     report(summary, folder / "report.html")
     _write_figures(summary, folder)

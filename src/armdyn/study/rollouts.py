@@ -23,6 +23,7 @@ from armdyn.model.joint import FRICTION_NAMES
 from armdyn.simulation.compare import LAST, Sway
 from armdyn.simulation.plant import Plant
 from armdyn.simulation.result import SimulationResult
+from armdyn.simulation.sensors import Sensors
 from armdyn.simulation.simulate import simulate
 from armdyn.spatial.inertia import point_masses
 from armdyn.study.gains import gain_names, scaled
@@ -73,6 +74,7 @@ class Rollouts(Study):
     laws: Mapping[tuple[str, str], Law]  # by controller and reference
     references: Mapping[str, Trajectory]
     samples: Samples
+    sensors: Sensors | None
 
     @cached_property
     def _rows(self) -> NDArray:
@@ -83,7 +85,7 @@ class Rollouts(Study):
         """From ten parameters of a load at the tip to those of the arm, (10 n, 10)."""
         return unknown_payload(self.arm).S
 
-    @property
+    @cached_property
     def parts(self) -> list[range]:
         """As for all studies, but no part has more than one controller and reference."""
         size = max(part.stop - part.start for part in super().parts)
@@ -96,11 +98,11 @@ class Rollouts(Study):
 
     def compute(self, cases: range) -> Columns:
         """Run all cases of a part."""
-        names, rows = self._place(cases)
+        names, first, rows = self._place(cases)
         pieces = []
         for k in range(0, len(rows), self.lanes):
             piece = rows[k : k + self.lanes]
-            result = self._run(names, piece)
+            result = self._run(names, first + k, piece)
             pieces.append({key: column[: len(piece)] for key, column in _judged(result).items()})
         judged = {key: np.concatenate([piece[key] for piece in pieces]) for key in pieces[0]}
         columns: Columns = {"case": np.arange(cases.start, cases.stop)}
@@ -114,10 +116,10 @@ class Rollouts(Study):
         """One run, computed among its neighbours as in the study, so that every bit is the same."""
         self.require_case(number)
         part = next(part for part in self.parts if number in part)
-        names, rows = self._place(part)
-        first = (number - part.start) // self.lanes * self.lanes
-        result = self._run(names, rows[first : first + self.lanes])
-        return result.run(number - part.start - first)
+        names, first, rows = self._place(part)
+        k = (number - part.start) // self.lanes * self.lanes
+        result = self._run(names, first + k, rows[k : k + self.lanes])
+        return result.run(number - part.start - k)
 
     def summary(self, columns: Columns) -> Summary:
         """Quantiles, success, what matters most, and the worst runs."""
@@ -127,15 +129,15 @@ class Rollouts(Study):
         )
         return case_summary(self, columns, about + (f"; {lost:,} diverged" if lost else ""))
 
-    def _place(self, cases: range) -> tuple[tuple[str, str], NDArray]:
-        """Controller and reference of a part, and its samples."""
+    def _place(self, cases: range) -> tuple[tuple[str, str], int, NDArray]:
+        """Controller and reference of a part, the number of its first sample, and its samples."""
         group, first = divmod(cases.start, self.samples.count)
-        return tuple(self.laws)[group], self._rows[first : first + len(cases)]
+        return tuple(self.laws)[group], first, self._rows[first : first + len(cases)]
 
     # -- a batch of runs ----------------------------------------------------------------------------------
 
-    def _run(self, names: tuple[str, str], rows: NDArray) -> SimulationResult:
-        """Runs of some samples (lanes, parameters) in one batch."""
+    def _run(self, names: tuple[str, str], first: int, rows: NDArray) -> SimulationResult:
+        """Runs of some samples (lanes, parameters) in one batch; each has its own noise, the same in all groups."""
         rows = np.concatenate([rows, rows[-1:]]) if len(rows) == 1 else rows  # one lane would need another kernel
         values = dict(zip(self.parameters, rows.T, strict=True))
         law, reference, timing = self.laws[names], self.references[names[1]], self.timing
@@ -148,6 +150,7 @@ class Rollouts(Study):
         result = simulate(
             self._plant(values), law, reference, timing.duration, timing.rate, q0=q0, substeps=timing.substeps,
             delay=timing.delay, hold=True, check=False, quiet=True, threads=1, name=f"{self.name}: {names[0]}",
+            sensors=self.sensors, seed=self.head.seed + first,
         )  # fmt: skip
         if not result.complete and np.isnan(result.diverged).any():
             raise KeyboardInterrupt
@@ -235,7 +238,7 @@ def read(document: Table, head: Head) -> Rollouts:
     bounds = read_bounds(document, metrics)
     return Rollouts(
         head, count, metrics, ("controller", "reference"), samples.names, bounds, (arm.fingerprint, *files),
-        arm, timing, laws, references, samples,
+        arm, timing, laws, references, samples, _sensors(document.table("sensors")),
     )  # fmt: skip
 
 
@@ -266,6 +269,14 @@ def _timing(table: Table) -> Timing:
     )
     table.done()
     return timing
+
+
+def _sensors(table: Table) -> Sensors | None:
+    """Instruments between arm and controllers, alike in all joints; none without the table."""
+    numbers = {name: table.number(name, 0.0, low=0.0) for name in ("resolution", "q_noise", "qd_noise", "lost")}
+    delay, difference = table.whole("delay", 0), table.flag("difference")
+    table.done()
+    return Sensors(**numbers, delay=delay, difference=difference) if table.data else None
 
 
 def _metrics(document: Table) -> dict[str, str]:

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -96,7 +97,7 @@ class Study:
         """Changes whenever results may."""
         return hashlib.sha256("\n".join((self.head.digest, *self.extra)).encode()).hexdigest()
 
-    @property
+    @cached_property
     def parts(self) -> list[range]:
         """Cases in the pieces in which they are computed and stored; these do not depend on who computes them."""
         size = self.head.part or -(-self.count // MOST_PARTS)
