@@ -97,3 +97,11 @@ def test_bad_input():
         armdyn.differentiate(np.zeros(30), 0.01)
     with pytest.raises(ArmdynError, match="method one of"):
         armdyn.differentiate(np.zeros((30, 1)), 0.01, method="guess")
+
+
+@pytest.mark.parametrize("method", ["butterworth", "kalman", "spline"])
+def test_positions_are_halved_at_the_cutoff(method):
+    t = np.arange(0, 8, DT)
+    found = armdyn.differentiate(np.sin(2 * np.pi * 5.0 * t)[:, None], DT, method=method, cutoff=5.0)
+    assert np.ptp(found.q[1000:-1000]) == pytest.approx(1.0, rel=0.02)
+    assert found.cutoff == 5.0

@@ -16,7 +16,7 @@ from armdyn.errors import ArmdynError, ShapeError
 
 ORDER = 4
 MOST_JUDGED = 4_000  # samples by which smoothing is judged, from the middle
-METHODS = ("butterworth", "kalman", "savgol")
+METHODS = ("butterworth", "kalman", "savgol", "spline")
 
 
 class Motion(NamedTuple):
@@ -39,8 +39,9 @@ def differentiate(
         Positions at even times [rad or m].
     dt : float
         Time between samples [s].
-    method : {"butterworth", "kalman", "savgol"}
-        Zero-phase low-pass and central differences, a fixed-interval Kalman smoother, or local cubics.
+    method : {"butterworth", "kalman", "savgol", "spline"}
+        Zero-phase low-pass and central differences, a fixed-interval Kalman smoother, local cubics, or a smoothing
+        spline.
     cutoff : float, optional
         Where positions are halved [Hz]; default by cross-validation.
     lowest : float
@@ -63,7 +64,7 @@ def differentiate(
         from armdyn.identification.kalman import smooth
 
         return smooth(q, dt, cutoff)
-    return (_savgol if method == "savgol" else _butterworth)(q, dt, cutoff)
+    return {"savgol": _savgol, "spline": _spline, "butterworth": _butterworth}[method](q, dt, cutoff)
 
 
 def best_cutoff(q: NDArray, dt: float, lowest: float = 0.0) -> float:
@@ -140,4 +141,15 @@ def _savgol(q: NDArray, dt: float, cutoff: float) -> Motion:
     M = int(np.ceil((4 * 0.5 / (cutoff * dt) / 1.0 + 4.6) / 3.2))
     window = int(np.clip(2 * M + 1, 5, len(q) - 1 + len(q) % 2))
     parts = [savgol_filter(q, window, 3, deriv=d, delta=dt, axis=0) for d in range(3)]
+    return Motion(parts[0], parts[1], parts[2], cutoff)
+
+
+def _spline(q: NDArray, dt: float, cutoff: float) -> Motion:
+    """Cubic smoothing splines: the least sum of (q - f)² + weight * integral of f''²; gain 1 / (1 + (f / cutoff)^4)."""
+    from scipy.interpolate import make_smoothing_spline
+
+    t = dt * np.arange(len(q))
+    weight = 1 / (dt * (2 * np.pi * cutoff) ** 4)
+    splines = [make_smoothing_spline(t, column, lam=weight) for column in q.T]
+    parts = [np.stack([spline(t, d) for spline in splines], axis=1) for d in range(3)]
     return Motion(parts[0], parts[1], parts[2], cutoff)

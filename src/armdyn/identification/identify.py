@@ -85,7 +85,7 @@ def identify(
         Corner of the low-pass on both sides of the equations [Hz]; default from the motion's spectrum.
     cutoff : float, optional
         Corner of the low-pass on positions [Hz]; default by cross-validation.
-    method : {"butterworth", "kalman", "savgol"}
+    method : {"butterworth", "kalman", "savgol", "spline"}
         How positions are differentiated.
     form : {"torque", "filtered"}
         Whether the regressor has accelerations, or momenta are low-passed and differentiated at once.
