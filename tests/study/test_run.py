@@ -34,12 +34,21 @@ def test_a_pool_gives_the_same_bits(study, tmp_path, expected):
     assert seen[-1].done == seen[-1].total == 400
 
 
-def test_a_dask_cluster_gives_the_same_bits(study, tmp_path, expected):
+def test_a_dask_cluster_gives_the_same_bits_though_a_worker_is_lost(study, tmp_path, expected):
     distributed = pytest.importorskip("distributed")
+    killed = []
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
     ) as cluster:
-        same(expected, run_study(study(), tmp_path / "dask", dask=cluster.scheduler_address))
+
+        def kill_one(at: Progress) -> None:
+            if at.computed and not killed:
+                killed.append(cluster.workers[0].pid)
+                os.kill(killed[0], signal.SIGKILL)
+
+        found = run_study(study(), tmp_path / "dask", dask=cluster.scheduler_address, progress=kill_one)
+    same(expected, found)
+    assert killed
 
 
 def test_a_scheduler_that_does_not_answer(study, tmp_path, monkeypatch):

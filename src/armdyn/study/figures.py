@@ -12,7 +12,7 @@ from armdyn.study.spec import Columns
 Groups = list[tuple[str, NDArray]]
 MOST_GROUPS = 6
 # Cases that a cell of a map should hold, and the most cells along an axis.
-IN_A_CELL, MOST_CELLS = 12, 32
+IN_A_CELL, MOST_CELLS = 4, 32
 
 
 def success_regions(columns: Columns, groups: Groups, axes: list[str]) -> Any:
@@ -66,6 +66,7 @@ def distributions(columns: Columns, groups: Groups, metrics: list[str]) -> Any:
     """Which part of the cases stays below which value, a panel a metric and a curve a group."""
     import matplotlib.pyplot as plt
 
+    metrics = [name for name in metrics if np.isfinite(columns[name]).any()] or metrics[:1]
     wide = 3
     high = -(-len(metrics) // wide)
     figure, panels = plt.subplots(high, wide, figsize=(9.5, 2.5 * high), squeeze=False, layout="constrained")
