@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from armdyn import forward_kinematics
+from armdyn.spatial.rotation import from_quaternion
 from armdyn.studio.app import Studio
 from armdyn.studio.server import address, start_server, stop_server
 
@@ -99,6 +100,44 @@ def test_a_slider_moves_the_tip(tab, studio):
     q = studio.page.state.moment.q
     expected = 1e3 * forward_kinematics(studio.page.state.arm, q)[:3, 3]
     until(lambda: np.abs(tip(tab)[:3] - expected).max() < 0.051)  # shown to a tenth of a millimetre
+
+
+def pixel(tab, studio, point):
+    """Where a point of the scene is on the screen; the camera looks along its z, its y points down."""
+    (client,) = studio.page.server.get_clients().values()
+    camera, box = client.camera, tab.locator("canvas").first.bounding_box()
+    x, y, z = from_quaternion(camera.wxyz).T @ (point - camera.position)
+    scale = box["height"] / 2 / np.tan(camera.fov / 2) / z
+    return np.array([box["x"] + box["width"] / 2 + scale * x, box["y"] + box["height"] / 2 + scale * y])
+
+
+def drag(tab, grab, drop):
+    tab.mouse.move(*grab)
+    time.sleep(0.4)  # what lies under the pointer is looked up when a picture is drawn
+    tab.mouse.down()
+    for part in np.linspace(0, 1, 8):
+        tab.mouse.move(*(grab + part * (drop - grab)))
+        time.sleep(0.1)
+    tab.mouse.up()
+    time.sleep(1)
+
+
+def test_the_handle_is_dragged_with_the_mouse(tab, studio):
+    state = studio.page.state
+    state.rest_at([0.4, 0.9])
+    before, size = state.tip, 0.25 * studio.scene.room.extent
+    until(lambda: np.abs(tip(tab)[:3] - 1e3 * before[:3, 3]).max() < 0.051)
+    tab.locator(".mantine-Notification-closeButton").first.click()  # of the browser's word on software rendering
+    time.sleep(1)  # the scene follows the readout
+    start = before[:3, 3]
+    for part in (0.6, 0.5, 0.7):  # the arrow is a few pixels thin: miss it once or twice
+        drag(tab, *(pixel(tab, studio, start + x * size * before[:3, 0]) for x in (part, part - 0.6)))
+        if (state.tip[:3, 3] - start) @ before[:3, 0] < -0.3 * size:
+            break
+    assert (state.tip[:3, 3] - start) @ before[:3, 0] < -0.3 * size
+    until(lambda: not studio.handle.dragged)
+    # The arrow keeps the tip on its line, to what a hand and the steps of the mouse leave.
+    assert abs((state.tip[:3, 3] - before[:3, 3]) @ before[:3, 1]) < 0.05 * size
 
 
 def test_a_log_is_loaded_and_plays(tab, studio, log_csv, tmp_path):
