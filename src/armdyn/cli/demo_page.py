@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from armdyn.cli.demo_picture import tip_errors
+from armdyn.html import document, heading, listing, paragraph, svg, table
 from armdyn.report import fit_page
-from armdyn.report.html import document, heading, listing, paragraph, svg, table
 
 if TYPE_CHECKING:
     from armdyn.cli.demo_study import Study

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from armdyn.html import document, heading, listing, paragraph, svg, table
 from armdyn.identification.check import HEADINGS, DataCheck
-from armdyn.report.html import document, heading, listing, paragraph, svg, table
 
 MOST_POINTS = 1500  # of a curve: finer than any screen
 

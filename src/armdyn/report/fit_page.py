@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from armdyn.html import code, confidence_bar, document, heading, listing, paragraph, svg, table
 from armdyn.identification.fit import Fit, Validation, validate_all
 from armdyn.identification.gravity_poses import compare_poses
 from armdyn.identification.poses import held_poses
 from armdyn.report import check_page
 from armdyn.report.advice import advice, next_command
-from armdyn.report.html import code, confidence_bar, document, heading, listing, paragraph, svg, table
 
 MOST_POINTS = 1500  # of a curve: finer than any screen
 MEASURED, MODEL, BEFORE, DIFFERENCE = "#14375e", "#e07b00", "#b9c4cf", "#c0392b"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.report.html import document, heading, listing, paragraph, svg, table
+from armdyn.html import document, heading, listing, paragraph, svg, table
 from armdyn.simulation.plot import plot_run, position_units
 from armdyn.simulation.result import SimulationResult
 

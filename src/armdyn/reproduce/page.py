@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 
 from armdyn.files import write_whole
-from armdyn.report.html import document, heading, listing, paragraph, svg, table
+from armdyn.html import document, heading, listing, paragraph, svg, table
 from armdyn.reproduce.case import FAILS, Case
 
 RESOLUTION = 120  # dots an inch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armdyn.report.html import document, heading, paragraph, svg, table
+from armdyn.html import document, heading, paragraph, svg, table
 from armdyn.study.summary import Summary
 
 TITLES = {"success": "Where it succeeds", "distributions": "Distributions", "ranking": "Best designs"}
