@@ -69,9 +69,7 @@ def case_summary(study: Study, columns: Columns, about: str) -> Summary:
         ranked = {"success": shares(factors, columns["success"].astype(float)), **ranked}
     ranked = {name: found for name, found in ranked.items() if found}
     worst = {name: _extreme(columns, name, better == "high") for name, better in judged.items()}
-    sections = [_success(study, success), _quantile_section(quantiles)]
-    sections += [_influence(ranked)] if ranked else []
-    sections.append(_worst(study, worst))
+    sections = (_success(study, success), _quantile_section(quantiles), _influence(ranked), _worst(study, worst))
     data = {
         "name": study.name,
         "kind": study.kind,
@@ -81,7 +79,8 @@ def case_summary(study: Study, columns: Columns, about: str) -> Summary:
         "influence": {name: [share._asdict() for share in found] for name, found in ranked.items()},
         "worst": {name: [{"case": case, "value": value} for case, value in found] for name, found in worst.items()},
     }
-    return Summary(study.name, about, tuple(sections), data, _figures(study, columns, ranked))
+    told = tuple(section for section in sections if section.rows)
+    return Summary(study.name, about, told, data, _figures(study, columns, ranked))
 
 
 def _groups(study: Study, columns: Columns) -> Iterator[tuple[str, NDArray]]:

@@ -1,0 +1,59 @@
+"""Study files with one value replaced by another: understood, or one sentence of armdyn's own."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from armdyn.errors import ArmdynError
+from armdyn.model.toml_format import parse_toml
+from armdyn.study import rollouts
+from armdyn.study.spec import Head, read_bounds
+from armdyn.study.table import Table
+
+NAN, INF = float("nan"), float("inf")
+NASTY = (True, -1, 0, 10**30, 1e300, NAN, INF, "", "x", "../x", "\x00", [], [[]], [NAN], {}, {"x": 1})
+
+
+def places(value, path=()):
+    """Paths of all values in a document."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+def with_value(document, path, value):
+    out = copy.deepcopy(document)
+    at = out
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    return out
+
+
+def test_every_value_replaced_by_every_nasty_one(small_text, tmp_path, monkeypatch):
+    """Designs are stubbed by one law, as they do not depend on the mutations and take the time."""
+    document = parse_toml(small_text, "x")
+    laws = dict(rollouts.read(Table(document, "x"), Head("x", 0, tmp_path / "x.toml", "", 0)).laws)
+    known = {name: law for (name, _), law in laws.items()}
+    monkeypatch.setattr(rollouts, "designs", lambda *_: known)
+    counts, refusals = [], []
+    for path in places(document):
+        for value in NASTY:
+            mutated = with_value(document, path, value)
+            try:
+                counts.append(rollouts.read(Table(mutated, "x"), Head("x", 0, tmp_path / "x.toml", "", 0)).count)
+            except ArmdynError as error:
+                refusals.append(str(error))
+    assert len(counts) > 10
+    assert min(counts) >= 1
+    assert len(refusals) > 200
+    assert [text for text in refusals if "\n" in text or len(text) > 600] == []
+
+
+@pytest.mark.parametrize("value", [True, NAN, "x", [], {}])
+def test_bounds_are_numbers(value):
+    with pytest.raises(ArmdynError, match="max_error: expected a number"):
+        read_bounds(Table({"success": {"max_error": value}}, "x"), {"max_error": "low"})
