@@ -86,3 +86,27 @@ def test_a_polynomial_may_be_added():
     assert np.polynomial.Polynomial.fit(t, added[:, 0], 5, full=True)[1][0].max() < 1e-20
     with pytest.raises(ShapeError, match=r"expected drift \(2, 5\)"):
         FourierSeries(series.coefficients, 0.3, 4.0, drift=np.zeros((2, 4)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_peaks_bound_the_motion_at_all_times_and_closely(seed):
+    rng = np.random.default_rng(seed)
+    series = FourierSeries(rng.normal(size=(2, 11)), 0.1, 10.0, rng.normal(size=(2, 5)))
+    center = rng.normal(size=2)
+    peaks = series.peaks(center, rate=50.0)
+    q, qd, qdd = series(rng.uniform(0, 10, 200_000))
+    for peak, x in zip(peaks, (q - center, qd, qdd), strict=True):
+        largest = np.abs(x).max(0)
+        assert (largest <= peak).all()
+        # h² / 8 of the second derivatives: 5e-5 of values of some units
+        assert (peak <= largest * (1 + 1e-2)).all()
+
+
+def test_derivative_bounds_hold():
+    rng = np.random.default_rng(0)
+    series = FourierSeries(rng.normal(size=(3, 11)), 0.1, 10.0, rng.normal(size=(3, 5)))
+    t = np.linspace(0, 10, 20_001)
+    _, qd, qdd = series(t)
+    h = t[1]
+    for order, x in ((1, qd), (2, qdd), (3, np.diff(qdd, axis=0) / h), (4, np.diff(qdd, 2, axis=0) / h**2)):
+        assert (np.abs(x).max(0) <= series.derivative_bound(order) * (1 + 1e-6)).all()

@@ -22,6 +22,8 @@ from armdyn.trajectory.motion_limits import MotionLimits
 GRID = 40
 # Slack that searches aim for, so that constraints hold between samples [part of a torque limit, m].
 MARGIN = 0.02
+# Part of a limit that scaling to it may miss by rounding.
+ROUND_OFF = 1e-12
 # Sizes of the motion about its mean that are tried until constraints hold.
 SIZES = (1.0, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5)
 
@@ -74,7 +76,7 @@ class ExcitationProblem:
 
     @cached_property
     def bounds(self) -> Bounds:
-        """Limits of positions, velocities and accelerations: at all times, but for round-off, of a series alone."""
+        """Limits of positions, velocities and accelerations: at all times of a series alone, else see `repaired`."""
         grid = GRID * self.harmonics
         t = np.arange(grid) / grid / self.frequency
         if self.at_rest:
@@ -164,18 +166,14 @@ class ExcitationProblem:
 
     def peak(self, x: NDArray) -> float:
         """An upper bound of positions, velocities and accelerations at all times, as parts of their limits."""
-        series, limits = self.series(x), self.limits
-
-        def slack(t: NDArray) -> NDArray:
-            q, qd, qdd = series(t)
-            r = np.hstack([(q - limits.center) / limits.half_range, qd / limits.velocity, qdd / limits.acceleration])
-            return np.hstack([1 - r, 1 + r])
-
-        return 1 - least_between(slack, self.duration)
+        limits = self.limits
+        peaks = self.series(x).peaks(limits.center)
+        room = (limits.half_range, limits.velocity, limits.acceleration)
+        return float(max((peak / most).max() for peak, most in zip(peaks, room, strict=True)))
 
     def repaired(self, x: NDArray) -> NDArray | None:
         """x made smaller until it keeps all limits and, about its mean position, all constraints; None if never."""
-        x = x / max(1.0, self.peak(x)) if self.at_rest else x
+        x = x / max(1.0, self.peak(x) * (1 + ROUND_OFF)) if self.at_rest else x
         mean = np.outer(x @ self.directions[0], self.directions[0])
         for size in SIZES if self.constraints else ():
             smaller = mean + size * (x - mean)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import factorial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from armdyn.errors import ShapeError
 from armdyn.trajectory.protocol import JointMotion, is_outside, times
 
 DRIFT = 5  # terms of the polynomial
+PEAK_RATE = 2000.0  # samples a second in which peaks are sought
 
 
 class Basis(NamedTuple):
@@ -107,6 +109,38 @@ class FourierSeries:
             )
         rest = is_outside(t, self.duration)[..., None]
         return JointMotion(q, np.where(rest, 0.0, qd), np.where(rest, 0.0, qdd))
+
+    def derivative_bound(self, order: int) -> NDArray:
+        """What no derivative of an order >= 1 of the joints' positions (n,) exceeds at any time.
+
+        Harmonics add up at most; Legendre's polynomials and their derivatives are largest at the ends.
+        """
+        _, a, b = np.split(self.coefficients, [1, self.harmonics + 1], axis=1)
+        rate = 2 * np.pi * self.frequency * np.arange(1, self.harmonics + 1)
+        bound = np.hypot(a, b) @ rate ** (order - 1.0)
+        if self.drift is not None:
+            ends = np.array([_legendre_at_one(j, order - 1) for j in range(DRIFT)])
+            bound += np.abs(self.drift) @ ends * (2 / self.duration) ** (order - 1)
+        return np.asarray(bound)
+
+    def peaks(self, center: NDArray, rate: float = PEAK_RATE) -> JointMotion:
+        """Upper bounds (n,) of abs(q - center), abs(qd) and abs(qdd) at all times.
+
+        Between samples h apart a function leaves the straight line by h² / 8 times its second derivative at most.
+        """
+        steps = max(4, int(np.ceil(self.duration * rate)))
+        q, qd, qdd = self(np.linspace(0.0, self.duration, steps + 1))
+        rise = (self.duration / steps) ** 2 / 8
+        return JointMotion(
+            *(np.abs(x).max(0) + rise * self.derivative_bound(k) for k, x in ((2, q - center), (3, qd), (4, qdd)))
+        )
+
+
+def _legendre_at_one(degree: int, derivative: int) -> float:
+    """The largest value of a derivative of Legendre's polynomial P_degree between -1 and 1."""
+    if derivative > degree:
+        return 0.0
+    return factorial(degree + derivative) / (2**derivative * factorial(derivative) * factorial(degree - derivative))
 
 
 def peak_factor(harmonics: int, samples: int) -> float:
