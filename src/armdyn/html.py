@@ -1,7 +1,8 @@
-"""Pieces of a page: text is escaped here and nowhere else, figures are inline SVG."""
+"""Pieces of a page or a notebook's cell: text is escaped here and nowhere else, figures are inline."""
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 from collections.abc import Iterable, Sequence
@@ -28,6 +29,20 @@ def document(title: str, *parts: str) -> str:
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
     body = "\n".join(parts)
     return f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}</style></head>\n<body>{body}</body></html>\n'
+
+
+NOTEBOOK = """
+.armdyn table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+.armdyn td,.armdyn th{padding:.15rem .6rem;text-align:right;white-space:nowrap}
+.armdyn td:first-child,.armdyn th:first-child{text-align:left}
+.armdyn .wide{overflow-x:auto}.armdyn img{max-width:100%}.armdyn .small{opacity:.7;font-size:.85em}
+"""
+
+
+def fragment(*parts: str) -> str:
+    """What a notebook shows of a result; its style touches nothing else on the notebook's page."""
+    body = "\n".join(parts)
+    return f'<style>{NOTEBOOK}</style><div class="armdyn">{body}</div>'
 
 
 def heading(text: str, level: int = 2) -> str:
@@ -88,6 +103,16 @@ def svg(figure: Any) -> str:
         r' d="[^"]*"', lambda path: re.sub(r"(\d+\.\d\d)\d+", r"\1", path.group()), text[text.index("<svg") :]
     )
     return f'<div class="wide figure">{short}</div>'
+
+
+def picture(figure: Any, dpi: int = 80) -> str:
+    """A matplotlib figure as inline PNG, for notebooks, which may refuse SVG; and the figure closed."""
+    import matplotlib.pyplot as plt
+
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=dpi, bbox_inches="tight", facecolor="white")
+    plt.close(figure)
+    return f'<img alt="" src="data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}">'
 
 
 def confidence_bar(value: float, std: float, scale: float) -> Markup:

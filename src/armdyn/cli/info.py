@@ -40,7 +40,7 @@ def summary(arm: Arm) -> dict[str, Any]:
         "base": arm.base_name,
         "tip": arm.tip_name,
         "gravity": arm.gravity,
-        "mass": _mass(arm),
+        "mass": float(sum(link.inertia.mass for link in arm.links)),
         "joints": [_joint_data(joint) for joint in arm.joints],
         "links": [_link_data(link) for link in arm.links],
         "tool_pose": arm.tool_pose,
@@ -52,20 +52,17 @@ def summary(arm: Arm) -> dict[str, Any]:
 
 def show(arm: Arm, console: Console) -> None:
     """Print the arm as tables and lists."""
-    from armdyn.cli.show import number, print_list, print_table, vector
+    from armdyn.cli.show import print_list, print_table, vector
+    from armdyn.model.arm_table import body, heading, limits
     from armdyn.model.diagnosis import diagnose
 
-    mass = _mass(arm)
-    weight = f"{number(mass)} kg" if math.isfinite(mass) else "mass unknown"
-    console.print(
-        f"{arm.name}: {arm.n} joints, {arm.base_name} -> {arm.tip_name}, {weight}", style="bold", markup=False
-    )
+    console.print(heading(arm), style="bold", markup=False)
     console.print(f"gravity {vector(arm.gravity)} m/s² in base axes\n")
     print_table(
         console,
         "Joints",
         ("# ", "joint", "kind", "range ", "speed ", "effort "),
-        [(str(i), joint.name, joint.kind, *_limits(joint)) for i, joint in enumerate(arm.joints, start=1)],
+        [(str(i), joint.name, joint.kind, *limits(joint)) for i, joint in enumerate(arm.joints, start=1)],
     )
     print_table(
         console,
@@ -78,7 +75,7 @@ def show(arm: Arm, console: Console) -> None:
         console,
         "Bodies",
         ("link", "mass [kg] ", "centre of mass [m] ", "moments about it [kg m²] "),
-        [(link.name, *_body(link)) for link in arm.links],
+        [(link.name, *body(link)) for link in arm.links],
     )
     if any(joint.friction != type(joint.friction)() or joint.drive != type(joint.drive)() for joint in arm.joints):
         print_table(
@@ -94,27 +91,9 @@ def show(arm: Arm, console: Console) -> None:
     print_list(console, "Notes", arm.notes)
 
 
-def _mass(arm: Arm) -> float:
-    return float(sum(link.inertia.mass for link in arm.links))
-
-
 def _frame(joint: Joint) -> NDArray:
     """The link's frame at joint position zero, in the frame before."""
     return joint.before @ joint.after
-
-
-def _limits(joint: Joint) -> tuple[str, str, str]:
-    """Range, speed and effort with their units: degrees for people."""
-    from armdyn.cli.show import number
-
-    limits = joint.limits
-    factor, unit, force = (math.degrees(1), "deg", "N m") if joint.kind == "revolute" else (1.0, "m", "N")
-    lower, upper = (number(end * factor) for end in (limits.lower, limits.upper))
-    return (
-        "-" if lower == upper == "-" else f"{lower} .. {upper} {unit}",
-        "-" if math.isinf(limits.velocity) else f"{number(limits.velocity * factor)} {unit}/s",
-        "-" if math.isinf(limits.effort) else f"{number(limits.effort)} {force}",
-    )
 
 
 def _pose(T: NDArray) -> tuple[str, str]:
@@ -122,17 +101,6 @@ def _pose(T: NDArray) -> tuple[str, str]:
     from armdyn.spatial.rotation import to_rpy
 
     return vector(T[:3, 3]), vector(math.degrees(angle) for angle in to_rpy(T[:3, :3]))
-
-
-def _body(link: Link) -> tuple[str, str, str]:
-    import numpy as np
-
-    from armdyn.cli.show import number, vector
-
-    if not link.inertia.is_known:
-        return number(link.inertia.mass), "unknown", "unknown"
-    moments = np.linalg.eigvalsh(link.inertia.tensor_com)
-    return number(link.inertia.mass), vector(link.inertia.com, 3), vector(moments, 3)
 
 
 def _transmission(joint: Joint) -> tuple[str, str, str, str]:

@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from armdyn.numerals import number, vector
+
 if TYPE_CHECKING:
     from rich.console import Console
+
+__all__ = ["number", "print_json", "print_list", "print_table", "vector"]
 
 
 def print_table(console: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -42,18 +46,6 @@ def print_list(console: Console, title: str, lines: Sequence[str]) -> None:
     console.print(f"[bold]{escape(title)}[/bold]")
     console.print(grid)
     console.print()
-
-
-def number(value: float, digits: int = 4) -> str:
-    """A number as short as `digits` significant ones allow; a dash where there is none."""
-    if not math.isfinite(value):
-        return "-"
-    return f"{value:.{digits}g}"
-
-
-def vector(values: Iterable[float], digits: int = 4) -> str:
-    """Numbers in a row, round-off shown as zero."""
-    return " ".join(number(0.0 if abs(value) < 1e-12 else value, digits) for value in values)
 
 
 def print_json(data: Any) -> None:

@@ -195,6 +195,11 @@ class Arm:
         kinds = "".join("R" if joint.kind == "revolute" else "P" for joint in self.joints)
         return f"<Arm '{self.name}': {self.n} joints {kinds}, {self.base_name} -> {self.tip_name}>"
 
+    def _repr_html_(self) -> str:
+        from armdyn.model.arm_table import notebook
+
+        return notebook(self)
+
     # -- other arms made from it ----------------------------------------------------------------------
 
     def with_theta(self, theta: ArrayLike) -> Arm:

@@ -1,0 +1,53 @@
+"""An arm in words: degrees and short numbers, for the terminal and for notebooks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from armdyn.html import fragment, paragraph, table
+from armdyn.model.arm import Arm, Link
+from armdyn.model.diagnosis import diagnose
+from armdyn.model.joint import Joint
+from armdyn.numerals import number, vector
+
+
+def heading(arm: Arm) -> str:
+    """Its name, joints, ends and mass in one line."""
+    mass = float(sum(link.inertia.mass for link in arm.links))
+    weight = f"{number(mass)} kg" if math.isfinite(mass) else "mass unknown"
+    return f"{arm.name}: {arm.n} joints, {arm.base_name} -> {arm.tip_name}, {weight}"
+
+
+def limits(joint: Joint) -> tuple[str, str, str]:
+    """Range, speed and effort with their units."""
+    found = joint.limits
+    factor, unit, force = (math.degrees(1), "deg", "N m") if joint.kind == "revolute" else (1.0, "m", "N")
+    lower, upper = (number(end * factor) for end in (found.lower, found.upper))
+    return (
+        "-" if lower == upper == "-" else f"{lower} .. {upper} {unit}",
+        "-" if math.isinf(found.velocity) else f"{number(found.velocity * factor)} {unit}/s",
+        "-" if math.isinf(found.effort) else f"{number(found.effort)} {force}",
+    )
+
+
+def body(link: Link) -> tuple[str, str, str]:
+    """Mass, centre of mass and principal moments about it."""
+    if not link.inertia.is_known:
+        return number(link.inertia.mass), "unknown", "unknown"
+    moments = np.linalg.eigvalsh(link.inertia.tensor_com)
+    return number(link.inertia.mass), vector(link.inertia.com, 3), vector(moments, 3)
+
+
+def notebook(arm: Arm) -> str:
+    """Joints and bodies in one table, and what `diagnose` finds."""
+    columns = ("joint", "kind", "range", "speed", "effort", "mass [kg]", "centre of mass [m]", "moments [kg m²]")
+    rows = [
+        (f"{i} {joint.name}", joint.kind, *limits(joint), *body(link))
+        for i, (joint, link) in enumerate(zip(arm.joints, arm.links, strict=True), start=1)
+    ]
+    found = diagnose(arm)
+    last = [paragraph(f"{len(found)} findings: see armdyn.diagnose(arm).", "small")] if found else []
+    gravity = f"gravity {vector(arm.gravity)} m/s² in base axes"
+    return fragment(paragraph(f"{heading(arm)}; {gravity}"), table(columns, rows), *last)

@@ -1,0 +1,18 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number as short as `digits` significant ones allow; a dash where there is none."""
+    if not math.isfinite(value):
+        return "-"
+    return f"{value:.{digits}g}"
+
+
+def vector(values: Iterable[float], digits: int = 4) -> str:
+    """Numbers in a row, round-off shown as zero."""
+    return " ".join(number(0.0 if abs(value) < 1e-12 else value, digits) for value in values)
