@@ -150,6 +150,11 @@ class Fit:
             lines.append(f"not determined by the logs: {', '.join(self.undetermined)}")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from armdyn.identification.fit_figure import notebook
+
+        return notebook(self)
+
 
 def validate(arm: Arm, log: Log, filters: Filters) -> Validation:
     """An arm's torques (links, friction, drives) against a log's, both through the low-pass at `filters.band`."""

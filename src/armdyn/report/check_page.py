@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.html import document, heading, listing, paragraph, svg, table
-from armdyn.identification.check import HEADINGS, DataCheck
+from armdyn.html import document, heading, svg
+from armdyn.identification.check import DataCheck
+from armdyn.identification.check_table import parts
 
 MOST_POINTS = 1500  # of a curve: finer than any screen
 
@@ -14,27 +15,6 @@ def page(check: DataCheck) -> str:
     """The page of a check."""
     title = f"Data check of {check.log.name}"
     return document(f"armdyn: {title}", heading(title, 1), *parts(check), heading("What was logged"), _curves(check))
-
-
-def parts(check: DataCheck) -> list[str]:
-    """Verdict, doubts, a table of the joints and notes, for pages that have more to show."""
-    log = check.log
-    rate = f"{len(log)} samples of {log.n} joints, {log.duration:.4g} s at {1 / log.dt:.4g} Hz"
-    gaps = f", {len(log.gaps)} gaps" if len(log.gaps) else ""
-    found = [paragraph(f"{log.name}, arm '{check.arm.name}': {rate}{gaps}. {check.verdict}", "" if check.ok else "bad")]
-    found += [paragraph(f.text, "bad" if f.level == "refuse" else "warn") for f in check.findings if f.level != "note"]
-    notes = [f.text for f in check.findings if f.level == "note"]
-    return [
-        *found,
-        table(HEADINGS, check.rows()),
-        paragraph(
-            "Positions, speeds and torques in SI units. Condition: how alike a joint's own acceleration, speed, "
-            "direction and constant look; up to ten is good, beyond a hundred its friction and inertia cannot be told "
-            "apart.",
-            "small",
-        ),
-        *([listing(notes)] if notes else []),
-    ]
 
 
 def _curves(check: DataCheck) -> str:

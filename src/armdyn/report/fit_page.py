@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.html import code, confidence_bar, document, heading, listing, paragraph, svg, table
+from armdyn.identification import check_table
 from armdyn.identification.fit import Fit, Validation, validate_all
+from armdyn.identification.fit_figure import MOST_POINTS, torque_figure
 from armdyn.identification.gravity_poses import compare_poses
 from armdyn.identification.poses import held_poses
-from armdyn.report import check_page
 from armdyn.report.advice import advice, next_command
-
-MOST_POINTS = 1500  # of a curve: finer than any screen
-MEASURED, MODEL, BEFORE, DIFFERENCE = "#14375e", "#e07b00", "#b9c4cf", "#c0392b"
 
 
 def page(fit: Fit) -> str:
@@ -26,9 +24,9 @@ def parts(fit: Fit) -> list[str]:
     parts = [heading(f"Identification of {fit.source.name}", 1), *_summary(fit), *_warnings(fit)]
     parts += [heading("Before and after"), _comparison(fit, before)]
     if fit.own is not None:
-        parts += [heading("Measured and model torque, on the logs fitted to"), _torques(fit.own, before)]
+        parts += [heading("Measured and model torque, on the logs fitted to"), svg(torque_figure(fit.own, before))]
     if fit.other is not None:
-        parts += [heading("Measured and model torque, on the validation log"), _torques(fit.other, None)]
+        parts += [heading("Measured and model torque, on the validation log"), svg(torque_figure(fit.other))]
     parts += [heading("What to do next"), listing(advice(fit)), code(next_command(fit))]
     parts += [heading("What the data alone say"), *_parameters(fit)]
     parts += [heading("Links"), _links(fit), heading("Joints"), _joints(fit)]
@@ -36,7 +34,7 @@ def parts(fit: Fit) -> list[str]:
         if result is not None and result.band:
             parts += [heading(f"Residuals on the {title}"), _residuals(result)]
     if fit.checks:
-        parts += [heading("The data"), *(part for check in fit.checks for part in check_page.parts(check))]
+        parts += [heading("The data"), *(part for check in fit.checks for part in check_table.parts(check))]
     return [*parts, heading("How it was done"), listing(_method(fit))]
 
 
@@ -85,30 +83,6 @@ def _comparison(fit: Fit, before: Validation | None) -> str:
     tail = ["-", "-"] if fit.own is None else [f"{np.sqrt(np.mean(fit.own.rmse**2)):.3g}", ""]
     rows.append(["all", *(f"{result.rel_error:.2%}" for result in results), *tail])
     return table(columns, rows)
-
-
-def _torques(result: Validation, before: Validation | None) -> str:
-    import matplotlib.pyplot as plt
-
-    n = result.tau.shape[1]
-    k = slice(None, None, max(1, len(result.t) // MOST_POINTS))
-    mark = {} if result.band else {"ls": "", "marker": "."}
-    figure, axes = plt.subplots(n, 1, figsize=(9, 1.5 * n + 0.8), sharex=True, squeeze=False)
-    for j, axis in enumerate(axes[:, 0]):
-        reach = np.abs(np.concatenate([result.tau[k, j], result.model[k, j]])).max(initial=1e-12)
-        if before is not None and len(before.t) == len(result.t):
-            axis.plot(before.t[k], before.model[k, j], color=BEFORE, lw=1.2, label="as described", **mark)
-        axis.plot(result.t[k], result.tau[k, j], color=MEASURED, lw=1.3, label="measured", **mark)
-        axis.plot(result.t[k], result.model[k, j], color=MODEL, lw=0.9, label="identified", **mark)
-        error = (result.tau - result.model)[k, j]
-        axis.plot(result.t[k], error, color=DIFFERENCE, lw=0.6, label="difference", **mark)
-        axis.set_ylim(-1.25 * reach, 1.25 * reach)
-        axis.set_ylabel(f"joint {j + 1}")
-        axis.grid(alpha=0.25)
-    axes[0, 0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=4, fontsize=9, frameon=False)
-    smoothed = f" through a low-pass at {result.band:.1f} Hz" if result.band else " of poses held still"
-    axes[-1, 0].set_xlabel(f"time [s]; torques [N m or N]{smoothed}")
-    return svg(figure)
 
 
 def _residuals(result: Validation) -> str:

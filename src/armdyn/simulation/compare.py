@@ -63,6 +63,11 @@ class Comparison:
             lines.append(f"{row.name:28s}{numbers}{error} {row.note}".rstrip())
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from armdyn.simulation.compare_table import notebook
+
+        return notebook(self)
+
     def figure(self, path: str | os.PathLike[str]) -> Path:
         """Draw errors over time, and the table's bars, into a file (.png, .svg, .pdf)."""
         from armdyn.simulation.compare_figure import draw

@@ -16,10 +16,17 @@ FORMATS = ("png", "svg", "pdf")
 
 
 def draw(comparison: Any, path: str | os.PathLike[str]) -> Path:
-    """Errors over time on the left, final errors and torques on the right."""
+    """Write the picture of a comparison."""
     kind = Path(path).suffix.lower().lstrip(".")
     if kind not in FORMATS:
         raise ArmdynError(f"cannot draw into '{path}': expected .{', .'.join(FORMATS)}")
+    stream = io.BytesIO()
+    comparison_figure(comparison).savefig(stream, format=kind, dpi=120)
+    return write_whole(path, stream.getvalue())
+
+
+def comparison_figure(comparison: Any) -> Any:
+    """Errors over time on the left, final errors on the right."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 4.5), layout="constrained")
@@ -35,9 +42,7 @@ def draw(comparison: Any, path: str | os.PathLike[str]) -> Path:
     right.set(xscale="log", xlabel="final RMS error [rad or m]")
     right.invert_yaxis()
     right.grid(alpha=0.3, axis="x")
-    stream = io.BytesIO()
-    figure.savefig(stream, format=kind, dpi=120)
-    return write_whole(path, stream.getvalue())
+    return figure
 
 
 def _smooth(x: Any, part: int = 60) -> Any:

@@ -106,6 +106,11 @@ class SimulationResult:
         end = "" if self.complete else ", stopped early"
         return f"<SimulationResult '{self.name}': {runs}{len(self.t)} samples to t = {self.t[-1]:g} s{end}>"
 
+    def _repr_html_(self) -> str:
+        from armdyn.simulation.run_table import notebook
+
+        return notebook(self)
+
     # -- files ------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> Path:

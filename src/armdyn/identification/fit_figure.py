@@ -1,0 +1,52 @@
+"""What an identified arm predicts, drawn over what was measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armdyn.html import fragment, paragraph, picture, table
+from armdyn.identification.fit import Fit, Validation
+
+MOST_POINTS = 1500  # of a curve: finer than any screen
+MEASURED, MODEL, BEFORE, DIFFERENCE = "#14375e", "#e07b00", "#b9c4cf", "#c0392b"
+
+
+def torque_figure(result: Validation, before: Validation | None = None) -> Any:
+    """One diagram a joint: measured, identified, their difference, and the arm as described where it is given."""
+    import matplotlib.pyplot as plt
+
+    n = result.tau.shape[1]
+    k = slice(None, None, max(1, len(result.t) // MOST_POINTS))
+    mark = {} if result.band else {"ls": "", "marker": "."}
+    figure, axes = plt.subplots(n, 1, figsize=(9, 1.5 * n + 0.8), sharex=True, squeeze=False)
+    for j, axis in enumerate(axes[:, 0]):
+        reach = np.abs(np.concatenate([result.tau[k, j], result.model[k, j]])).max(initial=1e-12)
+        if before is not None and len(before.t) == len(result.t):
+            axis.plot(before.t[k], before.model[k, j], color=BEFORE, lw=1.2, label="as described", **mark)
+        axis.plot(result.t[k], result.tau[k, j], color=MEASURED, lw=1.3, label="measured", **mark)
+        axis.plot(result.t[k], result.model[k, j], color=MODEL, lw=0.9, label="identified", **mark)
+        error = (result.tau - result.model)[k, j]
+        axis.plot(result.t[k], error, color=DIFFERENCE, lw=0.6, label="difference", **mark)
+        axis.set_ylim(-1.25 * reach, 1.25 * reach)
+        axis.set_ylabel(f"joint {j + 1}")
+        axis.grid(alpha=0.25)
+    axes[0, 0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=4, fontsize=9, frameon=False)
+    smoothed = f" through a low-pass at {result.band:.1f} Hz" if result.band else " of poses held still"
+    axes[-1, 0].set_xlabel(f"time [s]; torques [N m or N]{smoothed}")
+    return figure
+
+
+def notebook(fit: Fit) -> str:
+    """The error, a row a joint, and torques on the log for validation, else on the logs fitted to."""
+    rows = [
+        (f"{j + 1} {name}", f"{error:.2%}", ", ".join(terms))
+        for j, (name, error, terms) in enumerate(
+            zip(fit.arm.joint_names, fit.rel_error_joints, fit.structure, strict=False)
+        )
+    ]
+    shown = fit.own if fit.other is None else fit.other
+    figure = [] if shown is None else [picture(torque_figure(shown), 60)]
+    said = [paragraph(line) for line in str(fit).splitlines() if not line.startswith("joint ")]
+    return fragment(*said, table(("joint", "torque error", "joint terms"), rows), *figure)
