@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 import armdyn
+from armdyn.study.run import keep_memory
 
 STUDY = """
 name = "adaptive"
@@ -66,6 +67,7 @@ def main() -> None:
         study.compute(range(study.lanes))  # compiles the kernel, which a second study finds in the cache
         print(f"{options.cases:,} rollouts of 1,000 steps in {len(study.parts)} parts; load {os.getloadavg()[0]:.1f}")
         print(f"{'':22s}{'elapsed [s]':>12s}{'processor [s]':>15s}{'ms a rollout':>14s}{'scaling':>9s}")
+        keep_memory()  # as the command does
         alone = None
         for workers in (1, 2):
             elapsed, used = measured(study, folder / f"w{workers}", workers=workers)

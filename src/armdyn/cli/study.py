@@ -36,7 +36,7 @@ def study(
     """Compute a study, or go on with one: quantiles, success regions, what matters, and the worst cases."""
     from armdyn.cli.show import print_json
     from armdyn.report.registry import report
-    from armdyn.study.run import run_study
+    from armdyn.study.run import keep_memory, run_study
     from armdyn.study.spec import read_study
 
     subject = read_study(file)
@@ -44,6 +44,7 @@ def study(
     if case is not None:
         _show_case(subject, case, folder, json)
         return
+    keep_memory()
     try:
         with _progress_line() as progress:
             columns = run_study(subject, folder, resume=resume, workers=workers, dask=dask, progress=progress)

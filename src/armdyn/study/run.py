@@ -162,7 +162,7 @@ def _begin_worker(study: Study) -> None:
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(1)
-    _keep_memory()
+    keep_memory()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _worker_study[:] = [study]
     parent = multiprocessing.parent_process()
@@ -181,11 +181,12 @@ def _work(number: int) -> Done:
 
 
 @cache
-def _keep_memory() -> None:
-    """Let a worker keep freed memory for the next part instead of returning it to the system.
+def keep_memory() -> None:
+    """Let this process keep freed memory for the next part instead of returning it to the system.
 
     Asking for it anew costs a sixth of a part's time, and two thirds under Dask, whose nannies have the C library
-    return everything at once. Elsewhere than on glibc nothing happens.
+    return everything at once. Elsewhere than on glibc nothing happens. For processes
+    that exist for studies; a caller's own is left as it is.
     """
     import ctypes
 
@@ -231,7 +232,7 @@ def _on_dask(study: Study, numbers: Iterable[int], address: str) -> Iterator[Don
 def _work_on_dask(study: Study, number: int, version: str) -> Done:
     if version != __version__:
         raise StudyError(f"--dask: a worker has armdyn {__version__}, this program {version}; expected the same")
-    _keep_memory()
+    keep_memory()
     return number, study.compute(study.parts[number])
 
 
