@@ -105,3 +105,21 @@ def test_chosen_controllers_run_in_their_order_and_tell_it():
     assert told == ["computed torque", "PD"] == [row.name for row in found.rows]
     with pytest.raises(ArmdynError, match="no controller 'PDD'; there are PD, "):
         armdyn.mismatch_study(armdyn.arms.planar2(), controllers=("PDD",))
+
+
+def test_interruption_keeps_the_controllers_that_have_run(planar, sway):
+    laws = {name: armdyn.PD(planar, 50.0, 10.0) for name in ("first", "second", "third")}
+
+    def interrupt(at):
+        def progress(name):
+            if name == at:
+                raise KeyboardInterrupt
+
+        return progress
+
+    found = compare(planar, laws, sway, 500, about="three", progress=interrupt("third"))
+    assert found.interrupted
+    assert found.about == "three (interrupted)"
+    assert [row.name for row in found.rows] == ["first", "second"]
+    with pytest.raises(KeyboardInterrupt):  # nothing to keep
+        compare(planar, laws, sway, 500, progress=interrupt("first"))

@@ -17,6 +17,7 @@ Duration = Annotated[float, typer.Option(help="Of the run [s].")]
 Controllers = Annotated[
     list[str] | None, typer.Option("--controller", "-c", help="Only this one, by name; may be given several times.")
 ]
+Report = Annotated[Path | None, typer.Option(help="Write a page about it: .html.")]
 Picture = Annotated[Path | None, typer.Option("--figure", "-f", help="Draw into this file (.png, .svg, .pdf).")]
 
 
@@ -29,23 +30,37 @@ def compare(
     duration: Duration = 12.0,
     controller: Controllers = None,
     figure: Picture = None,
+    report: Report = None,
     base: Base = None,
     tip: Tip = None,
     json: Json = False,
 ) -> None:
-    """Run all controllers on one motion, with a load and friction that their model lacks, and compare."""
+    """Run all controllers on one motion, with a load and friction that their model lacks, and compare.
+
+    Ctrl-C keeps the controllers that have run.
+    """
+    from armdyn.cli.logs import progress_bar, require_folders
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.simulation.mismatch_study import mismatch_study
 
-    comparison = mismatch_study(
-        resolve(arm, base, tip), payload=payload, friction=friction, rate=rate, bandwidth=bandwidth, duration=duration,
-        controllers=controller or None,
-    )  # fmt: skip
-    path = comparison.figure(figure) if figure is not None else None
+    require_folders(figure, report)
+    subject = resolve(arm, base, tip)
+    with progress_bar(None) as tell:
+        comparison = mismatch_study(
+            subject, payload=payload, friction=friction, rate=rate, bandwidth=bandwidth, duration=duration,
+            controllers=controller or None, progress=lambda name: tell(0.0, f"running {name}"),
+        )  # fmt: skip
+    wrote = [comparison.figure(figure)] if figure is not None else []
+    if report is not None:
+        from armdyn.report.registry import report as write
+
+        wrote.append(write(comparison, report))
     if json:
         print_json({"about": comparison.about, "controllers": [row._asdict() for row in comparison.rows]})
-        return
-    print(comparison)
-    if path is not None:
-        print(f"wrote {path}")
+    else:
+        print(comparison)
+        for path in wrote:
+            print(f"wrote {path}")
+    if comparison.interrupted:
+        raise typer.Exit(130)

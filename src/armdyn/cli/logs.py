@@ -102,8 +102,11 @@ def require_folders(*paths: Path | None) -> None:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[float, str], None]]:
-    """A bar on stderr, on terminals alone. Ctrl-C ends the program with a word on where it was: nothing is written."""
+def progress_bar(total: float | None = 1.0) -> Iterator[Callable[[float, str], None]]:
+    """A bar on stderr, on terminals alone; without total it only shows that work goes on.
+
+    Ctrl-C ends the program with a word on where it was: nothing is written.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -112,7 +115,7 @@ def progress_bar() -> Iterator[Callable[[float, str], None]]:
     console = Console(stderr=True)
     try:
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-            task = bar.add_task(doing, total=1.0)
+            task = bar.add_task(doing, total=total)
 
             def show(share: float, text: str) -> None:
                 nonlocal doing

@@ -15,6 +15,7 @@ from armdyn.files import write_whole
 PAGES = {
     "armdyn.identification.check.DataCheck": "armdyn.report.check_page",
     "armdyn.identification.fit.Fit": "armdyn.report.fit_page",
+    "armdyn.simulation.compare.Comparison": "armdyn.report.comparison_page",
     "armdyn.simulation.result.SimulationResult": "armdyn.report.simulation_page",
     "armdyn.study.summary.Summary": "armdyn.study.page",
 }

@@ -46,6 +46,7 @@ class Comparison:
     rows: tuple[Row, ...]
     results: Mapping[str, SimulationResult]
     about: str
+    interrupted: bool = False  # by Ctrl-C: the controllers that had not run yet are missing
 
     def __getitem__(self, name: str) -> Row:
         """The row of a controller."""
@@ -104,15 +105,27 @@ def compare(
         Called with the name of every controller before it runs.
     **options
         What `simulate` takes besides.
+
+    Returns
+    -------
+    Comparison
+        After Ctrl-C of those that had run until then.
     """
     rows, results = [], {}
-    for name, law in laws.items():
-        if progress is not None:
-            progress(name)
-        begin = time.perf_counter()
-        result = simulate(plant, law, reference, rate=rate, name=name, check=False, quiet=True, **options)
-        rows.append(_row(name, law, result, truth, time.perf_counter() - begin))
-        results[name] = result
+    try:
+        for name, law in laws.items():
+            if progress is not None:
+                progress(name)
+            begin = time.perf_counter()
+            result = simulate(plant, law, reference, rate=rate, name=name, check=False, quiet=True, **options)
+            if not result.complete and np.isnan(result.diverged).all():  # simulate itself keeps what it has
+                raise KeyboardInterrupt
+            rows.append(_row(name, law, result, truth, time.perf_counter() - begin))
+            results[name] = result
+    except KeyboardInterrupt:
+        if not rows:
+            raise
+        return Comparison(tuple(rows), results, f"{about} (interrupted)".strip(), interrupted=True)
     return Comparison(tuple(rows), results, about)
 
 

@@ -36,7 +36,8 @@ def comparison_figure(comparison: Any) -> Any:
             left.semilogy(result.t, _smooth(np.linalg.norm(result.error, axis=-1)), label=name, linewidth=1.2)
     left.set(xlabel="time [s]", ylabel="norm of joint errors [rad or m]", title=comparison.about)
     left.grid(alpha=0.3)
-    left.legend(fontsize=8, ncols=2)
+    if left.lines:
+        left.legend(fontsize=8, ncols=2)
     rows = [row for row in comparison.rows if np.isfinite(row.final_rms)]
     right.barh([row.name for row in rows], [row.final_rms for row in rows], color="tab:blue")
     right.set(xscale="log", xlabel="final RMS error [rad or m]")
