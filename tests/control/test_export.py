@@ -122,6 +122,21 @@ def test_selftests_pass(dtype, planar, tmp_path):
 
 
 @needs_compiler
+@pytest.mark.parametrize("name", ["computed torque", "bounded Slotine-Li", "guarded"])
+def test_steps_have_no_undefined_behaviour(name, planar, tmp_path):
+    sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    program = str(tmp_path / "selftest")
+    probe = [cc, "-x", "c", *sanitize, "-", "-o", program]
+    if subprocess.run(probe, input="int main(void) { return 0; }", text=True, capture_output=True).returncode:
+        pytest.skip(f"{cc} has no sanitizers here")
+    code = law_code(laws(planar)[name], tmp_path, RATE, prefix="arm")
+    sources = map(str, [*code.sources, code.selftest])
+    subprocess.run([cc, "-std=c99", "-g", *sanitize, *sources, "-lm", "-o", program], check=True)
+    done = subprocess.run([program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@needs_compiler
 def test_gains_can_stay_arguments(planar, tmp_path):
     code = law_code(PD(planar, 40.0, 8.0), tmp_path, RATE, prefix="pd", inputs=["kp"])
     assert "const double kp[2]" in code.header.read_text()
