@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -116,3 +117,29 @@ def test_its_style_stays_inside(run):
     (style,) = re.findall(r"<style>(.*?)</style>", run._repr_html_(), re.DOTALL)
     selectors = [part for rule in style.split("}") for part in rule.split("{")[0].strip().split(",") if part]
     assert all(selector.startswith(".armdyn ") for selector in selectors)
+
+
+NOTEBOOK = Path(__file__).parents[1] / "docs" / "notebook.ipynb"
+
+
+def test_the_notebook_of_the_documentation_was_executed_and_is_small():
+    nbformat = pytest.importorskip("nbformat", reason="nbformat reads notebooks; it comes with the extra 'test'")
+    cells = [cell for cell in nbformat.read(NOTEBOOK, 4).cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    assert all("text/html" in output.data for cell in cells for output in cell.outputs)
+    assert len(cells) == sum(len(cell.outputs) for cell in cells)
+    assert NOTEBOOK.stat().st_size < 300_000
+
+
+def test_the_notebook_of_the_documentation_runs(tmp_path):
+    nbclient = pytest.importorskip("nbclient", reason="nbclient runs notebooks; it comes with the extra 'test'")
+    pytest.importorskip("ipykernel", reason="a notebook needs a kernel; ipykernel comes with the extra 'test'")
+    import nbformat
+
+    notebook = nbformat.read(NOTEBOOK, 4)
+    before = [cell.get("outputs") for cell in notebook.cells]
+    where = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where).execute()
+    for old, cell in zip(before, notebook.cells, strict=True):
+        kinds = [[sorted(output.data) for output in outputs] for outputs in (old or (), cell.get("outputs", ()))]
+        assert kinds[0] == kinds[1]

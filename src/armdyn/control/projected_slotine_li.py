@@ -90,9 +90,9 @@ class ProjectedSlotineLi(Adaptive):
     """Slotine and Li's law whose estimate of the load is projected to possible bodies at every sample.
 
     Torques as in `SlotineLi`. The load's pseudo-inertia, lengths measured in `size`, follows the gradient and is then
-    moved to the nearest matrix whose eigenvalues are not below `least`. V = s' M s / 2 + |P - P_true|² / (2 body_gain)
-    + ... falls as -s' K s, and the projection only lowers it further. Against `NaturalSlotineLi`: the same speed of
-    learning everywhere, at the price of an eigenvalue problem a sample.
+    moved to the nearest matrix whose eigenvalues are not below `least`. V = s' M s / 2 + norm(P - P_true)² /
+    (2 body_gain) + ... falls as -s' K s, and the projection only lowers it further. Against `NaturalSlotineLi`: the
+    same speed of learning everywhere, at the price of an eigenvalue problem a sample.
 
     Parameters
     ----------

@@ -82,6 +82,9 @@ class DataCheck(NamedTuple):
         lines += ["  " + "  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in table]
         return "\n".join(lines + [f"  {f.level}: {f.text}" for f in self.findings])
 
+    def __repr__(self) -> str:
+        return f"<DataCheck of {self.log!r}: {self.verdict}>"
+
     def _repr_html_(self) -> str:
         from armdyn.html import fragment
         from armdyn.identification.check_table import parts

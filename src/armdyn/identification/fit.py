@@ -150,6 +150,9 @@ class Fit:
             lines.append(f"not determined by the logs: {', '.join(self.undetermined)}")
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        return f"<Fit of '{self.source.name}': relative torque error {self.rel_error:.2%}>"
+
     def _repr_html_(self) -> str:
         from armdyn.identification.fit_figure import notebook
 
@@ -212,7 +215,8 @@ def _compared(arm: Arm, s: Stretch, filters: Filters) -> _Compared:
         ]
     )
     k = slice(margin, len(s.t) - margin, max(1, int(1 / (SHOWN * filters.band * s.dt))))
-    return _Compared(sums, s.t[k], tau[k], model[k])
+    # Copies, for slices would keep all samples alive.
+    return _Compared(sums, s.t[k].copy(), tau[k].copy(), model[k].copy())
 
 
 def model_torque(arm: Arm, s: Stretch, filters: Filters) -> NDArray:

@@ -64,6 +64,9 @@ class Comparison:
             lines.append(f"{row.name:28s}{numbers}{error} {row.note}".rstrip())
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(row.name for row in self.rows)}>"
+
     def _repr_html_(self) -> str:
         from armdyn.simulation.compare_table import notebook
 

@@ -34,13 +34,16 @@ def comparison_figure(comparison: Any) -> Any:
     for name, result in comparison.results.items():
         if result.complete:
             left.semilogy(result.t, _smooth(np.linalg.norm(result.error, axis=-1)), label=name, linewidth=1.2)
-    left.set(xlabel="time [s]", ylabel="norm of joint errors [rad or m]", title=comparison.about)
+    figure.suptitle(comparison.about, fontsize=10)
+    left.set(xlabel="time [s]", ylabel="norm of joint errors [rad or m]")
     left.grid(alpha=0.3)
     if left.lines:
         left.legend(fontsize=8, ncols=2)
     rows = [row for row in comparison.rows if np.isfinite(row.final_rms)]
-    right.barh([row.name for row in rows], [row.final_rms for row in rows], color="tab:blue")
-    right.set(xscale="log", xlabel="final RMS error [rad or m]")
+    bars = right.barh([row.name for row in rows], [row.final_rms for row in rows], color="#7aa5d8")
+    right.bar_label(bars, [f" {row.final_rms:.2g}" for row in rows], fontsize=8)
+    right.set(xlabel="final RMS error [rad or m]")
+    right.margins(x=0.15)
     right.invert_yaxis()
     right.grid(alpha=0.3, axis="x")
     return figure
@@ -49,4 +52,6 @@ def comparison_figure(comparison: Any) -> Any:
 def _smooth(x: Any, part: int = 60) -> Any:
     """A running RMS, which shows the level of an oscillation."""
     width = max(len(x) // part, 1)
-    return np.sqrt(np.maximum(np.convolve(x**2, np.ones(width) / width, mode="same"), 1e-300))
+    window = np.ones(min(width, len(x)))
+    counts = np.convolve(np.ones_like(x), window, mode="same")  # fewer at the ends
+    return np.sqrt(np.maximum(np.convolve(x**2, window, mode="same") / counts, 1e-300))

@@ -13,7 +13,7 @@ def notebook(result: SimulationResult) -> str:
     """What was reached, a row a joint, and the tracking errors."""
     stopped = [] if result.complete else [paragraph("; ".join(result.notes) or "Stopped early.")]
     errors = picture(plot_run(result, "error", degrees=True), 60)
-    return fragment(paragraph(repr(result)[1:-1]), *stopped, *summary(result), joints(result), errors)
+    return fragment(paragraph(f"Simulation: {result.name}"), *stopped, *summary(result), joints(result), errors)
 
 
 def summary(result: SimulationResult) -> list[str]:
