@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.identification import parts
 from armdyn.identification import rows as module
 from armdyn.identification.rows import Filters, make_rows
 from armdyn.identification.terms import LOAD, ROTOR
@@ -17,13 +18,40 @@ def test_a_log_in_pieces_gives_the_same_model(two, make_log, monkeypatch):
     log = make_log(two, duration=60.0, noise=0.02)
     whole = armdyn.identify(two, log, band=5.0)
     monkeypatch.setattr(module, "PIECE", 3000)
-    monkeypatch.setattr(module, "HELD", 0)  # nothing is kept: every pass makes the rows anew
+    monkeypatch.setattr(parts, "HELD", 0)
     pieces = armdyn.identify(two, log, band=5.0)
+    monkeypatch.setattr(parts, "STORED", 0)  # nothing is kept: every pass makes the rows anew
+    anew = armdyn.identify(two, log, band=5.0)
+    np.testing.assert_allclose(anew.base.theta, pieces.base.theta, rtol=1e-9)
     assert pieces.structure == whole.structure
     # Each of three cuts loses 0.8 s of 60 s to the low-pass.
     assert np.all(np.abs(pieces.base.theta - whole.base.theta) < whole.base.std)
     np.testing.assert_allclose(pieces.base.std, whole.base.std, rtol=0.3)
     assert pieces.rel_error < 2 * whole.rel_error < 1e-3
+
+
+def test_parts_in_a_file_are_those_that_were_made(monkeypatch):
+    monkeypatch.setattr(parts, "HELD", 0)
+    rng, store = np.random.default_rng(0), parts.Parts(1000)
+    made = [parts.Part(rng.normal(size=(2, N, 3)), rng.normal(size=(2, N))) for N in (5, 4)]
+    for k, part in enumerate(made):
+        store.put(k, part)
+    for k, part in enumerate(made):
+        found = store.get(k)
+        np.testing.assert_array_equal(found.Y, part.Y)
+        np.testing.assert_array_equal(found.tau, part.tau)
+    assert store.get(2) is None
+
+
+def test_where_no_file_can_be_written_rows_are_made_anew(monkeypatch):
+    def full(*args, **kwargs):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(parts, "HELD", 0)
+    monkeypatch.setattr(parts.tempfile, "TemporaryFile", full)
+    store = parts.Parts(1000)
+    store.put(0, parts.Part(np.zeros((2, 5, 3)), np.zeros((2, 5))))
+    assert store.get(0) is None
 
 
 def test_rows_are_the_equations(two, make_log):

@@ -117,7 +117,7 @@ def assign(
         if len(chosen) != arm.n or any(name not in table for name in chosen):
             raise ReadError(f"{where}: expected {arm.n} columns for {role}, got {chosen}")
         units = [known[name].unit if known[name] else "" for name in chosen]  # type: ignore[union-attr]
-        found[role] = _scaled(np.column_stack([table[name] for name in chosen]), units, role, arm, angle, notes)
+        found[role] = _scaled(_together([table[name] for name in chosen]), units, role, arm, angle, notes)
         notes.append(f"{role}: columns {chosen[0]} .. {chosen[-1]}")
     if "tau" not in found and "current" in found:
         found["tau"] = found["current"]
@@ -130,6 +130,19 @@ def assign(
                 f"expected names like {role}1 .. {role}{arm.n}, got {seen}"
             )
     return Assigned(t, found["q"], found.get("qd"), found["tau"], found.get("temperature"), notes)
+
+
+def _together(columns: list[NDArray]) -> NDArray:
+    """Columns as one matrix (N, n), without copying those that are neighbours in memory, perhaps mapped from a file."""
+    first = columns[0]
+    places = np.diff([column.__array_interface__["data"][0] for column in columns])
+    one = first.base is not None and all(
+        c.base is first.base and c.dtype == float and c.strides == first.strides for c in columns
+    )
+    if not one or len(columns) < 2 or (places != places[0]).any() or places[0] <= 0:
+        return np.column_stack(columns)
+    shape, strides = (len(first), len(columns)), (*first.strides, int(places[0]))
+    return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
 
 
 def _time(
@@ -196,7 +209,8 @@ def _scaled(x: NDArray, units: list[str], role: str, arm: Arm, angle: str | None
     if role not in ("q", "qd") or not turns.any():
         return x
     if angle is None and role == "q":
-        largest = np.nanmax(np.abs(x[:, turns])) if len(x) else 0.0
+        # Extremes of both signs: a copy of all absolute values would be as large as the log.
+        largest = np.max(np.abs([np.nanmin(x, axis=0), np.nanmax(x, axis=0)])[:, turns]) if len(x) else 0.0
         if largest > 4 * np.pi:
             raise ReadError(
                 f"positions reach {largest:.0f}: degrees? Say angle='deg' or 'rad' (or name the columns q1_deg ...)"

@@ -17,7 +17,8 @@ class Decimator:
     count: int
 
     def __matmul__(self, x: NDArray) -> NDArray:
-        x = np.ascontiguousarray(x, float)
+        # Rows may lie apart in memory, numbers in them not: such matrices are multiplied without a copy.
+        x = x if x.dtype == float and x.strides[1] == x.itemsize else np.ascontiguousarray(x, float)
         group, window = self.matrix.shape
         whole, rest = divmod(self.count, group)
         found = np.empty((self.count, x.shape[1]))

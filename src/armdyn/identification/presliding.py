@@ -23,12 +23,12 @@ def built_up(q: NDArray, travel: NDArray) -> NDArray:
     travel : ndarray, shape (n,)
         Over which 63 % build up [rad or m].
     """
-    share = np.empty_like(q)
-    for joint, path in enumerate(q.T):
+    share = np.empty(q.shape[::-1])
+    for joint, path in enumerate(np.ascontiguousarray(q.T)):
         steps = np.sign(np.diff(path, append=path[-1]))
         moving = np.flatnonzero(steps)
         if not len(moving):
-            share[:, joint] = 0.0
+            share[joint] = 0.0
             continue
         # A pause continues the direction before it.
         directions = steps[np.maximum.accumulate(np.where(steps != 0, np.arange(len(steps)), moving[0]))]
@@ -37,6 +37,6 @@ def built_up(q: NDArray, travel: NDArray) -> NDArray:
         for first, last in zip(starts, [*starts[1:], len(path) - 1], strict=True):
             d = directions[first]
             run = slice(first, last + 1)
-            share[run, joint] = d - (d - z) * np.exp(-np.abs(path[run] - path[first]) / travel[joint])
-            z = share[last, joint]
-    return share
+            share[joint, run] = d - (d - z) * np.exp(-np.abs(path[run] - path[first]) / travel[joint])
+            z = share[joint, last]
+    return share.T

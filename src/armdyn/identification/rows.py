@@ -3,8 +3,7 @@
 Measured torque and every column of the regressor pass through the same zero-phase low-pass, so that what the
 filter takes away is missing on both sides (parallel filtering); then most samples are redundant and are dropped.
 
-Logs are taken in pieces. The rows of short logs are kept; those of logs larger than memory are made anew
-whenever they are asked for.
+Logs are taken in pieces. Rows are made once and kept, those of logs larger than memory in a temporary file.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from armdyn.errors import ArmdynError
 from armdyn.identification.decimate import Decimator, decimator, slope
 from armdyn.identification.differentiate import Motion, best_cutoff, differentiate, impulse
 from armdyn.identification.log import Log, Stretch
+from armdyn.identification.parts import Part, Parts
 from armdyn.identification.terms import LOAD, ROTOR, TERMS, Reach, load_column, term_columns
 from armdyn.spatial import inertia as inertial
 
@@ -32,7 +33,6 @@ OVERSAMPLING = 4
 FORMS = ("torque", "filtered")
 CHUNK = 20_000  # samples whose regressors are held at once
 PIECE = 100_000  # samples of a log that are smoothed at once
-HELD = 20_000_000  # numbers in rows that are kept, not made anew
 
 
 class Filters(NamedTuple):
@@ -42,13 +42,6 @@ class Filters(NamedTuple):
     cutoff: float | None  # corner of the low-pass on positions [Hz]; None: by cross-validation
     method: str
     form: str = "torque"  # "filtered": momenta are low-passed and differentiated at once; no accelerations are made
-
-
-class Part(NamedTuple):
-    """Equations of all joints at the samples kept of a piece; `Y` has base columns, then joint terms."""
-
-    Y: NDArray  # (n, N, base + terms)
-    tau: NDArray  # (n, N)
 
 
 class Piece(NamedTuple):
@@ -73,44 +66,44 @@ class Rows:
     reach: Reach
     sizes: tuple[int, ...]  # samples kept of each piece
     theta: NDArray | None = None  # (10 n,) bodies whose torques load the joints; None: loads are left out
-    _held: dict[int, Part] = field(default_factory=dict, repr=False)
+    _loads: dict[int, NDArray] = field(default_factory=dict, repr=False)  # columns (n, N) of pieces
 
     def __len__(self) -> int:
         return sum(self.sizes)
 
     def __iter__(self) -> Iterator[Part]:
-        n = self.base.source.n
-        keep = len(self) * n * (self.base.count + len(TERMS)) <= HELD
         for k, piece in enumerate(self.pieces):
-            part = self._held.get(k)
+            part = self._parts.get(k)
             if part is None:
                 part = self._made(piece.stretch)
-                if keep:
-                    self._held[k] = part
-            yield part
+                self._parts.put(k, part)
+            yield part if self.theta is None else self._with_loads(k, part)
+
+    @cached_property
+    def _parts(self) -> Parts:
+        return Parts(len(self) * self.base.source.n * (self.base.count + len(TERMS)))
 
     def loaded(self, theta: NDArray) -> Rows:
         """The same rows with joints loaded by the torques of bodies theta (10 n,).
 
         Measured torques will not do: their noise would explain itself.
         """
-        rows = dataclasses.replace(self, theta=theta, _held={})
-        for k, part in self._held.items():
-            Y = part.Y.copy()
-            Y[:, :, self.base.count + LOAD] = rows._loads(self.pieces[k].stretch)
-            rows._held[k] = Part(Y, part.tau)
+        rows = dataclasses.replace(self, theta=theta, _loads={})
+        rows.__dict__["_parts"] = self._parts  # all but the loads is the same
         return rows
 
-    def _loads(self, s: Stretch) -> NDArray:
-        """The column (n, N) of load-dependent friction."""
-        motion = smoothed(s, self.filters)
-        low = decimator(*_grid(s, self.filters.band))
-        return (low @ self._load(motion)).T
+    def _with_loads(self, k: int, part: Part) -> Part:
+        if k not in self._loads:
+            self._loads[k] = self._made_loads(self.pieces[k].stretch)
+        Y = part.Y.copy()
+        Y[:, :, self.base.count + LOAD] = self._loads[k]
+        return Part(Y, part.tau)
 
-    def _load(self, motion: Motion) -> NDArray:
-        assert self.theta is not None
-        torque = inverse_dynamics(self.base.source, motion.q, motion.qd, motion.qdd, theta=self.theta)
-        return load_column(self.base.source, motion, torque)
+    def _made_loads(self, s: Stretch) -> NDArray:
+        """The column (n, N) of load-dependent friction."""
+        motion, arm = smoothed(s, self.filters), self.base.source
+        torque = inverse_dynamics(arm, motion.q, motion.qd, motion.qdd, theta=self.theta)
+        return (decimator(*_grid(s, self.filters.band)) @ load_column(arm, motion, torque)).T
 
     def _made(self, s: Stretch) -> Part:
         """The rows of a piece, a chunk at a time."""
@@ -127,8 +120,6 @@ class Rows:
                 _fill_filtered(self.base, part, low, decimator(slope(taps, s.dt), step, len(some)), Y)
             else:
                 _fill(self.base, part, low, Y)
-            if self.theta is not None:
-                Y[:, :, self.base.count + LOAD] = (low @ self._load(part)).T
             Ys.append(Y)
             taus.append((low @ s.tau[k]).T)
         return Part(np.concatenate(Ys, axis=1), np.concatenate(taus, axis=1))
@@ -212,8 +203,8 @@ def _joint_columns(base: BaseParameters, part: Motion, reach: Reach, warmth: NDA
     """Rows (n, N, columns) in which the base columns are still zero."""
     n = base.source.n
     rows, joint = np.zeros((n, low.count, base.count + len(TERMS))), term_columns(base.source, part, reach, warmth)
-    for i in range(n):
-        rows[i][:, base.count :] = low @ joint[:, i]
+    filtered = low @ joint.reshape(len(joint), -1)
+    rows[:, :, base.count :] = filtered.reshape(low.count, len(TERMS), n).transpose(2, 0, 1)
     return rows
 
 
@@ -233,7 +224,7 @@ def _fill_filtered(base: BaseParameters, part: Motion, low: Decimator, rate: Dec
     rows[:, :, base.count + ROTOR] = (rate @ part.qd).T
 
 
-def _felt(base: BaseParameters) -> list[NDArray]:
-    """Positions of the base columns that are not zero for each joint: it does not feel the links before it."""
-    kept = np.array(base.kept)
-    return [np.flatnonzero(kept >= inertial.SIZE * i) for i in range(base.source.n)]
+def _felt(base: BaseParameters) -> list[slice]:
+    """The base columns that are not zero for each joint: it does not feel the links before it."""
+    firsts = np.searchsorted(base.kept, inertial.SIZE * np.arange(base.source.n))
+    return [slice(int(first), base.count) for first in firsts]

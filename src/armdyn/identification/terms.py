@@ -58,34 +58,36 @@ class Reach(NamedTuple):
 
 
 def term_columns(arm: Arm, motion: Motion, reach: Reach, warmth: NDArray | None = None) -> NDArray:
-    """Torque (N, n, terms) of every joint for a unit parameter of each of `TERMS`, but zero for loads.
+    """Torque (N, terms, n) of every joint for a unit parameter of each of `TERMS`, but zero for loads.
 
     `warmth` (N, n) are temperatures of the joints above the one at which their friction holds, where they are logged.
     """
-    columns = np.empty((*motion.q.shape, len(TERMS)))
+    columns = np.empty((len(motion.q), len(TERMS), motion.q.shape[1]))
     for k, term in enumerate(TERMS):
         if term.kind == "load":
-            columns[..., k] = 0.0
+            columns[:, k] = 0.0
         elif term.kind == "temperature":
             # The linear parameter is viscous * temperature.
-            columns[..., k] = 0.0 if warmth is None else warmth * motion.qd
+            columns[:, k] = 0.0 if warmth is None else warmth * motion.qd
         elif term.kind == "rotor":
-            columns[..., k] = motion.qdd
+            columns[:, k] = motion.qdd
         elif term.kind == "spring":
-            columns[..., k] = motion.q
+            columns[:, k] = motion.q
         elif term.order:
-            columns[..., k] = _wave(motion.q, term, reach) * columns[..., COULOMB]
+            columns[:, k] = _wave(motion.q, term, reach) * columns[:, COULOMB]
         elif term.travel:
-            columns[..., k] = built_up(motion.q, travels(term, reach))
+            columns[:, k] = built_up(motion.q, travels(term, reach))
         else:
-            columns[..., k] = friction_torque(arm, motion.q, motion.qd, friction=_unit(arm, term, reach))
+            columns[:, k] = friction_torque(arm, motion.q, motion.qd, friction=_unit(arm, term, reach))
     return columns
 
 
 def _wave(q: NDArray, term: Term, reach: Reach) -> NDArray:
     """How Coulomb friction waves with position (N, n); zero where no whole wave was seen."""
     wave = np.cos if term.kind == "cosine" else np.sin
-    return np.where(term.order * reach.span >= 2 * np.pi, wave(term.order * q), 0.0)
+    waves, seen = np.zeros_like(q), term.order * reach.span >= 2 * np.pi
+    waves[:, seen] = wave(term.order * q[:, seen])
+    return waves
 
 
 def load_column(arm: Arm, motion: Motion, torque: NDArray) -> NDArray:
