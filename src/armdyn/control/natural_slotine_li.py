@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive import ADAPTATION_SHAPES, MOTION_SHAPES, Adaptive, adapted
-from armdyn.control.body import BODY, assembled, gram, is_body, parameters, pseudo_inertia, small_ball
-from armdyn.control.gains import gain_matrix
-from armdyn.control.lyapunov import Lyapunov, parameter_energy, quadratic
+from armdyn.control.body import BODY, assembled, gram, parameters, pseudo_inertia
+from armdyn.control.body_law import BodyLaw
 from armdyn.control.model import MODEL_SHAPES
 from armdyn.control.protocol import Answer, Reference, Values, checked
 from armdyn.control.slotine_li import torques_and_rate
 from armdyn.control.unknowns import Unknowns
-from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ShapeError
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
@@ -82,7 +80,7 @@ def natural_slotine_li(
 
 
 @dataclass(frozen=True, eq=False)
-class NaturalSlotineLi(Adaptive):
+class NaturalSlotineLi(BodyLaw):
     """Slotine and Li's law whose estimate of the load is a possible body always, without projection.
 
     Torques as in `SlotineLi`. The load's pseudo-inertia P follows dP/dt = natural_gain P B P, the natural gradient of
@@ -120,15 +118,8 @@ class NaturalSlotineLi(Adaptive):
     leak: ArrayLike = 0.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.unknowns, Unknowns) and not is_body(self.unknowns):
-            raise ShapeError("NaturalSlotineLi: expected adapt(unknown_payload(arm), ...), whose load is a body")
-        if self.start is None:
-            body = small_ball() if self.body is None else np.asarray(self.body, float)
-            object.__setattr__(self, "start", np.concatenate([body, self.unknowns.phi[BODY:]]))
         self._prepare()
         checked(self, "natural_gain")
-        gain_matrix(self, "lam")
-        gain_matrix(self, "k")
         lowest = np.linalg.eigvalsh(pseudo_inertia(np.asarray(self.start)[:BODY]))[0]
         if not lowest > 0:
             raise ShapeError("NaturalSlotineLi: body: expected a possible body, with mass and extent in all directions")
@@ -140,23 +131,9 @@ class NaturalSlotineLi(Adaptive):
         tau, phi = natural_slotine_li(self.unknowns, phi=state["phi"], dt=dt, **own, **arguments)
         return tau, {"phi": phi}
 
-    def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any) -> Lyapunov:
-        """V and its rate -s' K s along a run.
-
-        Parameters
-        ----------
-        plant : Arm
-            The true arm.
-        truth : array_like, shape (u,)
-            The true unknowns, the load being a possible body.
-        run : SimulationResult
-            With the state `phi`.
-        """
-        k, phi, true = np.asarray(self.k), run.states["phi"], np.asarray(truth, float)
-        s = run.qd_ref - run.qd + (run.q_ref - run.q) @ np.asarray(self.lam).T
-        P, P_true = pseudo_inertia(phi[..., :BODY]), pseudo_inertia(true[:BODY])
+    def body_energy(self, phi: NDArray, truth: NDArray) -> NDArray:
+        """The log-det divergence of the true body from the estimates (..., 10)."""
+        P, P_true = pseudo_inertia(phi), pseudo_inertia(truth)
         ratio = np.linalg.solve(P, np.broadcast_to(P_true, P.shape))
         divergence = np.trace(ratio, axis1=-2, axis2=-1) - np.linalg.slogdet(ratio)[1] - 4
-        others = parameter_energy(phi[..., BODY:], true[BODY:], np.asarray(self.gain)[BODY:])
-        V = quadratic(augmented_mass_matrix(plant, run.q), s) / 2 + divergence / self.natural_gain + others
-        return Lyapunov(V, -quadratic(k, s), np.full(len(V), np.linalg.eigvalsh(k + k.T).min() / 2))
+        return np.asarray(divergence / self.natural_gain)

@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive import ADAPTATION_SHAPES, MOTION_SHAPES, Adaptive, adapted
-from armdyn.control.body import BODY, assembled, gram, is_body, nearest_possible, parameters, pseudo_inertia, small_ball
-from armdyn.control.gains import gain_matrix
-from armdyn.control.lyapunov import Lyapunov, parameter_energy, quadratic
+from armdyn.control.body import BODY, assembled, gram, nearest_possible, parameters, pseudo_inertia
+from armdyn.control.body_law import BodyLaw
 from armdyn.control.model import MODEL_SHAPES
 from armdyn.control.protocol import Answer, Reference, Values, checked
 from armdyn.control.slotine_li import torques_and_rate
 from armdyn.control.unknowns import Unknowns
-from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ShapeError
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
@@ -86,7 +84,7 @@ def projected_slotine_li(
 
 
 @dataclass(frozen=True, eq=False)
-class ProjectedSlotineLi(Adaptive):
+class ProjectedSlotineLi(BodyLaw):
     """Slotine and Li's law whose estimate of the load is projected to possible bodies at every sample.
 
     Torques as in `SlotineLi`. The load's pseudo-inertia, lengths measured in `size`, follows the gradient and is then
@@ -134,18 +132,11 @@ class ProjectedSlotineLi(Adaptive):
     least: ArrayLike = 1e-4
 
     def __post_init__(self) -> None:
-        if isinstance(self.unknowns, Unknowns) and not is_body(self.unknowns):
-            raise ShapeError("ProjectedSlotineLi: expected adapt(unknown_payload(arm), ...), whose load is a body")
-        if self.start is None:
-            body = small_ball() if self.body is None else np.asarray(self.body, float)
-            object.__setattr__(self, "start", np.concatenate([body, self.unknowns.phi[BODY:]]))
         self._prepare()
         for name in ("body_gain", "size", "least"):
             checked(self, name)
         if not (np.asarray(self.size) > 0).all():
             raise ShapeError("ProjectedSlotineLi: size: expected a length > 0")
-        gain_matrix(self, "lam")
-        gain_matrix(self, "k")
 
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; see `projected_slotine_li`."""
@@ -154,24 +145,8 @@ class ProjectedSlotineLi(Adaptive):
         tau, phi = projected_slotine_li(self.unknowns, phi=state["phi"], dt=dt, **own, **arguments)
         return tau, {"phi": phi}
 
-    def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any) -> Lyapunov:
-        """V and the most that its rate can be, -s' K s, along a run.
-
-        Parameters
-        ----------
-        plant : Arm
-            The true arm.
-        truth : array_like, shape (u,)
-            The true unknowns, the load being a possible body.
-        run : SimulationResult
-            With the state `phi`.
-        """
-        k, phi, true = np.asarray(self.k), run.states["phi"], np.asarray(truth, float)
-        s = run.qd_ref - run.qd + (run.q_ref - run.q) @ np.asarray(self.lam).T
+    def body_energy(self, phi: NDArray, truth: NDArray) -> NDArray:
+        """Squared distance of the estimates (..., 10) from the true body, lengths in `size`."""
         length = np.append(np.full(3, 1 / np.asarray(self.size)), 1.0)
-        wrong = pseudo_inertia(phi[..., :BODY] - true[:BODY]) * np.outer(length, length)
-        others = parameter_energy(phi[..., BODY:], true[BODY:], np.asarray(self.gain)[BODY:])
-        V = quadratic(augmented_mass_matrix(plant, run.q), s) / 2 + (wrong**2).sum((-1, -2)) / (
-            2 * np.asarray(self.body_gain)
-        )
-        return Lyapunov(V + others, -quadratic(k, s), np.full(len(V), np.linalg.eigvalsh(k + k.T).min() / 2))
+        wrong = pseudo_inertia(phi - truth) * np.outer(length, length)
+        return np.asarray((wrong**2).sum((-1, -2)) / (2 * np.asarray(self.body_gain)))
