@@ -108,7 +108,9 @@ def _show(found: Excitation, out: Path) -> None:
     n, count = found.base.source.n, found.base.count
     if found.interrupted:
         print("Interrupted: this is the best motion so far.")
-    print(f"{found.base.name}: {found.trajectory.duration:g} s, {found.starts} searches in {found.seconds:.0f} s")
+    print(
+        f"{found.base.name}: {found.trajectory.duration:g} s, designed in {found.seconds:.0f} s ({found.starts} searches complete)"
+    )
     print(
         f"Condition number {found.condition:.1f} of {count} + {2 * n} columns ({found.condition_worst:.1f} for the "
         f"worst usual choice of base columns, {found.condition_unit:.1f} with unit columns)"
