@@ -77,6 +77,26 @@ def test_a_hopeless_model_is_told(law, base, poses):
     assert "do not prove" in str(found)
 
 
+def test_the_covariance_of_an_identified_model(planar, base, poses):
+    """A log four times as long halves the uncertainty that identification hands over, and so the regions."""
+    radii = []
+    for duration in (20, 80):
+        t = np.arange(0, duration, 0.01)[:, None]
+        w, a = 2 * np.pi * np.array([0.3, 0.5]), np.array([0.9, 0.7])
+        q, qd, qdd = a * np.sin(w * t), a * w * np.cos(w * t), -a * w**2 * np.sin(w * t)
+        noise = np.random.default_rng(0).normal(size=(2, *q.shape))
+        tau = armdyn.joint_torque(planar, q, qd, qdd) + 0.1 * noise[0]
+        fit = armdyn.identify(planar, armdyn.Log(t[:, 0], q + 1e-5 * noise[1], tau))
+        covariance = fit.base.covariance[: base.count, : base.count]
+        assert np.allclose(np.sqrt(np.diag(covariance)), fit.base.std[: base.count])
+        found = pole_regions(ComputedTorque.from_bandwidth(fit.arm, 2.0, 0.7), base, covariance, poses)
+        assert found.stable == 1.0
+        assert found.guaranteed
+        radii.append(found.radius.max())
+    # Standard deviations are themselves estimated from a few hundred residuals.
+    assert 0.35 < radii[1] / radii[0] < 0.7, radii
+
+
 def test_nonsense_is_refused(law, base, poses):
     for wrong, message in (
         (np.ones(3), "expected 6 finite"),

@@ -66,6 +66,7 @@ def test_all_14_parameters_of_the_sarcos_arm(sarcos, fit):
     base = armdyn.base_parameters(sarcos, terms="gravity")
     assert fit.base.count == base.count == 14
     z = (fit.base.theta[:14] - base.theta) / fit.base.std[:14]
+    np.testing.assert_allclose(np.sqrt(np.diag(fit.base.covariance)), fit.base.std)
     assert np.all(np.abs(z) < 4.5)
     assert np.sqrt(np.mean(z**2)) < 2
     assert fit.arm.is_physical

@@ -56,6 +56,7 @@ class BaseEstimate:
     names: tuple[str, ...]  # written out, such as "Ixx2 - Iyy2 - 0.186 m3"
     labels: tuple[str, ...]  # the leading parameter, such as "Ixx2"
     count: int  # base parameters among them
+    covariance: NDArray  # (p, p), for the autocorrelation that the residuals show
 
     @property
     def intervals(self) -> NDArray:
@@ -146,6 +147,11 @@ class Fit:
             f"joint {j + 1}: {e:.2%}, {', '.join(s)}"
             for j, (e, s) in enumerate(zip(self.rel_error_joints, self.structure, strict=False))
         ]
+        if self.filters.cutoff is not None:
+            lines.append(
+                f"positions smoothed by {self.filters.method}, halved at {self.filters.cutoff:.3g} Hz; "
+                f"equations low-passed at {self.filters.band:.3g} Hz"
+            )
         if self.undetermined:
             lines.append(f"not determined by the logs: {', '.join(self.undetermined)}")
         return "\n".join(lines)

@@ -38,9 +38,10 @@ def fit_poses(arm: Arm, poses: Poses, checks: tuple[DataCheck, ...], strength: f
     found = LeastSquares().fit(data)
     lost = _undetermined(data)
     names = tuple(f"F0{j + 1}" for j in range(arm.n))
-    estimate = BaseEstimate(
-        found.x, np.where(lost, np.inf, found.std), (*base.names, *names), (*base.labels, *names), base.count
-    )
+    std = np.where(lost, np.inf, found.std)
+    covariance = _covariance(data.weighted(found.weights)[0], found.std)
+    covariance[lost, lost] = np.inf
+    estimate = BaseEstimate(found.x, std, (*base.names, *names), (*base.labels, *names), base.count, covariance)
     systems = _systems(data, found.weights)
     strength, scan, held_out = _strength(base, systems, Prior.of(arm), strength)
     consistent = _consistent(base, _sum(systems), strength, found.x)
@@ -105,6 +106,14 @@ def _equations(base: BaseParameters, poses: Poses) -> Data:
     n, count = base.source.n, len(poses.t)
     offsets = np.broadcast_to(np.eye(n), (count, n, n))
     return Data(np.concatenate([base.regressor(poses.q), offsets], axis=2), poses.tau)
+
+
+def _covariance(rows: NDArray, std: NDArray) -> NDArray:
+    """Covariance (p, p) of the least squares of weighted rows whose standard deviations are known."""
+    scale = 1 / np.maximum(np.linalg.norm(rows, axis=0), 1e-300)
+    inverse = np.linalg.pinv((rows * scale).T @ (rows * scale), hermitian=True, rcond=UNKNOWN**2)
+    factor = std / np.sqrt(np.maximum(np.diag(inverse), 1e-300))
+    return inverse * np.outer(factor, factor)
 
 
 def _undetermined(data: Data) -> NDArray:

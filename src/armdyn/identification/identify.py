@@ -460,7 +460,8 @@ def _plain(work: _Work) -> tuple[Spread, BaseEstimate]:
     own = np.flatnonzero(used)[base.count :] - base.count
     names = [f"{TERMS[k % len(TERMS)].symbol}{k // len(TERMS) + 1}" for k in own]
     std = np.sqrt(np.maximum(np.diag(sure.covariance), 0.0))
-    return sure, BaseEstimate(x[used], std, (*base.names, *names), (*base.labels, *names), base.count)
+    labels = (*base.labels, *names)
+    return sure, BaseEstimate(x[used], std, (*base.names, *names), labels, base.count, sure.covariance)
 
 
 def _of_symbol(values: NDArray, estimate: BaseEstimate, symbol: str, n: int) -> NDArray:
