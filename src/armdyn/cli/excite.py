@@ -108,9 +108,8 @@ def _show(found: Excitation, out: Path) -> None:
     n, count = found.base.source.n, found.base.count
     if found.interrupted:
         print("Interrupted: this is the best motion so far.")
-    print(
-        f"{found.base.name}: {found.trajectory.duration:g} s, designed in {found.seconds:.0f} s ({found.starts} searches complete)"
-    )
+    searches = f"{found.starts} searches complete"
+    print(f"{found.base.name}: {found.trajectory.duration:g} s, designed in {found.seconds:.0f} s ({searches})")
     print(
         f"Condition number {found.condition:.1f} of {count} + {2 * n} columns ({found.condition_worst:.1f} for the "
         f"worst usual choice of base columns, {found.condition_unit:.1f} with unit columns)"
@@ -125,7 +124,8 @@ def _progress_bar(budget: float) -> Iterator[Callable[[Standing], None]]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("searching"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[best]}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=budget, best="")
 
         def show(standing: Standing) -> None:
