@@ -7,7 +7,7 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.identification.differentiate import METHODS, best_cutoff, impulse, lowpass
+from armdyn.identification.differentiate import METHODS, best_cutoff, impulse, lowpass, smoothers
 from armdyn.identification.kalman import filter_forward, triple_integrator
 
 DT = 0.002
@@ -49,6 +49,29 @@ def test_chosen_cutoff_follows_the_noise(motion):
     rng = np.random.default_rng(1)
     chosen = [best_cutoff(q + s * rng.normal(size=q.shape), DT) for s in (1e-6, 1e-3)]
     assert chosen[0] > chosen[1] > 1.76  # the motion's highest frequency
+
+
+def test_auto_is_the_best_way_by_the_true_derivatives(motion):
+    """Left-out positions tell the best method without knowing the truth."""
+    _, q, _, qdd = motion
+    inner = slice(500, -500)
+    noisy = q + 1e-4 * np.random.default_rng(0).normal(size=q.shape)
+    found = armdyn.differentiate(noisy, DT)
+    errors = {m: np.std((armdyn.differentiate(noisy, DT, method=m).qdd - qdd)[inner]) for m in METHODS}
+    assert np.std((found.qdd - qdd)[inner]) <= 1.01 * min(errors.values())
+    assert found.method == min(errors, key=errors.__getitem__)
+
+
+def test_auto_leaves_butterworth_where_that_pays():
+    """About corners of the motion a filter of high order rings; splines do not."""
+    t = np.arange(0, 8, DT)[:, None]
+    q = np.abs(t / [0.5, 0.7] % 2 - 1)
+    noisy = q + 1e-5 * np.random.default_rng(4).normal(size=q.shape)
+    found, plain = armdyn.differentiate(noisy, DT), armdyn.differentiate(noisy, DT, method="butterworth")
+    assert found.method == "spline"
+    assert np.std((found.q - q)[100:-100]) < 0.95 * np.std((plain.q - q)[100:-100])
+    scores = {s.method: s.score for s in smoothers(noisy, DT, 0.5, 200.0)}
+    assert min(scores, key=scores.__getitem__) == "spline"
 
 
 def test_lowpass_halves_at_its_corner():

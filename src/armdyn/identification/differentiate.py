@@ -1,7 +1,7 @@
 """Velocities and accelerations from measured positions.
 
-Zero-phase Butterworth low-pass and central differences are the default; how hard to smooth is found from the
-data by generalised cross-validation. `kalman.py` holds the filter of Kapadia's thesis.
+Which smoother, and how hard it smooths, is found from the data by leaving positions out one at a time.
+`kalman.py` holds the filter of Kapadia's thesis.
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ from armdyn.errors import ArmdynError, ShapeError
 ORDER = 4
 MOST_JUDGED = 4_000  # samples by which smoothing is judged, from the middle
 METHODS = ("butterworth", "kalman", "savgol", "spline")
+AUTO = "auto"
+EXACT = 1e-6  # of a joint's travel: errors of positions that make no difference
+AROUND = (0.7, 1.0, 1.5, 2.2, 3.3)  # of the Butterworth filter's cutoff: the others fall off more slowly
+CLEARLY = 0.05  # share of the squared error on left-out positions by which a method must beat Butterworth's
 
 
 class Motion(NamedTuple):
@@ -26,10 +30,19 @@ class Motion(NamedTuple):
     qd: NDArray
     qdd: NDArray
     cutoff: float  # where positions are halved (-6 dB) [Hz]
+    method: str = METHODS[0]
+
+
+class Smoother(NamedTuple):
+    """How positions are smoothed."""
+
+    method: str
+    cutoff: float  # [Hz]
+    score: float  # log of the squared error on positions left out, mean over joints
 
 
 def differentiate(
-    q: ArrayLike, dt: float, *, method: str = "butterworth", cutoff: float | None = None, lowest: float = 0.0
+    q: ArrayLike, dt: float, *, method: str = AUTO, cutoff: float | None = None, lowest: float = 0.0
 ) -> Motion:
     """Smoothed positions, velocities and accelerations, without delay.
 
@@ -39,9 +52,9 @@ def differentiate(
         Positions at even times [rad or m].
     dt : float
         Time between samples [s].
-    method : {"butterworth", "kalman", "savgol", "spline"}
-        Zero-phase low-pass and central differences, a fixed-interval Kalman smoother, local cubics, or a smoothing
-        spline.
+    method : {"auto", "butterworth", "kalman", "savgol", "spline"}
+        Zero-phase low-pass and central differences, a fixed-interval Kalman smoother, local cubics (Savitzky-Golay),
+        a smoothing spline, or the one of them that predicts positions left out best.
     cutoff : float, optional
         Where positions are halved [Hz]; default by cross-validation.
     lowest : float
@@ -54,42 +67,66 @@ def differentiate(
     q = np.asarray(q, float)
     if q.ndim != 2 or len(q) < 12:
         raise ShapeError(f"differentiate: expected positions of shape (N >= 12, n), got {q.shape}")
-    if method not in METHODS:
-        raise ArmdynError(f"differentiate: expected method one of {', '.join(METHODS)}, got {method!r}")
+    if method not in (*METHODS, AUTO):
+        raise ArmdynError(f"differentiate: expected method one of {AUTO}, {', '.join(METHODS)}, got {method!r}")
     highest = 0.4 / dt
-    if cutoff is None:
-        cutoff = best_cutoff(q, dt, lowest)
+    if method == AUTO:
+        bounds = (lowest, highest) if cutoff is None else (cutoff, cutoff)
+        method, cutoff, _ = min(smoothers(q, dt, *bounds), key=lambda s: s.score)
+    elif cutoff is None:
+        cutoff = best_cutoff(q, dt, lowest, method)
     cutoff = float(np.clip(cutoff, min(lowest, highest), highest))
-    if method == "kalman":
-        from armdyn.identification.kalman import smooth
-
-        return smooth(q, dt, cutoff)
-    return {"savgol": _savgol, "spline": _spline, "butterworth": _butterworth}[method](q, dt, cutoff)
+    return _smoothed(q, dt, method, cutoff)
 
 
-def best_cutoff(q: NDArray, dt: float, lowest: float = 0.0) -> float:
-    """The cutoff that predicts left-out positions best (generalised cross-validation) [Hz].
+def _smoothed(q: NDArray, dt: float, method: str, cutoff: float) -> Motion:
+    from armdyn.identification.kalman import smooth
 
-    For a linear smoother with centre tap h the left-out residual is the residual over 1 - h. Joints vote by
-    their residuals relative to their own noise; at equal merit the lower cutoff wins.
+    ways = {"butterworth": _butterworth, "kalman": smooth, "savgol": _savgol, "spline": _spline}
+    return ways[method](q, dt, cutoff)
+
+
+def smoothers(q: NDArray, dt: float, lowest: float, highest: float) -> list[Smoother]:
+    """Each method with its best cutoff between two [Hz], and its error on positions left out.
+
+    The others' cutoffs are sought around that of the Butterworth filter, which itself has a head start: where
+    nothing is to be gained it stays.
     """
+    lowest, highest = min(lowest, 0.4 / dt), min(highest, 0.4 / dt)
+    first = float(np.clip(best_cutoff(q, dt, lowest) if lowest < highest else lowest, lowest, highest))
+    near = sorted({float(np.clip(share * first, lowest, highest)) for share in AROUND})
+    found = [Smoother(METHODS[0], first, _score(q, dt, METHODS[0], first) - CLEARLY)]
+    for method in METHODS[1:]:
+        tried = [Smoother(method, cutoff, _score(q, dt, method, cutoff)) for cutoff in near]
+        found.append(min(tried, key=lambda s: s.score))
+    return found
+
+
+def best_cutoff(q: NDArray, dt: float, lowest: float = 0.0, method: str = METHODS[0]) -> float:
+    """The cutoff with which a method predicts left-out positions best [Hz]; of equals the lower one."""
     lowest = max(lowest, 4.0 / (len(q) * dt), 0.5)
+    candidates = [c for c in np.geomspace(lowest, max(0.4 / dt, 1.01 * lowest), 16) if c <= 0.45 / dt]
+    if not candidates or not np.ptp(q, axis=0).any():
+        return float(lowest)
+    scores = [_score(q, dt, method, float(cutoff)) for cutoff in candidates]
+    return float(candidates[int(np.argmin(scores))])
+
+
+def _score(q: NDArray, dt: float, method: str, cutoff: float) -> float:
+    """Log of the mean square of left-out residuals; joints vote by their residuals relative to their own noise.
+
+    For a linear smoother with centre tap h the left-out residual is the residual over 1 - h.
+    """
     first = max(0, (len(q) - MOST_JUDGED) // 2)
     q = q[first : first + MOST_JUDGED]
-    candidates = np.geomspace(lowest, max(0.4 / dt, 1.01 * lowest), 16)
-    moving = np.ptp(q, axis=0) > 0
-    if not moving.any():
-        return float(lowest)
-    scores = []
-    for cutoff in candidates:
-        if cutoff > 0.45 / dt:
-            break
-        residual = q[:, moving] - lowpass(q[:, moving], dt, cutoff)
-        # The ends of a zero-phase filter are guesses.
-        margin = min(len(q) // 4, int(1 / (cutoff * dt)))
-        left_out = residual[margin : len(q) - margin] / (1 - _centre_tap(dt, cutoff))
-        scores.append(np.log(np.mean(left_out**2, axis=0) + 1e-30).mean())
-    return float(candidates[int(np.argmin(scores))])
+    q = q[:, np.ptp(q, axis=0) > 0]
+    if not q.size:
+        return 0.0
+    residual = q - _smoothed(q, dt, method, cutoff).q
+    # The ends of a zero-phase filter are guesses.
+    margin = min(len(q) // 4, int(3 / (cutoff * dt)))
+    left_out = residual[margin : len(q) - margin] / (1 - _centre_tap(dt, method, cutoff))
+    return float(np.log(np.mean(left_out**2, axis=0) + (EXACT * np.ptp(q, axis=0)) ** 2).mean())
 
 
 def lowpass(x: NDArray, dt: float, cutoff: float) -> NDArray:
@@ -117,10 +154,13 @@ def impulse(dt: float, cutoff: float) -> NDArray:
     return taps / taps.sum()
 
 
-def _centre_tap(dt: float, cutoff: float) -> float:
-    # The mean of the squared magnitude response 1 / (1 + (f / fc)^2k) over all frequencies.
-    f = np.linspace(0, 0.5 / dt, 2001)
-    return float(np.mean(1 / (1 + (f / cutoff) ** (2 * ORDER))))
+@lru_cache(maxsize=256)
+def _centre_tap(dt: float, method: str, cutoff: float) -> float:
+    """What a smoother makes of a unit impulse, where it is."""
+    half = max(20, int(np.ceil(4.0 / (cutoff * dt))))
+    unit = np.zeros((2 * half + 1, 1))
+    unit[half] = 1.0
+    return float(_smoothed(unit, dt, method, cutoff).q[half, 0])
 
 
 def _butterworth(q: NDArray, dt: float, cutoff: float) -> Motion:
@@ -141,15 +181,24 @@ def _savgol(q: NDArray, dt: float, cutoff: float) -> Motion:
     M = int(np.ceil((4 * 0.5 / (cutoff * dt) / 1.0 + 4.6) / 3.2))
     window = int(np.clip(2 * M + 1, 5, len(q) - 1 + len(q) % 2))
     parts = [savgol_filter(q, window, 3, deriv=d, delta=dt, axis=0) for d in range(3)]
-    return Motion(parts[0], parts[1], parts[2], cutoff)
+    return Motion(parts[0], parts[1], parts[2], cutoff, "savgol")
 
 
 def _spline(q: NDArray, dt: float, cutoff: float) -> Motion:
-    """Cubic smoothing splines: the least sum of (q - f)² + weight * integral of f''²; gain 1 / (1 + (f / cutoff)^4)."""
-    from scipy.interpolate import make_smoothing_spline
+    """Natural cubic smoothing splines: the least sum of (q - f)² + weight * integral of f''²; gain 1 / (1 + (f/fc)^4).
 
-    t = dt * np.arange(len(q))
+    Reinsch 1967: with second differences Q' of samples and the Gram matrix R of hat functions,
+    (R + weight Q'Q) f'' = Q'q and f = q - weight Q f''.
+    """
+    from scipy.linalg import solveh_banded
+
     weight = 1 / (dt * (2 * np.pi * cutoff) ** 4)
-    splines = [make_smoothing_spline(t, column, lam=weight) for column in q.T]
-    parts = [np.stack([spline(t, d) for spline in splines], axis=1) for d in range(3)]
-    return Motion(parts[0], parts[1], parts[2], cutoff)
+    bands = np.outer([1.0, -4.0, 6.0], np.full(len(q) - 2, weight / dt**2))
+    bands += dt / 6 * np.array([[0.0], [1.0], [4.0]])
+    qdd = np.zeros_like(q)
+    qdd[1:-1] = solveh_banded(bands, np.diff(q, 2, axis=0) / dt)
+    smooth = q - weight / dt * np.diff(np.pad(qdd[1:-1], ((2, 2), (0, 0))), 2, axis=0)
+    qd = np.empty_like(q)
+    qd[:-1] = np.diff(smooth, axis=0) / dt - dt / 6 * (2 * qdd[:-1] + qdd[1:])
+    qd[-1] = qd[-2] + dt / 2 * (qdd[-2] + qdd[-1])
+    return Motion(smooth, qd, qdd, cutoff, "spline")

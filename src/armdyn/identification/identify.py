@@ -16,7 +16,7 @@ from armdyn.dynamics.base_reduction import arm_size
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError
 from armdyn.identification.check import DataCheck, check_log, require_good
 from armdyn.identification.consistent import Consistent, consistent_fit
-from armdyn.identification.differentiate import METHODS
+from armdyn.identification.differentiate import AUTO, METHODS
 from armdyn.identification.equations import Equations, System, solve
 from armdyn.identification.fit import BaseEstimate, DriveValues, Fit, FrictionValues, validate, validate_all
 from armdyn.identification.gravity_poses import compare_poses, fit_poses
@@ -52,7 +52,7 @@ def identify(
     prior: float | None = None,
     band: float | None = None,
     cutoff: float | None = None,
-    method: str = "butterworth",
+    method: str = AUTO,
     form: str = "torque",
     validation: Log | str | os.PathLike[str] | None = None,
     progress: Callable[[float, str], None] | None = None,
@@ -85,8 +85,8 @@ def identify(
         Corner of the low-pass on both sides of the equations [Hz]; default from the motion's spectrum.
     cutoff : float, optional
         Corner of the low-pass on positions [Hz]; default by cross-validation.
-    method : {"butterworth", "kalman", "savgol", "spline"}
-        How positions are differentiated.
+    method : {"auto", "butterworth", "kalman", "savgol", "spline"}
+        How positions are differentiated; by default the way that predicts positions left out best.
     form : {"torque", "filtered"}
         Whether the regressor has accelerations, or momenta are low-passed and differentiated at once.
     validation : Log or path, optional
@@ -198,7 +198,7 @@ def _check_options(terms: str, friction: str, method: str, form: str) -> None:
     for name, value, allowed in (
         ("terms", terms, ("full", "gravity")),
         ("friction", friction, ("auto", "simple")),
-        ("method", method, METHODS),
+        ("method", method, (AUTO, *METHODS)),
         ("form", form, FORMS if terms == "full" else FORMS[:1]),
     ):
         if value not in allowed:

@@ -2,11 +2,12 @@
 
 Kapadia's thesis, section 4.4: acceleration is driven by white noise (jerk), positions are measured with noise.
 Its equations (4.4), (4.6), (4.7) are used as corrected: the output matrix is [1 0 0], the gain belongs to the
-predicted covariance, and the Riccati equation propagates with A_d.
+predicted covariance, and the Riccati equation propagates with A_d. `kalman_noise.py` finds the noise levels.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -26,16 +27,52 @@ class TripleIntegrator(NamedTuple):
     K: NDArray  # (3,) gain on the predicted error
     P: NDArray  # (3, 3) predicted covariance
 
+    @property
+    def F(self) -> NDArray:
+        """x(k|k) = F x(k-1|k-1) + K y(k)"""
+        return (np.eye(3) - np.outer(self.K, C[0])) @ self.A
+
     def response(self, f: ArrayLike, dt: float) -> NDArray:
         """Frequency response (..., 3) of the three estimates (after the measurement) to position at f [Hz].
 
         Divide the last two by (2 pi i f) and its square for gain and phase against true derivatives.
         """
         z = np.exp(2j * np.pi * np.asarray(f, float) * dt)
-        F = (np.eye(3) - np.outer(self.K, C[0])) @ self.A
-        # x(k|k) = F x(k-1|k-1) + K y(k)
-        M = np.eye(3) - F / z[..., None, None]
+        M = np.eye(3) - self.F / z[..., None, None]
         return np.linalg.solve(M, np.broadcast_to(self.K.astype(complex), (*z.shape, 3))[..., None])[..., 0]
+
+    def bandwidth(self, dt: float) -> NDArray:
+        """Frequencies (3,) [Hz] at which position, velocity and acceleration first fall 3 dB below the true ones."""
+        return first_fall(lambda f: self.response(f, dt), dt)
+
+
+def first_fall(response: Callable[[NDArray], NDArray], dt: float) -> NDArray:
+    """Where position and its derivatives (..., 3) first fall 3 dB below the true ones [Hz]; Nyquist if never."""
+    f = np.geomspace(1e-6, 0.5, 20_001) / dt
+    gain = np.abs(response(f) / (2j * np.pi * f[:, None]) ** np.arange(3))
+    below = gain < np.sqrt(0.5)
+    return np.where(below.any(axis=0), f[below.argmax(axis=0)], f[-1])
+
+
+def transition(dt: float) -> NDArray:
+    """A_d of (4.3)."""
+    return np.array([[1, dt, dt**2 / 2], [0, 1, dt], [0, 0, 1]])
+
+
+def white_jerk(dt: float) -> NDArray:
+    """Noise that white jerk of unit intensity adds in a sample, exactly integrated."""
+    return np.array(
+        [
+            [dt**5 / 20, dt**4 / 8, dt**3 / 6],
+            [dt**4 / 8, dt**3 / 3, dt**2 / 2],
+            [dt**3 / 6, dt**2 / 2, dt],
+        ]
+    )
+
+
+def known_jerk(dt: float) -> NDArray:
+    """What a jerk of one over a sample adds, (4.3)."""
+    return np.array([dt**3 / 6, dt**2 / 2, dt])
 
 
 def triple_integrator(dt: float, jerk: float, noise: float) -> TripleIntegrator:
@@ -47,16 +84,7 @@ def triple_integrator(dt: float, jerk: float, noise: float) -> TripleIntegrator:
     """
     from scipy.linalg import solve_discrete_are
 
-    A = np.array([[1, dt, dt**2 / 2], [0, 1, dt], [0, 0, 1]])
-    # White jerk through the exact integrator.
-    Q = jerk * np.array(
-        [
-            [dt**5 / 20, dt**4 / 8, dt**3 / 6],
-            [dt**4 / 8, dt**3 / 3, dt**2 / 2],
-            [dt**3 / 6, dt**2 / 2, dt],
-        ]
-    )
-    R = noise**2
+    A, Q, R = transition(dt), jerk * white_jerk(dt), noise**2
     # In units of dt and of the noise the Riccati equation is well scaled.
     D = np.array([1.0, 1 / dt, 1 / dt**2]) * noise
     P = solve_discrete_are((A / D[:, None] * D).T, (C * D).T / noise, Q / np.outer(D, D), np.array([[1.0]]))
@@ -68,33 +96,74 @@ def triple_integrator(dt: float, jerk: float, noise: float) -> TripleIntegrator:
 def filter_forward(q: ArrayLike, dt: float, jerk: float, noise: float, u: ArrayLike | None = None) -> NDArray:
     """Causal estimates (N, n, 3) of position, velocity, acceleration; `u` (N, n) is known jerk, as of a reference."""
     q = np.asarray(q, float)
-    steady = triple_integrator(dt, jerk, noise)
-    drive = np.array([dt**3 / 6, dt**2 / 2, dt])
-    x = np.zeros((q.shape[1], 3))
-    x[:, 0] = q[0]
-    known = np.zeros_like(q) if u is None else np.asarray(u, float)
-    found = np.empty((*q.shape, 3))
-    for k, measured in enumerate(q):
-        x = x + np.outer(measured - x[:, 0], steady.K)
-        found[k] = x
-        x = x @ steady.A.T + known[k][:, None] * drive
-    return found
+    return _forward(q, triple_integrator(dt, jerk, noise), None if u is None else np.asarray(u, float))
+
+
+def _forward(q: NDArray, steady: TripleIntegrator, u: NDArray | None) -> NDArray:
+    correction = q[..., None] * steady.K
+    # Before the first sample the arm is where it is measured, at rest.
+    correction[0] = q[0][:, None] * C[0]
+    if u is not None:
+        drive = known_jerk(steady.A[0, 1])
+        correction[1:] += u[:-1, :, None] * (drive - steady.K * drive[0])
+    return _recursion(steady.F, correction)
+
+
+def _recursion(F: NDArray, drive: NDArray) -> NDArray:
+    """x(k) = F x(k-1) + drive(k) for drive (N, n, 3), mode by mode."""
+    from scipy.signal import lfilter
+
+    values, vectors = np.linalg.eig(F)
+    modes = np.tensordot(np.linalg.inv(vectors), np.moveaxis(drive, -1, 0), 1)
+    for mode, value in zip(modes, values, strict=True):
+        mode[:] = lfilter([1.0], [1.0, -value], mode, axis=0)
+    return np.moveaxis(np.tensordot(vectors, modes, 1).real, 0, -1)
 
 
 def smooth(q: NDArray, dt: float, cutoff: float) -> Motion:
     """The fixed-interval (Rauch-Tung-Striebel) smoother in its steady state.
 
     Its gain from position to position is 1 / (1 + (f/f0)^6); jerk and noise matter by their ratio alone,
-    (2 pi f0)^6, which the cutoff gives.
+    (2 pi f0)^6, which the cutoff gives. Turned about both ends, motions go on as they were before the gains are used.
     """
+    pad = min(len(q) - 1, int(3 / (cutoff * dt)))
+    q = np.concatenate([2 * q[0] - q[pad:0:-1], q, 2 * q[-1] - q[-2 : -pad - 2 : -1]])
     steady = triple_integrator(dt, (2 * np.pi * cutoff) ** 6 * dt, 1.0)
-    filtered = filter_forward(q, dt, (2 * np.pi * cutoff) ** 6 * dt, 1.0)
+    filtered = _forward(q, steady, None)
     after = steady.P - np.outer(steady.K, steady.P[0])
     back = np.linalg.solve(steady.P.T, steady.A @ after.T).T  # J = P(k|k) A' P(k+1|k)^-1
-    x = filtered[-1]
-    found = np.empty_like(filtered)
-    found[-1] = x
-    for k in range(len(q) - 2, -1, -1):
-        x = filtered[k] + (x - filtered[k] @ steady.A.T) @ back.T
-        found[k] = x
-    return Motion(found[..., 0], found[..., 1], found[..., 2], cutoff)
+    # x(k|N) = (1 - J A) x(k|k) + J x(k+1|N)
+    drive = filtered @ (np.eye(3) - back @ steady.A).T
+    drive[-1] = filtered[-1]
+    found = _recursion(back, drive[::-1])[::-1][pad : len(q) - pad]
+    return Motion(found[..., 0], found[..., 1], found[..., 2], cutoff, "kalman")
+
+
+class TwoStage(NamedTuple):
+    """Kapadia 7.2.1: positions are filtered, differenced, and filtered again as if velocities were positions.
+
+    The acceleration is then the second filter's velocity, whose band is wider than that of a third derivative.
+    """
+
+    first: TripleIntegrator
+    second: TripleIntegrator
+
+    def run(self, q: ArrayLike) -> NDArray:
+        """Causal estimates (N, n, 3) of position, velocity, acceleration from positions (N, n)."""
+        position = _forward(np.asarray(q, float), self.first, None)[..., 0]
+        rate = np.diff(position, axis=0, prepend=position[:1]) / self.first.A[0, 1]
+        rates = _forward(rate, self.second, None)
+        return np.concatenate([position[..., None], rates[..., :2]], axis=2)
+
+    def response(self, f: ArrayLike) -> NDArray:
+        """Frequency response (..., 3) of the three estimates to position at f [Hz]."""
+        dt = self.first.A[0, 1]
+        f = np.asarray(f, float)
+        position = self.first.response(f, dt)[..., :1]
+        difference = (1 - np.exp(-2j * np.pi * f * dt)) / dt
+        rates = self.second.response(f, dt)[..., :2]
+        return np.concatenate([position, position * difference[..., None] * rates], axis=-1)
+
+    def bandwidth(self) -> NDArray:
+        """Frequencies (3,) [Hz] at which position, velocity and acceleration first fall 3 dB below the true ones."""
+        return first_fall(self.response, self.first.A[0, 1])

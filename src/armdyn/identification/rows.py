@@ -22,7 +22,7 @@ from armdyn.dynamics.filtered_regressor import filter_terms
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.errors import ArmdynError
 from armdyn.identification.decimate import Decimator, decimator, slope
-from armdyn.identification.differentiate import Motion, best_cutoff, differentiate, impulse
+from armdyn.identification.differentiate import AUTO, METHODS, Motion, best_cutoff, differentiate, impulse, smoothers
 from armdyn.identification.log import Log, Stretch
 from armdyn.identification.parts import Part, Parts
 from armdyn.identification.terms import LOAD, ROTOR, TERMS, Reach, load_column, term_columns
@@ -146,14 +146,26 @@ def choose_band(stretches: Iterable[Stretch]) -> float:
 
 def smoothed(s: Stretch, filters: Filters) -> Motion:
     """The motion of a stretch."""
-    cutoff = chosen_cutoff(s, filters.band) if filters.cutoff is None else filters.cutoff
+    cutoff = chosen_cutoff(s, filters) if filters.cutoff is None else filters.cutoff
     return differentiate(s.q, s.dt, method=filters.method, cutoff=cutoff)
 
 
-def chosen_cutoff(s: Stretch, band: float) -> float:
+def chosen_cutoff(s: Stretch, filters: Filters) -> float:
     """Corner of the low-pass on positions [Hz], by cross-validation; at least twice the band of the equations."""
+    method = METHODS[0] if filters.method == AUTO else filters.method
     # Noise above five times the band would pass into products of velocities, where no later filter reaches it.
-    return min(best_cutoff(s.q, s.dt, 2 * band), 5 * band)
+    return min(best_cutoff(s.q, s.dt, 2 * filters.band, method), 5 * filters.band)
+
+
+def settled(filters: Filters, stretches: list[Stretch]) -> Filters:
+    """The filters with the method and the corner that predict positions left out of the stretches best."""
+    band, cutoff = filters.band, filters.cutoff
+    if filters.method != AUTO:
+        return filters._replace(cutoff=max(chosen_cutoff(s, filters) for s in stretches))
+    bounds = (2 * band, 5 * band) if cutoff is None else (cutoff, cutoff)
+    tried = [smoothers(s.q, s.dt, *bounds) for s in stretches]
+    best = min(range(len(METHODS)), key=lambda k: sum(some[k].score for some in tried))
+    return filters._replace(method=METHODS[best], cutoff=max(some[best].cutoff for some in tried))
 
 
 def pieces(logs: Iterable[Log]) -> tuple[Piece, ...]:
@@ -166,9 +178,9 @@ def make_rows(base: BaseParameters, logs: list[Log], filters: Filters) -> Rows:
     found = pieces(logs)
     if not found:
         raise ArmdynError("identify: no log has a stretch without gaps that is long enough")
-    if filters.cutoff is None:
+    if filters.cutoff is None or filters.method == AUTO:
         first = {id(piece.log): piece for piece in reversed(found)}
-        filters = filters._replace(cutoff=max(chosen_cutoff(p.stretch, filters.band) for p in first.values()))
+        filters = settled(filters, [piece.stretch for piece in first.values()])
     used, sizes, speeds, lowest, highest = [], [], [], [], []
     for piece in found:
         s = piece.stretch
