@@ -39,7 +39,7 @@ def codegen(
     from armdyn.trace.c_code import c_code
 
     if functions == ["list"]:
-        print("\n".join(exportable()))
+        print_json(list(exportable())) if json else print("\n".join(exportable()))
         return
     chosen = [function(name) for name in functions]
     dtype = "float" if float else "double"

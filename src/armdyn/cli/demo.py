@@ -37,8 +37,8 @@ def demo(
     started = time.perf_counter()
     study = demo_study.Study(arms.puma560())
     lines = []
-    bar = Progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console, transient=True)
-    with bar:
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=len(STAGES) + 1)
         for title, name in STAGES:
             bar.update(task, description=title)

@@ -88,16 +88,20 @@ class Study:
     @cached_property
     def motion(self) -> Excitation:
         """The motion that shows the parameters best."""
-        from armdyn.trajectory.excite import excite
-
-        return excite(self.arm, DURATION, max_acceleration=8.0, time_budget=BUDGET)
+        return self._exciting(max_acceleration=8.0, time_budget=BUDGET)
 
     @cached_property
     def task(self) -> Any:
         """Another motion, for validation and control."""
+        return self._exciting(max_acceleration=6.0, time_budget=BUDGET / 2, seed=1).trajectory
+
+    def _exciting(self, **options: Any) -> Excitation:
         from armdyn.trajectory.excite import excite
 
-        return excite(self.arm, DURATION, max_acceleration=6.0, time_budget=BUDGET / 2, seed=1).trajectory
+        found = excite(self.arm, DURATION, **options)
+        if found.interrupted:  # which ends the search alone
+            raise KeyboardInterrupt
+        return found
 
     def _measured(self, reference: Any) -> SimulationResult:
         """The real arm along a reference under PD and nominal torques, as its instruments show it."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.resolve import ArmName, Base, Tip
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
 
 LawName = Annotated[str, typer.Argument(metavar="LAW", help="Such as 'computed torque'; 'list' shows all.")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files; made if it does not exist.")]
@@ -27,11 +27,13 @@ def law(
     float: Float = False,
     base: Base = None,
     tip: Tip = None,
+    json: Json = False,
 ) -> None:
     """Write a control law for an arm as C99: state struct, init, step, self-test."""
     import numpy as np
 
     from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
     from armdyn.control.assumptions import failed_assumptions
     from armdyn.control.designs import designs
     from armdyn.control.export import law_code
@@ -41,12 +43,17 @@ def law(
     subject = resolve(arm, base, tip)
     laws = designs(subject, Sway.within(subject, 10.0)(np.linspace(0.0, 10.0, 200)), bandwidth, rate)
     if law == "list":
-        print("\n".join(laws))
+        print_json(list(laws)) if json else print("\n".join(laws))
         return
     if law not in laws:
         raise ArmdynError(f"law: unknown law '{law}'; expected one of: {', '.join(laws)}")
     for sentence in failed_assumptions(laws[law], rate):
         typer.echo(f"armdyn: warning: {sentence}", err=True)
     code = law_code(laws[law], out, rate, prefix=prefix, dtype="float" if float else "double")
+    files = [str(path) for path in (*code.sources, code.header, code.update.header, code.selftest)]
+    if json:
+        counts = {name: counts._asdict() for name, counts in code.update.counts.items()}
+        print_json({"files": files, "operations": counts})
+        return
     print(code.update)
-    print("wrote " + ", ".join(str(path) for path in (*code.sources, code.header, code.update.header, code.selftest)))
+    print("wrote " + ", ".join(files))

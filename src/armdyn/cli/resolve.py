@@ -9,11 +9,18 @@ import typer
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
+
+def complete_arm(incomplete: str) -> list[str]:
+    """Names of library arms for the shell; where none fits, it goes on with files."""
+    return [name for name in library() if name.startswith(incomplete)]
+
+
 ArmName = Annotated[
     str,
     typer.Argument(
         metavar="ARM",
         help="A file (.urdf, .toml, .csv) or the name of a library arm (see 'armdyn arms').",
+        autocompletion=complete_arm,
     ),
 ]
 Base = Annotated[str | None, typer.Option(help="First link of the chain, for a URDF that holds more than one.")]

@@ -66,6 +66,8 @@ def simulate(
     json: Json = False,
 ) -> None:
     """Simulate an arm under a sampled controller, and judge the run. Ctrl-C keeps what was computed."""
+    import numpy as np
+
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.simulation.plant import Plant
@@ -97,6 +99,8 @@ def simulate(
 
         write(result, report)
     print_json(summary(result)) if json else show(result)
+    if not result.complete and np.isnan(result.diverged).all():
+        raise typer.Exit(130)  # by Ctrl-C
 
 
 def _reference(text: str, arm: Arm) -> Trajectory:
@@ -167,7 +171,8 @@ def _progress_bar() -> Iterator[Callable[[float], None]]:
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("simulating", total=1.0)
         yield lambda part: bar.update(task, completed=part)
 

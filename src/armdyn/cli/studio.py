@@ -6,10 +6,15 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.resolve import Base, Tip
+from armdyn.cli.resolve import Base, Tip, complete_arm
 
 ArmName = Annotated[
-    str, typer.Argument(metavar="[ARM]", help="A file (.urdf, .toml, .csv) or the name of a library arm.")
+    str,
+    typer.Argument(
+        metavar="[ARM]",
+        help="A file (.urdf, .toml, .csv) or the name of a library arm.",
+        autocompletion=complete_arm,
+    ),
 ]
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets the whole network in.")]
 Port = Annotated[

@@ -99,7 +99,8 @@ def _progress_line() -> Iterator[Callable[[Progress], None]]:
     from rich.progress import BarColumn, Progress, TextColumn
 
     columns: tuple[Any, ...] = (BarColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("starting", total=None)
 
         def tell(at: Any) -> None:

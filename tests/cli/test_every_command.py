@@ -1,0 +1,143 @@
+"""Every command from end to end, in the order in which one would use them, each with `--json`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import armdyn
+from armdyn.cli.app import COMMANDS, app
+
+STATE = ("--q", "0.1 -0.7", "--qd", "0.5 -0.4", "--qdd", "1.0 2.0")
+# Command -> what it is called with, in a folder with arm.urdf, log.csv, load.csv and study.toml. The others have tests
+# of their own: test_cli, tests/reproduce and test_studio.
+CALLS = {
+    "info": ("arm.urdf",),
+    "arms": (),
+    "fk": ("arm.urdf", *STATE[:2]),
+    "ik": ("puma560", "--position", "0.4 0.3 0.2"),
+    "torque": ("arm.urdf", *STATE),
+    "linearize": ("arm.urdf", *STATE),
+    "regressor": ("arm.urdf", *STATE),
+    "base": ("arm.urdf",),
+    "excite": ("panda", "--time-budget", "3", "--starts", "1", "--rate", "100", "--out", "motion.csv"),
+    "simulate": ("arm.urdf", "--controller", "pd", "--out", "run.csv", "--report", "run.html"),
+    "identify": ("arm.urdf", "log.csv", "--out", "identified.urdf", "--report", "fit.html"),
+    "validate": ("identified.urdf", "log.csv"),
+    "payload": ("arm.urdf", "load.csv", "--out", "loaded.urdf"),
+    "compare": ("arm.urdf", "-c", "PD", "--duration", "0.5", "--report", "compare.html", "--figure", "compare.svg"),
+    "law": ("arm.urdf", "PD", "--out", "c", "--prefix", "law"),
+    "study": ("study.toml",),
+    "codegen": ("arm.urdf", "inverse_dynamics", "--out", "c", "--prefix", "arm"),
+    "cache": (),
+}
+ELSEWHERE = {"demo", "reproduce", "studio"}
+WRITTEN = {
+    *("motion.csv", "run.csv", "run.html", "identified.urdf", "fit.html", "loaded.urdf", "compare.html"),
+    *("compare.svg", "c/arm.h", "c/law.h", "study/report.html"),
+}
+STUDY = """
+name = "study"
+arm = "planar2"
+[run]
+rate = 200.0
+duration = 0.2
+[[controllers]]
+design = "PD"
+[[references]]
+kind = "sway"
+[samples]
+method = "grid"
+[parameters]
+payload = { low = 0.0, high = 2.0, count = 4 }
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """An arm, a log of it, a log of it with a load, and a study."""
+    path = tmp_path_factory.mktemp("commands")
+    arm = armdyn.arms.planar2()
+    arm.save(path / "arm.urdf")
+    (path / "study.toml").write_text(STUDY)
+    t = np.arange(0, 10, 0.01)
+    w = np.array([2.0, 3.0])
+    q, qd, qdd = np.sin(w * t[:, None]), w * np.cos(w * t[:, None]), -(w**2) * np.sin(w * t[:, None])
+    for name, carried in (("log", arm), ("load", arm.with_payload(0.5))):
+        rows = np.column_stack([t, q, armdyn.inverse_dynamics(carried, q, qd, qdd)])
+        np.savetxt(path / f"{name}.csv", rows, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    return path
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+def test_no_command_is_forgotten():
+    assert {command.__name__ for command in COMMANDS} == set(CALLS) | ELSEWHERE
+
+
+def test_all_of_them(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    for name, arguments in CALLS.items():
+        done = run(name, *arguments, "--json")
+        assert done.exit_code == 0, f"{name}: {done.stderr}"
+        assert done.stderr == "", name  # the bar is for terminals alone
+        data = json.loads(done.stdout, parse_constant=pytest.fail)  # strict JSON: no NaN, no infinity
+        assert data not in ({}, []), name
+    assert [name for name in sorted(WRITTEN) if not (folder / name).stat().st_size] == []
+    assert armdyn.load(folder / "identified.urdf").n == 2
+
+
+@pytest.mark.parametrize("name", sorted(set(CALLS) | ELSEWHERE))
+def test_each_explains_itself(name):
+    done = run(name, "--help")
+    assert done.exit_code == 0
+    assert f" {name} [OPTIONS]" in done.stdout
+    assert ("--json" in done.stdout) == (name not in {"demo", "studio"})
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize("arguments", [("demo",), ("simulate", "arm.urdf", "--controller", "pd", "--duration", "4000")])
+def test_ctrl_c_ends_with_130_and_without_a_traceback(folder, arguments):
+    command = [sys.executable, "-m", "armdyn", *arguments]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, cwd=folder, **pipes) as process:
+        time.sleep(4.0)  # both are at work after two
+        process.send_signal(signal.SIGINT)
+        _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in complaint
+    assert "Traceback" not in complaint
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shell_can_complete_commands_and_arms(shell):
+    def ask(line: str) -> str:
+        words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1), "_TYPER_COMPLETE_ARGS": line}
+        asked = {"_ARMDYN_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+        code = "import sys; sys.argv = ['armdyn']; from armdyn.cli.app import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True, text=True, env={**os.environ, **words, **asked}, timeout=60, check=False,
+        )  # fmt: skip
+        return done.stdout
+
+    assert "compare" in ask("armdyn comp")
+    found = ask("armdyn info pum")
+    assert "puma560" in found
+    assert "panda" not in found
+
+
+def test_completion_can_be_installed():
+    text = run("--help").stdout
+    assert "--install-completion" in text
+    assert "--show-completion" in text
