@@ -13,6 +13,24 @@ Groups = list[tuple[str, NDArray]]
 MOST_GROUPS = 6
 # Cases that a cell of a map should hold, and the most cells along an axis.
 IN_A_CELL, MOST_CELLS = 4, 32
+# Of columns whose names say what they are; others have none, or that of what they multiply.
+UNITS = {
+    "payload": "kg",
+    "rms_error": "rad or m",
+    "max_error": "rad or m",
+    "final_error": "rad or m",
+    "rms_tip_error": "m",
+    "max_tip_error": "m",
+    "rms_torque": "N m or N",
+    "max_torque": "N m or N",
+    "effort": "J",
+    "settling_time": "s",
+}
+
+
+def _labelled(name: str) -> str:
+    """A column's name with its unit."""
+    return f"{name} [{UNITS[name]}]" if name in UNITS else name
 
 
 def success_regions(columns: Columns, groups: Groups, axes: list[str]) -> Any:
@@ -31,8 +49,8 @@ def success_regions(columns: Columns, groups: Groups, axes: list[str]) -> Any:
         else:
             image = _map(axis, x, columns[axes[1]][rows], good)
         axis.set_title(label, fontsize=9)
-        axis.set_xlabel(axes[0])
-    panels[0, 0].set_ylabel("part that succeeds" if len(axes) == 1 else axes[1])
+        axis.set_xlabel(_labelled(axes[0]))
+    panels[0, 0].set_ylabel("part that succeeds" if len(axes) == 1 else _labelled(axes[1]))
     if len(axes) == 2:
         figure.colorbar(image, ax=panels[0].tolist(), label="part that succeeds")
     return figure
@@ -79,7 +97,7 @@ def distributions(columns: Columns, groups: Groups, metrics: list[str]) -> Any:
             part = np.arange(1, len(values) + 1) / len(values)
             kept = np.isfinite(values[::step])
             axis.plot(values[::step][kept], part[::step][kept], lw=1.2, label=label)
-        axis.set_title(name, fontsize=9)
+        axis.set_title(_labelled(name), fontsize=9)
         axis.set_ylim(0, 1.02)
         axis.grid(alpha=0.25)
     panels[0, 0].legend(fontsize=7)
