@@ -1,16 +1,20 @@
 """Identification, measured in one process: `python benchmarks/identification.py`.
 
 10,000 samples of a Panda end to end with consistency; weighted least squares on ready data against a loop over
-Pinocchio's regressor and a QR decomposition; and, with `--big [SAMPLES]`, ten million samples in bounded memory.
+Pinocchio's regressor and a QR decomposition; or, with `--big [SAMPLES]`, ten million samples in bounded memory.
 """
 
 from __future__ import annotations
 
-import resource
+import multiprocessing
 import sys
+import tempfile
+import threading
 import time
 import warnings
+import zipfile
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
@@ -78,32 +82,73 @@ def least_squares(arm: armdyn.Arm, samples: int) -> None:
     print(f"weighted least squares, {samples} samples: {a * 1e3:.0f} ms, Pinocchio + QR {b * 1e3:.0f} ms: {a / b:.2f}")
 
 
-def big(arm: armdyn.Arm, samples: int) -> None:
-    """All of `identify` on a log of millions of samples, and the memory that the process took at most."""
-    piece = 100_000
-    t = np.arange(samples) / RATE
-    q, tau = np.empty((2, samples, arm.n))
+def write_log(path: Path, samples: int) -> None:
+    """A log of a Panda as an archive that is not compressed, written piece by piece."""
+    arm, piece = armdyn.arms.panda(), 100_000
+    shapes = {"t": (samples,), "q": (samples, arm.n), "tau": (samples, arm.n)}
+    names = {name: path.with_name(f"{name}.npy") for name in shapes}
+    t, q, tau = (np.lib.format.open_memmap(names[name], "w+", float, shape) for name, shape in shapes.items())
     for k in range(0, samples, piece):
         here = slice(k, k + piece)
         noise = np.random.default_rng(k).normal(size=(2, min(piece, samples - k), arm.n))
-        _, q[here], qd, qdd = motion(arm, len(noise[0]), first=k)
-        tau[here] = armdyn.joint_torque(arm, q[here], qd, qdd) + 0.3 * np.sign(qd) + 0.3 * noise[0]
-        q[here] += 1e-5 * noise[1]
-    log = Log(t, q, tau)
-    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    start = time.perf_counter()
-    fit = armdyn.identify(arm, log)
-    seconds, memory = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        t[here], exact, qd, qdd = motion(arm, len(noise[0]), first=k)
+        tau[here] = armdyn.joint_torque(arm, exact, qd, qdd) + 0.3 * np.sign(qd) + 0.3 * noise[0]
+        q[here] = exact + 1e-5 * noise[1]
+    for array in (t, q, tau):
+        array.flush()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name in shapes:
+            archive.write(names[name], f"{name}.npy")
+            names[name].unlink()
+
+
+class Memory:
+    """The most memory [GB] that this process has while it is looked at: in all, and without mapped files."""
+
+    def __init__(self) -> None:
+        self.resident = self.anonymous = 0.0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+
+    def __enter__(self) -> Memory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._over.wait(0.02):
+            lines = Path("/proc/self/status").read_text().splitlines()
+            found = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith(("VmHWM", "RssAnon"))}
+            self.resident = int(found["VmHWM"]) / 1e6
+            self.anonymous = max(self.anonymous, int(found["RssAnon"]) / 1e6)
+
+
+def big(arm: armdyn.Arm, samples: int) -> None:
+    """All of `identify` on a file of millions of samples, and the memory that the process took at most (Linux)."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.npz"
+        writer = multiprocessing.get_context("spawn").Process(target=write_log, args=(path, samples))
+        writer.start()
+        writer.join()
+        size = path.stat().st_size / 1e9
+        start, work = time.perf_counter(), time.process_time()
+        with Memory() as memory:
+            fit = armdyn.identify(arm, path)
+        seconds, work = time.perf_counter() - start, time.process_time() - work
     print(
-        f"identify, {samples} samples: {seconds:.0f} s, relative error {fit.rel_error:.2%}; "
-        f"{memory:.2f} GB at most, {held:.2f} GB of them before it began"
+        f"identify, {samples} samples: {seconds:.0f} s ({work:.0f} s of CPU), relative error {fit.rel_error:.2%}; "
+        f"memory at most {memory.resident:.2f} GB, {memory.anonymous:.2f} GB without the mapped {size:.2f} GB file"
     )
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore", ArmdynWarning)
     panda = armdyn.arms.panda()
-    end_to_end(panda, 10_000)
-    least_squares(panda, 10_000)
     if "--big" in sys.argv:
         big(panda, int(next(iter(sys.argv[sys.argv.index("--big") + 1 :]), 10_000_000)))
+    else:
+        end_to_end(panda, 10_000)
+        least_squares(panda, 10_000)
