@@ -162,3 +162,9 @@ def test_a_hole_in_a_file_of_states_is_named(tmp_path):
     (tmp_path / "hole.csv").write_text("q1,q2\n0.1,0.2\n0.3,\n")
     with pytest.raises(ReadError, match="no number in column 'q2' of row 2"):
         run("fk", "planar2", "--states", str(tmp_path / "hole.csv"))
+
+
+def test_a_hole_in_a_file_of_poses_is_named(tmp_path):
+    (tmp_path / "hole.csv").write_text("x,y,z\n0.1,0.2,0.3\n0.3,,0.1\n")
+    with pytest.raises(ReadError, match="no number in column 'y' of row 2"):
+        run("ik", "puma560", "--poses", str(tmp_path / "hole.csv"))

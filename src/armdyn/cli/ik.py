@@ -28,6 +28,9 @@ Near = Annotated[str | None, typer.Option(help="Of several solutions take the ne
 Degrees = Annotated[bool, typer.Option("--degrees", help="Angles given are in degrees.")]
 
 
+PLACE, TURNS, QUATERNION = ("x", "y", "z"), ("roll", "pitch", "yaw"), ("qw", "qx", "qy", "qz")
+
+
 def ik(
     arm: ArmName,
     position: Position = None,
@@ -86,9 +89,9 @@ def _target(
     if rpy is not None and quaternion is not None:
         raise ReadError("expected --rpy or --quaternion, got both")
     if poses is not None:
-        from armdyn.identification.read_log import csv_table
+        from armdyn.identification.read_csv import read_csv
 
-        table = csv_table(poses)
+        table, _ = read_csv(poses, (), (*PLACE, *TURNS, *QUATERNION))
     else:
         table = _table(position, rpy, quaternion)
     T, task = _poses(table, np.pi / 180 if degrees else 1.0, str(poses or "pose"))
@@ -99,26 +102,27 @@ def _table(position: str | None, rpy: str | None, quaternion: str | None) -> dic
     """What was asked for on the line, as a table of one row."""
     from armdyn.cli.states import numbers
 
-    table = dict(zip("xyz", numbers(position, 3, "--position")[:, None], strict=True))
+    table = dict(zip(PLACE, numbers(position, 3, "--position")[:, None], strict=True))
     if rpy is not None:
-        table |= zip(("roll", "pitch", "yaw"), numbers(rpy, 3, "--rpy")[:, None], strict=True)
+        table |= zip(TURNS, numbers(rpy, 3, "--rpy")[:, None], strict=True)
     if quaternion is not None:
-        table |= zip(("qw", "qx", "qy", "qz"), numbers(quaternion, 4, "--quaternion")[:, None], strict=True)
+        table |= zip(QUATERNION, numbers(quaternion, 4, "--quaternion")[:, None], strict=True)
     return table
 
 
 def _poses(table: dict[str, NDArray], angle: float, where: str) -> tuple[NDArray, str]:
+    from armdyn.cli.states import whole_columns
     from armdyn.spatial.rotation import from_quaternion, from_rpy
 
-    def columns(*names: str) -> NDArray | None:
-        return np.column_stack([table[name] for name in names]) if all(name in table for name in names) else None
+    def columns(names: tuple[str, ...]) -> NDArray | None:
+        return whole_columns(table, names, where) if all(name in table for name in names) else None
 
-    place = columns("x", "y", "z")
+    place = columns(PLACE)
     if place is None:
         raise ReadError(f"{where}: expected columns x, y, z [m], got {', '.join(list(table)[:12])}")
     T = np.broadcast_to(np.eye(4), (len(place), 4, 4)).copy()
     T[:, :3, 3] = place
-    turns, quaternions = columns("roll", "pitch", "yaw"), columns("qw", "qx", "qy", "qz")
+    turns, quaternions = columns(TURNS), columns(QUATERNION)
     if quaternions is not None:
         T[:, :3, :3] = from_quaternion(quaternions)
     elif turns is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -45,9 +46,9 @@ def read_states(
         return _states(arm, given, degrees, None)
     if q or qd or qdd:
         raise ReadError("expected --states or --q, --qd, --qdd, got both")
-    from armdyn.identification.read_log import csv_table
+    from armdyn.identification.read_csv import read_csv
 
-    table = csv_table(file)
+    table, _ = read_csv(file, (), ())
     columns = [_columns(table, kind, arm.n, file) for kind in ("q", "qd", "qdd")]
     return _states(arm, columns, degrees, table.get("t"))
 
@@ -86,10 +87,15 @@ def _columns(table: dict[str, NDArray], kind: str, n: int, file: Path) -> NDArra
         raise ReadError(f"{file}: no column '{missing[0]}'; expected q1 .. q{n}, got {', '.join(list(table)[:12])}")
     if missing:
         return np.zeros((len(next(iter(table.values()))), n))
+    return whole_columns(table, names, str(file))
+
+
+def whole_columns(table: dict[str, NDArray], names: Sequence[str], where: str) -> NDArray:
+    """Columns by name (N, k), without holes."""
     values = np.column_stack([table[name] for name in names])
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
-        raise ReadError(f"{file}: no number in column '{names[column]}' of row {row + 1}")
+        raise ReadError(f"{where}: no number in column '{names[column]}' of row {row + 1}")
     return values
 
 
