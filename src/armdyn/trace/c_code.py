@@ -75,6 +75,7 @@ def c_code(
     dtype: str = "double",
     inputs: Iterable[str] = (),
     options: Mapping[str, Any] | None = None,
+    search: bool = True,
 ) -> CCode:
     """Write traced functions of an arm as C99, with all constants folded in.
 
@@ -99,6 +100,9 @@ def c_code(
         instead of being folded in (`"theta"`).
     options : dict, optional
         Values of the functions' options.
+    search : bool
+        Whether to look for forms with fewer operations; without it, products and sums in common are shared alone,
+        which is quicker and for functions made of matrix products no worse.
 
     Returns
     -------
@@ -111,7 +115,9 @@ def c_code(
         raise ArmdynError(f"c_code: expected dtype 'double' or 'float', got {dtype!r}")
     kept, options = _names(inputs), dict(options or {})
     _refuse_unknown(chosen, kept, options)
-    exported = [_export(traced, arm, f"{prefix}_{identifier(traced.name)}", dtype, kept, options) for traced in chosen]
+    exported = [
+        _export(traced, arm, f"{prefix}_{identifier(traced.name)}", dtype, kept, options, search) for traced in chosen
+    ]
     texts = {
         f"{prefix}.h": _header(prefix, arm, dtype, exported),
         f"{prefix}.c": _source(prefix, dtype, exported),
@@ -171,7 +177,13 @@ def _refuse_unknown(chosen: list[Traced], inputs: tuple[str, ...], options: Mapp
 
 
 def _export(
-    traced: Traced, subject: Subject, name: str, dtype: str, inputs: tuple[str, ...], options: Mapping[str, Any]
+    traced: Traced,
+    subject: Subject,
+    name: str,
+    dtype: str,
+    inputs: tuple[str, ...],
+    options: Mapping[str, Any],
+    search: bool,
 ) -> Exported:
     """Trace, simplify, and make sure that nothing got lost on the way."""
     present = dict.fromkeys(name for name in traced.order if name in traced.required or name in inputs)
@@ -182,16 +194,16 @@ def _export(
     except KeyError as missing:
         raise ArmdynError(f"c_code: {traced.name} is not a function of {subject!r}, which has no {missing}") from None
     known = vectors(program, dtype)
-    graph = _checked(program, known)
+    graph = _checked(program, known, search)
     errors = known.errors(graph, dtype)
     tolerances = [max(FLOOR[dtype], 20 * error) if error < 1 else FLOOR[dtype] for error in errors]
     return Exported(name, traced, graph, c_names(graph.inputs, graph.outputs), known, tolerances)
 
 
-def _checked(program: Program, known: Vectors) -> Graph:
+def _checked(program: Program, known: Vectors, search: bool) -> Graph:
     """The simplified graph, or the plain one where simplifying costs too much accuracy."""
     graph = graph_of(program)
-    simple = simplify(graph)
+    simple = simplify(graph, search=search)
     plain, simplified = max(known.errors(graph, "double")), max(known.errors(simple, "double"))
     return simple if simplified <= max(TRUSTED, 10 * plain) else graph
 

@@ -19,7 +19,7 @@ from armdyn.trace.sums import OUTPUTS, Cube, Key, Network, Sum, added, multiplie
 
 # What a sine and a cosine of one angle, and a division, cost in additions, about.
 SINCOS, DIVISION = 25, 5
-# Larger graphs keep the sharing that they have: the search would take minutes.
+# Larger graphs keep the sharing that they have but for divisions by one number: to seek more would take minutes.
 LARGEST = 20_000
 # Nodes that the search may go through: some fifty trials on an arm of six joints.
 BUDGET = 30_000
@@ -27,10 +27,13 @@ BUDGET = 30_000
 LONGEST = 80
 
 
-def simplify(graph: Graph) -> Graph:
-    """A graph with the same outputs and no more operations."""
+def simplify(graph: Graph, *, search: bool = True) -> Graph:
+    """A graph with the same outputs and no more operations; without `search` what it has in common is shared, once."""
     graph = graph.pruned()
-    return Search(graph).run() if len(graph.nodes) <= LARGEST else graph
+    if search and len(graph.nodes) <= LARGEST:
+        return Search(graph).run()
+    network = tidied(network_of(graph))
+    return min(graph, network.graph() if len(graph.nodes) > LARGEST else shared(network), key=effort)
 
 
 class Search:

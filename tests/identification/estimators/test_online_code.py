@@ -84,6 +84,16 @@ def test_compiled_steps_are_pythons(tmp_path, base, samples, name):
     assert subprocess.run([str(program)], capture_output=True).returncode == 0
 
 
+def test_one_division_an_equation(tmp_path):
+    """Of a covariance's update, however large: the rest is products with the inverse."""
+    base = armdyn.base_parameters(armdyn.arms.puma3(), joint_terms=("viscous", "coulomb"))
+    code = online_code(RecursiveLeastSquares(forgetting=0.99), base, tmp_path)
+    assert code.total.divisions == 3
+    p = base.count
+    # The products P y, those of half of Py Py', and its scaling: three equations, and forgetting.
+    assert code.multiplications < 3 * (2 * p * p + 6 * p) + p * p
+
+
 def test_numbers_and_symbols_share_a_text(base, samples):
     q, qd, qdd, tau = (x[0] for x in samples[0])
     Y = base.regressor(q, qd, qdd)

@@ -27,13 +27,13 @@ def belief_update(x: Any, P: Any, Y: Any, tau: Any, whiten: Any, forgetting: Any
     x (p, 1), P (p, p), Y (n, p), tau (n, 1); `whiten` (n, n) makes the torques' noise that of unit variance, the
     covariance grows by `forgetting` and `drift` (p, p) before the sample.
     """
-    Y, tau, P = whiten @ Y, whiten @ tau, P / forgetting + drift
+    Y, tau, P = whiten @ Y, whiten @ tau, P * (1 / forgetting) + drift
     for i in range(Y.shape[0]):
         y = Y[i : i + 1, :].T
         Py = P @ y
-        variance = 1 + y.T @ Py
-        x = x + Py * ((tau[i] - y.T @ x) / variance)
-        P = P - Py @ Py.T / variance  # symmetric to the last digit
+        precision = 1 / (1 + y.T @ Py)
+        x = x + Py * ((tau[i] - y.T @ x) * precision)
+        P = P - (Py @ Py.T) * precision  # symmetric to the last digit
     return x, P
 
 

@@ -188,4 +188,5 @@ def online_code(
     subject = OnlineEstimator(estimator, base)
     functions = [lms_start, lms_step] if isinstance(estimator, Lms) else [belief_start, belief_step]
     prefix = identifier(subject.name).lower() if prefix is None else prefix
-    return c_code(functions, subject, directory, prefix=prefix, dtype=dtype)
+    # A covariance's update is matrix products, in which a search would find nothing, for half a minute.
+    return c_code(functions, subject, directory, prefix=prefix, dtype=dtype, search=isinstance(estimator, Lms))
