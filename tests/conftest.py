@@ -119,3 +119,29 @@ def chain_poses() -> Callable[[Any, Any], Any]:
         return np.array(found), T @ arm.tool_pose
 
     return poses
+
+
+@pytest.fixture(scope="session")
+def write_bag() -> Callable[..., Path]:
+    """`write_bag(path, names, t, q, qd, tau)`: a ROS 2 bag of JointState messages on /joint_states."""
+    pytest.importorskip("rosbags", reason="bags need the extra 'logs'")
+    from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    kinds = ("sensor_msgs/msg/JointState", "std_msgs/msg/Header", "builtin_interfaces/msg/Time")
+    message, header, stamp = (store.types[kind] for kind in kinds)
+
+    def write(path: Path, names: list[str], t: Any, q: Any, qd: Any, tau: Any, kind: str = "sqlite3") -> Path:
+        plugin = StoragePlugin.MCAP if kind == "mcap" else StoragePlugin.SQLITE3
+        with Writer(path, version=8, storage_plugin=plugin) as bag:
+            connection = bag.add_connection("/joint_states", message.__msgtype__, typestore=store)
+            for k in range(len(t)):
+                nano = round(t[k] * 1e9)
+                head = header(stamp=stamp(sec=nano // 10**9, nanosec=nano % 10**9), frame_id="")
+                values = {"position": q[k].copy(), "velocity": qd[k].copy(), "effort": tau[k].copy()}
+                said = message(header=head, name=list(names), **values)
+                bag.write(connection, 10**18 + nano, store.serialize_cdr(said, message.__msgtype__))
+        return path
+
+    return write

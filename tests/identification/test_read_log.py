@@ -105,30 +105,10 @@ def test_npz_mat_parquet(tmp_path, arm, data):
 
 
 @pytest.mark.parametrize("kind", ["sqlite3", "mcap"])
-def test_bags(tmp_path, arm, data, kind):
-    pytest.importorskip("rosbags", reason="bags need the extra 'logs'")
-    from rosbags.rosbag2 import StoragePlugin, Writer
-    from rosbags.typesys import Stores, get_typestore
-
-    store = get_typestore(Stores.ROS2_HUMBLE)
-    types = store.types
-    message, header, stamp = (
-        types[f"{n}"] for n in ("sensor_msgs/msg/JointState", "std_msgs/msg/Header", "builtin_interfaces/msg/Time")
-    )
+def test_bags(tmp_path, arm, data, kind, write_bag):
     t, q, qd, tau = data
-    plugin = StoragePlugin.MCAP if kind == "mcap" else StoragePlugin.SQLITE3
-    with Writer(tmp_path / "bag", version=8, storage_plugin=plugin) as bag:
-        connection = bag.add_connection("/joint_states", message.__msgtype__, typestore=store)
-        for k in range(len(t)):
-            nano = round(t[k] * 1e9)
-            what = message(
-                header=header(stamp=stamp(sec=nano // 10**9, nanosec=nano % 10**9), frame_id=""),
-                name=list(arm.joint_names[::-1]),
-                position=q[k, ::-1].copy(),
-                velocity=qd[k, ::-1].copy(),
-                effort=tau[k, ::-1].copy(),
-            )
-            bag.write(connection, 10**18 + nano, store.serialize_cdr(what, message.__msgtype__))
+    turned = (x[:, ::-1] for x in (q, qd, tau))
+    write_bag(tmp_path / "bag", arm.joint_names[::-1], t, *turned, kind=kind)
     lone = next(p for p in (tmp_path / "bag").iterdir() if p.suffix in (".db3", ".mcap"))
     for path in (tmp_path / "bag", lone):
         log = armdyn.read_log(path, arm)

@@ -1,0 +1,102 @@
+"""The page on bad data quotes what is really said."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.errors import DataError, ReadError
+
+PAGE = Path(__file__).parents[2] / "docs" / "troubleshooting.md"
+QUOTES = [line.split("|")[1].strip() for line in PAGE.read_text().splitlines() if line.startswith("| ")][1:]
+T = np.arange(0, 10, 0.01)
+
+
+def quoted(text: str) -> str | None:
+    """The page's row for a message, found by its words."""
+    for quote in QUOTES:
+        if re.search(re.escape(quote).replace("…", ".+?"), text):
+            return quote
+    return None
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return armdyn.arms.planar2()
+
+
+@pytest.fixture(scope="module")
+def log(arm):
+    w = np.array([2.0, 3.0])
+    q, qd, qdd = np.sin(w * T[:, None]), w * np.cos(w * T[:, None]), -(w**2) * np.sin(w * T[:, None])
+    return armdyn.Log(T, q, armdyn.inverse_dynamics(arm, q, qd, qdd), qd)
+
+
+def changed(values: np.ndarray, joint: int, column: np.ndarray | float) -> np.ndarray:
+    out = values.copy()
+    out[:, joint] = column
+    return out
+
+
+def one_way(log: armdyn.Log) -> dict[str, np.ndarray]:
+    return {"q": changed(log.q, 0, 0.1 * T + 0.01 * np.sin(T)), "qd": None}
+
+
+BAD = {
+    "opposite": lambda log: {"tau": -log.tau},
+    "order": lambda log: {"tau": log.tau[:, ::-1]},
+    "millinewton": lambda log: {"tau": 1e3 * log.tau},
+    "dead": lambda log: {"tau": changed(log.tau, 1, 0.0)},
+    "clipped": lambda log: {"tau": np.clip(log.tau, -40, 40)},
+    "rest": lambda log: {"q": np.zeros_like(log.q), "qd": None},
+    "locked": lambda log: {"q": changed(log.q, 1, 0.3), "qd": None},
+    "little": lambda log: {"q": changed(log.q, 1, 0.01 * log.q[:, 1]), "qd": None},
+    "one way": one_way,
+    "triangle": lambda log: {"q": changed(log.q, 1, 0.2 * np.abs(T - 5.0)), "qd": None},
+    "degrees": lambda log: {"q": np.degrees(log.q), "qd": None},
+    "mixed": lambda log: {"qd": np.degrees(log.qd)},
+    "backward": lambda log: {"qd": -log.qd},
+    "velocities": lambda log: {"qd": log.qd[:, ::-1]},
+}
+
+
+def test_what_check_log_says_is_on_the_page(arm, log):
+    limits = armdyn.Limits(lower=-0.2, upper=0.2)
+    narrow = arm.with_joints([dataclasses.replace(joint, limits=limits) for joint in arm.joints])
+    other = arm.with_theta(np.concatenate([0.2 * arm.theta[:10], 3.0 * arm.theta[10:]]))
+    cases = [(arm, change(log)) for change in BAD.values()] + [(narrow, {}), (other, {})]
+    found = set()
+    for whose, change in cases:
+        findings = armdyn.check_log(whose, dataclasses.replace(log, **change)).findings
+        assert findings, change
+        for finding in findings:
+            quote = quoted(finding.text)
+            assert quote is not None, finding.text
+            found.add(quote)
+    assert set(QUOTES[:16]) - found == set()
+
+
+def test_what_refuses_to_be_read_is_on_the_page(arm, tmp_path):
+    rows = np.column_stack([T, np.sin(T), np.cos(T), T, T])
+    path = tmp_path / "log.csv"
+    np.savetxt(path, rows, delimiter=",", header="t,a,b,c,d", comments="")
+    with pytest.raises(ReadError) as refused:
+        armdyn.read_log(path, arm)
+    assert quoted(str(refused.value))
+    rows[500:, 0] -= 5.0
+    np.savetxt(path, rows, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    with pytest.raises(ReadError) as refused:
+        armdyn.read_log(path, arm)
+    assert quoted(str(refused.value))
+
+
+def test_noise_instead_of_torque_is_on_the_page(arm, log):
+    noise = np.random.default_rng(0).normal(size=log.tau.shape)
+    with pytest.raises(DataError) as refused:
+        armdyn.identify(arm.with_theta(np.full(20, np.nan)), dataclasses.replace(log, tau=noise))
+    assert quoted(str(refused.value))
