@@ -118,6 +118,7 @@ _HOMES = {
     "armdyn.identification.fit": ("Fit",),
     "armdyn.identification.identify": ("identify",),
     "armdyn.identification.log": ("Log",),
+    "armdyn.identification.drive_gains": ("DriveGains", "identify_drive_gains"),
     "armdyn.identification.payload": ("identify_payload",),
     "armdyn.identification.read_log": ("read_log",),
     "armdyn.kinematics.forward": ("forward_kinematics", "link_poses"),

@@ -33,6 +33,7 @@ CALLS = {
     "identify": ("arm.urdf", "log.csv", "--out", "identified.urdf", "--report", "fit.html"),
     "validate": ("identified.urdf", "log.csv"),
     "payload": ("arm.urdf", "load.csv", "--out", "loaded.urdf"),
+    "drive-gains": ("arm.urdf", "log.csv", "load.csv", "--mass", "0.5"),
     "compare": ("arm.urdf", "-c", "PD", "--duration", "0.5", "--report", "compare.html", "--figure", "compare.svg"),
     "law": ("arm.urdf", "PD", "--out", "c", "--prefix", "law"),
     "study": ("study.toml",),
@@ -82,7 +83,7 @@ def run(*arguments: str):
 
 
 def test_no_command_is_forgotten():
-    assert {command.__name__ for command in COMMANDS} == set(CALLS) | ELSEWHERE
+    assert {command.__name__.replace("_", "-") for command in COMMANDS} == set(CALLS) | ELSEWHERE
 
 
 def test_all_of_them(folder, monkeypatch):

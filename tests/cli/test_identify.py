@@ -52,6 +52,14 @@ def test_json(folder):
     assert len(data["theta"]) == 20
 
 
+def test_drive_gains(folder):
+    """Torques in newton metres are currents of drives with unit gains."""
+    files = [str(folder / name) for name in ("arm.urdf", "run.csv", "load.csv")]
+    data = json.loads(run("drive-gains", *files, "--mass", "0.5", "--com", "0.1", "0", "0", "--json"))
+    assert np.all(np.abs(np.array(data["gains"]) - 1.0) < np.maximum(4 * np.array(data["std"]), 0.01))
+    assert "joint 2: " in run("drive-gains", *files, "--mass", "0.5")
+
+
 def test_payload(folder):
     data = json.loads(run("payload", str(folder / "arm.urdf"), str(folder / "load.csv"), "--json"))
     assert len(data["com"]) == 3

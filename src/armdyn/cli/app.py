@@ -17,6 +17,7 @@ from armdyn.cli.cache import cache
 from armdyn.cli.codegen import codegen
 from armdyn.cli.compare import compare
 from armdyn.cli.demo import demo
+from armdyn.cli.drive_gains import drive_gains
 from armdyn.cli.excite import excite
 from armdyn.cli.fk import fk
 from armdyn.cli.identify import identify
@@ -44,7 +45,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(demo, info, arms, fk, ik, torque, linearize, regressor, base, excite, simulate, identify, validate, payload),
-    *(compare, law, study, codegen, reproduce, studio, cache),
+    *(drive_gains, compare, law, study, codegen, reproduce, studio, cache),
 )
 for command in COMMANDS:
     app.command()(command)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.base_parameters import BaseParameters, base_parameters
+from armdyn.dynamics.base_parameters import BaseParameters
 from armdyn.dynamics.base_reduction import arm_size
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError
 from armdyn.identification.check import DataCheck, check_log, require_good
@@ -19,6 +19,7 @@ from armdyn.identification.consistent import Consistent, consistent_fit
 from armdyn.identification.differentiate import AUTO, METHODS
 from armdyn.identification.equations import Equations, System, solve
 from armdyn.identification.fit import BaseEstimate, DriveValues, Fit, FrictionValues, validate, validate_all
+from armdyn.identification.geared import Geared, base_with_drives, geared
 from armdyn.identification.gravity_poses import compare_poses, fit_poses
 from armdyn.identification.log import Log
 from armdyn.identification.poses import Poses, held_poses
@@ -78,7 +79,8 @@ def identify(
         Whether joints may have springs to ground (balancers, hoses); on other arms they would pass for gravity.
     rotors : bool, optional
         Whether drives have inertia of their own that links cannot account for, as geared ones do. Default: if the
-        arm's description has any. Those that are one with a link's inertia are part of it.
+        arm's description has any. Those that are one with a link's inertia are part of it; those of coupled drives
+        are among the base parameters.
     prior : float, optional
         Strength with which the arm's own inertia is believed; 0 disregards it. Default by held-out error.
     band : float, optional
@@ -87,8 +89,9 @@ def identify(
         Corner of the low-pass on positions [Hz]; default by cross-validation.
     method : {"auto", "butterworth", "kalman", "savgol", "spline"}
         How positions are differentiated; by default the way that predicts positions left out best.
-    form : {"torque", "filtered"}
-        Whether the regressor has accelerations, or momenta are low-passed and differentiated at once.
+    form : {"torque", "filtered", "energy"}
+        Whether the regressor has accelerations, or momenta are low-passed and differentiated at once, or energies, of
+        all joints together: then held-out errors are those of the power.
     validation : Log or path, optional
         A log that is not fitted to, for `fit.other` and the report.
     progress : callable, optional
@@ -115,23 +118,23 @@ def identify(
         return _from_poses(arm, poses, checks, prior, Filters(band, cutoff, method), validation)
     if terms == "gravity":
         _warn_of_haste(arm, checks)
-    base = base_parameters(arm, terms=terms)
+    base = base_with_drives(arm, terms, rotors)
     tell(0.2, "filtering and differentiating")
     rows = make_rows(base, given, Filters(band, cutoff, method, form))
     believed = Prior.of(arm)
     optional = _optional(arm, terms, friction, springs)
     other = None if validation is None else _logs(arm, validation)[0]
 
-    def attempt(geared: _Geared) -> Fit:
-        work = _Work(base, believed, geared, *_chosen(base, rows, believed, geared, prior, optional))
+    def attempt(drives: Geared) -> Fit:
+        work = _Work(base, believed, drives, *_chosen(base, rows, believed, drives, prior, optional))
         return _fit(arm, given, work, checks, other)
 
     tell(0.4, "choosing terms and fitting possible bodies")
-    fit = attempt(_geared(base, rotors))
+    fit = attempt(geared(base, rotors))
     if rotors is None and fit.rel_error > COSTLY * fit.rel_error_free and arm.coupling is None and terms == "full":
         # No possible links have the inertia that the torques show; links with rotors may.
         tell(0.7, "trying rotors of the drives")
-        second = attempt(_geared(base, True))
+        second = attempt(geared(base, True))
         fit = second if COSTLY * second.rel_error < fit.rel_error else fit
     tell(1.0, "done")
     return fit
@@ -179,7 +182,7 @@ class _Work(NamedTuple):
 
     base: BaseParameters
     prior: Prior
-    geared: _Geared
+    drives: Geared
     rows: Rows
     equations: Equations
     choice: Choice
@@ -214,38 +217,6 @@ def _optional(arm: Arm, terms: str, friction: str, springs: bool) -> tuple[str, 
     return (*kinds, "spring") if springs else kinds
 
 
-class _Geared(NamedTuple):
-    """How rotors enter: those of the joints `own` are parameters of their own, the others are one with links."""
-
-    own: tuple[int, ...]
-    shares: NDArray  # (count, n): of each rotor's inertia in the base parameters of the links
-
-    @property
-    def lumped(self) -> list[int]:
-        """Joints whose rotors are one with links."""
-        return [j for j in range(self.shares.shape[1]) if self.shares[:, j].any()]
-
-
-def _geared(base: BaseParameters, asked: bool | None) -> _Geared:
-    """The rotors to identify: if asked, or if the description has any."""
-    arm = base.source
-    links, n = inertial.SIZE * arm.n, arm.n
-    if asked is None:
-        asked = arm.coupling is None and any(joint.drive.rotor_inertia > 0 for joint in arm.joints)
-    if not asked or base.terms == "gravity":
-        return _Geared((), np.zeros((base.count, n)))
-    if arm.coupling is not None:
-        raise ArmdynError(f"identify: rotors of coupled drives, as arm '{arm.name}' has, are not supported")
-    both = base_parameters(arm, joint_terms=("rotor",))
-    own = tuple(k - links for k in both.kept if k >= links)
-    shares = np.zeros((base.count, n))
-    at = {k: row for row, k in enumerate(base.kept)}
-    for row, k in zip(both.P, both.kept, strict=True):
-        if k in at:
-            shares[at[k]] = row[links:]
-    return _Geared(own, shares)
-
-
 def _logs(arm: Arm, logs: Logs) -> list[Log]:
     several = [logs] if isinstance(logs, Log | str | os.PathLike) else list(logs)
     if not several:
@@ -277,17 +248,17 @@ def _chosen(
     base: BaseParameters,
     rows: Rows,
     prior: Prior,
-    geared: _Geared,
+    drives: Geared,
     strength: float | None,
     optional: tuple[str, ...],
 ) -> tuple[Rows, Equations, Choice]:
     """Weights of the joints, structure and strength, each given the others."""
     equations = Equations.of(rows, base.count)
-    used = starting_terms(equations, geared.own)
+    used = starting_terms(equations, drives.own)
     if "load" in optional:
         rows = rows.loaded(_bodies(base, _weighed(equations, used), used))
         equations = Equations.of(rows, base.count)
-    precision, centre = _base_prior(base, prior, equations, geared)
+    precision, centre = _base_prior(base, prior, equations, drives)
     strengths = STRENGTHS if strength is None else np.array([strength], float)
     choice = choose(_weighed(equations, used), used, precision, centre, optional, strengths)
     # With its structure known, the noise is better known, and so is what the prior is worth.
@@ -298,16 +269,19 @@ def _chosen(
 def _bodies(base: BaseParameters, equations: Equations, used: NDArray) -> NDArray:
     """Some theta (10 n,) with the torques of least squares: those that load the joints."""
     nothing, zero = np.zeros((equations.size, equations.size)), np.zeros(equations.size)
-    return np.linalg.pinv(base.P) @ solve(equations.total, used, nothing, zero)[: base.count]
+    found = np.linalg.pinv(base.P) @ solve(equations.total, used, nothing, zero)[: base.count]
+    return found[: inertial.SIZE * base.source.n]
 
 
-def _base_prior(base: BaseParameters, prior: Prior, equations: Equations, geared: _Geared) -> tuple[NDArray, NDArray]:
+def _base_prior(base: BaseParameters, prior: Prior, equations: Equations, drives: Geared) -> tuple[NDArray, NDArray]:
     """Precision and centre of the prior on all parameters; joint terms are free."""
     precision, centre = np.zeros((equations.size, equations.size)), np.zeros(equations.size)
     inertias = np.array([joint.drive.reflected_inertia for joint in base.source.joints])
-    # Rotors are believed as little as to a factor of two.
-    precision[: base.count, : base.count] = prior.base_precision(base, geared.shares * inertias)
-    centre[: base.count] = base.project(prior.theta) + geared.shares @ inertias
+    # Rotors are believed as little as to a factor of two; of coupled ones without description nothing is known.
+    undescribed = prior.inertia(base.source) if base.joint_terms else 0.0
+    doubts = np.where(inertias > 0, inertias, undescribed)
+    precision[: base.count, : base.count] = prior.base_precision(base, drives.shares * doubts)
+    centre[: base.count] = base.P[:, : len(prior.theta)] @ prior.theta + drives.shares @ inertias
     return precision, centre
 
 
@@ -422,11 +396,11 @@ def _consistent(work: _Work, x: NDArray) -> tuple[NDArray, NDArray, Consistent, 
 
     Rotors that are one with links are told apart from them here, for links alone could not have their inertia.
     """
-    base, terms, lumped = work.base, work.joint_terms, work.geared.lumped
+    base, terms, lumped = work.base, work.joint_terms, work.drives.lumped
     n, links, used = base.source.n, inertial.SIZE * base.source.n, work.used
     lift = np.zeros((len(used), links + len(lumped) + len(terms)))
-    lift[: base.count, :links] = base.P
-    lift[: base.count, links : links + len(lumped)] = work.geared.shares[:, lumped]
+    lift[: base.count, :links] = base.P[:, :links]
+    lift[: base.count, links : links + len(lumped)] = work.drives.shares[:, lumped]
     lift[base.count :, links + len(lumped) :] = np.eye(len(terms))
     positive = np.array([True] * len(lumped) + [TERMS[k % len(TERMS)].positive for k in terms], bool)
     inertias = [max(base.source.joints[j].drive.reflected_inertia, 1e-3) for j in lumped]
@@ -451,7 +425,7 @@ def _consistent(work: _Work, x: NDArray) -> tuple[NDArray, NDArray, Consistent, 
 
 def _plain(work: _Work) -> tuple[Spread, BaseEstimate]:
     """Least squares with plain friction and no prior, whose statistics no choice has touched."""
-    used = starting_terms(work.equations, work.geared.own)
+    used = starting_terms(work.equations, work.drives.own)
     equations = _weighed(work.equations, used)
     nothing, zero = np.zeros((equations.size, equations.size)), np.zeros(equations.size)
     x = solve(equations.total, used, nothing, zero)

@@ -12,12 +12,12 @@ from armdyn.dynamics.regressor import regressor
 from armdyn.errors import DataError
 from armdyn.identification.check import check_log, require_good
 from armdyn.identification.consistent import consistent_fit
-from armdyn.identification.decimate import decimator
-from armdyn.identification.differentiate import impulse
+from armdyn.identification.decimate import Decimator, decimator
+from armdyn.identification.differentiate import Motion
 from armdyn.identification.equations import System
 from armdyn.identification.log import Log
 from armdyn.identification.prior import Prior
-from armdyn.identification.rows import OVERSAMPLING, Filters, choose_band, smoothed
+from armdyn.identification.rows import Filters, choose_band, grid, smoothed
 from armdyn.identification.spread import autocorrelation, convolved
 from armdyn.identification.terms import presliding_torque
 from armdyn.model.arm import Arm
@@ -94,24 +94,25 @@ def _equations(arm: Arm, log: Log, filters: Filters) -> tuple[NDArray, NDArray, 
     """Filtered rows (n, N, 10 + n), what the arm leaves unexplained (n, N), torques, and stretch numbers."""
     parts = []
     for number, s in enumerate(log.stretches):
-        taps = impulse(s.dt, min(filters.band, 0.45 / s.dt))
-        half = len(taps) // 2
-        step = max(1, int(1 / (OVERSAMPLING * filters.band * s.dt)))
-        starts = np.arange(0, len(s.t) - 2 * half, step)
-        if not len(starts):
+        taps, step, count = grid(s, filters.band)
+        if not count:
             continue
-        low = decimator(taps, step, len(starts))
+        low = decimator(taps, step, count)
         m = smoothed(s, filters)
         known = joint_torque(arm, m.q, m.qd, m.qdd) + presliding_torque(arm, m.q, m.qd)
-        last = regressor(arm, m.q, m.qd, m.qdd)[..., -inertial.SIZE :]
-        Y = np.stack([low @ last[:, j] for j in range(arm.n)])
-        offsets = np.broadcast_to(np.eye(arm.n)[:, None, :], (arm.n, len(starts), arm.n))
-        tau = (low @ s.tau).T
-        parts.append((np.concatenate([Y, offsets], axis=2), tau - (low @ known).T, tau, np.full(len(starts), number)))
+        offsets = np.broadcast_to(np.eye(arm.n)[:, None, :], (arm.n, count, arm.n))
+        Y, tau = np.concatenate([tip_rows(arm, m, low), offsets], axis=2), (low @ s.tau).T
+        parts.append((Y, tau - (low @ known).T, tau, np.full(count, number)))
     if not parts:
         raise DataError(f"{log.name}: no stretch without gaps is long enough")
     Y, rest, tau = (np.concatenate([p[k] for p in parts], axis=1) for k in range(3))
     return Y, rest, tau, np.concatenate([p[3] for p in parts])
+
+
+def tip_rows(arm: Arm, motion: Motion, low: Decimator) -> NDArray:
+    """Low-passed regressor (n, N, 10) of a body on the last link, about this link's origin."""
+    last = regressor(arm, motion.q, motion.qd, motion.qdd)[..., -inertial.SIZE :]
+    return np.stack([low @ last[:, j] for j in range(arm.n)])
 
 
 def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray, NDArray, NDArray]:

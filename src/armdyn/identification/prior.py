@@ -58,6 +58,10 @@ class Prior:
         """Curvature (10 n, 10 n) of the divergence at the prior."""
         return hessian(self.inverses)
 
+    def inertia(self, arm: Arm) -> float:
+        """What the bodies' whole mass has at the distance of the arm's size [kg m²]."""
+        return float(self.bodies[:, 3, 3].sum()) * arm_size(arm) ** 2
+
     def base_precision(self, base: BaseParameters, more: NDArray) -> NDArray:
         """The same knowledge about base parameters: inverse of P metric^-1 P', zero where nothing is known.
 
@@ -65,7 +69,8 @@ class Prior:
         """
         if not self.known:
             return np.zeros((base.count, base.count))
-        covariance = base.P @ np.linalg.inv(self.metric) @ base.P.T + more @ more.T
+        P = base.P[:, : len(self.theta)]
+        covariance = P @ np.linalg.inv(self.metric) @ P.T + more @ more.T
         return np.linalg.inv((covariance + covariance.T) / 2)
 
 

@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.base_parameters import BaseParameters
 from armdyn.dynamics.filtered_regressor import filter_terms
+from armdyn.dynamics.joint_columns import joint_columns
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.errors import ArmdynError
 from armdyn.identification.decimate import Decimator, decimator, slope
 from armdyn.identification.differentiate import AUTO, METHODS, Motion, best_cutoff, differentiate, impulse, smoothers
+from armdyn.identification.energy_rows import energy_part, with_loads
 from armdyn.identification.log import Log, Stretch
 from armdyn.identification.parts import Part, Parts
 from armdyn.identification.terms import LOAD, ROTOR, TERMS, Reach, load_column, term_columns
@@ -30,7 +32,7 @@ from armdyn.spatial import inertia as inertial
 
 # Samples kept a period of the low-pass's corner: twice Nyquist's rate of what passes it.
 OVERSAMPLING = 4
-FORMS = ("torque", "filtered")
+FORMS = ("torque", "filtered", "energy")
 CHUNK = 20_000  # samples whose regressors are held at once
 PIECE = 100_000  # samples of a log that are smoothed at once
 
@@ -41,7 +43,7 @@ class Filters(NamedTuple):
     band: float  # corner of the low-pass on both sides of the equations [Hz]
     cutoff: float | None  # corner of the low-pass on positions [Hz]; None: by cross-validation
     method: str
-    form: str = "torque"  # "filtered": momenta are low-passed and differentiated at once; no accelerations are made
+    form: str = "torque"  # "filtered" or "energy": momenta or energies are low-passed and differentiated at once
 
 
 class Piece(NamedTuple):
@@ -95,6 +97,8 @@ class Rows:
     def _with_loads(self, k: int, part: Part) -> Part:
         if k not in self._loads:
             self._loads[k] = self._made_loads(self.pieces[k].stretch)
+        if self.filters.form == "energy":
+            return with_loads(self.base, part, self._loads[k])
         Y = part.Y.copy()
         Y[:, :, self.base.count + LOAD] = self._loads[k]
         return Part(Y, part.tau)
@@ -103,21 +107,30 @@ class Rows:
         """The column (n, N) of load-dependent friction."""
         motion, arm = smoothed(s, self.filters), self.base.source
         torque = inverse_dynamics(arm, motion.q, motion.qd, motion.qdd, theta=self.theta)
-        return (decimator(*_grid(s, self.filters.band)) @ load_column(arm, motion, torque)).T
+        column = load_column(arm, motion, torque)
+        column = column * motion.qd if self.filters.form == "energy" else column
+        return (decimator(*grid(s, self.filters.band)) @ column).T
 
     def _made(self, s: Stretch) -> Part:
         """The rows of a piece, a chunk at a time."""
         motion = smoothed(s, self.filters)
-        taps, step, count = _grid(s, self.filters.band)
+        taps, step, count = grid(s, self.filters.band)
         Ys, taus = [], []
         for some in np.array_split(np.arange(count), max(1, len(s.t) // CHUNK)):
             k = slice(some[0] * step, some[-1] * step + len(taps))
             part = Motion(motion.q[k], motion.qd[k], motion.qdd[k], motion.cutoff)
             low = decimator(taps, step, len(some))
             warmth = None if s.temperature is None else s.temperature[k]
+            rate = decimator(slope(taps, s.dt), step, len(some))
+            if self.filters.form == "energy":
+                columns = term_columns(self.base.source, part, self.reach, warmth)
+                energy = energy_part(self.base, part, columns, s.tau[k], low, rate)
+                Ys.append(energy.Y)
+                taus.append(energy.tau)
+                continue
             Y = _joint_columns(self.base, part, self.reach, warmth, low)
             if self.filters.form == "filtered":
-                _fill_filtered(self.base, part, low, decimator(slope(taps, s.dt), step, len(some)), Y)
+                _fill_filtered(self.base, part, low, rate, Y)
             else:
                 _fill(self.base, part, low, Y)
             Ys.append(Y)
@@ -184,7 +197,7 @@ def make_rows(base: BaseParameters, logs: list[Log], filters: Filters) -> Rows:
     used, sizes, speeds, lowest, highest = [], [], [], [], []
     for piece in found:
         s = piece.stretch
-        taps, step, count = _grid(s, filters.band)
+        taps, step, count = grid(s, filters.band)
         if count <= 0:
             continue
         motion = smoothed(s, filters)
@@ -204,7 +217,7 @@ def make_rows(base: BaseParameters, logs: list[Log], filters: Filters) -> Rows:
     return Rows(base, tuple(used), filters, reach, tuple(sizes))
 
 
-def _grid(s: Stretch, band: float) -> tuple[NDArray, int, int]:
+def grid(s: Stretch, band: float) -> tuple[NDArray, int, int]:
     """The low-pass as taps, the step between samples that are kept, and their number."""
     taps = impulse(s.dt, min(band, 0.45 / s.dt))
     step = max(1, int(1 / (OVERSAMPLING * band * s.dt)))
@@ -231,6 +244,10 @@ def _fill_filtered(base: BaseParameters, part: Motion, low: Decimator, rate: Dec
     """Base columns from tau = d/dt(P theta) - D theta, and those of rotors, without accelerations."""
     P, D = filter_terms(base.source, part.q, part.qd)
     kept = np.array(base.kept)
+    if base.joint_terms:
+        # The momenta of coupled rotors are their torques with velocities in the place of accelerations.
+        rotors = joint_columns(base.source, part.q, part.qd, part.qd, base.joint_terms)
+        P, D = np.dstack([P, rotors]), np.dstack([D, np.zeros_like(rotors)])
     for i, felt in enumerate(_felt(base)):
         rows[i][:, felt] = rate @ P[:, i, kept[felt]] - low @ D[:, i, kept[felt]]
     rows[:, :, base.count + ROTOR] = (rate @ part.qd).T

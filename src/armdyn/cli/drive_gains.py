@@ -1,0 +1,44 @@
+"""`armdyn drive-gains ARM LOG LOADED --mass M`: what a unit of current is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from armdyn.cli.logs import Columns, Degrees, Gears, Offset, Topic
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+
+
+def drive_gains(
+    arm: ArmName,
+    log: Annotated[Path, typer.Argument(metavar="LOG", help="Log of motion and currents without payload.")],
+    loaded: Annotated[Path, typer.Argument(metavar="LOADED", help="The same with a payload that was weighed.")],
+    mass: Annotated[float, typer.Option(help="Of the payload [kg].")],
+    com: Annotated[
+        tuple[float, float, float] | None,
+        typer.Option(help="Its centre of mass in the tip's frame [m]; identified where it is not given."),
+    ] = None,
+    degrees: Degrees = False,
+    gear_ratio: Gears = None,
+    offset: Offset = None,
+    columns: Columns = None,
+    topic: Topic = None,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Find the torque that a unit of current makes at each joint, for `identify --drive-gain`."""
+    from armdyn.cli.logs import read
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.identification.drive_gains import identify_drive_gains
+
+    known = resolve(arm, base, tip)
+    without, carrying = read([log, loaded], known, degrees, gear_ratio, None, offset, columns, topic)
+    found = identify_drive_gains(known, without, carrying, mass, com=com)
+    if json:
+        print_json(found._asdict())
+        return
+    print(found)
