@@ -39,7 +39,11 @@ def test_another_arms_log_is_doubted(shared, model, log):
 
 
 def kr300() -> armdyn.Arm:
-    """Geometry of a KUKA KR 300 R2500 by its drawing, nothing else."""
+    """Geometry of a KUKA KR 300 R2500, nothing else.
+
+    The lengths are those usually given for this arm and were not checked against a data sheet of the very arm whose
+    log this is. That the fit explains the log is the only evidence for them.
+    """
     half = np.pi / 2
     rows = [
         {"kind": "R", "a": 0.35, "alpha": half, "d": -0.675, "theta": 0},
