@@ -29,32 +29,32 @@ class System(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """Block sums; parameters are `count` base ones, then for each joint its `len(TERMS)` terms."""
+    """Block sums; parameters are `count` base ones, then for each joint its `len(TERMS)` terms.
 
-    grams: NDArray  # (blocks, n, m, m) with m = count + terms + 1, the torque last
-    samples: NDArray  # (blocks,) rows a joint in each block
+    Rows are those of the n joints, each with its own terms, or one kind with the terms of all (energy).
+    """
+
+    grams: NDArray  # (blocks, kinds, m, m) with m = count + terms + 1, the torque last
+    samples: NDArray  # (blocks,) rows of each kind in each block
     count: int
-    weights: NDArray  # (n,) 1 / standard deviation of the residual
+    weights: NDArray  # (kinds,) 1 / standard deviation of the residual
+    n: int  # joints
 
     @classmethod
     def of(cls, rows: Rows, count: int, blocks: int = BLOCKS) -> Equations:
         """The sums of rows, cut into blocks of neighbours in time."""
         block = np.arange(len(rows)) * blocks // len(rows)
-        n, m = rows.base.source.n, count + len(TERMS) + 1
-        grams, first = np.zeros((blocks, n, m, m)), 0
+        grams, first = np.zeros((0, 0, 0, 0)), 0
         for part in rows:
             joined = np.concatenate([part.Y, part.tau[..., None]], axis=2)
+            kinds, _, m = joined.shape
+            grams = grams if len(grams) else np.zeros((blocks, kinds, m, m))
             here = block[first : first + part.tau.shape[1]]
             for k in np.unique(here):
                 some = joined[:, here == k]
                 grams[k] += some.transpose(0, 2, 1) @ some
             first += len(here)
-        return cls(grams, np.bincount(block, minlength=blocks), count, np.ones(n))
-
-    @property
-    def n(self) -> int:
-        """Number of joints."""
-        return self.grams.shape[1]
+        return cls(grams, np.bincount(block, minlength=blocks), count, np.ones(grams.shape[1]), rows.base.source.n)
 
     @property
     def size(self) -> int:
@@ -63,22 +63,23 @@ class Equations:
 
     def weighted(self, weights: NDArray) -> Equations:
         """The same sums with other weights."""
-        return Equations(self.grams, self.samples, self.count, weights)
+        return Equations(self.grams, self.samples, self.count, weights, self.n)
 
-    def own(self, joint: int) -> NDArray:
-        """Positions of the parameters that a joint's rows mention."""
-        first = self.count + joint * len(TERMS)
-        return np.r_[0 : self.count, first : first + len(TERMS)]
+    def own(self, kind: int) -> NDArray:
+        """Positions of the parameters that a joint's rows, or those of all together, mention."""
+        terms = self.grams.shape[-1] - 1 - self.count
+        first = self.count + kind * terms
+        return np.r_[0 : self.count, first : first + terms]
 
     @cached_property
     def folds(self) -> System:
         """The weighted normal equations of each block, stacked."""
-        blocks, terms = len(self.grams), len(TERMS)
+        blocks, terms = len(self.grams), self.grams.shape[-1] - 1 - self.count
         A = np.zeros((blocks, self.size, self.size))
         b, c = np.zeros((blocks, self.size)), np.zeros(blocks)
-        for joint in range(self.n):
-            gram = self.weights[joint] ** 2 * self.grams[:, joint]
-            base, own = slice(0, self.count), slice(self.count + joint * terms, self.count + (joint + 1) * terms)
+        for kind, weight in enumerate(self.weights):
+            gram = weight**2 * self.grams[:, kind]
+            base, own = slice(0, self.count), slice(self.count + kind * terms, self.count + (kind + 1) * terms)
             A[:, base, base] += gram[:, base, base]
             A[:, base, own] = gram[:, base, self.count : -1]
             A[:, own, base] = gram[:, self.count : -1, base]
@@ -94,17 +95,17 @@ class Equations:
         return System(*(part.sum(axis=0) for part in self.folds))
 
     def errors(self, x: NDArray, block: int | None = None) -> NDArray:
-        """Sums of squared residuals (n,) of parameters x (size,), on one block or all, without weights."""
+        """Sums of squared residuals (kinds,) of parameters x (size,), on one block or all, without weights."""
         grams = self.grams.sum(axis=0) if block is None else self.grams[block]
         found = []
-        for joint, gram in enumerate(grams):
-            z = np.append(x[self.own(joint)], -1.0)
+        for kind, gram in enumerate(grams):
+            z = np.append(x[self.own(kind)], -1.0)
             found.append(max(float(z @ gram @ z), 0.0))
         return np.array(found)
 
     @property
     def powers(self) -> NDArray:
-        """Sums of squared torques (n,)."""
+        """Sums of squared torques (kinds,)."""
         return self.grams[:, :, -1, -1].sum(axis=0)
 
     def held_out(self, used: NDArray, precision: NDArray, prior: NDArray) -> NDArray:

@@ -89,7 +89,7 @@ def _put_back(part: Part, cut: NDArray, equations: Equations, k: NDArray, x: NDA
     m = np.clip(m, 1e-12, MOST_LEVERAGE)
     gain = (1 / np.sqrt(1 - m) - 1) / m
     error = error + stacked @ (V @ (gain * (V.T @ (stacked.T @ error))))
-    return error.reshape(equations.n, len(cut))
+    return error.reshape(len(equations.weights), len(cut))
 
 
 def _places(own: NDArray, k: NDArray) -> tuple[NDArray, NDArray]:
