@@ -23,3 +23,9 @@ def test_the_index_names_every_page() -> None:
 @pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     assert [link for link in links(page) if link and not (page.parent / link).exists()] == []
+
+
+def test_examples_have_numbers_of_their_own() -> None:
+    numbers = [path.name[:2] for path in (ROOT / "examples").glob("*.py")]
+    assert all(number.isdigit() for number in numbers)
+    assert len(set(numbers)) == len(numbers) > 10

@@ -1,6 +1,6 @@
 """A PUMA 560 with friction picks up 2 kg in mid-motion: PD against computed torque.
 
-Run: python examples/40_simulate.py
+Run: python examples/45_simulate.py
 """
 
 import numpy as np
