@@ -34,6 +34,27 @@ def test_arrays_are_those_of_the_file(tmp_path, arrays):
     np.testing.assert_array_equal(log.q, arrays["q"])
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_log_of_a_mapped_file_is_not_copied(tmp_path, arrays, order):
+    tau = np.asarray(arrays["tau"], float, order=order)
+    np.savez(tmp_path / "a.npz", t=arrays["t"], q=arrays["q"], tau=tau)
+    log = armdyn.read_log(tmp_path / "a.npz", armdyn.arms.planar2())
+    np.testing.assert_array_equal(log.tau, tau)
+    # Files are mapped for reading alone; copies could be written to.
+    assert not log.q.flags.writeable
+    assert not log.tau.flags.writeable
+
+
+def test_joints_in_another_order_are_put_right(tmp_path, arrays):
+    arm, q = armdyn.arms.planar2(), arrays["q"]
+    columns = {f"q_{name}": q[:, k] for k, name in reversed(list(enumerate(arm.joint_names)))}
+    columns |= {f"tau_{name}": 3 * q[:, k] for k, name in reversed(list(enumerate(arm.joint_names)))}
+    np.savez(tmp_path / "a.npz", t=arrays["t"], **columns)
+    log = armdyn.read_log(tmp_path / "a.npz", arm)
+    np.testing.assert_array_equal(log.q, q)
+    np.testing.assert_array_equal(log.tau, 3 * q)
+
+
 def test_what_cannot_be_mapped_is_left_to_the_plain_reader(tmp_path, arrays):
     np.savez_compressed(tmp_path / "a.npz", **arrays)
     assert mapped_arrays(tmp_path / "a.npz") is None

@@ -142,7 +142,7 @@ def _together(columns: list[NDArray]) -> NDArray:
     if not one or len(columns) < 2 or (places != places[0]).any() or places[0] <= 0:
         return np.column_stack(columns)
     shape, strides = (len(first), len(columns)), (*first.strides, int(places[0]))
-    return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
+    return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=first.flags.writeable)
 
 
 def _time(
