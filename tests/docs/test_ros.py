@@ -14,7 +14,7 @@ import armdyn
 from armdyn.cli.app import app
 
 PAGE = Path(__file__).parents[2] / "docs" / "ros.md"
-COMMANDS = re.findall(r"^    armdyn (.+)$", PAGE.read_text(), re.MULTILINE)
+COMMANDS = re.findall(r"^    armdyn (.+)$", re.sub(r"\\\n +", "", PAGE.read_text()), re.MULTILINE)
 
 
 def run(line: str, *more: str):
