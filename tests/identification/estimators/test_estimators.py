@@ -16,6 +16,7 @@ from armdyn.identification.estimators.online import (
     Lms,
     RecursiveLeastSquares,
     expected_bias,
+    singular_value_shift,
 )
 from armdyn.identification.estimators.ridge import Ridge
 from armdyn.identification.estimators.significance import Significance, perturbation_bound, sensitivities
@@ -184,6 +185,41 @@ class TestNoisyRegressors:
         wanted = expected_bias(Data(Y, Y @ x), x, s**2 * np.eye(2), unmodelled)
         np.testing.assert_allclose(np.mean(runs, axis=0) - x, wanted, atol=5e-3)
 
+    @pytest.mark.parametrize("drift", [0.0, 0.02])
+    def test_expected_bias_of_minimum_variance(self, drift):
+        """Kapadia 8.2: correlated torque noise, a wrong prior, noisy regressors and unmodelled torque together."""
+        rng = np.random.default_rng(10)
+        Y, x = rng.normal(size=(300, 2, 3)), np.array([1.0, -2.0, 0.5])
+        N = np.array([[0.09, 0.03], [0.03, 0.25]])
+        root, s = np.linalg.cholesky(N), np.array([0.3, 0.2, 0.0])
+        unmodelled = 0.3 * np.tanh(Y @ [1.0, 0.0, 1.0])
+        kalman = KalmanEstimator(N, prior=np.zeros(3), covariance=0.01 * np.eye(3), drift=drift)
+        runs = np.array(
+            [
+                kalman.fit(
+                    Data(Y + s * rng.normal(size=Y.shape), Y @ x + unmodelled + rng.normal(size=(300, 2)) @ root.T)
+                ).x
+                for _ in range(100)
+            ]
+        )
+        # Errors of joints' rows are independent: the mean of dY' N^-1 dY is diagonal.
+        C = np.trace(np.linalg.inv(N)) * np.diag(s**2)
+        wanted = kalman.expected_bias(Data(Y, Y @ x), x, C, unmodelled)
+        found, sigma = runs.mean(axis=0) - x, runs.std(axis=0) / np.sqrt(len(runs))
+        assert np.abs(wanted).max() > 0.1
+        # Its derivation has means of products for products of means: right to a few percent of itself.
+        assert np.all(np.abs(found - wanted) < 4 * sigma + 0.05 * np.abs(wanted).max())
+
+    def test_without_noise_in_regressors_the_bias_is_exact(self):
+        rng = np.random.default_rng(11)
+        Y, x = rng.normal(size=(50, 2, 3)), np.array([1.0, -2.0, 0.5])
+        unmodelled = np.cos(Y[..., 0])
+        kalman = KalmanEstimator([0.2, 0.5], prior=np.ones(3), covariance=np.eye(3), drift=0.1)
+        found = kalman.fit(Data(Y, Y @ x + unmodelled)).x - x
+        np.testing.assert_allclose(
+            kalman.expected_bias(Data(Y, Y @ x), x, np.zeros((3, 3)), unmodelled), found, atol=1e-12
+        )
+
 
 class TestLms:
     def test_convergence_is_as_fast_as_predicted(self, problem):
@@ -198,6 +234,43 @@ class TestLms:
         rate = -np.polyfit(np.arange(200, 800), np.log(errors[200:]), 1)[0]
         # The slowest mode governs (5.6).
         assert 1 / rate == pytest.approx(facts.time_constant, rel=0.3)
+
+    def test_slow_adaptation(self, problem):
+        data = Data(problem[0], problem[2])
+        largest = np.linalg.norm(Lms(1.0).facts(data).correlation, 2)
+        assert Lms(0.9 / (800 * largest)).facts(data).slow
+        assert not Lms(1.1 / (800 * largest)).facts(data).slow
+
+    def test_lms_has_the_expected_bias(self):
+        """Kapadia (5.2), corrected, for the estimator of chapter 5 itself: many slow steps end there."""
+        rng = np.random.default_rng(12)
+        Y, x, s = rng.normal(size=(20000, 1, 2)), np.array([1.0, -2.0]), 0.4
+        unmodelled = 0.2 * np.tanh(Y @ [1.0, 1.0])
+        found = Lms(1e-3).fit(Data(Y + s * rng.normal(size=Y.shape), Y @ x + unmodelled)).x - x
+        wanted = expected_bias(Data(Y, Y @ x), x, s**2 * np.eye(2), unmodelled)
+        # The noise of a gain of 1e-3: sqrt(gain / 2) of the residuals' 0.9.
+        np.testing.assert_allclose(found, wanted, atol=3 * 0.9 * np.sqrt(5e-4))
+        assert np.abs(wanted).max() > 0.2
+
+    def test_singular_values_shift_less_than_bounded(self):
+        rng = np.random.default_rng(13)
+        planned = Data(rng.normal(size=(50, 2, 4)) * [3.0, 2.0, 1.0, 0.1], np.zeros((50, 2)))
+        printed_fails = False
+        for size in (0.01, 0.1, 0.5):
+            tracked = Data(planned.Y * (1 + size * rng.normal()) + size * rng.normal(size=planned.Y.shape), planned.tau)
+            values = [np.linalg.svd(d.Y.reshape(-1, 4), compute_uv=False) ** 2 / 50 for d in (planned, tracked)]
+            bound = singular_value_shift(planned, tracked)
+            assert np.all(np.abs(np.sqrt(values[0]) - np.sqrt(values[1])) <= bound)
+            printed_fails |= bool(np.any(np.abs(values[0] - values[1]) > bound**2))
+        assert printed_fails
+
+    def test_the_most_stable_mode_is_an_eigenvector(self, problem):
+        Y, x, _ = problem
+        lms = Lms(np.array([0.05, 0.1, 0.02, 0.05, 0.01]), most_stable=True)
+        step = lms.step(np.zeros(5), Y[0], Y[0] @ x)
+        values, vectors = np.linalg.eig(np.eye(5) - np.diag(lms.gain) @ Y[0].T @ Y[0])
+        mode = np.real(vectors[:, np.argmin(np.abs(values))])
+        assert abs(step @ mode) == pytest.approx(np.linalg.norm(step) * np.linalg.norm(mode), rel=1e-9)
 
     def test_too_large_a_gain_is_called_unstable(self, problem):
         Y, _, tau = problem

@@ -42,6 +42,7 @@ class LmsFacts(NamedTuple):
 
     time_constant: float  # slowest, in samples: 1 / smallest singular value of gain R   (5.6)
     stable: bool  # whether every sample's transition 1 - gain H H' contracts
+    slow: bool  # whether the run is short against every mode, |K gain R| < 1: (5.6) assumes it
     correlation: NDArray  # R (p, p), mean of H H'
     noise_gain: float  # |R^-1|, by which noise and unmodelled torques bias the estimate   (5.4)
 
@@ -91,7 +92,11 @@ class Lms:
         largest = max(float(np.linalg.norm(Y * root, 2)) ** 2 for Y in data.Y)
         smallest = float(np.linalg.eigvalsh(R)[0])
         return LmsFacts(
-            1 / values[0] if values[0] > 0 else np.inf, largest < 2, R, 1 / smallest if smallest > 0 else np.inf
+            1 / values[0] if values[0] > 0 else np.inf,
+            largest < 2,
+            bool(len(data.Y) * values[-1] < 1),
+            R,
+            1 / smallest if smallest > 0 else np.inf,
         )
 
 
@@ -135,9 +140,9 @@ class RecursiveLeastSquares:
 
     def fit(self, data: Data) -> Estimate:
         """The estimate after all samples."""
-        state = self.init(data.Y.shape[2])
+        state, rules = self.init(data.Y.shape[2]), self.rules(*data.Y.shape[1:])
         for Y, tau in zip(data.Y, data.tau, strict=True):
-            state = self.step(state, Y, tau)
+            state = _updated(state, Y, tau, rules)
         e = data.residuals(state.x)
         return _at_the_end(data, state.x, float(np.mean(e**2)) * state.P)
 
@@ -169,10 +174,36 @@ class KalmanEstimator:
 
     def fit(self, data: Data) -> Estimate:
         """The estimate after all samples."""
-        state = self.init(data.Y.shape[2])
+        state, rules = self.init(data.Y.shape[2]), self.rules(*data.Y.shape[1:])
         for Y, tau in zip(data.Y, data.tau, strict=True):
-            state = self.step(state, Y, tau)
+            state = _updated(state, Y, tau, rules)
         return _at_the_end(data, state.x, state.P)
+
+    def expected_bias(self, data: Data, x: NDArray, regressor_noise: NDArray, unmodelled: NDArray) -> NDArray:
+        """Expected error (p,) after all samples: of the prior, of noisy regressors, of unmodelled torques (N, n).
+
+        `regressor_noise` (p, p) is the mean of dY' N^-1 dY for errors dY of measured regressors and noise N of the
+        torques; `data` holds the true regressors. Each sample adds information Y'N^-1 Y + C, of which the second part
+        says nothing about x, which makes it -C x + Y'N^-1 nu in the mean: Kapadia 8.2, after Jazwinski (1970).
+        """
+        state = self.init(data.Y.shape[2])
+        rules = self.rules(*data.Y.shape[1:])
+        bias, P = state.x - x, state.P
+        for Y, nu in zip(rules.whiten @ data.Y, unmodelled @ rules.whiten.T, strict=True):
+            before = np.linalg.inv(P + rules.drift)
+            P = np.linalg.inv(before + Y.T @ Y + regressor_noise)
+            bias = P @ (before @ bias - regressor_noise @ x + Y.T @ nu)
+        return bias
+
+
+def singular_value_shift(planned: Data, tracked: Data) -> float:
+    """Bound on |sqrt s - sqrt s*| for singular values s of the correlation R when a motion is not tracked exactly.
+
+    Kapadia (5.7), corrected: the root of the norm of mean dH dH' bounds the shift of R's singular values' roots, which
+    are those of H (Lawson, Hanson); the norm itself does not bound the shift of R's own.
+    """
+    apart = (tracked.Y - planned.Y).reshape(-1, planned.Y.shape[2])
+    return float(np.linalg.norm(apart, 2) / np.sqrt(len(planned.Y)))
 
 
 def expected_bias(data: Data, x: NDArray, regressor_noise: NDArray, unmodelled: NDArray) -> NDArray:
