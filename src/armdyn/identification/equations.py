@@ -74,11 +74,20 @@ class Equations:
     @cached_property
     def folds(self) -> System:
         """The weighted normal equations of each block, stacked."""
-        blocks, terms = len(self.grams), self.grams.shape[-1] - 1 - self.count
+        return self._systems(self.grams)
+
+    @cached_property
+    def total(self) -> System:
+        """The weighted normal equations of all blocks."""
+        return System(*(part[0] for part in self._systems(self.grams.sum(axis=0, keepdims=True))))
+
+    def _systems(self, grams: NDArray) -> System:
+        """Weighted normal equations of sums (blocks, kinds, m, m)."""
+        blocks, terms = len(grams), grams.shape[-1] - 1 - self.count
         A = np.zeros((blocks, self.size, self.size))
         b, c = np.zeros((blocks, self.size)), np.zeros(blocks)
         for kind, weight in enumerate(self.weights):
-            gram = weight**2 * self.grams[:, kind]
+            gram = weight**2 * grams[:, kind]
             base, own = slice(0, self.count), slice(self.count + kind * terms, self.count + (kind + 1) * terms)
             A[:, base, base] += gram[:, base, base]
             A[:, base, own] = gram[:, base, self.count : -1]
@@ -88,11 +97,6 @@ class Equations:
             b[:, own] = gram[:, self.count : -1, -1]
             c += gram[:, -1, -1]
         return System(A, b, c)
-
-    @cached_property
-    def total(self) -> System:
-        """The weighted normal equations of all blocks."""
-        return System(*(part.sum(axis=0) for part in self.folds))
 
     def errors(self, x: NDArray, block: int | None = None) -> NDArray:
         """Sums of squared residuals (kinds,) of parameters x (size,), on one block or all, without weights."""
