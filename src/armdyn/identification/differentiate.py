@@ -16,10 +16,12 @@ from armdyn.errors import ArmdynError, ShapeError
 
 ORDER = 4
 MOST_JUDGED = 4_000  # samples by which smoothing is judged, from the middle
+MOST_COMPARED = 2_000  # samples by which methods are compared
 METHODS = ("butterworth", "kalman", "savgol", "spline")
 AUTO = "auto"
 EXACT = 1e-6  # of a joint's travel: errors of positions that make no difference
 AROUND = (0.7, 1.0, 1.5, 2.2, 3.3)  # of the Butterworth filter's cutoff: the others fall off more slowly
+FINE = 1.28  # ratio of cutoffs that are tried, unless there would be too many
 CLEARLY = 0.05  # share of the squared error on left-out positions by which a method must beat Butterworth's
 
 
@@ -93,19 +95,23 @@ def smoothers(q: NDArray, dt: float, lowest: float, highest: float) -> list[Smoo
     nothing is to be gained it stays.
     """
     lowest, highest = min(lowest, 0.4 / dt), min(highest, 0.4 / dt)
-    first = float(np.clip(best_cutoff(q, dt, lowest) if lowest < highest else lowest, lowest, highest))
-    near = sorted({float(np.clip(share * first, lowest, highest)) for share in AROUND})
-    found = [Smoother(METHODS[0], first, _score(q, dt, METHODS[0], first) - CLEARLY)]
+    best = float(np.clip(best_cutoff(q, dt, lowest, highest=highest) if lowest < highest else lowest, lowest, highest))
+    near = sorted({float(np.clip(share * best, lowest, highest)) for share in AROUND})
+    first = max(0, (len(q) - MOST_COMPARED) // 2)
+    q = q[first : first + MOST_COMPARED]
+    found = [Smoother(METHODS[0], best, _score(q, dt, METHODS[0], best) - CLEARLY)]
     for method in METHODS[1:]:
         tried = [Smoother(method, cutoff, _score(q, dt, method, cutoff)) for cutoff in near]
         found.append(min(tried, key=lambda s: s.score))
     return found
 
 
-def best_cutoff(q: NDArray, dt: float, lowest: float = 0.0, method: str = METHODS[0]) -> float:
+def best_cutoff(q: NDArray, dt: float, lowest: float = 0.0, method: str = METHODS[0], highest: float = np.inf) -> float:
     """The cutoff with which a method predicts left-out positions best [Hz]; of equals the lower one."""
     lowest = max(lowest, 4.0 / (len(q) * dt), 0.5)
-    candidates = [c for c in np.geomspace(lowest, max(0.4 / dt, 1.01 * lowest), 16) if c <= 0.45 / dt]
+    highest = max(min(highest, 0.4 / dt), 1.01 * lowest)
+    count = int(np.clip(1 + np.ceil(np.log(highest / lowest) / np.log(FINE)), 2, 16))
+    candidates = [c for c in np.geomspace(lowest, highest, count) if c <= 0.45 / dt]
     if not candidates or not np.ptp(q, axis=0).any():
         return float(lowest)
     scores = [_score(q, dt, method, float(cutoff)) for cutoff in candidates]

@@ -167,7 +167,7 @@ def chosen_cutoff(s: Stretch, filters: Filters) -> float:
     """Corner of the low-pass on positions [Hz], by cross-validation; at least twice the band of the equations."""
     method = METHODS[0] if filters.method == AUTO else filters.method
     # Noise above five times the band would pass into products of velocities, where no later filter reaches it.
-    return min(best_cutoff(s.q, s.dt, 2 * filters.band, method), 5 * filters.band)
+    return min(best_cutoff(s.q, s.dt, 2 * filters.band, method, 5 * filters.band), 5 * filters.band)
 
 
 def settled(filters: Filters, stretches: list[Stretch]) -> Filters:
