@@ -89,6 +89,13 @@ def test_a_comparison_shows_its_table_and_picture(arm):
     assert text.count("data:image/png;base64,") == 1
 
 
+def test_an_exciting_motion_shows_how_good_it_is(arm):
+    found = armdyn.excite(arm, 4.0, max_acceleration=10.0, max_velocity=3.0, starts=1, time_budget=5.0)
+    text, _ = shown(found)
+    assert f"condition number {found.condition:.1f}" in text
+    assert text.count("data:image/png;base64,") == 1
+
+
 def test_a_fit_and_its_check_show_themselves(arm):
     rows = [[0.2, 0.8, 0.3, 0.2, 0.5, -0.4, 0.2], [0.5, 0.3, -0.9, 0.4, 0.2, 0.5, -0.3]]
     motion = armdyn.FourierSeries(np.array(rows), 0.25, 8.0)
@@ -109,8 +116,9 @@ def test_drawing_leaves_no_figure_open(run):
     """Notebooks show every open figure below a cell: it would appear twice."""
     import matplotlib.pyplot as plt
 
+    before = plt.get_fignums()
     run._repr_html_()
-    assert plt.get_fignums() == []
+    assert plt.get_fignums() == before
 
 
 def test_its_style_stays_inside(run):

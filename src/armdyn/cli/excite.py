@@ -79,9 +79,9 @@ def excite(
     kinds = [joint.kind for joint in subject.joints]
     save_trajectory(found.trajectory, out, rate=rate, joint_names=subject.joint_names, kinds=kinds)
     if report is not None:
-        from armdyn.cli.excite_report import write_report
+        from armdyn.report.registry import report as write
 
-        write_report(found, report)
+        write(found, report)
     if json:
         print_json(summary(found) | {"file": str(out)})
     else:

@@ -17,6 +17,7 @@ PAGES = {
     "armdyn.identification.fit.Fit": "armdyn.report.fit_page",
     "armdyn.simulation.compare.Comparison": "armdyn.report.comparison_page",
     "armdyn.simulation.result.SimulationResult": "armdyn.report.simulation_page",
+    "armdyn.trajectory.excite.Excitation": "armdyn.report.excitation_page",
     "armdyn.study.summary.Summary": "armdyn.study.page",
 }
 

@@ -101,6 +101,14 @@ class Excitation:
         """Singular values of W, the largest first."""
         return np.sqrt(np.linalg.eigvalsh(self.information)[::-1])
 
+    def __repr__(self) -> str:
+        return f"<Excitation of '{self.base.name}': {self.trajectory.duration:g} s, condition {self.condition:.1f}>"
+
+    def _repr_html_(self) -> str:
+        from armdyn.trajectory.excite_figure import notebook
+
+        return notebook(self)
+
     def _condition(self, *, unit: bool) -> NDArray:
         return condition_numbers(self.information, self.problem.forms, unit)
 
