@@ -88,7 +88,7 @@ def _errors(axes: Axes, study: Study) -> None:
         axes.semilogy(t, 1e3 * np.maximum(error, 1e-6), color=colour, linewidth=1, label=name)
     axes.axvline(LEARNT, color="0.6", linewidth=0.8, linestyle=":")
     axes.set(
-        title="tip error with the unknown load", xlabel="time [s]", ylabel="[mm]", xlim=(0, t[-1]), ylim=(0.01, None)
+        title="tip error with the unknown load", xlabel="time [s]", ylabel="[mm]", xlim=(0, t[-1]), ylim=(5e-4, None)
     )
     axes.legend(ncols=2, fontsize=7, frameon=False, loc="lower center")
     axes.grid(alpha=0.3)
