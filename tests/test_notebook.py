@@ -89,6 +89,16 @@ def test_a_comparison_shows_its_table_and_picture(arm):
     assert text.count("data:image/png;base64,") == 1
 
 
+def test_inverse_kinematics_shows_all_solutions():
+    puma = armdyn.arms.puma560()
+    pose = armdyn.forward_kinematics(puma, [0.3, -0.7, 0.4, 0.5, 0.6, -0.2])
+    text, cells = shown(armdyn.inverse_kinematics(puma, pose))
+    assert text.count("<tr>") == 1 + 1 + 8
+    assert cells[:3] == ["chosen", "0.3000", "-0.7000"]
+    many = armdyn.inverse_kinematics(puma, np.stack([pose, pose]))
+    assert "2 of 2 poses solved" in shown(many)[0]
+
+
 def test_an_exciting_motion_shows_how_good_it_is(arm):
     found = armdyn.excite(arm, 4.0, max_acceleration=10.0, max_velocity=3.0, starts=1, time_budget=5.0)
     text, _ = shown(found)

@@ -65,6 +65,11 @@ class InverseKinematics:
     def __repr__(self) -> str:
         return f"<InverseKinematics by {self}>"
 
+    def _repr_html_(self) -> str:
+        from armdyn.kinematics.solutions_table import notebook
+
+        return notebook(self)
+
 
 def inverse_kinematics(
     arm: Arm,
