@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,9 @@ hypothesis.settings.load_profile("armdyn")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Give the run a kernel cache of its own; workers of xdist inherit the controller's."""
+    # A shell starts background jobs with Ctrl-C ignored, and processes that tests interrupt would inherit that.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         os.environ["ARMDYN_CACHE_DIR"] = tempfile.mkdtemp(prefix="armdyn-test-cache-")
 

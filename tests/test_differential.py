@@ -12,13 +12,13 @@ SCRIPT = Path(__file__).parents[1] / "benchmarks" / "differential.py"
 
 @pytest.mark.parametrize(
     ("arms", "kernels", "mujoco"),
-    [(12, 1, 6), pytest.param(1000, 30, 100, marks=pytest.mark.slow)],
+    [(8, 1, 6), pytest.param(1000, 30, 100, marks=pytest.mark.slow)],
 )
 def test_engines_agree(arms: int, kernels: int, mujoco: int) -> None:
     for engine in ("pinocchio", "mujoco"):
         pytest.importorskip(engine)
     script = runpy.run_path(str(SCRIPT))
-    found = script["run"](arms, kernels, mujoco, seed=1)
+    found = script["run"](arms, kernels, mujoco, seed=6)
     assert [len(result) for result in found.values()] == [13, 13, 2]
     for engine, result in found.items():
         for name, worst in result.items():

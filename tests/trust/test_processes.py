@@ -59,7 +59,8 @@ def test_a_warm_process_works_without_casadi(tmp_path):
     cold = begin(tmp_path, sys.executable, "-c", PROGRAM, ARMDYN_CACHE_DIR=cache)
     expected, errors = cold.communicate(timeout=120)
     assert cold.returncode == 0, errors
-    warm = begin(tmp_path, sys.executable, "-c", PROGRAM, ARMDYN_CACHE_DIR=cache, PYTHONPATH=str(broken.parent))
+    path = os.pathsep.join(filter(None, (str(broken.parent), os.environ.get("PYTHONPATH"))))
+    warm = begin(tmp_path, sys.executable, "-c", PROGRAM, ARMDYN_CACHE_DIR=cache, PYTHONPATH=path)
     found, errors = warm.communicate(timeout=120)
     assert found == expected, errors
 
