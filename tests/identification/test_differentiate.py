@@ -128,3 +128,19 @@ def test_positions_are_halved_at_the_cutoff(method):
     found = armdyn.differentiate(np.sin(2 * np.pi * 5.0 * t)[:, None], DT, method=method, cutoff=5.0)
     assert np.ptp(found.q[1000:-1000]) == pytest.approx(1.0, rel=0.02)
     assert found.cutoff == 5.0
+
+
+@pytest.mark.parametrize("dt", [1e-4, 0.01, 1.0])
+def test_short_and_still_positions(dt):
+    for q in (np.zeros((12, 2)), np.random.default_rng(0).normal(size=(13, 2)), np.outer(np.arange(20), [1.0, 2.0])):
+        found = armdyn.differentiate(q, dt)
+        assert all(np.isfinite(part).all() for part in found[:3])
+
+
+def test_identify_tells_method_and_bandwidth(two, make_log):
+    log = make_log(two, noise=0.02)
+    fit = armdyn.identify(two, log)
+    assert fit.filters.method in METHODS
+    assert f"smoothed by {fit.filters.method}, halved at {fit.filters.cutoff:.3g} Hz" in str(fit)
+    asked = armdyn.identify(two, log, method="spline", cutoff=12.0)
+    assert (asked.filters.method, asked.filters.cutoff) == ("spline", 12.0)

@@ -91,17 +91,18 @@ def _smoothed(q: NDArray, dt: float, method: str, cutoff: float) -> Motion:
 def smoothers(q: NDArray, dt: float, lowest: float, highest: float) -> list[Smoother]:
     """Each method with its best cutoff between two [Hz], and its error on positions left out.
 
-    The others' cutoffs are sought around that of the Butterworth filter, which itself has a head start: where
-    nothing is to be gained it stays.
+    Cutoffs are sought around that of the Butterworth filter, which has a head start: where nothing is to be gained it
+    stays.
     """
     lowest, highest = min(lowest, 0.4 / dt), min(highest, 0.4 / dt)
     best = float(np.clip(best_cutoff(q, dt, lowest, highest=highest) if lowest < highest else lowest, lowest, highest))
     near = sorted({float(np.clip(share * best, lowest, highest)) for share in AROUND})
     first = max(0, (len(q) - MOST_COMPARED) // 2)
     q = q[first : first + MOST_COMPARED]
-    found = [Smoother(METHODS[0], best, _score(q, dt, METHODS[0], best) - CLEARLY)]
-    for method in METHODS[1:]:
-        tried = [Smoother(method, cutoff, _score(q, dt, method, cutoff)) for cutoff in near]
+    found = []
+    for method in METHODS:
+        start = CLEARLY if method == METHODS[0] else 0.0
+        tried = [Smoother(method, cutoff, _score(q, dt, method, cutoff) - start) for cutoff in near]
         found.append(min(tried, key=lambda s: s.score))
     return found
 
