@@ -108,7 +108,8 @@ def test_what_once_made_trouble_is_refused(path):
 def test_a_damaged_cache_entry_is_built_again(tmp_path, monkeypatch):
     monkeypatch.setenv("ARMDYN_CACHE_DIR", str(tmp_path))
     # Of no other test, so that its kernel is not in memory yet
-    arm = armdyn.Arm.from_dh([{"kind": "R", "a": 0.123456, "mass": 1.0}, {"kind": "R", "a": 0.654321, "mass": 1.0}])
+    body = {"mass": 1.0, "com": np.zeros(3), "inertia": np.eye(3)}
+    arm = armdyn.Arm.from_dh([{"kind": "R", "a": length, **body} for length in (0.123456, 0.654321)])
     q = np.random.default_rng(0).normal(size=(4, 2))
     expected = armdyn.kernel(armdyn.gravity_torque, arm)(q).copy()
     entries = list(tmp_path.glob(f"*{cache.SUFFIX}"))

@@ -21,7 +21,7 @@ def begin(folder: Path, *command: str, **environment: str) -> subprocess.Popen[s
 
 @pytest.mark.parametrize(
     "arguments",
-    [("compare", "puma560"), ("reproduce", "all")],
+    [("compare", "puma560", "--duration", "1000"), ("reproduce", "all")],
     ids=lambda arguments: arguments[0],
 )
 def test_ctrl_c_ends_a_command_in_one_line(tmp_path, arguments):
