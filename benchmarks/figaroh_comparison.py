@@ -3,9 +3,9 @@
 figaroh (`pip install figaroh`) is not a dependency: without it the program says so and ends well. Both get the same log
 of the same arm, in one motion, and are judged by another: its first part and its last by default, of a simulated Panda
 with friction, noise on torques and quantised encoders; or of a measured log. From figaroh come its regressor with
-friction and offset, its elimination of empty columns and its double QR decomposition, in their plainest use; the low-pass
-and the derivatives before them are armdyn's. figaroh's users may set up more (weights, filters, bounds of its optimiser):
-this is no measure of the best that it can do.
+friction and offset, its elimination of empty columns and its double QR decomposition, in their plainest use; the
+low-pass and the derivatives before them are armdyn's. figaroh's users may set up more (weights, filters, bounds of its
+optimiser): this is no measure of the best that it can do.
 `ARMDYN_BENCHMARK=small` takes fewer samples.
 """
 
