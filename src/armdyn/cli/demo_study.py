@@ -98,7 +98,8 @@ class Study:
     def _exciting(self, **options: Any) -> Excitation:
         from armdyn.trajectory.excite import excite
 
-        found = excite(self.arm, DURATION, **options)
+        # A period of a motion that goes on: where joints stand, friction is whatever holds them and tells nothing.
+        found = excite(self.arm, DURATION, at_rest=False, **options)
         if found.interrupted:  # which ends the search alone
             raise KeyboardInterrupt
         return found
@@ -178,7 +179,7 @@ def excite_arm(study: Study, folder: Path) -> str:
     save_trajectory(study.motion.trajectory, folder / "exciting_motion.csv", rate=100.0)
     columns = len(study.motion.singular_values)
     return (
-        f"designed an exciting motion of {DURATION:.0f} s within all limits: condition number "
+        f"designed a periodic exciting motion of {DURATION:.0f} s within all limits: condition number "
         f"{study.motion.condition:.0f} for {columns} parameters (exciting_motion.csv)"
     )
 
