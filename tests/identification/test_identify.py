@@ -10,7 +10,9 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError
+from armdyn.identification.fit import validate
 from armdyn.identification.log import Log
+from armdyn.identification.rows import Filters
 
 
 def truth(arm) -> np.ndarray:
@@ -272,3 +274,26 @@ def test_gravity_of_the_sarcos_arm(make_log):
     )
     strong = np.abs(log.tau).mean(axis=0) > 5
     assert np.all(fit.validate(log).rel_error_joints[strong] < 0.05)
+
+
+def test_a_joint_that_sticks_is_no_error_of_the_model():
+    """Dry friction may hold any torque up to breakaway: what was measured at rest tells nothing about the model."""
+    arm = armdyn.arms.planar2()
+    joints = [dataclasses.replace(j, friction=armdyn.Friction(coulomb=5.0)) for j in arm.joints]
+    arm = arm.with_joints(joints)
+    t = np.arange(0, 10, 0.005)
+    # Both joints swing for six seconds and then stand still.
+    q = np.where(t < 6, np.cos(2 * np.pi * t / 2), 1.0)[:, None] * [0.5, 0.4]
+    qd = np.where(t < 6, -np.pi * np.sin(np.pi * t), 0.0)[:, None] * [0.5, 0.4]
+    qdd = np.where(t < 6, -(np.pi**2) * np.cos(np.pi * t), 0.0)[:, None] * [0.5, 0.4]
+    tau = armdyn.joint_torque(arm, q, qd, qdd)
+    tau[t >= 6] += 4.0  # friction holds
+    filters = Filters(5.0, None, "butterworth")
+    with_rest = validate(arm, armdyn.Log(t, q, tau), filters)
+    moving = validate(arm, armdyn.Log(t[t < 5.5], q[t < 5.5], tau[t < 5.5]), filters)
+    assert with_rest.rel_error < 1.5 * moving.rel_error
+    # Without dry friction torques at rest are gravity's, and count.
+    slippery = arm.with_joints(armdyn.arms.planar2().joints)
+    tau = armdyn.joint_torque(slippery, q, qd, qdd)
+    tau[t >= 6] += 4.0
+    assert validate(slippery, armdyn.Log(t, q, tau), filters).rel_error > 0.05

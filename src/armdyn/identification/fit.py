@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import DataError
 from armdyn.identification.check import DataCheck
-from armdyn.identification.differentiate import lowpass
+from armdyn.identification.differentiate import Motion, lowpass
 from armdyn.identification.log import Log, Stretch
 from armdyn.identification.rows import Filters, pieces, smoothed
 from armdyn.identification.terms import presliding_torque
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Friction
 
+STILL = 0.005  # part of a joint's largest speed below which it may be standing still
 SHOWN = 8  # samples a period of the low-pass's corner that validations keep
 
 
@@ -204,20 +205,22 @@ class _Compared(NamedTuple):
 
 
 def _compared(arm: Arm, s: Stretch, filters: Filters) -> _Compared:
-    """Measured and model torque of a piece, low-passed."""
+    """Measured and model torque of a piece, low-passed; errors count where joints move, see `_in_motion`."""
+    motion = smoothed(s, filters)
     tau = lowpass(s.tau, s.dt, filters.band)
-    model = lowpass(model_torque(arm, s, filters), s.dt, filters.band)
+    model = lowpass(_model_torque(arm, motion, s), s.dt, filters.band)
     # The ends of zero-phase filters are guesses.
     margin = min(len(s.t) // 4, int(1 / (filters.band * s.dt)))
     inner = slice(margin, len(s.t) - margin)
-    e = tau[inner] - model[inner]
+    counts = _in_motion(arm, motion.qd, int(1 / (filters.band * s.dt)))[inner]
+    e = (tau[inner] - model[inner]) * counts
     lag = max(1, min(int(0.1 / s.dt), len(e) - 1))
     sums = np.stack(
         [
             np.sum(e**2, axis=0),
-            np.sum(tau[inner] ** 2, axis=0),
+            np.sum((tau[inner] * counts) ** 2, axis=0),
             np.sum(e[lag:] * e[:-lag], axis=0),
-            np.full(arm.n, len(e)),
+            np.maximum(np.sum(counts, axis=0), 1),
         ]
     )
     k = slice(margin, len(s.t) - margin, max(1, int(1 / (SHOWN * filters.band * s.dt))))
@@ -225,9 +228,28 @@ def _compared(arm: Arm, s: Stretch, filters: Filters) -> _Compared:
     return _Compared(sums, s.t[k].copy(), tau[k].copy(), model[k].copy())
 
 
+def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:
+    """Samples (N, n) in which torques can be told: not where a joint with dry friction stands still.
+
+    There friction may be anything up to breakaway. A joint stands still while its speed stays below STILL of its
+    largest, `reach` samples to both sides, which is how far the low-pass spreads what happens there.
+    """
+    from scipy.ndimage import minimum_filter1d
+
+    dry = np.array([joint.friction.coulomb > 0 or (joint.friction.static or 0.0) > 0 for joint in arm.joints])
+    fast = np.abs(qd) > STILL * np.abs(qd).max(axis=0, initial=0.0)
+    # A reversal passes through zero and is soon over; standing still lasts.
+    still = minimum_filter1d((~fast).astype(np.int8), 2 * reach + 1, axis=0) > 0
+    near = -minimum_filter1d(-still.astype(np.int8), 4 * reach + 1, axis=0) > 0
+    return np.asarray(~(near & dry))
+
+
 def model_torque(arm: Arm, s: Stretch, filters: Filters) -> NDArray:
     """Torque (N, n) of the whole arm along a stretch."""
-    motion = smoothed(s, filters)
+    return _model_torque(arm, smoothed(s, filters), s)
+
+
+def _model_torque(arm: Arm, motion: Motion, s: Stretch) -> NDArray:
     tau = joint_torque(arm, motion.q, motion.qd, motion.qdd, temperature=s.temperature)
     return tau + presliding_torque(arm, motion.q, motion.qd)
 
