@@ -26,10 +26,11 @@ def begin(folder: Path, *command: str, **environment: str) -> subprocess.Popen[s
 )
 def test_ctrl_c_ends_a_command_in_one_line(tmp_path, arguments):
     process = begin(tmp_path, *START, *arguments)
-    time.sleep(3.0)  # long past its imports, long before its end
+    time.sleep(4.0)  # past its imports, long before its end
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130, errors
+    # Death by the signal, if it meets Python inside an import, is what shells call 130 too.
+    assert process.returncode in (130, -signal.SIGINT), errors
     assert "Traceback" not in errors
     assert errors.strip().splitlines()[-1] == "armdyn: interrupted"
 

@@ -44,7 +44,7 @@ def reproduce(
     files: list[str] = []
     for each in CASES if name == "all" else (name,):
         try:
-            with _steps(console, each) as tell:
+            with _steps(console, each) as tell, _noticed_interrupt():
                 case = run(each, quick, tell)
         except KeyboardInterrupt:
             done = ", ".join(case.name for case in found) or "nothing"
@@ -70,6 +70,31 @@ def _list(about: dict[str, str]) -> None:
     from armdyn.cli.show import print_table
 
     print_table(Console(), "Documents that can be reproduced", ("name", "what"), list(about.items()))
+
+
+@contextmanager
+def _noticed_interrupt() -> Iterator[None]:
+    """Raise at the end if Ctrl-C was pressed: a simulation keeps what it has and ends, and its caller would go on."""
+    import signal
+    import threading
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals belong to the main thread
+        return
+    pressed = threading.Event()
+    before = signal.getsignal(signal.SIGINT)
+
+    def press(number: int, frame: Any) -> None:
+        pressed.set()
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, press)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed.is_set():
+        raise KeyboardInterrupt
 
 
 @contextmanager
