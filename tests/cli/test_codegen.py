@@ -32,6 +32,18 @@ def test_json(tmp_path: Path) -> None:
     assert data["operations"]["inverse_dynamics"]["sincos"] == 2
 
 
+def test_a_law_by_the_same_command(tmp_path: Path) -> None:
+    assert "wrote" in run("planar2", "--law", "PD + gravity", "--out", str(tmp_path), "--prefix", "arm")
+    assert "void arm_step(" in (tmp_path / "arm.h").read_text()
+
+
+@pytest.mark.parametrize("arguments", [(), ("gravity_torque", "--law", "PD")])
+def test_functions_or_a_law(arguments: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(app, ["codegen", "planar2", *arguments])
+    assert result.exit_code == 2
+    assert "expected names of functions, or --law" in result.output
+
+
 def test_list() -> None:
     names = run("planar2", "list").split()
     assert {"inverse_dynamics", "mass_matrix", "forward_kinematics"} <= set(names)

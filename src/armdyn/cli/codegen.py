@@ -1,4 +1,4 @@
-"""`armdyn codegen ARM FUNCTION...`: traced functions of an arm as C99 with a self-test."""
+"""`armdyn codegen ARM FUNCTION...`: traced functions, or a control law, of an arm as C99 with a self-test."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
+from armdyn.cli.law import Bandwidth, Rate
 from armdyn.cli.resolve import ArmName, Base, Json, Tip
 
 Functions = Annotated[
-    list[str], typer.Argument(metavar="FUNCTION...", help="Names such as inverse_dynamics; 'list' shows all.")
+    list[str] | None, typer.Argument(metavar="FUNCTION...", help="Names such as inverse_dynamics; 'list' shows all.")
 ]
+LawName = Annotated[str | None, typer.Option("--law", help="A control law instead, as 'armdyn law' writes it.")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files; made if it does not exist.")]
 Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file names; the arm's name if left out.")]
 Float = Annotated[bool, typer.Option("--float", help="Single instead of double precision.")]
@@ -24,24 +26,33 @@ Inputs = Annotated[
 
 def codegen(
     arm: ArmName,
-    functions: Functions,
+    functions: Functions = None,
+    law: LawName = None,
     out: Out = Path(),
     prefix: Prefix = None,
     float: Float = False,
     inputs: Inputs = None,
+    bandwidth: Bandwidth = 3.0,
+    rate: Rate = 1000.0,
     base: Base = None,
     tip: Tip = None,
     json: Json = False,
 ) -> None:
-    """Write functions of an arm as C99 code without dependencies, and count its operations."""
+    """Write functions, or a control law, of an arm as C99 code without dependencies, and count its operations."""
+    from armdyn.cli.law import law as write_law
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.trace.c_code import c_code
 
+    if (law is None) == (not functions):
+        raise typer.BadParameter("expected names of functions, or --law LAW")
+    if law is not None:
+        write_law(arm, law, out, prefix, bandwidth, rate, float, base, tip, json)
+        return
     if functions == ["list"]:
         print_json(list(exportable())) if json else print("\n".join(exportable()))
         return
-    chosen = [function(name) for name in functions]
+    chosen = [function(name) for name in functions or ()]
     dtype = "float" if float else "double"
     code = c_code(chosen, resolve(arm, base, tip), out, prefix=prefix, dtype=dtype, inputs=inputs or ())
     files = [code.source, code.header, code.selftest]
