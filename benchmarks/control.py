@@ -6,66 +6,27 @@ Needs a C compiler for the first table. `ARMDYN_BENCHMARK=small` takes two laws 
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import armdyn
+from armdyn.control.compiled import step_time
 from armdyn.control.protocol import Law
 
 RATE = 1000.0
 SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"
-BATCHES, CALLS = (5, 1000) if SMALL else (40, 20_000)
 SAMPLES = 50 if SMALL else 2000
-
-TIMER = """
-#define _POSIX_C_SOURCE 199309L
-#include <stdio.h>
-#include <time.h>
-#include "law.h"
-
-int main(void)
-{{
-    static const double q[{n}] = {{{q}}}, qd[{n}] = {{{q}}}, q_ref[{n}] = {{{q}}};
-    double measured[{n}], tau[{n}], best = 1e30, sum = 0.0;
-    law_state state;
-    int b, k, i;
-    law_init(&state);
-    for (b = 0; b < {batches}; ++b) {{
-        struct timespec from, to;
-        clock_gettime(CLOCK_MONOTONIC, &from);
-        for (k = 0; k < {calls}; ++k) {{
-            for (i = 0; i < {n}; ++i) measured[i] = q[i] + 1e-9 * (k & 7);
-            law_step(&state, measured, qd, q_ref, qd, qd, tau);
-            sum += tau[0];
-        }}
-        clock_gettime(CLOCK_MONOTONIC, &to);
-        const double ns = ((to.tv_sec - from.tv_sec) * 1e9 + (to.tv_nsec - from.tv_nsec)) / {calls};
-        if (ns < best) best = ns;
-    }}
-    printf("%.1f %g\\n", best, sum);
-    return 0;
-}}
-"""
 
 
 def c_step(law: Law) -> tuple[float, int]:
-    """Nanoseconds of one step (the best of some batches, gcc -O2), and multiplications and additions."""
-    n = law.arm.n
+    """Nanoseconds of one step (the best of some batches, -O2), and multiplications and additions."""
     with tempfile.TemporaryDirectory() as folder:
         code = armdyn.law_code(law, folder, RATE, prefix="law")
-        numbers = ", ".join(f"{0.1 + 0.07 * i:.3f}" for i in range(n))
-        main = Path(folder) / "main.c"
-        main.write_text(TIMER.format(n=n, q=numbers, batches=BATCHES, calls=CALLS))
-        program = str(Path(folder) / "timer")
-        subprocess.run(["cc", "-O2", *map(str, code.sources), str(main), "-lm", "-o", program], check=True, cwd=folder)
-        best = float(subprocess.run([program], capture_output=True, check=True, text=True).stdout.split()[0])
-        return best, code.update.multiplications + code.update.additions
+        return 1e9 * step_time(code, law.arm.n), code.update.multiplications + code.update.additions
 
 
 def laws(arm: armdyn.Arm) -> dict[str, Law]:

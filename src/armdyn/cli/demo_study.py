@@ -7,9 +7,6 @@ finite resolution. Everything is computed when first asked for.
 from __future__ import annotations
 
 import dataclasses
-import shutil
-import subprocess
-import tempfile
 import warnings
 from functools import cached_property
 from pathlib import Path
@@ -35,32 +32,6 @@ BUDGET = 8.0  # s to design it in
 BANDWIDTH = 3.0  # Hz of the controllers
 RATE = 1000.0  # Hz
 LEARNT = DURATION / 2  # s after which tracking is judged
-
-TIMER = """
-#define _POSIX_C_SOURCE 199309L
-#include <stdio.h>
-#include <time.h>
-#include "{prefix}.h"
-
-int main(void)
-{{
-    double q[{n}] = {{0}}, qd[{n}] = {{0}}, tau[{n}], sum = 0.0;
-    {prefix}_state state;
-    struct timespec from, to;
-    int k;
-    {prefix}_init(&state);
-    clock_gettime(CLOCK_MONOTONIC, &from);
-    for (k = 0; k < {calls}; ++k) {{
-        q[0] = 1e-9 * (k & 7);
-        {prefix}_step(&state, q, qd, qd, qd, qd, tau);
-        sum += tau[0];
-    }}
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    printf("%g %g\\n", ((to.tv_sec - from.tv_sec) * 1e9 + (to.tv_nsec - from.tv_nsec)) / {calls}, sum);
-    return 0;
-}}
-"""
-CALLS = 200_000
 
 
 class Study:
@@ -213,15 +184,15 @@ def control_arm(study: Study, folder: Path) -> str:
 
 def export_c(study: Study, folder: Path) -> str:
     """Write the identified arm's computed torque law as C, run its self-test and time it where there is a compiler."""
+    from armdyn.control.compiled import compiler, self_test, step_time
     from armdyn.control.export import law_code
 
     law = study.laws["computed torque, identified"]
     code = law_code(law, folder / "c", RATE, prefix=study.arm.name)
-    step = _compiled(code, study.arm)
-    if step is None:
-        checked = "no C compiler here, so its self-test did not run"
-    else:
-        checked = f"compiled, its self-test passed, one step takes {1e-3 * step:.2f} us"
+    checked = "no C compiler here, so its self-test did not run"
+    if compiler() is not None:
+        self_test(code)
+        checked = f"compiled, its self-test passed, one step takes {1e6 * step_time(code, study.arm.n):.2f} us"
     return f"wrote the controller as C99 ({code.update.total}); {checked} (c/)"
 
 
@@ -233,24 +204,3 @@ def show(study: Study, lines: list[str], folder: Path) -> None:
 
     draw(study, folder / "demo.png")
     write_whole(folder / "report.html", page(study, lines))
-
-
-def _compiled(code: Any, arm: Arm) -> float | None:
-    """Nanoseconds of a step of generated C after its self-test; None without a compiler, an error if the test fails."""
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if compiler is None:
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        timer = Path(folder) / "timer.c"
-        timer.write_text(TIMER.format(prefix=arm.name, n=arm.n, calls=CALLS))
-        printed = ""
-        for main in (code.selftest, timer):
-            program = str(Path(folder) / "program")
-            options = ["-std=c99", "-O2", f"-I{code.header.parent}"]
-            build = [compiler, *options, *map(str, code.sources), str(main), "-lm", "-o", program]
-            for step in (build, [program]):
-                done = subprocess.run(step, capture_output=True, text=True)
-                if done.returncode:
-                    raise ArmdynError(f"generated C: {step[0]} failed: {done.stderr.strip() or done.stdout.strip()}")
-                printed = done.stdout
-    return float(printed.split()[0])

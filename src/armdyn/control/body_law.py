@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.control.adaptive import Adaptive
 from armdyn.control.body import BODY, is_body, small_ball
 from armdyn.control.gains import gain_matrix
-from armdyn.control.lyapunov import Lyapunov, parameter_energy, quadratic
+from armdyn.control.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.control.unknowns import Unknowns
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ShapeError
@@ -54,7 +54,7 @@ class BodyLaw(Adaptive):
             With the state `phi`.
         """
         k, phi, true = np.asarray(self.k), run.states["phi"], np.asarray(truth, float)
-        s = run.qd_ref - run.qd + (run.q_ref - run.q) @ np.asarray(self.lam).T
+        s = surface(run, np.asarray(self.lam))
         others = parameter_energy(phi[..., BODY:], true[BODY:], np.asarray(self.gain)[BODY:])
         V = quadratic(augmented_mass_matrix(plant, run.q), s) / 2 + self.body_energy(phi[..., :BODY], true[:BODY])
         return Lyapunov(V + others, -quadratic(k, s), np.full(len(V), np.linalg.eigvalsh(k + k.T).min() / 2))

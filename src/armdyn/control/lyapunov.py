@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,11 @@ class Lyapunov(NamedTuple):
     def unproven(self) -> float:
         """Part of the run during which theory does not promise that V falls."""
         return float((self.margin <= 0).mean())
+
+
+def surface(run: Any, lam: NDArray) -> NDArray:
+    """The distance s = e' + Lambda e from the sliding surface along a run, (..., T, n)."""
+    return np.asarray(run.qd_ref - run.qd + (run.q_ref - run.q) @ np.asarray(lam).T)
 
 
 def quadratic(A: NDArray, x: NDArray) -> NDArray:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from armdyn.control.adaptive import ADAPTATION_SHAPES, MOTION_SHAPES, Adaptive, adapted, outside
 from armdyn.control.gains import gain_matrix
-from armdyn.control.lyapunov import Lyapunov, parameter_energy, quadratic
+from armdyn.control.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.control.model import MODEL_SHAPES
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.unknowns import Unknowns
@@ -142,7 +142,7 @@ class ModifiedSlotineLi(Adaptive):
             With the state `phi`.
         """
         lam = np.asarray(self.lam)
-        s = run.qd_ref - run.qd + (run.q_ref - run.q) @ lam.T
+        s = surface(run, lam)
         M, C = augmented_mass_matrix(plant, run.q), coriolis_matrix(plant, run.q, run.qd)
         # With K = lambda M_hat the terms of the estimate cancel, and the true lambda M is what remains.
         falls = (lam[0, 0] * M if self.k is None else np.asarray(self.k)) - C

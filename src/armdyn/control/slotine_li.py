@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from armdyn.control.adaptive import ADAPTATION_SHAPES, MOTION_SHAPES, Adaptive, adapted, outside
 from armdyn.control.gains import commute, gain_matrix
-from armdyn.control.lyapunov import Lyapunov, parameter_energy, quadratic
+from armdyn.control.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.control.model import MODEL_SHAPES
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.unknowns import Unknowns
@@ -153,7 +153,7 @@ class SlotineLi(Adaptive):
         """
         lam, k = np.asarray(self.lam), np.asarray(self.k)
         e, ed = run.q_ref - run.q, run.qd_ref - run.qd
-        s = ed + e @ lam.T
+        s = surface(run, lam)
         M = augmented_mass_matrix(plant, run.q)
         V = quadratic(M, s) / 2 + parameter_energy(run.states["phi"], truth, self.gain)
         if form == "standard":

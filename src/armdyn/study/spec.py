@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -60,7 +61,7 @@ class Head:
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class Study(ABC):
     """Numbered cases, each computed by itself from what the file says and nothing else.
 
     Attributes
@@ -104,13 +105,13 @@ class Study:
         size = -(-size // self.lanes) * self.lanes
         return [range(first, min(first + size, self.count)) for first in range(0, self.count, size)]
 
+    @abstractmethod
     def compute(self, cases: range) -> Columns:
         """All columns of some cases, the first being `case`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def case(self, number: int) -> Any:
         """One case in full, as something that `armdyn.report` shows."""
-        raise NotImplementedError
 
     def row(self, number: int) -> dict[str, Any]:
         """The columns of one case, computed as in the study."""
@@ -120,9 +121,9 @@ class Study:
         columns = self.compute(range(first, min(first + self.lanes, part.stop)))
         return {name: column[number - first].item() for name, column in columns.items()}
 
+    @abstractmethod
     def summary(self, columns: Columns) -> Summary:
         """What all cases together say."""
-        raise NotImplementedError
 
     def command(self, number: int) -> str:
         """What shows one case in full."""

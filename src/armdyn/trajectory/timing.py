@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol, TypeVar
 
@@ -36,7 +37,7 @@ Law = TypeVar("Law", bound="RestToRest")
 
 
 @dataclass(frozen=True)
-class RestToRest:
+class RestToRest(ABC):
     """A polynomial from rest to rest.
 
     Parameters
@@ -70,9 +71,9 @@ class RestToRest:
         return (0.0, self.duration)
 
     @staticmethod
+    @abstractmethod
     def unit(x: NDArray) -> Progress:
         """The motion over the unit interval."""
-        raise NotImplementedError
 
     def __call__(self, t: ArrayLike) -> Progress:
         """Distance, velocity and acceleration at times t [s]."""
