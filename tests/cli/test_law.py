@@ -15,4 +15,10 @@ def test_a_law_becomes_c(tmp_path):
 
 def test_laws_are_listed_and_unknown_ones_named():
     assert "Slotine-Li" in CliRunner().invoke(app, ["law", "planar2", "list"]).output.splitlines()
-    assert "unknown law 'LQG'" in str(CliRunner().invoke(app, ["law", "planar2", "LQG"]).exception)
+    assert "unknown controller 'LQG'" in str(CliRunner().invoke(app, ["law", "planar2", "LQG"]).exception)
+
+
+def test_any_spelling_of_a_name_will_do(tmp_path):
+    for name in ("PD + gravity", "pd-gravity"):
+        result = CliRunner().invoke(app, ["law", "planar2", name, "-o", str(tmp_path), "--json"])
+        assert result.exit_code == 0, result.output

@@ -35,9 +35,8 @@ def law(
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.control.assumptions import failed_assumptions
-    from armdyn.control.designs import designs
+    from armdyn.control.designs import designs, named_design
     from armdyn.control.export import law_code
-    from armdyn.errors import ArmdynError
     from armdyn.simulation.compare import Sway
 
     subject = resolve(arm, base, tip)
@@ -45,11 +44,10 @@ def law(
     if law == "list":
         print_json(list(laws)) if json else print("\n".join(laws))
         return
-    if law not in laws:
-        raise ArmdynError(f"law: unknown law '{law}'; expected one of: {', '.join(laws)}")
-    for sentence in failed_assumptions(laws[law], rate):
+    chosen = laws[named_design(laws, law)]
+    for sentence in failed_assumptions(chosen, rate):
         typer.echo(f"armdyn: warning: {sentence}", err=True)
-    code = law_code(laws[law], out, rate, prefix=prefix, dtype="float" if float else "double")
+    code = law_code(chosen, out, rate, prefix=prefix, dtype="float" if float else "double")
     files = [str(path) for path in (*code.sources, code.header, code.update.header, code.selftest)]
     if json:
         counts = {name: counts._asdict() for name, counts in code.update.counts.items()}

@@ -123,21 +123,14 @@ def _law(name: str, arm: Arm, reference: Trajectory, bandwidth: float, rate: flo
     """A control law of `designs`, by its name or a plainer spelling of it."""
     import numpy as np
 
-    from armdyn.control.designs import designs
+    from armdyn.control.designs import designs, named_design
     from armdyn.trajectory.protocol import JointMotion
 
     if not rate > 0:
         raise ArmdynError(f"--rate: expected a rate > 0 in Hz, got {rate:g}")
     motion = JointMotion(*reference(np.linspace(0.0, reference.duration, DESIGN_POINTS)))
-    laws = {_plain(key): law for key, law in designs(arm, motion, bandwidth, rate).items()}
-    if _plain(name) not in laws:
-        raise ArmdynError(f"unknown controller '{name}'; expected one of: {', '.join(laws)}")
-    return laws[_plain(name)]
-
-
-def _plain(name: str) -> str:
-    """`PD + gravity` is pd-gravity on a command line, `LQR(t)` lqr-t."""
-    return "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
+    laws = designs(arm, motion, bandwidth, rate)
+    return laws[named_design(laws, name)]
 
 
 def _elasticity(arm: Arm, reference: Trajectory, frequency: float | None, backlash: float) -> Elasticity | None:

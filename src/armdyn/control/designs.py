@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from armdyn.control.tip_space import Impedance, OperationalSpace
 from armdyn.control.unknowns import adapt
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.dynamics.regressor_split import unknown_mass, unknown_payload
+from armdyn.errors import ArmdynError
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion
@@ -70,6 +72,19 @@ def designs(arm: Arm, motion: JointMotion, bandwidth: float, rate: float) -> dic
         **{name: FrictionFeedforward(law) for name, law in tip_designs(arm, q, bandwidth).items()},
     }
     return {**fixed, **adaptive_designs(arm, motion, bandwidth)}
+
+
+def named_design(laws: Mapping[str, Law], name: str) -> str:
+    """The key among `laws` that a name means, in whatever spelling: `pd-gravity` is `PD + gravity`, `lqr-t` `LQR(t)`."""
+    keys = {_plain(key): key for key in laws}
+    if _plain(name) not in keys:
+        raise ArmdynError(f"unknown controller '{name}'; expected one of: {', '.join(keys)}")
+    return keys[_plain(name)]
+
+
+def _plain(name: str) -> str:
+    """A name as one types it on a command line."""
+    return "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
 
 
 def tip_designs(arm: Arm, q: NDArray, bandwidth: float) -> dict[str, Law]:

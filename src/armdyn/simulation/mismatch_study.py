@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from armdyn.control.adaptive import Adaptive
-from armdyn.control.designs import designs
+from armdyn.control.designs import designs, named_design
 from armdyn.control.gains import slow_sampling
-from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
 from armdyn.simulation.compare import Comparison, Sway, compare, with_mismatch
 from armdyn.simulation.plant import Plant
@@ -62,9 +61,7 @@ def mismatch_study(
     motion = reference(np.linspace(0.0, duration, 400))
     laws = designs(arm, motion, bandwidth, rate)
     if controllers is not None:
-        if unknown := [name for name in controllers if name not in laws]:
-            raise ArmdynError(f"compare: no controller '{unknown[0]}'; there are {', '.join(laws)}")
-        laws = {name: laws[name] for name in controllers}
+        laws = {key: laws[key] for key in (named_design(laws, name) for name in controllers)}
     about = f"{arm.name}: {payload:g} kg and {friction:g} times the friction, unknown; {bandwidth:g} Hz at {rate:g} Hz"
     if slow := slow_sampling(bandwidth, rate):
         about += f" ({slow})"
