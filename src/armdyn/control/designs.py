@@ -75,7 +75,7 @@ def designs(arm: Arm, motion: JointMotion, bandwidth: float, rate: float) -> dic
 
 
 def named_design(laws: Mapping[str, Law], name: str) -> str:
-    """The key among `laws` that a name means, in whatever spelling: `pd-gravity` is `PD + gravity`, `lqr-t` `LQR(t)`."""
+    """The key among `laws` that a name means, in any spelling: `pd-gravity` is `PD + gravity`, `lqr-t` `LQR(t)`."""
     keys = {_plain(key): key for key in laws}
     if _plain(name) not in keys:
         raise ArmdynError(f"unknown controller '{name}'; expected one of: {', '.join(keys)}")

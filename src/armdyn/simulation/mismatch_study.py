@@ -9,6 +9,7 @@ import numpy as np
 from armdyn.control.adaptive import Adaptive
 from armdyn.control.designs import designs, named_design
 from armdyn.control.gains import slow_sampling
+from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
 from armdyn.simulation.compare import Comparison, Sway, compare, with_mismatch
 from armdyn.simulation.plant import Plant
