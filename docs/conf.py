@@ -5,9 +5,12 @@ python -m sphinx -W --keep-going -b html docs build/html
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from operator import attrgetter
 from pathlib import Path
+
+from sphinx.util import logging
 
 import armdyn
 
@@ -83,6 +86,16 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text)
 
 
+def check_formulas(app: object) -> None:
+    """Warn of pages whose formulas are not those that the code prints."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    import formulas
+
+    for page in formulas.stale():
+        logging.getLogger(__name__).warning("%s: run 'python docs/formulas.py'", page.name)
+
+
 def setup(app: object) -> None:
     """Sphinx calls this before it reads the pages."""
     app.connect("builder-inited", write_reference)  # type: ignore[attr-defined]
+    app.connect("builder-inited", check_formulas)  # type: ignore[attr-defined]

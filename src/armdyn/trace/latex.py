@@ -13,7 +13,7 @@ from armdyn.trace.traced import Subject
 
 GREEK = "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi omega"
 RATES = ("qd", "qdd")
-NAMES = {name: rf"\{name}" for name in GREEK.split()} | {"qd": r"\dot{q}", "qdd": r"\ddot{q}"}
+NAMES = {name: rf"\{name}" for name in GREEK.split()} | {"qd": r"\dot{q}", "qdd": r"\ddot{q}", "lam": r"\lambda"}
 FUNCTIONS = {
     **{name: rf"\{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp")},
     "asin": r"\arcsin",
@@ -165,9 +165,12 @@ class LatexPrinter:
 
 
 def symbol(name: str, number: int | None = None) -> str:
-    r"""`I_{xx2}` for Ixx and 2, `\dot{q}_{1}` for qd and 1, `\mathrm{pose}` for pose."""
+    r"""`I_{xx2}` for Ixx and 2, `\dot{q}_{1}` for qd and 1, `q_{\mathrm{ref}, 1}` for q_ref and 1, `\mathrm{pose}`."""
     below = "" if number is None else str(number)
-    if re.fullmatch(r"[A-Za-z][xyz]{1,2}", name):
+    stem, _, more = name.partition("_")
+    if more and (stem in NAMES or len(stem) == 1):
+        name, below = stem, ", ".join(filter(None, (rf"\mathrm{{{more}}}".replace("_", r"\_"), below)))
+    if re.fullmatch(r"[A-Za-z][xyz]{1,2}|k[pdi]", name):
         name, below = name[0], name[1:] + below
     if name not in NAMES and len(name) > 1:
         name = rf"\mathrm{{{name}}}".replace("_", r"\_")
