@@ -126,26 +126,43 @@ def chain_poses() -> Callable[[Any, Any], Any]:
 
 
 @pytest.fixture(scope="session")
-def write_bag() -> Callable[..., Path]:
-    """`write_bag(path, names, t, q, qd, tau)`: a ROS 2 bag of JointState messages on /joint_states."""
+def write_states() -> Callable[..., Path]:
+    """`write_states(path, messages)`: a ROS 2 bag of JointState messages (topic, stamp, names, q, qd, tau)."""
     pytest.importorskip("rosbags", reason="bags need the extra 'logs'")
-    from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
     from rosbags.typesys import Stores, get_typestore
 
     store = get_typestore(Stores.ROS2_HUMBLE)
     kinds = ("sensor_msgs/msg/JointState", "std_msgs/msg/Header", "builtin_interfaces/msg/Time")
     message, header, stamp = (store.types[kind] for kind in kinds)
 
-    def write(path: Path, names: list[str], t: Any, q: Any, qd: Any, tau: Any, kind: str = "sqlite3") -> Path:
-        plugin = StoragePlugin.MCAP if kind == "mcap" else StoragePlugin.SQLITE3
-        with Writer(path, version=8, storage_plugin=plugin) as bag:
-            connection = bag.add_connection("/joint_states", message.__msgtype__, typestore=store)
-            for k in range(len(t)):
-                nano = round(t[k] * 1e9)
+    def write(path: Path, messages: list[tuple], kind: str = "sqlite3", compression: str | None = None) -> Path:
+        bag = Writer(path, version=8, storage_plugin=StoragePlugin.MCAP if kind == "mcap" else StoragePlugin.SQLITE3)
+        if compression:
+            bag.set_compression(CompressionMode[compression], CompressionFormat.ZSTD)
+        with bag:
+            topics = {
+                topic: bag.add_connection(topic, message.__msgtype__, typestore=store)
+                for topic in dict.fromkeys(m[0] for m in messages)
+            }
+            for k, (topic, t, names, *values) in enumerate(messages):
+                nano = round(t * 1e9)
                 head = header(stamp=stamp(sec=nano // 10**9, nanosec=nano % 10**9), frame_id="")
-                values = {"position": q[k].copy(), "velocity": qd[k].copy(), "effort": tau[k].copy()}
-                said = message(header=head, name=list(names), **values)
-                bag.write(connection, 10**18 + nano, store.serialize_cdr(said, message.__msgtype__))
+                parts = dict(zip(("position", "velocity", "effort"), (np.array(x, float) for x in values), strict=True))
+                said = message(header=head, name=list(names), **parts)
+                # They arrive a hundred times a second, in the order in which they are given.
+                bag.write(topics[topic], 10**18 + k * 10**7, store.serialize_cdr(said, message.__msgtype__))
         return path
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def write_bag(write_states: Callable[..., Path]) -> Callable[..., Path]:
+    """`write_bag(path, names, t, q, qd, tau)`: a ROS 2 bag of JointState messages on /joint_states."""
+
+    def write(path: Path, names: list[str], t: Any, q: Any, qd: Any, tau: Any, kind: str = "sqlite3") -> Path:
+        rows = zip(t, q, qd, tau, strict=True)
+        return write_states(path, [("/joint_states", k, names, *row) for k, *row in rows], kind)
 
     return write

@@ -62,12 +62,7 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
-        whole, packed = sum(e.file_size for e in entries), sum(e.compress_size for e in entries)
-        if whole > max(LARGE_ARCHIVE, DENSEST * packed):
-            raise ReadError(
-                f"{path}: {packed / 1e6:.3g} MB would unpack to {whole / 1e6:.3g} MB, which no measured data do; "
-                "save it without compression (numpy.savez) if it is meant so"
-            )
+        refuse_bomb(path, sum(e.compress_size for e in entries), sum(e.file_size for e in entries))
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except ReadError:
@@ -76,6 +71,15 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
         raise ReadError(f"{path}: cannot be read ({error.strerror or error})") from None
     except Exception as error:  # zipfile, zlib and NumPy each have their own complaints
         raise ReadError(f"{path}: cannot be read as NumPy arrays ({error})") from None
+
+
+def refuse_bomb(path: str | os.PathLike[str], packed: int, whole: int) -> None:
+    """Raise if a file of `packed` bytes would unpack to so many that it can only be meant to fill the memory."""
+    if whole > max(LARGE_ARCHIVE, DENSEST * packed):
+        raise ReadError(
+            f"{path}: {packed / 1e6:.3g} MB would unpack to {whole / 1e6:.3g} MB, which no measured data do; "
+            "save it without compression if it is meant so"
+        )
 
 
 def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:

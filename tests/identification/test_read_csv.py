@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import numpy as np
 import pytest
@@ -48,6 +49,8 @@ FORMS = {
     "comments first": lambda rows: "# rate: 100\n# robot, serial 5\n\n" + HEAD + "\n" + rows,
     "names in a comment": lambda rows: "# made by a logger\n# " + HEAD + "\n" + rows,
     "comma at the end": lambda rows: HEAD + ",\n" + rows.replace("\n", ",\n"),
+    "decimal commas in quotes": lambda rows: HEAD + "\n" + re.sub(r"([^,\n]+)", r'"\1"', rows).replace(".", ","),
+    "units below the names": lambda rows: HEAD + "\ns,rad,rad,N m,[Nm]\n" + rows,
     "column of words": lambda rows: HEAD + ",mode\n" + rows.replace("\n", ",AUTO\n"),
     "blank lines": lambda rows: HEAD + "\n" + rows.replace("\n", "\n\n"),
 }
@@ -63,6 +66,23 @@ def test_forms(tmp_path, arm, data, form):
 def test_latin_letters(tmp_path, arm, data):
     text = HEAD + ",größe\n" + body(data).replace("\n", ",1\n")
     np.testing.assert_allclose(read(tmp_path, arm, text, "latin-1").q, data[:, 1:3], atol=1e-8)
+
+
+def test_two_bytes_a_letter(tmp_path, arm, data):
+    np.testing.assert_allclose(read(tmp_path, arm, HEAD + "\n" + body(data), "utf-16").q, data[:, 1:3], atol=1e-8)
+
+
+def test_units_below_the_names_count(tmp_path, arm, data):
+    turned = data * [1e3, 180 / np.pi, 180 / np.pi, 1, 1]
+    log = read(tmp_path, arm, HEAD + "\nms,deg,°,Nm,Nm\n" + body(turned))
+    np.testing.assert_allclose(log.q, data[:, 1:3], atol=1e-8)
+    assert log.dt == pytest.approx(0.01)
+
+
+def test_times_of_day(tmp_path, arm, data):
+    rows = "".join(f"10:59:{59 + row[0]:09.6f},{','.join(map(str, row[1:]))}\n" for row in data)
+    rows = rows.replace("10:59:60", "11:00:00")
+    np.testing.assert_allclose(np.diff(read(tmp_path, arm, HEAD + "\n" + rows).t), 0.01, atol=1e-6)
 
 
 def test_dates(tmp_path, arm, data):

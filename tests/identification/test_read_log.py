@@ -45,6 +45,11 @@ def test_csv(tmp_path, arm, data):
         "__time,/joint_states/joint1/position,/joint_states/joint2/position,v1,v2,"
         "/joint_states/joint1/effort,/joint_states/joint2/effort",
         "%time,field.position0,field.position1,field.velocity0,field.velocity1,field.effort0,field.effort1",
+        "__time,/joint_states/position[0],/joint_states/position[1],/joint_states/velocity[0],"
+        "/joint_states/velocity[1],/joint_states/effort[0],/joint_states/effort[1]",
+        "t [s],q1 [rad],q2 [rad],qd1 [rad/s],qd2 [rad/s],tau1 [N·m],tau2 [N·m]",
+        "t_s,q1_rad,q2_rad,qd1_rad_s,qd2_rad_s,tau1 (N m),tau2 (N m)",
+        "t,q1 (measured),q2 (measured),qd1,qd2,tau1 (filtered),tau2 (filtered)",
     ],
 )
 def test_names_of_columns(tmp_path, arm, data, head):
@@ -71,6 +76,67 @@ def test_units_in_names_and_as_said(tmp_path, arm, data):
     np.testing.assert_allclose(armdyn.read_log(path, arm, angle="deg").qd, qd)
     with pytest.raises(ReadError, match="degrees"):
         armdyn.read_log(path, arm)
+
+
+@pytest.mark.parametrize(
+    ("factor", "names"),
+    [
+        (180 / np.pi, "q1 [°],q2 [°],qd1 [°/s],qd2 [°/s]"),
+        (180 / np.pi, "q1_deg,q2_deg,qd1_deg_s,qd2_deg_s"),
+        (180 / np.pi, "q1 (deg),q2 (deg),qd1 (deg/s),qd2 (deg/s)"),
+        (180 / np.pi, "q1_deg,q2_deg,qd1,qd2"),  # rates count what positions count
+        (0.5 / np.pi, "q1 [rev],q2 [rev],qd1 [rev/s],qd2 [rev/s]"),
+    ],
+)
+def test_units_of_angles(tmp_path, arm, data, factor, names):
+    t, q, qd, tau = data
+    log = armdyn.read_log(write(tmp_path / "a.csv", (t, factor * q, factor * qd, tau), f"t,{names},tau1,tau2"), arm)
+    np.testing.assert_allclose(log.q, q)
+    np.testing.assert_allclose(log.qd, qd, atol=1e-12)
+    assert any("by its name" in note for note in log.notes)
+
+
+def test_turns_a_minute_and_millimetres(tmp_path, data):
+    t, q, qd, tau = data
+    slide, turn = armdyn.arms.stanford().joints[2], armdyn.arms.planar2().joints[1]
+    arm = armdyn.arms.planar2().with_joints([slide, turn])
+    scale = np.array([1e3, 180 / np.pi])
+    head = "t,q1_mm,q2_deg,qd1_mm_s,qd2_rpm,tau1_kN,tau2_mNm"
+    path = write(tmp_path / "a.csv", (t, q * scale, qd * [1e3, 30 / np.pi], tau * [1e-3, 1e3]), head)
+    log = armdyn.read_log(path, arm)
+    for mine, wanted in ((log.q, q), (log.qd, qd), (log.tau, tau)):
+        np.testing.assert_allclose(mine, wanted, atol=1e-12)
+
+
+def test_what_units_are_taken_is_said(tmp_path, arm, data):
+    text = " | ".join(armdyn.read_log(write(tmp_path / "a.csv", data), arm).notes)
+    assert "q1 .. q2, no unit named: taken as rad |" in text
+    assert "tau1 .. tau2, no unit named: taken as N m" in text
+    with pytest.raises(ReadError, match=r"a.csv: column 'q1 \[ticks\]': the unit 'ticks' is not known"):
+        armdyn.read_log(write(tmp_path / "a.csv", data, "t,q1 [ticks],q2 [ticks],qd1,qd2,tau1,tau2"), arm)
+    with pytest.raises(ReadError, match="the name says deg, angle= says rad"):
+        armdyn.read_log(write(tmp_path / "a.csv", data, "t,q1_deg,q2_deg,qd1,qd2,tau1,tau2"), arm, angle="rad")
+
+
+@pytest.mark.parametrize("start", [0.0, 1.7e9])
+@pytest.mark.parametrize(("factor", "unit"), [(1e3, "ms"), (1e6, "us"), (1e9, "ns")])
+def test_unnamed_units_of_time_are_guessed(tmp_path, arm, data, start, factor, unit):
+    t, *rest = data
+    path = tmp_path / "a.csv"
+    np.savetxt(path, np.column_stack([(start + t) * factor, *rest]), "%.19g", ",",
+               header="t,q1,q2,qd1,qd2,tau1,tau2", comments="")  # fmt: skip
+    log = armdyn.read_log(path, arm)
+    # Epochs in nanoseconds are 256 apart as numbers of 53 bits.
+    np.testing.assert_allclose(np.diff(log.t), 0.01, atol=1e-6)
+    assert f"times: t has steps of {0.01 * factor:.3g}, taken as {unit}" in log.notes[0]
+
+
+def test_seconds_and_nanoseconds_in_two_columns(tmp_path, arm, data):
+    t, *rest = data
+    stamps = np.column_stack([1000 + np.floor(t), np.round(t % 1 * 1e9)])
+    head = "header.stamp.sec,header.stamp.nanosec,q1,q2,qd1,qd2,tau1,tau2"
+    log = armdyn.read_log(write(tmp_path / "a.csv", (stamps, *rest), head, range(8)), arm)
+    np.testing.assert_allclose(log.t, 1000 + t, atol=1e-9)
 
 
 def test_npz_mat_parquet(tmp_path, arm, data):
@@ -104,6 +170,57 @@ def test_npz_mat_parquet(tmp_path, arm, data):
     np.testing.assert_allclose(log.t, t, atol=1e-8)
 
 
+def test_matlab_structures(tmp_path, arm, data):
+    from scipy.io import savemat
+
+    t, q, _, tau = data
+    savemat(tmp_path / "a.mat", {"out": {"q": {"time": t, "data": q}, "tau": {"time": t, "data": tau}}})
+    np.testing.assert_allclose(armdyn.read_log(tmp_path / "a.mat", arm).tau, tau)
+    savemat(tmp_path / "b.mat", {"run1": {"t": t, "q": q, "tau": tau}, "run2": {"t": t, "q": -q, "tau": tau}})
+    with pytest.raises(ReadError, match=r"b.mat: run1.q and run2.q are both named q; save one run a file"):
+        armdyn.read_log(tmp_path / "b.mat", arm)
+
+
+def test_matlab_7_3(tmp_path, arm, data):
+    h5py = pytest.importorskip("h5py", reason="files of MATLAB 7.3 need the extra 'logs'")
+    t, q, qd, tau = data
+    path = tmp_path / "a.mat"
+    with h5py.File(path, "w", userblock_size=512) as file:
+        file["run/t"] = t[None]
+        file["run/q"], file["run/qd"], file["run/tau"] = q.T, qd.T, tau.T
+    with path.open("r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\0\2IM")
+    log = armdyn.read_log(path, arm)
+    np.testing.assert_allclose(log.q, q)
+    np.testing.assert_allclose(log.tau, tau)
+    path.write_bytes(path.read_bytes()[:2000])
+    with pytest.raises(ReadError, match=r"cannot be read as a MATLAB 7.3 file"):
+        armdyn.read_log(path, arm)
+
+
+def test_names_of_joints_beside_matrices(tmp_path, arm, data):
+    t, q, _, tau = data
+    names = list(arm.joint_names)[::-1]
+    np.savez(tmp_path / "a.npz", t=t, q=q[:, ::-1], tau=tau[:, ::-1], joint_names=np.array(names))
+    np.testing.assert_allclose(armdyn.read_log(tmp_path / "a.npz", arm).q, q)
+    np.savez(tmp_path / "b.npz", t=t, q=q[:-1], tau=tau)
+    with pytest.raises(ReadError, match=r"b.npz: q has shape \(399, 2\), others have 400 samples"):
+        armdyn.read_log(tmp_path / "b.npz", arm)
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs the extra 'logs'")
+    import pyarrow.parquet as pq
+
+    lists = {"name": [names] * len(t), "position": list(map(list, q[:, ::-1])), "effort": list(map(list, tau[:, ::-1]))}
+    stamps = pa.array((t * 1e9).round().astype("int64"), pa.duration("ns"))
+    pq.write_table(pa.table({"time": stamps} | lists), tmp_path / "a.parquet")
+    log = armdyn.read_log(tmp_path / "a.parquet", arm)
+    np.testing.assert_allclose(log.q, q)
+    np.testing.assert_allclose(log.tau, tau)
+    lists["position"][3] = [0.0]
+    pq.write_table(pa.table({"time": stamps} | lists), tmp_path / "b.parquet")
+    with pytest.raises(ReadError, match=r"b.parquet: lists in column 'position' have different lengths"):
+        armdyn.read_log(tmp_path / "b.parquet", arm)
+
+
 @pytest.mark.parametrize("kind", ["sqlite3", "mcap"])
 def test_bags(tmp_path, arm, data, kind, write_bag):
     t, q, qd, tau = data
@@ -124,6 +241,88 @@ def test_bags(tmp_path, arm, data, kind, write_bag):
         armdyn.read_log(tmp_path / "bag", arm)
 
 
+class TestBags:
+    """What drivers and grippers do to JointState."""
+
+    @pytest.fixture
+    def states(self, arm, data):
+        """Messages (topic, stamp, names, position, velocity, effort)."""
+        return [("/joint_states", k, list(arm.joint_names), *(x[i] for x in data[1:])) for i, k in enumerate(data[0])]
+
+    def same(self, log, data):
+        np.testing.assert_allclose(log.t - log.t[0], data[0], atol=1e-8)
+        np.testing.assert_allclose(log.q, data[1])
+        np.testing.assert_allclose(log.tau, data[3])
+
+    def test_a_gripper_on_the_same_topic_and_on_another(self, tmp_path, arm, data, states, write_states):
+        fingers = [(topic, t - 1e-3, ["f1", "f2"], *3 * ([0.0, 0.0],)) for topic, t, *_ in states]
+        both = [m for pair in zip(fingers, states, strict=True) for m in pair]
+        self.same(armdyn.read_log(write_states(tmp_path / "one", both), arm), data)
+        apart = [("/gripper/joint_states", *m[1:]) if m in fingers else m for m in both]
+        self.same(armdyn.read_log(write_states(tmp_path / "two", apart), arm), data)
+
+    def test_two_arms(self, tmp_path, arm, data, states, write_states):
+        other = [("/other", *m[1:]) for m in states]
+        bag = write_states(tmp_path / "bag", states + other)
+        with pytest.raises(ReadError, match=r"several arms or topics .* /joint_states .*, /other .*with topic="):
+            armdyn.read_log(bag, arm)
+        self.same(armdyn.read_log(bag, arm, topic="/other"), data)
+        with pytest.raises(ReadError, match="named /third; the bag holds /joint_states"):
+            armdyn.read_log(bag, arm, topic="/third")
+
+    def test_two_arms_in_a_message(self, tmp_path, arm, states, write_states):
+        names = [f"{side}_{joint}" for side in ("left", "right") for joint in arm.joint_names]
+        both = [(topic, t, names, *([*x, *x] for x in values)) for topic, t, _, *values in states]
+        with pytest.raises(ReadError, match=r"left_joint1 .. left_joint2.*right_joint1 .. right_joint2"):
+            armdyn.read_log(write_states(tmp_path / "bag", both), arm)
+
+    def test_other_names(self, tmp_path, arm, data, states, write_states):
+        def named(names):
+            return [(topic, t, names, *(x[::-1] for x in values)) for topic, t, _, *values in states]
+
+        prefixed = armdyn.read_log(
+            write_states(tmp_path / "a", named([f"left_{j}" for j in arm.joint_names[::-1]])), arm
+        )
+        self.same(prefixed, data)
+        assert any("left_joint1 .. left_joint2" in note for note in prefixed.notes)
+        strange = armdyn.read_log(write_states(tmp_path / "b", named(["elbow", "pan"])), arm)
+        np.testing.assert_allclose(strange.q, data[1][:, ::-1])
+        assert any("taken in the order in which they come: elbow, pan" in note for note in strange.notes)
+        with pytest.raises(ReadError, match=r"no JointState message with joints .* /joint_states: joint1, pan"):
+            armdyn.read_log(write_states(tmp_path / "c", named(["joint1", "pan"])), arm)
+
+    def test_stamps(self, tmp_path, arm, data, states, write_states):
+        mixed = [states[k ^ 1] for k in range(len(states))]
+        log = armdyn.read_log(write_states(tmp_path / "a", mixed), arm)
+        self.same(log, data)
+        assert "messages arrived out of order 200 times: sorted by their stamps" in log.notes
+        none = [(m[0], 0.0, *m[2:]) for m in states]
+        log = armdyn.read_log(write_states(tmp_path / "b", none), arm)
+        assert any("those of arrival" in note for note in log.notes)
+        assert log.dt == pytest.approx(0.01)
+
+    def test_without_velocity_or_effort(self, tmp_path, arm, data, states, write_states):
+        log = armdyn.read_log(write_states(tmp_path / "a", [(*m[:4], [], m[5]) for m in states]), arm)
+        self.same(log, data)
+        assert log.qd is None
+        with pytest.raises(ReadError, match=r"a.*: the JointState messages carry no effort"):
+            armdyn.read_log(write_states(tmp_path / "aa", [(*m[:5], []) for m in states]), arm)
+
+    @pytest.mark.parametrize("kind", ["sqlite3", "mcap"])
+    def test_compressed_split_and_without_description(self, tmp_path, arm, data, states, write_states, kind):
+        for mode in ("FILE", "MESSAGE"):
+            self.same(armdyn.read_log(write_states(tmp_path / mode, states, kind, mode), arm), data)
+        folder = tmp_path / "folder"
+        folder.mkdir()
+        with pytest.raises(ReadError, match=r"folder without metadata.yaml"):
+            armdyn.read_log(folder, arm)
+        for name, some in (("run_0", states[:150]), ("run_1", states[150:])):
+            bag = write_states(tmp_path / name, some, kind)
+            lone = next(p for p in bag.iterdir() if p.suffix in (".db3", ".mcap"))
+            lone.rename(folder / f"{name}{lone.suffix}")
+        self.same(armdyn.read_log(folder, arm), data)
+
+
 def test_motor_side(tmp_path, arm, data):
     t, q, qd, tau = data
     ratio, coupling = np.array([100.0, -50.0]), np.array([[1.0, 0.0], [0.5, 1.0]])
@@ -134,6 +333,36 @@ def test_motor_side(tmp_path, arm, data):
     np.testing.assert_allclose(log.q, q, atol=1e-12)
     np.testing.assert_allclose(log.qd, qd, atol=1e-12)
     np.testing.assert_allclose(log.tau, tau, atol=1e-12)
+
+
+def test_motor_turns_are_not_taken_for_degrees(tmp_path, arm, data):
+    t, q, qd, tau = data
+    path = write(tmp_path / "a.csv", (t, 100 * q, 100 * qd, tau / 100))
+    with pytest.raises(ReadError, match=r"a.csv: positions reach 100 rad: degrees, or turns of the motors\?"):
+        armdyn.read_log(path, arm)
+    np.testing.assert_allclose(armdyn.read_log(path, arm, gear_ratio=100.0).q, q)
+    np.testing.assert_allclose(armdyn.read_log(path, arm, angle="rad").q, 100 * q)
+    C = np.array([[1.0, 0.0], [1.0, 1.0]])
+    alone = armdyn.read_log(write(tmp_path / "b.csv", data), arm, coupling=C)  # gears of ratio 1
+    np.testing.assert_allclose(alone.q @ C.T, q, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"coupling": np.eye(3)}, r"invertible coupling of shape \(2, 2\)"),
+        ({"coupling": np.zeros((2, 2))}, "invertible coupling"),
+        ({"gear_ratio": [1.0, 0.0]}, "other than 0"),
+        ({"gear_ratio": [1.0, 2.0, 3.0]}, "expected gear_ratio"),
+        ({"angle": "grad"}, "angle 'rad' or 'deg'"),
+        ({"columns": {"speed": ["q1", "q2"]}}, "expected columns of t, q, qd, tau"),
+        ({"columns": {"t": "clock"}}, "no column 'clock' for t; there are t, q1"),
+        ({"columns": {"q": ["q1"]}}, "expected 2 columns for q"),
+    ],
+)
+def test_options_are_checked(tmp_path, arm, data, options, message):
+    with pytest.raises(armdyn.ArmdynError, match=message):
+        armdyn.read_log(write(tmp_path / "a.csv", data), arm, **options)
 
 
 @pytest.mark.parametrize(("names", "zero"), [("temp1_C,temp2_C", 0.0), ("temperature_1,temperature_2", 273.15)])
@@ -217,6 +446,14 @@ class TestBadInput:
     def test_headings(self, tmp_path, arm, data, head, message):
         with pytest.raises(ReadError, match=message):
             armdyn.read_log(write(tmp_path / "a.csv", data, head), arm)
+
+    def test_empty_columns(self, tmp_path, arm, data):
+        t, q, qd, tau = data
+        with pytest.raises(ReadError, match=r"a.csv: torques of joint 2 'joint2' hold no number"):
+            armdyn.read_log(write(tmp_path / "a.csv", (t, q, qd, tau * [1, np.nan])), arm)
+        log = armdyn.read_log(write(tmp_path / "b.csv", (t, q, 0 * qd, tau)), arm)
+        assert log.qd is None
+        assert any("velocities are missing or zero" in note for note in log.notes)
 
     @pytest.mark.parametrize("name", ["a.npz", "a.mat", "a.parquet", "a.db3", "a.mcap", "a.csv", "a.xyz"])
     def test_garbage(self, tmp_path, arm, name):

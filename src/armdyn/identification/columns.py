@@ -1,52 +1,27 @@
-"""Which column of a log is what: by its name, with its unit where the name carries one."""
+"""The columns of a log by role: in SI units, and in the arm's order of joints."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ReadError
+from armdyn.errors import ArmdynError, ReadError
+from armdyn.identification.column_names import DEGREE, UNITS, Column, understand
 from armdyn.model.arm import Arm
 
-# Names, lower case and without separators, of each role. The first that a file has is taken.
-ROLES = {
-    "time": ("t", "time", "times", "timestamp", "timestamps", "stamp", "sec", "secs", "seconds"),
-    "q": ("q", "position", "positions", "pos", "angle", "angles", "jointposition", "jointpositions", "jointpos",
-          "qmeas", "qm", "qactual", "actualq", "measuredposition", "qmot", "qlink"),
-    "qd": ("qd", "dq", "qdot", "velocity", "velocities", "vel", "speed", "jointvelocity", "jointvelocities",
-           "jointvel", "qdmeas", "dqmeas", "actualqd", "dqmot"),
-    "tau": ("tau", "torque", "torques", "effort", "efforts", "trq", "jointtorque", "jointtorques", "jointeffort",
-            "taumeas", "taujmeas", "measuredtorque", "force", "forces"),
-    "temperature": ("temperature", "temperatures", "temp", "temps", "jointtemperature", "motortemperature"),
-    "current": ("i", "current", "currents", "cur", "motorcurrent", "motorcurrents", "actualcurrent"),
+MEASURED = ("q", "qd", "tau", "current", "temperature")
+CALLED = {"q": "positions", "tau": "torques"}
+# Units of arms whose joints turn, slide, or do both.
+SI = {
+    "q": ("rad", "m", "rad or m"), "qd": ("rad/s", "m/s", "rad/s or m/s"), "tau": ("N m", "N", "N m or N"),
+    "current": ("A", "A", "A"), "temperature": ("°C or K", "°C or K", "°C or K"),
 }  # fmt: skip
-ROLE_OF = {name: role for role, names in ROLES.items() for name in names}
-RANK = {name: rank for names in ROLES.values() for rank, name in enumerate(names)}
-UNITS = {
-    "deg": np.pi / 180, "degree": np.pi / 180, "degrees": np.pi / 180, "degs": np.pi / 180, "rad": 1.0, "rads": 1.0,
-    "m": 1.0, "mm": 1e-3, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "nm": 1.0, "mnm": 1e-3, "n": 1.0,
-    "a": 1.0, "ma": 1e-3, "v": 1.0, "mps": 1.0,
-}  # fmt: skip
-
-
-# Words about where a value comes from, in names such as /joint_states/elbow/position or field.effort0.
-ORIGINS = ("states", "state", "jointstates", "field", "msg", "data", "robot", "sensor", "feedback")
-
-
-DEGREES = ("c", "k", "degc", "celsius", "kelvin")  # units of temperatures; elsewhere c is "commanded"
-
-
-class Column(NamedTuple):
-    """What the name of a column says."""
-
-    role: str
-    joint: str  # number or name of the joint, "" for time and for matrices
-    unit: str  # "" where the name carries none
-    rank: int  # lower is the better of several names for one role
+# Samples half a second apart show no dynamics: such stamps count what makes of their steps usual ones [s].
+NO_SECONDS, USUAL = 0.5, 0.2
+CLOCKS = ((1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
 class Assigned(NamedTuple):
@@ -60,44 +35,6 @@ class Assigned(NamedTuple):
     notes: list[str]
 
 
-def understand(name: str, joints: tuple[str, ...]) -> Column | None:
-    """The role, joint and unit of a column, or None if its name says nothing known."""
-    text = name.strip().lower()
-    unit = ""
-    if found := re.search(r"[\[(]\s*([a-z]+)(?:/s)?\s*[\])]\s*$", text):
-        unit, text = found.group(1), text[: found.start()]
-    joint = ""
-    for candidate in sorted(joints, key=len, reverse=True):
-        own = re.escape(candidate.lower())
-        if len(candidate) > 1 and (found := re.search(rf"(?:^|[^a-z0-9]){own}(?:$|[^a-z0-9])", text)):
-            joint = candidate
-            text = text[: found.start()] + " " + text[found.end() :]
-            break
-    words = [word for word in re.split(r"[^a-z0-9]+", text) if word]
-    if not unit and len(words) > 1 and words[-1] in UNITS:
-        unit = words.pop()
-    if len(words) > 1 and words[-1] in DEGREES and "temp" in text:
-        words.pop()
-    return _role(words, joint, unit)
-
-
-def _role(words: list[str], joint: str, unit: str) -> Column | None:
-    letters, number = "", joint
-    several = [word for word in words if word not in ORIGINS]
-    for word in several or words:
-        found = re.fullmatch(r"([a-z]*)(\d*)", word)
-        if found is None:
-            return None
-        head = found.group(1)
-        letters += "" if head in ("joint", "j", "axis", "a") and len(words) > 1 else head
-        if found.group(2):
-            if number:
-                return None
-            number = str(int(found.group(2)))
-    role = ROLE_OF.get(letters)
-    return None if role is None else Column(role, number, unit, RANK[letters])
-
-
 def assign(
     table: Mapping[str, NDArray],
     arm: Arm,
@@ -106,30 +43,62 @@ def assign(
     angle: str | None = None,
 ) -> Assigned:
     """Columns of a table by role; `names` overrules what the names seem to say."""
+    names = _checked(names or {}, table, arm, where)
     known = {name: understand(name, arm.joint_names) for name in table}
     notes: list[str] = []
-    t = _time(table, known, where, (names or {}).get("t"))
-    found = {}
-    for role in ("q", "qd", "tau", "current", "temperature"):
-        chosen = (names or {}).get(role) or _of_role(role, known, table, arm, where)
+    t = _time(table, known, where, names.get("t"), notes)
+    found: dict[str, NDArray] = {}
+    unit_of_q: list[str] = []
+    for role in MEASURED:
+        chosen = names.get(role) or _of_role(role, known, arm, where)
         if chosen is None:
             continue
-        if len(chosen) != arm.n or any(name not in table for name in chosen):
-            raise ReadError(f"{where}: expected {arm.n} columns for {role}, got {chosen}")
-        units = [known[name].unit if known[name] else "" for name in chosen]  # type: ignore[union-attr]
-        found[role] = _scaled(_together([table[name] for name in chosen]), units, role, arm, angle, notes)
-        notes.append(f"{role}: columns {chosen[0]} .. {chosen[-1]}")
+        units = [column.unit if (column := known[name]) else "" for name in chosen]
+        if role == "qd" and "q" in found and not any(units):
+            units = unit_of_q  # rates count what positions count
+        scale, told = _scale(units, role, arm, angle, f"{where}: column '{chosen[0]}'")
+        x = _together([table[name] for name in chosen])
+        found[role] = x if np.all(scale == 1) else x * scale
+        notes.append(f"{role}: columns {chosen[0]} .. {chosen[-1]}{told}")
+        unit_of_q = units if role == "q" else unit_of_q
     if "tau" not in found and "current" in found:
         found["tau"] = found["current"]
         notes.append("torques: motor currents, to be multiplied by drive gains")
     for role in ("q", "tau"):
-        if role not in found:
-            seen = ", ".join(list(table)[:12])
-            raise ReadError(
-                f"{where}: no columns of joint {'positions' if role == 'q' else 'torques'} for the {arm.n} joints; "
-                f"expected names like {role}1 .. {role}{arm.n}, got {seen}"
-            )
+        _require(role, found, table, arm, where)
     return Assigned(t, found["q"], found.get("qd"), found["tau"], found.get("temperature"), notes)
+
+
+def _checked(
+    names: Mapping[str, list[str]], table: Mapping[str, NDArray], arm: Arm, where: str
+) -> Mapping[str, list[str]]:
+    """The names of columns that were given."""
+    given = {role: [some] if isinstance(some, str) else list(some) for role, some in names.items()}
+    for role, some in given.items():
+        if role not in ("t", *MEASURED):
+            raise ArmdynError(f"read_log: expected columns of t, {', '.join(MEASURED)}, got {role!r}")
+        count = 1 if role == "t" else arm.n
+        missing = [name for name in some if name not in table]
+        if missing:
+            raise ReadError(f"{where}: no column '{missing[0]}' for {role}; there are {_some(table)}")
+        if len(some) != count:
+            raise ReadError(f"{where}: expected {count} columns for {role}, got {some}")
+    return given
+
+
+def _some(table: Mapping[str, NDArray]) -> str:
+    return f"{', '.join(list(table)[:12])}{' ...' if len(table) > 12 else ''}"
+
+
+def _require(role: str, found: Mapping[str, NDArray], table: Mapping[str, NDArray], arm: Arm, where: str) -> None:
+    if role not in found:
+        raise ReadError(
+            f"{where}: no columns of joint {CALLED[role]} for the {arm.n} joints; expected names like {role}1 .. "
+            f"{role}{arm.n} or columns={{'{role}': [...]}}, got {_some(table)}"
+        )
+    empty = np.flatnonzero(~np.isfinite(found[role]).any(axis=0))
+    if len(empty):
+        raise ReadError(f"{where}: {CALLED[role]} of joint {empty[0] + 1} '{arm.joint_names[empty[0]]}' hold no number")
 
 
 def _together(columns: list[NDArray]) -> NDArray:
@@ -146,26 +115,45 @@ def _together(columns: list[NDArray]) -> NDArray:
 
 
 def _time(
-    table: Mapping[str, NDArray], known: Mapping[str, Column | None], where: str, given: list[str] | None
+    table: Mapping[str, NDArray],
+    known: Mapping[str, Column | None],
+    where: str,
+    given: list[str] | None,
+    notes: list[str],
 ) -> NDArray:
-    stamps = given or sorted(
-        (name for name, column in known.items() if column and column.role == "time" and not column.joint),
-        key=lambda name: known[name].rank,  # type: ignore[union-attr]
-    )
+    stamps = given or _named_times("time", known)
+    halves = _named_times("whole seconds", known) + _named_times("rest of seconds", known)
+    if not stamps and len(halves) == 2:
+        notes.append(f"times: {halves[0]} and {halves[1]}")
+        return np.asarray(table[halves[0]], float) + 1e-9 * np.asarray(table[halves[1]], float)
     if not stamps:
-        raise ReadError(
-            f"{where}: no column of times; expected one named t or time [s], got {', '.join(list(table)[:8])}"
-        )
+        raise ReadError(f"{where}: no column of times; expected one named t or time [s], got {_some(table)}")
     column = known[stamps[0]]
     t = np.asarray(table[stamps[0]], float)
     if column and column.unit in UNITS:
         return t * UNITS[column.unit]
-    return t * 1e-9 if np.nanmedian(np.abs(t)) > 1e15 else t
+    step = _step(t)
+    guess = next((clock for clock in CLOCKS if step * clock[0] < USUAL), None) if step > NO_SECONDS else None
+    if guess is None:
+        return t
+    notes.append(f"times: {stamps[0]} has steps of {step:.3g}, taken as {guess[1]}; a name such as t_s would tell")
+    return t * guess[0]
 
 
-def _of_role(
-    role: str, known: Mapping[str, Column | None], table: Mapping[str, NDArray], arm: Arm, where: str
-) -> list[str] | None:
+def _named_times(role: str, known: Mapping[str, Column | None]) -> list[str]:
+    """Columns of times, the best name first."""
+    found = [(column.rank, name) for name, column in known.items() if column and column.role == role]
+    return [name for _, name in sorted(found) if not known[name].joint]  # type: ignore[union-attr]
+
+
+def _step(t: NDArray) -> float:
+    """The usual step of stamps that rise."""
+    steps = np.diff(t)
+    steps = steps[steps > 0]
+    return float(np.median(steps)) if len(steps) else 0.0
+
+
+def _of_role(role: str, known: Mapping[str, Column | None], arm: Arm, where: str) -> list[str] | None:
     """The n columns of a role in the arm's order, or None where there are none."""
     offered: dict[int, dict[str, str]] = {}
     for name, column in known.items():
@@ -177,21 +165,11 @@ def _of_role(
                 )
             group[column.joint] = name
     for rank in sorted(offered):
-        group = offered[rank]
-        if set(arm.joint_names) <= set(group):
-            return [group[joint] for joint in arm.joint_names]
-        numbers = sorted(int(joint) for joint in group if joint.isdigit())
-        if (
-            len(numbers) >= arm.n
-            and numbers[0] in (0, 1)
-            and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-        ):
-            if len(numbers) > arm.n:
-                raise ReadError(f"{where}: {len(numbers)} columns of {role} for the {arm.n} joints of arm '{arm.name}'")
-            return [group[str(k)] for k in numbers]
-        if arm.n == 1 and len(group) == 1:
-            return list(group.values())
-        if role in ("q", "tau"):
+        chosen = _in_order(offered[rank], role, arm, where)
+        if chosen is not None:
+            return chosen
+        if role in CALLED:
+            group = offered[rank]
             missing = [str(k) for k in range(1, arm.n + 1) if str(k) not in group]
             raise ReadError(
                 f"{where}: {role} has columns {', '.join(group.values())} but not all of joints 1 to {arm.n} "
@@ -200,22 +178,35 @@ def _of_role(
     return None
 
 
-def _scaled(x: NDArray, units: list[str], role: str, arm: Arm, angle: str | None, notes: list[str]) -> NDArray:
-    """In SI units: by the names' units, by `angle`, or as radians unless no radian could be that large."""
-    if any(unit in UNITS for unit in units):
-        notes.append(f"{role}: unit {units[0]} by its name")
-        return x * np.array([UNITS.get(unit, 1.0) for unit in units])
-    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
-    if role not in ("q", "qd") or not turns.any():
-        return x
-    if angle is None and role == "q":
-        # Extremes of both signs: a copy of all absolute values would be as large as the log.
-        largest = np.max(np.abs([np.nanmin(x, axis=0), np.nanmax(x, axis=0)])[:, turns]) if len(x) else 0.0
-        if largest > 4 * np.pi:
+def _in_order(group: Mapping[str, str], role: str, arm: Arm, where: str) -> list[str] | None:
+    """The columns, by joint, of one kind of name, or None where some are missing."""
+    if set(arm.joint_names) <= set(group):
+        return [group[joint] for joint in arm.joint_names]
+    numbers = sorted(int(joint) for joint in group if joint.isdigit())
+    if len(numbers) >= arm.n and numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+        if len(numbers) > arm.n:
             raise ReadError(
-                f"positions reach {largest:.0f}: degrees? Say angle='deg' or 'rad' (or name the columns q1_deg ...)"
+                f"{where}: {len(numbers)} columns of {role} for the {arm.n} joints of arm '{arm.name}'; "
+                f"say which with columns={{'{role}': [...]}}"
             )
-    if angle == "deg":
-        notes.append(f"{role}: degrees, as said")
-        return np.where(turns, np.radians(x), x)
-    return x
+        return [group[str(k)] for k in numbers]
+    return list(group.values()) if arm.n == 1 and len(group) == 1 else None
+
+
+def _scale(units: list[str], role: str, arm: Arm, angle: str | None, where: str) -> tuple[NDArray, str]:
+    """Factors (n,) to SI units, by the names' units or by `angle`, and words on it."""
+    unknown = next((unit for unit in units if unit and unit not in UNITS), None)
+    if unknown is not None:
+        raise ReadError(f"{where}: the unit '{unknown}' is not known; expected one such as rad, deg, mm, N m, A, ms")
+    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+    angles = role in ("q", "qd") and turns.any()
+    if any(units):
+        said = {UNITS[unit] for unit, turning in zip(units, turns, strict=True) if unit and turning}
+        if angles and angle is not None and said != {DEGREE if angle == "deg" else 1.0}:
+            raise ReadError(f"{where}: the name says {units[0]}, angle= says {angle}")
+        kinds = ", ".join(dict.fromkeys(unit for unit in units if unit))
+        return np.array([UNITS.get(unit, 1.0) for unit in units]), f", unit {kinds} by its name"
+    if angles and angle == "deg":
+        return np.where(turns, DEGREE, 1.0), ", degrees, as said"
+    usual = SI[role][0 if turns.all() else 1 if not turns.any() else 2]
+    return np.ones(arm.n), f", {'radians, as said' if angles and angle else f'no unit named: taken as {usual}'}"

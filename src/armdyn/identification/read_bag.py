@@ -12,23 +12,19 @@ from numpy.typing import NDArray
 from armdyn.errors import MissingExtraError, ReadError
 
 KIND = "sensor_msgs/msg/JointState"
+PARTS = ("position", "velocity", "effort")
+LATE = 1.0  # s: messages that overtake each other by no more are put in order
 
 
-def read_bag(path: Path, joints: tuple[str, ...], topic: str | None = None) -> dict[str, NDArray]:
-    """Columns `time, position_<joint>, velocity_<joint>, effort_<joint>` of the messages that hold all joints.
+def read_bag(path: Path, joints: tuple[str, ...], topic: str | None = None) -> tuple[dict[str, NDArray], list[str]]:
+    """Columns `time, position_<joint>, velocity_<joint>, effort_<joint>` of the messages that hold all joints; notes.
 
-    Times are those of the messages' headers, or of their arrival where headers are empty.
+    Times are those of the messages' headers, or of their arrival where headers are empty. Of several topics the one
+    whose messages hold the arm's joints is read.
     """
-    rows: list[list[float]] = []
-    names: tuple[str, ...] = ()
     try:
-        for arrival, message in _messages(path, joints, topic):
-            if not names:
-                names = _order(tuple(message.name), joints, path)
-            row = _row(arrival, message, names)
-            if row is not None:
-                rows.append(row)
-    except ReadError:
+        rows, notes = _rows(path, joints, topic)
+    except (ReadError, MissingExtraError):
         raise
     except Exception as error:  # readers raise errors of SQLite, YAML, zstd, struct for damaged files
         told = " ".join(str(error).split())
@@ -36,50 +32,110 @@ def read_bag(path: Path, joints: tuple[str, ...], topic: str | None = None) -> d
             f"{path}: cannot be read as a ROS 2 bag ({type(error).__name__}: {told}); if the recording was cut off, "
             "'mcap recover' or 'sqlite3 .recover' may save the rest"
         ) from None
-    if not rows:
-        raise ReadError(f"{path}: no JointState message with joints {', '.join(joints)}")
-    data = np.array(rows)
-    if not data[:, 1].any():
-        data[:, 1] = data[:, 0]
-    heads = ["arrival", "time"]
-    heads += [f"{what}_{joint}" for what in ("position", "velocity", "effort") for joint in joints]
-    table = dict(zip(heads, data.T, strict=True))
-    return {name: column for name, column in table.items() if np.isfinite(column).any() and name != "arrival"}
+    arrival, stamps, values = rows[:, 0], rows[:, 1], rows[:, 2:]
+    if not stamps.any():
+        stamps = arrival
+        notes.append("headers hold no times: those of arrival are taken")
+    order = _in_order(stamps, notes)
+    heads = [f"{what}_{joint}" for what in PARTS for joint in joints]
+    table = {"time": stamps[order]} | dict(zip(heads, values[order].T, strict=True))
+    present = {name: column for name, column in table.items() if np.isfinite(column).any()}
+    if not any(name.startswith("effort") for name in present):
+        raise ReadError(f"{path}: the JointState messages carry no effort; torques are needed")
+    return present, notes
 
 
-def _order(present: tuple[str, ...], joints: tuple[str, ...], path: Path) -> tuple[str, ...]:
-    """The message's names of the arm's joints: its own, or, where none is known, by position."""
+def _in_order(stamps: NDArray, notes: list[str]) -> NDArray:
+    """The messages by their stamps where these overtook each other on the way; else as they came."""
+    order = np.argsort(stamps, kind="stable")
+    moved = int(np.count_nonzero(np.diff(stamps) < 0))
+    if not moved or np.abs(stamps[order] - stamps).max() > LATE:
+        return np.arange(len(stamps))
+    notes.append(f"messages arrived out of order {moved} times: sorted by their stamps")
+    return order
+
+
+def _rows(path: Path, joints: tuple[str, ...], topic: str | None) -> tuple[NDArray, list[str]]:
+    """Arrival, stamp and values of all messages that hold the arm's joints, and notes."""
+    rows: dict[tuple[str, tuple[str, ...]], list[list[float]]] = {}
+    offered: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    seen: dict[str, tuple[str, ...]] = {}
+    for where, arrival, message in _messages(path, topic):
+        present = tuple(message.name)
+        seen.setdefault(where, present)
+        if present not in offered:
+            offered[present] = _own_names(present, joints)
+        for names in offered[present]:
+            rows.setdefault((where, names), []).append(_row(arrival, message, names))
+    best = max((_alike(names, joints) for _, names in rows), default=0)
+    chosen = [source for source in rows if _alike(source[1], joints) == best]
+    if not chosen:
+        held = "; ".join(f"{where}: {', '.join(present) or 'no names'}" for where, present in seen.items())
+        raise ReadError(f"{path}: no JointState message with joints {', '.join(joints)}; there are {held or 'none'}")
+    if len(chosen) > 1:
+        told = ", ".join(sorted(f"{where} ({names[0]} .. {names[-1]})" for where, names in chosen))
+        raise ReadError(
+            f"{path}: several arms or topics of {KIND}: {told}; choose a topic with topic=, or name the arm's joints so"
+        )
+    return np.array(rows[chosen[0]]), _told(*chosen[0], joints)
+
+
+def _own_names(present: tuple[str, ...], joints: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """What a message may call the arm's joints: their own names, each with a prefix, or, where none is alike, any."""
     if set(joints) <= set(present):
-        return joints
-    if len(present) == len(joints) and not set(joints) & set(present):
-        return present
-    raise ReadError(f"{path}: the messages hold joints {', '.join(present)}; expected {', '.join(joints)}")
+        return [joints]
+    prefixes = dict.fromkeys(name.removesuffix(joints[0]) for name in present if name.endswith(joints[0]))
+    found = [tuple(prefix + joint for joint in joints) for prefix in prefixes]
+    found = [names for names in found if set(names) <= set(present)]
+    alike = any(name.endswith(joint) for name in present for joint in joints)
+    return found or ([present] if len(present) == len(joints) and not alike else [])
 
 
-def _row(arrival: int, message: Any, names: tuple[str, ...]) -> list[float] | None:
+def _alike(names: tuple[str, ...], joints: tuple[str, ...]) -> int:
+    """Whether names are the arm's (3), with a prefix (2), or others (1)."""
+    return 3 if names == joints else 2 if names[0].endswith(joints[0]) else 1
+
+
+def _told(topic: str, names: tuple[str, ...], joints: tuple[str, ...]) -> list[str]:
+    """What to know of names that are not the arm's."""
+    alike = _alike(names, joints)
+    if alike == 2:
+        return [f"joints of {topic}: {names[0]} .. {names[-1]}"]
+    strange = f"joints of {topic} are not named as the arm's; taken in the order in which they come: {', '.join(names)}"
+    return [] if alike == 3 else [strange]
+
+
+def _row(arrival: int, message: Any, names: tuple[str, ...]) -> list[float]:
     at = {name: k for k, name in enumerate(message.name)}
-    if not set(names) <= set(at):
-        return None
     row = [arrival * 1e-9, message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec]
     for values in (message.position, message.velocity, message.effort):
         row += [float(values[at[name]]) if len(values) > at[name] else np.nan for name in names]
     return row
 
 
-def _messages(path: Path, joints: tuple[str, ...], topic: str | None) -> Iterator[tuple[int, Any]]:
+def _messages(path: Path, topic: str | None) -> Iterator[tuple[str, int, Any]]:
+    """Topic, arrival and message, of all files of a bag."""
     try:
         from rosbags.rosbag2 import Reader
         from rosbags.typesys import Stores, get_typestore
     except ImportError:
         raise MissingExtraError("ROS 2 bags need rosbags: pip install armdyn[logs]") from None
     store = get_typestore(Stores.ROS2_HUMBLE)
-    with Reader(path) as reader:
-        chosen = [c for c in reader.connections if c.msgtype == KIND and topic in (None, c.topic)]
-        topics = sorted({c.topic for c in chosen})
-        if not chosen:
-            seen = ", ".join(f"{c.topic} ({c.msgtype})" for c in reader.connections) or "nothing"
-            raise ReadError(f"{path}: no topic of {KIND}{f' named {topic}' if topic else ''}; the bag holds {seen}")
-        if len(topics) > 1:
-            raise ReadError(f"{path}: several topics of {KIND}: {', '.join(topics)}; choose one with topic=")
-        for connection, arrival, raw in reader.messages(connections=chosen):
-            yield arrival, store.deserialize_cdr(raw, connection.msgtype)
+    for file in _files(path):
+        with Reader(file) as reader:
+            chosen = [c for c in reader.connections if c.msgtype == KIND and topic in (None, c.topic)]
+            if not chosen:
+                held = ", ".join(f"{c.topic} ({c.msgtype})" for c in reader.connections) or "nothing"
+                raise ReadError(f"{path}: no topic of {KIND}{f' named {topic}' if topic else ''}; the bag holds {held}")
+            for connection, arrival, raw in reader.messages(connections=chosen):
+                yield connection.topic, arrival, store.deserialize_cdr(raw, connection.msgtype)
+
+
+def _files(path: Path) -> list[Path]:
+    """The bag, or, of a folder without its description, the files in it."""
+    if not path.is_dir() or (path / "metadata.yaml").exists():
+        return [path]
+    files = sorted(file for file in path.iterdir() if file.suffix in (".db3", ".mcap"))
+    if not files:
+        raise ReadError(f"{path}: a folder without metadata.yaml, .db3 or .mcap files is no ROS 2 bag")
+    return files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import warnings
 from collections.abc import Collection, Iterator
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
-from armdyn.identification.columns import understand
+from armdyn.identification.column_names import UNITS, plain_unit, understand
 
 LONGEST_HEAD = 200  # lines of comments before the names of the columns
 
@@ -58,7 +59,7 @@ def read_csv(path: Path, joints: tuple[str, ...], wanted: Collection[str]) -> tu
 def _layout(path: Path) -> _Layout:
     """Names, separator and place of the first row: the names stand in the line before it."""
     encoding = _encoding(path)
-    before = None
+    before: list[str] = []
     with path.open(encoding=encoding) as stream:
         for number, line in enumerate(islice(stream, LONGEST_HEAD)):
             plain = line.strip().lstrip("#% ")
@@ -66,23 +67,42 @@ def _layout(path: Path) -> _Layout:
                 continue
             mark = _mark(plain)
             if _mostly_numbers(plain.split(mark)) and not line.startswith("#"):
-                if before is None:
+                if not before:
                     raise ReadError(
                         f"{path}: the first line holds numbers; expected names of columns such as t, q1, tau1"
                     )
-                names = [name.strip().strip('"') for name in before.split(_mark(before))]
                 comma = mark != "," and "," in plain and "." not in plain
-                return _Layout(names, _mark(before), number, comma, encoding)
-            before = plain
-    if before is None:
+                return _Layout(_names(before), _mark(before[-1]), number, comma, encoding)
+            before.append(plain)
+    if not before:
         raise ReadError(f"{path}: the file is empty")
     raise ReadError(f"{path}: no rows of numbers below the names of the columns")
 
 
+def _names(before: list[str]) -> list[str]:
+    """The cells of the last line before the rows, or, where these are units, those of the line above with them."""
+    lines = [[cell.strip() for cell in _cells(line, _mark(line))] for line in before[-2:]]
+    units = lines[-1]
+    if len(lines) < 2 or len(lines[0]) != len(units) or not all(_unit_or_nothing(cell) for cell in units):
+        return units
+    return [f"{name} [{unit.strip('[()]')}]" if unit.strip("-") else name for name, unit in zip(*lines, strict=True)]
+
+
+def _unit_or_nothing(cell: str) -> bool:
+    return cell in ("", "-") or plain_unit(cell.strip("[()]")) in UNITS
+
+
+def _cells(line: str, mark: str | None) -> list[str]:
+    """Split at marks that are not inside quotes."""
+    return line.split() if mark is None else next(csv.reader([line], delimiter=mark), [])
+
+
 def _encoding(path: Path) -> str:
-    """UTF-8, or Latin-1 (which any bytes are); pictures and archives are neither."""
+    """UTF-8, UTF-16 or Latin-1 (which any bytes are); pictures and archives are none."""
     with path.open("rb") as stream:
         start = stream.read(1 << 16)
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
     if b"\0" in start:
         raise ReadError(f"{path}: cannot be read as text (it holds zero bytes)")
     try:
@@ -136,7 +156,7 @@ def _slowly(path: Path, layout: _Layout, used: list[bool], notes: list[str]) -> 
                 continue
             if bad is not None:
                 raise ReadError(bad)
-            cells = line.rstrip("\r\n").split(layout.mark)
+            cells = _cells(line.rstrip("\r\n"), layout.mark)
             if len(cells) != len(used):
                 # A recorder that was switched off leaves half a line, but only at the end.
                 bad = f"{path}, line {number}: expected {len(used)} values, got {len(cells)}"
@@ -154,6 +174,9 @@ def _cell(text: str, path: Path, line: int, used: bool) -> float:
     text = text.strip().strip('"')
     if not text or not used:
         return np.nan
+    if re.fullmatch(r"\d\d?:\d\d:\d\d([.,]\d+)?", text):
+        hours, minutes, seconds = text.replace(",", ".").split(":")
+        return 3600.0 * int(hours) + 60.0 * int(minutes) + float(seconds)
     if re.match(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d", text):
         return _seconds(text, path, line)
     raise ReadError(f"{path}, line {line}: expected a number, got {text[:40]!r}")

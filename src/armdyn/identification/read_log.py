@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError, MissingExtraError, ReadError, ShapeError
-from armdyn.files import read_arrays
+from armdyn.errors import ArmdynError, ReadError, ShapeError
 from armdyn.identification.clock import repair
 from armdyn.identification.columns import assign
 from armdyn.identification.log import FEWEST, Log
-from armdyn.identification.mapped import mapped_arrays
 from armdyn.identification.read_csv import read_csv
+from armdyn.identification.read_tables import Table, read_mat, read_npz, read_parquet
 from armdyn.model.arm import Arm
 
 KELVIN, COLDEST_KELVIN = 273.15, 200.0  # no joint has 200 °C, or 200 K
-Table = dict[str, NDArray]
+LARGEST_ANGLE = 4 * np.pi  # rad: no arm's joint turns further
 
 
 def read_log(
@@ -59,7 +57,7 @@ def read_log(
     drive_gain : array_like, shape (n,), optional
         For currents: motor torque a unit of the logged quantity [N m/A, N/V].
     coupling : array_like, shape (n, n), optional
-        For coupled drives: turns of the gears' outputs are `coupling @ q`; default the arm's.
+        For coupled drives: turns of the gears' outputs are `coupling @ q`; default the arm's, with `gear_ratio`.
     offset : array_like, shape (n,), optional
         Added to the positions, after all else [rad or m].
     reference_temperature : float
@@ -79,7 +77,7 @@ def read_log(
     where = str(path)
     if angle not in (None, "rad", "deg"):
         raise ArmdynError(f"read_log: expected angle 'rad' or 'deg', got {angle!r}")
-    wanted = {name for names in (columns or {}).values() for name in names}
+    wanted = {name for names in (columns or {}).values() for name in ([names] if isinstance(names, str) else names)}
     table, repaired = _table(Path(path), arm, topic, wanted)
     found = assign(table, arm, where, columns, angle)
     if len(found.t) < FEWEST:
@@ -87,9 +85,12 @@ def read_log(
     fixed = repair(found.t, (found.q, found.tau), where)
     k = slice(None) if fixed.keep.all() else fixed.keep  # a slice copies nothing
     q, tau, qd = found.q[k], found.tau[k], None if found.qd is None else found.qd[k]
-    if qd is not None and not np.isfinite(qd).all():
+    if qd is not None and not (np.isfinite(qd).all() and qd.any()):
         qd = None
+        found.notes.append("velocities are missing or zero throughout: not used")
     q, qd, tau = _joint_side(arm, q, qd, tau, gear_ratio, drive_gain, coupling)
+    if angle is None:
+        _require_radians(arm, q, where)
     if offset is not None:
         q = q + _vector(offset, arm.n, "offset")
     notes = (*found.notes, *repaired, *fixed.notes)
@@ -123,19 +124,35 @@ def _joint_side(
     """Motor-side data seen at the joints: q = C^-1 (motor / ratio), tau = C' (ratio gain current)."""
     if drive_gain is not None:
         tau = tau * _vector(drive_gain, arm.n, "drive_gain")
-    if gear_ratio is None:
+    if gear_ratio is None and coupling is None:
         return q, qd, tau
-    ratio = _vector(gear_ratio, arm.n, "gear_ratio")
+    ratio = _vector(1.0 if gear_ratio is None else gear_ratio, arm.n, "gear_ratio")
     if not ratio.all():
         raise ShapeError("read_log: expected gear ratios other than 0")
-    C = arm.coupling if coupling is None else np.asarray(coupling, float)
-    C = np.eye(arm.n) if C is None else C
+    C = _coupling(arm, coupling)
     inverse = np.linalg.inv(C)
     turned = [None if x is None else x / ratio @ inverse.T for x in (q, qd)]
     return turned[0], turned[1], tau * ratio @ C  # type: ignore[return-value]
 
 
-# -- tables ------------------------------------------------------------------------------------------------
+def _coupling(arm: Arm, given: ArrayLike | None) -> NDArray:
+    C = arm.coupling if given is None else np.asarray(given, float)
+    C = np.eye(arm.n) if C is None else C
+    if C.shape != (arm.n, arm.n) or not np.isfinite(C).all() or np.linalg.matrix_rank(C) < arm.n:
+        raise ShapeError(f"read_log: expected an invertible coupling of shape ({arm.n}, {arm.n}), got shape {C.shape}")
+    return C
+
+
+def _require_radians(arm: Arm, q: NDArray, where: str) -> None:
+    """Refuse angles that no joint reaches, unless their unit was said."""
+    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+    # Extremes of both signs: a copy of all absolute values would be as large as the log.
+    largest = np.abs([q.min(axis=0), q.max(axis=0)])[:, turns].max(initial=0.0)
+    if largest > LARGEST_ANGLE:
+        raise ReadError(
+            f"{where}: positions reach {largest:.0f} rad: degrees, or turns of the motors? Say angle='deg', "
+            "gear_ratio=..., or angle='rad' if they are meant so"
+        )
 
 
 def _table(path: Path, arm: Arm, topic: str | None, wanted: Collection[str]) -> tuple[Table, list[str]]:
@@ -146,86 +163,12 @@ def _table(path: Path, arm: Arm, topic: str | None, wanted: Collection[str]) -> 
     if suffix in (".db3", ".mcap") or path.is_dir():
         from armdyn.identification.read_bag import read_bag
 
-        return read_bag(path, arm.joint_names, topic), []
+        return read_bag(path, arm.joint_names, topic)
     if suffix in (".csv", ".txt", ".tsv", ".dat"):
         return read_csv(path, arm.joint_names, wanted)
-    readers: dict[str, Callable[[Path], Table]] = {".npz": _npz, ".mat": _mat, ".parquet": _parquet}
+    readers = {".npz": read_npz, ".mat": read_mat, ".parquet": read_parquet}
     if suffix not in readers:
         raise ReadError(
             f"{path}: unknown kind of log '{suffix}'; expected .csv, .npz, .mat, .parquet, .db3, .mcap or a bag"
         )
-    return readers[suffix](path), []
-
-
-def _expanded(arrays: Mapping[str, NDArray]) -> Table:
-    """Matrices as one column a joint, named with its number; whichever axis is the longest is time."""
-    lengths = [max(np.shape(array)) for array in arrays.values() if np.ndim(array) in (1, 2) and np.size(array)]
-    if not lengths:
-        return {}
-    N = max(set(lengths), key=lengths.count)
-    table: Table = {}
-    for name, raw in arrays.items():
-        array = np.squeeze(np.asarray(raw))
-        if array.dtype.kind not in "fiu" or array.ndim not in (1, 2) or N not in array.shape:
-            continue
-        array = array if array.shape[0] == N else array.T
-        if array.ndim == 1:
-            table[name] = np.asarray(array, float)
-        else:
-            head, _, unit = name.rpartition("_")
-            plain, tail = (head, f"_{unit}") if head and unit.lower() in ("deg", "rad", "nm", "a") else (name, "")
-            table |= {f"{plain}_{k + 1}{tail}": column for k, column in enumerate(np.asarray(array, float).T)}
-    return table
-
-
-def _npz(path: Path) -> Table:
-    arrays = mapped_arrays(path)
-    arrays = read_arrays(path) if arrays is None else arrays
-    return _expanded({name: array for name, array in arrays.items() if array.dtype.kind in "fiu"})
-
-
-def _mat(path: Path) -> Table:
-    from scipy.io import loadmat
-
-    try:
-        data = loadmat(path, simplify_cells=True)
-    except NotImplementedError:
-        raise ReadError(f"{path}: MATLAB 7.3 files are HDF5; save with '-v7' or as CSV") from None
-    except Exception as error:  # SciPy raises many kinds for damaged files
-        raise ReadError(f"{path}: cannot be read as a MATLAB file ({error})") from None
-    return _expanded(dict(_leaves({name: x for name, x in data.items() if not name.startswith("__")})))
-
-
-def _leaves(data: Mapping[str, Any]) -> Iterator[tuple[str, NDArray]]:
-    """The arrays inside structures, by their own names."""
-    for name, x in data.items():
-        if isinstance(x, Mapping):
-            yield from _leaves(x)
-        else:
-            yield name, np.asarray(x)
-
-
-def _parquet(path: Path) -> Table:
-    try:
-        import pyarrow.parquet as parquet
-    except ImportError:
-        raise MissingExtraError("Parquet logs need pyarrow: pip install armdyn[logs]") from None
-    try:
-        table = parquet.read_table(path)
-    except Exception as error:  # pyarrow's errors derive from several
-        raise ReadError(f"{path}: cannot be read as Parquet ({' '.join(str(error).split())})") from None
-    return _expanded({name: _numbers(table[name]) for name in table.column_names})
-
-
-def _numbers(column: Any) -> NDArray:
-    """A column of numbers, of lists of numbers (one a joint), or of times [s]; empty for all else."""
-    kind = str(column.type)
-    if kind.startswith("timestamp"):
-        return column.cast("timestamp[ns]").cast("int64").to_numpy() * 1e-9
-    if "list" in kind:
-        rows = column.to_pylist()
-        even = rows and all(row is not None and len(row) == len(rows[0] or ()) for row in rows)
-        return np.array(rows, float) if even else np.empty(0)
-    if kind.startswith(("int", "uint", "float", "double", "half")):
-        return np.asarray(column.to_numpy(), float)
-    return np.empty(0)
+    return readers[suffix](path, arm.joint_names), []

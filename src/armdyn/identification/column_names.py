@@ -1,0 +1,113 @@
+"""What the name of a column of a log says: its role, its joint, its unit."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+# Names, lower case and without separators, of each role. The first that a file has is taken.
+ROLES = {
+    "time": ("t", "time", "times", "timestamp", "timestamps", "stamp", "headerstamp", "sec", "secs", "seconds"),
+    "q": ("q", "position", "positions", "pos", "angle", "angles", "jointposition", "jointpositions", "jointpos",
+          "qmeas", "qm", "qactual", "actualq", "measuredposition", "qmot", "qlink"),
+    "qd": ("qd", "dq", "qdot", "velocity", "velocities", "vel", "speed", "jointvelocity", "jointvelocities",
+           "jointvel", "qdmeas", "dqmeas", "actualqd", "dqmot"),
+    "tau": ("tau", "torque", "torques", "effort", "efforts", "trq", "jointtorque", "jointtorques", "jointeffort",
+            "taumeas", "taujmeas", "measuredtorque", "force", "forces"),
+    "temperature": ("temperature", "temperatures", "temp", "temps", "jointtemperature", "motortemperature"),
+    "current": ("i", "current", "currents", "cur", "motorcurrent", "motorcurrents", "actualcurrent"),
+    "whole seconds": ("headerstampsec", "stampsec"),
+    "rest of seconds": ("headerstampnanosec", "stampnanosec"),
+}  # fmt: skip
+ROLE_OF = {name: role for role, names in ROLES.items() for name in names}
+RANK = {name: rank for names in ROLES.values() for rank, name in enumerate(names)}
+
+DEGREE, TURN = np.pi / 180, 2 * np.pi
+UNITS = {
+    "deg": DEGREE, "degree": DEGREE, "degrees": DEGREE, "degs": DEGREE, "dps": DEGREE, "rad": 1.0, "rads": 1.0,
+    "rev": TURN, "revs": TURN, "turn": TURN, "turns": TURN, "rpm": TURN / 60, "rps": TURN,
+    "m": 1.0, "mm": 1e-3, "cm": 1e-2, "s": 1.0, "sec": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "nm": 1.0, "mnm": 1e-3,
+    "ncm": 1e-2, "knm": 1e3, "n": 1.0, "kn": 1e3, "a": 1.0, "ma": 1e-3, "v": 1.0, "mv": 1e-3, "mps": 1.0,
+}  # fmt: skip
+RATES = ("deg", "degree", "degrees", "rad", "rev", "turns", "m", "mm", "cm")  # units that may go on "a second"
+
+# Words about where a value comes from, in names such as /joint_states/elbow/position or field.effort0.
+ORIGINS = ("states", "state", "jointstates", "field", "msg", "data", "robot", "sensor", "feedback")
+
+DEGREES = ("c", "k", "degc", "celsius", "kelvin")  # units of temperatures; elsewhere c is "commanded"
+
+
+class Column(NamedTuple):
+    """What the name of a column says."""
+
+    role: str
+    joint: str  # number or name of the joint, "" for time and for matrices
+    unit: str  # one of UNITS, an unknown one, or "" where the name carries none
+    rank: int  # lower is the better of several names for one role
+
+
+def understand(name: str, joints: tuple[str, ...]) -> Column | None:
+    """The role, joint and unit of a column, or None if its name says nothing known."""
+    joint, text = _without_joint(name.strip().lower().replace("°", "deg").replace("º", "deg"), joints)
+    unit, text = _bracketed(text)
+    words = [word for word in re.split(r"[^a-z0-9]+", text) if word]
+    if len(words) > 2 and words[-1] in ("s", "sec") and words[-2] in RATES:
+        words.pop()
+    if len(words) > 2 and words[-2:] == ["n", "m"]:
+        words[-2:] = ["nm"]
+    if not unit and len(words) > 1 and words[-1] in UNITS and not _whole(words):
+        unit = words.pop()
+    if len(words) > 1 and words[-1] in DEGREES and "temp" in text:
+        words.pop()
+    return _role(words, joint, unit)
+
+
+def _whole(words: list[str]) -> bool:
+    """Whether the last word is part of a name and no unit, as in header.stamp.sec."""
+    return words[-1] == "sec" and "stamp" in words
+
+
+def _without_joint(text: str, joints: tuple[str, ...]) -> tuple[str, str]:
+    """The joint that is named, and the rest; the longest name first, for one may be part of another."""
+    for candidate in sorted(joints, key=len, reverse=True):
+        own = re.escape(candidate.lower())
+        if len(candidate) > 1 and (found := re.search(rf"(?:^|[^a-z0-9]){own}(?:$|[^a-z0-9])", text)):
+            return candidate, f"{text[: found.start()]} {text[found.end() :]}"
+    return "", text
+
+
+def _bracketed(text: str) -> tuple[str, str]:
+    """A unit in brackets at the end, as in q1 [deg/s] or tau1 (N m), and the rest.
+
+    What stands in round brackets may be any remark; in square ones without digits it is a unit.
+    """
+    found = re.search(r"([\[(])([^\[\](\d)]+)[\])]\s*$", text)
+    if not found:
+        return "", text
+    unit = plain_unit(found.group(2))
+    unit = "" if unit in (*DEGREES, "-") else unit
+    return (unit if unit in UNITS or found.group(1) == "[" else ""), text[: found.start()]
+
+
+def plain_unit(text: str) -> str:
+    """A unit as in UNITS: without dots and spaces, and without "a second"."""
+    return re.sub(r"[\s·⋅*.]|/s(ec)?$", "", text.strip().lower().replace("°", "deg"))
+
+
+def _role(words: list[str], joint: str, unit: str) -> Column | None:
+    letters, number = "", joint
+    several = [word for word in words if word not in ORIGINS]
+    for word in several or words:
+        found = re.fullmatch(r"([a-z]*)(\d*)", word)
+        if found is None:
+            return None
+        head = found.group(1)
+        letters += "" if head in ("joint", "j", "axis", "a") and len(words) > 1 else head
+        if found.group(2):
+            if number:
+                return None
+            number = str(int(found.group(2)))
+    role = ROLE_OF.get(letters)
+    return None if role is None else Column(role, number, unit, RANK[letters])
