@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 
 import numpy as np
 import pytest
@@ -223,8 +224,40 @@ def test_ur_arms_reach_where_the_ros_description_does(shared, name, height):
     expected = half_turn @ armdyn.forward_kinematics(urdf, q)
     expected[:, 2, 3] += height
     np.testing.assert_allclose(armdyn.forward_kinematics(arm, q), expected, rtol=0, atol=1e-9)
-    assert [j.limits.velocity for j in arm.joints] == [j.limits.velocity for j in urdf.joints]
-    assert [j.limits.effort for j in arm.joints] == [j.limits.effort for j in urdf.joints]
+
+
+LIMITS = {
+    "panda": ("panda/panda_with_hand.urdf", "panda_link7", True, True),
+    "lwr4": ("kuka_lwr4/kuka_lwr4.urdf", None, True, True),
+    "iiwa14": ("kuka_iiwa/lbr_iiwa_14_r820_rtbdata.urdf", None, True, False),
+    # Velocities and torques of these files are the makers' of 2013, and were corrected later.
+    "ur5": ("ur/ur5_robot.urdf", "tool0", False, False),
+    "ur10": ("ur/ur10_robot.urdf", "tool0", False, False),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_limits_are_those_of_public_descriptions(shared, name):
+    file, tip, velocity, effort = LIMITS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", armdyn.ArmdynWarning)  # of the inertias in the files
+        theirs = [joint.limits for joint in armdyn.load(shared / "models" / file, tip=tip).joints]
+    ours = [joint.limits for joint in ALL[name]().joints]
+    for ask, known in (("lower", True), ("upper", True), ("velocity", velocity), ("effort", effort)):
+        one, two = ([getattr(limits, ask) for limits in side] for side in (ours, theirs))
+        if known:
+            np.testing.assert_allclose(one, two, rtol=0, atol=5e-4)  # a file rounds to four digits
+
+
+def test_ur_arms_turn_as_fast_and_pull_as_hard_as_the_maker_says():
+    """UR5 and UR10 user manuals (CB3, version 3.13) and the article on joint torques."""
+    for name, velocity, effort in (
+        ("ur5", [180] * 6, [150, 150, 150, 28, 28, 28]),
+        ("ur10", [120, 120, 180, 180, 180, 180], [330, 330, 150, 56, 56, 56]),
+    ):
+        limits = [joint.limits for joint in ALL[name]().joints]
+        np.testing.assert_allclose(np.rad2deg([x.velocity for x in limits]), velocity, rtol=1e-12)
+        assert [x.effort for x in limits] == effort
 
 
 def test_iiwa14_has_the_frames_of_the_common_urdf(shared):

@@ -18,7 +18,7 @@ def lwr4() -> Arm:
     References
     ----------
     DH table: De Luca's robotics course on the KUKA LWR4, as in Corke's Robotics Toolbox (model LWR4);
-    limits: KUKA's data of the LWR4+.
+    limits: KUKA's data of the LWR4+, as in CentroEPiaggio's `kuka-lwr` description.
     """
     masses = (2.6, 2.6, 2.4, 2.4, 1.8, 1.4, 0.3)
     tube, half = 0.055, 0.12
@@ -83,7 +83,8 @@ def iiwa14() -> Arm:
 
     References
     ----------
-    Description shipped with pybullet (zlib); limits: KUKA, LBR iiwa 7 R800, LBR iiwa 14 R820 specification.
+    Description shipped with pybullet (zlib); limits: axis data in KUKA's brochure "Sensitive robotics LBR iiwa", as
+    quoted in Drake's `iiwa_description`.
     """
     limits = limits_in_degrees(
         (-170, -120, -170, -120, -170, -120, -175),
@@ -103,7 +104,7 @@ def iiwa14() -> Arm:
         base_name="lbr_iiwa_link_0",
         tool_pose=transform(translation=(0.0, 0.0, 0.045)),
         notes=(
-            "Source: description shipped with pybullet; limits of KUKA's specification.",
+            "Source: description shipped with pybullet; limits: axis data in KUKA's brochure of the LBR iiwa.",
             "The masses and tensors are round numbers; do not take them for measured ones.",
             "Assumed: the flange is 45 mm beyond the frame of link 7 (126 mm beyond the wrist centre); no drive data.",
         ),

@@ -51,8 +51,8 @@ def puma560(convention: str = "modified") -> Arm:
 
     Notes
     -----
-    The zero positions differ: `q_standard = q_modified + (pi, -pi, pi, 0, 0, pi)`. Joint 1's limits are taken
-    symmetric in both, which only says where the base's x axis points.
+    The zero positions differ: `q_standard = q_modified + (pi, -pi, pi, 0, 0, pi)`. The limits of joints 1 and 6
+    are taken symmetric in both, which only says where the x axes of base and flange point.
 
     References
     ----------

@@ -9,13 +9,18 @@ import numpy as np
 
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Limits
-from armdyn.model.library.tables import cylinder, rows
+from armdyn.model.library.tables import cylinder, limits_in_degrees, rows
 
 NAMES = ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")
 LINKS = ("shoulder", "upper_arm", "forearm", "wrist_1", "wrist_2", "wrist_3")
 FRAMES = (
     "Frames: the maker's standard DH; the ROS description's base_link is turned by 180 degrees about z "
     "against its base, and its tool0 is the tip."
+)
+LIMITS = (
+    "Limits: the maker's user manuals and its article 'Max. joint torques', as in ur_description since 2020 (older "
+    "descriptions have 2.16 and 3.2 rad/s, and 54 N m in the UR10's wrist); the elbow, which may turn twice, hits the "
+    "upper arm beyond half a turn."
 )
 
 
@@ -25,7 +30,7 @@ def ur10() -> Arm:
     References
     ----------
     Universal Robots, DH parameters for calculations of kinematics and dynamics, as tabulated in Corke's
-    Robotics Toolbox (model UR10); limits from the ROS-Industrial description `ur_description`.
+    Robotics Toolbox (model UR10); limits: UR10 user manual 3.13 and the maker's article on joint torques, see LIMITS.
     """
     tensors = np.array(
         [
@@ -51,13 +56,14 @@ def ur10() -> Arm:
             (0, 0, -0.026),
         ],
         inertia=tensors,
-        limits=_limits(velocity=(2.16, 2.16, 3.15, 3.2, 3.2, 3.2), effort=(330, 330, 150, 54, 54, 54)),
+        limits=_limits(velocity=(120, 120, 180, 180, 180, 180), effort=(330, 330, 150, 56, 56, 56)),
         notes=(
             "Source: the maker's data, as in Corke's Robotics Toolbox (model UR10).",
             FRAMES,
             "Assumed: Ixx of wrist_3 equals its Iyy (the table's 0, rounded to four decimals, breaks the "
             "triangle inequality).",
-            "No rotor inertia, gear ratio or friction is published. Limits: ROS-Industrial ur_description.",
+            "No rotor inertia, gear ratio or friction is published.",
+            LIMITS,
         ),
     )
 
@@ -67,7 +73,8 @@ def ur5() -> Arm:
 
     References
     ----------
-    Universal Robots, as tabulated in Corke's Robotics Toolbox (model UR5); limits from `ur_description`.
+    Universal Robots, as tabulated in Corke's Robotics Toolbox (model UR5); limits: UR5 user manual 3.13 and the maker's
+    article on joint torques, see LIMITS.
     """
     mass = (3.7, 8.393, 2.33, 1.219, 1.219, 0.1897)
     return _arm(
@@ -91,13 +98,14 @@ def ur5() -> Arm:
             cylinder(mass[4], 0.045, 0.11, axis=1),
             cylinder(mass[5], 0.0375, 0.035),
         ],
-        limits=_limits(velocity=(3.15, 3.15, 3.15, 3.2, 3.2, 3.2), effort=(150, 150, 150, 28, 28, 28)),
+        limits=_limits(velocity=(180, 180, 180, 180, 180, 180), effort=(150, 150, 150, 28, 28, 28)),
         notes=(
             "Source: the maker's data, as in Corke's Robotics Toolbox (model UR5).",
             FRAMES,
             "Assumed: tensors of solid cylinders (those of the ROS description, 0.22 kg m² in a wrist of "
             "1.2 kg, cannot be right).",
-            "No rotor inertia, gear ratio or friction is published. Limits: ROS-Industrial ur_description.",
+            "No rotor inertia, gear ratio or friction is published.",
+            LIMITS,
         ),
     )
 
@@ -114,6 +122,6 @@ def _arm(name: str, notes: tuple[str, ...], **columns: Iterable[Any]) -> Arm:
 
 
 def _limits(velocity: Sequence[float], effort: Sequence[float]) -> list[Limits]:
-    """Two turns for every joint but the elbow, which has one."""
-    ranges = (2 * np.pi, 2 * np.pi, np.pi, 2 * np.pi, 2 * np.pi, 2 * np.pi)
-    return [Limits(-r, r, v, f) for r, v, f in zip(ranges, velocity, effort, strict=True)]
+    """A turn either way for every joint but the elbow, which has half a one; velocities in degrees a second."""
+    ends = (360, 360, 180, 360, 360, 360)
+    return limits_in_degrees([-end for end in ends], ends, velocity, effort)
