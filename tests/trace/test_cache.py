@@ -66,6 +66,19 @@ def test_the_folder_is_private(folder: Path) -> None:
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs file permissions")
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o720, 0o702])
+def test_what_others_could_have_written_is_not_loaded(folder: Path, mode: int) -> None:
+    cache.write("e" * 64, MODULE)
+    folder.chmod(mode)
+    assert cache.read("e" * 64) is None
+    assert cache.size() == (0, 0)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    cache.write("e" * 64, MODULE)
+    folder.chmod(0o755)  # seen by others, but not written
+    assert cache.read("e" * 64) is not None
+
+
 def test_an_impossible_folder_only_means_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("ARMDYN_CACHE_DIR", str(tmp_path / "file" / "cache"))
