@@ -11,6 +11,7 @@ import armdyn
 from armdyn.identification.fit import Fit
 from armdyn.study.fleet import fleet_table
 from armdyn.study.run import run_study
+from armdyn.study.spec import read_study
 from armdyn.study.table import StudyError
 
 FLEET = """
@@ -53,8 +54,6 @@ def cell(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def fleet(cell):
-    from armdyn.study.spec import read_study
-
     return read_study(cell / "fleet.toml")
 
 
@@ -73,6 +72,14 @@ def test_the_odd_robot_is_found(fleet, columns):
     assert summary.data["robots"] == ROBOTS
 
 
+def test_logs_of_one_name_in_folders_of_their_own(cell):
+    for robot in ("a", "b"):
+        (cell / "runs" / robot).mkdir(parents=True)
+        (cell / "runs" / robot / "run.csv").write_bytes((cell / "logs" / "r1.csv").read_bytes())
+    (cell / "runs.toml").write_text(FLEET.replace("logs/*.csv", "runs/*/run.csv"))
+    assert [robot.name for robot in read_study(cell / "runs.toml").robots] == ["runs/a/run", "runs/b/run"]
+
+
 def test_parameters_are_those_of_identify(fleet, columns):
     fit = fleet.case(1)
     assert isinstance(fit, Fit)
@@ -82,8 +89,6 @@ def test_parameters_are_those_of_identify(fleet, columns):
 
 
 def test_a_spoiled_log_is_noted_and_the_others_go_on(fleet, cell, columns):
-    from armdyn.study.spec import read_study
-
     (cell / "logs" / "r0.csv").rename(cell / "r0.csv")
     try:
         (cell / "logs" / "r0.csv").write_text("t,q1,q2,tau1,tau2\n" + "0,0,0,0,0\n" * 3)

@@ -104,6 +104,24 @@ def test_a_folder_of_something_else_is_left_alone(study, tmp_path):
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["thesis.tex"]
 
 
+def test_a_study_killed_before_its_manifest_can_begin_again(study, tmp_path):
+    folder = tmp_path / "out"
+    (folder / "parts").mkdir(parents=True)
+    for torn in (".lock", ".manifest.jsonl.k3j.tmp", "parts/.part-000000.parquet.x7.tmp", "case-3.html"):
+        (folder / torn).write_text("torn")
+    for resume in (False, True):
+        run_study(study(), folder, resume=resume)
+    assert not list(folder.rglob("*.tmp"))
+    assert (folder / "case-3.html").exists()
+
+
+def test_a_place_that_cannot_be_a_folder_is_told(study, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    for place in ("file", "file/out"):
+        with pytest.raises(StudyError, match=r"cannot be used for results \((File exists|Not a directory)\)"):
+            run_study(study(), tmp_path / place)
+
+
 @pytest.mark.parametrize("where", ["part", "manifest"])
 def test_a_full_disk_keeps_what_was_finished(study, tmp_path, monkeypatch, where):
     small, folder = study(), tmp_path / "out"

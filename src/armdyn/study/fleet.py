@@ -199,7 +199,9 @@ def _matching(pattern: str, word: str, head: Head) -> tuple[Robot, ...]:
         raise StudyError(f"logs: expected a pattern relative to the study's file, got {pattern!r:.60}") from None
     if not found:
         raise StudyError(f"logs: no file matches '{pattern}' in {head.folder}")
-    return tuple(Robot(path.stem, word, (str(path.relative_to(head.folder)),)) for path in found)
+    logs = [path.relative_to(head.folder) for path in found]
+    by_stem = len({log.stem for log in logs}) == len(logs)  # else by path, as of robot3/run.csv
+    return tuple(Robot(log.stem if by_stem else str(log.with_suffix("")), word, (str(log),)) for log in logs)
 
 
 def _robot(table: Table, word: str) -> Robot:

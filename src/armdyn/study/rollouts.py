@@ -59,7 +59,7 @@ class Timing:
 
     rate: float  # [Hz]
     duration: float  # [s]
-    substeps: int
+    substeps: int | None  # None: as many as the plant needs
     delay: float  # [s]
     saturation: bool  # torques end at the effort limits
 
@@ -263,7 +263,7 @@ def _timing(table: Table) -> Timing:
     timing = Timing(
         table.number("rate", 1000.0, low=0.0, above=True),
         table.number("duration", low=0.0, above=True),
-        table.whole("substeps", 1, low=1),
+        table.whole("substeps", 1, low=1) if table.has("substeps") else None,
         table.number("delay", 0.0, low=0.0),
         table.flag("saturation"),
     )

@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import re
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -127,7 +128,7 @@ class Study(ABC):
 
     def command(self, number: int) -> str:
         """What shows one case in full."""
-        return f"armdyn study {self.head.file} --case {number}"
+        return f"armdyn study {shlex.quote(str(self.head.file))} --case {number}"
 
     def require_case(self, number: int) -> None:
         """Complain of a number that no case has."""

@@ -14,8 +14,9 @@ import hashlib
 import io
 import json
 import os
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,9 @@ from armdyn.study.table import StudyError
 
 FORMAT = "armdyn study 1"
 MANIFEST = "manifest.jsonl"
+TORN = ".*.tmp"  # what `write_whole` leaves if it is killed
+# What a folder without a manifest may hold: the beginnings of a study that was killed or met a full disk, and pages.
+OWN = re.compile(r"parts|\.lock|\..*\.tmp|case-\d+\.html")
 
 
 class Store:
@@ -45,17 +49,31 @@ class Store:
     def opened(cls, folder: str | os.PathLike[str], study: Study, resume: bool) -> Iterator[Store]:
         """A folder to write to: new, or an earlier one of the same study to go on with."""
         store = cls(Path(folder), study)
-        manifest = store.folder / MANIFEST
-        if manifest.exists() and not resume:
-            raise StudyError(f"{folder}: holds results already; go on with --resume, or choose another folder")
-        if not manifest.exists() and store.folder.is_dir() and any(store.folder.iterdir()):
-            raise StudyError(f"{folder}: the folder is not empty and holds no study; choose another one")
-        (store.folder / "parts").mkdir(parents=True, exist_ok=True)
-        with _locked(store.folder):
-            if manifest.exists():
-                store._take_up()
-            store._write_manifest()
+        with ExitStack() as stack:
+            try:
+                store._make_folder(resume)
+                stack.enter_context(_locked(store.folder))
+                store._begin()
+            except OSError as error:
+                raise StudyError(f"{folder}: cannot be used for results ({error.strerror or error})") from None
             yield store
+
+    def _make_folder(self, resume: bool) -> None:
+        """The folder, if need be, unless something is there that this study would spoil."""
+        if (self.folder / MANIFEST).exists():
+            if not resume:
+                raise StudyError(f"{self.folder}: holds results already; go on with --resume, or choose another folder")
+        elif self.folder.is_dir() and not all(OWN.fullmatch(path.name) for path in self.folder.iterdir()):
+            raise StudyError(f"{self.folder}: the folder is not empty and holds no study; choose another one")
+        (self.folder / "parts").mkdir(parents=True, exist_ok=True)
+
+    def _begin(self) -> None:
+        """Take up what is there, without what a kill left half-written."""
+        if (self.folder / MANIFEST).exists():
+            self._take_up()
+        for torn in (*self.folder.glob(TORN), *self.folder.glob(f"parts/{TORN}")):
+            torn.unlink()
+        self._write_manifest()
 
     @classmethod
     def of(cls, folder: str | os.PathLike[str], study: Study) -> Store:
