@@ -41,6 +41,23 @@ def test_an_archive_that_unpacks_to_far_more_is_refused(tmp_path):
             read(path)
 
 
+def test_matlab_and_parquet_files_that_unpack_to_far_more_are_refused(tmp_path):
+    from scipy.io import savemat
+
+    arrow, parquet, h5py = map(pytest.importorskip, ("pyarrow", "pyarrow.parquet", "h5py"))
+    zeros = np.zeros(14_000_000)
+    savemat(tmp_path / "log.mat", {"q": zeros}, do_compression=True)
+    parquet.write_table(arrow.table({"t": arrow.array(zeros)}), tmp_path / "log.parquet")
+    with h5py.File(tmp_path / "log73.mat", "w", userblock_size=512) as file:
+        file.create_dataset("t", data=zeros, compression="gzip", chunks=True)
+    data = (tmp_path / "log73.mat").read_bytes()
+    (tmp_path / "log73.mat").write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + data[128:])
+    for name in ("log.mat", "log73.mat", "log.parquet"):
+        assert (tmp_path / name).stat().st_size < 4e5
+        with pytest.raises(ReadError, match="would unpack to 112 MB, which no measured data do"):
+            armdyn.read_log(tmp_path / name, armdyn.arms.planar2())
+
+
 def test_an_archive_that_claims_a_huge_array_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "log.npz", "w") as archive, archive.open("q.npy", "w") as file:
         np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (10**14,)})
