@@ -234,7 +234,7 @@ def test_a_controller_that_raises_is_named_and_what_was_computed_is_kept(planar)
         ({"duration": None}, "expected a duration, as a position to hold has none|expected a duration"),
         ({"substeps": 0}, "expected substeps as a whole number >= 1"),
         ({"delay": 0.5}, "expected a delay from 0 to one period"),
-        ({"delay": 0.4e-3}, "choose substeps to make it whole"),
+        ({"delay": 0.4e-3, "substeps": 1}, "choose substeps to make it whole"),
         ({"q0": [1.0]}, r"expected finite q0 of shape \(\.\.\., 2\)"),
         ({"reference": [0.0, 1.0, 2.0]}, "expected 2 finite positions to hold"),
         ({"reference": lambda t: (np.zeros((3, 2)),) * 3}, r"expected a reference with q, qd, qdd of shape \(T, 2\)"),

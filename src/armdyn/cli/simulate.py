@@ -46,7 +46,7 @@ def simulate(
     reference: Reference = SWING,
     duration: Duration = None,
     rate: Rate = 1000.0,
-    substeps: Annotated[int, typer.Option(help="Steps of the integrator a sample.")] = 1,
+    substeps: Annotated[int | None, typer.Option(help="Steps of the integrator a sample; default as needed.")] = None,
     delay: Annotated[float, typer.Option(help="From a sample to its torque [s], at most a sample.")] = 0.0,
     bandwidth: Bandwidth = 5.0,
     payload: Payload = None,

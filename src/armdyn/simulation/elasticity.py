@@ -200,25 +200,3 @@ def inertias(arm: Arm, elastic: Any, q: NDArray, theta: NDArray | None = None) -
     drive[list(elastic), 0] = 0.0
     theta = arm.trace_data("theta") if theta is None else theta
     return augmented_mass_matrix(arm, q, theta=theta, drive=drive), rotors
-
-
-# Of steps times rates: beyond 2.8 Runge-Kutta of order four lets every oscillation and decay grow.
-FASTEST = 2.5
-
-
-def check_steps(arm: Arm, elasticity: Elasticity, q: NDArray, theta: NDArray, h: float) -> None:
-    """Complain if a spring at positions q (n,) is too fast for steps h [s]."""
-    rows = check_elastic(arm, elasticity)
-    elastic = np.flatnonzero(np.isfinite(rows[:, 0]))
-    links, rotors = inertias(arm, elastic, q, theta)
-    mobility = np.linalg.inv(links)[np.ix_(elastic, elastic)] + np.diag(1 / rotors)
-    K, D, e = np.diag(rows[elastic, 0]), np.diag(rows[elastic, 1]), len(elastic)
-    A = np.block([[np.zeros((e, e)), np.eye(e)], [-mobility @ K, -mobility @ D]])
-    rates, modes = np.linalg.eig(A)
-    worst = int(np.argmax(np.abs(rates)))
-    if (fast := abs(rates[worst]) * h) > FASTEST:
-        joint = arm.joint_names[elastic[int(np.argmax(np.abs(modes[:e, worst])))]]
-        raise ModelError(
-            f"simulate: the spring of joint '{joint}' moves at {abs(rates[worst]):.3g} rad/s, too fast for steps of "
-            f"{1e3 * h:.3g} ms; make them shorter, {int(np.ceil(fast))} times or more, with substeps="
-        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +18,8 @@ from armdyn.simulation.loop import Timing
 from armdyn.simulation.payload import Drop, added
 from armdyn.simulation.plant import Plant
 from armdyn.trajectory.protocol import JointMotion
+
+MOST_FOR_DELAY = 100  # steps a period, taken by themselves so that a delay is a whole number of them
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,10 @@ class Clock:
         """Whether steps lack samples, and commands wait."""
         return Timing(self.substeps > 1 or self.delay > 0, self.delay > 0)
 
+    def finer(self, times: int) -> Clock:
+        """The same with every step divided."""
+        return replace(self, substeps=times * self.substeps, delay=times * self.delay)
+
     def flags(self, first: int, count: int) -> NDArray:
         """For steps from `first`, (1, count, 2): whether each samples the controller and applies its command."""
         k = np.arange(first, first + count)
@@ -54,12 +61,14 @@ class Clock:
 
 
 def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
-    """A clock from what users give: rate [Hz], duration [s], steps a period, delay [s]."""
+    """A clock from what users give: rate [Hz], duration [s], steps a period (None: what the delay needs), delay [s]."""
     if not _is_number(rate) or not rate > 0:
         raise ShapeError(f"simulate: expected a rate > 0 in Hz, got {shown(rate)}")
     if not _is_number(duration) or not duration > 0:
         raise ShapeError(f"simulate: expected a duration > 0 in seconds, got {shown(duration)}")
-    if isinstance(substeps, bool) or not isinstance(substeps, int | np.integer) or substeps < 1:
+    if substeps is not None and (
+        isinstance(substeps, bool) or not isinstance(substeps, int | np.integer) or substeps < 1
+    ):
         raise ShapeError(f"simulate: expected substeps as a whole number >= 1, got {shown(substeps)}")
     period = 1 / float(rate)
     samples = round(duration / period)
@@ -67,6 +76,8 @@ def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
         raise ShapeError(f"simulate: a run of {duration:g} s has no sample at {rate:g} Hz")
     if not _is_number(delay) or not 0 <= delay <= period * (1 + 1e-9):
         raise ShapeError(f"simulate: expected a delay from 0 to one period ({period:g} s), got {shown(delay)}")
+    if substeps is None:
+        substeps = Fraction(delay / period).limit_denominator(MOST_FOR_DELAY).denominator
     waits = delay / period * substeps
     if abs(waits - round(waits)) > 1e-6:
         raise ShapeError(

@@ -13,7 +13,6 @@ from armdyn.control.protocol import Law
 from armdyn.errors import ArmdynWarning, ShapeError, SimulationError, shown
 from armdyn.model.arm import Arm
 from armdyn.simulation.batch import run_batch
-from armdyn.simulation.elasticity import check_steps
 from armdyn.simulation.plant import Plant
 from armdyn.simulation.python_loop import run_python
 from armdyn.simulation.record import Record
@@ -21,8 +20,12 @@ from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.schedule import Schedule, make_clock
 from armdyn.simulation.sensing import Instruments
 from armdyn.simulation.sensors import Sensors
+from armdyn.simulation.stability import GOLDEN, expected_instability
+from armdyn.simulation.step_length import check_step, substeps_for
 from armdyn.trace.kernel import check_threads, default_threads
 from armdyn.trajectory.protocol import JointMotion
+
+POSES = 9  # at which the plant's own rates are looked at
 
 
 def simulate(
@@ -34,7 +37,7 @@ def simulate(
     *,
     q0: ArrayLike | None = None,
     qd0: ArrayLike | None = None,
-    substeps: int = 1,
+    substeps: int | None = None,
     delay: float = 0.0,
     tolerance: float | None = None,
     sensors: Sensors | None = None,
@@ -66,8 +69,9 @@ def simulate(
     q0, qd0 : array_like, shape (..., n), optional
         State at the start, default that of the reference. Leading axes of these, of the law's parameters and of
         the plant's numbers make a batch of runs.
-    substeps : int
-        Steps of the integrator (Runge-Kutta of order four) a sample.
+    substeps : int, optional
+        Steps of the integrator (Runge-Kutta of order four) a sample. Default one, or as many as friction on light
+        links, springs and the delay need.
     delay : float
         From a sample to its torque [s], at most a period; the drives exert nothing before the first.
     tolerance : float, optional
@@ -124,13 +128,15 @@ def simulate(
         sensors.check_size(n)
     if tolerance is not None and not (isinstance(tolerance, int | float | np.number) and 0 < tolerance < 1):
         raise ShapeError(f"simulate: expected a tolerance between 0 and 1, got {shown(tolerance)}")
+    if substeps is None and tolerance is None:
+        clock = clock.finer(substeps_for(plant, _some_poses(motion, duration), clock.h))
     wanted = motion(np.arange(clock.steps + 1) * clock.h)
     schedule = Schedule(plant, clock, JointMotion(*(rows[:-1] for rows in wanted)))
     if isinstance(controller, Law):
         schedule = schedule.for_law(controller)
     start, batch = _start(schedule, controller, q0, qd0)
-    if plant.kind.elastic and plant.elasticity is not None:
-        check_steps(plant.arm, plant.elasticity, start[0][0], plant.own_theta.reshape(-1, 10 * n)[0], clock.h)
+    if substeps is not None and tolerance is None and plant.kind.elastic:
+        check_step(plant, start[0][:1], clock.h)
     threads = default_threads() if threads is None else check_threads(threads)
 
     def report(step: int) -> None:
@@ -139,12 +145,9 @@ def simulate(
 
     compiled = isinstance(controller, Law) and native and tolerance is None and plant.engine == "armdyn"
     notes = []
-    if check and isinstance(controller, Law):
-        from armdyn.simulation.stability import expected_instability
-
-        if trouble := expected_instability(schedule, controller, sensors):
-            warnings.warn(trouble, ArmdynWarning, stacklevel=2)
-            notes.append(trouble)
+    if check and isinstance(controller, Law) and (trouble := expected_instability(schedule, controller, sensors)):
+        warnings.warn(trouble, ArmdynWarning, stacklevel=2)
+        notes.append(trouble)
     if not compiled and batch:
         raise ShapeError(
             "simulate: a batch of runs needs a control law, fixed steps and armdyn's own engine; "
@@ -216,6 +219,11 @@ def _reference(
         return JointMotion(*rows)
 
     return motion, duration
+
+
+def _some_poses(motion: Callable[[NDArray], JointMotion], duration: float) -> NDArray:
+    """Positions (POSES, n) along the reference, spread by the golden section: even spacing may meet a period's."""
+    return motion(np.sort(np.arange(POSES) * GOLDEN % 1.0) * duration).q
 
 
 def _given(duration: float | None, why: str) -> float:
