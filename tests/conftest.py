@@ -106,6 +106,26 @@ def random_arm() -> Callable[..., Any]:
 
 
 @pytest.fixture(scope="session")
+def scaled() -> Callable[[Any, float], Any]:
+    """`scaled(arm, 1e-3)`: an arm of revolute joints with all its lengths multiplied; its inertia is unknown."""
+    import dataclasses
+
+    from armdyn import Arm, Link
+
+    def build(arm: Any, factor: float) -> Arm:
+        def pose(T: np.ndarray) -> np.ndarray:
+            out = T.copy()
+            out[:3, 3] *= factor
+            return out
+
+        joints = [dataclasses.replace(j, before=pose(j.before), after=pose(j.after)) for j in arm.joints]
+        links = [Link(link.name) for link in arm.links]
+        return Arm(joints, links, name=arm.name, base_pose=pose(arm.base_pose), tool_pose=pose(arm.tool_pose))
+
+    return build
+
+
+@pytest.fixture(scope="session")
 def chain_poses() -> Callable[[Any, Any], Any]:
     """`chain_poses(arm, q)`: link poses (n, 4, 4) and the tip's (4, 4) by plain products of 4x4 matrices."""
     from armdyn.spatial.rotation import from_axis_angle

@@ -254,6 +254,20 @@ def test_failures_in_a_batch_are_counted(puma):
     assert found.message == "2 of 3 poses solved; 1 out of reach"
 
 
+@pytest.mark.parametrize("factor", [1e-3, 100.0])
+def test_tiny_and_huge_arms_are_solved_like_others(scaled, puma, configurations, factor):
+    arm = scaled(puma, factor)
+    poses = armdyn.forward_kinematics(arm, configurations(arm, 300))
+    assert armdyn.inverse_kinematics(arm, poses, method="numeric").success.all()
+    far = np.stack([np.eye(4)] * 2)
+    far[:, :3, 3] = [[3.0, 2.0, 1.0], [0.3, 0.2, 4.0]]
+    expected = armdyn.inverse_kinematics(puma, far, method="numeric")
+    far[:, :3, 3] *= factor
+    found = armdyn.inverse_kinematics(arm, far, method="numeric")
+    assert list(found.reason) == ["reach"] * 2
+    np.testing.assert_allclose(found.shortfall / factor, expected.shortfall, rtol=1e-5)  # joints settle to 1e-6 rad
+
+
 # -- bad input ------------------------------------------------------------------------------------------------
 
 
@@ -266,6 +280,8 @@ def test_failures_in_a_batch_are_counted(puma):
         (np.diag([1.0, 1, -1, 1]), "determinant 1"),
         (np.eye(4) + np.eye(4)[3][:, None] * 0.1, "last row"),
         ("upright", "expected matrices of numbers"),
+        (np.eye(4) + 0j, "expected matrices of numbers"),
+        (np.eye(4) + 1e300 * np.eye(4, k=3), "expected positions within 1e.15 m"),
     ],
 )
 def test_poses_that_are_none_are_refused(puma, pose, message):

@@ -47,6 +47,13 @@ def test_a_stretched_arm_cannot_move_outwards():
     assert "of 3 configurations" in str(armdyn.dexterity(arm, np.zeros((3, 2)), "linear"))
 
 
+def test_nothing_is_said_of_configurations_that_are_none():
+    arm = armdyn.arms.puma560()
+    assert np.isnan(armdyn.manipulability(arm, [np.nan] * 6))
+    with pytest.raises(ShapeError, match="expected finite numbers for q, got NaN"):
+        armdyn.dexterity(arm, [np.nan] * 6)
+
+
 def test_unknown_parts_are_refused():
     with pytest.raises(ShapeError, match="part 'all', 'linear', 'angular', got 'half'"):
         armdyn.manipulability(armdyn.arms.planar2(), [0.0, 0.0], part="half")

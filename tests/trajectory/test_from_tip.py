@@ -51,6 +51,21 @@ def test_a_line_with_quintic_and_with_trapezoid_timing():
         np.testing.assert_allclose(trajectory(0.0).q, Q_PUMA, atol=1e-9)
 
 
+@pytest.mark.parametrize("factor", [1e-3, 100.0])
+def test_tiny_and_huge_arms_follow_the_same_line(scaled, factor):
+    arm, motion = puma_line(lambda s: Quintic(s, 1.5))
+    ends = [motion(t).pose for t in (0.0, motion.duration)]
+    for pose in ends:
+        pose[:3, 3] *= factor
+    path = Line(*ends)
+    found = joint_trajectory(
+        scaled(arm, factor), TipMotion(path, Quintic(path.length, 1.5)), Q_PUMA, tolerance=1e-8 * max(1, factor)
+    )
+    t = np.linspace(0.0, 1.5, 50)
+    expected = joint_trajectory(arm, motion, Q_PUMA)
+    np.testing.assert_allclose(found(t).q, expected(t).q, atol=1e-4)  # 1e-8 m of a millimetre's arm
+
+
 def test_a_circle_of_a_redundant_arm_moves_with_least_velocity():
     arm = armdyn.arms.panda()
     start = armdyn.forward_kinematics(arm, Q_PANDA)

@@ -13,13 +13,14 @@ from typing import Any
 from armdyn.kinematics.error import error_sizes, pose_error
 from armdyn.kinematics.forward import tip_frame
 from armdyn.kinematics.jacobian import jacobian
+from armdyn.kinematics.size import magnitude
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 Symbol = Any  # a CasADi SX
 
-# An orientation error of 1 rad counts as much as this many metres.
+# An orientation error of 1 rad counts as much as this many metres, or units of length of a tiny or huge arm.
 LENGTH = 0.5
 # Damping per unit of squared error; found best between 1e-3 and 1 on the Panda.
 DAMPING = 0.05
@@ -50,7 +51,7 @@ def damped_step(
     R, p = tip_frame(arm, q)
     e = pose_error(R, p, pose, task)
     J = jacobian(arm, q)[: e.shape[0], :]
-    weights = ca.vertcat(*[1.0] * 3, *[LENGTH**2] * (e.shape[0] - 3))
+    weights = ca.vertcat(*[magnitude(arm) ** -2] * 3, *[LENGTH**2] * (e.shape[0] - 3))
     squared = ca.dot(weights * e, e)
     # Far from the pose the tip's path is curved: what J neglects is up to |e| times an arm's length.
     damping = (ca.sqrt(squared) if careful else DAMPING / 2 * squared) + LEAST_DAMPING

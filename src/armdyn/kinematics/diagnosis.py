@@ -9,6 +9,7 @@ from armdyn.kinematics.closed_solver import Solutions
 from armdyn.kinematics.error import TASKS
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.kinematics.numeric import Found, Settings, Starts, closest, solve, unlimited
+from armdyn.kinematics.size import magnitude
 from armdyn.model.arm import Arm
 
 REASONS = {
@@ -21,7 +22,7 @@ REASONS = {
 FEW = 15
 # Starts, besides the best configuration known, from which the nearest is sought.
 SIDE = 7
-# A position that can be reached is approached to within this [m].
+# A position that can be reached is approached to within this [m, or the unit of a tiny or huge arm].
 NEAR = 1e-5
 # Smallest singular value of the Jacobian [m or rad per rad or m] below which a configuration is singular.
 SINGULAR = 1e-6
@@ -47,7 +48,7 @@ def explain(
         # All solutions are known: none of them is within limits.
         solvable = np.isfinite(solutions.q[rows]).all(-1).any(-1)
         feasible = np.zeros(len(rows), bool)
-    J = jacobian(arm, q)[:, : TASKS[settings.task]]
+    J = jacobian(arm, q)[:, : TASKS[settings.task]] / np.repeat([magnitude(arm), 1.0], 3)[: TASKS[settings.task], None]
     singular = np.linalg.svd(J, compute_uv=False)[..., -1] < SINGULAR
     names = ["singular", "iterations", "limit"]
     reason[rows] = np.select([feasible & singular, feasible, solvable], names, default="reach")
@@ -64,5 +65,5 @@ def explain(
 def _gap(arm: Arm, poses: NDArray, starts: NDArray, error: NDArray) -> NDArray:
     """How far out of reach (N, 2): the distance of the position or, where that can be reached, the angle left."""
     _, near = closest(arm, poses, starts, arm.position_limits, "position")
-    distance = np.where(near[:, 0] > NEAR, near[:, 0], 0.0)
+    distance = np.where(near[:, 0] > NEAR * magnitude(arm), near[:, 0], 0.0)
     return np.stack([distance, np.where(distance > 0, 0.0, error[:, 1])], -1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ShapeError
+from armdyn.errors import ShapeError, shown
 from armdyn.spatial.rotation import normalized
 from armdyn.spatial.transform import ORTHOGONALITY
 from armdyn.trace.symbols import ca
@@ -17,6 +17,9 @@ Symbol = Any  # a CasADi SX
 
 # Rotations off by more than this are replaced by the nearest true rotation before solving.
 ROUND_OFF = 1e-12
+
+# No arm is told to go farther than this [m]; distances beyond would overflow when they are squared.
+FARTHEST = 1e15
 
 TASKS = {"pose": 6, "position": 3}
 
@@ -70,13 +73,18 @@ def rigidity_defect(arm: Any, pose: Any) -> Any:
 def check_poses(arm: Any, poses: ArrayLike, what: str) -> NDArray:
     """`poses` (..., 4, 4) as floats after checking that all are rigid transforms; rounded rotations are repaired."""
     try:
-        T = np.array(poses, dtype=float)
+        T = np.array(poses)
+        T = T.astype(float, casting="same_kind" if T.dtype.kind == "c" else "unsafe")
     except (TypeError, ValueError):
-        raise ShapeError(f"{what}: expected matrices of numbers, got {poses!r:.60}") from None
+        raise ShapeError(f"{what}: expected matrices of numbers, got {shown(poses)}") from None
     if T.shape[-2:] != (4, 4):
         raise ShapeError(f"{what}: expected shape (..., 4, 4), got {T.shape}")
     if not np.isfinite(T).all():
         raise ShapeError(f"{what}: expected finite numbers, got NaN or infinity{_where(~np.isfinite(T).all((-1, -2)))}")
+    if (np.abs(T) > FARTHEST).any():
+        raise ShapeError(
+            f"{what}: expected positions within {FARTHEST:g} m{_where((np.abs(T) > FARTHEST).any((-1, -2)))}"
+        )
     defect = np.asarray(rigidity_defect(arm, T))
     if (defect > ORTHOGONALITY).any():
         raise ShapeError(

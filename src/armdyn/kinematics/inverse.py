@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ModelError, ShapeError
+from armdyn.errors import ModelError, ShapeError, shown
 from armdyn.kinematics.closed_form import ON_LIMIT, ClosedForm, closed_form
 from armdyn.kinematics.closed_solver import Solutions, solve_closed
 from armdyn.kinematics.closed_srs import Swivelling, swivel_angle
@@ -246,7 +246,7 @@ def _numbers(value: Any, core: tuple[int, ...], what: str) -> NDArray:
     try:
         array = np.asarray(value, float)
     except (TypeError, ValueError):
-        raise ShapeError(f"inverse_kinematics: expected numbers for {what}, got {value!r:.60}") from None
+        raise ShapeError(f"inverse_kinematics: expected numbers for {what}, got {shown(value)}") from None
     if array.shape[array.ndim - len(core) :] != core:
         raise ShapeError(f"inverse_kinematics: expected {what} of shape {text(core)}, got {array.shape}")
     if not np.isfinite(array).all():

@@ -46,7 +46,8 @@ def manipulability(arm: Arm, q: Any, part: str = "all") -> Any:
     """
     J = jacobian(arm, q)[_part(part, "manipulability"), :]
     gram = ca.mtimes(J, J.T) if J.shape[0] <= J.shape[1] else ca.mtimes(J.T, J)
-    return ca.sqrt(ca.fmax(ca.det(gram), 0))
+    det = ca.det(gram)
+    return ca.sqrt((det + ca.fabs(det)) / 2)  # round-off below zero is zero, and NaN stays NaN
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,11 @@ def dexterity(arm: Arm, q: ArrayLike, part: str = "all", length: float = 1.0) ->
         `print` it for a sentence on one configuration.
     """
     rows = _part(part, "dexterity")
+    J = jacobian(arm, q)
+    if not np.isfinite(J).all():
+        raise ShapeError("dexterity: expected finite numbers for q, got NaN or infinity")
     scale = np.repeat([1.0, float(length)], 3)
-    U, s, Vt = np.linalg.svd((jacobian(arm, q) * scale[:, None])[..., rows, :])
+    U, s, Vt = np.linalg.svd((J * scale[:, None])[..., rows, :])
     smallest, largest = s[..., -1], s[..., 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         condition = np.where(smallest > 0, largest / smallest, np.inf)

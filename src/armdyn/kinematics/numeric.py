@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from armdyn.kinematics.damped_step import LENGTH, damped_step, damped_steps, tip_error
 from armdyn.kinematics.forward import forward_kinematics
+from armdyn.kinematics.size import magnitude
 from armdyn.model.arm import Arm
 
 # Steps taken in one call, and the part of the squared error left after them above which a start is given up.
@@ -91,7 +92,7 @@ def closest(arm: Arm, poses: NDArray, starts: NDArray, limits: Limits, task: str
         if still:
             break
     error = tip_error(arm, q, target, task=task)
-    best = (np.arange(len(q)), _cost(error).argmin(-1))
+    best = (np.arange(len(q)), _cost(arm, error).argmin(-1))
     return q[best], error[best]
 
 
@@ -114,11 +115,11 @@ def _descend(
         q, error = damped_steps(arm, q, target, steps=steps, **options)
         left -= steps
         found.iterations[owner] += steps  # once, however many starts run side by side
-        last, cost = cost, _cost(error)
+        last, cost = cost, _cost(arm, error)
         done = larger(error) <= settings.tolerance
         leave = done | (cost > SLOW * last) | (left == 0)
         if leave.any():
-            _record(found, owner[leave], q[leave], error[leave], done[leave])
+            _record(arm, found, owner[leave], q[leave], error[leave], done[leave])
             keep = ~leave & ~found.solved[owner]
             owner, q, target, cost = (x[keep] for x in (owner, q, target, cost))
             if not len(owner):
@@ -130,14 +131,15 @@ def larger(error: NDArray) -> NDArray:
     return np.maximum(error[..., 0], error[..., 1])
 
 
-def _cost(error: NDArray) -> NDArray:
-    return error[..., 0] ** 2 + (LENGTH * error[..., 1]) ** 2
+def _cost(arm: Arm, error: NDArray) -> NDArray:
+    return (error[..., 0] / magnitude(arm)) ** 2 + (LENGTH * error[..., 1]) ** 2
 
 
-def _record(found: Found, owner: NDArray, q: NDArray, error: NDArray, solved: NDArray) -> None:
+def _record(arm: Arm, found: Found, owner: NDArray, q: NDArray, error: NDArray, solved: NDArray) -> None:
     """Keep the best configuration of each pose."""
-    order = np.argsort(-_cost(error), kind="stable")
-    order = order[_cost(error[order]) < _cost(found.error[owner[order]])]
+    cost = _cost(arm, error)
+    order = np.argsort(-cost, kind="stable")
+    order = order[cost[order] < _cost(arm, found.error[owner[order]])]
     # Of several lanes of one owner the last written, which is the best, stays.
     found.q[owner[order]] = q[order]
     found.error[owner[order]] = error[order]
@@ -169,11 +171,12 @@ class Starts:
 
     def _features(self, poses: NDArray) -> NDArray:
         """Vectors (..., 12) whose distance is that of the poses; single precision is enough to rank them."""
+        place = poses[..., :3, 3] / magnitude(self.arm)
         if self.task == "position":
-            return poses[..., :3, 3].astype(np.float32)
+            return place.astype(np.float32)
         # |R - S|² = 2 (2 sin(angle/2))², hence the root of a half
         turned = poses[..., :3, :3].reshape(*poses.shape[:-2], 9) * (LENGTH * np.sqrt(0.5))
-        return np.concatenate([poses[..., :3, 3], turned], axis=-1, dtype=np.float32)
+        return np.concatenate([place, turned], axis=-1, dtype=np.float32)
 
 
 def sampling_range(arm: Arm, limits: Limits) -> tuple[NDArray, NDArray]:

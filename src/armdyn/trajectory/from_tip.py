@@ -15,6 +15,7 @@ from armdyn.kinematics.error import TASKS, check_task
 from armdyn.kinematics.inverse import inverse_kinematics
 from armdyn.kinematics.jacobian import jacobian, jacobian_rate
 from armdyn.kinematics.numeric import unlimited
+from armdyn.kinematics.size import magnitude
 from armdyn.model.arm import Arm
 from armdyn.trajectory.piecewise import PiecewiseQuintic
 from armdyn.trajectory.protocol import JointMotion
@@ -133,6 +134,8 @@ class Follower:
     def __init__(self, arm: Arm, path: TipMotion, task: str) -> None:
         self.arm, self.path, self.task = arm, path, task
         self.rows = TASKS[task]
+        # Of tip velocities: metres a second, or what suits a tiny or huge arm, and radians a second.
+        self.units = np.repeat([magnitude(arm), 1.0], 3)[: self.rows]
         self.handedness = 0.0  # sign of the Jacobian's determinant at the knot before
 
     def advance(self, at: JointMotion, h: float, pose: NDArray, t: float) -> NDArray:
@@ -150,17 +153,17 @@ class Follower:
 
     def motion(self, q: NDArray, states: TipState, k: int, t: float) -> JointMotion:
         """Velocities and accelerations of least size that move the tip as asked at knot k."""
-        J = jacobian(self.arm, q)[: self.rows]
+        J = jacobian(self.arm, q)[: self.rows] / self.units[:, None]
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         handedness = np.sign(np.linalg.det(J)) if J.shape[0] == J.shape[1] else 0.0
         if s[-1] < SINGULAR * s[0] or handedness * self.handedness < 0:
             self.refuse(t)
         self.handedness = handedness
-        velocity, acceleration = states.velocity[k, : self.rows], states.acceleration[k, : self.rows]
+        velocity, acceleration = (x[k, : self.rows] / self.units for x in (states.velocity, states.acceleration))
         # qd = J⁺ v;  J qdd = a - Jd qd
         x = (U.T @ velocity) / s
         qd = Vt.T @ x
-        J_rate = jacobian_rate(self.arm, q, qd)[: self.rows]
+        J_rate = jacobian_rate(self.arm, q, qd)[: self.rows] / self.units[:, None]
         qdd = Vt.T @ ((U.T @ (acceleration - J_rate @ qd)) / s)
         # A redundant arm's qd = J'(J J')⁻¹ v also turns within the freedom left: + (1 - J⁺J) Jd'(J J')⁻¹ v
         drift = J_rate.T @ (U @ (x / s))
