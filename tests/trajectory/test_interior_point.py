@@ -62,3 +62,15 @@ def test_it_stops_when_told():
     )
     assert found.steps == 1
     assert len(calls) <= 3
+
+
+def test_every_step_is_told():
+    told = []
+    found = minimize_inside(
+        lambda x: (float(((x - 0.2) ** 2).sum()), 2 * (x - 0.2)), np.zeros((2, 3)), Bounds(np.full((2, 1, 3), 0.1)),
+        weight=1e-6, steps=50, tolerance=1e-12, tell=lambda x: told.append(x.copy()),
+    )  # fmt: skip
+    assert 1 < len(told) <= found.steps
+    np.testing.assert_array_equal(told[-1], found.x)
+    values = [((x - 0.2) ** 2).sum() for x in told]
+    assert values[-1] < values[0]

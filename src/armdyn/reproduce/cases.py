@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 
+from armdyn.blas import single_threaded
 from armdyn.errors import ArmdynError
 from armdyn.reproduce.case import Case, Tell
 
@@ -46,9 +47,6 @@ def reproduce(name: str, quick: bool = False, tell: Tell = _silent) -> Case:
     """
     if name not in CASES:
         raise ArmdynError(f"reproduce: unknown case {name!r}; expected one of {', '.join(CASES)}, or all")
-    from threadpoolctl import threadpool_limits
-
-    # Matrices are small: threads inside BLAS would cost more than they save.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with single_threaded():
         case: Case = importlib.import_module(f"armdyn.reproduce.{CASES[name]}").reproduce(quick, tell)
     return case

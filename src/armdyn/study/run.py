@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from armdyn import __version__
+from armdyn.blas import single_threaded
 from armdyn.errors import MissingExtraError
 from armdyn.study.spec import Columns, Study
 from armdyn.study.store import Store
@@ -159,9 +160,7 @@ def _begin_worker(study: Study) -> None:
     import signal
     import threading
 
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(1)
+    single_threaded()
     keep_memory()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _worker_study[:] = [study]

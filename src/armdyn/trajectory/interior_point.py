@@ -65,11 +65,13 @@ def minimize_inside(
     tolerance: float,
     hessian: NDArray | None = None,
     stop: Callable[[], bool] = lambda: False,
+    tell: Callable[[NDArray], None] = lambda x: None,
 ) -> Minimum:
     """Minimise `objective(x) + weight * barrier` from a point inside.
 
     Ends after `steps`, when a step gains less than `tolerance`, when none gains anything, or when `stop()`. What a
-    search for a similar objective has learned of its curvature may be given as `hessian`.
+    search for a similar objective has learned of its curvature may be given as `hessian`. `tell(x)` is called after
+    every step.
     """
     n, m = x.shape
     hessian = np.eye(n * m) if hessian is None else hessian.copy()
@@ -97,6 +99,7 @@ def minimize_inside(
                 return Minimum(x, value, count, hessian)
         _learn(hessian, (x_new - x).ravel(), (gradient_new - gradient).ravel())
         x, value, gradient = x_new, value_new, gradient_new
+        tell(x)
         if total - value - weight * walls < tolerance or stop():
             break
     return Minimum(x, value, count, hessian)
