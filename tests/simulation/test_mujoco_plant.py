@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from armdyn import ComputedTorque, Drive, Friction, Plant, simulate
+from armdyn import PD, ComputedTorque, Drive, Drop, Elasticity, Friction, PickUp, Plant, simulate
 from armdyn.errors import ModelError
 from armdyn.simulation.mujoco_plant import to_mjcf
 
@@ -47,8 +47,43 @@ def test_closed_loop_agrees(planar, swing):
     assert np.abs(ours.q - theirs.q).max() < 1e-7
 
 
+SPRINGS = (
+    Elasticity([500.0, 300.0], 1.0),
+    Elasticity([np.inf, 300.0], 1.0, friction="link", encoders="link"),
+    Elasticity([500.0, 300.0], 0.0, [0.0, 0.01]),
+)
+
+
+@pytest.mark.parametrize("elasticity", [None, *SPRINGS])
+def test_springs_play_and_payloads_agree(planar, swing, elasticity):
+    """A tendon between rotor and link is Spong's spring, its slack the play: two programs, the same steps."""
+    drive = Drive(rotor_inertia=0.2, damping=0.1, stiffness=2.0, rest=0.1)
+    arm = planar.with_joints(dataclasses.replace(j, drive=drive, friction=Friction(viscous=0.1)) for j in planar.joints)
+    law, changes = PD(arm, [400.0, 100.0], [40.0, 10.0]), [PickUp(0.1, 0.5), Drop(0.2)]
+    ours, theirs = (
+        simulate(
+            Plant(arm, elasticity=elasticity, changes=changes, engine=e), law, swing, 0.3, q0=[0.05, 0.0],
+            substeps=4, check=False,
+        )
+        for e in ("armdyn", "mujoco")
+    )  # fmt: skip
+    assert np.abs(ours.q - theirs.q).max() < 1e-9
+    assert np.abs(ours.qd - theirs.qd).max() < 1e-7
+    for name, rows in theirs.states.items():
+        assert np.abs(ours.states[name] - rows).max() < 1e-7
+    assert len(theirs.states) == (2 if elasticity else 0)
+
+
 def test_what_mujoco_does_not_do_is_refused(planar):
-    with pytest.raises(ModelError, match="not motor_lag, wrench"):
+    unlike = planar.with_joints(
+        dataclasses.replace(j, friction=Friction(static=2.0, offset=0.1)) for j in planar.joints
+    )
+    with pytest.raises(ModelError, match="viscous and Coulomb friction alone, joint 'joint1' has offset, static"):
+        to_mjcf(unlike)
+    geared = planar.with_joints(dataclasses.replace(j, drive=Drive(rotor_inertia=0.1)) for j in planar.joints)
+    with pytest.raises(ModelError, match="MuJoCo's dampers act within the play"):
+        to_mjcf(geared, elasticity=Elasticity(100.0, 1.0, 0.01))
+    with pytest.raises(ModelError, match="does not simulate motor_lag, wrench: it holds torques over a step"):
         simulate(Plant(planar, engine="mujoco", motor_lag=0.1, wrench=np.zeros(6)), push, np.zeros(2), 0.1)
     with pytest.raises(ModelError, match="unknown engine 'bullet'"):
         Plant(planar, engine="bullet")

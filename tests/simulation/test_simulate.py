@@ -2,6 +2,7 @@
 
 import dataclasses
 import warnings
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -9,11 +10,13 @@ import pytest
 import armdyn
 from armdyn.control.computed_torque import ComputedTorque
 from armdyn.control.pd import PD
+from armdyn.control.protocol import Law
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ArmdynWarning, ModelError, ShapeError, SimulationError
 from armdyn.simulation.plant import Plant
 from armdyn.simulation.simulate import simulate
 from armdyn.trace import backend
+from armdyn.trace.symbols import ca
 
 
 def nothing(t, q, qd, ref):
@@ -213,6 +216,75 @@ def test_a_controller_that_gives_nan_is_named(planar):
         simulate(rigid(planar), broken, [0.0, 0.0], 1.0)
     assert len(caught.value.result.t) == 100
     assert not caught.value.result.complete
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Rooted(Law):
+    """A user's law that has no torque for joint 2 once joint 1 is beyond 0.1 rad."""
+
+    shapes: ClassVar = {"k": "n"}
+    arm: Any
+    k: Any
+
+    def step(self, arm, params, state, q, qd, ref, dt):
+        u = params["k"] * (ref.q - q) - 2 * qd
+        pieces, sqrt = (np.array, np.sqrt) if isinstance(u, np.ndarray) else (lambda x: ca.vertcat(*x), ca.sqrt)
+        with np.errstate(invalid="ignore"):
+            return pieces([u[0], u[1] + sqrt(0.1 - q[0])]), {}
+
+
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize("saturation", [None, 50.0])
+def test_a_law_that_gives_nan_is_named(planar, native, saturation):
+    """In a kernel, too, and though the drive could not exert more than its limit."""
+    plant = rigid(planar.with_gravity([0, 0, 0]), saturation=saturation)
+    with pytest.raises(SimulationError, match=r"for joint 'joint2' at t = 0\.237 s") as caught:
+        simulate(plant, Rooted(planar, np.array([20.0, 10.0])), [0.5, 0.0], 1.0, q0=[0, 0], native=native, check=False)
+    kept = caught.value.result
+    assert (len(kept.t), kept.complete) == (237, False)
+    assert np.isfinite(kept.tau).all()
+
+
+def test_a_law_that_gives_nan_ends_its_own_run_of_a_batch(planar):
+    law = Rooted(planar, np.array([[20.0, 10.0], [0.0, 0.0]]))
+    plant = rigid(planar.with_gravity([0, 0, 0]), saturation=50.0)
+    with pytest.warns(
+        ArmdynWarning, match="1 of 2 runs ended: the controller gave no finite torque for joint 'joint2'"
+    ):
+        result = simulate(plant, law, [0.5, 0.0], 1.0, q0=[0, 0], check=False)
+    assert result.diverged == pytest.approx([0.237, np.nan], nan_ok=True)
+    assert np.isfinite(result.q[0, :237]).all()
+    assert np.isnan(result.q[0, 237:]).all()
+    assert np.isfinite(result.q[1]).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"native": False}, {"tolerance": 1e-4}, {"engine": "mujoco"}])
+def test_divergence_is_the_same_in_all_paths(planar, options, tmp_path, monkeypatch):
+    """Under an adaptive solver the arm, then fast but not yet bursting, holds out some samples longer."""
+    monkeypatch.chdir(tmp_path)
+    options = dict(options)
+    if (engine := options.pop("engine", "armdyn")) == "mujoco":
+        pytest.importorskip("mujoco", reason="needs the extra 'mujoco'")
+    plant, law = rigid(planar, engine=engine), PD(planar, 100.0, 10.0)
+    for controller in (law,) if options else (law, lambda t, q, qd, ref: law(t, q, qd, ref)):
+        with pytest.warns(
+            ArmdynWarning, match=r"the run diverged, first at t = .* in joint 'joint2'; what was computed"
+        ):
+            result = simulate(plant, controller, [0.5, -0.3], 1.0, 50.0, q0=[0, 0], check=False, **options)
+        assert not result.complete
+        assert 0.06 < result.diverged < 0.4
+        assert result.t[-1] == pytest.approx(result.diverged, abs=0.021)
+        assert np.isfinite(result.q).all()
+    assert not list(tmp_path.iterdir())
+
+
+def test_divergence_at_the_very_end_is_seen(planar):
+    """Fewer samples than between two looks at a Python loop, and velocities that are still numbers."""
+    force = lambda t, q, qd, ref: [0.0, 0.0 if t < 0.0095 else 1e9]  # noqa: E731
+    with pytest.warns(ArmdynWarning, match=r"the run diverged, first at t = 0\.01 s"):
+        result = simulate(rigid(planar), force, [0.0, 0.0], 0.011)
+    assert not result.complete
+    assert len(result.t) == 11
 
 
 def test_a_controller_that_raises_is_named_and_what_was_computed_is_kept(planar):

@@ -6,45 +6,72 @@ joint stops and breaks away at its own instant instead of at the next step.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import SimulationError
+from armdyn.errors import ShapeError, SimulationError, shown
 from armdyn.simulation.advance import Slip, Step
 from armdyn.simulation.loop import Shapes, keyed_rollout, plant_shapes, program_of
-from armdyn.simulation.payload import after_grip
 from armdyn.simulation.plant import Kind, Plant
-from armdyn.simulation.schedule import Schedule
+from armdyn.simulation.record import RUNAWAY, Runaway
+from armdyn.simulation.schedule import Schedule, Span
 from armdyn.trace.program import Program
-from armdyn.trace.symbols import ca
 
 # More events than this in one step of the run mean that they pile up.
 MOST_EVENTS = 200
 # Data of fixed steps that a derivative has no use for.
 DROPPED = ("dt", "decay", "limit")
+METHODS = ("DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA")
+
+
+Margin = Callable[[float, NDArray], float]
+
+
+class Event(NamedTuple):
+    """A joint moves in another direction, or none, from where a margin falls to zero."""
+
+    joint: int
+    direction: float
+    margin: Margin
+
+
+class Accuracy(NamedTuple):
+    """How SciPy integrates."""
+
+    tolerance: float
+    method: str
+
+
+def make_accuracy(tolerance: Any, method: Any) -> Accuracy:
+    """An accuracy from what users give."""
+    if not (isinstance(tolerance, int | float | np.number) and 0 < tolerance < 1):
+        raise ShapeError(f"simulate: expected a tolerance between 0 and 1, got {shown(tolerance)}")
+    if method not in METHODS:
+        raise ShapeError(f"simulate: unknown solver {shown(method)}; expected one of {', '.join(METHODS)}")
+    return Accuracy(float(tolerance), method)
 
 
 def rates_program(plant: Plant, kind: Kind) -> Program:
-    """Accelerations for given directions of sliding, and what holding the stuck joints takes."""
+    """Accelerations of links and elastic joints' rotors, and which joints can stick and what holding them takes."""
     n = plant.arm.n
+    N = n + len(kind.elastic)
     data = {k: v for k, v in plant_shapes(plant, kind)[1].items() if k not in DROPPED}
     data |= {name: (1, *shape[1:]) for name, shape in data.items() if name in ("wrench", "base_motion")}
     dry = kind.friction == "dry"
-    inputs = {"q": (n,), "qd": (n,), "tau": (n,), **({"direction": (n,), "moving": (n,)} if dry else {}), **data}
-    outputs: Shapes = {"qdd": (n,), **({"above": (n,), "below": (n,)} if dry else {})}
+    inputs = {"x": (N,), "v": (N,), "tau": (n,), **({"direction": (n,), "moving": (n,)} if dry else {}), **data}
+    outputs: Shapes = {"a": (N,), **(dict.fromkeys(("dry", "above", "below"), (n,)) if dry else {})}
 
     def formula(values: Any) -> dict[str, Any]:
         step = Step(plant.arm, kind, {name: values[name] for name in data})
-        q, qd, tau = values["q"], values["qd"], values["tau"]
+        now = values["x"], values["v"], values["tau"]
         if not dry:
-            return {"qdd": step.acceleration(q, qd, tau, 0, None)}
-        qdd = step.acceleration(q, qd, tau, 0, Slip(values["moving"], values["direction"]))
-        M, net = step.equations(q, qd, tau, 0)
-        forward, backward = step.breakaway(q, tau)
-        holding = net - ca.mtimes(M, qdd)
-        return {"qdd": qdd, "above": forward - holding, "below": holding - backward}
+            return {"a": step.acceleration(*now, 0, None)}
+        slip = Slip(values["moving"], values["direction"])
+        above, below = step.margins(*now, slip)
+        return {"a": step.acceleration(*now, 0, slip), "dry": step.is_dry(*now), "above": above, "below": below}
 
     return program_of("rates", inputs, outputs, formula)
 
@@ -52,49 +79,53 @@ def rates_program(plant: Plant, kind: Kind) -> Program:
 class AdaptiveRun:
     """The plant between samples; the same interface as `python_loop.Run`."""
 
-    def __init__(self, schedule: Schedule, q0: NDArray, qd0: NDArray, tolerance: float) -> None:
-        self.schedule, self.plant, self.tolerance = schedule, schedule.plant, tolerance
-        self.n, steps, self.kind = self.plant.arm.n, schedule.clock.steps, self.plant.kind
-        self.shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("q", "qd", "tau"), (self.n,))
-        self.rows = {name: np.empty((1, steps + (name != "tau"), self.n)) for name in self.shapes}
-        self.q, self.qd = self.rows["q"][0], self.rows["qd"][0]
-        self.q[0], self.qd[0] = q0, qd0
-        self.command = np.zeros((1, steps, self.n))
-        self.theta = self.plant.own_theta.reshape(-1)
-        self._motor, self._at = np.zeros(self.n), 0
+    def __init__(self, schedule: Schedule, q0: NDArray, qd0: NDArray, accuracy: Accuracy) -> None:
+        self.schedule, self.plant, self.accuracy = schedule, schedule.plant, accuracy
+        n, steps, self.kind = self.plant.arm.n, schedule.clock.steps, self.plant.kind
+        self.shapes: Shapes = {**plant_shapes(self.plant, self.kind)[0], "tau": (n,)}
+        self.rows = {name: np.empty((1, steps + (name != "tau"), *shape)) for name, shape in self.shapes.items()}
+        self.command = np.zeros((1, steps, n))
+        start = self.plant.start(q0, qd0)
+        for name in self.shapes.keys() - {"tau"}:
+            self.rows[name][0, 0] = start[name]
+        self._motor, self._direction, self._at, self._dry = start["motor"], start["direction"], 0, np.zeros(n, bool)
+        self._rubbing = Step(self.plant.arm, self.kind, {}).rubbing
+        self._held = np.zeros(n)
         self._bind()
-        self._dry = np.zeros(self.n, bool)
         if self.kind.friction == "dry":
-            self._direction = np.sign(qd0)
-            self._evaluate(0.0, np.concatenate([q0, qd0]), np.zeros(self.n), np.ones(self.n))
-            self._dry = self._out["above"].ravel() + self._out["below"].ravel() > 0
+            self._evaluate(0.0, *self._state(0), np.zeros(n), np.ones(n))
+            self._dry = self._out["dry"].ravel() > 0
 
     def _bind(self) -> None:
         """Buffers of the native function for rates."""
         key = ("rates", self.plant.arm.trace_key, self.kind)
-        constants = {k: v for k, v in self.schedule.constants(self.theta[None]).items() if k not in DROPPED}
+        theta = self.plant.own_theta.reshape(1, -1)
+        constants = {k: v for k, v in self.schedule.constants(theta).items() if k not in DROPPED}
         rollout = keyed_rollout(key, lambda: rates_program(self.plant, self.kind), frozenset(constants))
         self._in = {port.name: np.zeros((1, 1, *port.shape)) for port in rollout.inputs} | constants
         self._out = {port.name: np.zeros((1, 1, *port.shape)) for port in rollout.outputs}
         self._run = rollout.bind(self._in, self._out)
 
-    def set_theta(self, step: int, theta: NDArray, blow: bool) -> None:
-        """Change what the arm carries from a step on."""
-        if blow:
-            q, qd = self.q[step], self.qd[step]
-            self.qd[step] = after_grip(self.plant.arm, q, qd, self.theta, theta, self.kind.rotors)
-        self.theta = theta
-        self._in["theta"][:] = theta
+    def _state(self, step: int) -> tuple[NDArray, NDArray]:
+        """Positions and velocities (N,) of links and elastic joints' rotors."""
+        x, v = (
+            np.concatenate([self.rows[name][0, step] for name in names if name in self.rows])
+            for names in (("q", "rotor_q"), ("qd", "rotor_qd"))
+        )
+        return x, v
 
-    def at_encoders(self, step: int) -> tuple[NDArray, NDArray]:
-        """Positions and velocities (n,) where encoders sit."""
-        return self.q[step].copy(), self.qd[step].copy()
+    def carry(self, span: Span) -> None:
+        """Change what the arm carries."""
+        span.seize(self.plant, self.rows)
+        if self.kind.friction == "dry":
+            self._direction = self.rows["direction"][0, span.first].copy()
+        self._in["theta"][:] = span.theta
 
     def period(self) -> None:
         """All steps of one period."""
-        for k in range(self._at, self._at + self.schedule.clock.substeps):
-            self._advance(k)
-        self._at += self.schedule.clock.substeps
+        for _ in range(self.schedule.clock.substeps):
+            self._advance()
+            self._at += 1
 
     # -- one step ---------------------------------------------------------------------------------------
 
@@ -106,10 +137,10 @@ class AdaptiveRun:
         left = np.where(lag > 0, np.exp(-s / np.where(lag > 0, lag, 1.0)), 0.0)
         return self._held + (self._motor - self._held) * left
 
-    def _evaluate(self, s: float, x: NDArray, tau: NDArray, moving: NDArray) -> None:
+    def _evaluate(self, s: float, x: NDArray, v: NDArray, tau: NDArray, moving: NDArray) -> None:
         """Fill the outputs for a state s seconds into the step."""
         into, t = self._in, self._at * self.schedule.clock.h + s
-        into["q"][:], into["qd"][:], into["tau"][:] = x[: self.n], x[self.n :], tau
+        into["x"][:], into["v"][:], into["tau"][:] = x, v, tau
         if self.kind.friction == "dry":
             into["direction"][:], into["moving"][:] = self._direction, moving
         if self.kind.wrench:
@@ -119,29 +150,37 @@ class AdaptiveRun:
         self._run()
 
     def _moving(self) -> NDArray:
-        return np.where(self._dry, np.abs(self._direction) if self._dry.any() else 1.0, 1.0)
+        return np.where(self._dry, np.abs(self._direction), 1.0)
 
-    def _advance(self, k: int) -> None:
+    def _advance(self) -> None:
         """From one step to the next, stretch by stretch between events."""
-        limit = self.plant.torque_limits
+        k, h, limit = self._at, self.schedule.clock.h, self.plant.torque_limits
         self._held = np.clip(self.command[0, k], -limit, limit)
         self.rows["tau"][0, k] = self._torque(0.0)
-        s, h, x, at = 0.0, self.schedule.clock.h, np.concatenate([self.q[k], self.qd[k]]), self._at
-        self._at = k
+        s, state = 0.0, np.concatenate(self._state(k))
         for _ in range(MOST_EVENTS):
-            self._release(s, x)
-            s, x, done = self._stretch(s, x, h)
-            if done:
+            self._release(s, *np.split(state, 2))
+            s, state = self._stretch(s, state, h)
+            if s == h:
                 break
         else:
             raise SimulationError(f"friction events pile up at t = {k * h:g} s; use fixed steps there")
-        self._motor, self._at = self._torque(h), at
-        self.q[k + 1], self.qd[k + 1] = x[: self.n], x[self.n :]
+        self._motor = self._torque(h)
+        self._write(state)
 
-    def _release(self, s: float, x: NDArray) -> None:
+    def _write(self, state: NDArray) -> None:
+        """Fill the rows after the step."""
+        n, parts = self.plant.arm.n, np.split(state, 2)
+        after = {"motor": self._motor, "direction": self._direction}
+        for name, part in zip(("q", "qd"), parts, strict=True):
+            after |= {name: part[:n], f"rotor_{name}": part[n:]}
+        for name in self.shapes.keys() - {"tau"}:
+            self.rows[name][0, self._at + 1] = after[name]
+
+    def _release(self, s: float, x: NDArray, v: NDArray) -> None:
         """Let stuck joints go that cannot be held, the most overloaded first."""
-        for _ in range(self.n if self._dry.any() else 0):
-            self._evaluate(s, x, self._torque(s), self._moving())
+        for _ in range(int(self._dry.sum())):
+            self._evaluate(s, x, v, self._torque(s), self._moving())
             above, below = self._out["above"].ravel(), self._out["below"].ravel()
             stuck = self._dry & (self._direction == 0)
             excess = np.where(stuck, np.minimum(above, below), 0.0)
@@ -150,51 +189,80 @@ class AdaptiveRun:
                 return
             self._direction[i] = 1.0 if above[i] < below[i] else -1.0
 
-    def _stretch(self, s: float, x: NDArray, end: float) -> tuple[float, NDArray, bool]:
-        """Integrate to the end of the step or the next event."""
+    def _stretch(self, s: float, state: NDArray, end: float) -> tuple[float, NDArray]:
+        """Integrate to the end of the step or the next event: its time, and the state then."""
         from scipy.integrate import solve_ivp
 
-        n, moving = self.n, self._moving()
+        moving, (tolerance, method) = self._moving(), self.accuracy
 
         def rates(t: float, y: NDArray) -> NDArray:
-            self._evaluate(t, y, self._torque(t), moving)
-            return np.concatenate([y[n:], self._out["qdd"].ravel()])
+            x, v = np.split(y, 2)
+            self._evaluate(t, x, v, self._torque(t), moving)
+            return np.concatenate([v, self._out["a"].ravel()])
 
-        sliding = [i for i in range(n) if self._dry[i] and self._direction[i] != 0]
-        stuck = [i for i in range(n) if self._dry[i] and self._direction[i] == 0]
-        events: list[Any] = [_stops(n, i, self._direction[i]) for i in sliding]
-        events += [self._breaks(i, name, moving) for i in stuck for name in ("above", "below")]
-        for event in events:
-            event.terminal, event.direction = True, -1
+        events = self._events(moving)
         found = solve_ivp(
-            rates, (s, end), x, "DOP853", events=events or None, rtol=self.tolerance, atol=self.tolerance * 1e-2
+            rates,
+            (s, end),
+            state,
+            method,
+            events=[_falling(_distance), *(event.margin for event in events)],
+            rtol=tolerance,
+            atol=tolerance * 1e-2,
         )
-        x = found.y[:, -1].copy()
-        if found.status != 1:
-            return end, x, True
-        which = next(k for k, times in enumerate(found.t_events) if len(times))
-        if which < len(sliding):
-            i = sliding[which]
-            self._direction[i], x[n + i] = 0.0, 0.0
-        else:
-            i, side = divmod(which - len(sliding), 2)
-            self._direction[stuck[i]] = -1.0 if side else 1.0
-        return float(found.t[-1]), x, False
+        if found.status < 0:
+            t = self._at * self.schedule.clock.h + found.t[-1]
+            raise SimulationError(f"{method} gave up at t = {t:g} s: {found.message.rstrip('.')}")
+        state = found.y[:, -1].copy()
+        if len(found.t_events[0]):
+            self._write(state)
+            raise Runaway(self._at)
+        for event, times in zip(events, found.t_events[1:], strict=True):
+            if len(times):
+                self._direction[event.joint] = event.direction
+        self._rest(state, moving)
+        return (float(found.t[-1]) if found.status == 1 else end), state
 
-    def _breaks(self, i: int, name: str, moving: NDArray) -> Any:
+    def _rest(self, state: NDArray, moving: NDArray) -> None:
+        """Let joints rest that stopped, and those whose velocity passed zero by rounding at the same instant."""
+        v = state[len(state) // 2 :]
+        for i in np.flatnonzero(self._dry & (moving > 0)):
+            if v[self._rubbing[i]] * self._direction[i] <= 0:
+                self._direction[i] = v[self._rubbing[i]] = 0.0
+
+    def _events(self, moving: NDArray) -> list[Event]:
+        """What may end a stretch: sliding joints stop, stuck ones break away."""
+        found = []
+        for i in np.flatnonzero(self._dry).tolist():
+            if self._direction[i]:
+                found.append(Event(i, 0.0, _falling(self._speed(i))))
+            else:
+                found += [Event(i, 1.0, _falling(self._margin(i, "above", moving)))]
+                found += [Event(i, -1.0, _falling(self._margin(i, "below", moving)))]
+        return found
+
+    def _speed(self, i: int) -> Margin:
+        """The velocity of a sliding joint along its direction."""
+        at, direction = self._rubbing[i], self._direction[i]
+        return lambda t, y: float(y[len(y) // 2 + at] * direction)
+
+    def _margin(self, i: int, name: str, moving: NDArray) -> Margin:
         """How far a stuck joint is from breaking away."""
 
-        def event(t: float, y: NDArray) -> float:
-            self._evaluate(t, y, self._torque(t), moving)
+        def margin(t: float, y: NDArray) -> float:
+            x, v = np.split(y, 2)
+            self._evaluate(t, x, v, self._torque(t), moving)
             return float(self._out[name].ravel()[i])
 
-        return event
+        return margin
 
 
-def _stops(n: int, i: int, direction: float) -> Any:
-    """The velocity of a sliding joint along its direction."""
+def _distance(t: float, y: NDArray) -> float:
+    """From just beyond all bounds, so that `Record.watch` sees it; asked of accepted steps alone."""
+    return float(1.001 * RUNAWAY - np.abs(y[len(y) // 2 :]).max())
 
-    def event(t: float, y: NDArray) -> float:
-        return float(y[n + i] * direction)
 
-    return event
+def _falling(margin: Any) -> Margin:
+    """A function of time and state whose zeros, coming from above, end SciPy's integration."""
+    margin.terminal, margin.direction = True, -1
+    return margin

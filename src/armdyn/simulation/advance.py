@@ -66,7 +66,7 @@ class Step(NamedTuple):
         if self.kind.lag:
             after["motor"] = motor
         if slip is not None:
-            x1, v1, after["direction"] = self._stopped(x, v, x1, v1, slip, self.transmitted(x, v, tau[0]))
+            x1, v1, after["direction"] = self._stopped(x, v, x1, v1, slip, self.is_dry(x, v, tau[0]))
         n = self.arm.n
         after |= {"q": x1[:n], "qd": v1[:n]}
         return {**after, "rotor_q": x1[n:], "rotor_qd": v1[n:]} if self.kind.elastic else after
@@ -76,8 +76,9 @@ class Step(NamedTuple):
     def _torques(self, state: Values, command: Symbol) -> tuple[list[Symbol], Symbol]:
         """Torques of the drives at the three instants, and at the end of the step."""
         if self.kind.saturation:
+            # Not by fmin and fmax, which would make a limit of a command that is no number, and hide it.
             limit = self.data["limit"]
-            command = ca.fmax(ca.fmin(command, limit), -limit)
+            command = ca.if_else(command > limit, limit, ca.if_else(command < -limit, -limit, command))
         if not self.kind.lag:
             return [command] * 3, command
         # First-order lag solved exactly for a held command; `decay` (3, n) is exp(-t / lag).
@@ -121,7 +122,7 @@ class Step(NamedTuple):
         return at_links
 
     @property
-    def _rubbing(self) -> list[int]:
+    def rubbing(self) -> list[int]:
         """For every joint the entry of positions that its friction acts on: its link, or its rotor."""
         kind, n = self.kind, self.arm.n
         rotors = {i: n + k for k, i in enumerate(kind.elastic)} if kind.motor_friction else {}
@@ -130,23 +131,34 @@ class Step(NamedTuple):
     def _spread(self, values: Symbol, others: float) -> Symbol:
         """A number a joint, (n,), at the entries that friction acts on; `others` elsewhere."""
         spread = others * ca.SX.ones(self.arm.n + len(self.kind.elastic))
-        spread[self._rubbing] = values
+        spread[self.rubbing] = values
         return spread
 
     def _sliding(self, x: Symbol, v: Symbol, tau: Symbol, direction: Symbol) -> Symbol:
         """Friction torques (n,) of joints that slide in given directions."""
-        at, load = self._rubbing, self.transmitted(x, v, tau)
+        at, load = self.rubbing, self.transmitted(x, v, tau)
         joints = joint_frictions(self.arm, x[at], v[at], self._friction, load=load)
         return ca.vertcat(*(joint.sliding(direction[i]) for i, joint in enumerate(joints)))
 
     def acceleration(self, x: Symbol, v: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
         """Accelerations of links and of elastic joints' rotors, those of what sticks zero."""
-        M, net = self.equations(x, v, tau, instant)
+        return self._solved(self.equations(x, v, tau, instant), x, v, tau, slip)
+
+    def _solved(self, equations: Equations, x: Symbol, v: Symbol, tau: Symbol, slip: Slip | None) -> Symbol:
+        """Accelerations under friction."""
+        M, net = equations
         if self.kind.friction == "none":
             return factorized(M).solve(net)
-        direction = ca.sign(v[self._rubbing]) if slip is None else slip.direction
+        direction = ca.sign(v[self.rubbing]) if slip is None else slip.direction
         net = net - self._spread(self._sliding(x, v, tau, direction), 0.0)
         return factorized(M).solve(net) if slip is None else _held(M, net, self._spread(slip.moving, 1.0))
+
+    def margins(self, x: Symbol, v: Symbol, tau: Symbol, slip: Slip) -> tuple[Symbol, Symbol]:
+        """How far joints that stick (n,) are from breaking away forward and backward; negative: held no longer."""
+        forward, backward = self._breakaway(x, v, tau)
+        M, net = equations = self.equations(x, v, tau, 0)
+        holding = (net - ca.mtimes(M, self._solved(equations, x, v, tau, slip)))[self.rubbing]
+        return forward - holding, holding - backward
 
     def _runge_kutta(
         self, x: Symbol, v: Symbol, tau: list[Symbol], slip: Slip | None, h: Symbol
@@ -171,36 +183,34 @@ class Step(NamedTuple):
             friction[:, FRICTION_NAMES.index("static")] = friction[:, FRICTION_NAMES.index("coulomb")]
         return friction
 
-    def breakaway(self, q: Symbol, tau: Symbol) -> tuple[Symbol, Symbol]:
+    def _breakaway(self, x: Symbol, v: Symbol, tau: Symbol) -> tuple[Symbol, Symbol]:
         """Torques beyond which joints at rest move forward and backward."""
-        return tuple(breakaway_torque(self.arm, q, load=tau, friction=self._friction))
+        load = self.transmitted(x, v, tau)
+        return tuple(breakaway_torque(self.arm, x[self.rubbing], load=load, friction=self._friction))
 
-    def _is_dry(self, x: Symbol, load: Symbol) -> Symbol:
-        forward, backward = self.breakaway(x[self._rubbing], load)
+    def is_dry(self, x: Symbol, v: Symbol, tau: Symbol) -> Symbol:
+        """Which joints (n,) can stick at all."""
+        forward, backward = self._breakaway(x, v, tau)
         return forward > backward
 
     def _slip(self, x: Symbol, v: Symbol, tau: Symbol, state: Values) -> Slip | None:
         """Which joints move in this step: those that did, and those that break away now."""
         if self.kind.friction != "dry":
             return None
-        at, direction = self._rubbing, state["direction"]
-        forward, backward = self.breakaway(x[at], self.transmitted(x, v, tau))
-        stuck = ca.logic_and(forward > backward, direction == 0)
-        M, net = self.equations(x, v, tau, 0)
-        lost = self._spread(self._sliding(x, v, tau, direction), 0.0)
-        qdd = _held(M, net - lost, self._spread(1 - stuck, 1.0))
-        holding = (net - ca.mtimes(M, qdd))[at]
-        away = (holding > forward) - (holding < backward)
-        direction = ca.if_else(stuck, away, ca.if_else(forward > backward, direction, ca.sign(v[at])))
+        direction, dry = state["direction"], self.is_dry(x, v, tau)
+        stuck = ca.logic_and(dry, direction == 0)
+        above, below = self.margins(x, v, tau, Slip(1 - stuck, direction))
+        away = (above < 0) - (below < 0)
+        direction = ca.if_else(stuck, away, ca.if_else(dry, direction, ca.sign(v[self.rubbing])))
         return Slip(ca.if_else(stuck, ca.fabs(away), 1), direction)
 
     def _stopped(
-        self, x: Symbol, v: Symbol, x1: Symbol, v1: Symbol, slip: Slip, load: Symbol
+        self, x: Symbol, v: Symbol, x1: Symbol, v1: Symbol, slip: Slip, dry: Symbol
     ) -> tuple[Symbol, Symbol, Symbol]:
         """Positions, velocities and directions after a step in which joints whose velocity changed sign stop."""
-        at, h = self._rubbing, self.data["dt"]
+        at, h = self.rubbing, self.data["dt"]
         q, qd, q1, qd1 = x[at], v[at], x1[at], v1[at]
-        stop = ca.logic_and(self._is_dry(x, load), slip.direction * qd1 < 0)
+        stop = ca.logic_and(dry, slip.direction * qd1 < 0)
         # The instant of rest, were the deceleration constant: q + qd t / 2, t = h qd / (qd - qd1).
         rest = q + h * qd * qd / (2 * (qd - qd1))
         x1, v1 = ca.SX(x1), ca.SX(v1)

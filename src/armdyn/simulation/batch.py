@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law
 from armdyn.simulation.loop import LawShapes, Timing, loop_rollout
-from armdyn.simulation.payload import after_grip
 from armdyn.simulation.record import Record, outputs_of
 from armdyn.simulation.schedule import Schedule
 from armdyn.simulation.sensing import Chance, Draw, Sensing, first_draw, first_memory
@@ -106,32 +105,29 @@ def run_batch(
     seed: int | None = 0,
 ) -> Record:
     """Run all rollouts; q0, qd0 are (lanes, n)."""
-    lanes, clock, plant = len(q0), schedule.clock, schedule.plant
+    lanes, clock = len(q0), schedule.clock
     loop = Loop(schedule, law, sensors, lanes == 1)
     draws = Draws(None if sensors is None else Chance(sensors, q0.shape[1], lanes, seed), clock.substeps)
     state = loop.start(q0, qd0, draws.first)
-    before = theta = plant.own_theta.reshape(-1, 10 * q0.shape[1])
+    theta = _rows(schedule.plant.own_theta)
     shapes = outputs_of(loop.rollout(theta))
     kept = {name: shape for name, shape in shapes.items() if not name.startswith("sensor.")}
     record = Record.empty(schedule, lanes, every, kept)
     count = clock.substeps * min(max(BLOCK // lanes // clock.substeps, 8), clock.samples)
     buffers = {name: np.empty((lanes, count + (name != "tau"), *shape)) for name, shape in shapes.items()}
     try:
-        for first, last, theta, blow in schedule.spans():
-            theta = np.ascontiguousarray(theta.reshape(-1, theta.shape[-1]))
-            if blow:
-                state["qd"] = after_grip(
-                    plant.arm, state["q"], state["qd"], before, theta, loop.kind.rotors, loop.kind.elastic
-                )
-            before, rollout = theta, loop.rollout(theta)
-            for at in range(first, last, count):
-                steps = min(count, last - at)
+        for span in schedule.spans():
+            theta, grips = _rows(span.theta), [(_rows(before), _rows(after)) for before, after in span.grips]
+            state |= schedule.plant.seized(state, grips)
+            rollout = loop.rollout(theta)
+            for at in range(span.first, span.last, count):
+                steps = min(count, span.last - at)
                 inputs = {**loop.inputs(theta, at, steps), **draws.rows(steps)}
                 _march(rollout, inputs, state, buffers, steps, threads)
                 record.keep(at, buffers, steps)
                 state = {name: buffers[name][:, steps].copy() for name in shapes if name != "tau"}
                 progress(at + steps)
-                if not record.watch(at, buffers["qd"][:, 1 : steps + 1]):
+                if not record.watch(at, buffers["qd"][:, 1 : steps + 1], buffers["tau"][:, :steps]):
                     record.complete = False
                     return record
     except KeyboardInterrupt:
@@ -139,6 +135,11 @@ def run_batch(
         return record
     record.finish(clock.steps, state)
     return record
+
+
+def _rows(theta: NDArray) -> NDArray:
+    """Parameters (..., 10 n) as (1 or lanes, 10 n)."""
+    return np.ascontiguousarray(theta.reshape(-1, theta.shape[-1]))
 
 
 def _march(

@@ -14,7 +14,7 @@ from armdyn.errors import ModelError, ShapeError, shown
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
 from armdyn.simulation.elasticity import Elasticity, at_encoders, check_elastic, start_of_rotors
-from armdyn.simulation.payload import Change, Drop, PickUp
+from armdyn.simulation.payload import Change, Drop, PickUp, after_grip
 
 ENGINES = ("armdyn", "mujoco")
 
@@ -238,6 +238,21 @@ class Plant:
             state["rotor_q"] = start_of_rotors(self.arm, elastic, springs, q, theta)
             state["rotor_qd"] = qd[..., elastic]
         return state
+
+    def seized(self, state: Mapping[str, NDArray], grips: Sequence[tuple[NDArray, NDArray]]) -> dict[str, NDArray]:
+        """What blows change of a state: velocities, and the directions in which friction sees joints slide.
+
+        `grips` are the parameters (..., 10 n) before and after each body at rest that is seized.
+        """
+        kind, qd = self.kind, state["qd"]
+        for before, after in grips:
+            qd = after_grip(self.arm, state["q"], qd, before, after, kind.rotors, kind.elastic)
+        if "direction" not in state or not grips:
+            return {"qd": qd}
+        direction = np.sign(qd)
+        if kind.motor_friction:  # rotors behind springs do not feel the blow
+            direction[..., kind.elastic] = state["direction"][..., kind.elastic]
+        return {"qd": qd, "direction": direction}
 
     def at_encoders(self, state: Mapping[str, NDArray]) -> tuple[NDArray, NDArray]:
         """Positions and velocities (..., n) where encoders sit."""

@@ -9,19 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law, Reference, Values
-from armdyn.errors import ModelError, SimulationError
+from armdyn.errors import SimulationError
 from armdyn.simulation.loop import plant_rollout
-from armdyn.simulation.payload import after_grip
-from armdyn.simulation.record import RUNAWAY, Record, outputs_of
-from armdyn.simulation.schedule import Schedule
+from armdyn.simulation.plant import Plant
+from armdyn.simulation.record import RUNAWAY, Record, Runaway, outputs_of
+from armdyn.simulation.schedule import Schedule, Span
 from armdyn.simulation.sensing import Instruments
 
 if TYPE_CHECKING:
-    from armdyn.simulation.adaptive_steps import AdaptiveRun
+    from armdyn.simulation.adaptive_steps import Accuracy, AdaptiveRun
     from armdyn.simulation.mujoco_plant import MujocoRun
 
     AnyRun: TypeAlias = "Run | MujocoRun | AdaptiveRun"
 
+Rows = dict[str, NDArray]  # by name, (1, steps or steps + 1, ...)
 Controller = Callable[[float, NDArray, NDArray, Reference], Any]
 # Samples between two looks at velocities and reports of progress.
 LOOK_EVERY = 200
@@ -32,8 +33,7 @@ class Run:
 
     def __init__(self, schedule: Schedule, q0: NDArray, qd0: NDArray) -> None:
         self.plant, clock = schedule.plant, schedule.clock
-        self.theta = self.plant.own_theta.reshape(-1)
-        constants = schedule.constants(self.theta[None])
+        constants = schedule.constants(self.plant.own_theta.reshape(1, -1))
         self._theta = constants["theta"]
         rollout = plant_rollout(self.plant, self.plant.kind, frozenset(constants))
         self.shapes = outputs_of(rollout)
@@ -47,21 +47,11 @@ class Run:
         start = self.plant.start(q0, qd0)
         for name in states:
             self.rows[name][0, 0] = start[name]
-        self.q, self.qd, self._kind = self.rows["q"][0], self.rows["qd"][0], self.plant.kind
 
-    def at_encoders(self, step: int) -> tuple[NDArray, NDArray]:
-        """Positions and velocities (n,) where encoders sit."""
-        if not self._kind.motor_encoders:
-            return self.q[step].copy(), self.qd[step].copy()
-        return self.plant.at_encoders({name: rows[0, step] for name, rows in self.rows.items() if name != "tau"})
-
-    def set_theta(self, step: int, theta: NDArray, blow: bool) -> None:
-        """Change what the arm carries from a step on."""
-        if blow:
-            q, qd, kind = self.q[step], self.qd[step], self._kind
-            self.qd[step] = after_grip(self.plant.arm, q, qd, self.theta, theta, kind.rotors, kind.elastic)
-        self.theta = theta
-        self._theta[:] = theta
+    def carry(self, span: Span) -> None:
+        """Change what the arm carries."""
+        span.seize(self.plant, self.rows)
+        self._theta[:] = span.theta
 
 
 def run_python(
@@ -72,50 +62,48 @@ def run_python(
     every: int,
     instruments: Instruments | None,
     progress: Callable[[int], None],
-    tolerance: float | None = None,
+    accuracy: Accuracy | None = None,
 ) -> Record:
     """Run one rollout with a controller that is called at every sample."""
-    run = _make_run(schedule, q0, qd0, tolerance)
+    run = _make_run(schedule, q0, qd0, accuracy)
     record = Record.empty(schedule, 1, every, run.shapes)
-    done, clock = 0, schedule.clock
+    steps, clock, fault = 0, schedule.clock, None
     try:
         for done in _samples(schedule, run, controller, instruments):
+            steps = done * clock.substeps
             if done % LOOK_EVERY == 0:
-                progress(done * clock.substeps)
+                progress(steps)
     except KeyboardInterrupt:
-        record.stop(f"interrupted at t = {done * clock.period:.4g} s")
+        record.stop(f"interrupted at t = {steps * clock.h:.4g} s")
+    except Runaway as end:
+        steps = end.step + 1
     except SimulationError as error:
-        _keep(record, run, done * clock.substeps)
-        if record.diverged_step[0] < 0:
-            record.complete, error.result = False, record
-            raise
-    _keep(record, run, done * clock.substeps)
-    if done == clock.samples:
+        fault = error
+    if steps:
+        record.watch(0, run.rows["qd"][:, 1 : steps + 1], run.rows["tau"][:, :steps])
+        record.keep(0, run.rows, steps)
+    diverged = record.diverged_step[0] >= 0
+    record.complete = steps == clock.steps and not diverged
+    if fault is not None and not diverged:  # else it is the divergence that the controller could not answer
+        fault.result = record
+        raise fault
+    if record.complete:
         record.finish(clock.steps, {name: rows[:, -1] for name, rows in run.rows.items()})
-    record.complete = done == clock.samples
     return record
 
 
-def _make_run(schedule: Schedule, q0: NDArray, qd0: NDArray, tolerance: float | None) -> AnyRun:
-    """The plant on the engine it asks for, in fixed steps or, given a tolerance, in adaptive ones."""
+def _make_run(schedule: Schedule, q0: NDArray, qd0: NDArray, accuracy: Accuracy | None) -> AnyRun:
+    """The plant on the engine it asks for, in fixed steps or, given an accuracy, in adaptive ones."""
     if schedule.plant.engine == "armdyn":
-        if tolerance is None:
+        if accuracy is None:
             return Run(schedule, q0, qd0)
-        if schedule.plant.kind.elastic:
-            raise ModelError("simulate: tolerance: adaptive steps are for rigid joints; leave elasticity out")
         from armdyn.simulation.adaptive_steps import AdaptiveRun
 
-        return AdaptiveRun(schedule, q0, qd0, tolerance)
+        return AdaptiveRun(schedule, q0, qd0, accuracy)
     from armdyn.simulation.mujoco_plant import MujocoRun, check_engine
 
     check_engine(schedule.plant)
     return MujocoRun(schedule, q0, qd0)
-
-
-def _keep(record: Record, run: AnyRun, steps: int) -> None:
-    if steps:
-        record.watch(0, run.rows["qd"][:, 1 : steps + 1])
-        record.keep(0, run.rows, steps)
 
 
 def _samples(
@@ -123,15 +111,16 @@ def _samples(
 ) -> Iterator[int]:
     """Run period after period; the number of those done, after each."""
     m, delay, n = schedule.clock.substeps, schedule.clock.delay, schedule.plant.arm.n
-    changes = {first: (theta, blow) for first, _, theta, blow in schedule.spans()}
+    spans = {span.first: span for span in schedule.spans()}
     call, command, old = _caller(schedule, controller), run.command[0], np.zeros(n)
+    seen, velocities = _encoders(schedule.plant, run.rows), run.rows["qd"][0]
     for k in range(schedule.clock.samples):
         at = k * m
-        if at in changes:
-            run.set_theta(at, *changes[at])
-        if k % LOOK_EVERY == 0 and not np.abs(run.qd[at]).max() < RUNAWAY:
+        if at in spans:
+            run.carry(spans[at])
+        if k % LOOK_EVERY == 0 and not np.abs(velocities[at]).max() < RUNAWAY:
             return
-        q, qd = run.at_encoders(at)
+        q, qd = seen(at)
         u = call(k, q, qd) if instruments is None else call(k, *instruments.read(q, qd))
         if u.shape != old.shape or not np.isfinite(u).all():
             _complain(schedule, k, u)
@@ -141,6 +130,15 @@ def _samples(
             old = u
         run.period()
         yield k + 1
+
+
+def _encoders(plant: Plant, rows: Rows) -> Callable[[int], tuple[NDArray, NDArray]]:
+    """Positions and velocities (n,) where encoders sit, by the number of the step."""
+    states = {name: row[0] for name, row in rows.items() if name != "tau"}
+    q, qd = states["q"], states["qd"]
+    if not plant.kind.motor_encoders:
+        return lambda step: (q[step].copy(), qd[step].copy())
+    return lambda step: plant.at_encoders({name: row[step] for name, row in states.items()})
 
 
 def _caller(schedule: Schedule, controller: Controller | Law) -> Callable[[int, NDArray, NDArray], NDArray]:

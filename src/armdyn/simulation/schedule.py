@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from armdyn.control.protocol import Law
 from armdyn.errors import ShapeError, shown
 from armdyn.simulation.loop import Timing
-from armdyn.simulation.payload import Drop, added
+from armdyn.simulation.payload import Change, Drop, PickUp, added
 from armdyn.simulation.plant import Plant
 from armdyn.trajectory.protocol import JointMotion
 
@@ -90,6 +90,21 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
+class Span(NamedTuple):
+    """Steps between two changes of what the arm carries."""
+
+    first: int
+    last: int
+    theta: NDArray  # (..., 10 n)
+    grips: tuple[tuple[NDArray, NDArray], ...]  # theta before and after each body at rest that is seized at `first`
+
+    def seize(self, plant: Plant, rows: Mapping[str, NDArray]) -> None:
+        """Let the blows act on the state of a single run, rows (1, steps, ...) by name."""
+        state = {name: row[0, self.first] for name, row in rows.items() if name != "tau"}
+        for name, value in plant.seized(state, self.grips).items():
+            state[name][...] = value
+
+
 @dataclass(frozen=True, eq=False)
 class Schedule:
     """Everything of a run that does not depend on its state."""
@@ -152,22 +167,26 @@ class Schedule:
             data["springs"] = plant.springs[list(kind.elastic)][None, None]
         return {name: np.array(array, order="C") for name, array in data.items()}
 
-    def spans(self) -> Iterator[tuple[int, int, NDArray, bool]]:
-        """Between changes of payload: first step, last step, theta (..., 10 n), whether a blow opens the span."""
+    def sample_of(self, change: Change) -> int:
+        """The sample at which a change acts: the first that is not before it."""
+        return int(np.ceil(change.t / self.clock.period - 1e-9))
+
+    def spans(self) -> Iterator[Span]:
+        """The run in stretches of constant payload."""
         own = self.plant.own_theta
-        load, first, blow = np.zeros(own.shape[-1]), 0, False
+        load, first = np.zeros(own.shape[-1]), 0
+        grips: list[tuple[NDArray, NDArray]] = []
         for change in self.plant.changes:
-            sample = int(np.ceil(change.t / self.clock.period - 1e-9))
-            at = min(sample, self.clock.samples) * self.clock.substeps
+            at = min(self.sample_of(change), self.clock.samples) * self.clock.substeps
             if at > first:
-                yield first, at, own + load, blow
-                first, blow = at, False
-            if isinstance(change, Drop):
-                load, blow = np.zeros_like(load), False
-            else:
-                load, blow = load + added(self.plant.arm, change), change.at_rest
+                yield Span(first, at, own + load, tuple(grips))
+                first, grips = at, []
+            before = load
+            load = np.zeros_like(load) if isinstance(change, Drop) else load + added(self.plant.arm, change)
+            if isinstance(change, PickUp) and change.at_rest:
+                grips.append((own + before, own + load))
         if first < self.clock.steps:
-            yield first, self.clock.steps, own + load, blow
+            yield Span(first, self.clock.steps, own + load, tuple(grips))
 
 
 def _lanes(array: NDArray, core: int) -> NDArray:

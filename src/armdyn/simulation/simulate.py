@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.control.protocol import Law
 from armdyn.errors import ArmdynWarning, ShapeError, SimulationError, shown
 from armdyn.model.arm import Arm
+from armdyn.simulation.adaptive_steps import make_accuracy
 from armdyn.simulation.batch import run_batch
 from armdyn.simulation.plant import Plant
 from armdyn.simulation.python_loop import run_python
@@ -40,6 +41,7 @@ def simulate(
     substeps: int | None = None,
     delay: float = 0.0,
     tolerance: float | None = None,
+    solver: str = "DOP853",
     sensors: Sensors | None = None,
     seed: int | None = 0,
     every: int = 1,
@@ -75,8 +77,10 @@ def simulate(
     delay : float
         From a sample to its torque [s], at most a period; the drives exert nothing before the first.
     tolerance : float, optional
-        Integrate by SciPy's DOP853 to this accuracy instead, with the events of friction located in time: slow,
-        for judging fixed steps.
+        Integrate by SciPy's adaptive steps to this accuracy instead, with the events of friction located in time:
+        slow, for judging fixed steps.
+    solver : {"DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA"}
+        Of SciPy, for a `tolerance`; the last three are for stiff springs.
     sensors : Sensors, optional
         What stands between the arm and the controller.
     seed : int, optional
@@ -107,7 +111,8 @@ def simulate(
     ShapeError
         If sizes, rates or times do not fit together.
     SimulationError
-        If a controller raises or gives anything but n finite torques; `error.result` holds the run until then.
+        If a controller raises or gives anything but n finite torques, or an adaptive solver gives up;
+        `error.result` holds the run until then.
 
     Warns
     -----
@@ -126,8 +131,7 @@ def simulate(
         if not isinstance(sensors, Sensors):
             raise ShapeError(f"simulate: sensors: expected Sensors(...), got {shown(sensors)}")
         sensors.check_size(n)
-    if tolerance is not None and not (isinstance(tolerance, int | float | np.number) and 0 < tolerance < 1):
-        raise ShapeError(f"simulate: expected a tolerance between 0 and 1, got {shown(tolerance)}")
+    accuracy = None if tolerance is None else make_accuracy(tolerance, solver)
     if substeps is None and tolerance is None:
         clock = clock.finer(substeps_for(plant, _some_poses(motion, duration), clock.h))
     wanted = motion(np.arange(clock.steps + 1) * clock.h)
@@ -162,13 +166,13 @@ def simulate(
     else:
         instruments = None if sensors is None else Instruments(sensors, clock.period, clock.samples, n, seed)
         try:
-            record = run_python(schedule, controller, start[0][0], start[1][0], every, instruments, report, tolerance)
+            record = run_python(schedule, controller, start[0][0], start[1][0], every, instruments, report, accuracy)
         except SimulationError as error:
             error.result = finished(error.result)
             raise
-    trouble = record.divergence(clock.h, plant.arm.joint_names)
-    if trouble:
-        record.notes.append(trouble)
+    record.notes += record.divergence(clock.h, plant.arm.joint_names)
+    if record.faulty.any() and not batch and not quiet:
+        raise SimulationError(f"{name}: {record.notes[-1]}", finished(record))
     for text in () if quiet else record.notes:
         warnings.warn(f"{name}: {text}; what was computed is kept", ArmdynWarning, stacklevel=2)
     report(clock.steps)
@@ -281,8 +285,9 @@ def _result(
 ) -> SimulationResult:
     """The record with its times and reference, cut where it ends."""
     rows, stopped = record.rows, record.diverged_step
+    record.forget_after_divergence()
     if not record.complete and (stopped >= 0).all():
-        rows = min(rows, int(stopped.max()) // record.stride + 1)
+        rows = min(rows, int(record.good_rows.max()))
     t = np.arange(rows) * (every * schedule.clock.period)
     arrays = {key: x[:, :rows].reshape(*batch, *x[:, :rows].shape[1:]) for key, x in record.arrays.items()}
     states = {key.removeprefix("law."): x for key, x in arrays.items() if key not in ("q", "qd", "tau")}
