@@ -121,6 +121,7 @@ _HOMES = {
     "armdyn.identification.drive_gains": ("DriveGains", "identify_drive_gains"),
     "armdyn.identification.payload": ("identify_payload",),
     "armdyn.identification.read_log": ("read_log",),
+    "armdyn.identification.validation": ("validate",),
     "armdyn.kinematics.forward": ("forward_kinematics", "link_poses"),
     "armdyn.kinematics.closed_form": ("closed_form",),
     "armdyn.kinematics.closed_srs": ("swivel_angle",),

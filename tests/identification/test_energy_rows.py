@@ -27,7 +27,7 @@ def test_rows_are_the_balance_of_power(load, rotors, make_log):
         ]
     )
     log, base = make_log(arm, noise=0.0, encoder=0.0, rate=500.0), armdyn.base_parameters(arm)
-    (part,) = make_rows(base, [log], Filters(5.0, 25.0, "butterworth", "energy")).loaded(arm.theta)
+    (part,) = make_rows(base, [log], Filters(5.0, 25.0, "butterworth", "energy")).loaded(arm)
     assert part.Y.shape == (1, part.tau.shape[1], base.count + 3 * len(TERMS))
     terms = np.zeros((3, len(TERMS)))
     terms[:, :3] = [friction.viscous, friction.coulomb, friction.offset]

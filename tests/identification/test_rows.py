@@ -84,7 +84,7 @@ def test_noise_does_not_explain_itself_as_load(make_log):
 def test_loads_are_filled_in(two, make_log):
     rows = make_rows(armdyn.base_parameters(two), [make_log(two)], Filters(5.0, 20.0, "butterworth"))
     (before,) = rows
-    (after,) = rows.loaded(two.theta)
+    (after,) = rows.loaded(two)
     at = rows.base.count + LOAD
     assert not before.Y[:, :, at].any()
     assert np.abs(after.Y[:, :, at]).max() > 1.0

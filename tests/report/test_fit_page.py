@@ -71,7 +71,9 @@ def test_gravity_from_poses_has_a_page(tmp_path):
 
 class TestAdvice:
     def test_weak_and_undetermined_parameters_name_their_joints(self, fit):
-        poor = dataclasses.replace(fit, undetermined=("Izz2", "F02"), weak=("Fv1",))
+        weak = np.where(np.array(fit.base.labels) == "Fv1", 2.0, 0.1) * np.abs(fit.base.theta)
+        base = dataclasses.replace(fit.base, std=weak)
+        poor = dataclasses.replace(fit, undetermined=("Izz2", "F02"), base=base)
         first, second, *_ = advice(poor)
         assert first == "Move joint 2: the logs say nothing about Izz2, F02."
         assert "motion of joint 1 together" in second

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from armdyn.identification.check import DataCheck
     from armdyn.identification.fit import Fit
     from armdyn.identification.log import Log
+    from armdyn.identification.validation import Validation
     from armdyn.model.arm import Arm
 
 
@@ -23,14 +24,35 @@ def identify(
     arm: ArmName,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs: .csv, .npz, .mat, .parquet, ROS 2 bags.")],
     check: Annotated[bool, typer.Option("--check", help="Only check the logs: nothing is fitted.")] = False,
-    validate: Annotated[Path | None, typer.Option(help="A log that is not fitted to.")] = None,
+    validate: Annotated[list[Path] | None, typer.Option(help="A log that is not fitted to; may be repeated.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the model: .urdf or .toml.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report: .html.")] = None,
     gravity: Annotated[
         bool, typer.Option("--gravity", help="Gravity alone, from poses held still or slow motion both ways.")
     ] = False,
+    friction: Annotated[
+        str, typer.Option(help="auto: terms by held-out error; simple: viscous, Coulomb, offset.")
+    ] = "auto",
+    rotors: Annotated[
+        bool | None, typer.Option("--rotors/--no-rotors", help="Whether drives have inertia; default as described.")
+    ] = None,
+    springs: Annotated[bool, typer.Option("--springs", help="Joints may have springs to ground.")] = False,
+    prior: Annotated[
+        float | None, typer.Option(help="Belief in the description's inertia, 0 for none; default by held-out error.")
+    ] = None,
+    mass: Annotated[
+        tuple[float, float] | None, typer.Option(help="Least and most that all moving links weigh together [kg].")
+    ] = None,
     band: Annotated[float | None, typer.Option(help="Low-pass on both sides [Hz]; default from the motion.")] = None,
-    springs: Annotated[bool, typer.Option("--springs", help="Joints may have springs (balancers).")] = False,
+    cutoff: Annotated[
+        float | None, typer.Option(help="Low-pass on positions [Hz]; default by cross-validation.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="How positions are differentiated: auto, butterworth, kalman, savgol, spline.")
+    ] = "auto",
+    form: Annotated[
+        str, typer.Option(help="torque; filtered, without accelerations; energy, one equation of power.")
+    ] = "torque",
     degrees: Degrees = False,
     gear_ratio: Gears = None,
     drive_gain: Gains = None,
@@ -52,7 +74,7 @@ def identify(
     with progress_bar() as tell:
         tell(0.0, "reading logs")
         given = read(
-            [*logs, *([validate] if validate else [])],
+            [*logs, *(validate or [])],
             described,
             degrees,
             gear_ratio,
@@ -68,9 +90,16 @@ def identify(
             described,
             given[: len(logs)],
             terms="gravity" if gravity else "full",
+            friction=friction,
+            rotors=rotors,
             springs=springs,
+            prior=prior,
+            mass=mass,
             band=band,
-            validation=given[-1] if validate else None,
+            cutoff=cutoff,
+            method=method,
+            form=form,
+            validation=given[len(logs) :] or None,
             progress=tell,
         )
     if out is not None:
@@ -131,16 +160,37 @@ def summary(fit: Fit) -> dict[str, Any]:
         "arm": fit.source.name,
         "rel_error": fit.rel_error,
         "held_out": fit.held_out,
-        "validation": None if fit.other is None else fit.other.rel_error,
+        "held_out_possible": fit.held_out_possible,
+        "held_out_logs": fit.held_out_logs,
         "as_described": fit.rel_error_source,
+        "validation": None if fit.other is None else fit.other.rel_error,
         "rel_error_joints": fit.rel_error_joints,
+        "residuals": {"logs": _comparison(fit.own), "validation": _comparison(fit.other)},
         "theta": fit.theta,
-        "base": {"names": fit.base.names, "theta": fit.base.theta, "std": fit.base.std},
+        "base": {
+            "names": fit.base.names,
+            "theta": fit.base.theta,
+            "std": fit.base.std,
+            "intervals": fit.base.intervals,
+            "bound": None if fit.bound is None else fit.bound.parameters,
+        },
         "structure": fit.structure,
         "undetermined": fit.undetermined,
+        "boundary": fit.boundary,
+        "condition": fit.condition,
+        "condition_scaled": fit.condition_scaled,
+        "bound": None if fit.bound is None else fit.bound.relative,
+        "gap": fit.gap,
         "prior_strength": fit.strength,
         "notes": fit.notes,
     }
+
+
+def _comparison(result: Validation | None) -> dict[str, Any] | None:
+    """Errors of the model on some logs."""
+    if result is None:
+        return None
+    return {name: getattr(result, name) for name in ("rel_error", "rel_error_joints", "rmse", "whiteness")}
 
 
 def show(fit: Fit, console: Console) -> None:
@@ -162,4 +212,5 @@ def show(fit: Fit, console: Console) -> None:
         ("parameter", "estimate ", "95 % ± "),
         [(name, number(value), number(1.96 * std, 2)) for name, value, std in data],
     )
+    print_list(console, "How sure", fit.certainty())
     print_list(console, "Notes", fit.notes)

@@ -30,12 +30,11 @@ def validate(
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.identification.check import check_log
-    from armdyn.identification.fit import validate as compare
-    from armdyn.identification.rows import Filters
+    from armdyn.identification.validation import validate as compare
 
     arm = resolve(model, base, tip)
     (measured,) = read([log], arm, degrees, gear_ratio, drive_gain, offset, columns, topic)
-    result = compare(arm, measured, Filters(band, None, "butterworth"))
+    result = compare(arm, measured, band=band)
     findings = [f.text for f in check_log(arm, measured).findings]
     if json:
         print_json(

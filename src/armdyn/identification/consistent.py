@@ -1,9 +1,10 @@
 """The physically consistent fit: possible bodies, friction that brakes, near to the prior.
 
-    minimise  x'Ax/2 - b'x + strength * sum_i D(P_i, P0_i) - barrier * sum log(friction)
+    minimise  x'Ax/2 - b'x + strength * sum_i D(P_i, P0_i) - barrier * sum log(room)
 
-over all ten parameters of every link and the joint terms. It is convex, and its terms keep every iterate
-possible; Newton's method with a line search always ends, and its decrement bounds what is left to gain.
+over all ten parameters of every link and the joint terms; room is the distance from each bound: of friction, which
+brakes, and of masses where some are known. It is convex, and its terms keep every iterate possible; Newton's method
+with a line search always ends, and its decrement bounds what is left to gain.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.equations import System
+from armdyn.identification.mass_bounds import MassBounds
 from armdyn.identification.prior import UNITS, Prior, hessian, pseudo_inertias
 
-BARRIER = 1e-2  # weight of the logarithms that keep friction positive, in units of half a squared sigma
+BARRIER = 1e-2  # weight of the logarithms that keep to the bounds, in units of half a squared sigma
 FLAT = 1e-13  # added to the diagonal of a scaled Hessian that is singular to round-off
 ENOUGH = 1e-9  # Newton decrement (squared, halved) at which the minimum is certified, in the same units
 MOST = 100  # Newton steps a stage, far more than self-concordant functions need
@@ -35,7 +37,13 @@ class Consistent(NamedTuple):
 
 
 def consistent_fit(
-    system: System, prior: Prior, strength: float, start: NDArray, positive: NDArray, near: Consistent | None = None
+    system: System,
+    prior: Prior,
+    strength: float,
+    start: NDArray,
+    positive: NDArray,
+    near: Consistent | None = None,
+    masses: MassBounds | None = None,
 ) -> Consistent:
     """Minimise over theta (10 n,) and joint parameters.
 
@@ -52,17 +60,21 @@ def consistent_fit(
         Which joint parameters must be positive.
     near : Consistent, optional
         The minimum of a similar problem, from which few steps are left.
+    masses : MassBounds, optional
+        Between which masses lie.
     """
     links = len(prior.theta)
     size = np.maximum(np.abs(start), 1e-6 * max(np.abs(start).max(initial=0.0), 1.0))
-    x = np.concatenate([prior.theta, np.where(positive, np.maximum(start, 0.1 * size), start)])
+    bodies = prior.theta if masses is None else masses.inside(prior.theta)
+    x = np.concatenate([bodies, np.where(positive, np.maximum(start, 0.1 * size), start)])
+    bounds = _bounds(links, positive, masses)
     # Weak divergences are steep walls: they are approached from where they are gentle.
     stages = np.geomspace(max(strength, GENTLE), strength, 1 + max(0, int(np.ceil(np.log10(GENTLE / strength)))))
     if near is not None:
         x, stages = np.concatenate([near.theta, near.joint]), stages[-1:]
     decrement, iterations = np.inf, 0
     for stage in stages:
-        problem = _Problem(system, prior, float(stage), BARRIER * float(stage) / strength, positive, links)
+        problem = _Problem(system, prior, float(stage), BARRIER * float(stage) / strength, bounds, links)
         x, decrement, more = _newton(problem, x)
         iterations += more
     theta = x[:links]
@@ -101,22 +113,38 @@ def _solved(H: NDArray, gradient: NDArray) -> NDArray:
         return np.linalg.solve(H + FLAT * np.eye(len(H)), gradient)
 
 
+class _Bounds(NamedTuple):
+    """G x > h"""
+
+    G: NDArray  # (k, parameters)
+    h: NDArray  # (k,)
+
+
+def _bounds(links: int, positive: NDArray, masses: MassBounds | None) -> _Bounds:
+    signs = np.eye(len(positive))[positive]
+    G, h = np.hstack([np.zeros((len(signs), links)), signs]), np.zeros(len(signs))
+    if masses is None:
+        return _Bounds(G, h)
+    rows, limits = masses.rows(links)
+    return _Bounds(np.vstack([G, np.pad(rows, ((0, 0), (0, len(positive))))]), np.concatenate([h, limits]))
+
+
 class _Problem(NamedTuple):
     system: System
     prior: Prior
     strength: float
     barrier: float
-    positive: NDArray
+    bounds: _Bounds
     links: int
 
     def value(self, x: NDArray) -> float:
-        theta, own = x[: self.links], x[self.links :][self.positive]
-        bodies = pseudo_inertias(theta)
-        if (own <= 0).any() or np.linalg.eigvalsh(bodies).min() <= 0:
+        room = self.bounds.G @ x - self.bounds.h
+        bodies = pseudo_inertias(x[: self.links])
+        if (room <= 0).any() or np.linalg.eigvalsh(bodies).min() <= 0:
             return np.inf
         fit = x @ self.system.A @ x / 2 - self.system.b @ x
         divergence = np.einsum("ijk,ikj->", self.prior.inverses, bodies) - np.linalg.slogdet(bodies)[1].sum()
-        return float(fit + self.strength * divergence - self.barrier * np.log(own).sum())
+        return float(fit + self.strength * divergence - self.barrier * np.log(room).sum())
 
     def derivatives(self, x: NDArray) -> tuple[NDArray, NDArray]:
         inverses = np.linalg.inv(pseudo_inertias(x[: self.links]))
@@ -124,7 +152,7 @@ class _Problem(NamedTuple):
         difference = self.prior.inverses - inverses
         gradient[: self.links] += self.strength * np.einsum("ijk,akj->ia", difference, UNITS).ravel()
         H[: self.links, : self.links] += self.strength * hessian(inverses)
-        k = self.links + np.flatnonzero(self.positive)
-        gradient[k] -= self.barrier / x[k]
-        H[k, k] += self.barrier / x[k] ** 2
+        steep = self.bounds.G / (self.bounds.G @ x - self.bounds.h)[:, None]
+        gradient -= self.barrier * steep.sum(axis=0)
+        H += self.barrier * steep.T @ steep
         return gradient, H

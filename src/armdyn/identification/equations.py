@@ -6,6 +6,7 @@ fit on some blocks and its squared error on others cost one small Cholesky facto
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from armdyn.identification.rows import Rows
 from armdyn.identification.terms import TERMS
 
 BLOCKS = 10
+MOST_BLOCKS = 50  # of many logs, each of which has at least one
 
 
 class System(NamedTuple):
@@ -39,11 +41,13 @@ class Equations:
     count: int
     weights: NDArray  # (kinds,) 1 / standard deviation of the residual
     n: int  # joints
+    logs: NDArray  # (blocks,) number of the log that each block is from; all zero where logs are too many to tell
 
     @classmethod
-    def of(cls, rows: Rows, count: int, blocks: int = BLOCKS) -> Equations:
+    def of(cls, rows: Rows, count: int) -> Equations:
         """The sums of rows, cut into blocks of neighbours in time."""
-        block = np.arange(len(rows)) * blocks // len(rows)
+        block, logs = _blocks(rows)
+        blocks = len(logs)
         grams, first = np.zeros((0, 0, 0, 0)), 0
         for part in rows:
             joined = np.concatenate([part.Y, part.tau[..., None]], axis=2)
@@ -54,7 +58,8 @@ class Equations:
                 some = joined[:, here == k]
                 grams[k] += some.transpose(0, 2, 1) @ some
             first += len(here)
-        return cls(grams, np.bincount(block, minlength=blocks), count, np.ones(grams.shape[1]), rows.base.source.n)
+        samples = np.bincount(block, minlength=blocks)
+        return cls(grams, samples, count, np.ones(grams.shape[1]), rows.base.source.n, logs)
 
     @property
     def size(self) -> int:
@@ -63,7 +68,7 @@ class Equations:
 
     def weighted(self, weights: NDArray) -> Equations:
         """The same sums with other weights."""
-        return Equations(self.grams, self.samples, self.count, weights, self.n)
+        return dataclasses.replace(self, weights=weights)
 
     def own(self, kind: int) -> NDArray:
         """Positions of the parameters that a joint's rows, or those of all together, mention."""
@@ -100,24 +105,41 @@ class Equations:
 
     def errors(self, x: NDArray, block: int | None = None) -> NDArray:
         """Sums of squared residuals (kinds,) of parameters x (size,), on one block or all, without weights."""
-        grams = self.grams.sum(axis=0) if block is None else self.grams[block]
+        grams = self._sum if block is None else self.grams[block]
         found = []
         for kind, gram in enumerate(grams):
             z = np.append(x[self.own(kind)], -1.0)
             found.append(max(float(z @ gram @ z), 0.0))
         return np.array(found)
 
+    @cached_property
+    def _sum(self) -> NDArray:
+        return self.grams.sum(axis=0)
+
     @property
     def powers(self) -> NDArray:
         """Sums of squared torques (kinds,)."""
         return self.grams[:, :, -1, -1].sum(axis=0)
 
+    def relative(self, fits: NDArray) -> float:
+        """Relative error without weights of parameters (blocks, size), each on its own block."""
+        squares = sum(self.errors(x, block).sum() for block, x in enumerate(fits))
+        return float(np.sqrt(squares / max(self.powers.sum(), 1e-300)))
+
+    def without(self, used: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
+        """Parameters (blocks, size) of the fits to all blocks but one."""
+        k = np.flatnonzero(used)
+        A, b = self.folds.A[:, k[:, None], k], self.folds.b[:, k]
+        Q = precision[np.ix_(k, k)]
+        x = np.zeros((len(A), self.size))
+        x[:, k] = _solved(A.sum(axis=0) - A + Q, (b.sum(axis=0) - b + Q @ prior[k])[..., None])[..., 0]
+        return x
+
     def held_out(self, used: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
         """Weighted squared error (blocks,) of each block under the fit to all others."""
         k = np.flatnonzero(used)
         A, b = self.folds.A[:, k[:, None], k], self.folds.b[:, k]
-        Q = precision[np.ix_(k, k)]
-        x = _solved(A.sum(axis=0) - A + Q, (b.sum(axis=0) - b + Q @ prior[k])[..., None])[..., 0]
+        x = self.without(used, precision, prior)[:, k]
         return np.sum(x * ((A @ x[..., None])[..., 0] - 2 * b), axis=1) + self.folds.c
 
     def held_out_adding(self, used: NDArray, more: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
@@ -138,6 +160,18 @@ class Equations:
         squares = np.sum(X * (A[:, u[:, None], u] @ X - 2 * b[:, u, None]), axis=1)
         squares += y * (2 * np.sum(A[:, u[:, None], more] * X, axis=1) + A[:, more, more] * y - 2 * b[:, more])
         return (squares + self.folds.c[:, None]).T
+
+
+def _blocks(rows: Rows) -> tuple[NDArray, NDArray]:
+    """The block of every row, and the number of the log that each block is from: none has rows of two logs."""
+    sizes = np.bincount(rows.logs, weights=rows.sizes).astype(int)
+    total = len(rows)
+    if len(sizes) > MOST_BLOCKS:
+        return np.arange(total) * MOST_BLOCKS // total, np.zeros(MOST_BLOCKS, int)
+    counts = np.maximum(1, np.rint(BLOCKS * sizes / total).astype(int))
+    firsts = np.cumsum(counts) - counts
+    parts = [first + np.arange(n) * k // n for first, n, k in zip(firsts, sizes, counts, strict=True)]
+    return np.concatenate(parts), np.repeat(np.arange(len(sizes)), counts)
 
 
 def solve(system: System, used: NDArray, precision: NDArray, prior: NDArray) -> NDArray:

@@ -8,18 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.full import joint_torque
-from armdyn.errors import DataError
 from armdyn.identification.check import DataCheck
-from armdyn.identification.differentiate import Motion, lowpass
-from armdyn.identification.log import Log, Stretch
-from armdyn.identification.rows import Filters, pieces, smoothed
-from armdyn.identification.terms import presliding_torque
+from armdyn.identification.log import Log
+from armdyn.identification.perturbation import Perturbation
+from armdyn.identification.rows import Filters
+from armdyn.identification.validation import Prediction, Validation, compared, predicted
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Friction
-
-STILL = 0.005  # part of a joint's largest speed below which it may be standing still
-SHOWN = 8  # samples a period of the low-pass's corner that validations keep
 
 
 class FrictionValues(NamedTuple):
@@ -64,25 +59,11 @@ class BaseEstimate:
         """95 % intervals (p, 2)."""
         return self.theta[:, None] + 1.96 * self.std[:, None] * np.array([-1.0, 1.0])
 
-
-class Prediction(NamedTuple):
-    """Model torques along a log."""
-
-    t: NDArray  # (N,) times of the log [s]
-    tau: NDArray  # (N, n)
-
-
-class Validation(NamedTuple):
-    """Measured against model torque, both through one low-pass."""
-
-    rel_error: float  # norm(tau - model) / norm(tau) over all joints
-    rel_error_joints: NDArray  # (n,)
-    rmse: NDArray  # (n,) [N m or N]
-    whiteness: NDArray  # (n,) correlation of neighbouring residuals 0.1 s apart; 0 is white
-    t: NDArray  # of some samples, as many as show all that the low-pass leaves
-    tau: NDArray  # measured, low-passed
-    model: NDArray  # low-passed
-    band: float  # [Hz]
+    @property
+    def weak(self) -> tuple[str, ...]:
+        """Parameters less certain than large."""
+        pairs = zip(self.labels, self.theta, self.std, strict=True)
+        return tuple(name for name, value, std in pairs if abs(value) < std < np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,41 +82,63 @@ class Fit:
     rel_error_free: float = np.nan  # of least squares that need not be possible nor near the description
     held_out: float = np.nan  # of parameters near the prior that need not be possible, by cross-validation over blocks
     held_out_possible: float = np.nan  # the same of possible bodies: what `arm` costs on data it has not seen
+    held_out_logs: NDArray = field(default_factory=lambda: np.empty(0))  # of each of several logs, fitted to the others
     rel_error_source: float = np.nan  # of the arm as it was described
     strength: float = 0.0  # of the prior
     scan: NDArray = field(default_factory=lambda: np.empty((0, 2)))  # strengths tried, held-out error of each
     condition: float = np.nan  # of the weighted regressor
-    condition_scaled: float = np.nan
+    condition_scaled: float = np.nan  # with columns of unit length
+    bound: Perturbation | None = None  # how far `base.theta` can be off at worst; None where poses were held
     gap: float = 0.0  # certificate of the consistent fit: what is left to gain, in squared sigmas
     boundary: tuple[str, ...] = ()  # links that are barely possible bodies
     structure: tuple[tuple[str, ...], ...] = ()  # joint terms used, a joint at a time
     effective: NDArray = field(default_factory=lambda: np.empty(0))  # independent residuals of each joint
     undetermined: tuple[str, ...] = ()  # parameters on which the logs have no say
-    weak: tuple[str, ...] = ()  # parameters less certain than large
     notes: tuple[str, ...] = ()
     checks: tuple[DataCheck, ...] = ()  # of the logs fitted to
     own: Validation | None = None  # on the logs fitted to
     other: Validation | None = None  # on the log given for validation
+
+    @property
+    def weak(self) -> tuple[str, ...]:
+        """Parameters less certain than large."""
+        return self.base.weak
 
     def predict(self, log: Log) -> Prediction:
         """Torques that the model needs for the log's motion, at the log's samples, without low-pass.
 
         Samples in stretches too short to differentiate are left out.
         """
-        _same_joints(self.arm, log)
-        t, tau = [], []
-        for s in log.stretches:
-            k = (log.t >= s.t[0] - 1e-12) & (log.t <= s.t[-1] + s.dt)
-            model = model_torque(self.arm, s, self.filters._replace(cutoff=None))
-            t.append(log.t[k])
-            tau.append(np.stack([np.interp(log.t[k], s.t, column) for column in model.T], axis=1))
-        if not t:
-            raise DataError(f"{log.name}: no stretch without gaps is long enough to predict torques")
-        return Prediction(np.concatenate(t), np.concatenate(tau))
+        return predicted(self.arm, log, self.filters._replace(cutoff=None))
 
     def validate(self, log: Log) -> Validation:
         """Compare the model with another log."""
-        return validate(self.arm, log, self.filters._replace(cutoff=None))
+        return compared(self.arm, [log], self.filters._replace(cutoff=None))
+
+    @property
+    def cost(self) -> float:
+        """By how much, relatively, being possible raises the error on held-out blocks: the price of physics."""
+        return self.held_out_possible / self.held_out - 1
+
+    def certainty(self) -> list[str]:
+        """How sure the parameters are, in sentences."""
+        said = [f"condition {self.condition:.3g}, {self.condition_scaled:.3g} with columns of unit length"]
+        if self.bound is not None:
+            told = f"at most {self.bound.relative:.0%} off" if np.isfinite(self.bound.relative) else "not bounded"
+            said.append(
+                f"at worst (4.1): regressor off by {self.bound.regressor_error:.2%}, torques by "
+                f"{self.bound.torque_error:.2%}, then all parameters together are {told}"
+            )
+        if not np.isnan(self.held_out_possible):
+            said.append(f"possible bodies have {self.cost:+.1%} of the error on held-out blocks beside free parameters")
+        if len(self.held_out_logs):
+            errors = ", ".join(f"{error:.2%}" for error in self.held_out_logs)
+            said.append(f"each log predicted by the others: {errors}")
+        if self.boundary:
+            said.append(f"barely possible bodies: {', '.join(self.boundary)}")
+        if self.undetermined:
+            said.append(f"not determined by the logs: {', '.join(self.undetermined)}")
+        return said
 
     def __str__(self) -> str:
         lines = [
@@ -153,9 +156,7 @@ class Fit:
                 f"positions smoothed by {self.filters.method}, halved at {self.filters.cutoff:.3g} Hz; "
                 f"equations low-passed at {self.filters.band:.3g} Hz"
             )
-        if self.undetermined:
-            lines.append(f"not determined by the logs: {', '.join(self.undetermined)}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.certainty()])
 
     def __repr__(self) -> str:
         return f"<Fit of '{self.source.name}': relative torque error {self.rel_error:.2%}>"
@@ -164,96 +165,3 @@ class Fit:
         from armdyn.identification.fit_figure import notebook
 
         return notebook(self)
-
-
-def validate(arm: Arm, log: Log, filters: Filters) -> Validation:
-    """An arm's torques (links, friction, drives) against a log's, both through the low-pass at `filters.band`."""
-    return validate_all(arm, [log], filters)
-
-
-def validate_all(arm: Arm, logs: list[Log], filters: Filters) -> Validation:
-    """The same for several logs together, one after the other in time."""
-    shown, elapsed, total = [], 0.0, np.zeros((4, arm.n))
-    for log in logs:
-        _same_joints(arm, log)
-        for piece in pieces([log]):
-            compared = _compared(arm, piece.stretch, filters)
-            total += compared.sums
-            shown.append((compared.t - log.t[0] + elapsed, compared.tau, compared.model))
-        elapsed += log.duration
-    if not shown:
-        raise DataError(f"{logs[0].name}: no stretch without gaps is long enough to validate with")
-    squares, size, neighbours, samples = total
-    t, tau, model = (np.concatenate(column) for column in zip(*shown, strict=True))
-    return Validation(
-        float(np.sqrt(squares.sum() / max(size.sum(), 1e-300))),
-        np.sqrt(squares / np.maximum(size, 1e-300)),
-        np.sqrt(squares / samples),
-        neighbours / np.maximum(squares, 1e-300),
-        t,
-        tau,
-        model,
-        filters.band,
-    )
-
-
-class _Compared(NamedTuple):
-    sums: NDArray  # (4, n) squares of errors and torques, products of errors 0.1 s apart, number of samples
-    t: NDArray
-    tau: NDArray
-    model: NDArray
-
-
-def _compared(arm: Arm, s: Stretch, filters: Filters) -> _Compared:
-    """Measured and model torque of a piece, low-passed; errors count where joints move, see `_in_motion`."""
-    motion = smoothed(s, filters)
-    tau = lowpass(s.tau, s.dt, filters.band)
-    model = lowpass(_model_torque(arm, motion, s), s.dt, filters.band)
-    # The ends of zero-phase filters are guesses.
-    margin = min(len(s.t) // 4, int(1 / (filters.band * s.dt)))
-    inner = slice(margin, len(s.t) - margin)
-    counts = _in_motion(arm, motion.qd, int(1 / (filters.band * s.dt)))[inner]
-    e = (tau[inner] - model[inner]) * counts
-    lag = max(1, min(int(0.1 / s.dt), len(e) - 1))
-    sums = np.stack(
-        [
-            np.sum(e**2, axis=0),
-            np.sum((tau[inner] * counts) ** 2, axis=0),
-            np.sum(e[lag:] * e[:-lag], axis=0),
-            np.maximum(np.sum(counts, axis=0), 1),
-        ]
-    )
-    k = slice(margin, len(s.t) - margin, max(1, int(1 / (SHOWN * filters.band * s.dt))))
-    # Copies, for slices would keep all samples alive.
-    return _Compared(sums, s.t[k].copy(), tau[k].copy(), model[k].copy())
-
-
-def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:
-    """Samples (N, n) in which torques can be told: not where a joint with dry friction stands still.
-
-    There friction may be anything up to breakaway. A joint stands still while its speed stays below STILL of its
-    largest, `reach` samples to both sides, which is how far the low-pass spreads what happens there.
-    """
-    from scipy.ndimage import minimum_filter1d
-
-    dry = np.array([joint.friction.coulomb > 0 or (joint.friction.static or 0.0) > 0 for joint in arm.joints])
-    fast = np.abs(qd) > STILL * np.abs(qd).max(axis=0, initial=0.0)
-    # A reversal passes through zero and is soon over; standing still lasts.
-    still = minimum_filter1d((~fast).astype(np.int8), 2 * reach + 1, axis=0) > 0
-    near = -minimum_filter1d(-still.astype(np.int8), 4 * reach + 1, axis=0) > 0
-    return np.asarray(~(near & dry))
-
-
-def model_torque(arm: Arm, s: Stretch, filters: Filters) -> NDArray:
-    """Torque (N, n) of the whole arm along a stretch."""
-    return _model_torque(arm, smoothed(s, filters), s)
-
-
-def _model_torque(arm: Arm, motion: Motion, s: Stretch) -> NDArray:
-    tau = joint_torque(arm, motion.q, motion.qd, motion.qdd, temperature=s.temperature)
-    return tau + presliding_torque(arm, motion.q, motion.qd)
-
-
-def _same_joints(arm: Arm, log: Log) -> None:
-    if log.n != arm.n:
-        raise DataError(f"{log.name}: {log.n} joints in the log, {arm.n} in arm '{arm.name}'")

@@ -18,20 +18,28 @@ from armdyn.identification.consistent import Consistent, consistent_fit
 from armdyn.identification.equations import System, solve
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.least_squares import LeastSquares
-from armdyn.identification.fit import BaseEstimate, DriveValues, Fit, FrictionValues, Validation
+from armdyn.identification.fit import BaseEstimate, DriveValues, Fit, FrictionValues
+from armdyn.identification.mass_bounds import MassBounds
 from armdyn.identification.poses import Poses
-from armdyn.identification.prior import Prior
+from armdyn.identification.prior import NO_PRIOR, Prior
 from armdyn.identification.rows import Filters
 from armdyn.identification.structure import STRENGTHS
+from armdyn.identification.validation import Validation
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
-NO_PRIOR = 1e-3  # strength of the stand-in bodies behind an arm of unknown inertia: data always win
 UNKNOWN = 1e-6  # singular value of unit columns, relative to the largest, of directions that no pose shows
 FOLDS = 10
 
 
-def fit_poses(arm: Arm, poses: Poses, checks: tuple[DataCheck, ...], strength: float | None, filters: Filters) -> Fit:
+def fit_poses(
+    arm: Arm,
+    poses: Poses,
+    checks: tuple[DataCheck, ...],
+    strength: float | None,
+    filters: Filters,
+    masses: MassBounds | None = None,
+) -> Fit:
     """The arm whose links carry the torques of the poses; friction and drives stay as described, but for offsets."""
     base = base_parameters(arm, terms="gravity")
     data = _equations(base, poses)
@@ -44,7 +52,7 @@ def fit_poses(arm: Arm, poses: Poses, checks: tuple[DataCheck, ...], strength: f
     estimate = BaseEstimate(found.x, std, (*base.names, *names), (*base.labels, *names), base.count, covariance)
     systems = _systems(data, found.weights)
     strength, scan, held_out = _strength(base, systems, Prior.of(arm), strength)
-    consistent = _consistent(base, _sum(systems), strength, found.x)
+    consistent = _consistent(base, _sum(systems), strength, found.x, masses)
     fitted = _with_offsets(arm.with_theta(consistent.theta), consistent.joint)
     own = compare_poses(fitted, poses)
     columns = data.weighted(found.weights)[0]
@@ -70,9 +78,6 @@ def fit_poses(arm: Arm, poses: Poses, checks: tuple[DataCheck, ...], strength: f
         structure=(("offset",),) * arm.n,
         effective=np.full(arm.n, float(len(poses.t))),
         undetermined=tuple(name for name, unknown in zip(estimate.labels, lost, strict=True) if unknown),
-        weak=tuple(
-            name for name, x, s in zip(estimate.labels, found.x, estimate.std, strict=True) if abs(x) < s < np.inf
-        ),
         notes=(
             f"{len(poses.t)} poses held still ({poses.share:.0%} of the time); what moves between them is left out",
             *(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings),
@@ -159,14 +164,17 @@ def _held_out(systems: System, precision: NDArray, centre: NDArray) -> float:
     return error
 
 
-def _consistent(base: BaseParameters, total: System, strength: float, x: NDArray) -> Consistent:
+def _consistent(
+    base: BaseParameters, total: System, strength: float, x: NDArray, masses: MassBounds | None
+) -> Consistent:
     """Possible bodies and offsets (n,) behind the gravity parameters."""
     n, links = base.source.n, inertial.SIZE * base.source.n
     lift = np.zeros((base.count + n, links + n))
     lift[: base.count, :links] = base.P
     lift[base.count :, links:] = np.eye(n)
     system = System(lift.T @ total.A @ lift, lift.T @ total.b, total.c)
-    return consistent_fit(system, Prior.of(base.source), max(strength, NO_PRIOR), x[base.count :], np.zeros(n, bool))
+    prior, free = Prior.of(base.source), np.zeros(n, bool)
+    return consistent_fit(system, prior, max(strength, NO_PRIOR), x[base.count :], free, masses=masses)
 
 
 def _with_offsets(arm: Arm, offsets: NDArray) -> Arm:

@@ -24,6 +24,7 @@ from armdyn.spatial.inertia import Inertia
 # Bodies thinner than this fraction of the arm's size are blurred: descriptions with points and rods mean "small".
 BLUR = 0.05
 LIGHTEST = 1e-3  # of the heaviest link: the least mass a prior has
+NO_PRIOR = 1e-3  # strength of the stand-in bodies behind an arm of unknown inertia: data always win
 UNITS = np.array([Inertia(unit).pseudo_inertia for unit in np.eye(inertial.SIZE)])  # (10, 4, 4)
 
 

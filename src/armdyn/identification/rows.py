@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from armdyn.dynamics.base_parameters import BaseParameters
 from armdyn.dynamics.filtered_regressor import filter_terms
 from armdyn.dynamics.joint_columns import joint_columns
-from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.errors import ArmdynError
 from armdyn.identification.decimate import Decimator, decimator, slope
 from armdyn.identification.differentiate import AUTO, METHODS, Motion, best_cutoff, differentiate, impulse, smoothers
 from armdyn.identification.energy_rows import energy_part, with_loads
 from armdyn.identification.log import Log, Stretch
 from armdyn.identification.parts import Part, Parts
-from armdyn.identification.terms import LOAD, ROTOR, TERMS, Reach, load_column, term_columns
+from armdyn.identification.terms import LOAD, ROTOR, TERMS, Reach, load_column, term_columns, whole_torque
+from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
 # Samples kept a period of the low-pass's corner: twice Nyquist's rate of what passes it.
@@ -67,7 +67,7 @@ class Rows:
     filters: Filters
     reach: Reach
     sizes: tuple[int, ...]  # samples kept of each piece
-    theta: NDArray | None = None  # (10 n,) bodies whose torques load the joints; None: loads are left out
+    carrier: Arm | None = None  # the arm whose torques load the joints; None: loads are left out
     _loads: dict[int, NDArray] = field(default_factory=dict, repr=False)  # columns (n, N) of pieces
 
     def __len__(self) -> int:
@@ -77,20 +77,26 @@ class Rows:
         for k, piece in enumerate(self.pieces):
             part = self._parts.get(k)
             if part is None:
-                part = self._made(piece.stretch)
+                part = self.made(piece.stretch)
                 self._parts.put(k, part)
-            yield part if self.theta is None else self._with_loads(k, part)
+            yield part if self.carrier is None else self._with_loads(k, part)
+
+    @property
+    def logs(self) -> list[int]:
+        """Of each piece the number of its log, counted from the first that has a piece."""
+        numbers: dict[int, int] = {}
+        return [numbers.setdefault(id(piece.log), len(numbers)) for piece in self.pieces]
 
     @cached_property
     def _parts(self) -> Parts:
         return Parts(len(self) * self.base.source.n * (self.base.count + len(TERMS)))
 
-    def loaded(self, theta: NDArray) -> Rows:
-        """The same rows with joints loaded by the torques of bodies theta (10 n,).
+    def loaded(self, carrier: Arm) -> Rows:
+        """The same rows with joints loaded by all torque that the drives of an arm give, friction's too.
 
         Measured torques will not do: their noise would explain itself.
         """
-        rows = dataclasses.replace(self, theta=theta, _loads={})
+        rows = dataclasses.replace(self, carrier=carrier, _loads={})
         rows.__dict__["_parts"] = self._parts  # all but the loads is the same
         return rows
 
@@ -105,14 +111,14 @@ class Rows:
 
     def _made_loads(self, s: Stretch) -> NDArray:
         """The column (n, N) of load-dependent friction."""
-        motion, arm = smoothed(s, self.filters), self.base.source
-        torque = inverse_dynamics(arm, motion.q, motion.qd, motion.qdd, theta=self.theta)
-        column = load_column(arm, motion, torque)
+        assert self.carrier is not None
+        motion = smoothed(s, self.filters)
+        column = load_column(self.base.source, motion, whole_torque(self.carrier, motion, s.temperature))
         column = column * motion.qd if self.filters.form == "energy" else column
         return (decimator(*grid(s, self.filters.band)) @ column).T
 
-    def _made(self, s: Stretch) -> Part:
-        """The rows of a piece, a chunk at a time."""
+    def made(self, s: Stretch) -> Part:
+        """The rows of a stretch without loads, a chunk at a time."""
         motion = smoothed(s, self.filters)
         taps, step, count = grid(s, self.filters.band)
         Ys, taus = [], []

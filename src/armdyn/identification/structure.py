@@ -24,6 +24,7 @@ class Choice(NamedTuple):
     used: NDArray  # (size,) of bool
     strength: float
     held_out: NDArray  # (blocks,)
+    without: NDArray  # (blocks, size) parameters fitted to all blocks but one
     scan: NDArray  # (strengths, 2): strength and mean squared held-out error of a row
 
 
@@ -52,7 +53,8 @@ def choose(
         if not joints:
             break
         strength, scan = best_strength(equations, used, precision, prior, strengths)
-    return Choice(used, strength, equations.held_out(used, strength * precision, prior), scan)
+    belief = strength * precision
+    return Choice(used, strength, equations.held_out(used, belief, prior), equations.without(used, belief, prior), scan)
 
 
 def best_strength(
@@ -79,7 +81,7 @@ def _one_round(
     changed = set()
     for joint in sorted(joints):
         for trial, scores in _trials(equations, used, precision, prior, joint, optional):
-            if not (best.sum() - scores.sum() > NOTICEABLE * best.sum() and pays(best - scores)):
+            if not pays(best, scores):
                 break
             term, k = _added(equations, used, trial)
             if _possible(term, solve(equations.total, trial, precision, prior)[k]):
@@ -132,10 +134,21 @@ def _rivals(equations: Equations, joint: int, term: Term) -> list[int]:
     return [first + k for k, other in enumerate(TERMS) if other.kind == term.kind]
 
 
-def pays(gains: NDArray) -> bool:
-    """Whether gains on blocks are positive in the mean with 95 % confidence (Student's t, one-sided)."""
+def pays(before: NDArray, after: NDArray) -> bool:
+    """Whether squared errors on held-out blocks fall: noticeably in all, and surely in sum or share.
+
+    A block in which the arm moves more has larger gains. In differences it counts most, and may hide a gain that every
+    block shows; in ratios all blocks count alike.
+    """
+    if not before.sum() - after.sum() > NOTICEABLE * before.sum():
+        return False
+    ratios = np.log(np.maximum(before, 1e-300) / np.maximum(after, 1e-300))
+    return _positive(before - after) or _positive(ratios)
+
+
+def _positive(gains: NDArray) -> bool:
+    """Whether their mean is positive with 95 % confidence (Student's t, one-sided)."""
     from scipy.stats import t
 
-    count = len(gains)
-    error = gains.std(ddof=1) / np.sqrt(count)
-    return bool(gains.mean() > t.ppf(0.95, count - 1) * error) and bool(gains.mean() > 0)
+    error = gains.std(ddof=1) / np.sqrt(len(gains))
+    return bool(gains.mean() > t.ppf(0.95, len(gains) - 1) * error)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.friction import friction_torque
+from armdyn.dynamics.full import joint_torque
 from armdyn.identification.differentiate import Motion
 from armdyn.identification.presliding import built_up
 from armdyn.model.arm import Arm
@@ -156,6 +157,12 @@ def _friction(values: NDArray, joint: int, reach: Reach) -> Friction:
     if dip:
         found["static"] = found.get("coulomb", 0.0) + dip
     return Friction(**found, harmonics=tuple(waves))
+
+
+def whole_torque(arm: Arm, motion: Motion, warmth: NDArray | None) -> NDArray:
+    """Torque (N, n) that the drives give: links, friction, bristles, rotors, springs."""
+    tau = joint_torque(arm, motion.q, motion.qd, motion.qdd, temperature=warmth)
+    return tau + presliding_torque(arm, motion.q, motion.qd)
 
 
 def presliding_torque(arm: Arm, q: NDArray, qd: NDArray) -> NDArray:

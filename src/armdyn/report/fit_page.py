@@ -6,10 +6,11 @@ import numpy as np
 
 from armdyn.html import code, confidence_bar, document, heading, listing, paragraph, svg, table
 from armdyn.identification import check_table
-from armdyn.identification.fit import Fit, Validation, validate_all
+from armdyn.identification.fit import Fit
 from armdyn.identification.fit_figure import MOST_POINTS, torque_figure
 from armdyn.identification.gravity_poses import compare_poses
 from armdyn.identification.poses import held_poses
+from armdyn.identification.validation import Validation, compared
 from armdyn.report.advice import advice, next_command
 
 
@@ -46,7 +47,7 @@ def described(fit: Fit) -> Validation | None:
     if not fit.own.band:
         poses = held_poses(logs)
         return None if poses is None else compare_poses(fit.source, poses)
-    return validate_all(fit.source, logs, fit.filters)
+    return compared(fit.source, logs, fit.filters)
 
 
 def _summary(fit: Fit) -> list[str]:

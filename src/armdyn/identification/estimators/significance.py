@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError
 from armdyn.identification.estimators.data import Data, Estimate, estimate
 from armdyn.identification.estimators.least_squares import LeastSquares
+from armdyn.identification.perturbation import lawson_hanson
 
 
 def sensitivities(data: Data) -> NDArray:
@@ -34,13 +35,10 @@ def perturbation_bound(data: Data, x: NDArray, regressor_error: float, torque_er
     """The bound for a regressor off by `regressor_error` (spectral norm) and torques by `torque_error` (norm)."""
     rows, torques = data.weighted(1.0)
     values = np.linalg.svd(rows, compute_uv=False)
-    gain = 1 / values[-1] if values[-1] > 0 else np.inf
-    left = 1 - regressor_error * gain
-    if not left > 0:
-        return Bound(np.inf, float(values[0] * gain))
-    residual = float(np.linalg.norm(torques - rows @ x))
-    error = gain * (regressor_error * (float(np.linalg.norm(x)) + gain * residual) + torque_error) / left
-    return Bound(float(error), float(values[0] * gain))
+    largest, smallest = float(values[0]), float(values[-1])
+    residual, size = float(np.linalg.norm(torques - rows @ x)), float(np.linalg.norm(x))
+    error = lawson_hanson(largest, smallest, size, residual, regressor_error, torque_error)
+    return Bound(error, largest / smallest if smallest > 0 else np.inf)
 
 
 @dataclass(frozen=True)

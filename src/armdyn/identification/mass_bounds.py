@@ -1,0 +1,54 @@
+"""Bounds of masses that are known beforehand: of every link, or of all together, as a data sheet tells."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ArmdynError
+from armdyn.spatial import inertia as inertial
+
+INSIDE = 0.01  # of the way from a bound to a mass within, at which a search starts
+
+
+class MassBounds(NamedTuple):
+    """Masses of links lie between `lower` and `upper`, or their sum between those of `whole` [kg]."""
+
+    lower: NDArray  # (n,)
+    upper: NDArray  # (n,)
+    whole: tuple[float, float]
+
+    @classmethod
+    def of(cls, mass: ArrayLike, n: int) -> MassBounds:
+        """From a pair (least, most) for the whole of n links, or pairs (n, 2) for each."""
+        try:
+            given = np.asarray(mass, float)
+        except (TypeError, ValueError):
+            given = np.empty(0)
+        if given.shape not in ((2,), (n, 2)):
+            raise ArmdynError(f"identify: expected mass (least, most) of all links, or one pair for each of {n} links")
+        if not ((given[..., 0] >= 0) & (given[..., 0] < given[..., 1])).all():
+            raise ArmdynError(f"identify: expected mass with 0 <= least < most, got {given.tolist()}")
+        if given.ndim == 1:
+            return cls(np.zeros(n), np.full(n, np.inf), (float(given[0]), float(given[1])))
+        return cls(given[:, 0], given[:, 1], (0.0, np.inf))
+
+    def rows(self, size: int) -> tuple[NDArray, NDArray]:
+        """G (k, size) and h (k,) of G theta > h; those of infinite bounds are left out."""
+        each = np.eye(size)[:: inertial.SIZE]
+        both = np.vstack([each, each.sum(axis=0)])
+        lower, upper = np.append(self.lower, self.whole[0]), np.append(self.upper, self.whole[1])
+        low, high = lower > 0, np.isfinite(upper)  # positive they are anyway
+        return np.vstack([both[low], -both[high]]), np.concatenate([lower[low], -upper[high]])
+
+    def inside(self, theta: NDArray) -> NDArray:
+        """The bodies theta (10 n,), scaled to masses within the bounds."""
+        before, finite = theta[:: inertial.SIZE], np.isfinite(self.upper)
+        edge = INSIDE * np.where(finite, self.upper - self.lower, self.lower)
+        mass = np.clip(before, self.lower + edge, self.upper - edge)
+        least, most = self.whole
+        if not least < mass.sum() < most:
+            mass = mass * ((least + most) / 2 if np.isfinite(most) else 2 * least) / mass.sum()
+        return np.asarray(theta * np.repeat(mass / before, inertial.SIZE))

@@ -1,0 +1,126 @@
+"""The model that the data support: weights of the joints, joint terms and strength of the prior, each given the others.
+
+Nothing here need be possible bodies; `possible` finds those behind the structure chosen.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.base_parameters import BaseParameters
+from armdyn.identification.equations import Equations, solve
+from armdyn.identification.geared import Geared
+from armdyn.identification.prior import Prior
+from armdyn.identification.rows import Rows
+from armdyn.identification.structure import STRENGTHS, Choice, choose, starting_terms
+from armdyn.identification.terms import LOAD, ROTOR, TERMS, Term, with_terms
+from armdyn.spatial import inertia as inertial
+
+SWEEPS = 3  # through all joints: once the terms of one are right, those of others stand out from less noise
+
+
+class Selection(NamedTuple):
+    """Equations of the logs and the structure chosen for them."""
+
+    base: BaseParameters
+    prior: Prior
+    drives: Geared
+    rows: Rows
+    equations: Equations
+    choice: Choice
+
+    @property
+    def used(self) -> NDArray:
+        """Positions of the parameters that are used."""
+        return np.flatnonzero(self.choice.used)
+
+    @property
+    def joint_terms(self) -> NDArray:
+        """Positions of the joint terms that are used, counted from the first of the first joint."""
+        return self.used[self.used >= self.base.count] - self.base.count
+
+    @property
+    def structure(self) -> tuple[tuple[str, ...], ...]:
+        """Joint terms that are used, in words, a joint at a time."""
+        used = self.choice.used[self.base.count :].reshape(-1, len(TERMS))
+        return tuple(tuple(_told(TERMS[k]) for k in np.flatnonzero(row)) for row in used)
+
+    @property
+    def held_out(self) -> float:
+        """Relative error on held-out blocks."""
+        return self.equations.relative(self.choice.without)
+
+    @property
+    def held_out_weighted(self) -> float:
+        """The same in units of the joints' noise: those that are measured well count most."""
+        share = self.choice.held_out.sum() / max(self.equations.folds.c.sum(), 1e-300)
+        return float(np.sqrt(share))
+
+
+def _told(term: Term) -> str:
+    return "coulomb with presliding" if term.travel else term.kind
+
+
+def select(rows: Rows, prior: Prior, drives: Geared, strength: float | None, optional: tuple[str, ...]) -> Selection:
+    """Choose from joint terms of the kinds `optional`, and the prior's strength where it is None."""
+    base = rows.base
+    equations = Equations.of(rows, base.count)
+    used = starting_terms(equations, drives.own)
+    if "load" in optional:
+        rows, equations = _loaded(rows, weighed(equations, used), used)
+    precision, centre = _base_prior(base, prior, equations, drives)
+    strengths = STRENGTHS if strength is None else np.array([strength], float)
+    for _ in range(SWEEPS):
+        before, used = used, choose(weighed(equations, used), used, precision, centre, optional, strengths).used
+        if np.array_equal(used, before):
+            break
+        if used[base.count + LOAD :: len(TERMS)].any():
+            # What loads the joints has grown by the friction that loads make.
+            rows, equations = _loaded(rows, weighed(equations, used), used)
+    # With its structure known, the noise is better known, and so is what the prior is worth.
+    equations = weighed(equations, used)
+    choice = choose(equations, used, precision, centre, (), strengths)
+    return Selection(base, prior, drives, rows, equations, choice)
+
+
+def _loaded(rows: Rows, equations: Equations, used: NDArray) -> tuple[Rows, Equations]:
+    """Rows and sums with joints loaded by all torques of the least squares."""
+    base, x = rows.base, free(equations, used)
+    links = inertial.SIZE * base.source.n
+    found = np.linalg.pinv(base.P) @ x[: base.count]
+    values = x[base.count :].reshape(-1, len(TERMS)).copy()
+    values[:, ROTOR] = np.maximum(values[:, ROTOR] + (found[links:] if base.joint_terms else 0.0), 0.0)
+    values[:, LOAD] = np.clip(values[:, LOAD], 0.0, TERMS[LOAD].most)
+    rows = rows.loaded(with_terms(base.source.with_theta(found[:links]), values, rows.reach))
+    return rows, Equations.of(rows, base.count)
+
+
+def weighed(equations: Equations, used: NDArray) -> Equations:
+    """Joints weighed by 1 / residual of least squares, found by iteration."""
+    for _ in range(4):
+        x = free(equations, used)
+        # A joint that is fitted to the last digit must not drown the others.
+        noise = np.sqrt(np.maximum(equations.errors(x), 1e-12 * equations.powers.sum()) / equations.samples.sum())
+        equations = equations.weighted(1 / np.maximum(noise, 1e-3 * np.median(noise)))
+    return equations
+
+
+def free(equations: Equations, used: NDArray) -> NDArray:
+    """Parameters (size,) by weighted least squares: no prior, nothing that need be possible."""
+    size = equations.size
+    return solve(equations.total, used, np.zeros((size, size)), np.zeros(size))
+
+
+def _base_prior(base: BaseParameters, prior: Prior, equations: Equations, drives: Geared) -> tuple[NDArray, NDArray]:
+    """Precision and centre of the prior on all parameters; joint terms are free."""
+    precision, centre = np.zeros((equations.size, equations.size)), np.zeros(equations.size)
+    inertias = np.array([joint.drive.reflected_inertia for joint in base.source.joints])
+    # Rotors are believed as little as to a factor of two; of coupled ones without description nothing is known.
+    undescribed = prior.inertia(base.source) if base.joint_terms else 0.0
+    doubts = np.where(inertias > 0, inertias, undescribed)
+    precision[: base.count, : base.count] = prior.base_precision(base, drives.shares * doubts)
+    centre[: base.count] = base.P[:, : len(prior.theta)] @ prior.theta + drives.shares @ inertias
+    return precision, centre
