@@ -64,7 +64,7 @@ def test_what_cannot_be_saved_is_said(result, planar, swing):
     with pytest.raises(ArmdynError, match=r"expected \.npz or \.csv"):
         result.save("run.xls")
     batch = simulate(Plant(planar, friction=False), PD(planar, 40.0, 4.0), swing, 0.01, q0=np.zeros((3, 2)))
-    with pytest.raises(ArmdynError, match="a CSV holds one run, this result has 3"):
+    with pytest.raises(ArmdynError, match="a log holds one run, these are 3; choose one with `run`"):
         batch.save("run.csv")
     with pytest.raises(ArmdynError, match="run: expected 1 indices"):
         batch.run()
@@ -78,9 +78,44 @@ def test_runs_become_logs(result, planar, tmp_path):
     read = armdyn.read_log(result.save(tmp_path / "run.csv"), planar)
     assert np.allclose(read.q, result.q, atol=1e-12)
     sensors = armdyn.Sensors(resolution=1e-5, tau_noise=0.01, jitter=2e-5, lost=0.02, doubled=0.02)
-    (tmp_path / "raw.csv").write_text(sensors.record(result).csv())
-    measured = armdyn.read_log(tmp_path / "raw.csv", planar)
-    assert np.abs(np.interp(measured.t, result.t, result.q[:, 0]) - measured.q[:, 0]).max() < 1e-3
+    for name in ("raw.csv", "raw.npz"):
+        measured = armdyn.read_log(sensors.record(result).save(tmp_path / name), planar)
+        assert np.abs(np.interp(measured.t, result.t, result.q[:, 0]) - measured.q[:, 0]).max() < 1e-3
+    with pytest.raises(ArmdynError, match=r"cannot save a log as 'raw.xls': expected .csv or .npz"):
+        sensors.record(result).save("raw.xls")
+
+
+def test_work_is_that_of_held_torques(block):
+    """All of it is kinetic energy: of a mass under PD at 50 Hz, though torques jump by a tenth from sample to sample.
+
+    With 6 N forward and then back: 1.5 J on the way there and on the way back alike.
+    """
+    arm = block(2.0)
+    run = simulate(arm, PD(arm, 50.0, 10.0), [1.0], 0.4, 50.0, q0=[0.0])
+    assert run.metrics.work == pytest.approx(run.qd[-1, 0] ** 2, rel=1e-12)
+    there_and_back = simulate(arm, lambda t, q, qd, ref: [6.0 if t < 0.4995 else -6.0], [0.0], 1.0, 100.0)
+    assert there_and_back.metrics.work == pytest.approx(0.0, abs=1e-12)
+    assert there_and_back.metrics.effort == pytest.approx(2 * 6.0 * 6.0 / 2.0 * 0.5**2 / 2, rel=1e-12)
+
+
+def test_work_of_elastic_joints_is_that_on_their_rotors(block):
+    """What a drive does is energy of rotor, spring and link; sines at 2 kHz are held well enough for 1e-6."""
+    K, J, B = 400.0, 2.0, 0.5
+    plant = Plant(block(J, drive=armdyn.Drive(rotor_inertia=B)), elasticity=armdyn.Elasticity(K))
+    run = simulate(plant, lambda t, q, qd, ref: [3 * np.sin(30 * t)], [0.0], 0.4, 2000.0)
+    rotor, rotor_speed = (run.states[name][-1, 0] for name in ("rotor_q", "rotor_qd"))
+    energy = (J * run.qd[-1, 0] ** 2 + B * rotor_speed**2 + K * (rotor - run.q[-1, 0]) ** 2) / 2
+    assert run.metrics.work == pytest.approx(energy, rel=1e-6)
+    assert (run.elastic, run.motor_encoders) == ((0,), True)
+
+
+def test_errors_by_hand(block):
+    """A set point 1 away that is left alone: every error is 1, nothing settles; one that is reached settles at once."""
+    still = simulate(block(2.0), lambda t, q, qd, ref: [0.0], [1.0], 0.1, q0=[0.0]).metrics
+    assert (still.rms_error, still.max_error, still.rms_tip_error, still.max_tip_error) == (1.0, 1.0, 1.0, 1.0)
+    assert np.isnan(still.settling_time)
+    there = simulate(block(2.0), lambda t, q, qd, ref: [0.0], [1.0], 0.1, q0=[1.0]).metrics
+    assert (there.rms_error, there.settling_time) == (0.0, 0.0)
 
 
 def test_a_page_about_a_run(result, tmp_path):

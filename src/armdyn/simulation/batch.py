@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law
-from armdyn.simulation.loop import LawShapes, Timing, loop_rollout
+from armdyn.simulation.loop import SHOWN, LawShapes, Timing, loop_rollout
 from armdyn.simulation.record import Record, outputs_of
 from armdyn.simulation.schedule import Schedule
 from armdyn.simulation.sensing import Chance, Draw, Sensing, first_draw, first_memory
@@ -114,7 +114,7 @@ def run_batch(
     kept = {name: shape for name, shape in shapes.items() if not name.startswith("sensor.")}
     record = Record.empty(schedule, lanes, every, kept)
     count = clock.substeps * min(max(BLOCK // lanes // clock.substeps, 8), clock.samples)
-    buffers = {name: np.empty((lanes, count + (name != "tau"), *shape)) for name, shape in shapes.items()}
+    buffers = {name: np.empty((lanes, count + (name not in SHOWN), *shape)) for name, shape in shapes.items()}
     try:
         for span in schedule.spans():
             theta, grips = _rows(span.theta), [(_rows(before), _rows(after)) for before, after in span.grips]
@@ -125,7 +125,7 @@ def run_batch(
                 inputs = {**loop.inputs(theta, at, steps), **draws.rows(steps)}
                 _march(rollout, inputs, state, buffers, steps, threads)
                 record.keep(at, buffers, steps)
-                state = {name: buffers[name][:, steps].copy() for name in shapes if name != "tau"}
+                state = {name: buffers[name][:, steps].copy() for name in shapes if name not in SHOWN}
                 progress(at + steps)
                 if not record.watch(at, buffers["qd"][:, 1 : steps + 1], buffers["tau"][:, :steps]):
                     record.complete = False
@@ -153,7 +153,7 @@ def _march(
     """Advance all rollouts by some steps, from `state` through `buffers`."""
     outputs = {}
     for name, buffer in buffers.items():
-        if name == "tau":
+        if name in SHOWN:
             outputs[name] = buffer[:, :steps]
             continue
         buffer[:, 0] = state[name]

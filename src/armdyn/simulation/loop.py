@@ -20,6 +20,9 @@ from armdyn.trace.rollout import Rollout, make_rollout
 from armdyn.trace.symbols import ca
 
 Shapes = dict[str, tuple[int, ...]]
+# Outputs that are not fed back: torques, and what the controller saw through its sensors.
+SEEN = ("seen.q", "seen.qd")
+SHOWN = frozenset(("tau", *SEEN))
 
 
 class Timing(NamedTuple):
@@ -129,9 +132,11 @@ def loop_program(
         )
         command, kept = _held(timing, values, u, memory, after)
         step = Step(plant.arm, kind, {name: values[name] for name in plant_data})
-        return {**step.advance({name: values[name] for name in plant_state}, command), **kept}
+        moved = step.advance({name: values[name] for name in plant_state}, command)
+        return {**moved, **kept, **dict(zip(SEEN, (q_seen, qd_seen), strict=True))}
 
-    return program_of("loop", inputs, {**own, "tau": (n,)}, formula)
+    shown = ("tau",) if sensing is None else ("tau", *SEEN)
+    return program_of("loop", inputs, {**own, **dict.fromkeys(shown, (n,))}, formula)
 
 
 def _seen(kind: Kind, sensing: Sensing | None, values: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:

@@ -29,8 +29,7 @@ class Metrics(NamedTuple):
 
 def metrics_of(result: SimulationResult) -> Metrics:
     """The metrics of every run of a result."""
-    e, tau = result.error, result.tau
-    power = (tau * result.qd).sum(-1)
+    e, tau, work = result.error, result.tau, _works(result)
     tip = _tip_distance(result)
     return Metrics(
         _rms(e, -2),
@@ -39,10 +38,16 @@ def metrics_of(result: SimulationResult) -> Metrics:
         None if tip is None else tip.max(-1),
         _rms(tau, -2),
         np.abs(tau).max(-2),
-        np.trapezoid(power, result.t),
-        np.trapezoid(np.abs(tau * result.qd).sum(-1), result.t),
+        work.sum((-2, -1)),
+        np.abs(work).sum((-2, -1)),
         _settling(result.t, np.abs(e)),
     )
+
+
+def _works(result: SimulationResult) -> NDArray:
+    """What each drive does from sample to sample, (..., T - 1, n) [J]: its torque times the way of what it moves."""
+    tau, share = result.tau, result.held
+    return (share * tau[..., :-1, :] + (1 - share) * tau[..., 1:, :]) * np.diff(result.at_drives[0], axis=-2)
 
 
 def _rms(x: NDArray, axis: int) -> NDArray:

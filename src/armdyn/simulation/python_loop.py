@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law, Reference, Values
 from armdyn.errors import SimulationError
-from armdyn.simulation.loop import plant_rollout
+from armdyn.simulation.loop import SEEN, SHOWN, plant_rollout
 from armdyn.simulation.plant import Plant
 from armdyn.simulation.record import RUNAWAY, Record, Runaway, outputs_of
 from armdyn.simulation.schedule import Schedule, Span
@@ -66,6 +66,9 @@ def run_python(
 ) -> Record:
     """Run one rollout with a controller that is called at every sample."""
     run = _make_run(schedule, q0, qd0, accuracy)
+    if instruments is not None:
+        run.shapes |= dict.fromkeys(SEEN, q0.shape)
+        run.rows |= {name: np.empty((1, schedule.clock.steps, len(q0))) for name in SEEN}
     record = Record.empty(schedule, 1, every, run.shapes)
     steps, clock, fault = 0, schedule.clock, None
     try:
@@ -121,7 +124,10 @@ def _samples(
         if k % LOOK_EVERY == 0 and not np.abs(velocities[at]).max() < RUNAWAY:
             return
         q, qd = seen(at)
-        u = call(k, q, qd) if instruments is None else call(k, *instruments.read(q, qd))
+        if instruments is not None:
+            q, qd = instruments.read(q, qd)
+            run.rows[SEEN[0]][0, at], run.rows[SEEN[1]][0, at] = q, qd
+        u = call(k, q, qd)
         if u.shape != old.shape or not np.isfinite(u).all():
             _complain(schedule, k, u)
         command[at : at + m] = u
@@ -134,7 +140,7 @@ def _samples(
 
 def _encoders(plant: Plant, rows: Rows) -> Callable[[int], tuple[NDArray, NDArray]]:
     """Positions and velocities (n,) where encoders sit, by the number of the step."""
-    states = {name: row[0] for name, row in rows.items() if name != "tau"}
+    states = {name: row[0] for name, row in rows.items() if name not in SHOWN}
     q, qd = states["q"], states["qd"]
     if not plant.kind.motor_encoders:
         return lambda step: (q[step].copy(), qd[step].copy())

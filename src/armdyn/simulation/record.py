@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
+from armdyn.simulation.loop import SHOWN
 from armdyn.simulation.schedule import Schedule
 
 # No joint of any arm is this fast [rad/s or m/s].
@@ -62,10 +63,10 @@ class Record:
             self.rows = rows.stop
 
     def finish(self, steps: int, last: dict[str, NDArray]) -> None:
-        """Add the state (lanes, ...) after the last step, if its row is kept; torques are held."""
+        """Add the state (lanes, ...) after the last step, if its row is kept; all else is held."""
         if steps % self.stride == 0:
             for name, array in self.arrays.items():
-                array[:, self.rows] = array[:, self.rows - 1] if name == "tau" else last[name]
+                array[:, self.rows] = array[:, self.rows - 1] if name in SHOWN else last[name]
             self.rows += 1
 
     def watch(self, first: int, qd: NDArray, tau: NDArray) -> bool:

@@ -6,7 +6,7 @@ import io
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ReadError
 from armdyn.files import read_arrays, write_whole
+from armdyn.simulation.elasticity import at_encoders
+from armdyn.simulation.readings import Readings
 
 if TYPE_CHECKING:
     from armdyn.identification.log import Log
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from armdyn.simulation.metrics import Metrics
 
 FORMAT = "armdyn simulation 1"
+OTHERS = ("elastic", "motor_encoders", "held")
 ARRAYS = ("t", "q", "qd", "tau", "q_ref", "qd_ref", "qdd_ref", "diverged")
 
 
@@ -51,6 +54,14 @@ class SimulationResult:
         What stopped it, and what else was found.
     arm : Arm or None
         The plant's arm; not kept in files.
+    measured : Readings or None
+        What `sensors` showed, to the controller and to a log.
+    elastic : tuple of int
+        Numbers of the joints with a spring behind their rotor, to which `rotor_q` and `rotor_qd` belong.
+    motor_encoders : bool
+        Whether encoders of those sit on the rotors.
+    held : float
+        For which part of a sample its torque lasts until the next one's: 1 where torques are held, else an estimate.
     """
 
     t: NDArray
@@ -67,6 +78,10 @@ class SimulationResult:
     notes: tuple[str, ...] = ()
     states: Mapping[str, NDArray] = field(default_factory=dict)
     arm: Arm | None = field(default=None, repr=False)
+    measured: Readings | None = None
+    elastic: tuple[int, ...] = ()
+    motor_encoders: bool = False
+    held: float = 1.0
 
     @property
     def n(self) -> int:
@@ -82,6 +97,19 @@ class SimulationResult:
     def error(self) -> NDArray:
         """Tracking error q_ref - q, (..., T, n)."""
         return self.q_ref - self.q
+
+    @property
+    def at_drives(self) -> tuple[NDArray, NDArray]:
+        """Positions and velocities (..., T, n) of what drives move: rotors behind springs, else links."""
+        if not self.elastic:
+            return self.q, self.qd
+        q, qd = (at_encoders(self.elastic, getattr(self, x), self.states[f"rotor_{x}"]) for x in ("q", "qd"))
+        return q, qd
+
+    @property
+    def at_encoders(self) -> tuple[NDArray, NDArray]:
+        """Positions and velocities (..., T, n) where encoders sit."""
+        return self.at_drives if self.motor_encoders else (self.q, self.qd)
 
     @property
     def currents(self) -> NDArray:
@@ -114,10 +142,13 @@ class SimulationResult:
     # -- files ------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write a `.npz` with everything but the arm, or a single run's `.csv` with columns t, q1, ..., tau<n>."""
+        """Write a `.npz` with everything but the arm, or a single run's log as `.csv` with columns t, q1, ..., tau<n>.
+
+        The log holds what the run's instruments showed, defects and all, for `read_log` to repair.
+        """
         suffix = Path(path).suffix.lower()
         if suffix == ".csv":
-            return write_whole(path, self._csv())
+            return self.readings.save(path)
         if suffix != ".npz":
             raise ArmdynError(f"cannot save a simulation as '{path}': expected .npz or .csv")
         about = {
@@ -126,11 +157,14 @@ class SimulationResult:
             "joint_names": self.joint_names,
             "complete": self.complete,
             "notes": self.notes,
+            **{name: getattr(self, name) for name in OTHERS},
         }
         stream = io.BytesIO()
         arrays = {name: getattr(self, name) for name in ARRAYS}
-        states = {f"state.{name}": array for name, array in self.states.items()}
-        everything: dict[str, Any] = {"about": np.array(json.dumps(about)), **arrays, **states}
+        more = {f"state.{name}": array for name, array in self.states.items()}
+        if self.measured is not None:
+            more |= {f"measured.{name}": array for name, array in self.measured._asdict().items()}
+        everything: dict[str, Any] = {"about": np.array(json.dumps(about)), **arrays, **more}
         np.savez_compressed(stream, **everything)
         return write_whole(path, stream.getvalue())
 
@@ -143,8 +177,12 @@ class SimulationResult:
             if about.get("format") != FORMAT:
                 raise KeyError("format")
             arrays: dict[str, Any] = {name: file[name] for name in ARRAYS}
-            states = {key[6:]: array for key, array in file.items() if key.startswith("state.")}
-        except (KeyError, ValueError, AttributeError) as error:
+            states, seen = (
+                {key.removeprefix(part): array for key, array in file.items() if key.startswith(part)}
+                for part in ("state.", "measured.")
+            )
+            measured = Readings(**seen) if seen else None
+        except (KeyError, ValueError, AttributeError, TypeError) as error:
             raise ReadError(f"{path}: not a simulation that armdyn saved ({type(error).__name__}: {error})") from None
         _check_shapes(path, arrays, about)
         return cls(
@@ -154,36 +192,32 @@ class SimulationResult:
             complete=bool(about["complete"]),
             notes=tuple(about["notes"]),
             states=states,
+            measured=measured,
+            elastic=tuple(about["elastic"]),
+            motor_encoders=bool(about["motor_encoders"]),
+            held=float(about["held"]),
         )
 
-    def _csv(self) -> str:
-        """The log as text; numbers keep every bit."""
-        if self.batch:
-            raise ArmdynError(f"a CSV holds one run, this result has {int(np.prod(self.batch))}; save it as .npz")
-        names = [f"{kind}{i + 1}" for kind in ("q", "qd", "tau") for i in range(self.n)]
-        rows = np.column_stack([self.t, self.q, self.qd, self.tau])
-        text = [",".join(["t", *names]), *(",".join(map(repr, row)) for row in rows.tolist())]
-        return "\n".join(text) + "\n"
+    @property
+    def readings(self) -> Readings:
+        """What the run's instruments showed; the truth if it had none."""
+        if self.measured is not None:
+            return self.measured
+        t = np.broadcast_to(self.t, self.q.shape[:-1])
+        return Readings(t, self.q, self.qd, self.tau, np.ones(t.shape, int))
 
     def to_log(self) -> Log:
-        """The run as an ideal log, for `identify`; `Sensors.record` gives one as instruments would."""
-        from armdyn.identification.log import Log
-
-        if self.batch:
-            raise ArmdynError("to_log: a log holds one run; select one of the batch first")
-        return Log(self.t, self.q, self.tau, self.qd, self.name, self.notes)
+        """The run as a log for `identify`, as its instruments showed it; `Sensors.record(run).to_log()` for others'."""
+        return self.readings.to_log(self.name, self.notes)
 
     def run(self, *index: int) -> SimulationResult:
         """One run of a batch."""
         if len(index) != len(self.batch):
             raise ArmdynError(f"run: expected {len(self.batch)} indices for a batch of shape {self.batch}, got {index}")
         parts: dict[str, Any] = {name: getattr(self, name)[index] for name in ("q", "qd", "tau", "diverged")}
-        own = {name: getattr(self, name) for name in ("t", "q_ref", "qd_ref", "qdd_ref")}
         states = {name: array[index] for name, array in self.states.items()}
-        return SimulationResult(
-            **own, **parts, joint_names=self.joint_names, name=self.name, complete=self.complete, notes=self.notes,
-            states=states, arm=self.arm,
-        )  # fmt: skip
+        measured = None if self.measured is None else Readings(*(array[index] for array in self.measured))
+        return replace(self, **parts, states=states, measured=measured)
 
 
 def _check_shapes(path: Any, arrays: dict[str, NDArray], about: dict[str, Any]) -> None:

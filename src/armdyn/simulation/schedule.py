@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law
 from armdyn.errors import ShapeError, shown
-from armdyn.simulation.loop import Timing
+from armdyn.simulation.loop import SHOWN, Timing
 from armdyn.simulation.payload import Change, Drop, PickUp, added
 from armdyn.simulation.plant import Plant
 from armdyn.trajectory.protocol import JointMotion
@@ -100,7 +100,7 @@ class Span(NamedTuple):
 
     def seize(self, plant: Plant, rows: Mapping[str, NDArray]) -> None:
         """Let the blows act on the state of a single run, rows (1, steps, ...) by name."""
-        state = {name: row[0, self.first] for name, row in rows.items() if name != "tau"}
+        state = {name: row[0, self.first] for name, row in rows.items() if name not in SHOWN}
         for name, value in plant.seized(state, self.grips).items():
             state[name][...] = value
 

@@ -104,16 +104,23 @@ def first_memory(
     return {name: (qd if name.startswith("qd") else q) + zero for name in kind.states}
 
 
+NOISE, LOSS, LOGGER = range(3)  # streams of random numbers of one run
+
+
+def stream(seed: Any, run: int, what: int) -> np.random.Generator:
+    """Random numbers of one kind for one run: run k of a batch has the seed of the first plus k."""
+    return np.random.default_rng(None if seed is None else seed + run).spawn(3)[what]
+
+
 class Chance:
-    """Streams of random numbers, one a run: run k of a batch has the seed of the first plus k."""
+    """What befalls the readings of all runs of a batch."""
 
     def __init__(self, sensors: Sensors, n: int, runs: int, seed: Any) -> None:
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
             raise ShapeError(f"simulate: seed: expected a whole number >= 0 or None, got {shown(seed)}")
         self.kind, self.n, self._lost = Sensing.of(sensors), n, sensors.lost
         self._scale = np.stack([np.broadcast_to(x, n) for x in (sensors.q_noise, sensors.qd_noise)])
-        streams = [np.random.default_rng(None if seed is None else seed + k).spawn(2) for k in range(runs)]
-        self._noise, self._loss = ([stream[i] for stream in streams] for i in range(2))
+        self._noise, self._loss = ([stream(seed, k, what) for k in range(runs)] for what in (NOISE, LOSS))
 
     def noise(self, count: int) -> NDArray:
         """Noise of the next `count` samples, (runs, count, 2, n)."""
@@ -122,6 +129,12 @@ class Chance:
     def lost(self, count: int) -> NDArray:
         """1 where one of the next `count` samples is lost, (runs, count, 1)."""
         return np.stack([(rng.random((count, 1)) < self._lost).astype(float) for rng in self._loss])
+
+    def losses(self, count: int, every: int = 1) -> NDArray:
+        """The same for one in so many of `count` samples as whole numbers, (runs, count / every)."""
+        if not self.kind.lossy:
+            return np.zeros((len(self._loss), -(-count // every)), int)
+        return self.lost(count)[:, ::every, 0].astype(int)
 
     def draws(self, count: int) -> dict[str, NDArray]:
         """What of both there is."""

@@ -1,16 +1,23 @@
-"""What instruments make of the truth: quantised, noisy, late, lost and doubled samples."""
+"""What instruments make of the truth: quantised, noisy, late, lost and doubled samples.
+
+In the loop the controller sees positions and velocities, quantised, noisy and late, and the last ones again where a
+sample is lost. It sees neither torques nor time stamps: their errors, and doubled samples, are of logs alone.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError, shown
-from armdyn.simulation.result import SimulationResult
-from armdyn.simulation.sensing import FINEST, quantised
+from armdyn.simulation.readings import Readings
+from armdyn.simulation.sensing import FINEST, LOGGER, Chance, Instruments, stream
+
+if TYPE_CHECKING:
+    from armdyn.simulation.result import SimulationResult
 
 RIPPLE_WAVES = 12
 Numbers: TypeAlias = Any  # a float, or numbers of all joints; an array or a float once built
@@ -21,6 +28,9 @@ PER_JOINT = ("resolution", "q_noise", "qd_noise", "tau_noise", "ripple")
 class Sensors:
     """Instruments of an arm; zero means perfect.
 
+    Positions and velocities act in the loop and in logs, the rest in logs alone: controllers see no torques and no
+    time stamps.
+
     Parameters
     ----------
     resolution : float or array_like, shape (n,)
@@ -30,11 +40,12 @@ class Sensors:
     difference : bool
         Velocities from differences of measured positions instead of a tachometer.
     ripple : float or array_like, shape (n,)
-        Amplitude of torque ripple as a part of the torque, twelve waves a turn of the joint.
+        Amplitude of the ripple of measured currents as a part of them, twelve waves a turn of the joint.
     delay : int
-        Age of what the controller sees, in samples.
+        Age of what the controller sees, and of what is logged with its torque, in samples.
     lost, doubled : float
-        Probabilities that a sample is lost (the controller then sees the last one again) or logged twice.
+        Probabilities that a sample is lost (the controller then sees the last one again, and a log lacks it) or
+        logged twice.
     jitter : float
         Standard deviation of time stamps in a log [s].
     """
@@ -78,35 +89,34 @@ class Sensors:
         step = np.broadcast_to(np.asarray(self.resolution, float), n)
         return np.where(step > 0, step, FINEST)
 
-    def position(self, q: NDArray, rng: np.random.Generator) -> NDArray:
-        """What encoders show of positions."""
-        q = q + self.q_noise * rng.standard_normal(q.shape) if np.any(self.q_noise) else q
-        return quantised(q, self.resolutions(q.shape[-1])) if np.any(self.resolution) else q
+    def record(self, run: SimulationResult, seed: int = 0) -> Readings:
+        """A single run as these instruments show it, whatever its controller saw; the same for the same seed.
 
-    def torque(self, q: NDArray, tau: NDArray, rng: np.random.Generator) -> NDArray:
-        """What current sensors show of torques."""
-        if np.any(self.ripple):
-            tau = tau * (1 + self.ripple * np.sin(RIPPLE_WAVES * q))
-        return tau + self.tau_noise * rng.standard_normal(tau.shape) if np.any(self.tau_noise) else tau
+        A reading is taken at every sample that the run kept: with `simulate(..., every=10)` delays and losses are
+        those of a slower logger.
+        """
+        if run.batch:
+            raise ShapeError("record: expected one run; choose one of the batch with `run`")
+        self.check_size(run.n)
+        period = float(run.t[1] - run.t[0]) if len(run.t) > 1 else 1.0
+        instruments = Instruments(self, period, len(run.t), run.n, seed)
+        seen = [instruments.read(*truth) for truth in zip(*run.at_encoders, strict=True)]
+        q, qd = (np.array([row[k] for row in seen]).reshape(run.q.shape) for k in range(2))
+        arrived = 1 - Chance(self, run.n, 1, seed).losses(len(run.t))[0]
+        return self.logged(Readings(run.t, q, qd, run.tau, arrived), run.q, seed)
 
-    def velocity(self, qd: NDArray, rng: np.random.Generator) -> NDArray:
-        """What tachometers show."""
-        return qd + self.qd_noise * rng.standard_normal(qd.shape) if np.any(self.qd_noise) else qd
-
-    def record(self, result: SimulationResult, seed: int | None = 0) -> Recording:
-        """A run as these instruments would have logged it; the same for the same seed."""
-        if result.batch:
-            raise ShapeError("record: a log holds one run; select one of the batch first")
-        self.check_size(result.n)
-        rng, t = np.random.default_rng(seed), result.t
-        q, qd = self.position(result.q, rng), result.qd
-        if self.difference:
-            qd = np.diff(q, axis=0, prepend=q[:1]) / np.diff(t, prepend=t[0] - 1)[:, None]
-        qd, tau = self.velocity(qd, rng), self.torque(result.q, result.tau, rng)
-        stamps = t + (self.jitter * rng.standard_normal(len(t)) if self.jitter else 0.0)
-        times = np.where(rng.random(len(t)) < self.lost, 0, 1 + (rng.random(len(t)) < self.doubled))
-        rows = np.repeat(np.arange(len(t)), times)
-        return Recording(stamps[rows], q[rows], qd[rows], tau[rows])
+    def logged(self, seen: Readings, q: NDArray, seed: int) -> Readings:
+        """Readings as a log shows them: stamps jitter, samples are doubled, torques have ripple at true positions q."""
+        T, n = q.shape[-2:]
+        streams = [stream(seed, k, LOGGER) for k in range(int(np.prod(q.shape[:-2])))]
+        noise = np.array([rng.standard_normal((T, n)) for rng in streams]).reshape(q.shape)
+        jitter, chance = (
+            np.array([draw(rng) for rng in streams]).reshape(seen.copies.shape)
+            for draw in (lambda rng: rng.standard_normal(T), lambda rng: rng.random(T))
+        )
+        tau = seen.tau * (1 + self.ripple * np.sin(RIPPLE_WAVES * q)) + self.tau_noise * noise
+        copies = seen.copies * (1 + (chance < self.doubled))
+        return Readings(seen.t + self.jitter * jitter, seen.q, seen.qd, tau, copies)
 
 
 def _per_joint(name: str, value: Any) -> Any:
@@ -117,19 +127,3 @@ def _per_joint(name: str, value: Any) -> Any:
     if array.ndim > 1 or not (np.isfinite(array) & (array >= 0)).all():
         raise ShapeError(f"Sensors: {name}: expected a number >= 0, or one a joint, got {shown(value)}")
     return array if array.ndim else float(array)
-
-
-class Recording(NamedTuple):
-    """A log as instruments wrote it: stamps may jitter, repeat and leave gaps."""
-
-    t: NDArray  # (N,) [s]
-    q: NDArray  # (N, n)
-    qd: NDArray
-    tau: NDArray
-
-    def csv(self) -> str:
-        """Text with the columns that `read_log` knows."""
-        n = self.q.shape[1]
-        names = [f"{kind}{i + 1}" for kind in ("q", "qd", "tau") for i in range(n)]
-        rows = np.column_stack(self).tolist()
-        return "\n".join([",".join(["t", *names]), *(",".join(map(repr, row)) for row in rows)]) + "\n"

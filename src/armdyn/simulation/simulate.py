@@ -14,12 +14,14 @@ from armdyn.errors import ArmdynWarning, ShapeError, SimulationError, shown
 from armdyn.model.arm import Arm
 from armdyn.simulation.adaptive_steps import make_accuracy
 from armdyn.simulation.batch import run_batch
+from armdyn.simulation.loop import SEEN, SHOWN
 from armdyn.simulation.plant import Plant
 from armdyn.simulation.python_loop import run_python
+from armdyn.simulation.readings import Readings
 from armdyn.simulation.record import Record
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.schedule import Schedule, make_clock
-from armdyn.simulation.sensing import Instruments
+from armdyn.simulation.sensing import Chance, Instruments
 from armdyn.simulation.sensors import Sensors
 from armdyn.simulation.stability import GOLDEN, expected_instability
 from armdyn.simulation.step_length import check_step, substeps_for
@@ -84,7 +86,8 @@ def simulate(
     sensors : Sensors, optional
         What stands between the arm and the controller.
     seed : int, optional
-        Of the sensors' noise; the same seed gives the same run. Run k of a batch has the noise of `seed + k`.
+        Of the sensors' noise; the same seed gives the same run. Run k of a batch has the noise of `seed + k`. None:
+        another one each time.
     every : int
         Keep one sample in so many.
     hold : bool
@@ -158,8 +161,10 @@ def simulate(
             "call simulate once a run"
         )
 
+    seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
+
     def finished(record: Record) -> SimulationResult:
-        return _result(schedule, record, wanted, batch, every, name, notes)
+        return _result(schedule, record, wanted, batch, every, name, notes, sensors, seed)
 
     if compiled:
         record = run_batch(schedule, controller, *start, every, threads, report, sensors, seed)
@@ -282,6 +287,8 @@ def _result(
     every: int,
     name: str,
     notes: list[str],
+    sensors: Sensors | None,
+    seed: int,
 ) -> SimulationResult:
     """The record with its times and reference, cut where it ends."""
     rows, stopped = record.rows, record.diverged_step
@@ -290,10 +297,20 @@ def _result(
         rows = min(rows, int(record.good_rows.max()))
     t = np.arange(rows) * (every * schedule.clock.period)
     arrays = {key: x[:, :rows].reshape(*batch, *x[:, :rows].shape[1:]) for key, x in record.arrays.items()}
-    states = {key.removeprefix("law."): x for key, x in arrays.items() if key not in ("q", "qd", "tau")}
+    own = {"q", "qd"} | SHOWN
+    states = {key.removeprefix("law."): x for key, x in arrays.items() if key not in own}
+    measured = None
+    if sensors is not None:
+        # The controller takes no sample at the very end of a run.
+        sampled = np.arange(rows) * every < schedule.clock.samples
+        lost = Chance(sensors, schedule.plant.arm.n, len(stopped), seed).losses(rows * every, every)
+        copies = (sampled * (1 - lost)).reshape(*batch, rows)
+        q, qd = (arrays[key] for key in SEEN)
+        seen = Readings(np.broadcast_to(t, copies.shape), q, qd, arrays["tau"], copies)
+        measured = sensors.logged(seen, arrays["q"], seed)
     q_ref, qd_ref, qdd_ref = (x[:: record.stride][:rows] for x in wanted)
     diverged = np.where(stopped < 0, np.nan, stopped * schedule.clock.h).reshape(batch)
-    arm = schedule.plant.arm
+    arm, kind = schedule.plant.arm, schedule.plant.kind
     return SimulationResult(
         t=t,
         q=arrays["q"],
@@ -309,4 +326,15 @@ def _result(
         notes=(*notes, *record.notes),
         states=states,
         arm=arm,
+        measured=measured,
+        elastic=kind.elastic,
+        motor_encoders=kind.motor_encoders,
+        held=_held(schedule, every),
     )
+
+
+def _held(schedule: Schedule, every: int) -> float:
+    """For which part of a kept sample its torque lasts; with a lag, or samples left out, half is the best guess."""
+    if every > 1 or schedule.plant.kind.lag:
+        return 0.5
+    return schedule.clock.delay / schedule.clock.substeps or 1.0

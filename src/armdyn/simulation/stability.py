@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law
 from armdyn.simulation.batch import Loop
+from armdyn.simulation.loop import SHOWN
 from armdyn.simulation.schedule import Schedule
 from armdyn.simulation.sensors import Sensors
 
@@ -68,18 +69,17 @@ def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> 
     samples = _instants(schedule)
     at = samples * clock.substeps
     centre = loop.start(schedule.motion.q[at], _sliding(schedule.motion.qd[at]))
-    fixed = ("tau", "direction")
-    states = {port.name: port.shape for port in rollout.outputs if port.name not in fixed}
+    states = {port.name: port.shape for port in rollout.outputs if port.name not in SHOWN | {"direction"}}
     z = sum(int(np.prod(shape)) for shape in states.values())
     lanes = len(at) * 2 * z
     inputs, outputs = _inputs(loop, theta, at, 2 * z), {}
     for port in rollout.outputs:
-        rows = np.empty((lanes, clock.substeps + (port.name != "tau"), *port.shape))
-        if port.name != "tau":
+        rows = np.empty((lanes, clock.substeps + (port.name not in SHOWN), *port.shape))
+        if port.name not in SHOWN:
             rows[:, 0] = np.repeat(centre[port.name], 2 * z, axis=0)
             inputs[port.name], outputs[port.name] = rows[:, :-1], rows[:, 1:]
         else:
-            outputs["tau"] = rows
+            outputs[port.name] = rows
     _disturb({name: inputs[name][:, 0] for name in states}, len(at), z)
     rollout(inputs, outputs)
     ends = np.concatenate([outputs[name][:, -1].reshape(len(at), 2, z, -1) for name in states], axis=-1)
