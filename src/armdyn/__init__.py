@@ -26,6 +26,7 @@ _HOMES = {
     "armdyn.control.adaptation_gains": ("adaptation_gains", "retuned"),
     "armdyn.control.export": ("law_code",),
     "armdyn.control.lqr": ("TrajectoryLQR",),
+    "armdyn.control.measured_lqr": ("MeasuredLQR",),
     "armdyn.control.riccati": ("continuous_lqr", "discrete_lqr", "finite_horizon_lqr"),
     "armdyn.control.craig": ("Craig",),
     "armdyn.control.modified_slotine_li": ("ModifiedSlotineLi",),

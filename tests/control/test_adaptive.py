@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.control.body import pseudo_inertia
 from armdyn.control.craig import Craig
 from armdyn.control.modified_slotine_li import ModifiedSlotineLi
 from armdyn.control.slotine_li import SlotineLi
@@ -152,6 +153,25 @@ def test_leak_and_dead_zone_hold_the_estimate_back(payload, loaded, swing):
     assert found["dead"] == 0.0
 
 
+def test_normalised_steps_stay_contractions_at_a_low_rate(payload, loaded, swing):
+    """A gain that 150 Hz cannot follow throws the estimate from bound to bound; normalised by 1 / K it settles."""
+    spread = {}
+    for normalize in (0.0, 1 / np.array([60.0, 15.0])):
+        law = SlotineLi(payload, 8.0, [60.0, 15.0], 100.0, normalize=normalize, lower=-20.0, upper=20.0)
+        run = simulate(loaded, law, motion(swing), rate=150, substeps=4, check=False)
+        spread[np.any(normalize)] = np.abs(run.states["phi"][run.t > 1.0, 0] - LOAD).max()
+    assert spread[True] < 0.35 * LOAD
+    assert spread[False] > 10 * LOAD
+
+
+def test_normalisation_vanishes_with_the_period(payload, loaded, swing):
+    """So the Lyapunov function falls as theory says, with or without; 10 kHz stands for continuous time."""
+    law = SlotineLi(payload, 8.0, [60.0, 15.0], 2.0, normalize=1 / np.array([60.0, 15.0]))
+    run = simulate(loaded, law, motion(swing), rate=10_000, q0=[0.4, 0.2], check=False)
+    V, rate, _ = law.lyapunov(loaded, [LOAD], run)
+    assert np.isclose(V[-1] - V[0], np.trapezoid(rate, run.t), rtol=0.01)
+
+
 # -- Lu and Meng -------------------------------------------------------------------------------------------
 
 
@@ -172,6 +192,30 @@ def test_low_gains_leave_the_proof_open(payload, loaded, swing):
     found = law.lyapunov(loaded, [LOAD], run)
     assert 0 < found.unproven < 1
     assert found.margin.min() < 0
+    intervals = found.open_intervals(run.t)
+    inside = ((run.t[:, None] >= intervals[:, 0]) & (run.t[:, None] <= intervals[:, 1])).any(-1)
+    assert np.array_equal(inside, found.margin <= 0)
+    told = found.report(run.t)
+    assert f"nothing is proven in {found.unproven:.1%} of the run" in told
+    assert f"{intervals[0, 0]:.4g} s to {intervals[0, 1]:.4g} s" in told
+
+
+def test_a_proof_that_holds_is_told(payload, loaded, swing):
+    law = SlotineLi(payload, 8.0, [60.0, 15.0], 2.0)
+    run = simulate(loaded, law, swing([0.5, -0.4], [0.8, 1.1], 0.2), rate=1000, check=False)
+    found = law.lyapunov(loaded, [LOAD], run)
+    assert not len(found.open_intervals(run.t))
+    assert "theory promises that it falls all along" in found.report(run.t)
+
+
+def test_unknowns_that_are_not_adapted_add_no_energy(planar, loaded, swing):
+    unknowns = adapt(armdyn.unknown_payload(planar))
+    gain = np.where(np.arange(10) == 0, 2.0, 0.0)
+    law = SlotineLi(unknowns, 8.0, [60.0, 15.0], gain)
+    run = simulate(loaded, law, motion(swing), rate=1000, check=False)
+    found = law.lyapunov(loaded, np.eye(10)[0] * LOAD, run)
+    assert np.isfinite(found.V).all()
+    assert found.V[0] == LOAD**2 / 2 / 2
 
 
 @pytest.mark.parametrize(("name", "lam", "gamma"), [(study.MODIFIED, 25.0, 0.0155), (study.CRAIG, 25.0, 0.004)])
@@ -197,6 +241,32 @@ def test_craig_learns_the_load(payload, loaded, swing):
     assert abs(run.states["phi"][-1, 0] - LOAD) < 0.02 * LOAD
     assert np.abs(run.error[-1]).max() < 1e-3
     assert not run.states["singular"].any()
+
+
+def test_energy_of_craigs_law_falls_as_theory_says(payload, loaded, swing):
+    """10 kHz stands for continuous time; accelerations are differences over a period."""
+    law = Craig(payload, 100.0, 20.0, 10.0, 0.5, lower=0.0, upper=5.0)
+    run = simulate(loaded, law, motion(swing), rate=10_000, q0=[0.4, 0.2], check=False)
+    V, rate, margin = law.lyapunov(loaded, [LOAD], run)
+    assert np.diff(V).max() < 1e-4 * V[0]
+    assert np.isclose(V[-1] - V[0], np.trapezoid(rate, run.t), rtol=0.01)
+    assert (margin > 0).all()
+
+
+def test_projection_keeps_craigs_mass_matrix_invertible(planar, swing):
+    """All ten numbers of the load, learnt fast: free they become impossible bodies, and steps must be refused."""
+    unknowns = adapt(armdyn.unknown_payload(planar))
+    light, found = planar.with_payload(0.3), {}
+    for possible in (False, True):
+        law = Craig(unknowns, 100.0, 20.0, 10.0, 0.5, start=np.eye(10)[0] * 0.1, possible=possible)
+        found[possible] = simulate(light, law, motion(swing), rate=1000, q0=[0.6, 0.0], check=False, quiet=True)
+    free, kept = (np.linalg.eigvalsh(pseudo_inertia(found[p].states["phi"][2:]))[:, 0].min() for p in (False, True))
+    assert free < 0 < kept
+    assert found[False].states["singular"].any()
+    assert not found[True].states["singular"].any()
+    assert np.abs(found[True].error[-1]).max() < 0.2
+    with pytest.raises(ShapeError, match="possible: expected adapt"):
+        Craig(adapt(planar, "viscous"), 1.0, 2.0, 1.0, 1.0, possible=True)
 
 
 def test_a_singular_estimate_rests_and_is_flagged(payload, loaded):

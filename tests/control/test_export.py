@@ -25,6 +25,8 @@ from armdyn.simulation.compare import Sway
 from armdyn.simulation.simulate import simulate
 
 RATE = 500.0
+# Laws whose memory of the torques is told of limits; 30 N m is less than the arm's weight asks for.
+GUARDED = ("PID", "computed torque + observer", "Craig")
 cc = shutil.which("cc")
 needs_compiler = pytest.mark.skipif(cc is None, reason="needs a C compiler")
 
@@ -34,8 +36,10 @@ def laws(arm):
     unknowns = adapt(armdyn.unknown_mass(arm, (0, 0, 0)), ("viscous",))
     gain = np.array([2.0] + [1.0] * arm.n)
     sway = Sway.within(arm, 4.0)
+    every = designs(arm, sway(np.linspace(0.0, 4.0, 50)), 2.0, RATE)
     return {
-        **designs(arm, sway(np.linspace(0.0, 4.0, 50)), 2.0, RATE),
+        **every,
+        **{f"guarded {name}": Guarded(every[name], limit=30.0) for name in GUARDED},
         "limited PID": pid(arm, 40.0, 20.0, 8.0, limit=60.0),
         "guarded": Guarded(FrictionFeedforward(PD(arm, 40.0, 8.0)), limit=80.0),
         "bounded Slotine-Li": SlotineLi(unknowns, 8.0, 20.0, gain, lower=-5.0),

@@ -1,10 +1,16 @@
-"""Measurements that fail: hold, flag, stop."""
+"""Measurements that fail, references that jump, drives that saturate: hold, flag, stop."""
 
 import numpy as np
+import pytest
 
+import armdyn
+from armdyn.control.designs import designs
 from armdyn.control.guarded import Guarded
+from armdyn.control.integral import pid
 from armdyn.control.pd import PD
 from armdyn.control.protocol import Reference
+from armdyn.errors import ShapeError
+from armdyn.simulation.compare import Sway
 from armdyn.simulation.simulate import simulate
 
 REF = Reference(np.ones(2), np.zeros(2), np.zeros(2))
@@ -103,10 +109,99 @@ def test_a_run_through_a_jump(planar):
     assert not guarded.states["jumped"][1:500].any()
 
 
-def test_bad_guards_are_refused(planar):
-    import pytest
+# -- what laws remember --------------------------------------------------------------------------------------
 
-    from armdyn.errors import ShapeError
+RATE = 500.0
+MOTION = Sway.within(armdyn.arms.planar2(), 2.0)
+EVERY = designs(armdyn.arms.planar2(), MOTION(np.linspace(0.0, 2.0, 50)), 2.0, RATE)
 
-    with pytest.raises(ShapeError, match="jump: expected distances > 0"):
-        Guarded(PD(planar, 1.0, 1.0), jump=-1.0)
+
+def guarded_run(law, lost=(), limit=1e3, samples=120):
+    """Torques and states of a guarded law along a motion that the arm lags behind; some measurements are lost."""
+    guard = Guarded(law, patience=5, limit=limit)
+    t = np.arange(samples) / RATE
+    motion = MOTION(t)
+    channels = law.channels(t, motion)
+    state, found = guard.init(), []
+    for k in range(samples):
+        ref = Reference(*(x[k] for x in motion), {name: rows[k] for name, rows in channels.items()})
+        q = np.full(2, np.nan) if k in lost else motion.q[k] - 0.02
+        tau, state = guard.step(guard.arm, guard.params, state, q, 0.9 * motion.qd[k], ref, 1 / RATE)
+        found.append((tau, state))
+    return found
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_law_rests_while_measurements_are_lost(name):
+    """Bridged, stopped, resumed: numbers all along, and the law goes on from where it was."""
+    law = EVERY[name]
+    found = guarded_run(law, lost=range(40, 60))
+    before = found[39][1]
+    for k in range(40, 60):
+        tau, state = found[k]
+        assert state["lost"][0] == k - 39
+        assert np.isfinite(tau).all()
+        assert tau.any() == (k < 45)
+        for key in law.init():
+            if key != "started":  # what was seen before a gap is not the sample before what is seen after it
+                assert np.array_equal(state[key], before[key]), key
+    whole = guarded_run(law)
+    for key in law.init():
+        assert np.isfinite(found[-1][1][key]).all()
+    # Twenty samples less of learning and integrating, no jump: torques are near those of a run without the gap.
+    assert np.abs(found[60][0] - whole[60][0]).max() < 0.25 * np.abs(whole[60][0]).max()
+
+
+@pytest.mark.parametrize("name", [name for name, law in EVERY.items() if "phi" in law.init()])
+def test_estimates_rest_while_drives_saturate(name):
+    """Errors that a saturated drive leaves would otherwise be taken for a heavier load."""
+    law = EVERY[name]
+    free, held = guarded_run(law), guarded_run(law, limit=1.0)
+    assert np.abs(free[-1][1]["phi"] - law.start).max() > 0
+    assert np.array_equal(held[-1][1]["phi"], law.start)
+    assert [state["limited"][0] for _, state in held] == list(range(1, 121))
+    assert max(np.abs(tau).max() for tau, _ in held) == 1.0
+    assert not any(state["limited"].any() for _, state in free)
+
+
+def test_predictions_and_observers_are_told_of_the_torques_exerted():
+    (tau, state) = guarded_run(EVERY["composite Slotine-Li"], limit=1.0)[-1]
+    assert np.array_equal(state["tau_last"], tau)
+    (tau, state) = guarded_run(armdyn.DisturbanceObserver(EVERY["PD + gravity"], 5.0), limit=1.0)[-1]
+    assert np.allclose(state["applied"], tau / RATE, rtol=1e-12, atol=0)
+
+
+def test_an_observer_does_not_take_its_own_limits_for_a_disturbance(planar):
+    """A load that saturates the drives for a while: told of it, the observer has no overshoot to work off."""
+    law = armdyn.DisturbanceObserver(armdyn.ComputedTorque.from_bandwidth(planar, 2.0), 5.0)
+    limit = np.array([70.0, 20.0])  # the arm's weight takes 55 N m
+    start, goal = [-1.5, 0.0], [0.5, 0.3]
+    told = simulate(planar, Guarded(law, limit=limit), goal, 3.0, 500, q0=start, qd0=[0, 0], check=False)
+    plant = armdyn.Plant(planar, saturation=limit)
+    untold = simulate(plant, law, goal, 3.0, 500, q0=start, qd0=[0, 0], check=False)
+    assert (told.states["limited"] > 10).any()
+    overshoot = [(run.q - run.q_ref).max() for run in (told, untold)]
+    assert overshoot[0] < 0.3 * overshoot[1]
+
+
+def test_an_integral_unwinds_by_the_guards_limit_too(planar):
+    lifted = planar.with_gravity([0, 0, 0])
+    own = pid(lifted, [400.0, 100.0], [600.0, 150.0], [80.0, 15.0], limit=[15.0, 4.0])
+    outside = Guarded(pid(lifted, [400.0, 100.0], [600.0, 150.0], [80.0, 15.0]), limit=[15.0, 4.0])
+    runs = [simulate(lifted, law, [1.0, 0.5], 4.0, 500, q0=[0, 0], qd0=[0, 0], check=False) for law in (own, outside)]
+    assert np.allclose(runs[0].q, runs[1].q, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"jump": -1.0}, r"jump: expected distances > 0, one number or 2, got -1\.0"),
+        ({"limit": [1.0, 2.0, 3.0]}, "limit: expected torques > 0, one number or 2"),
+        ({"limit": "strong"}, "limit: expected torques > 0"),
+        ({"patience": [1, 2]}, "patience: expected a number of samples"),
+        ({"patience": "some"}, "patience: expected a number of samples"),
+    ],
+)
+def test_bad_guards_are_refused(planar, options, message):
+    with pytest.raises(ShapeError, match=message):
+        Guarded(PD(planar, 1.0, 1.0), **options)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.model import MODEL, MODEL_SHAPES
-from armdyn.control.protocol import Law, Reference, Values, checked
+from armdyn.control.protocol import Law, Reference, Shortfall, Values, checked, chosen
 from armdyn.control.unknowns import Unknowns
 from armdyn.errors import ShapeError, shown
 from armdyn.kinematics.motion import Symbol
@@ -17,7 +17,7 @@ from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 
 # Data of every adaptation: see `Adaptive`.
-ADAPTATION = ("start", "gain", "lower", "upper", "dead_zone", "leak")
+ADAPTATION = ("start", "gain", "lower", "upper", "dead_zone", "leak", "normalize")
 ADAPTATION_SHAPES: dict[str, Any] = {
     "start": "u",
     "gain": "u",
@@ -25,16 +25,19 @@ ADAPTATION_SHAPES: dict[str, Any] = {
     "upper": "u",
     "dead_zone": "n",
     "leak": "u",
+    "normalize": "n",
 }
 MOTION_SHAPES: dict[str, Any] = {"q": "n", "qd": "n", "q_ref": "n", "qd_ref": "n", "qdd_ref": "n"}
 
 
-def adapted(phi: Symbol, rate: Symbol, rules: Mapping[str, Symbol], dt: Symbol) -> Symbol:
+def adapted(phi: Symbol, rate: Symbol, Y: Symbol, rules: Mapping[str, Symbol], dt: Symbol) -> Symbol:
     """The estimate after a period of d phi/dt = gain * rate - leak (phi - start), kept within its bounds.
 
-    For a diagonal gain, clipping to a box is the projection that leaves a Lyapunov proof intact.
+    For a diagonal gain, clipping to a box is the projection that leaves a Lyapunov proof intact. So does the
+    normalisation by 1 + dt trace(gain Y' diag(normalize) Y), which vanishes with the period.
     """
-    change = rules["gain"] * rate - rules["leak"] * (phi - rules["start"])
+    strength = ca.dot(rules["gain"], ca.mtimes((Y * Y).T, rules["normalize"]))
+    change = rules["gain"] * rate / (1 + dt * strength) - rules["leak"] * (phi - rules["start"])
     return ca.fmax(ca.fmin(phi + dt * change, rules["upper"]), rules["lower"])
 
 
@@ -50,7 +53,9 @@ class Adaptive(Law):
     * gain (u,): of adaptation, Gamma = diag(gain);
     * lower, upper (u,): a box that the estimate never leaves;
     * dead_zone (n,): errors s below it do not drive the adaptation;
-    * leak (u,) [1/s]: pull towards `start` (sigma-modification), which bounds the estimate under disturbances.
+    * leak (u,) [1/s]: pull towards `start` (sigma-modification), which bounds the estimate under disturbances;
+    * normalize (n,) [rad/(N m s)]: 0 for none; 1 / diag(K) makes every step of the estimate a contraction, however
+      strong the motion, high the gain and low the rate.
     """
 
     shapes: ClassVar[Mapping[str, str]] = {**ADAPTATION_SHAPES, **MODEL_SHAPES}
@@ -65,7 +70,7 @@ class Adaptive(Law):
         if getattr(self, "start", None) is None:
             object.__setattr__(self, "start", self.unknowns.phi)
         checked(self, "start", positive=False)
-        for name in ("gain", "dead_zone", "leak"):
+        for name in ("gain", "dead_zone", "leak", "normalize"):
             checked(self, name)
         for name in ("lower", "upper"):
             self._bound(name)
@@ -111,6 +116,10 @@ class Adaptive(Law):
         """The estimate at the start."""
         start: Any = self.start  # type: ignore[attr-defined]
         return {"phi": np.array(start, float)}
+
+    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+        """The estimate rests: errors that limits leave tell nothing about the unknowns."""
+        return {**after, "phi": chosen(short.any, before["phi"], after["phi"])}
 
     def arguments(self, params: Values, q: Any, qd: Any, ref: Reference) -> dict[str, Any]:
         """What every adaptive formula takes, by name."""

@@ -16,6 +16,8 @@ from armdyn.spatial import inertia as inertial
 from armdyn.trace.symbols import ca
 
 BODY = inertial.SIZE
+# Typical extent of loads [m] and least eigenvalue of their pseudo-inertia in that unit of length [kg].
+SIZE, LEAST = 0.1, 1e-4
 # Sweeps of Jacobi's method: it converges quadratically, 4x4 matrices are diagonal to round-off after five.
 SWEEPS = 5
 
@@ -64,7 +66,19 @@ def parameters(P: Symbol) -> Symbol:
     return ca.vertcat(*(ca.sum1(ca.sum2(ca.DM(back[k]) * P)) for k in range(BODY)))
 
 
-def nearest_possible(P: Symbol, least: Symbol) -> Symbol:
+def scaling(size: Symbol | float) -> Symbol:
+    """Factors (4, 4) that make all entries of a pseudo-inertia masses, lengths being measured in `size` [m]."""
+    length = ca.vertcat(*([1 / size] * 3), 1)
+    return ca.mtimes(length, length.T)
+
+
+def possible_body(phi: Symbol, size: Symbol | float = SIZE, least: Symbol | float = LEAST) -> Symbol:
+    """The possible body nearest to ten numbers phi; phi itself, up to round-off, if it is one."""
+    scale = scaling(size)
+    return parameters(nearest_possible(scale * assembled(phi), least) / scale)
+
+
+def nearest_possible(P: Symbol, least: Symbol | float) -> Symbol:
     """The symmetric matrix nearest to P (Frobenius) without eigenvalues below `least`; P itself if it has none."""
     D, V = _diagonal(P)
     lifted = ca.diag(ca.vertcat(*(ca.fmax(least - D[i, i], 0) for i in range(4))))

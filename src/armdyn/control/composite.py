@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.lyapunov import Lyapunov, quadratic
 from armdyn.control.prediction import empty_prediction, predict, predicted_estimate
-from armdyn.control.protocol import Answer, Reference, Values, checked
+from armdyn.control.protocol import Answer, Reference, Shortfall, Values, checked
 from armdyn.control.slotine_li import SlotineLi
 from armdyn.model.arm import Arm
 
@@ -23,12 +23,13 @@ class CompositeSlotineLi(SlotineLi):
 
     W and r are the low-passed columns and torques of the motion (see `prediction`): no accelerations are measured. With
     V of `SlotineLi`, V' = -s' K s - (phi - phi_true)' W' R W (phi - phi_true): tracking as before, and smoother and
-    faster learning, so that higher adaptation gains are possible. The torques asked for must be those exerted:
-    saturated or lagging drives bias the estimate. The prediction's step is normalised by its strength.
+    faster learning, so that higher adaptation gains are possible. The torques asked for must be those exerted: lagging
+    drives bias the estimate, and so do saturated ones unless `Guarded` limits the torques. The prediction's step is
+    normalised by its strength.
 
     Parameters
     ----------
-    unknowns, lam, k, gain, start, lower, upper, dead_zone, leak
+    unknowns, lam, k, gain, start, lower, upper, dead_zone, leak, normalize
         As in `SlotineLi`.
     weight : float
         Of predictions against tracking errors.
@@ -60,6 +61,14 @@ class CompositeSlotineLi(SlotineLi):
         rules = {name: params[name] for name in ("k", "weight", "gain", "lower", "upper")}
         phi = predicted_estimate(self.unknowns, after["phi"], state["phi"], new["W"], new["r"], dt=dt, **rules)
         return tau, {"phi": phi, **new}
+
+    def after_loss(self, state: Values) -> Values:
+        """The next prediction has no sample before it."""
+        return {**state, "started": 0 * state["started"]}
+
+    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+        """The estimate rests, and predictions are of the torques exerted."""
+        return {**super().after_limits(params, before, after, short, dt), "tau_last": after["tau_last"] + short.torque}
 
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any, form: str = "standard") -> Lyapunov:
         """V and its rate along a run, as in `SlotineLi`, with what predictions add."""

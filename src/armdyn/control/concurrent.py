@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.composite import CompositeSlotineLi
 from armdyn.control.lyapunov import Lyapunov, quadratic
-from armdyn.control.prediction import learnt, predict
+from armdyn.control.prediction import learnt, predict, where_other
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.slotine_li import SlotineLi
 from armdyn.control.unknowns import Unknowns
@@ -31,17 +31,15 @@ WORST = 1e300
 
 
 @traced(
-    W="n, u", r="n", records="10*n, u", torques="10*n", information="u, u", evidence="u", merit="1", turn="1",
+    W="n, u", r="n", records="10*n, u", torques="10*n", information="u, u", evidence="u", merit="1",
     gain="u", k="n, n", weight="",
-    returns={
-        "records": "10*n, u", "torques": "10*n", "information": "u, u", "evidence": "u", "merit": "1", "turn": "1"
-    },
+    returns={"records": "10*n, u", "torques": "10*n", "information": "u, u", "evidence": "u", "merit": "1"},
 )  # fmt: skip
 def remembered(
     unknowns: Unknowns, W: Any, r: Any, records: Any, torques: Any, information: Any, evidence: Any, merit: Any,
-    turn: Any, gain: Any, k: Any, weight: Any,
+    gain: Any, k: Any, weight: Any,
 ) -> Any:  # fmt: skip
-    """The memory after a sample: one record, each in its turn, is exchanged for what is seen now if that tells more.
+    """The memory after a sample: its first record is exchanged for what is seen now if that tells more, and goes last.
 
     Merit is log det of 1 + the rates of learning that all records together give; it never falls, so that a memory
     which determines all unknowns goes on doing so.
@@ -58,15 +56,15 @@ def remembered(
     information : array_like, shape (..., u, u)
     evidence : array_like, shape (..., u)
         Sums W' R W and W' R r over the records.
-    merit, turn : array_like, shape (..., 1)
-        Merit of the memory, and the record whose turn it is.
+    merit : array_like, shape (..., 1)
+        Merit of the memory.
     gain : array_like, shape (..., u)
     k : array_like, shape (..., n, n)
     weight : float
 
     Returns
     -------
-    records, torques, information, evidence, merit, turn : ndarray
+    records, torques, information, evidence, merit : ndarray
         As given.
 
     References
@@ -75,27 +73,19 @@ def remembered(
     excitation; Fedorov (1972) for the exchange by determinants.
     """
     n = unknowns.arm.n
-    chosen = [turn == j for j in range(RECORDS)]
-    old_W, old_r = ca.SX.zeros(*W.shape), ca.SX.zeros(n)
-    for j in range(RECORDS):
-        old_W = old_W + ca.if_else(chosen[j], records[j * n : (j + 1) * n, :], 0)
-        old_r = old_r + ca.if_else(chosen[j], torques[j * n : (j + 1) * n], 0)
+    old_W, old_r = where_other(records[:n, :], W), torques[:n]
     R = weight / RECORDS / ca.diag(k)
-    changed = information + _squares(W, R) - _squares(old_W, R)
+    seen = _squares(W, R)
+    information = where_other(ca.triu2symm(ca.triu(information)), seen)
+    changed = information + seen - _squares(old_W, R)
     judged = _merit(changed, gain)
     better = judged > merit + BETTER
-    kept_W, kept_r = [], []
-    for j in range(RECORDS):
-        here = ca.logic_and(better, chosen[j])
-        kept_W.append(ca.if_else(here, W, records[j * n : (j + 1) * n, :]))
-        kept_r.append(ca.if_else(here, r, torques[j * n : (j + 1) * n]))
     return (
-        ca.vertcat(*kept_W),
-        ca.vertcat(*kept_r),
+        ca.vertcat(records[n:, :], ca.if_else(better, W, old_W)),
+        ca.vertcat(torques[n:], ca.if_else(better, r, old_r)),
         ca.if_else(better, changed, information),
         ca.if_else(better, evidence + ca.mtimes(W.T, R * r) - ca.mtimes(old_W.T, R * old_r), evidence),
         ca.if_else(better, judged, merit),
-        ca.if_else(turn >= RECORDS - 1, 0, turn + 1),
     )
 
 
@@ -161,7 +151,7 @@ class ConcurrentSlotineLi(CompositeSlotineLi):
 
     Parameters
     ----------
-    unknowns, lam, k, gain, start, lower, upper, dead_zone, leak, weight, smoothing
+    unknowns, lam, k, gain, start, lower, upper, dead_zone, leak, normalize, weight, smoothing
         As in `CompositeSlotineLi`; at most 10 unknowns a joint.
 
     References
@@ -181,14 +171,14 @@ class ConcurrentSlotineLi(CompositeSlotineLi):
     def init(self) -> dict[str, NDArray]:
         """The estimate, an empty prediction and an empty memory."""
         n, u = self.arm.n, self.unknowns.count
-        sums = {"information": np.zeros((u, u)), "evidence": np.zeros(u), "merit": np.zeros(1), "turn": np.zeros(1)}
+        sums = {"information": np.zeros((u, u)), "evidence": np.zeros(u), "merit": np.zeros(1)}
         return {**super().init(), "records": np.zeros((RECORDS * n, u)), "torques": np.zeros(RECORDS * n), **sums}
 
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; see `slotine_li` for the torques, `remembered` and `recalled_estimate` for the rest."""
         tau, after = SlotineLi.step(self, arm, params, state, q, qd, ref, dt)
         new = predict(self.unknowns, params, state, q, qd, tau, dt)
-        kept = ("records", "torques", "information", "evidence", "merit", "turn")
+        kept = ("records", "torques", "information", "evidence", "merit")
         own = {name: params[name] for name in ("gain", "k", "weight")}
         memory = remembered(self.unknowns, new["W"], new["r"], **{name: state[name] for name in kept}, **own)
         memory = dict(zip(kept, memory, strict=True))

@@ -20,6 +20,7 @@ from armdyn.control.gains import gains_from_bandwidth, pd_gains
 from armdyn.control.gravity_pd import GravityPD
 from armdyn.control.integral import pid
 from armdyn.control.lqr import TrajectoryLQR
+from armdyn.control.measured_lqr import MeasuredLQR
 from armdyn.control.modified_slotine_li import ModifiedSlotineLi
 from armdyn.control.natural_slotine_li import NaturalSlotineLi
 from armdyn.control.pd import PD
@@ -39,6 +40,8 @@ from armdyn.trajectory.protocol import JointMotion
 LEARNING_TIME = 0.5
 # Mobility of the tip [1/kg or 1/(kg m²)] below which it cannot move along an axis.
 IMMOBILE = 1e-6
+# Part of the tip's largest mobility below which a direction is left to the posture.
+NEARLY_SINGULAR = 0.05
 # Friction that adaptive laws do not know.
 FRICTION = ("viscous", "coulomb", "asymmetry")
 
@@ -68,7 +71,7 @@ def designs(arm: Arm, motion: JointMotion, bandwidth: float, rate: float) -> dic
         "feedforward + PD": FrictionFeedforward(FeedforwardPD(arm, kp, kd)),
         "computed torque": FrictionFeedforward(computed),
         "computed torque + observer": FrictionFeedforward(DisturbanceObserver(computed, 2 * bandwidth)),
-        "LQR(t)": _regulator(arm, bandwidth, rate, kp),
+        **regulators(arm, motion, bandwidth, rate),
         **{name: FrictionFeedforward(law) for name, law in tip_designs(arm, q, bandwidth).items()},
     }
     return {**fixed, **adaptive_designs(arm, motion, bandwidth)}
@@ -90,9 +93,10 @@ def _plain(name: str) -> str:
 def tip_designs(arm: Arm, q: NDArray, bandwidth: float) -> dict[str, Law]:
     """Laws of the tip's position; orientations would be singular wherever a wrist is stretched."""
     w = 2 * np.pi * bandwidth
-    task: dict[str, Any] = {"task": "position", "posture": w}
     J = jacobian(arm, q)
     mobility = np.diagonal(J @ np.linalg.solve(augmented_mass_matrix(arm, q), J.T))
+    # Where the tip barely moves, the posture rules, so that an arm keeps its elbow's side on its way through.
+    task: dict[str, Any] = {"task": "position", "posture": w, "singular": NEARLY_SINGULAR * mobility[:3].max()}
     # Springs for the inertia that the tip shows along each axis; none where it cannot move.
     inertia = np.where(mobility > IMMOBILE, 1 / np.maximum(mobility, IMMOBILE), 0.0)
     return {
@@ -126,8 +130,16 @@ def adaptive_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[st
     }
 
 
-def _regulator(arm: Arm, bandwidth: float, rate: float, kp: NDArray) -> TrajectoryLQR:
-    """Weights that give about the bandwidth: an error that kp answers with the largest correction costs as much."""
+def regulators(arm: Arm, motion: JointMotion, bandwidth: float, rate: float) -> dict[str, Law]:
+    """Weights that alone would give each joint the bandwidth.
+
+    Errors that hold as much energy cost as much. Were angles weighed alike instead, heavy joints would move to mend
+    what light ones lack, which a load at the wrist soon turns unstable.
+    """
     w = 2 * np.pi * bandwidth
-    largest = np.concatenate([np.full(arm.n, 1.0), np.full(arm.n, w)])
-    return TrajectoryLQR(arm, largest, kp, rate)
+    root = np.sqrt(np.diagonal(augmented_mass_matrix(arm, motion.q[len(motion.q) // 2])))
+    largest, corrections = np.concatenate([1 / root, w / root]), w**2 * root
+    return {
+        "LQR(t)": TrajectoryLQR(arm, largest, corrections, rate),
+        "LQR(measured)": MeasuredLQR(arm, largest, corrections, rate, pose=motion.q[0]),
+    }

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.model import MODEL, MODEL_SHAPES
-from armdyn.control.protocol import Answer, Law, Reference, Values, checked
+from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, checked
 from armdyn.control.wrapped import Wrapped
 from armdyn.dynamics.coriolis import coriolis_matrix
 from armdyn.dynamics.drive import drive_inertia, drive_torque
@@ -128,3 +128,8 @@ class DisturbanceObserver(Wrapped):
         tau = tau - observed.disturbance
         after |= {"predicted": observed.predicted, "applied": tau * dt, "started": 0 * state["started"] + 1}
         return tau, after
+
+    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+        """What was not exerted changes no momentum."""
+        kept = super().after_limits(params, before, after, short, dt)
+        return {**kept, "applied": kept["applied"] + short.torque * dt}

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.protocol import Answer, Law, Reference, Values
-from armdyn.control.wrapped import Wrapped
+from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, chosen
+from armdyn.control.wrapped import Wrapped, efforts, joint_sizes
 from armdyn.errors import ShapeError, shown
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
@@ -42,27 +42,44 @@ def held_measurement(arm: Arm, q: Any, qd: Any, q_held: Any, qd_held: Any, lost:
     return *held, ca.if_else(good, 0, ca.if_else(lost < 0, lost, lost + 1))
 
 
-@traced(tau="n", lost="1", jumped="1", patience="1", largest="n", returns={"tau": "n"})
-def guarded_torque(arm: Arm, tau: Any, lost: Any, jumped: Any, patience: Any, largest: Any) -> Any:
+@traced(
+    tau="n", lost="1", jumped="1", limited="1", patience="1", largest="n",
+    returns={"tau": "n", "missing": "n", "limited": "1", "idle": "1"},
+)  # fmt: skip
+def guarded_torque(arm: Arm, tau: Any, lost: Any, jumped: Any, limited: Any, patience: Any, largest: Any) -> Any:
     """Torques within limits; none where they are no numbers, or once too many measurements are lost in a row.
 
     Parameters
     ----------
     arm : Arm
     tau : array_like, shape (..., n)
-    lost, jumped, patience : array_like, shape (..., 1)
-        Measurements lost and references refused in a row (negative: there was no good one yet), and how many
-        measurements may be lost.
+    lost, jumped, limited, patience : array_like, shape (..., 1)
+        Measurements lost and references refused in a row (negative: there was no good one yet), samples in a row until
+        now that were limited, and how many measurements may be lost.
     largest : array_like, shape (..., n)
         Largest torques.
 
     Returns
     -------
     tau : ndarray, shape (..., n)
+    missing : ndarray, shape (..., n)
+        What the limits took off.
+    limited : ndarray, shape (..., 1)
+        Samples in a row at which some torque was limited.
+    idle : ndarray, shape (..., 1)
+        1 if the law has nothing to learn from this sample: no measurement, no reference or no numbers.
     """
+    finite, over = ca.SX(1), ca.SX(0)
+    for x in ca.vertsplit(tau):
+        finite = ca.logic_and(finite, ca.fabs(x) < np.inf)  # false for NaN too
     seen = ca.logic_and(ca.logic_and(lost >= 0, lost <= patience), jumped >= 0)
     use = ca.logic_and(seen, ca.fabs(tau) < np.inf)
-    return ca.if_else(use, ca.fmax(ca.fmin(tau, largest), -largest), 0)
+    within = ca.if_else(use, ca.fmax(ca.fmin(tau, largest), -largest), 0)
+    missing = ca.if_else(use, within - tau, 0)
+    for x in ca.vertsplit(missing):
+        over = ca.logic_or(over, x != 0)
+    learning = ca.logic_and(ca.logic_and(lost == 0, jumped >= 0), finite)
+    return within, missing, ca.if_else(over, limited + 1, 0), 1 - learning
 
 
 @traced(
@@ -108,9 +125,10 @@ def held_reference(
 class Guarded(Wrapped):
     """Any law with defined behaviour when measurements fail, references jump or torques are beyond the drives.
 
-    * Torques are limited to `limit`.
+    * Torques are limited to `limit`. The state `limited` counts for how many samples in a row some joint was; estimates
+      of adaptive laws rest meanwhile, integrals unwind, and observers are told of the torques exerted.
     * A sample with NaN or infinity counts as lost: the law sees the last good measurement instead. The state `lost`
-      counts how many were lost in a row, 0 while all is well.
+      counts how many were lost in a row, 0 while all is well. The law's own state rests meanwhile.
     * After more than `patience` lost samples, and before the first good one, the torques are zero.
     * A reference that jumps by more than `jump`, or is no number, is refused: the law is asked to rest at the last good
       one until the reference comes back to it. The state `jumped` counts the samples refused in a row. Before the
@@ -135,19 +153,15 @@ class Guarded(Wrapped):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        patience = np.array(self.patience, float).reshape(-1)
+        try:
+            patience = np.array(self.patience, float).reshape(-1)
+        except (TypeError, ValueError):
+            patience = np.zeros(0)
         if patience.shape != (1,) or not patience[0] >= 0:
             raise ShapeError(f"Guarded: patience: expected a number of samples >= 0, got {shown(self.patience)}")
-        effort = np.array([joint.limits.effort for joint in self.arm.joints])
-        limit = np.array(effort if self.limit is None else np.broadcast_to(self.limit, effort.shape), float)
-        if not (limit > 0).all():
-            raise ShapeError("Guarded: limit: expected torques > 0")
         object.__setattr__(self, "patience", patience)
-        jump = np.array(np.broadcast_to(np.asarray(self.jump, float), effort.shape))
-        if not (jump > 0).all():
-            raise ShapeError("Guarded: jump: expected distances > 0")
-        object.__setattr__(self, "limit", limit)
-        object.__setattr__(self, "jump", jump)
+        joint_sizes(self, "limit", "torques", efforts(self.arm))
+        joint_sizes(self, "jump", "distances")
 
     @property
     def largest(self) -> NDArray:
@@ -156,10 +170,10 @@ class Guarded(Wrapped):
 
     @property
     def own_state(self) -> dict[str, NDArray]:
-        """The last good measurement and reference, and how many of each were lost since."""
+        """The last good measurement and reference, how many of each were lost since, and for how long limits act."""
         n = self.arm.n
         measured = {"q_held": np.zeros(n), "qd_held": np.zeros(n), "lost": np.full(1, -1.0)}
-        return {**measured, "q_kept": np.zeros(n), "jumped": np.full(1, -1.0)}
+        return {**measured, "q_kept": np.zeros(n), "jumped": np.full(1, -1.0), "limited": np.zeros(1)}
 
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; see `held_measurement`, `held_reference` and `guarded_torque`."""
@@ -167,5 +181,10 @@ class Guarded(Wrapped):
         kept = (state["q_kept"], state["jumped"], params["jump"], dt)
         q_ref, qd_ref, qdd_ref, jumped = held_reference(arm, ref.q, ref.qd, ref.qdd, *kept)
         tau, after = self.inner(params, state, q, qd, Reference(q_ref, qd_ref, qdd_ref, ref.channels), dt)
-        after |= {"q_held": q, "qd_held": qd, "lost": lost, "q_kept": q_ref, "jumped": jumped}
-        return guarded_torque(arm, tau, lost, jumped, params["patience"], params["largest"]), after
+        rules = (lost, jumped, state["limited"], params["patience"], params["largest"])
+        tau, missing, limited, idle = guarded_torque(arm, tau, *rules)
+        resting = self.law.after_loss(state)
+        working = self.law.after_limits(params, state, after, Shortfall(missing, limited), dt)
+        memory = {name: chosen(idle, resting[name], working[name], x.ndim) for name, x in self.law.init().items()}
+        own = {"q_held": q, "qd_held": qd, "lost": lost, "q_kept": q_ref, "jumped": jumped, "limited": limited}
+        return tau, {**memory, **own}

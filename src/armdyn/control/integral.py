@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.pd import PD
-from armdyn.control.protocol import Answer, Law, Reference, Values, checked
-from armdyn.control.wrapped import Wrapped
-from armdyn.errors import ShapeError
+from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, checked
+from armdyn.control.wrapped import Wrapped, efforts, joint_sizes
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
@@ -78,11 +77,7 @@ class Integral(Wrapped):
         super().__post_init__()
         for name in ("ki", "unwind"):
             checked(self, name)
-        effort = np.array([joint.limits.effort for joint in self.arm.joints])
-        limit = np.array(effort if self.limit is None else np.broadcast_to(self.limit, effort.shape), float)
-        if not (limit > 0).all():
-            raise ShapeError("Integral: limit: expected torques > 0")
-        object.__setattr__(self, "limit", limit)
+        joint_sizes(self, "limit", "torques", efforts(self.arm))
 
     @property
     def own_state(self) -> dict[str, NDArray]:
@@ -95,6 +90,11 @@ class Integral(Wrapped):
         own = (params[name] for name in ("ki", "unwind", "limit"))
         tau, after["integral"] = integral_action(arm, tau, state["integral"], q, ref.q, *own, dt)
         return tau, after
+
+    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+        """The integral yields to limits outside as it does to its own."""
+        kept = super().after_limits(params, before, after, short, dt)
+        return {**kept, "integral": kept["integral"] + dt * params["unwind"] * short.torque}
 
 
 def pid(

@@ -22,6 +22,8 @@ from armdyn.trace.traced import traced
 from armdyn.trajectory.protocol import JointMotion
 
 DESIGNS = ("finite", "discrete", "continuous")
+# Parts of the largest entry by which weights may be asymmetric or indefinite: round-off.
+SYMMETRIC = 1e-9
 
 
 @traced(q="n", qd="n", q_ref="n", qd_ref="n", tau_ff="n", K="n, 2*n", returns={"tau": "n"})
@@ -97,21 +99,27 @@ class TrajectoryLQR(Law):
         if not (isinstance(self.rate, int | float) and np.isfinite(self.rate) and self.rate > 0):
             raise ShapeError(f"TrajectoryLQR: expected a rate > 0 in Hz, got {shown(self.rate)}")
         n = self.arm.n
-        object.__setattr__(self, "_weights", (_weight(self.Q, 2 * n, "Q"), _weight(self.R, n, "R")))
+        weights = weight_matrix(self.Q, 2 * n, "TrajectoryLQR: Q"), weight_matrix(self.R, n, "TrajectoryLQR: R")
+        object.__setattr__(self, "_weights", weights)
+        if self.hold is not None and (np.shape(self.hold) != (n,) or not np.isfinite(np.asarray(self.hold)).all()):
+            raise ShapeError(f"TrajectoryLQR: hold: expected {n} finite positions, got {shown(self.hold)}")
+
+    def systems(self, q: NDArray, qd: NDArray, qdd: NDArray) -> tuple[NDArray, NDArray]:
+        """A (..., 2 n, 2 n) and B (..., 2 n, n) of the arm linearised about samples (..., n), over one period."""
+        # Dry friction as a force of constant size: the slope of its smooth stand-in would promise damping at rest.
+        linear = linearize(self.arm, q, qd, qdd, model=self.model)
+        return discretize(linear.A, linear.B, 1 / self.rate)
 
     def gains(self, q: NDArray, qd: NDArray, qdd: NDArray) -> NDArray:
         """Gains (T, n, 2 n) for samples of a reference (T, n), one period apart."""
         if self.hold is not None:
             still = np.zeros((1, self.arm.n))
             q, qd, qdd = np.asarray(self.hold, float).reshape(1, -1), still, still
-        Q, R = self._weights
-        # Dry friction as a force of constant size: the slope of its smooth stand-in would promise damping at rest.
-        linear = linearize(self.arm, q, qd, qdd, model=self.model)
         if self.design == "continuous":
-            return continuous_lqr(linear.A, linear.B, Q, R).K
-        A, B = discretize(linear.A, linear.B, 1 / self.rate)
-        horizon = self.design == "finite" and self.hold is None
-        return finite_horizon_lqr(A, B, Q, R).K if horizon else discrete_lqr(A, B, Q, R).K
+            linear = linearize(self.arm, q, qd, qdd, model=self.model)
+            return continuous_lqr(linear.A, linear.B, *self._weights).K
+        finite = self.design == "finite" and self.hold is None
+        return (finite_horizon_lqr if finite else discrete_lqr)(*self.systems(q, qd, qdd), *self._weights).K
 
     def nominal(self, motion: JointMotion) -> NDArray:
         """Nominal torques (T, n)."""
@@ -137,7 +145,8 @@ class TrajectoryLQR(Law):
     def at_measured(self) -> Any:
         """The same regulator linearised anew about the measured state at every sample: a function for `simulate`.
 
-        Its gains cost one `linearize` and one Riccati equation a sample, in Python.
+        Its gains cost one `linearize` and one Riccati equation a sample, in Python; `MeasuredLQR` is a law for kernels
+        and C.
         """
 
         def controller(t: float, q: NDArray, qd: NDArray, ref: Reference) -> NDArray:
@@ -147,10 +156,19 @@ class TrajectoryLQR(Law):
         return controller
 
 
-def _weight(value: ArrayLike, size: int, name: str) -> NDArray:
-    array = np.asarray(value, float)
+def weight_matrix(value: ArrayLike, size: int, where: str) -> NDArray:
+    """A cost matrix (size, size), symmetric and positive semidefinite; of `size` numbers by Bryson's rule."""
+    try:
+        array = np.array(value, float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{where}: expected numbers, got {shown(value)}") from None
     if array.shape == (size,):
         return bryson(array)
     if array.shape != (size, size):
-        raise ShapeError(f"TrajectoryLQR: {name}: expected {size} numbers or ({size}, {size}), got {array.shape}")
+        raise ShapeError(f"{where}: expected {size} numbers or ({size}, {size}), got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ShapeError(f"{where}: expected finite numbers")
+    largest = np.abs(array).max()
+    if np.abs(array - array.T).max() > SYMMETRIC * largest or np.linalg.eigvalsh(array)[0] < -SYMMETRIC * largest:
+        raise ShapeError(f"{where}: expected a symmetric matrix without negative eigenvalues")
     return array

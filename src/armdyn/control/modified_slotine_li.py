@@ -28,7 +28,7 @@ from armdyn.trace.traced import traced
 )  # fmt: skip
 def modified_slotine_li(
     unknowns: Unknowns, q: Any, qd: Any, q_ref: Any, qd_ref: Any, qdd_ref: Any, phi: Any, lam: Any,
-    start: Any, gain: Any, lower: Any, upper: Any, dead_zone: Any, leak: Any, dt: Any, k: Any = None, *,
+    start: Any, gain: Any, lower: Any, upper: Any, dead_zone: Any, leak: Any, normalize: Any, dt: Any, k: Any = None, *,
     theta: Any, gravity: Any, drive: Any,
 ) -> Any:  # fmt: skip
     """Torques of the modified law and the estimate after the sample; see `ModifiedSlotineLi`.
@@ -44,7 +44,7 @@ def modified_slotine_li(
     k : array_like, shape (..., n, n), optional
         Left out: K = lambda M_hat.
     start, gain, lower, upper, leak : array_like, shape (..., u)
-    dead_zone : array_like, shape (..., n)
+    dead_zone, normalize : array_like, shape (..., n)
     dt : float
         Period [s].
     theta, gravity, drive : array_like, optional
@@ -69,8 +69,8 @@ def modified_slotine_li(
     tau = ca.mtimes(Y, phi) + known  # (95)
     if k is not None:
         tau = tau + ca.mtimes(k, s)  # (88)
-    rules = {"start": start, "gain": gain, "lower": lower, "upper": upper, "leak": leak}
-    return tau, adapted(phi, ca.mtimes(Y.T, outside(s, dead_zone)), rules, dt)  # (89), (94)
+    rules = {"start": start, "gain": gain, "lower": lower, "upper": upper, "leak": leak, "normalize": normalize}
+    return tau, adapted(phi, ca.mtimes(Y.T, outside(s, dead_zone)), Y, rules, dt)  # (89), (94)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class ModifiedSlotineLi(Adaptive):
         Adaptation gains (the paper's Gamma).
     k : array_like, optional
         Positive definite K [N m s/rad].
-    start, lower, upper, leak, dead_zone
+    start, lower, upper, leak, dead_zone, normalize
         See `Adaptive`.
     """
 
@@ -107,6 +107,7 @@ class ModifiedSlotineLi(Adaptive):
     upper: ArrayLike = np.inf
     dead_zone: ArrayLike = 0.0
     leak: ArrayLike = 0.0
+    normalize: ArrayLike = 0.0
     every_shape: ClassVar = {**Adaptive.shapes, "lam": "n, n", "k": "n, n"}
 
     def __post_init__(self) -> None:

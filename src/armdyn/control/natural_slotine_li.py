@@ -39,8 +39,8 @@ def natural_step(phi: Symbol, rate: Symbol, step: Symbol) -> Symbol:
 )  # fmt: skip
 def natural_slotine_li(
     unknowns: Unknowns, q: Any, qd: Any, q_ref: Any, qd_ref: Any, qdd_ref: Any, phi: Any, lam: Any, k: Any,
-    natural_gain: Any, start: Any, gain: Any, lower: Any, upper: Any, dead_zone: Any, leak: Any, dt: Any, *,
-    theta: Any, gravity: Any, drive: Any,
+    natural_gain: Any, start: Any, gain: Any, lower: Any, upper: Any, dead_zone: Any, leak: Any, normalize: Any,
+    dt: Any, *, theta: Any, gravity: Any, drive: Any,
 ) -> Any:  # fmt: skip
     """Torques of Slotine and Li's law, and the estimate after a step of the natural gradient.
 
@@ -57,7 +57,7 @@ def natural_slotine_li(
         Of the body's adaptation.
     start, gain, lower, upper, leak : array_like, shape (..., u)
         Of the unknowns after the body's.
-    dead_zone : array_like, shape (..., n)
+    dead_zone, normalize : array_like, shape (..., n)
     dt : float
         Period [s].
     theta, gravity, drive : array_like, optional
@@ -73,9 +73,9 @@ def natural_slotine_li(
     Lee, Kwon and Park (2018), A natural adaptive control law for robot manipulators.
     """
     data = {"theta": theta, "gravity": gravity, "drive": drive}
-    tau, rate = torques_and_rate(unknowns, (q, qd, q_ref, qd_ref, qdd_ref), phi, lam, k, dead_zone, data)
-    rules = {"start": start, "gain": gain, "lower": lower, "upper": upper, "leak": leak}
-    others = adapted(phi, rate, rules, dt)[BODY:]
+    tau, rate, Y = torques_and_rate(unknowns, (q, qd, q_ref, qd_ref, qdd_ref), phi, lam, k, dead_zone, data)
+    rules = {"start": start, "gain": gain, "lower": lower, "upper": upper, "leak": leak, "normalize": normalize}
+    others = adapted(phi, rate, Y, rules, dt)[BODY:]
     return tau, ca.vertcat(natural_step(phi[:BODY], rate[:BODY], natural_gain * dt), others)
 
 
@@ -100,7 +100,7 @@ class NaturalSlotineLi(BodyLaw):
         The load at the start: small, but possible. Default a ball of 0.1 kg and 5 cm.
     gain : array_like
         Of friction's adaptation, as one number or (u,), of which the first ten play no role.
-    start, lower, upper, leak, dead_zone
+    start, lower, upper, leak, dead_zone, normalize
         See `Adaptive`; for the unknowns after the load's. `start` includes `body`.
     """
 
@@ -116,6 +116,7 @@ class NaturalSlotineLi(BodyLaw):
     upper: ArrayLike = np.inf
     dead_zone: ArrayLike = 0.0
     leak: ArrayLike = 0.0
+    normalize: ArrayLike = 0.0
 
     def __post_init__(self) -> None:
         self._prepare()

@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive import ADAPTATION_SHAPES, MOTION_SHAPES, Adaptive, adapted
-from armdyn.control.body import BODY, assembled, gram, nearest_possible, parameters, pseudo_inertia
+from armdyn.control.body import (
+    BODY,
+    LEAST,
+    SIZE,
+    assembled,
+    gram,
+    nearest_possible,
+    parameters,
+    pseudo_inertia,
+    scaling,
+)
 from armdyn.control.body_law import BodyLaw
 from armdyn.control.model import MODEL_SHAPES
 from armdyn.control.protocol import Answer, Reference, Values, checked
@@ -28,8 +38,7 @@ def projected_step(phi: Symbol, rate: Symbol, step: Symbol, size: Symbol, least:
     Lengths are measured in `size`, so that all entries of P are masses; the step and the projection use one
     metric, that of Frobenius, which keeps the projection from ever leading away from a possible truth.
     """
-    length = ca.vertcat(*([1 / size] * 3), 1)
-    scale = ca.mtimes(length, length.T)
+    scale = scaling(size)
     # With P_scaled = scale * P, a change of phi by g moves P_scaled by scale * P(g): the dual of the rate is its
     # matrix over scale squared.
     dual = assembled(ca.mtimes(ca.DM(np.linalg.inv(gram())), rate))
@@ -44,7 +53,7 @@ def projected_step(phi: Symbol, rate: Symbol, step: Symbol, size: Symbol, least:
 def projected_slotine_li(
     unknowns: Unknowns, q: Any, qd: Any, q_ref: Any, qd_ref: Any, qdd_ref: Any, phi: Any, lam: Any, k: Any,
     body_gain: Any, size: Any, least: Any, start: Any, gain: Any, lower: Any, upper: Any, dead_zone: Any, leak: Any,
-    dt: Any, *, theta: Any, gravity: Any, drive: Any,
+    normalize: Any, dt: Any, *, theta: Any, gravity: Any, drive: Any,
 ) -> Any:  # fmt: skip
     """Torques of Slotine and Li's law, and the estimate after a step and its projection.
 
@@ -65,7 +74,7 @@ def projected_slotine_li(
         Eigenvalue of the scaled pseudo-inertia below which no body is possible [kg].
     start, gain, lower, upper, leak : array_like, shape (..., u)
         Of the unknowns after the body's.
-    dead_zone : array_like, shape (..., n)
+    dead_zone, normalize : array_like, shape (..., n)
     dt : float
         Period [s].
     theta, gravity, drive : array_like, optional
@@ -77,9 +86,9 @@ def projected_slotine_li(
     phi : ndarray, shape (..., u)
     """
     data = {"theta": theta, "gravity": gravity, "drive": drive}
-    tau, rate = torques_and_rate(unknowns, (q, qd, q_ref, qd_ref, qdd_ref), phi, lam, k, dead_zone, data)
-    rules = {"start": start, "gain": gain, "lower": lower, "upper": upper, "leak": leak}
-    others = adapted(phi, rate, rules, dt)[BODY:]
+    tau, rate, Y = torques_and_rate(unknowns, (q, qd, q_ref, qd_ref, qdd_ref), phi, lam, k, dead_zone, data)
+    rules = {"start": start, "gain": gain, "lower": lower, "upper": upper, "leak": leak, "normalize": normalize}
+    others = adapted(phi, rate, Y, rules, dt)[BODY:]
     return tau, ca.vertcat(projected_step(phi[:BODY], rate[:BODY], body_gain * dt, size, least), others)
 
 
@@ -108,7 +117,7 @@ class ProjectedSlotineLi(BodyLaw):
         Typical extent of loads [m].
     least : float
         [kg]
-    start, lower, upper, leak, dead_zone
+    start, lower, upper, leak, dead_zone, normalize
         See `Adaptive`; for the unknowns after the load's. `start` includes `body`.
 
     References
@@ -128,8 +137,9 @@ class ProjectedSlotineLi(BodyLaw):
     upper: ArrayLike = np.inf
     dead_zone: ArrayLike = 0.0
     leak: ArrayLike = 0.0
-    size: ArrayLike = 0.1
-    least: ArrayLike = 1e-4
+    normalize: ArrayLike = 0.0
+    size: ArrayLike = SIZE
+    least: ArrayLike = LEAST
 
     def __post_init__(self) -> None:
         self._prepare()

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ShapeError, shown
 from armdyn.model.arm import Arm
 from armdyn.trace.shapes import evaluate, text
+from armdyn.trace.symbols import ca, is_symbol
 from armdyn.trajectory.protocol import JointMotion
 
 Values = Mapping[str, Any]
@@ -31,6 +32,13 @@ class Reference(NamedTuple):
     qd: Any
     qdd: Any
     channels: Values = {}  # noqa: RUF012 - never written to
+
+
+class Shortfall(NamedTuple):
+    """What limits took off the torques (..., n), and whether they did for some joint (..., 1)."""
+
+    torque: Any
+    any: Any
 
 
 class Law(ABC):
@@ -95,11 +103,27 @@ class Law(ABC):
             Period of the controller [s].
         """
 
+    def after_loss(self, state: Values) -> Values:
+        """The state after a sample without a measurement: as it was, but for memories of the sample before."""
+        return state
+
+    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+        """The state after a sample whose torques were not exerted in full; `before` and `after` as without limits."""
+        return after
+
     def __call__(self, t: float, q: ArrayLike, qd: ArrayLike, ref: Reference) -> NDArray:
         """Torques of a law without state at one instant, for laws used as plain functions."""
         if self.init():
             raise ShapeError(f"{type(self).__name__} has a state; call its step")
         return self.step(self.arm, self.params, {}, q, qd, ref, 0.0)[0]
+
+
+def chosen(flag: Any, yes: Any, no: Any, axes: int = 1) -> Any:
+    """`yes` where a flag (..., 1) is set, else `no`: symbols, or arrays with so many axes behind those of batches."""
+    if is_symbol(flag):
+        return ca.if_else(flag > 0.5, yes, no)
+    flag = np.asarray(flag)
+    return np.where(flag.reshape(*flag.shape[:-1], *[1] * axes) > 0.5, yes, no)
 
 
 def checked(law: Law, name: str, positive: bool = True) -> None:

@@ -24,14 +24,14 @@ from armdyn.trace.traced import traced
 
 def torques_and_rate(
     unknowns: Unknowns, motion: tuple[Any, ...], phi: Any, lam: Any, k: Any, dead_zone: Any, data: Any
-) -> tuple[Any, Any]:
-    """Slotine and Li's torques Y phi + known + K s, and Y' s, which drives the adaptation."""
+) -> tuple[Any, Any, Any]:
+    """Slotine and Li's torques Y phi + known + K s, and Y' s, which drives the adaptation, and Y."""
     q, qd, q_ref, qd_ref, qdd_ref = motion
     e, ed = q_ref - q, qd_ref - qd
     v, a = qd_ref + ca.mtimes(lam, e), qdd_ref + ca.mtimes(lam, ed)
     s = v - qd
     Y, known = unknowns.torque(q, qd, a, data, v)
-    return ca.mtimes(Y, phi) + known + ca.mtimes(k, s), ca.mtimes(Y.T, outside(s, dead_zone))
+    return ca.mtimes(Y, phi) + known + ca.mtimes(k, s), ca.mtimes(Y.T, outside(s, dead_zone)), Y
 
 
 @traced(
@@ -40,7 +40,7 @@ def torques_and_rate(
 )  # fmt: skip
 def slotine_li(
     unknowns: Unknowns, q: Any, qd: Any, q_ref: Any, qd_ref: Any, qdd_ref: Any, phi: Any, lam: Any, k: Any,
-    start: Any, gain: Any, lower: Any, upper: Any, dead_zone: Any, leak: Any, dt: Any, *,
+    start: Any, gain: Any, lower: Any, upper: Any, dead_zone: Any, leak: Any, normalize: Any, dt: Any, *,
     theta: Any, gravity: Any, drive: Any,
 ) -> Any:  # fmt: skip
     """Torques of Slotine and Li's law and the estimate after the sample; see `SlotineLi` for the symbols.
@@ -54,7 +54,7 @@ def slotine_li(
         Estimate of the unknowns.
     lam, k : array_like, shape (..., n, n)
     start, gain, lower, upper, leak : array_like, shape (..., u)
-    dead_zone : array_like, shape (..., n)
+    dead_zone, normalize : array_like, shape (..., n)
     dt : float
         Period [s].
     theta, gravity, drive : array_like, optional
@@ -70,9 +70,9 @@ def slotine_li(
     Slotine and Li (1987); ECE470 (2019), section 3.3.
     """
     data = {"theta": theta, "gravity": gravity, "drive": drive}
-    tau, rate = torques_and_rate(unknowns, (q, qd, q_ref, qd_ref, qdd_ref), phi, lam, k, dead_zone, data)
-    rules = {"start": start, "gain": gain, "lower": lower, "upper": upper, "leak": leak}
-    return tau, adapted(phi, rate, rules, dt)
+    tau, rate, Y = torques_and_rate(unknowns, (q, qd, q_ref, qd_ref, qdd_ref), phi, lam, k, dead_zone, data)
+    rules = {"start": start, "gain": gain, "lower": lower, "upper": upper, "leak": leak, "normalize": normalize}
+    return tau, adapted(phi, rate, Y, rules, dt)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +94,9 @@ class SlotineLi(Adaptive):
     lam, k : array_like
         Positive definite gains Lambda [1/s] and K [N m s/rad], each one number, n of them or a matrix.
     gain : array_like, shape (..., u)
-        Adaptation gains; see `gain_scaling`.
+        Adaptation gains; see `adaptation_gains`.
     start, lower, upper, leak : array_like, shape (..., u)
-    dead_zone : array_like, shape (..., n)
+    dead_zone, normalize : array_like, shape (..., n)
         See `Adaptive`.
     """
 
@@ -110,6 +110,7 @@ class SlotineLi(Adaptive):
     upper: ArrayLike = np.inf
     dead_zone: ArrayLike = 0.0
     leak: ArrayLike = 0.0
+    normalize: ArrayLike = 0.0
 
     def __post_init__(self) -> None:
         self._prepare()

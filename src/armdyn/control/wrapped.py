@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.protocol import Law, Values
+from armdyn.control.protocol import Law, Shortfall, Values
 from armdyn.errors import ShapeError, shown
 from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion
@@ -69,8 +70,35 @@ class Wrapped(Law):
         """The inner law's."""
         return self.law.channels(t, motion)
 
+    def after_loss(self, state: Values) -> Values:
+        """The inner law's; what is added rests."""
+        return self.law.after_loss(state)
+
+    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+        """The inner law's."""
+        return self.law.after_limits(params, before, after, short, dt)
+
     def inner(self, params: Values, state: Values, q: Any, qd: Any, ref: Any, dt: Any) -> tuple[Any, dict[str, Any]]:
         """The inner law's answer, with a state that may be added to."""
         names = self.law.init()
         tau, after = self.law.step(self.law.arm, params, {name: state[name] for name in names}, q, qd, ref, dt)
         return tau, dict(after)
+
+
+def joint_sizes(law: Wrapped, name: str, what: str, default: ArrayLike | None = None) -> None:
+    """Make a field of a frozen wrapper n numbers > 0, perhaps infinite; one serves all joints."""
+    given = getattr(law, name)
+    try:
+        array = np.array(np.broadcast_to(np.asarray(default if given is None else given, float), law.arm.n))
+    except (TypeError, ValueError):
+        array = np.zeros(1)
+    if not (array > 0).all():
+        where = f"{type(law).__name__}: {name}"
+        raise ShapeError(f"{where}: expected {what} > 0, one number or {law.arm.n}, got {shown(given)}")
+    array.flags.writeable = False
+    object.__setattr__(law, name, array)
+
+
+def efforts(arm: Arm) -> NDArray:
+    """The joints' largest torques (n,)."""
+    return np.array([joint.limits.effort for joint in arm.joints])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,12 @@ from armdyn.errors import ArmdynError
 from armdyn.files import write_whole
 
 FORMATS = ("png", "svg", "pdf")
+# Bars of the picture: label, field of the row, form of the number.
+BARS = (
+    ("final RMS error [rad or m]", "final_rms", ".2g"),
+    ("RMS torque [N m or N]", "torque", ".3g"),
+    ("estimate's error, end / start", "parameter_error", ".2f"),
+)
 
 
 def draw(comparison: Any, path: str | os.PathLike[str]) -> Path:
@@ -26,27 +33,48 @@ def draw(comparison: Any, path: str | os.PathLike[str]) -> Path:
 
 
 def comparison_figure(comparison: Any) -> Any:
-    """Errors over time on the left, final errors on the right."""
+    """Errors over time; beside them each controller's final error, torque effort and error of its estimate."""
+    from matplotlib import colormaps
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=[3, 2])
+    colours = dict(zip((row.name for row in comparison.rows), cycle(colormaps["tab20"](np.arange(20))), strict=False))
+    figure = Figure(figsize=(14, max(4.5, 0.32 * len(comparison.rows) + 1.2)), layout="constrained")
+    left, *columns = figure.subplots(1, 4, width_ratios=[5, 2, 2, 2])
+    figure.suptitle(comparison.about, fontsize=10)
     for name, result in comparison.results.items():
         if result.complete:
-            left.semilogy(result.t, _smooth(np.linalg.norm(result.error, axis=-1)), label=name, linewidth=1.2)
-    figure.suptitle(comparison.about, fontsize=10)
-    left.set(xlabel="time [s]", ylabel="norm of joint errors [rad or m]")
+            error = _smooth(np.linalg.norm(result.error, axis=-1))
+            left.semilogy(result.t, error, label=name, linewidth=1.4, color=colours[name])
+    left.set(xlabel="time [s]", ylabel="norm of joint errors, running RMS [rad or m]")
     left.grid(alpha=0.3)
-    if left.lines:
-        left.legend(fontsize=8, ncols=2)
-    rows = [row for row in comparison.rows if np.isfinite(row.final_rms)]
-    bars = right.barh([row.name for row in rows], [row.final_rms for row in rows], color="#7aa5d8")
-    right.bar_label(bars, [f" {row.final_rms:.2g}" for row in rows], fontsize=8)
-    right.set(xlabel="final RMS error [rad or m]")
-    right.margins(x=0.15)
-    right.invert_yaxis()
-    right.grid(alpha=0.3, axis="x")
+    for axes, (title, field, form) in zip(columns, BARS, strict=True):
+        _bars(axes, comparison.rows, field, form, list(colours.values()))
+        axes.set(xlabel=title)
+    columns[0].set_yticks(range(len(comparison.rows)), [row.name for row in comparison.rows], fontsize=8)
+    _log_if_wide(columns[0], [row.final_rms for row in comparison.rows])
     return figure
+
+
+def _bars(axes: Any, rows: Any, field: str, form: str, colours: list[Any]) -> None:
+    """One bar a controller, from the top; a run that diverged says so."""
+    values = [getattr(row, field) for row in rows]
+    shown = [x if np.isfinite(x) else 0.0 for x in values]
+    bars = axes.barh(range(len(rows)), shown, color=colours)
+    words = [f" {x:{form}}" if np.isfinite(x) else f" {row.note}" for x, row in zip(values, rows, strict=True)]
+    axes.bar_label(bars, words, fontsize=8)
+    axes.set_yticks([])
+    axes.margins(x=0.35, y=0.01)
+    axes.invert_yaxis()
+    axes.grid(alpha=0.3, axis="x")
+    axes.tick_params(axis="x", labelsize=8)
+
+
+def _log_if_wide(axes: Any, values: list[float]) -> None:
+    """A logarithmic axis where values differ by more than a factor of ten."""
+    seen = [x for x in values if np.isfinite(x) and x > 0]
+    if seen and max(seen) > 10 * min(seen):
+        axes.set_xscale("log")
+        axes.set_xlim(min(seen) / 2, 8 * max(seen))
 
 
 def _smooth(x: Any, part: int = 60) -> Any:
