@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import armdyn
-from armdyn.trajectory import excite
+from armdyn.trajectory import excitation_search
 
 PAGE = (Path(__file__).parents[2] / "docs" / "trajectories.md").read_text()
 
@@ -14,7 +14,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "trajectories.md").read_text()
 def test_the_code_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # Shorter searches than a reader's
-    monkeypatch.setattr(excite, "HOPS", 2)
+    monkeypatch.setattr(excitation_search, "HOPS", 2)
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
         exec(block.replace("time_budget=60", "starts=2"), names)

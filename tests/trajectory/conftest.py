@@ -9,9 +9,11 @@ import pytest
 
 @pytest.fixture(scope="module", autouse=True)
 def short_searches() -> Iterator[None]:
-    """Searches that begin anew but twice: what holds for them holds for longer ones."""
-    from armdyn.trajectory import excite
+    """Searches that begin anew but twice and end sooner: what holds for them holds for longer ones."""
+    from armdyn.trajectory import excitation_search
 
-    usual, excite.HOPS = excite.HOPS, 2
-    yield
-    excite.HOPS = usual
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(excitation_search, "HOPS", 2)
+        shorter = tuple(stage._replace(steps=40) for stage in excitation_search.THOROUGH)
+        patch.setattr(excitation_search, "THOROUGH", shorter)
+        yield

@@ -104,6 +104,15 @@ def test_the_same_seed_gives_the_same_motion(found, arm):
     assert not np.array_equal(other.trajectory.coefficients, found.trajectory.coefficients)
 
 
+def test_progress_tells_the_best_motion_while_the_search_goes_on(arm):
+    seen = []
+    found = armdyn.excite(arm, 8.0, max_acceleration=8.0, starts=1, time_budget=60, progress=seen.append)
+    under_way = [standing.best for standing in seen if standing.starts == 0 and np.isfinite(standing.best)]
+    assert under_way
+    assert sorted(under_way, reverse=True) == under_way
+    assert under_way[-1] >= found.condition_worst * (1 - 1e-9)
+
+
 def test_the_time_budget_is_kept(arm):
     begin = time.monotonic()
     found = armdyn.excite(arm, 8.0, max_acceleration=8.0, time_budget=1.0)
@@ -150,7 +159,15 @@ def test_arms_without_room_are_refused(change, message):
         ({"position": (1.0, -1.0)}, "no room between 1 and -1"),
         ({"criterion": "beauty"}, "unknown criterion 'beauty'; expected one of condition"),
         ({"noise": [1.0, 0.0, 1.0]}, "expected noise as finite numbers > 0"),
+        ({"noise": [1.0, 1.0]}, r"expected noise as a number, or 3, got \[1.0, 1.0\]"),
         ({"harmonics": 0}, "expected harmonics > 0"),
+        ({"harmonics": 2.5}, "expected harmonics as a whole number, got 2.5"),
+        ({"seed": -1}, "expected seed >= 0, got -1"),
+        ({"workers": 0}, "expected workers > 0"),
+        ({"position": 1.0}, "position: expected a pair of lower and upper positions"),
+        ({"max_torque": [1.0, 2.0]}, "max_torque: expected a number, or 3"),
+        ({"tip_box": (0.0, 1.0, 2.0)}, "tip box: expected a lower and an upper corner"),
+        ({"given": 3}, "given motion 1: expected a log with t and q, or a trajectory, got int"),
         ({"duration": 1e-3}, "longer duration"),
     ],
 )
@@ -158,6 +175,29 @@ def test_bad_settings_are_refused(arm, options, message):
     settings = {"duration": 8.0, "max_acceleration": 8.0, "time_budget": 5.0, "starts": 1} | options
     with pytest.raises(ArmdynError, match=message):
         armdyn.excite(arm, settings.pop("duration"), **settings)
+
+
+def test_sliding_joints_need_an_end():
+    arm = armdyn.Arm.from_dh(
+        [{"kind": "P", "a": 0.0, "alpha": 0.0, "theta": 0.0}, {"kind": "R", "a": 0.5, "alpha": 0.0, "d": 0.0}]
+    )
+    with pytest.raises(
+        LimitError, match="no position limits of joint 1 'joint1', which cannot slide for ever; give position"
+    ):
+        armdyn.excite(arm, 8.0, max_acceleration=8.0, max_velocity=2.0, time_budget=5)
+    found = armdyn.excite(
+        arm, 8.0, max_acceleration=[2.0, 8.0], max_velocity=[1.0, 2.0], position=([-0.5, -np.inf], [0.5, np.inf]),
+        starts=1, time_budget=60,
+    )  # fmt: skip
+    assert violations(found.trajectory, found.limits) == {}
+    assert np.abs(found.trajectory(found.problem.times).q[:, 0]).max() <= 0.5
+
+
+def test_one_joint_is_an_arm_too():
+    arm = limited(armdyn.Arm.from_dh([{"kind": "R", "a": 0.5, "alpha": np.pi / 2, "d": 0.1, "mass": 1.0}]))
+    found = armdyn.excite(arm.with_gravity([0.0, -9.81, 0.0]), 4.0, max_acceleration=8.0, starts=1, time_budget=60)
+    assert found.base.count == 3
+    assert found.condition < 50
 
 
 def test_continuous_joints_may_turn_freely():

@@ -50,6 +50,28 @@ def test_an_unbounded_quadratic_is_solved():
     np.testing.assert_allclose(found.x, goal, atol=1e-6)
 
 
+def test_it_ends_at_a_minimum_from_which_no_step_leads():
+    found = minimize_inside(
+        lambda x: (0.0, 0 * x), np.zeros((1, 2)), Bounds(np.eye(2)[None]), weight=1.0, steps=99, tolerance=-1.0
+    )
+    assert np.isfinite(found.hessian).all()
+    np.testing.assert_array_equal(found.x, 0)
+
+
+def test_patience_goes_on_through_small_gains():
+    # A long flat way down: every step gains 0.01 at most.
+    def slope(x):
+        return 0.01 * float(x.sum()), np.full_like(x, 0.01)
+
+    start, bounds = np.full((1, 1), 0.9), Bounds(np.ones((1, 1, 1)))
+    options = {"weight": 1e-9, "steps": 50, "tolerance": 0.012}
+    hasty = minimize_inside(slope, start, bounds, **options)
+    patient = minimize_inside(slope, start, bounds, patience=10, **options)
+    assert hasty.steps == 1
+    assert patient.steps >= 10
+    assert patient.value < hasty.value
+
+
 def test_it_stops_when_told():
     calls = []
 

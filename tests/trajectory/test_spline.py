@@ -57,14 +57,30 @@ def test_scaled_splines_use_their_limits_and_keep_their_path():
 
 
 def test_torque_limits_by_scaling():
-    arm = armdyn.arms.puma3()
-    limit = 1.1 * np.abs(armdyn.gravity_torque(arm, spline(POINTS)(np.linspace(0, 5, 4001)).q)).max(0) + 5
+    arm = armdyn.arms.puma3()  # with friction, viscous and dry
+    q, qd, _ = spline(POINTS)(np.linspace(0, 5, 4001))
+    limit = 1.1 * np.abs(armdyn.gravity_torque(arm, q) + armdyn.friction_torque(arm, q, 1e-9 * qd)).max(0) + 5
     motion = scale_to_limits(spline(POINTS), arm=arm, torque=limit)
-    tau = armdyn.inverse_dynamics(arm, *motion(np.linspace(0, motion.duration, 30_001)))
+    share = np.abs(armdyn.joint_torque(arm, *motion(np.linspace(0, motion.duration, 30_001)))) / limit
     # The largest torque is at its limit.
-    assert 0.999 < (np.abs(tau) / limit).max() <= 1 + 1e-5
-    with pytest.raises(LimitError, match="against the weight alone"):
+    assert 0.999 < share.max() <= 1 + 1e-5
+    # Another limit may be the tighter one.
+    assert scale_to_limits(spline(POINTS), velocity=0.1, arm=arm, torque=limit).duration == pytest.approx(
+        scale_to_limits(spline(POINTS), velocity=0.1).duration
+    )
+    with pytest.raises(LimitError, match="against weight and dry friction alone"):
         scale_to_limits(spline(POINTS), arm=arm, torque=1.0)
+
+
+def test_no_speed_limits_the_jerk_of_an_acceleration_that_jumps():
+    trapezoid = point_to_point([0.0, 0.0], [1.0, 2.0], kind="trapezoid", velocity=1.0, acceleration=4.0)
+    with pytest.raises(LimitError, match=r"acceleration of joint 2 jumps at t = 0.25"):
+        scale_to_limits(trapezoid, jerk=10.0)
+    assert scale_to_limits(trapezoid, velocity=0.5).duration > trapezoid.duration
+    for kind in ("cubic", "quintic"):
+        motion = scale_to_limits(spline(POINTS, kind=kind), jerk=10.0)
+        t = np.linspace(0, motion.duration, 40_001)
+        assert 9.9 < np.abs(np.diff(motion(t).qdd, axis=0) / t[1]).max() <= 10 * (1 + 1e-6)
 
 
 def test_scaling_needs_a_limit():
@@ -76,12 +92,13 @@ def test_scaling_needs_a_limit():
 
 def test_a_saved_motion_is_read_back(tmp_path):
     motion = spline(POINTS)
-    again = read_trajectory(save_trajectory(motion, tmp_path / "m.csv", rate=200))
     t = np.linspace(0, motion.duration, 777)
-    for new, old, tolerance in zip(again(t), motion(t), (1e-9, 1e-6, 1e-3), strict=True):
-        # Twelve digits are written; derivatives of the interpolation lose some of them.
-        np.testing.assert_allclose(new, old, atol=tolerance)
-    check_derivatives(again, atol=1e-4)
+    for name, units in (("m.csv", False), ("units.csv", True), ("m.npz", False)):
+        again = read_trajectory(save_trajectory(motion, tmp_path / name, rate=200, units=units))
+        for new, old, tolerance in zip(again(t), motion(t), (1e-9, 1e-6, 1e-3), strict=True):
+            # Twelve digits are written; derivatives of the interpolation lose some of them.
+            np.testing.assert_allclose(new, old, atol=tolerance)
+        check_derivatives(again, atol=1e-4)
 
 
 def test_positions_alone_are_enough(tmp_path):
@@ -100,12 +117,22 @@ def test_positions_alone_are_enough(tmp_path):
         ("t,q1\n0,0\n", "at least two rows"),
         ("t,q1,q3\n0,0,0\n1,1,1\n", "without gaps"),
         ("t,q1\n0,0\n0,1\n", "ascending"),
+        ("t,q1\n0,nan\n1,1\n", "finite q"),
     ],
 )
 def test_files_that_are_no_motion(tmp_path, text, message):
     (tmp_path / "m.csv").write_text(text)
-    with pytest.raises((ReadError, ShapeError), match=message):
+    with pytest.raises(ReadError, match=f"m.csv: .*{message}"):
         read_trajectory(tmp_path / "m.csv")
+
+
+def test_archives_that_are_no_motion(tmp_path):
+    np.savez(tmp_path / "m.npz", t=np.arange(3.0), tau=np.zeros((3, 2)))
+    with pytest.raises(ReadError, match=r"m.npz: expected arrays t and q, got 't, tau'"):
+        read_trajectory(tmp_path / "m.npz")
+    (tmp_path / "m.npz").write_text("t,q1\n0,0\n1,1\n")
+    with pytest.raises(ReadError, match=r"m.npz"):
+        read_trajectory(tmp_path / "m.npz")
 
 
 def test_motions_one_after_the_other():

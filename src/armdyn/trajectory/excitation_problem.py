@@ -148,12 +148,16 @@ class ExcitationProblem:
             dq, dqd, dqdd = (d + weight * p for d, p in zip((dq, dqd, dqdd), pull, strict=True))
         return value, dq.T @ self.basis.q + dqd.T @ self.basis.qd + dqdd.T @ self.basis.qdd
 
-    def score(self, x: NDArray) -> float:
-        """The plain criterion for the worst choice of base columns: what candidates are compared by."""
+    def loss(self, x: NDArray) -> float:
+        """Logarithm of the plain criterion for the worst choice of base columns; infinite where singular."""
         if self.criterion == "condition":
-            return float(self.conditions(x).max())
+            return float(np.log(self.conditions(x).max()))
         found = evaluate(self.information(x), self.forms[:1], self.criterion, 1e3, self.unit_columns)
         return np.inf if found is None else found.value
+
+    def score(self, x: NDArray) -> float:
+        """What candidates are compared by: the condition number itself, the logarithm of other criteria."""
+        return float(np.exp(self.loss(x))) if self.criterion == "condition" else self.loss(x)
 
     def worst_slack(self, x: NDArray) -> tuple[float, str]:
         """A lower bound of the slacks of all constraints at all times, and whose it is."""

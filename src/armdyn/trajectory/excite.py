@@ -3,56 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.blas import single_threaded
 from armdyn.dynamics.base_parameters import BaseParameters, base_parameters
 from armdyn.errors import ArmdynError, LimitError
 from armdyn.model.arm import Arm
 from armdyn.trajectory.clearance import Clearance
 from armdyn.trajectory.excitation_problem import ExcitationProblem
+from armdyn.trajectory.excitation_search import search
 from armdyn.trajectory.fourier import FourierSeries
 from armdyn.trajectory.held_information import held_information
 from armdyn.trajectory.information import CRITERIA, condition_numbers
-from armdyn.trajectory.interior_point import minimize_inside
 from armdyn.trajectory.motion_constraints import Constraint, TipBox, TorqueLimits
 from armdyn.trajectory.motion_limits import MotionLimits, violations
-from armdyn.trajectory.multi_start import Candidate, Outcome, Standing, Stop, multi_start
+from armdyn.trajectory.multi_start import Candidate, Outcome, Standing, multi_start
 
-Note = Callable[[NDArray], None]
-
-
-class Stage(NamedTuple):
-    """A part of a descent."""
-
-    power: float  # of the soft maxima
-    barrier: float  # weight of the joints' own limits
-    rigor: float  # weight of other constraints
-    gain: float = 1e-4  # least gain of a step, in the logarithm of the criterion
-
-
-# Blunt at first, then sharp.
-STAGES = (
-    Stage(3.0, 0.2, 1e1),
-    Stage(6.0, 0.06, 1e2),
-    Stage(12.0, 0.02, 1e3),
-    Stage(30.0, 6e-3, 1e4),
-    Stage(60.0, 2e-3, 1e5),
-    Stage(120.0, 5e-4, 1e6),
-)
-POLISH = (Stage(120.0, 5e-4, 1e6, 1e-6), Stage(300.0, 2e-4, 1e6, 1e-5))
-STEPS = 100  # of a stage at most
-HOPS = 24  # times that a search begins anew from its best motion, with another part for one joint
-CHOICES = 6  # worst choices of base columns that a stage looks at
 # A motion with a larger condition number (unit columns) does not show all parameters.
 BLIND = 1e4
 # Part of the time budget kept for the final checks.
 RESERVE = 0.03
+WHOLE = ("harmonics", "samples", "starts", "seed", "workers")  # settings that are counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +105,8 @@ def excite(
     robust: bool | None = None,
     noise: ArrayLike | None = None,
     samples: int = 200,
-    given: Iterable[Any] = (),
-    max_torque: ArrayLike | bool = False,
+    given: Any = (),
+    max_torque: ArrayLike | bool | None = None,
     tip_box: tuple[ArrayLike, ArrayLike] | None = None,
     radius: ArrayLike | None = None,
     boxes: ArrayLike = (),
@@ -176,9 +153,9 @@ def excite(
         Standard deviations of the joints' torques; rows are weighted by their inverse. Default: equal.
     samples : int
         Samples over the duration at which the criterion is computed.
-    given : iterable of logs, optional
+    given : log or iterable of logs, optional
         Motions that exist already, with `t` and `q` (a log), or trajectories: what counts is all together.
-    max_torque : True, float or array_like, shape (n,), optional
+    max_torque : bool, float or array_like, shape (n,), optional
         Keep the arm's torque limits, or these [N m or N], by its present model.
     tip_box : pair of array_like, shape (3,), optional
         Lower and upper corner of the tip's room in base axes [m]; infinite where open. Above a table of
@@ -213,39 +190,30 @@ def excite(
     ----------
     Swevers, Ganseman, Tükel, de Schutter, Van Brussel (1997), Optimal robot excitation and identification.
     """
-    from threadpoolctl import threadpool_limits
-
     begin = time.monotonic()
     limits = MotionLimits.of(arm, acceleration=max_acceleration, velocity=max_velocity, position=position)
-    limits.check_room("excite")
-    _check_numbers(duration, harmonics, frequency, samples, time_budget, starts, criterion)
-    # Matrices are small: threads inside BLAS would cost a hundred times what they save.
-    with threadpool_limits(limits=1, user_api="blas"):
+    limits.check_room("excite", [joint.kind for joint in arm.joints])
+    _check_numbers(
+        duration=duration, harmonics=harmonics, frequency=frequency, samples=samples, time_budget=time_budget,
+        starts=starts, seed=seed, workers=workers,
+    )  # fmt: skip
+    if criterion not in CRITERIA:
+        raise ArmdynError(f"excite: unknown criterion {criterion!r}; expected one of {', '.join(CRITERIA)}")
+    with single_threaded():
         base = base_parameters(arm)
         problem = ExcitationProblem(
             base, limits, float(duration), harmonics, frequency or 1 / duration, at_rest, samples,
             _noise(arm, noise), criterion, unit_columns, (not unit_columns) if robust is None else robust,
             constraints=_constraints(arm, max_torque, tip_box, radius, boxes),
         )  # fmt: skip
-        given = tuple(given)
-        if given:
-            problem = replace(problem, given=held_information(problem, given))
+        held = held_information(problem, given)
+        if held is not None:
+            problem = replace(problem, given=held)
 
-        latest = [np.inf]
-
-        def note(x: NDArray) -> None:
-            if progress is not None:
-                latest[0] = problem.score(x)
-
-        def tell(standing: Standing) -> None:
-            if progress is not None:
-                progress(standing._replace(current=latest[0]))
-
-        def search(k: int, stop: Stop) -> Candidate:
-            return _search(problem, np.random.default_rng([seed, k]), k, stop, note)
-
-        deadline = begin + (1 - RESERVE) * time_budget
-        outcome = multi_start(search, starts=starts, deadline=deadline, workers=workers, progress=tell)
+        outcome = multi_start(
+            lambda k, race: search(problem, np.random.default_rng([seed, k]), k, race), starts=starts,
+            deadline=begin + (1 - RESERVE) * time_budget, workers=workers, progress=progress,
+        )  # fmt: skip
     best = _usable(outcome, problem)
     found = Excitation(problem.series(best.x), problem, best.x, outcome.starts, 0.0, outcome.interrupted)
     _check_result(found)
@@ -271,44 +239,6 @@ def _usable(outcome: Outcome, problem: ExcitationProblem) -> Candidate:
     )
 
 
-def _search(problem: ExcitationProblem, rng: np.random.Generator, k: int, stop: Stop, note: Note) -> Candidate:
-    """One search: from a random series, then from the best so far with one joint's part made anew."""
-
-    def descend(x: NDArray, stages: tuple[Stage, ...]) -> Candidate:
-        return _descend(problem, x, k, stages, stop, note)
-
-    best = descend(problem.random_start(rng), STAGES)
-    for _ in range(HOPS):
-        if stop():
-            break
-        x = best.x.copy()
-        i = rng.integers(len(x))
-        x[i] = problem.random_start(rng)[i]
-        found = descend(x, STAGES[1:])
-        if found.score < best.score:
-            best = min(found, descend(found.x, POLISH), key=lambda candidate: candidate.score)
-    return best
-
-
-def _descend(
-    problem: ExcitationProblem, x: NDArray, k: int, stages: tuple[Stage, ...], stop: Stop, note: Note
-) -> Candidate:
-    """The minimum that stages lead to, each of which ends with `note(x)`."""
-    hessian = None
-    for stage in stages:
-        if stop():
-            break
-        forms = problem.worst_forms(x, CHOICES)
-        found = minimize_inside(
-            lambda x, forms=forms, stage=stage: problem.value(x, forms, stage.power, stage.rigor),  # type: ignore[misc]
-            x, problem.bounds, weight=stage.barrier, steps=STEPS, tolerance=stage.gain, hessian=hessian, stop=stop,
-        )  # fmt: skip
-        x, hessian = found.x, found.hessian
-        note(x)
-    kept = problem.repaired(x)
-    return Candidate(np.inf, k, x) if kept is None else Candidate(problem.score(kept), k, kept)
-
-
 def _check_result(found: Excitation) -> None:
     """Refuse a motion that breaks a limit anywhere, or that does not show the parameters."""
     broken = violations(found.trajectory, found.limits)
@@ -326,17 +256,17 @@ def _check_result(found: Excitation) -> None:
 
 def _constraints(
     arm: Arm,
-    max_torque: ArrayLike | bool,
+    max_torque: ArrayLike | bool | None,
     tip_box: tuple[ArrayLike, ArrayLike] | None,
     radius: ArrayLike | None,
     boxes: ArrayLike,
 ) -> tuple[Constraint, ...]:
     """What was asked for."""
     found: list[Constraint] = []
-    if max_torque is not False:
+    if max_torque is not None and max_torque is not False:
         found.append(TorqueLimits.of(arm, max_torque))
     if tip_box is not None:
-        found.append(TipBox(arm, *tip_box))  # type: ignore[arg-type]
+        found.append(TipBox.of(arm, tip_box))
     if radius is not None or np.size(boxes):
         found.append(Clearance(arm, 0.0 if radius is None else radius, boxes))  # type: ignore[arg-type]
     return tuple(found)
@@ -344,29 +274,23 @@ def _constraints(
 
 def _noise(arm: Arm, noise: ArrayLike | None) -> NDArray:
     """Standard deviations (n,) of the torques."""
-    row = np.array(np.broadcast_to(1.0 if noise is None else np.asarray(noise, float), (arm.n,)))
+    try:
+        row = np.array(np.broadcast_to(1.0 if noise is None else np.asarray(noise, float), (arm.n,)))
+    except (TypeError, ValueError):
+        raise ArmdynError(f"excite: expected noise as a number, or {arm.n}, got {noise!r:.60}") from None
     if not (np.isfinite(row).all() and (row > 0).all()):
         raise ArmdynError(f"excite: expected noise as finite numbers > 0, one a joint, got {row}")
     return row
 
 
-def _check_numbers(
-    duration: float,
-    harmonics: int,
-    frequency: float | None,
-    samples: int,
-    time_budget: float,
-    starts: int | None,
-    criterion: str,
-) -> None:
-    """Refuse settings that mean nothing."""
-    positive = {"duration": duration, "harmonics": harmonics, "samples": samples, "time_budget": time_budget}
-    positive |= {} if frequency is None else {"frequency": frequency}
-    positive |= {} if starts is None else {"starts": starts}
-    for name, value in positive.items():
+def _check_numbers(**settings: float | None) -> None:
+    """Refuse settings that mean nothing; None stands for a default."""
+    for name, value in settings.items():
+        if value is None:
+            continue
         if isinstance(value, bool) or not isinstance(value, int | float | np.number):
             raise ArmdynError(f"excite: expected {name} as a number, got {value!r}")
-        if not (np.isfinite(value) and value > 0):
-            raise ArmdynError(f"excite: expected {name} > 0, got {value:g}")
-    if criterion not in CRITERIA:
-        raise ArmdynError(f"excite: unknown criterion {criterion!r}; expected one of {', '.join(CRITERIA)}")
+        if not (np.isfinite(value) and (value > 0 or (name == "seed" and value == 0))):
+            raise ArmdynError(f"excite: expected {name} {'>=' if name == 'seed' else '>'} 0, got {value:g}")
+        if name in WHOLE and value != int(value):
+            raise ArmdynError(f"excite: expected {name} as a whole number, got {value:g}")

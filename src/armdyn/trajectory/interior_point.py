@@ -63,15 +63,16 @@ def minimize_inside(
     weight: float,
     steps: int,
     tolerance: float,
+    patience: int = 1,
     hessian: NDArray | None = None,
     stop: Callable[[], bool] = lambda: False,
     tell: Callable[[NDArray], None] = lambda x: None,
 ) -> Minimum:
     """Minimise `objective(x) + weight * barrier` from a point inside.
 
-    Ends after `steps`, when a step gains less than `tolerance`, when none gains anything, or when `stop()`. What a
-    search for a similar objective has learned of its curvature may be given as `hessian`. `tell(x)` is called after
-    every step.
+    Ends after `steps`, when the last `patience` steps gain less than `tolerance`, when none gains anything, or when
+    `stop()`. What a search for a similar objective has learned of its curvature may be given as `hessian`. `tell(x)`
+    is called after every step.
     """
     n, m = x.shape
     hessian = np.eye(n * m) if hessian is None else hessian.copy()
@@ -80,8 +81,8 @@ def minimize_inside(
     if not np.isfinite(value):
         return Minimum(x, value, 0, hessian)
     blocks = [slice(i * m, (i + 1) * m) for i in range(n)]
+    totals = [value + weight * walls]
     for count in range(1, steps + 1):
-        total = value + weight * walls
         slope = gradient + weight * wall_slope
         H = hessian.copy()
         for i, block in enumerate(blocks):
@@ -92,7 +93,7 @@ def minimize_inside(
             x_new = x + factor * step
             walls, wall_slope, wall_hessian = bounds.barrier(x_new)
             value_new, gradient_new = objective(x_new)
-            if value_new + weight * walls <= total + SUFFICIENT * factor * decrease:
+            if value_new + weight * walls <= totals[-1] + SUFFICIENT * factor * decrease:
                 break
             factor *= SHORTER
             if factor < SHORTEST or stop():
@@ -100,7 +101,8 @@ def minimize_inside(
         _learn(hessian, (x_new - x).ravel(), (gradient_new - gradient).ravel())
         x, value, gradient = x_new, value_new, gradient_new
         tell(x)
-        if total - value - weight * walls < tolerance or stop():
+        totals.append(value + weight * walls)
+        if (count >= patience and totals[-1 - patience] - totals[-1] < tolerance) or stop():
             break
     return Minimum(x, value, count, hessian)
 
@@ -109,6 +111,8 @@ def _learn(hessian: NDArray, s: NDArray, y: NDArray) -> None:
     """The damped BFGS update (Powell 1978; Nocedal and Wright, procedure 18.2), in place."""
     Hs = hessian @ s
     expected, seen = float(s @ Hs), float(s @ y)
+    if not expected > 0:  # a step of no length teaches nothing
+        return
     if seen < 0.2 * expected:
         share = 0.8 * expected / (expected - seen)
         y = share * y + (1 - share) * Hs

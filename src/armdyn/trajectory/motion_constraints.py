@@ -20,6 +20,7 @@ from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.trace.traced import traced
 from armdyn.trajectory.excitation_regressor import ROUNDED
+from armdyn.trajectory.motion_limits import MotionLimits
 
 States = tuple[NDArray, NDArray, NDArray]
 
@@ -74,8 +75,7 @@ class TorqueLimits:
     @classmethod
     def of(cls, arm: Arm, torque: ArrayLike | bool) -> TorqueLimits:
         """The arm's own limits (True), or those given."""
-        own = np.array([joint.limits.effort for joint in arm.joints])
-        limit = own if torque is True else np.minimum(own, np.broadcast_to(np.asarray(torque, float), (arm.n,)))
+        limit = MotionLimits.of(arm, effort=None if torque is True else torque).effort
         absent = np.flatnonzero(~(np.isfinite(limit) & (limit > 0)))
         if len(absent):
             names = ", ".join(f"joint {i + 1} '{arm.joint_names[i]}'" for i in absent)
@@ -102,6 +102,15 @@ class TipBox:
     lower: NDArray
     upper: NDArray
     name: str = "tip box"
+
+    @classmethod
+    def of(cls, arm: Arm, corners: tuple[ArrayLike, ArrayLike]) -> TipBox:
+        """From a pair of corners."""
+        try:
+            lower, upper = corners
+        except (TypeError, ValueError):
+            raise LimitError(f"tip box: expected a lower and an upper corner, got {corners!r:.60}") from None
+        return cls(arm, lower, upper)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
         for side in ("lower", "upper"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +43,7 @@ class MotionLimits:
     ) -> MotionLimits:
         """The arm's own limits, tightened by those given (a number for all joints, or one a joint)."""
         own = [joint.limits for joint in arm.joints]
-        lower, upper = position if position is not None else (-np.inf, np.inf)
+        lower, upper = _pair(position)
         return cls(
             np.maximum(arm.position_limits[0], _row(arm, lower, "position")),
             np.minimum(arm.position_limits[1], _row(arm, upper, "position")),
@@ -58,8 +59,14 @@ class MotionLimits:
                 f"limits: {self._joint(int(i))} has no room between {self.lower[i]:g} and {self.upper[i]:g}; reversed?"
             )
 
-    def check_room(self, where: str) -> None:
-        """Refuse joints that cannot move, or that nothing holds back."""
+    def check_room(self, where: str, kinds: Sequence[str]) -> None:
+        """Refuse joints that cannot move, or that nothing holds back; `kinds` as of `Joint`."""
+        endless = np.flatnonzero(np.isinf(self.upper - self.lower) & (np.array(kinds) == "prismatic"))
+        if len(endless):
+            raise LimitError(
+                f"{where}: no position limits of {self._joints(endless)}, which cannot slide for ever; give position, "
+                "or limits in the arm's description"
+            )
         fixed = np.flatnonzero(self.upper - self.lower < 1e-9)
         if len(fixed):
             raise LimitError(
@@ -112,6 +119,15 @@ def violations(trajectory: Trajectory, limits: MotionLimits, rate: float = FINE,
             if where.any():
                 found[what] = found.get(what, 0) + int(where.sum())
     return found
+
+
+def _pair(position: tuple[ArrayLike, ArrayLike] | None) -> tuple[ArrayLike, ArrayLike]:
+    """Lower and upper positions."""
+    try:
+        lower, upper = (-np.inf, np.inf) if position is None else position
+    except (TypeError, ValueError):
+        raise LimitError(f"position: expected a pair of lower and upper positions, got {position!r:.60}") from None
+    return lower, upper
 
 
 def _row(arm: Arm, values: ArrayLike, what: str) -> NDArray:

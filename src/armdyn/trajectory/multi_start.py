@@ -6,13 +6,12 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-Stop = Callable[[], bool]
 TICK = 0.1  # between looks at the clock [s]
 
 
@@ -30,7 +29,7 @@ class Standing(NamedTuple):
     elapsed: float  # [s]
     best: float  # score; infinite before there is one
     starts: int  # that are through
-    current: float = float("inf")  # score of a search under way, where it tells; constraints may not hold yet
+    current: float  # score of a search under way; constraints may not hold yet
 
 
 class Outcome(NamedTuple):
@@ -41,22 +40,74 @@ class Outcome(NamedTuple):
     interrupted: bool
 
 
+@dataclass
+class Race:
+    """What searches in threads share: the best candidate so far, and whether to stop."""
+
+    best: Candidate | None = None
+    current: float = float("inf")
+    noted: float = 0.0  # when [s]
+    through: int = 0
+    error: BaseException | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    over: threading.Event = field(default_factory=threading.Event)
+
+    def stopped(self) -> bool:
+        """Whether searches shall end."""
+        return self.over.is_set()
+
+    def note(self, x: NDArray, score: Callable[[NDArray], float]) -> None:
+        """Where a search stands; its score is worked out no more often than somebody looks."""
+        if time.monotonic() >= self.noted + TICK:
+            self.current, self.noted = score(x), time.monotonic()
+
+    def offer(self, candidate: Candidate) -> None:
+        """A candidate, which counts if it is the best; of equals that of the first start."""
+        with self.lock:
+            if self.best is None or candidate[:2] < self.best[:2]:
+                self.best = candidate
+
+    def standing(self, elapsed: float) -> Standing:
+        """How far the searches are."""
+        best = self.best
+        return Standing(elapsed, best.score if best else float("inf"), self.through, self.current)
+
+    def run(self, search: Search, numbers: Iterator[int]) -> None:
+        """Search from one start after another."""
+        try:
+            while not self.stopped():
+                with self.lock:
+                    k = next(numbers, None)
+                if k is None:
+                    return
+                search(k, self)
+                with self.lock:
+                    self.through += not self.stopped()
+        except BaseException as error:  # given to the caller's thread
+            self.error = error
+            self.over.set()
+
+
+Search = Callable[[int, Race], None]
+
+
 def multi_start(
-    search: Callable[[int, Stop], Candidate],
+    search: Search,
     *,
     starts: int | None,
     deadline: float,
     workers: int | None = None,
     progress: Callable[[Standing], None] | None = None,
 ) -> Outcome:
-    """Run `search(k, stop)` for k = 0, 1, ... in threads until `starts` are through or the deadline passes.
+    """Run `search(k, race)` for k = 0, 1, ... in threads until `starts` are through or the deadline passes.
 
-    A search that is told to stop returns what it has. Ctrl-C stops all and returns the best so far. The
-    outcome depends on the number of starts alone, not on which thread was faster.
+    A search offers what it finds to the race, and ends when the race is stopped. Ctrl-C stops all and returns the
+    best so far. The outcome depends on the number of starts alone, not on which thread was faster.
     """
-    race = _Race(search, starts)
+    race = Race()
+    numbers = iter(range(starts)) if starts else itertools.count()
     threads = [
-        threading.Thread(target=race.run, daemon=True, name=f"armdyn-start-{k}")
+        threading.Thread(target=race.run, args=(search, numbers), daemon=True, name=f"armdyn-start-{k}")
         for k in range(workers or min(os.cpu_count() or 1, starts or 8))
     ]
     begin = time.monotonic()
@@ -67,47 +118,13 @@ def multi_start(
         while any(thread.is_alive() for thread in threads) and time.monotonic() < deadline:
             threads[-1].join(TICK) if threads[-1].is_alive() else time.sleep(TICK / 10)
             if progress:
-                best = race.best.score if race.best else float("inf")
-                progress(Standing(time.monotonic() - begin, best, race.through))
+                progress(race.standing(time.monotonic() - begin))
     except KeyboardInterrupt:
         interrupted = True
     finally:
-        race.stop.set()
+        race.over.set()
         for thread in threads:
             thread.join()
     if race.error:
         raise race.error
     return Outcome(race.best, race.through, interrupted)
-
-
-@dataclass
-class _Race:
-    """What the threads share."""
-
-    search: Callable[[int, Stop], Candidate]
-    starts: int | None
-    best: Candidate | None = None
-    through: int = 0
-    error: BaseException | None = None
-
-    def __post_init__(self) -> None:
-        self.stop = threading.Event()
-        self.lock = threading.Lock()
-        self.numbers = itertools.count()
-
-    def run(self) -> None:
-        """Search from one start after another."""
-        try:
-            while not self.stop.is_set():
-                with self.lock:
-                    k = next(self.numbers)
-                if self.starts is not None and k >= self.starts:
-                    return
-                found = self.search(k, self.stop.is_set)
-                with self.lock:
-                    self.through += not self.stop.is_set()
-                    if self.best is None or found[:2] < self.best[:2]:
-                        self.best = found
-        except BaseException as error:  # given to the caller's thread
-            self.error = error
-            self.stop.set()

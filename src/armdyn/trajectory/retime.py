@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.gravity import gravity_torque
-from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.dynamics.full import joint_torque
 from armdyn.errors import LimitError, ShapeError
 from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion, Trajectory, times
@@ -16,6 +15,9 @@ from armdyn.trajectory.protocol import JointMotion, Trajectory, times
 GRID = 20_000  # steps at which limits are looked at
 # Values between the steps of the grid may be larger than those on it by this part.
 MARGIN = 1e-6
+FINER = 100  # steps for one, where the acceleration seems to jump
+STILL = 1e-9  # of a speed: dry friction is all that is left
+DOUBLINGS = 60  # of the time, until torques keep to their limits
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,47 +69,91 @@ def scale_to_limits(
     arm : Arm, optional
         To keep torque limits too.
     torque : float or array_like, shape (n,), optional
-        Largest torques; default the arm's own [N m or N]. Friction is not counted.
+        Largest torques, by the whole model with friction and drives; default the arm's own [N m or N].
 
     Raises
     ------
     LimitError
-        If nothing holds the motion back, or if the arm's weight alone exceeds a torque limit.
+        If nothing holds the motion back, if weight and dry friction alone exceed a torque limit, or if the jerk is
+        to be limited of a motion whose acceleration jumps on the way. That of a cubic begins and ends with a jump,
+        which counts for no jerk.
     """
     t = np.linspace(0.0, motion.duration, GRID + 1)
     q, qd, qdd = motion(t)
-    h = t[1]
-    # Between steps the jerk is the mean one; at jumps of the acceleration it is as large as the grid is fine.
-    factors = [
-        _largest(qd, velocity),
-        np.sqrt(_largest(qdd, acceleration)),
-        np.cbrt(_largest(np.diff(qdd, axis=0) / h, jerk)),
-    ]
+    change = np.diff(qdd, axis=0)
+    if np.isfinite(jerk).any():
+        _check_no_jump(motion, t, change)
+    factor = max(
+        _largest(qd, velocity, "velocity"),
+        np.sqrt(_largest(qdd, acceleration, "acceleration")),
+        np.cbrt(_largest(_peaks(change / t[1]), jerk, "jerk")),
+    )
     if arm is not None:
-        limit = np.array([j.limits.effort for j in arm.joints]) if torque is None else np.asarray(torque, float)
-        factors.append(_torque_factor(arm, np.broadcast_to(limit, (arm.n,)), t, q, qd, qdd))
-    factor = max(factors) * (1 + MARGIN)
+        limit = [joint.limits.effort for joint in arm.joints] if torque is None else torque
+        factor = _torque_factor(arm, _row(limit, arm.n, "torque"), t, JointMotion(q, qd, qdd), factor)
+    factor *= 1 + MARGIN
     if not factor > 0:
         raise LimitError("scale_to_limits: nothing limits the motion; give velocity, acceleration, jerk or an arm")
     return Retimed(motion, float(factor))
 
 
-def _largest(values: NDArray, limit: ArrayLike) -> float:
-    row = np.broadcast_to(np.asarray(limit, float), values.shape[-1:])
+def _row(limit: ArrayLike, n: int, what: str) -> NDArray:
+    """A limit for each of n joints."""
+    try:
+        row = np.broadcast_to(np.asarray(limit, float), (n,))
+    except (TypeError, ValueError):
+        raise LimitError(f"scale_to_limits: expected {what} as a number, or {n}, got {limit!r:.60}") from None
     if not (row > 0).all():
-        raise LimitError(f"scale_to_limits: expected limits > 0, got {row.min():g}")
-    return float((np.abs(values) / row).max())
+        raise LimitError(f"scale_to_limits: expected limits > 0, got {what} {row.min():g}")
+    return row
 
 
-def _torque_factor(arm: Arm, limit: NDArray, t: NDArray, q: NDArray, qd: NDArray, qdd: NDArray) -> float:
-    """The least factor f with `|tau_g + (tau - tau_g) / f²| <= limit` at all steps."""
-    weight = gravity_torque(arm, q)
-    over = np.abs(weight) >= limit
+def _largest(values: NDArray, limit: ArrayLike, what: str) -> float:
+    return float((np.abs(values) / _row(limit, values.shape[-1], what)).max())
+
+
+def _peaks(means: NDArray) -> NDArray:
+    """Largest absolute values within steps of which the means are given: straight lines, but for knots at steps."""
+    rise = np.abs(np.diff(means, axis=0))
+    rise = np.minimum(np.vstack([rise[:1], rise]), np.vstack([rise, rise[-1:]]))
+    return np.abs(means) + rise / 2
+
+
+def _check_no_jump(motion: Trajectory, t: NDArray, change: NDArray) -> None:
+    """Refuse accelerations that change within a step as much as within a part of it: no speed limits their jerk."""
+    k, i = np.unravel_index(np.abs(change).argmax(), change.shape)
+    within = np.diff(motion(np.linspace(t[k], t[k + 1], FINER + 1)).qdd[:, i])
+    if np.abs(within).max() > np.abs(change[k, i]) / 2 > 0:
+        raise LimitError(
+            f"scale_to_limits: the acceleration of joint {i + 1} jumps at t = {t[k]:.4g} s, so that no speed limits "
+            "its jerk; expected a quintic, an S-curve or a spline"
+        )
+
+
+def _torque_factor(arm: Arm, limit: NDArray, t: NDArray, motion: JointMotion, least: float) -> float:
+    """The smallest factor, `least` or larger, with which the arm's torques keep to their limits at all steps."""
+    from scipy.optimize import brentq
+
+    q, qd, qdd = motion
+    held = joint_torque(arm, q, STILL * qd, 0 * qdd)
+    over = np.abs(held) >= limit
     if over.any():
         k, i = (int(x[0]) for x in np.nonzero(over))
         raise LimitError(
-            f"scale_to_limits: at t = {t[k]:.4g} s joint {i + 1} '{arm.joint_names[i]}' needs {weight[k, i]:.4g} "
-            f"against the weight alone, its limit is {limit[i]:.4g}; no speed is slow enough"
+            f"scale_to_limits: at t = {t[k]:.4g} s joint {i + 1} '{arm.joint_names[i]}' needs {held[k, i]:.4g} against "
+            f"weight and dry friction alone, its limit is {limit[i]:.4g}; no speed is slow enough"
         )
-    moving = inverse_dynamics(arm, q, qd, qdd) - weight
-    return float(np.sqrt((np.abs(moving) / (limit - np.sign(moving) * weight)).max()))
+
+    def excess(log_factor: float) -> float:
+        factor = np.exp(log_factor)
+        return float((np.abs(joint_torque(arm, q, qd / factor, qdd / factor**2)) / limit).max()) - 1
+
+    fast = np.log(least) if least > 0 else 0.0
+    step = np.log(2.0) if excess(fast) > 0 else -np.log(2.0)
+    if step < 0 < least:
+        return least
+    for _ in range(DOUBLINGS):
+        if (excess(fast + step) > 0) != (step > 0):
+            return float(np.exp(brentq(excess, fast, fast + step, xtol=MARGIN / 10)))
+        fast += step
+    return 0.0  # massless: nothing limits it

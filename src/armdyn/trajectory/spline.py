@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError, ReadError, ShapeError
-from armdyn.files import read_text
+from armdyn.files import read_arrays, read_text
 from armdyn.trajectory.piecewise import PiecewiseQuintic
 from armdyn.trajectory.protocol import JointMotion, is_outside, times
 
@@ -89,6 +89,9 @@ def sampled(t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayL
         raise ShapeError(f"sampled: expected times (N,) and positions (N, n), got {at.shape} and {q.shape}")
     if not (np.isfinite(at).all() and (np.diff(at) > 0).all()):
         raise ShapeError("sampled: expected finite ascending times")
+    for name, values in (("q", q), ("qd", qd), ("qdd", qdd)):
+        if values is not None and not np.isfinite(np.asarray(values, float)).all():
+            raise ShapeError(f"sampled: expected finite {name}, got NaN or infinity")
     if (qd is None) != (qdd is None):
         raise ShapeError("sampled: expected velocities and accelerations, or neither")
     at -= at[0]
@@ -102,13 +105,33 @@ def sampled(t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayL
 
 
 def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
-    """A motion from a CSV file.
+    """A motion from a file, as `save_trajectory` writes them or of another origin.
 
     Parameters
     ----------
     path : path
-        Of a file with columns `t, q1 ... qn` and, if it has them, `qd1 ...` and `qdd1 ...`, in SI units.
+        `.npz` with arrays t (N,), q (N, n) and, if it has them, qd and qdd; any other file is CSV with columns
+        `t, q1 ... qn` and, if it has them, `qd1 ...` and `qdd1 ...`. SI units.
     """
+    found = _arrays(path) if os.fspath(path).endswith(".npz") else _columns(path)
+    if "qd" not in found or "qdd" not in found:
+        found = {"t": found["t"], "q": found["q"]}  # velocities without accelerations: the spline's own are as good
+    try:
+        return sampled(**found)
+    except ShapeError as error:
+        raise ReadError(f"{path}: {error}") from None
+
+
+def _arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
+    """t, q and what else there is of qd and qdd."""
+    arrays = read_arrays(path)
+    if not {"t", "q"} <= arrays.keys():
+        raise ReadError(f"{path}: expected arrays t and q, got {', '.join(arrays)!r:.60}")
+    return {name: arrays[name] for name in ("t", "q", "qd", "qdd") if name in arrays}
+
+
+def _columns(path: str | os.PathLike[str]) -> dict[str, NDArray]:
+    """The same from a table."""
     lines = [line for line in read_text(path).splitlines() if line.strip()]
     names = [name.strip() for name in lines[0].lstrip("# ").split(",")] if lines else []
     n = sum(name[:1] == "q" and name[1:].isdigit() for name in names)
@@ -120,13 +143,11 @@ def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
         raise ReadError(f"{path}: expected rows of numbers ({str(error).splitlines()[0]})") from None
     if data.shape[1] != len(names) or len(data) < 2:
         raise ReadError(f"{path}: expected at least two rows of {len(names)} numbers, got shape {data.shape}")
-    found = {}
+    found = {"t": data[:, names.index("t")]}
     for kind in ("q", "qd", "qdd"):
         columns = [names.index(f"{kind}{i + 1}") for i in range(n) if f"{kind}{i + 1}" in names]
         if len(columns) == n:
             found[kind] = data[:, columns]
     if "q" not in found:
         raise ReadError(f"{path}: expected columns q1 to q{n} without gaps")
-    if len(found) == 2:
-        found = {"q": found["q"]}  # velocities without accelerations: the spline's own are as good
-    return sampled(data[:, names.index("t")], **found)
+    return found
