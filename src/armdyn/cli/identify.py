@@ -25,7 +25,7 @@ def identify(
     logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs: .csv, .npz, .mat, .parquet, ROS 2 bags.")],
     check: Annotated[bool, typer.Option("--check", help="Only check the logs: nothing is fitted.")] = False,
     validate: Annotated[list[Path] | None, typer.Option(help="A log that is not fitted to; may be repeated.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the model: .urdf or .toml.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the model: .urdf or .toml.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report: .html.")] = None,
     gravity: Annotated[
         bool, typer.Option("--gravity", help="Gravity alone, from poses held still or slow motion both ways.")
@@ -37,6 +37,9 @@ def identify(
         bool | None, typer.Option("--rotors/--no-rotors", help="Whether drives have inertia; default as described.")
     ] = None,
     springs: Annotated[bool, typer.Option("--springs", help="Joints may have springs to ground.")] = False,
+    balancer: Annotated[
+        list[str] | None, typer.Option(help="Joint with a gas spring or hydraulic balancer; may be repeated.")
+    ] = None,
     prior: Annotated[
         float | None, typer.Option(help="Belief in the description's inertia, 0 for none; default by held-out error.")
     ] = None,
@@ -92,7 +95,8 @@ def identify(
             terms="gravity" if gravity else "full",
             friction=friction,
             rotors=rotors,
-            springs=springs,
+            springs=springs or None,
+            balancers=balancer,
             prior=prior,
             mass=mass,
             band=band,

@@ -47,9 +47,18 @@ def drive_inertia(arm: Arm, drive: Symbol) -> Symbol:
     return inertia if arm.coupling is None else ca.mtimes(arm.coupling.T, ca.mtimes(inertia, arm.coupling))
 
 
+def _balance(arm: Arm, q: Symbol) -> Symbol:
+    """Torques against balancers: of each joint sum of a cos kq + b sin kq."""
+    torques = [
+        sum((a * ca.cos(k * q[i]) + b * ca.sin(k * q[i]) for k, a, b in joint.drive.balance), 0.0)
+        for i, joint in enumerate(arm.joints)
+    ]
+    return ca.vertcat(*torques)
+
+
 @traced(q="n", qd="n", qdd="n", drive="n, 4", returns={"tau": "n"})
 def drive_torque(arm: Arm, q: Any, qd: Any, qdd: Any, *, drive: Any) -> Any:
-    """Joint torques that rotors, motor damping and joint springs ask for.
+    """Joint torques that rotors, motor damping, joint springs and balancers ask for.
 
     Parameters
     ----------
@@ -57,12 +66,13 @@ def drive_torque(arm: Arm, q: Any, qd: Any, qdd: Any, *, drive: Any) -> Any:
     q, qd, qdd : array_like, shape (..., n)
         Joint positions, velocities, accelerations [rad or m, /s, /s²].
     drive : array_like, shape (..., n, 4), optional
-        Instead of the arm's: reflected rotor inertia and damping, spring stiffness and rest position.
+        Instead of the arm's: reflected rotor inertia and damping, spring stiffness and rest position. Balancers are
+        the arm's own.
 
     Returns
     -------
     tau : ndarray, shape (..., n)
-        G' (Im G qdd + Bm G qd) + k (q - rest), with G the `transmission_matrix` [N m or N].
+        G' (Im G qdd + Bm G qd) + k (q - rest) + balance(q), with G the `transmission_matrix` [N m or N].
 
     References
     ----------
@@ -70,7 +80,8 @@ def drive_torque(arm: Arm, q: Any, qd: Any, qdd: Any, *, drive: Any) -> Any:
     """
     rotor = reflected(arm, drive_column(drive, "inertia"), qdd)
     damping = reflected(arm, drive_column(drive, "damping"), qd)
-    return rotor + damping + drive_column(drive, "stiffness") * (q - drive_column(drive, "rest"))
+    spring = drive_column(drive, "stiffness") * (q - drive_column(drive, "rest"))
+    return rotor + damping + spring + _balance(arm, q)
 
 
 @traced(q="n", theta="10*n", drive="n, 4", returns={"M": "n, n"})

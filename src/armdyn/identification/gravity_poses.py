@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.base_parameters import BaseParameters, base_parameters
+from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.identification.check import DataCheck
 from armdyn.identification.consistent import Consistent, consistent_fit
@@ -92,7 +93,8 @@ _DRIVE = ("reflected_inertia", "stiffness")
 
 def compare_poses(arm: Arm, poses: Poses) -> Validation:
     """Measured against gravity torque (and offset) at poses; `rmse` are the standard deviations a joint."""
-    model = gravity_torque(arm, poses.q) + np.array([joint.friction.offset for joint in arm.joints])
+    offsets = np.array([joint.friction.offset for joint in arm.joints])
+    model = gravity_torque(arm, poses.q) + _springs(arm, poses.q) + offsets
     error = poses.tau - model
     size, squares = np.linalg.norm(poses.tau, axis=0), np.sum(error**2, axis=0)
     return Validation(
@@ -110,7 +112,13 @@ def compare_poses(arm: Arm, poses: Poses) -> Validation:
 def _equations(base: BaseParameters, poses: Poses) -> Data:
     n, count = base.source.n, len(poses.t)
     offsets = np.broadcast_to(np.eye(n), (count, n, n))
-    return Data(np.concatenate([base.regressor(poses.q), offsets], axis=2), poses.tau)
+    known = _springs(base.source, poses.q)
+    return Data(np.concatenate([base.regressor(poses.q), offsets], axis=2), poses.tau - known)
+
+
+def _springs(arm: Arm, q: NDArray) -> NDArray:
+    """Torque (P, n) against springs and balancers as they are described."""
+    return drive_torque(arm, q, 0 * q, 0 * q)
 
 
 def _covariance(rows: NDArray, std: NDArray) -> NDArray:

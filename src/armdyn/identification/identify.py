@@ -6,7 +6,7 @@ chooses what the data support, `plain` says what they tell without prior, `possi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -42,7 +42,8 @@ def identify(
     *,
     terms: str = "full",
     friction: str = "auto",
-    springs: bool = False,
+    springs: bool | None = None,
+    balancers: Iterable[str] | None = None,
     rotors: bool | None = None,
     prior: float | None = None,
     mass: ArrayLike | None = None,
@@ -70,8 +71,12 @@ def identify(
         slow motion both ways.
     friction : {"auto", "simple"}
         Choose terms by held-out error, or viscous, Coulomb and offset for every joint.
-    springs : bool
-        Whether joints may have springs to ground (balancers, hoses); on other arms they would pass for gravity.
+    springs : bool, optional
+        Whether joints may have springs to ground (hoses); on other arms they would pass for gravity. Default: if the
+        arm's description has any.
+    balancers : iterable of str, optional
+        Names of joints with gas springs, hydraulic or other balancers, whose torque depends on the joint's position.
+        Default: those that have some in the arm's description. Counterweights are links like others.
     rotors : bool, optional
         Whether drives have inertia of their own that links cannot account for, as geared ones do. Default: if the
         arm's description has any. Those that are one with a link's inertia are part of it; those of coupled drives
@@ -105,6 +110,7 @@ def identify(
         If the logs cannot support a model: no motion, dead sensors, reversed signs, mixed units, another arm.
     """
     _check_options(terms, friction, method, form)
+    balanced = _balanced(arm, balancers)
     masses = None if mass is None else MassBounds.of(mass, arm.n)
     tell = progress or _silent
     tell(0.0, "reading logs")
@@ -120,7 +126,7 @@ def identify(
         doubt_haste(arm, checks)
     base = base_with_drives(arm, terms, rotors)
     tell(0.2, "filtering and differentiating")
-    rows = make_rows(base, given, Filters(band, cutoff, method, form))
+    rows = make_rows(base, given, Filters(band, cutoff, method, form), balanced)
     optional = _optional(arm, terms, friction, springs)
 
     def attempt(drives: bool | None) -> Fit:
@@ -153,8 +159,20 @@ def _check_options(terms: str, friction: str, method: str, form: str) -> None:
             raise ArmdynError(f"identify: expected {name} one of {', '.join(allowed)}, got {value!r}")
 
 
-def _optional(arm: Arm, terms: str, friction: str, springs: bool) -> tuple[str, ...]:
+def _balanced(arm: Arm, names: Iterable[str] | None) -> list[int]:
+    """The joints that have balancers."""
+    if names is None:
+        return [i for i, joint in enumerate(arm.joints) if joint.drive.balance]
+    asked = [names] if isinstance(names, str) else list(names)
+    for name in asked:
+        if name not in arm.joint_names:
+            raise ArmdynError(f"identify: arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.joint_names)}")
+    return [arm.joint_names.index(name) for name in asked]
+
+
+def _optional(arm: Arm, terms: str, friction: str, springs: bool | None) -> tuple[str, ...]:
     """Kinds of joint terms to choose from."""
+    springs = any(joint.drive.stiffness > 0 for joint in arm.joints) if springs is None else springs
     kinds: tuple[str, ...] = FRICTION if friction == "auto" and terms == "full" else ()
     if arm.coupling is not None:
         # Rotors of coupled drives act on several joints at once.
@@ -209,7 +227,7 @@ def _fit(
         held_out_possible=bodies.held_out,
         held_out_logs=bodies.held_out_logs,
         rel_error_source=np.nan if np.isnan(arm.theta).any() else compared(arm, logs, filters).rel_error,
-        strength=choice.strength,
+        strength=selected.strength,
         scan=choice.scan,
         condition=alone.sure.condition,
         condition_scaled=alone.sure.condition_scaled,

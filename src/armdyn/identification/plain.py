@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.doubt import require_brakes
+from armdyn.identification.equations import solved
 from armdyn.identification.fit import BaseEstimate, FrictionValues
 from armdyn.identification.perturbation import Perturbation, perturbation
 from armdyn.identification.selection import Selection, free, weighed
@@ -15,6 +16,8 @@ from armdyn.identification.spread import Spread, spread
 from armdyn.identification.structure import starting_terms
 from armdyn.identification.terms import ALWAYS, TERMS
 from armdyn.model.arm import Arm
+
+ALIKE = 1e-7  # share of a column's square that others must leave unexplained, or it is one with them
 
 
 class Plain(NamedTuple):
@@ -34,7 +37,7 @@ class Plain(NamedTuple):
 def plain(selected: Selection) -> Plain:
     """The estimate; refused where friction would drive a joint."""
     base = selected.base
-    used = starting_terms(selected.equations, selected.drives.own)
+    used = _told_apart(selected)
     equations = weighed(selected.equations, used)
     x = free(equations, used)
     sure = spread(selected.rows, equations, used, x)
@@ -45,6 +48,21 @@ def plain(selected: Selection) -> Plain:
     estimate = BaseEstimate(x[used], std, (*base.names, *names), labels, base.count, sure.covariance)
     _require_brakes(selected, estimate)
     return Plain(estimate, sure, perturbation(selected.rows, equations, used, x))
+
+
+def _told_apart(selected: Selection) -> NDArray:
+    """The plain model, with those waves of balancers that are not one with the weight of links.
+
+    About a level axis the first wave of a balancer is a weight: base parameters then mean both together.
+    """
+    A, own = selected.equations.total.A, selected.drives.own
+    used = starting_terms(selected.equations, own)
+    waves = starting_terms(selected.equations, own, selected.rows.reach.balanced) & ~used
+    for k in np.flatnonzero(waves):
+        u = np.flatnonzero(used)
+        left = A[k, k] - A[k, u] @ solved(A[np.ix_(u, u)], A[u, k, None])[:, 0]
+        used[k] = left > ALIKE * A[k, k]
+    return used
 
 
 def friction_values(arm: Arm, estimate: BaseEstimate) -> FrictionValues:

@@ -32,6 +32,7 @@ class _Lifted(NamedTuple):
     equations: Equations
     used: NDArray
     lift: NDArray
+    belief: NDArray  # precision of the joint terms
     prior: Prior
     strength: float
     start: NDArray
@@ -53,7 +54,7 @@ class _Lifted(NamedTuple):
     def _fit(self, system: System, near: Consistent | None) -> Consistent:
         A, b, c = system
         k = self.used
-        lifted = System(self.lift.T @ A[np.ix_(k, k)] @ self.lift, self.lift.T @ b[k], c)
+        lifted = System(self.lift.T @ (A[np.ix_(k, k)] + self.belief) @ self.lift, self.lift.T @ b[k], c)
         return consistent_fit(lifted, self.prior, self.strength, self.start, self.positive, near, self.masses)
 
 
@@ -96,13 +97,17 @@ def _lifted(selected: Selection, x: NDArray, masses: MassBounds | None) -> _Lift
     lift[: base.count, :links] = base.P[:, :links]
     lift[: base.count, links : links + len(lumped)] = selected.drives.shares[:, lumped]
     lift[base.count :, links + len(lumped) :] = np.eye(len(terms))
+    # What is believed about bodies is in the divergence.
+    belief = selected.belief[np.ix_(used, used)]
+    belief[: base.count] = belief[:, : base.count] = 0.0
     inertias = [max(base.source.joints[j].drive.reflected_inertia, 1e-3) for j in lumped]
     return _Lifted(
         selected.equations,
         used,
         lift,
+        belief,
         selected.prior,
-        max(selected.choice.strength, NO_PRIOR),
+        max(selected.strength, NO_PRIOR),
         np.concatenate([inertias, x[base.count + terms]]),
         np.array([True] * len(lumped) + [TERMS[k % len(TERMS)].positive for k in terms], bool),
         masses,

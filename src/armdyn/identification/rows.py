@@ -192,8 +192,8 @@ def pieces(logs: Iterable[Log]) -> tuple[Piece, ...]:
     return tuple(Piece(log, part) for log in logs for part in log.parts(PIECE))
 
 
-def make_rows(base: BaseParameters, logs: list[Log], filters: Filters) -> Rows:
-    """The equations of all logs, loads of joints left out."""
+def make_rows(base: BaseParameters, logs: list[Log], filters: Filters, balanced: Iterable[int] = ()) -> Rows:
+    """The equations of all logs, loads of joints left out; `balanced` are joints that have balancers."""
     found = pieces(logs)
     if not found:
         raise ArmdynError("identify: no log has a stretch without gaps that is long enough")
@@ -219,7 +219,8 @@ def make_rows(base: BaseParameters, logs: list[Log], filters: Filters) -> Rows:
         )
     # Speeds that each joint exceeds for one hundredth of the time, and how far it goes.
     top = np.percentile(np.concatenate(speeds), 99, axis=0)
-    reach = Reach(np.maximum(top, 1e-9), np.max(highest, axis=0) - np.min(lowest, axis=0))
+    span = np.max(highest, axis=0) - np.min(lowest, axis=0)
+    reach = Reach(np.maximum(top, 1e-9), span, np.isin(np.arange(base.source.n), list(balanced)))
     return Rows(base, tuple(used), filters, reach, tuple(sizes))
 
 
@@ -234,7 +235,9 @@ def _joint_columns(base: BaseParameters, part: Motion, reach: Reach, warmth: NDA
     """Rows (n, N, columns) in which the base columns are still zero."""
     n = base.source.n
     rows, joint = np.zeros((n, low.count, base.count + len(TERMS))), term_columns(base.source, part, reach, warmth)
-    filtered = low @ joint.reshape(len(joint), -1)
+    flat = joint.reshape(len(joint), -1)
+    filtered, felt = np.zeros((low.count, flat.shape[1])), flat.any(axis=0)  # many are of no use: loads, unseen waves
+    filtered[:, felt] = low @ flat[:, felt]
     rows[:, :, base.count :] = filtered.reshape(low.count, len(TERMS), n).transpose(2, 0, 1)
     return rows
 

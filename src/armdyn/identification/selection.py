@@ -16,7 +16,7 @@ from armdyn.identification.geared import Geared
 from armdyn.identification.prior import Prior
 from armdyn.identification.rows import Rows
 from armdyn.identification.structure import STRENGTHS, Choice, choose, starting_terms
-from armdyn.identification.terms import LOAD, ROTOR, TERMS, Term, with_terms
+from armdyn.identification.terms import BALANCE, LOAD, ROTOR, TERMS, Term, with_terms
 from armdyn.spatial import inertia as inertial
 
 SWEEPS = 3  # through all joints: once the terms of one are right, those of others stand out from less noise
@@ -31,6 +31,12 @@ class Selection(NamedTuple):
     rows: Rows
     equations: Equations
     choice: Choice
+    belief: NDArray  # (size, size) precision of what is believed about the parameters beforehand
+
+    @property
+    def strength(self) -> float:
+        """With which the description's bodies are believed; zero where it has none."""
+        return self.choice.strength if self.prior.known else 0.0
 
     @property
     def used(self) -> NDArray:
@@ -46,7 +52,7 @@ class Selection(NamedTuple):
     def structure(self) -> tuple[tuple[str, ...], ...]:
         """Joint terms that are used, in words, a joint at a time."""
         used = self.choice.used[self.base.count :].reshape(-1, len(TERMS))
-        return tuple(tuple(_told(TERMS[k]) for k in np.flatnonzero(row)) for row in used)
+        return tuple(tuple(dict.fromkeys(_told(TERMS[k]) for k in np.flatnonzero(row))) for row in used)
 
     @property
     def held_out(self) -> float:
@@ -61,17 +67,20 @@ class Selection(NamedTuple):
 
 
 def _told(term: Term) -> str:
-    return "coulomb with presliding" if term.travel else term.kind
+    if term.travel:
+        return "coulomb with presliding"
+    return "balancer" if term.kind.startswith("balance") else term.kind
 
 
 def select(rows: Rows, prior: Prior, drives: Geared, strength: float | None, optional: tuple[str, ...]) -> Selection:
     """Choose from joint terms of the kinds `optional`, and the prior's strength where it is None."""
     base = rows.base
     equations = Equations.of(rows, base.count)
-    used = starting_terms(equations, drives.own)
+    used = starting_terms(equations, drives.own, rows.reach.balanced)
     if "load" in optional:
         rows, equations = _loaded(rows, weighed(equations, used), used)
     precision, centre = _base_prior(base, prior, equations, drives)
+    _believe_balancers(precision, equations, rows.reach.balanced)
     strengths = STRENGTHS if strength is None else np.array([strength], float)
     for _ in range(SWEEPS):
         before, used = used, choose(weighed(equations, used), used, precision, centre, optional, strengths).used
@@ -83,7 +92,7 @@ def select(rows: Rows, prior: Prior, drives: Geared, strength: float | None, opt
     # With its structure known, the noise is better known, and so is what the prior is worth.
     equations = weighed(equations, used)
     choice = choose(equations, used, precision, centre, (), strengths)
-    return Selection(base, prior, drives, rows, equations, choice)
+    return Selection(base, prior, drives, rows, equations, choice, choice.strength * precision)
 
 
 def _loaded(rows: Rows, equations: Equations, used: NDArray) -> tuple[Rows, Equations]:
@@ -112,6 +121,13 @@ def free(equations: Equations, used: NDArray) -> NDArray:
     """Parameters (size,) by weighted least squares: no prior, nothing that need be possible."""
     size = equations.size
     return solve(equations.total, used, np.zeros((size, size)), np.zeros(size))
+
+
+def _believe_balancers(precision: NDArray, equations: Equations, balanced: NDArray) -> None:
+    """Balancers are about as strong as the torques that they balance; in a small range their waves are all alike."""
+    size = np.sqrt(equations.powers / equations.samples.sum()) * np.ones(equations.n)
+    at = equations.count + np.flatnonzero(balanced)[:, None] * len(TERMS) + np.array(BALANCE)
+    precision[at, at] = 1 / np.maximum(size[balanced, None], 1e-300) ** 2
 
 
 def _base_prior(base: BaseParameters, prior: Prior, equations: Equations, drives: Geared) -> tuple[NDArray, NDArray]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.equations import Equations, solve
-from armdyn.identification.terms import ALWAYS, TERMS, Term
+from armdyn.identification.terms import ALWAYS, BALANCE, ROTOR, TERMS, Term
 
 # Strengths of the prior to choose from. At 1 it says that the description may be off by as much as the bodies'
 # own size, one standard deviation: anything weaker is no knowledge, but an excuse for wild parameters.
@@ -28,12 +28,14 @@ class Choice(NamedTuple):
     scan: NDArray  # (strengths, 2): strength and mean squared held-out error of a row
 
 
-def starting_terms(equations: Equations, rotors: tuple[int, ...] = ()) -> NDArray:
-    """All base parameters, the terms that every joint has, and rotors of the joints named."""
+def starting_terms(equations: Equations, rotors: tuple[int, ...] = (), balanced: NDArray | None = None) -> NDArray:
+    """All base parameters, the terms that every joint has, rotors of the joints named, balancers of those marked."""
     used = np.ones(equations.size, bool)
     terms = used[equations.count :].reshape(equations.n, len(TERMS))
     terms[:, len(ALWAYS) :] = False
-    terms[list(rotors), [term.kind for term in TERMS].index("rotor")] = True
+    terms[list(rotors), ROTOR] = True
+    if balanced is not None:
+        terms[np.ix_(balanced, BALANCE)] = True
     return used
 
 

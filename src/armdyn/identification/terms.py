@@ -46,8 +46,12 @@ OPTIONAL = (
     Term("temperature", "Ft"),
     Term("rotor", "Ia", True),
     Term("spring", "Ks", True),
+    # Gas springs and hydraulics, whose levers change with position; more waves would be guesses beyond the range seen.
+    *(Term("balance_cosine", f"B{order}c", order=order) for order in (1, 2)),
+    *(Term("balance_sine", f"B{order}s", order=order) for order in (1, 2)),
 )
 TERMS = (*ALWAYS, *OPTIONAL)
+BALANCE = tuple(k for k, term in enumerate(TERMS) if term.kind.startswith("balance"))
 COULOMB, LOAD, ROTOR = ([term.kind for term in TERMS].index(kind) for kind in ("coulomb", "load", "rotor"))
 
 
@@ -56,6 +60,7 @@ class Reach(NamedTuple):
 
     top: NDArray  # (n,) top speeds
     span: NDArray  # (n,) ranges of position
+    balanced: NDArray  # (n,) of bool: joints that have balancers
 
 
 def term_columns(arm: Arm, motion: Motion, reach: Reach, warmth: NDArray | None = None) -> NDArray:
@@ -74,8 +79,11 @@ def term_columns(arm: Arm, motion: Motion, reach: Reach, warmth: NDArray | None 
             columns[:, k] = motion.qdd
         elif term.kind == "spring":
             columns[:, k] = motion.q
+        elif k in BALANCE:
+            columns[:, k] = _turns(motion.q, term, reach.balanced)
         elif term.order:
-            columns[:, k] = _wave(motion.q, term, reach) * columns[:, COULOMB]
+            seen = term.order * reach.span >= 2 * np.pi  # a whole wave
+            columns[:, k] = _turns(motion.q, term, seen) * columns[:, COULOMB]
         elif term.travel:
             columns[:, k] = built_up(motion.q, travels(term, reach))
         else:
@@ -83,11 +91,11 @@ def term_columns(arm: Arm, motion: Motion, reach: Reach, warmth: NDArray | None 
     return columns
 
 
-def _wave(q: NDArray, term: Term, reach: Reach) -> NDArray:
-    """How Coulomb friction waves with position (N, n); zero where no whole wave was seen."""
-    wave = np.cos if term.kind == "cosine" else np.sin
-    waves, seen = np.zeros_like(q), term.order * reach.span >= 2 * np.pi
-    waves[:, seen] = wave(term.order * q[:, seen])
+def _turns(q: NDArray, term: Term, joints: NDArray) -> NDArray:
+    """The term's wave with position (N, n) of some joints, zero for the others."""
+    wave = np.cos if term.kind.endswith("cosine") else np.sin
+    waves = np.zeros_like(q)
+    waves[:, joints] = wave(term.order * q[:, joints])
     return waves
 
 
@@ -133,16 +141,26 @@ def with_terms(arm: Arm, values: NDArray, reach: Reach) -> Arm:
             damping=0.0,
             stiffness=value["spring"],
             rest=0.0,
+            balance=_balance(values[i]),
         )
         joints.append(dataclasses.replace(joint, friction=friction, drive=drive))
     return arm.with_joints(joints)
 
 
+def _balance(values: NDArray) -> tuple[tuple[float, float, float], ...]:
+    """Rows (order, cosine, sine) of a balancer."""
+    rows: dict[int, list[float]] = {}
+    for k in BALANCE:
+        if values[k]:
+            rows.setdefault(TERMS[k].order, [0.0, 0.0])[TERMS[k].kind == "balance_sine"] = float(values[k])
+    return tuple((float(order), *pair) for order, pair in rows.items())  # type: ignore[misc]
+
+
 def _friction(values: NDArray, joint: int, reach: Reach) -> Friction:
     found: dict[str, Any] = {}
     dip, waves = 0.0, []
-    for term, x in zip(TERMS, values.tolist(), strict=True):
-        if not x or term.kind in ("rotor", "spring"):
+    for k, (term, x) in enumerate(zip(TERMS, values.tolist(), strict=True)):
+        if not x or k in BALANCE or term.kind in ("rotor", "spring"):
             continue
         if term.order:
             waves.append((term.order, x, 0.0) if term.kind == "cosine" else (term.order, 0.0, x))

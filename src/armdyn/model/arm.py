@@ -304,6 +304,8 @@ class Arm:
             key += f" {self._harmonics} harmonics"
         if self.coupling is not None:
             key += f" coupling {_digestible(self.coupling).hex()}"
+        if any(joint.drive.balance for joint in self.joints):
+            key += f" balance {[joint.drive.balance for joint in self.joints]}"
         return key
 
     @cached_property

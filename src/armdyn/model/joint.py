@@ -29,14 +29,14 @@ def _check_number(value: object, what: str, *, infinite: bool = False, negative:
     return number + 0.0  # no negative zero, which would be another text and another fingerprint
 
 
-def _harmonics(rows: Any) -> tuple[tuple[float, float, float], ...]:
-    """The harmonics as rows of three numbers."""
+def _harmonics(rows: Any, owner: str, name: str) -> tuple[tuple[float, float, float], ...]:
+    """Harmonics of the position as rows of three numbers."""
     try:
-        table = [[_check_number(x, "friction: harmonics") for x in row] for row in rows]
+        table = [[_check_number(x, f"{owner}: {name}") for x in row] for row in rows]
     except TypeError:
         table = [[]]
     if any(len(row) != 3 for row in table):
-        raise ModelError(f"friction: expected harmonics as rows (order, cosine, sine), got {shown(rows)}")
+        raise ModelError(f"{owner}: expected {name} as rows (order, cosine, sine), got {shown(rows)}")
     return tuple((order, cosine, sine) for order, cosine, sine in table)
 
 
@@ -85,7 +85,7 @@ class Friction:
     def __post_init__(self) -> None:
         for f in fields(self):
             if f.name == "harmonics":
-                object.__setattr__(self, "harmonics", _harmonics(self.harmonics))
+                object.__setattr__(self, "harmonics", _harmonics(self.harmonics, "friction", "harmonics"))
             elif getattr(self, f.name) is not None:
                 object.__setattr__(self, f.name, _check_number(getattr(self, f.name), f"friction: {f.name}"))
         if self.stribeck <= 0:
@@ -117,6 +117,9 @@ class Drive:
     # Turns of the gear's output a turn of every joint, where the drive acts on several (wrists of PUMA
     # 560, TX40): a row of the coupling matrix. Empty: its own joint alone.
     coupling: tuple[float, ...] = ()
+    # Balancers (gas springs, hydraulics): rows k [waves a turn, or rad/m], a, b [N m or N] of the torque
+    # a cos kq + b sin kq that the drive must give against them; negative where they help.
+    balance: tuple[tuple[float, float, float], ...] = ()
 
     def __post_init__(self) -> None:
         try:
@@ -124,8 +127,9 @@ class Drive:
         except TypeError:
             raise ModelError(f"drive: expected coupling as a row of numbers, got {shown(self.coupling)}") from None
         object.__setattr__(self, "coupling", row)
+        object.__setattr__(self, "balance", _harmonics(self.balance, "drive", "balance"))
         for f in fields(self):
-            if f.name != "coupling" and getattr(self, f.name) is not None:
+            if f.name not in ("coupling", "balance") and getattr(self, f.name) is not None:
                 signed = f.name in ("gear_ratio", "rest")
                 value = _check_number(getattr(self, f.name), f"drive: {f.name}", negative=signed)
                 object.__setattr__(self, f.name, value)
