@@ -5,6 +5,8 @@ Exit codes: 0 good, 1 failed with a reason, 2 wrong usage, 130 interrupted.
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
 import warnings
 from typing import Annotated, Any
@@ -64,22 +66,32 @@ def main() -> None:
     except (ArmdynError, OSError) as error:
         if debug:
             raise
-        sys.exit(_complaint(error))
+        sys.exit(_complaint(error, arguments))
     except SystemExit as end:
         if end.code == INTERRUPTED:
             print("armdyn: interrupted", file=sys.stderr)
         raise
 
 
-def _complaint(error: Exception) -> int:
+def _complaint(error: Exception, arguments: list[str]) -> int:
     """Say in one sentence what went wrong; the exit code."""
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         text = f"{where}{error.strerror}"
     else:
-        text = " ".join(str(error).split())
+        text = _in_options(" ".join(str(error).split()), arguments)
     print(f"armdyn: {text}", file=sys.stderr)
     return 1
+
+
+def _in_options(text: str, arguments: list[str]) -> str:
+    """Settings by the names that they have on the command line: `max_velocity` is `--max-velocity` there."""
+    named = {command.__name__.replace("_", "-"): command for command in COMMANDS}
+    called = next((named[word] for word in arguments if word in named), None)
+    for name in inspect.signature(called).parameters if called else ():
+        if "_" in name:  # others are words of the language
+            text = re.sub(rf"(?<![\w./-]){name}(?![\w(/]|\.\w)", "--" + name.replace("_", "-"), text)
+    return text
 
 
 def _warn(message: Warning | str, category: type[Warning], *place: Any) -> None:

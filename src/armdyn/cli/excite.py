@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,12 +15,21 @@ if TYPE_CHECKING:
     from armdyn.trajectory.multi_start import Standing
 
 Duration = Annotated[float, typer.Option(help="Length of the motion [s].")]
-Acceleration = Annotated[float, typer.Option(help="Largest joint acceleration [rad/s^2 or m/s^2].")]
-Velocity = Annotated[float | None, typer.Option(help="Largest joint velocity, where the arm's is larger or absent.")]
+Acceleration = Annotated[
+    str, typer.Option(metavar="A1,A2,..", help="Largest joint accelerations, one or n [rad/s^2 or m/s^2].")
+]
+Velocity = Annotated[
+    str | None,
+    typer.Option(metavar="V1,V2,..", help="Largest joint velocities, one or n, where the arm's are larger or absent."),
+]
 Budget = Annotated[float, typer.Option(help="Time to search [s]; the best motion found until then is saved.")]
-Out = Annotated[Path, typer.Option(help="File to write: .csv, .npz, or .yaml/.json for ROS 2.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="File to write: .csv, .npz, or .yaml/.json for ROS 2.")]
 Report = Annotated[Path | None, typer.Option(help="Page with plots to write (.html).")]
 Torque = Annotated[bool, typer.Option("--torque-limits", help="Keep the arm's torque limits, by its present model.")]
+MaxTorque = Annotated[
+    str | None,
+    typer.Option(metavar="T1,T2,..", help="Keep these torque limits, one or n, by the arm's present model [N m or N]."),
+]
 Table = Annotated[float | None, typer.Option(help="Keep the tip above this height [m].")]
 Radius = Annotated[float | None, typer.Option(help="Keep links of this radius clear of each other [m].")]
 Criterion = Annotated[str, typer.Option(help="condition, log-det, min-singular or kalman.")]
@@ -36,13 +43,14 @@ Unit = Annotated[bool, typer.Option("--unit-columns", help="Judge columns scaled
 def excite(
     arm: ArmName,
     duration: Duration = 10.0,
-    max_acceleration: Acceleration = 8.0,
+    max_acceleration: Acceleration = "8",
     max_velocity: Velocity = None,
     harmonics: Annotated[int, typer.Option(help="Harmonics of the series.")] = 5,
     criterion: Criterion = "condition",
     unit_columns: Unit = False,
     periodic: Periodic = False,
     torque_limits: Torque = False,
+    max_torque: MaxTorque = None,
     table: Table = None,
     given: Given = None,
     radius: Radius = None,
@@ -50,34 +58,39 @@ def excite(
     starts: Annotated[int | None, typer.Option(help="Stop after so many searches; reproducible.")] = None,
     seed: Annotated[int, typer.Option(help="Of the random starts.")] = 0,
     rate: Annotated[float, typer.Option(help="Samples a second in the file.")] = 1000.0,
+    units: Annotated[bool, typer.Option("--units", help="CSV: a second line with the columns' units.")] = False,
     out: Out = Path("trajectory.csv"),
     report: Report = None,
     base: Base = None,
     tip: Tip = None,
     json: Json = False,
 ) -> None:
-    """Design a motion that shows an arm's parameters within its limits, and save it. Ctrl-C saves the best so far."""
+    """Design a motion that shows an arm's parameters within its limits, and save it.
+
+    Ctrl-C saves the best so far (exit code 130).
+    """
+    from armdyn.cli.logs import numbers, progress_bar, require_folders
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
-    from armdyn.errors import ArmdynError
     from armdyn.identification.read_log import read_log
     from armdyn.trajectory.excite import excite as design
     from armdyn.trajectory.save import save_trajectory
 
     subject = resolve(arm, base, tip)
-    for path in (out, *([report] if report else [])):
-        if not path.parent.is_dir():
-            raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'")
+    require_folders(out, report)
     logs = [read_log(path, subject) for path in given or ()]
-    with _progress_bar(time_budget) as progress:
+    torque = numbers(max_torque, "--max-torque")
+    with progress_bar(time_budget) as tell:
         found = design(
-            subject, duration, max_acceleration=max_acceleration, max_velocity=max_velocity, harmonics=harmonics,
-            criterion=criterion, unit_columns=unit_columns, at_rest=not periodic, time_budget=time_budget,
-            max_torque=torque_limits, tip_box=None if table is None else ((-inf, -inf, table), (inf, inf, inf)),
-            radius=radius, starts=starts, seed=seed, progress=progress, given=logs,
+            subject, duration, max_acceleration=numbers(max_acceleration, "--max-acceleration"),
+            max_velocity=numbers(max_velocity, "--max-velocity"), harmonics=harmonics, criterion=criterion,
+            unit_columns=unit_columns, at_rest=not periodic, max_torque=torque_limits if torque is None else torque,
+            tip_box=None if table is None else ((-inf, -inf, table), (inf, inf, inf)), radius=radius, given=logs,
+            time_budget=time_budget, starts=starts, seed=seed,
+            progress=lambda standing: tell(standing.elapsed, _words(standing)),
         )  # fmt: skip
     kinds = [joint.kind for joint in subject.joints]
-    save_trajectory(found.trajectory, out, rate=rate, joint_names=subject.joint_names, kinds=kinds)
+    save_trajectory(found.trajectory, out, rate=rate, joint_names=subject.joint_names, kinds=kinds, units=units)
     if report is not None:
         from armdyn.report.registry import report as write
 
@@ -86,6 +99,8 @@ def excite(
         print_json(summary(found) | {"file": str(out)})
     else:
         _show(found, out)
+    if found.interrupted:
+        raise typer.Exit(130)
 
 
 def summary(found: Excitation) -> dict[str, Any]:
@@ -117,20 +132,8 @@ def _show(found: Excitation, out: Path) -> None:
     print(f"All limits hold at 10 kHz. Saved as {out}")
 
 
-@contextmanager
-def _progress_bar(budget: float) -> Iterator[Callable[[Standing], None]]:
-    """A bar on stderr that shows the best criterion so far."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("searching"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[best]}"))
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=budget, best="")
-
-        def show(standing: Standing) -> None:
-            best = f"best {standing.best:.2f}" if isfinite(standing.best) else ""
-            now = f"now {standing.current:.2f}" if isfinite(standing.current) else ""
-            bar.update(task, completed=standing.elapsed, best=", ".join(filter(None, (best, now))))
-
-        yield show
+def _words(standing: Standing) -> str:
+    """Where a search stands."""
+    best = f"best {standing.best:.2f}" if isfinite(standing.best) else ""
+    now = f"now {standing.current:.2f}" if isfinite(standing.current) else ""
+    return "searching " + ", ".join(filter(None, (best, now)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, overload
 
 import typer
 
@@ -49,7 +49,7 @@ def read(
 
     from armdyn.identification.read_log import read_log
 
-    added = _numbers(offset, "--offset")
+    added = numbers(offset, "--offset")
     if added is not None and degrees:
         turns = np.array([joint.kind == "revolute" for joint in arm.joints])
         added = np.where(turns, np.radians(added), added).tolist()
@@ -59,8 +59,8 @@ def read(
             arm,
             columns=_columns(columns),
             angle="deg" if degrees else None,
-            gear_ratio=_numbers(gear_ratio, "--gear-ratio"),
-            drive_gain=_numbers(drive_gain, "--drive-gain"),
+            gear_ratio=numbers(gear_ratio, "--gear-ratio"),
+            drive_gain=numbers(drive_gain, "--drive-gain"),
             offset=added,
             topic=topic,
         )
@@ -81,12 +81,16 @@ def _columns(given: list[str] | None) -> dict[str, list[str]] | None:
     return found or None
 
 
-def _numbers(text: str | None, option: str) -> float | list[float] | None:
+@overload
+def numbers(text: str, option: str) -> float | list[float]: ...
+@overload
+def numbers(text: str | None, option: str) -> float | list[float] | None: ...
+def numbers(text: str | None, option: str) -> float | list[float] | None:
     """One number, or one for each joint, with commas between."""
     if text is None:
         return None
     try:
-        values = [float(word) for word in text.split(",")]
+        values = [float(word) for word in text.replace(",", " ").split()]
     except ValueError:
         raise typer.BadParameter(f"expected numbers with commas between, got {text!r}", param_hint=option) from None
     return values[0] if len(values) == 1 else values
@@ -102,10 +106,12 @@ def require_folders(*paths: Path | None) -> None:
 
 
 @contextmanager
-def progress_bar(total: float | None = 1.0) -> Iterator[Callable[[float, str], None]]:
+def progress_bar(
+    total: float | None = 1.0, kept: str = "no file was written"
+) -> Iterator[Callable[[float, str], None]]:
     """A bar on stderr, on terminals alone; without total it only shows that work goes on.
 
-    Ctrl-C ends the program with a word on where it was: nothing is written.
+    Ctrl-C ends the program with a word on where it was and what is kept.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -124,5 +130,5 @@ def progress_bar(total: float | None = 1.0) -> Iterator[Callable[[float, str], N
 
             yield show
     except KeyboardInterrupt:
-        typer.echo(f"armdyn: interrupted while {doing}; no file was written", err=True)
+        typer.echo(f"armdyn: interrupted while {doing}; {kept}", err=True)
         raise typer.Exit(130) from None
