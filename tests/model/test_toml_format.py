@@ -179,6 +179,8 @@ def test_the_text_is_readable():
     [
         ("", ReadError, r"^x: expected one of \[\[joint\]\] .* got none"),
         ("name = ", ReadError, "^x: not a TOML file, or truncated"),
+        ("a" + 5000 * ".a" + " = 1", ReadError, "^x: the TOML is nested too deeply"),
+        ("[a" + 5000 * " . 'a'" + "]", ReadError, "^x: the TOML is nested too deeply"),
         ("a = " + 5000 * "[", ReadError, "^x: (the TOML is nested too deeply|not a TOML file)"),
         ("a = 1" + 5000 * "0", ReadError, "^x: not a TOML file|unknown|expected one of"),
         ("joint = 3", ReadError, r"expected one \[\[joint\]\] table a joint, got int"),

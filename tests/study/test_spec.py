@@ -57,7 +57,13 @@ BAD = {
         ('design = "PD"\nbandwidth = 0.0', "bandwidth: expected a number > 0, got 0.0"),
     ],
     "rate = 200.0": [("rate = -1.0", "rate: expected a number > 0"), ("rat = 200.0", "unknown key 'rat'")],
-    "duration = 0.25": [("", "expected 'duration'"), ("duration = inf", "duration: expected a number > 0, got inf")],
+    "duration = 0.25": [
+        ("", "expected 'duration'"),
+        ("duration = inf", "duration: expected a number > 0, got inf"),
+        (f"duration = 1{400 * '0'}", "duration: expected a number > 0, got 1000"),  # more than a float can hold
+        ("duration = 1e9", "expected at most 10,000,000 steps a run"),
+        ("duration = 0.25\nsubsteps = 1000000000", "expected at most 10,000,000 steps a run"),
+    ],
     "start = [0.0, 0.3]": [("start = [0.0]", r"start: expected 2 numbers, got \[0.0\]")],
     '"point-to-point"': [('"circle"', "kind: unknown 'circle'.*expected one of sway")],
     "count = 200": [
@@ -94,6 +100,17 @@ def test_a_file_that_is_no_toml(tmp_path):
         read_study(path)
     with pytest.raises(ArmdynError, match="cannot be read"):
         read_study(tmp_path / "absent.toml")
+
+
+def test_files_that_are_nested_too_deeply(tmp_path):
+    path = tmp_path / "x.toml"
+    inner = "1"
+    for _ in range(60):
+        inner = "{ " + ".".join(60 * "a") + f" = {inner} }}"
+    for text in (f"x{5000 * '.x'} = 1", f"x = {inner}"):
+        path.write_text(text)
+        with pytest.raises(ArmdynError, match="nested too deeply"):
+            read_study(path)
 
 
 def test_a_gain_that_one_controller_lacks(study):

@@ -6,6 +6,7 @@ The schema is described in `docs/formats.md`.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -31,6 +32,7 @@ else:
 
 FORMAT = "armdyn arm"
 VERSION = 1
+DEEPEST = 64  # dots in a key
 TOP_KEYS = (
     "format", "version", "name", "base", "tip", "gravity", "base_pose", "tool_pose", "physical", "notes",
     "joint",
@@ -43,10 +45,14 @@ JOINT_KEYS = (
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """The document in a TOML text, or a `ReadError`."""
+    deep = ReadError(f"{where}: the TOML is nested too deeply")
+    # The parser takes time that grows with the square of the dots in a key.
+    if any(word.group().count(".") > DEEPEST for word in re.finditer(r"[^,=\[\]{}\n#]+", text)):
+        raise deep
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise ReadError(f"{where}: the TOML is nested too deeply to be an arm") from None
+        raise deep from None
     except ValueError as error:
         raise ReadError(f"{where}: not a TOML file, or truncated ({error})") from None
 

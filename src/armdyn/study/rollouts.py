@@ -50,6 +50,7 @@ REFERENCES = ("sway", "point-to-point", "file")
 # Friction torques are linear in these; velocities and temperatures stay as they are.
 DRY = ("coulomb", "asymmetry", "static")
 VISCOUS = ("viscous", "viscous_asymmetry")
+MOST_STEPS = 10_000_000  # of a run: hours at a kilohertz
 POINTS = 400  # of a reference, from which designs take their gains
 
 
@@ -268,6 +269,11 @@ def _timing(table: Table) -> Timing:
         table.flag("saturation"),
     )
     table.done()
+    steps = timing.rate * timing.duration * (timing.substeps or 1)
+    if steps > MOST_STEPS:
+        raise StudyError(
+            f"{table.where}: expected at most {MOST_STEPS:,} steps a run (rate, duration and substeps), got {steps:.3g}"
+        )
     return timing
 
 

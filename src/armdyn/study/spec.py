@@ -155,7 +155,10 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     data = parse_toml(read_text(path), str(path))
     document = Table(data, path.name)
     kind = document.choice("kind", tuple(KINDS), "rollouts")
-    plain = json.dumps(data, sort_keys=True, default=str)
+    try:
+        plain = json.dumps(data, sort_keys=True, default=str)
+    except RecursionError:
+        raise StudyError(f"{path.name}: nested too deeply to be a study") from None
     digest = hashlib.sha256(f"{__version__} {plain}".encode()).hexdigest()
     name = plain_name(document.text("name", path.stem), path.name)
     head = Head(name, document.whole("seed", 0), path, digest, document.whole("part", 0))
