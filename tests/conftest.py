@@ -44,6 +44,21 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
+def browser() -> Any:
+    """A headless Chromium that is installed already; tests that need it are skipped without it."""
+    engine = pytest.importorskip("playwright.sync_api", reason="driving a browser needs playwright")
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("needs the browser 'chromium' on the path, which is absent (Debian: apt install chromium)")
+    # Software rendering, so that no graphics card is needed.
+    arguments = ("--no-sandbox", "--disable-background-networking", "--use-angle=swiftshader")
+    with engine.sync_playwright() as running:
+        chromium = running.chromium.launch(executable_path=path, args=(*arguments, "--enable-unsafe-swiftshader"))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
 def golden(shared: Path) -> Callable[[str], Any]:
     """`golden("planar2R")`: the contents of a golden file."""
     return lambda name: json.loads((shared / "golden" / f"{name}.json").read_text())

@@ -20,7 +20,10 @@ th{vertical-align:bottom}
 .big{font-size:1.35rem}.warn{background:#fff4e0;padding:.4rem .8rem;border-left:4px solid #d98a00}
 .bad{background:#fde8e6;padding:.4rem .8rem;border-left:4px solid #c0392b}.small{color:#51606f;font-size:.85rem}
 .wide{overflow-x:auto}pre{background:#f4f6f8;padding:.6rem .8rem;overflow-x:auto}
-details{margin:.5rem 0}@media print{details{display:block}h2{break-after:avoid}svg,tr{break-inside:avoid}}
+@media(max-width:40rem){body{margin:1rem auto;font-size:14px}td,th{padding:.15rem .35rem}
+td:first-child{white-space:normal;min-width:5.5em}}
+@media print{body{margin:0;max-width:none;font-size:11px}.wide{overflow:visible}.figure svg{min-width:0}
+td,th{padding:.1rem .35rem}td:first-child{white-space:normal}h1,h2{break-after:avoid}svg,tr{break-inside:avoid}}
 """
 
 

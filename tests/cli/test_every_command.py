@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 import armdyn
 from armdyn.cli.app import COMMANDS, app
+from armdyn.cli.examples import EXAMPLES, SHORT
 
 STATE = ("--q", "0.1 -0.7", "--qd", "0.5 -0.4", "--qdd", "1.0 2.0")
 # Command -> what it is called with, in a folder with arm.urdf, log.csv, load.csv and study.toml. The others have tests
@@ -103,7 +105,43 @@ def test_each_explains_itself(name):
     done = run(name, "--help")
     assert done.exit_code == 0
     assert f" {name} [OPTIONS]" in done.stdout
-    assert ("--json" in done.stdout) == (name not in {"demo", "studio"})
+    assert ("--json" in done.stdout) == (name != "studio")
+    assert all(line in done.stdout for line in EXAMPLES[name])  # whole lines, to copy
+
+
+def test_the_list_of_commands_fits_a_terminal():
+    text = run("--help").stdout
+    assert all(f" {name} " in text and line in text for name, line in SHORT.items())
+    assert "..." not in text.split("Commands:")[1]
+
+
+# What makes an example short, or leaves out what has tests of its own.
+LESS = {
+    "excite": ("--time-budget", "2", "--starts", "1", "--max-velocity", "2"),
+    "compare": ("--duration", "0.3", "-c", "pd"),
+    "simulate": ("--duration", "0.2"),
+    "study": ("--workers", "1"),
+}
+
+
+def test_examples_of_the_help_do_what_they_say(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"base": "base_link", "tip": "tool0"}
+    text = (folder / "arm.urdf").read_text()
+    for old, new in names.items():
+        text = text.replace(f'"{old}"', f'"{new}"')
+    (tmp_path / "robot.urdf").write_text(text)
+    for name, copies in {"log.csv": ("log.csv", "other.csv", "states.csv"), "load.csv": ("carrying.csv",)}.items():
+        for copy in copies:
+            (tmp_path / copy).write_text((folder / name).read_text())
+    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "motion.csv").write_text("t,q1,q2\n0,0,0\n1,0.1,0.2\n2,0,0\n")
+    (tmp_path / "identified.urdf").write_text(text)
+    for name, lines in EXAMPLES.items():
+        for line in lines if name not in ELSEWHERE | {"cache"} else ():
+            done = run(*shlex.split(line)[1:], *LESS.get(name, ()))
+            # Poses of an arm in a plane are reached by position and orientation together, or not at all.
+            assert done.exit_code in ((0, 1) if name == "ik" else (0,)), f"{line}: {done.output}"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")

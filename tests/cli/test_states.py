@@ -145,17 +145,37 @@ def test_regressor(states, tmp_path):
         (("fk", "puma560", "--q", "1 2"), "--q: expected 6 numbers, got 2"),
         (("fk", "puma560", "--q", "1 2 3 4 5 x"), "--q: expected 6 numbers such as"),
         (("fk", "puma560", "--q", "1 2 3 4 5 nan"), "--q: expected finite numbers"),
-        (("ik", "puma560"), "expected either --position"),
+        (("ik", "puma560"), "expected --position"),
         (("ik", "puma560", "--position", "0 0 1", "--rpy", "0 0 0", "--quaternion", "1 0 0 0"), "got both"),
         (("torque", "puma560", "--states", "{file}", "--q", "1"), "got both"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_wrong_usage(states, arguments, message):
+    result = CliRunner().invoke(
+        app, [argument.format(file=states[0]) for argument in arguments], env={"COLUMNS": "200"}
+    )
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
         (("torque", "panda", "--states", "{file}"), "no column 'q7'; expected q1 .. q7"),
         (("fk", "puma560", "--states", "{file}", "--out", "x.txt"), "expected the ending .csv or .npz"),
         (("fk", "puma560", "--states", "nosuch.csv"), "nosuch.csv"),
     ],
 )
-def test_bad_input_is_one_sentence(states, arguments, message):
+def test_a_file_that_cannot_be_used_is_one_sentence(states, arguments, message):
     with pytest.raises(ReadError, match=message.replace("(", r"\(")):
         run(*(argument.format(file=states[0]) for argument in arguments))
+
+
+@pytest.mark.parametrize("command", ["fk", "torque", "linearize", "regressor"])
+def test_json_stays_json_when_a_file_is_written_too(states, tmp_path, command):
+    file = tmp_path / "out.npz"
+    json.loads(run(command, "puma560", "--states", states[0], "--out", str(file), "--json"))
+    assert file.exists()
 
 
 def test_a_hole_in_a_file_of_states_is_named(tmp_path):

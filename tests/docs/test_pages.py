@@ -31,3 +31,34 @@ def test_names_in_the_last_column_exist() -> None:
         if not hasattr(getattr(armdyn, owner) if owner else armdyn, member):
             missing.append(name)
     assert missing == []
+
+
+def test_the_page_on_commands_has_all_of_them_and_their_words() -> None:
+    from armdyn.cli.examples import SHORT
+
+    page = (DOCS / "command-line.md").read_text()
+    assert dict(re.findall(r"^\| `([\w-]+)` \| (.+) \|$", page, re.MULTILINE)) == SHORT
+
+
+def test_states_and_poses_there_and_back_as_the_page_says(tmp_path, monkeypatch) -> None:
+    import numpy as np
+    from typer.testing import CliRunner
+
+    from armdyn.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    q = np.random.default_rng(0).uniform(-0.5, 0.5, (4, 6))
+    np.savetxt("states.csv", q, delimiter=",", header=",".join(f"q{i + 1}" for i in range(6)), comments="")
+    lines = re.findall(r"^    armdyn (.+)$", (DOCS / "command-line.md").read_text(), re.MULTILINE)
+    assert len(lines) == 4
+    for line in lines:
+        done = CliRunner().invoke(app, line.split("  #")[0].split(), catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+    found, tau = (np.genfromtxt(name, delimiter=",", names=True) for name in ("q.csv", "tau.csv"))
+    again, torques = (
+        np.column_stack([table[f"{x}{i + 1}"] for i in range(6)]) for table, x in ((found, "q"), (tau, "tau"))
+    )
+    arm = armdyn.arms.puma560()
+    # Of inverse kinematics' branches any will do; 1e-9: 17 digits in three files.
+    assert np.allclose(armdyn.forward_kinematics(arm, again), armdyn.forward_kinematics(arm, q), atol=1e-9)
+    assert np.allclose(torques, armdyn.joint_torque(arm, again, 0 * q, 0 * q), atol=1e-9)

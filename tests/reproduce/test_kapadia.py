@@ -62,6 +62,10 @@ def test_tables_stand_beside_the_printed_ones(case):
         11,
         14,
     ]
+    printed, ours = rows["Table 7.2"][:2]
+    assert printed == ("1, printed", "2499.5", "1,5,7,12,13,14", "92.1", "3,5,6,9,10", "44.5")
+    assert ours[0] == "1, ours"
+    assert max(float(ours[3]), float(ours[5])) < float(ours[1])  # conditions fall
     # Simulated poses: gravity parameters near the printed ones.
     assert abs(float(rows["Table 7.6"][3][2]) - 78.1) < 0.5
 

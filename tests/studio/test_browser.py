@@ -1,6 +1,5 @@
 """The page in a real browser: sliders move the arm, a log plays, nothing is asked of other hosts."""
 
-import shutil
 import time
 from urllib.parse import urlsplit
 
@@ -13,16 +12,7 @@ from armdyn.studio.app import Studio
 from armdyn.studio.server import address, start_server, stop_server
 
 pytest.importorskip("viser", reason="the studio needs viser")
-playwright = pytest.importorskip("playwright.sync_api", reason="driving a browser needs playwright")
 
-CHROMIUM = shutil.which("chromium")
-# Software rendering, so that no graphics card is needed.
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-background-networking",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-)
 PATIENCE = 60_000  # [ms]: software rendering on a busy machine
 
 
@@ -36,16 +26,6 @@ def studio(arm):
     yield page
     page.close()
     stop_server(server)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("needs the browser 'chromium' on the path, which is absent (Debian: apt install chromium)")
-    with playwright.sync_playwright() as engine:
-        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")

@@ -110,6 +110,16 @@ def test_a_broken_mesh_is_a_note(urdf, content):
     assert any("cube.stl" in note for note in notes)
 
 
+def test_collada_in_its_own_unit(urdf):
+    pytest.importorskip("collada", reason="Collada is read by pycollada")
+    data = trimesh.creation.box((10, 20, 30)).export(file_type="dae").decode()
+    assert data.count("<up_axis>") == 1
+    (urdf.parents[1] / "meshes" / "cube.dae").write_text(data.replace("<up_axis>", '<unit meter="0.01"/><up_axis>'))
+    urdf.write_text(urdf.read_text().replace("cube.stl", "cube.dae"))
+    (mesh,) = (shape for shape in urdf_shapes(urdf, load(urdf)).shapes if isinstance(shape, MeshShape))
+    np.testing.assert_allclose(np.ptp(mesh.vertices, axis=0), [0.05, 0.1, 0.15])  # half of it: the URDF's scale
+
+
 def test_files_of_packages_and_folders(urdf):
     cube = urdf.parents[1] / "meshes" / "cube.stl"
     assert mesh_file("../meshes/cube.stl", urdf, "").resolve() == cube

@@ -20,6 +20,7 @@ from armdyn.cli.codegen import codegen
 from armdyn.cli.compare import compare
 from armdyn.cli.demo import demo
 from armdyn.cli.drive_gains import drive_gains
+from armdyn.cli.examples import SHORT, epilog
 from armdyn.cli.excite import excite
 from armdyn.cli.fk import fk
 from armdyn.cli.identify import identify
@@ -50,7 +51,8 @@ COMMANDS = (
     *(drive_gains, compare, law, study, codegen, reproduce, studio, cache),
 )
 for command in COMMANDS:
-    app.command()(command)
+    name = command.__name__.replace("_", "-")
+    app.command(name, short_help=SHORT[name], epilog=epilog(name))(command)
 
 DEBUG = "--debug"
 INTERRUPTED = 130
@@ -68,7 +70,8 @@ def main() -> None:
             raise
         sys.exit(_complaint(error, arguments))
     except SystemExit as end:
-        if end.code == INTERRUPTED:
+        # Commands that notice Ctrl-C themselves say what they keep; the others are typer's to end.
+        if end.code == INTERRUPTED and isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):
             print("armdyn: interrupted", file=sys.stderr)
         raise
 

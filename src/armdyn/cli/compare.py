@@ -10,7 +10,9 @@ import typer
 from armdyn.cli.resolve import ArmName, Base, Json, Tip
 
 Payload = Annotated[float, typer.Option(help="Mass at the tip that the controllers do not know [kg].")]
-FrictionFactor = Annotated[float, typer.Option("--friction", help="True friction over the model's.")]
+FrictionFactor = Annotated[
+    float, typer.Option("--friction-factor", "--friction", help="True friction over the model's.")
+]
 Rate = Annotated[float, typer.Option(help="Of the controllers [Hz].")]
 Bandwidth = Annotated[float, typer.Option(help="Of every joint [Hz].")]
 Duration = Annotated[float, typer.Option(help="Of the run [s].")]

@@ -36,7 +36,7 @@ def fk(
     given = read_states(found, q, None, None, states, degrees)
     T = np.asarray(forward_kinematics(found, given.q))
     if out is not None:
-        write_columns(out, given.t, pose_columns(T.reshape(-1, 4, 4)))
+        write_columns(out, given.t, pose_columns(T.reshape(-1, 4, 4)), json)
     if json:
         print_json(_summary(found, given.q, T, links))
     elif states is not None and out is None:

@@ -56,19 +56,10 @@ def ik(
     result = inverse_kinematics(found, target, start, task=task)
     if out is not None:
         columns = {**matrix_columns("q", result.q, result.success.ndim), "success": np.atleast_1d(result.success) * 1.0}
-        write_columns(out, None, columns)
+        write_columns(out, None, columns, json)
     if json:
-        names = (
-            "q",
-            "success",
-            "error",
-            "reason",
-            "shortfall",
-            "at_limit",
-            "all_solutions",
-            "within_limits",
-            "branches",
-        )
+        one = ("q", "success", "residual", "error", "reason", "shortfall", "at_limit")
+        names = (*one, "all_solutions", "within_limits", "branches")
         print_json({"arm": found.name, "method": result.method} | {name: getattr(result, name) for name in names})
     elif poses is None:
         _show(found, result)
@@ -85,9 +76,9 @@ def _target(
 ) -> tuple[NDArray, str]:
     """Wanted poses, and whether their orientation matters."""
     if (poses is None) == (position is None):
-        raise ReadError("expected either --position, with --rpy or --quaternion or neither, or --poses FILE.csv")
+        raise typer.BadParameter("expected --position, with --rpy or --quaternion or neither, or --poses FILE.csv")
     if rpy is not None and quaternion is not None:
-        raise ReadError("expected --rpy or --quaternion, got both")
+        raise typer.BadParameter("expected --rpy or --quaternion, got both")
     if poses is not None:
         from armdyn.identification.read_csv import read_csv
 

@@ -47,7 +47,7 @@ def linearize(
             columns = {}
             for name, matrix in matrices.items():
                 columns |= matrix_columns(name, matrix, given.q.ndim - 1)
-        write_columns(out, given.t, columns)
+        write_columns(out, given.t, columns, json)
     if json:
         print_json({"arm": found.name} | matrices | {"poles": np.stack([poles.real, poles.imag], -1)})
     elif states is None:

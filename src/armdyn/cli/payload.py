@@ -14,7 +14,9 @@ from armdyn.cli.resolve import ArmName, Base, Json, Tip
 def payload(
     arm: ArmName,
     log: Annotated[Path, typer.Argument(metavar="LOG", help="Log of the arm with its payload.")],
-    out: Annotated[Path | None, typer.Option(help="Write the arm with its payload: .urdf or .toml.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the arm with its payload: .urdf or .toml.")
+    ] = None,
     degrees: Degrees = False,
     gear_ratio: Gears = None,
     drive_gain: Gains = None,

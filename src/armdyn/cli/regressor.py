@@ -40,8 +40,8 @@ def regressor(
     Y, names = _matrix(found, given.q, given.qd, given.qdd, reduced)
     if out is not None:
         whole = {"Y": Y.reshape(-1, *Y.shape[-2:]), "names": np.array(names)}
-        many = out.suffix == ".npz"
-        write_columns(out, given.t, whole if many else matrix_columns("Y", Y, given.q.ndim - 1))
+        columns = whole if out.suffix == ".npz" else matrix_columns("Y", Y, given.q.ndim - 1)
+        write_columns(out, given.t, columns, json)
     if json:
         print_json({"arm": found.name, "parameters": names, "Y": Y})
     elif states is None:

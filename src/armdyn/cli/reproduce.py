@@ -14,10 +14,10 @@ from armdyn.cli.resolve import Json
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from armdyn.reproduce.case import Case, Tell
+    from armdyn.reproduce.case import Case
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A document, or 'all'; left out, they are listed.")]
-Out = Annotated[Path, typer.Option(help="Folder for pages and figures.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for pages and figures.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Coarser grids and fewer runs, for a first look.")]
 
 
@@ -31,6 +31,7 @@ def reproduce(
     """
     from rich.console import Console
 
+    from armdyn.cli.logs import progress_bar
     from armdyn.cli.show import print_json
     from armdyn.reproduce.cases import ABOUT, CASES
     from armdyn.reproduce.cases import reproduce as run
@@ -39,17 +40,16 @@ def reproduce(
     if not name:
         print_json(ABOUT) if json else _list(ABOUT)
         return
+    if name not in (*CASES, "all"):
+        raise typer.BadParameter(f"expected one of {', '.join(CASES)}, or all, got {name!r}", param_hint="NAME")
     console = Console(stderr=json)
     found: list[Case] = []
     files: list[str] = []
     for each in CASES if name == "all" else (name,):
-        try:
-            with _steps(console, each) as tell, _noticed_interrupt():
-                case = run(each, quick, tell)
-        except KeyboardInterrupt:
-            done = ", ".join(case.name for case in found) or "nothing"
-            typer.echo(f"armdyn: interrupted in {each}; complete in {out}: {done}", err=True)
-            raise typer.Exit(130) from None
+        done = ", ".join(case.name for case in found) or "nothing"
+        with progress_bar(None, f"complete in {out}: {done}") as show, _noticed_interrupt():
+            show(0.0, f"reproducing {each}")
+            case = run(each, quick, lambda step, each=each: show(0.0, f"reproducing {each}: {step}"))  # type: ignore[misc]
         found.append(case)
         files += map(str, write(case, out))
         if not json:
@@ -95,17 +95,6 @@ def _noticed_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
     if pressed.is_set():
         raise KeyboardInterrupt
-
-
-@contextmanager
-def _steps(console: Console, name: str) -> Iterator[Tell]:
-    """Show what is being computed, and for how long."""
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn(name), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("begins")
-        yield lambda step: progress.update(task, description=step)
 
 
 def _show(console: Console, case: Case) -> None:

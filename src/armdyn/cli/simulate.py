@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from armdyn.cli.resolve import ArmName, Base, Json, Tip
-from armdyn.errors import ArmdynError
 
 if TYPE_CHECKING:
     from armdyn.control.protocol import Law
@@ -36,7 +33,7 @@ Bandwidth = Annotated[float, typer.Option(help="Of the controller [Hz]; gains fo
 Payload = Annotated[
     list[str] | None, typer.Option(help="MASS or MASS@TIME [kg, s]: picked up then; 0@TIME drops all. Repeatable.")
 ]
-Out = Annotated[Path | None, typer.Option(help="Save the run: .npz, or .csv as a log.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Save the run: .npz, or .csv as a log.")]
 Report = Annotated[Path | None, typer.Option(help="Write a page about it: .html.")]
 
 
@@ -68,12 +65,14 @@ def simulate(
     """Simulate an arm under a sampled controller, and judge the run. Ctrl-C keeps what was computed."""
     import numpy as np
 
+    from armdyn.cli.logs import progress_bar, require_folders
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.simulation.plant import Plant
     from armdyn.simulation.sensors import Sensors
     from armdyn.simulation.simulate import simulate as run
 
+    require_folders(out, report)
     subject = resolve(arm, base, tip)
     wanted = _reference(reference, subject)
     plant = Plant(
@@ -87,10 +86,10 @@ def simulate(
     )
     law = _law(controller, subject, wanted, bandwidth, rate)
     sensors = Sensors(resolution=resolution, qd_noise=noise) if resolution or noise else None
-    with _progress_bar() as progress:
+    with progress_bar() as tell:
         result = run(
             plant, law, wanted, duration, rate, substeps=substeps, delay=delay, hold=True, sensors=sensors, seed=seed,
-            progress=progress, name=f"{subject.name}, {controller}",
+            progress=lambda part: tell(part, "simulating"), name=f"{subject.name}, {controller}",
         )  # fmt: skip
     if out is not None:
         result.save(out)
@@ -127,7 +126,7 @@ def _law(name: str, arm: Arm, reference: Trajectory, bandwidth: float, rate: flo
     from armdyn.trajectory.protocol import JointMotion
 
     if not rate > 0:
-        raise ArmdynError(f"--rate: expected a rate > 0 in Hz, got {rate:g}")
+        raise typer.BadParameter(f"expected a rate > 0 in Hz, got {rate:g}", param_hint="--rate")
     motion = JointMotion(*reference(np.linspace(0.0, reference.duration, DESIGN_POINTS)))
     laws = designs(arm, motion, bandwidth, rate)
     return laws[named_design(laws, name)]
@@ -139,10 +138,10 @@ def _elasticity(arm: Arm, reference: Trajectory, frequency: float | None, backla
 
     if frequency is None:
         if backlash:
-            raise ArmdynError("--backlash: give the teeth a stiffness with --resonance, such as 50")
+            raise typer.BadParameter("give the teeth a stiffness with --resonance, such as 50", param_hint="--backlash")
         return None
     if not frequency > 0:
-        raise ArmdynError(f"--resonance: expected a frequency > 0 in Hz, got {frequency:g}")
+        raise typer.BadParameter(f"expected a frequency > 0 in Hz, got {frequency:g}", param_hint="--resonance")
     return Elasticity.from_frequency(arm, frequency, q=reference(0.0).q, backlash=backlash)
 
 
@@ -154,20 +153,9 @@ def _change(text: str) -> Change:
     try:
         kg, t = float(mass), float(time or 0.0)
     except ValueError:
-        raise ArmdynError(f"--payload: expected MASS or MASS@TIME such as 2.5@1, got '{text}'") from None
+        said = f"expected MASS or MASS@TIME such as 2.5@1, got '{text}'"
+        raise typer.BadParameter(said, param_hint="--payload") from None
     return PickUp(t, kg, at_rest=False) if kg else Drop(t)
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Callable[[float], None]]:
-    """A bar on a terminal's error stream; gone when done."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("simulating", total=1.0)
-        yield lambda part: bar.update(task, completed=part)
 
 
 def summary(result: SimulationResult) -> dict[str, Any]:

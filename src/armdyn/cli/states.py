@@ -45,7 +45,7 @@ def read_states(
         given = [numbers(text, arm.n, f"--{name}") for name, text in (("q", q), ("qd", qd), ("qdd", qdd))]
         return _states(arm, given, degrees, None)
     if q or qd or qdd:
-        raise ReadError("expected --states or --q, --qd, --qdd, got both")
+        raise typer.BadParameter("expected --states or --q, --qd, --qdd, got both")
     from armdyn.identification.read_csv import read_csv
 
     table, _ = read_csv(file, (), ())
@@ -58,18 +58,19 @@ def _states(arm: Arm, values: list[NDArray], degrees: bool, t: NDArray | None) -
     return States(q, qd, qdd, t)
 
 
-def numbers(text: str | None, count: int, what: str) -> NDArray:
+def numbers(text: str | None, count: int, option: str) -> NDArray:
     """Numbers from a text such as '0.1, -0.2 3', zeros if there is none."""
     if text is None:
         return np.zeros(count)
     try:
         values = np.array([float(word) for word in text.replace(",", " ").split()])
     except ValueError:
-        raise ReadError(f"{what}: expected {count} numbers such as '0.1 -0.2 0.3', got '{text[:60]}'") from None
+        said = f"expected {count} numbers such as '0.1 -0.2 0.3', got '{text[:60]}'"
+        raise typer.BadParameter(said, param_hint=option) from None
     if len(values) != count:
-        raise ReadError(f"{what}: expected {count} numbers, got {len(values)} in '{text[:60]}'")
+        raise typer.BadParameter(f"expected {count} numbers, got {len(values)} in '{text[:60]}'", param_hint=option)
     if not np.isfinite(values).all():
-        raise ReadError(f"{what}: expected finite numbers, got '{text[:60]}'")
+        raise typer.BadParameter(f"expected finite numbers, got '{text[:60]}'", param_hint=option)
     return values
 
 
@@ -109,8 +110,8 @@ def matrix_columns(name: str, values: NDArray, batch: int) -> dict[str, NDArray]
     return dict(zip(labels, flat.T, strict=True))
 
 
-def write_columns(path: Path, t: NDArray | None, columns: dict[str, NDArray]) -> None:
-    """Write one row a state, with 17 digits so that nothing is lost."""
+def write_columns(path: Path, t: NDArray | None, columns: dict[str, NDArray], quiet: bool = False) -> None:
+    """Write one row a state, with 17 digits so that nothing is lost; say so unless JSON is printed."""
     from armdyn.files import write_whole
 
     if t is not None:
@@ -125,7 +126,8 @@ def write_columns(path: Path, t: NDArray | None, columns: dict[str, NDArray]) ->
         write_whole(path, text + "\n")
     else:
         raise ReadError(f"cannot write '{path}': expected the ending .csv or .npz")
-    print(f"wrote {path}")
+    if not quiet:
+        print(f"wrote {path}")
 
 
 def print_columns(title: str, t: NDArray | None, columns: dict[str, NDArray]) -> None:

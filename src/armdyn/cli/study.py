@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
     from armdyn.study.summary import Summary
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="What to study (.toml); see docs/studies.md.")]
-Out = Annotated[Path | None, typer.Option(help="Folder of the results; default the study's name.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the results; default the study's name.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with what an earlier run left there.")]
 Workers = Annotated[int, typer.Option(help="Processes; 1: this one, 0: one a core.")]
 Dask = Annotated[str | None, typer.Option(help="Compute on the Dask cluster of this scheduler, as tcp://host:8786.")]
@@ -34,6 +32,7 @@ def study(
     json: Json = False,
 ) -> None:
     """Compute a study, or go on with one: quantiles, success regions, what matters, and the worst cases."""
+    from armdyn.cli.logs import progress_bar
     from armdyn.cli.show import print_json
     from armdyn.report.registry import report
     from armdyn.study.run import keep_memory, run_study
@@ -45,12 +44,11 @@ def study(
         _show_case(subject, case, folder, json)
         return
     keep_memory()
-    try:
-        with _progress_line() as progress:
-            columns = run_study(subject, folder, resume=resume, workers=workers, dask=dask, progress=progress)
-    except KeyboardInterrupt:
-        typer.echo(f"armdyn: what is finished is kept in {folder}; go on with --resume", err=True)
-        raise typer.Exit(130) from None
+    with progress_bar(kept=f"what is finished is kept in {folder}; go on with --resume") as tell:
+        columns = run_study(
+            subject, folder, resume=resume, workers=workers, dask=dask,
+            progress=lambda at: tell(at.done / max(at.total, 1), _words(at)),
+        )  # fmt: skip
     summary = subject.summary(columns)
     report(summary, folder / "report.html")
     _write_figures(summary, folder)
@@ -92,23 +90,10 @@ def _write_figures(summary: Summary, folder: Path) -> None:
         write_whole(folder / f"{name}.png", stream.getvalue())
 
 
-@contextmanager
-def _progress_line() -> Iterator[Callable[[Progress], None]]:
-    """A bar with rate and time left on a terminal's error stream; gone when done."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    columns: tuple[Any, ...] = (BarColumn(), TextColumn("{task.description}"))
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("starting", total=None)
-
-        def tell(at: Any) -> None:
-            left = f"{_time(at.left)} left" if at.rate else "..."
-            text = f"{at.done:,} of {at.total:,} cases, {at.rate:,.0f}/s, {left}"
-            bar.update(task, completed=at.done, total=at.total, description=text)
-
-        yield tell
+def _words(at: Progress) -> str:
+    """How far the study is, and how long it will take."""
+    left = f"{_time(at.left)} left" if at.rate else "..."
+    return f"{at.done:,} of {at.total:,} cases, {at.rate:,.0f}/s, {left}"
 
 
 def _time(seconds: float) -> str:

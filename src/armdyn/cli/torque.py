@@ -42,7 +42,7 @@ def torque(
     parts = torque_parts(found, given, None if wrench is None else numbers(wrench, 6, "--wrench"))
     columns = matrix_columns("tau", parts["total"], given.q.ndim - 1)
     if out is not None:
-        write_columns(out, given.t, columns)
+        write_columns(out, given.t, columns, json)
     if json:
         print_json({"arm": found.name, "joints": found.joint_names} | parts)
     elif states is not None and out is None:

@@ -31,6 +31,7 @@ from armdyn.reproduce.kapadia_tables import (
     ELEVEN,
     ELIMINATION,
     INERTIAL,
+    LEFT_OUT,
     LMS,
     STANDARD,
 )  # fmt: skip
@@ -112,24 +113,47 @@ def rows(found: Estimates) -> list[Row]:
     return [*_significance_rows(found), *_least_squares_rows(found), *_lms_rows(found)]
 
 
-def _significance_rows(found: Estimates) -> list[Row]:
+class Analysis(NamedTuple):
+    """Significance analysis of one trajectory: by sensitivities, and by singular values."""
+
+    before: float  # condition of the regressor as it is
+    after: tuple[float, float]  # of what is kept, columns scaled
+    left_out: tuple[str, str]  # numbers of parameters, as the thesis writes them
+
+
+def _analyses(found: Estimates) -> list[Analysis]:
+    """Of the trajectories that Table 7.2 has."""
     columns = found.setting.columns(ALL)
     result = []
-    for k, (record, printed) in enumerate(zip(found.records, CONDITIONS, strict=False)):
+    for record, _ in zip(found.records, CONDITIONS, strict=False):
         data = Data(record.data.Y[..., columns], record.data.tau)
-        whole = float(np.linalg.cond(data.weighted(1.0)[0]))
         kept = [estimator.kept(data) for estimator in (Significance(SENSITIVITY), Significance(condition=CONDITION))]
         after = [float(np.linalg.cond(_scaled(Data(data.Y[..., each], data.tau)))) for each in kept]
         out = [",".join(str(i + 1) for i in range(len(ALL)) if i not in each) or "none" for each in kept]
-        result.append(
-            claim(
-                f"Table 7.2, trajectory {k + 1}: conditions fall",
-                f"{printed[0]:.0f} to {printed[1]:.0f} and {printed[2]:.0f}",
-                f"{whole:.0f} to {after[0]:.0f} without P{out[0]}, and to {after[1]:.0f} without P{out[1]}",
-                max(after) < whole, "other motions than the thesis's, and its thresholds are not given",
-            )
-        )  # fmt: skip
+        result.append(Analysis(float(np.linalg.cond(data.weighted(1.0)[0])), (after[0], after[1]), (out[0], out[1])))
     return result
+
+
+def _significance_rows(found: Estimates) -> list[Row]:
+    return [
+        claim(
+            f"Table 7.2, trajectory {k + 1}: conditions fall", f"{said[0]:.0f} to {said[1]:.0f} and {said[2]:.0f}",
+            f"{ours.before:.0f} to {ours.after[0]:.0f} and {ours.after[1]:.0f}", max(ours.after) < ours.before,
+            "other motions than the thesis's, and its thresholds are not given",
+        )
+        for k, (ours, said) in enumerate(zip(_analyses(found), CONDITIONS, strict=False))
+    ]  # fmt: skip
+
+
+def _significance_table(found: Estimates) -> Table:
+    """Table 7.2 in its own style, ours below each printed line."""
+    lines = []
+    for k, (ours, said, out) in enumerate(zip(_analyses(found), CONDITIONS, LEFT_OUT, strict=False), 1):
+        lines.append((f"{k}, printed", f"{said[0]:.1f}", out[0], f"{said[1]:.1f}", out[1], f"{said[2]:.1f}"))
+        left, (first, second) = ours.left_out, ours.after
+        lines.append((f"{k}, ours", f"{ours.before:.1f}", left[0], f"{first:.1f}", left[1], f"{second:.1f}"))
+    columns = ("trajectory", "unscaled ", "sensitivities leave out", "condition ", "SVD leaves out", "condition ")
+    return Table("Table 7.2: significance analysis; other motions than the thesis's", columns, tuple(lines))
 
 
 def _rms(error: NDArray) -> float:
@@ -188,7 +212,7 @@ def _lms_rows(found: Estimates) -> list[Row]:
 
 
 def tables(found: Estimates) -> list[Table]:
-    """Tables 7.3 to 7.5 beside their simulated counterparts."""
+    """Tables 7.2 to 7.5 beside their simulated counterparts."""
     truth = found.setting.truth
     printed = [f"{x:.4f}" for x in STANDARD] + ["-"] * (len(ALL) - len(STANDARD))
     batch = tuple(
@@ -204,6 +228,7 @@ def tables(found: Estimates) -> list[Table]:
     )  # fmt: skip
     columns = ("parameter", "batch ", "elimination ", "standard ", "ours: batch ", "ours: elimination ", "true ")
     return [
+        _significance_table(found),
         Table("Table 7.3: least squares; ours on simulated records", columns, batch),
         Table("Tables 7.4 and 7.5: LMS; ours on simulated records",
               ("parameter", "7.4 ", "7.5 ", "standard ", "ours: 7.4 ", "ours: 7.5 ", "true "), lms),

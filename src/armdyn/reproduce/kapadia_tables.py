@@ -31,8 +31,10 @@ LMS = np.array([4.2884, 1.5080, -0.4331, 6.0005, 1.4839, -7.2153, -5.405, 0.4607
 CONVERGENT = np.array([4.1138, 0.0880, -0.2991, 0.9029, 0.5202, -0.0121, -0.0013, 0.0076, 11.2252, 11.6792, 5.0324])
 # Section 5.4.3: cost before and after the optimisation.
 COST_BEFORE, COST_AFTER = 0.0278, 0.0024
-# Table 7.2: condition of the regressor; after significance by sensitivities; by singular values.
+# Table 7.2, a trajectory a row: condition of the regressor; after significance by sensitivities; by singular values;
+# and which parameters the two left out.
 CONDITIONS = ((2499.5, 92.1, 44.5), (1096.3, 57.9, 84.5), (502.3, 498.5, 127.0))
+LEFT_OUT = (("1,5,7,12,13,14", "3,5,6,9,10"), ("1,5,6,7,12", "5,9,10,12,17"), ("7,14", "2,3,4,9,10,17"))
 # Table 7.6: gravity parameters of the Sarcos arm, and Table 7.7: standard deviations of its torque errors [N m].
 GRAVITY = {
     "mx1": 3.7467, "mz1": 3.7196, "mx2": 5.3212, "mz2": 78.096, "mx3": -2.547, "mz3": 3.905, "mx4": 0.4624,

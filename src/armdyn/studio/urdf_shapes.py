@@ -141,9 +141,15 @@ def _mesh(path: Path, where: str) -> tuple[NDArray, NDArray]:
     try:
         loaded: Any = trimesh.load_mesh(io.BytesIO(data), file_type=path.suffix.lstrip(".").lower())
         mesh = loaded.to_mesh() if hasattr(loaded, "to_mesh") else loaded
-        vertices, faces = np.asarray(mesh.vertices, float), np.asarray(mesh.faces)
+        vertices, faces = _unit(loaded) * np.asarray(mesh.vertices, float), np.asarray(mesh.faces)
     except Exception as error:  # every format has errors of its own
         raise ReadError(f"{where}: mesh '{path.name}' cannot be read ({type(error).__name__})") from None
     if not len(faces) or len(faces) > MOST_FACES or not np.isfinite(vertices).all():
         raise ReadError(f"{where}: mesh '{path.name}' has {len(faces)} faces; expected 1 to {MOST_FACES}")
     return vertices, faces
+
+
+def _unit(loaded: Any) -> float:
+    """Metres a unit of a mesh: Collada files say it, as trimesh's "0.01 * meters"; of all others metres are meant."""
+    factor, _, unit = str(loaded.units).partition(" * ")
+    return float(factor) if unit == "meters" else 1.0
