@@ -87,6 +87,8 @@ def test_what_mujoco_does_not_do_is_refused(planar):
         simulate(Plant(planar, engine="mujoco", motor_lag=0.1, wrench=np.zeros(6)), push, np.zeros(2), 0.1)
     with pytest.raises(ModelError, match="unknown engine 'bullet'"):
         Plant(planar, engine="bullet")
+    with pytest.raises(ModelError, match="tolerance: MuJoCo integrates in fixed steps"):
+        simulate(Plant(planar, engine="mujoco"), push, np.zeros(2), 0.1, tolerance=1e-6)
     impossible = planar.with_theta(-planar.theta)
     with pytest.raises(ModelError, match="possible bodies only, but link"):
         to_mjcf(impossible)

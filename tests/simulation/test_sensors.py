@@ -131,9 +131,9 @@ def test_velocity_from_differences():
     assert speeds == pytest.approx([0.0, 0.3, 0.3, 0.3])
 
 
-@pytest.mark.parametrize("bad", [{"q_noise": -1}, {"lost": 1.0}, {"delay": 1.5}, {"jitter": "a"}])
+@pytest.mark.parametrize("bad", [{"q_noise": -1}, {"lost": 1.0}, {"doubled": 2}, {"delay": 1.5}, {"jitter": "a"}])
 def test_impossible_sensors_are_refused(bad):
-    with pytest.raises(ShapeError, match="Sensors"):
+    with pytest.raises(ShapeError, match=f"Sensors: {next(iter(bad))}: expected"):
         Sensors(**bad)
 
 

@@ -13,6 +13,7 @@ from armdyn.control.pd import PD
 from armdyn.control.protocol import Law
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ArmdynWarning, ModelError, ShapeError, SimulationError
+from armdyn.simulation.payload import Drop
 from armdyn.simulation.plant import Plant
 from armdyn.simulation.simulate import simulate
 from armdyn.trace import backend
@@ -308,10 +309,17 @@ def test_a_controller_that_raises_is_named_and_what_was_computed_is_kept(planar)
         ({"delay": 0.5}, "expected a delay from 0 to one period"),
         ({"delay": 0.4e-3, "substeps": 1}, "choose substeps to make it whole"),
         ({"q0": [1.0]}, r"expected finite q0 of shape \(\.\.\., 2\)"),
-        ({"reference": [0.0, 1.0, 2.0]}, "expected 2 finite positions to hold"),
+        ({"reference": [0.0, 1.0, 2.0]}, "expected a trajectory, or 2 finite positions to hold"),
+        ({"reference": "swing"}, "expected a trajectory, or 2 finite positions to hold, got 'swing'"),
+        ({"reference": lambda t: 3.0}, r"of shape \(T, 2\), got 3\.0"),
+        ({"duration": 1e12}, r"1e\+12 s at 1000 Hz are more than 1e\+08 steps"),
+        ({"q0": "left"}, r"expected finite q0 of shape \(\.\.\., 2\), got 'left'"),
+        ({"q0": np.zeros((0, 2))}, r"the batch \(0,\) has no runs"),
+        ({"controller": PD}, r"PD is a kind of control law; expected one with its gains, PD\(arm"),
         ({"reference": lambda t: (np.zeros((3, 2)),) * 3}, r"expected a reference with q, qd, qdd of shape \(T, 2\)"),
         ({"controller": 3}, "expected a control law or a function"),
-        ({"every": 0}, "every: expected a whole number >= 1"),
+        ({"every": 0}, "every: expected a whole number from 1 to 100"),
+        ({"every": 200}, "every: expected a whole number from 1 to 100 samples, got 200"),
     ],
 )
 def test_bad_input_is_refused(planar, arguments, message):
@@ -321,6 +329,8 @@ def test_bad_input_is_refused(planar, arguments, message):
 
 
 def test_references_must_last(planar, swing):
+    with pytest.raises(ShapeError, match="expected a duration > 0 in seconds, got '2'"):
+        simulate(planar, nothing, swing, "2")
     with pytest.raises(ShapeError, match=r"reference ends at 1 s, before the run of 2 s"):
         simulate(planar, nothing, swing, 2.0)
     held = simulate(rigid(planar), ComputedTorque.from_bandwidth(planar, 3.0), swing, 1.2, hold=True)
@@ -339,7 +349,9 @@ def test_arm_and_controller_must_fit(planar):
         ({"saturation": [1.0, 0.0]}, "saturation: expected torques > 0, else nothing moves joint joint2"),
         ({"motor_lag": -1.0}, "motor_lag: expected times >= 0"),
         ({"saturation": "full"}, "expected numbers or 'limits'"),
-        ({"changes": [3]}, "expected PickUp"),
+        ({"changes": [3]}, "expected a list of PickUp"),
+        ({"changes": Drop(1.0)}, "expected a list of PickUp"),
+        ({"base_motion": np.zeros((3, 3))}, "base_motion: expected a function of time"),
         ({"current_limit": [1.0, 0.0]}, "current_limit: expected currents > 0, else nothing moves joint joint2"),
         ({"current_limit": 1.0}, "the drive of joint 'joint1' has no torque_constant"),
         ({"theta": np.zeros(3)}, r"theta: expected finite numbers of shape \(\.\.\., 20\)"),
@@ -348,6 +360,25 @@ def test_arm_and_controller_must_fit(planar):
 def test_impossible_plants_are_refused(planar, options, message):
     with pytest.raises(ModelError, match=message):
         Plant(planar, **options)
+
+
+def test_impossible_bodies_and_wrenches_are_refused(planar):
+    with pytest.raises(ShapeError, match=r"wrench: expected finite numbers of shape \(6,\), got 'push'"):
+        Plant(planar, wrench="push")
+    with pytest.raises(ModelError, match="arm 'planar2' has a mass matrix that is not positive at the start"):
+        simulate(Plant(planar, theta=-planar.theta), nothing, [0.0, 0.0], 0.1)
+
+
+def test_payloads_that_come_too_late_are_told(planar):
+    with pytest.warns(ArmdynWarning, match=r"the payload changes at t = 5 s, after the end of the run at 0\.1 s"):
+        result = simulate(Plant(planar, changes=[armdyn.PickUp(5.0, 1.0)]), nothing, [0.0, 0.0], 0.1)
+    assert "after the end" in result.notes[0]
+
+
+def test_nothing_kept_can_still_be_shown(planar):
+    with pytest.raises(SimulationError, match=r"gave shape \(\) at t = 0 s; expected \(2,\)") as caught:
+        simulate(planar, lambda t, q, qd, ref: None, [0.0, 0.0], 0.1)
+    assert repr(caught.value.result) == "<SimulationResult 'simulation': 0 samples, stopped early>"
 
 
 def test_friction_lag_and_torque_limits_of_a_batch_are_those_of_single_runs(planar, swing):

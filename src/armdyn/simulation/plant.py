@@ -96,9 +96,14 @@ class Plant:
             self._check_currents()
         if self.elasticity is not None:
             self._check_elasticity()
-        if not all(isinstance(change, PickUp | Drop) for change in self.changes):
-            raise ModelError(f"Plant: changes: expected PickUp(...) and Drop(...), got {shown(self.changes)}")
+        listed = isinstance(self.changes, Sequence) and all(isinstance(x, PickUp | Drop) for x in self.changes)
+        if not listed:
+            raise ModelError(f"Plant: changes: expected a list of PickUp(...) and Drop(...), got {shown(self.changes)}")
         self._set("changes", tuple(sorted(self.changes, key=lambda change: change.t)))
+        if self.wrench is not None and not callable(self.wrench):
+            self._set("wrench", _shaped(self.wrench, (6,), "wrench"))
+        if self.base_motion is not None and not callable(self.base_motion):
+            raise ModelError(f"Plant: base_motion: expected a function of time, got {shown(self.base_motion)}")
         if self.theta is not None:
             self._set("theta", self._theta())
         if self.friction_data is not None:
@@ -265,14 +270,13 @@ class Plant:
     def wrenches(self, t: NDArray) -> NDArray:
         """The wrench at times (T,): (T, 6)."""
         if not callable(self.wrench):
-            return np.broadcast_to(_shaped(self.wrench, (6,), "wrench", 0.0), (len(t), 6)).copy()
-        return np.array([_shaped(self.wrench(float(x)), (6,), "wrench", x) for x in t])
+            return np.tile(np.asarray(self.wrench), (len(t), 1))
+        return np.array([_shaped(self.wrench(float(x)), (6,), f"wrench at t = {x:g} s") for x in t])
 
     def base_motions(self, t: NDArray) -> NDArray:
         """The base's motion at times (T,): (T, 3, 3)."""
-        if not callable(self.base_motion):
-            raise ModelError("Plant: base_motion: expected a function of time")
-        return np.array([_shaped(self.base_motion(float(x)), (3, 3), "base_motion", x) for x in t])
+        at = self.base_motion or (lambda t: np.zeros((3, 3)))
+        return np.array([_shaped(at(float(x)), (3, 3), f"base_motion at t = {x:g} s") for x in t])
 
 
 def _per_joint(value: Any, n: int, what: str) -> NDArray:
@@ -286,8 +290,11 @@ def _per_joint(value: Any, n: int, what: str) -> NDArray:
     return np.full(n, array) if array.ndim == 0 else array
 
 
-def _shaped(value: Any, shape: tuple[int, ...], what: str, t: float) -> NDArray:
-    array = np.asarray(value, float)
+def _shaped(value: Any, shape: tuple[int, ...], what: str) -> NDArray:
+    try:
+        array = np.asarray(value, float)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
     if array.shape != shape or not np.isfinite(array).all():
-        raise ShapeError(f"Plant: {what} at t = {t:g} s: expected finite numbers of shape {shape}, got {shown(value)}")
+        raise ShapeError(f"Plant: {what}: expected finite numbers of shape {shape}, got {shown(value)}")
     return array

@@ -132,7 +132,8 @@ class SimulationResult:
     def __repr__(self) -> str:
         runs = f"{int(np.prod(self.batch))} runs, " if self.batch else ""
         end = "" if self.complete else ", stopped early"
-        return f"<SimulationResult '{self.name}': {runs}{len(self.t)} samples to t = {self.t[-1]:g} s{end}>"
+        until = f" to t = {self.t[-1]:g} s" if len(self.t) else ""
+        return f"<SimulationResult '{self.name}': {runs}{len(self.t)} samples{until}{end}>"
 
     def _repr_html_(self) -> str:
         from armdyn.simulation.run_table import notebook

@@ -19,6 +19,7 @@ from armdyn.simulation.payload import Change, Drop, PickUp, added
 from armdyn.simulation.plant import Plant
 from armdyn.trajectory.protocol import JointMotion
 
+MOST_STEPS = 10**8  # a day at 1 kHz: references and results of more do not fit into memories
 MOST_FOR_DELAY = 100  # steps a period, taken by themselves so that a delay is a whole number of them
 
 
@@ -62,9 +63,9 @@ class Clock:
 
 def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
     """A clock from what users give: rate [Hz], duration [s], steps a period (None: what the delay needs), delay [s]."""
-    if not _is_number(rate) or not rate > 0:
+    if not is_number(rate) or not rate > 0:
         raise ShapeError(f"simulate: expected a rate > 0 in Hz, got {shown(rate)}")
-    if not _is_number(duration) or not duration > 0:
+    if not is_number(duration) or not duration > 0:
         raise ShapeError(f"simulate: expected a duration > 0 in seconds, got {shown(duration)}")
     if substeps is not None and (
         isinstance(substeps, bool) or not isinstance(substeps, int | np.integer) or substeps < 1
@@ -74,7 +75,9 @@ def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
     samples = round(duration / period)
     if samples < 1:
         raise ShapeError(f"simulate: a run of {duration:g} s has no sample at {rate:g} Hz")
-    if not _is_number(delay) or not 0 <= delay <= period * (1 + 1e-9):
+    if samples * (substeps or 1) > MOST_STEPS:
+        raise ShapeError(f"simulate: {duration:g} s at {rate:g} Hz are more than {MOST_STEPS:g} steps; run parts of it")
+    if not is_number(delay) or not 0 <= delay <= period * (1 + 1e-9):
         raise ShapeError(f"simulate: expected a delay from 0 to one period ({period:g} s), got {shown(delay)}")
     if substeps is None:
         substeps = Fraction(delay / period).limit_denominator(MOST_FOR_DELAY).denominator
@@ -86,7 +89,8 @@ def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
     return Clock(period, samples, int(substeps), round(waits))
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a user's setting is a finite number."""
     return isinstance(value, int | float | np.number) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 

@@ -68,8 +68,9 @@ class Sensors:
                 object.__setattr__(self, f.name, _per_joint(f.name, value))
             elif f.name != "difference" and not (isinstance(value, int | float | np.number) and 0 <= value < np.inf):
                 raise ShapeError(f"Sensors: {f.name}: expected a number >= 0, got {shown(value)}")
-        if not (self.lost < 1 and self.doubled <= 1):
-            raise ShapeError("Sensors: expected probabilities below 1")
+        for name in ("lost", "doubled"):
+            if not getattr(self, name) < 1:
+                raise ShapeError(f"Sensors: {name}: expected a probability below 1, got {getattr(self, name):g}")
         if self.delay != int(self.delay):
             raise ShapeError(f"Sensors: delay: expected a whole number of samples, got {self.delay}")
 
