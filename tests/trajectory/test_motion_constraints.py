@@ -65,6 +65,8 @@ def test_distances_of_a_piece_from_a_box_are_least():
     box = np.array([[-0.3, -0.2, -0.4], [0.3, 0.2, 0.4]])
     rng = np.random.default_rng(2)
     points = rng.uniform(-1, 1, (300, ARM.n + 2, 3))
+    points[::3, 2, 0] = points[::3, 1, 0]  # along walls
+    points[::6, 2, 1] = points[::6, 1, 1]
     free, s, _ = Clearance(ARM, 0.0, [box])._to_box(points, 1, box)
     along = points[:, 1, None] + np.linspace(0, 1, 400)[:, None] * (points[:, 2] - points[:, 1])[:, None]
     beyond = np.maximum(box[0] - along, along - box[1])

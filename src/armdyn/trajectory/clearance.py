@@ -22,11 +22,6 @@ from armdyn.trajectory.motion_constraints import Pull, States
 
 # Pieces shorter than this are points within their neighbours [m].
 SHORTEST = 1e-6
-# Points of a capsule's axis that are compared with a box, about the nearest so far; rounds of ever closer ones
-# find it within 1e-5 of the length. Searches, which keep a margin, do with fewer.
-ALONG = np.linspace(-0.5, 0.5, 9)
-ROUNDS = 8
-ROUNDS_OF_SEARCHES = 2
 # Random configurations by which pairs that touch by construction are told from the others.
 PROBES = 300
 ALWAYS = 0.5
@@ -115,8 +110,7 @@ class Clearance:
         """Free distances (N, pairs + boxes times pieces) [m]."""
         points = skeleton(self.arm, states[0])
         columns = [closest(points, i, j)[2] - self.radius[i] - self.radius[j] for i, j in self.pairs]
-        rounds = ROUNDS_OF_SEARCHES if smooth else ROUNDS
-        columns += [self._to_box(points, k, box, rounds)[0] for k in self.pieces[1:] for box in self.boxes]
+        columns += [self._to_box(points, k, box)[0] for k in self.pieces[1:] for box in self.boxes]
         return np.array(columns).T.reshape(len(points), -1)
 
     def pull(self, states: States, weights: NDArray) -> Pull:
@@ -131,33 +125,72 @@ class Clearance:
             _spread(on_points, j, t, -push)
         for k in self.pieces[1:]:
             for box in self.boxes:
-                _, s, outward = self._to_box(points, k, box, ROUNDS_OF_SEARCHES)
+                _, s, outward = self._to_box(points, k, box)
                 _spread(on_points, k, s, next(column)[:, None] * outward)
         return Pull(skeleton_gradient(self.arm, states[0], on_points))
 
-    def _to_box(self, points: NDArray, k: int, box: NDArray, rounds: int = ROUNDS) -> tuple[NDArray, NDArray, NDArray]:
+    def _to_box(self, points: NDArray, k: int, box: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         """Free distance (N,) of a capsule from a box, where on its axis, and the direction away from the box."""
-        a, way = points[:, k, None], (points[:, k + 1] - points[:, k])[:, None]
-        s, width = np.full((len(points), 1), 0.5), 1.0
-        # The distance from a box is convex along a line: its least value is next to the least of any samples.
-        for _ in range(rounds):
-            tried = np.clip(s + width * ALONG, 0, 1)
-            nearest = _beyond(a + tried[..., None] * way, box)[0].argmin(1, keepdims=True)
-            s, width = np.take_along_axis(tried, nearest, 1), 2 * width * (ALONG[1] - ALONG[0])
-        p = (a + s[..., None] * way)[:, 0]
-        signed, deep = _beyond(p, box)
-        side = np.where(p < (box[0] + box[1]) / 2, -1.0, 1.0)
-        out = np.where(deep > 0, deep, 0.0) * side
-        norm = np.linalg.norm(out, axis=1, keepdims=True)
-        out = np.where(norm > 0, out / np.maximum(norm, 1e-12), side * (deep == deep.max(1, keepdims=True)))
-        return signed - self.radius[k], s[:, 0], out
+        a, way = points[:, k], points[:, k + 1] - points[:, k]
+        s = nearest_to_box(a, way, box)
+        p = a + s[:, None] * way
+        free = _beyond(p, box)
+        out = np.maximum(p - box[1], 0) - np.maximum(box[0] - p, 0)
+        out /= np.maximum(free, 1e-12)[:, None]
+        within = np.flatnonzero(free <= 0)
+        s[within], out[within] = _deepest(a[within], way[within], box)
+        free[within] = _beyond(a[within] + s[within, None] * way[within], box)
+        return free - self.radius[k], s, out
 
 
-def _beyond(p: NDArray, box: NDArray) -> tuple[NDArray, NDArray]:
-    """Signed distance (...) of points (..., 3) from a box, and how far they are beyond its walls (..., 3)."""
+def nearest_to_box(a: NDArray, way: NDArray, box: NDArray) -> NDArray:
+    """Where (N,) on pieces a + s way, 0 <= s <= 1, a and way (N, 3), they are nearest to a box.
+
+    The square of the distance is convex in s, and its slope straight between the places where the line crosses the
+    planes of the walls.
+    """
+    N = len(a)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cuts = np.concatenate([(box[0] - a) / way, (box[1] - a) / way], axis=1)
+    cuts = np.nan_to_num(np.clip(cuts, 0, 1))
+    s = np.sort(np.concatenate([np.zeros((N, 1)), cuts, np.ones((N, 1))], axis=1), axis=1)
+    p = a[:, None] + s[..., None] * way[:, None]
+    outward = np.maximum(p - box[1], 0) - np.maximum(box[0] - p, 0)
+    slope = (outward * way[:, None]).sum(-1)
+    # It rises: the last place where it is below zero, or the first, and on along the straight line to zero.
+    rows, last = np.arange(N), s.shape[1] - 2
+    k = np.clip((slope < 0).sum(1) - 1, 0, last)
+    rise = slope[rows, k + 1] - slope[rows, k]
+    part = np.divide(-slope[rows, k], rise, out=np.zeros(N), where=rise > 0)
+    return s[rows, k] + np.clip(part, 0, 1) * (s[rows, k + 1] - s[rows, k])
+
+
+def _deepest(a: NDArray, way: NDArray, box: NDArray) -> tuple[NDArray, NDArray]:
+    """Where (N,) pieces are deepest in a box, and how the depth there changes with the place (N, 3).
+
+    It is where the piece ends, or where two walls are equally near: as much of both then as leaves no change along
+    the piece.
+    """
+    start, rate = np.concatenate([box[0] - a, a - box[1]], axis=1), np.concatenate([-way, way], axis=1)
+    i, j = np.triu_indices(6, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        equal = np.nan_to_num(np.clip((start[:, j] - start[:, i]) / (rate[:, i] - rate[:, j]), 0, 1))
+        share = np.nan_to_num(np.clip(rate[:, j] / (rate[:, j] - rate[:, i]), 0, 1))
+    s = np.concatenate([np.zeros((len(a), 1)), np.ones((len(a), 1)), equal], axis=1)
+    best = _beyond(a[:, None] + s[..., None] * way[:, None], box).argmin(1)
+    rows, normals = np.arange(len(a)), np.concatenate([-np.eye(3), np.eye(3)])
+    found = s[rows, best]
+    pair = np.maximum(best - 2, 0)
+    both = share[rows, pair, None] * normals[i[pair]] + (1 - share[rows, pair, None]) * normals[j[pair]]
+    one = normals[(start + found[:, None] * rate).argmax(1)]
+    return found, np.where((best < 2)[:, None], one, both)
+
+
+def _beyond(p: NDArray, box: NDArray) -> NDArray:
+    """Signed distance (...) of points (..., 3) from a box."""
     beyond = np.maximum(box[0] - p, p - box[1])
     inside = beyond.max(-1)
-    return np.where(inside > 0, np.sqrt((np.maximum(beyond, 0.0) ** 2).sum(-1)), inside), beyond
+    return np.where(inside > 0, np.sqrt((np.maximum(beyond, 0.0) ** 2).sum(-1)), inside)
 
 
 def closest(points: NDArray, i: int, j: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:

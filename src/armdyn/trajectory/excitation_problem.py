@@ -159,6 +159,11 @@ class ExcitationProblem:
         """What candidates are compared by: the condition number itself, the logarithm of other criteria."""
         return float(np.exp(self.loss(x))) if self.criterion == "condition" else self.loss(x)
 
+    def seems_to_keep_constraints(self, x: NDArray) -> bool:
+        """Whether no sample breaks a constraint: soon told, and not for sure."""
+        states = self.states(x)
+        return all(constraint.slack(states).min(initial=0) >= 0 for constraint in self.constraints)
+
     def worst_slack(self, x: NDArray) -> tuple[float, str]:
         """A lower bound of the slacks of all constraints at all times, and whose it is."""
         series = self.series(x)
@@ -181,7 +186,7 @@ class ExcitationProblem:
         mean = np.outer(x @ self.directions[0], self.directions[0])
         for size in SIZES if self.constraints else ():
             smaller = mean + size * (x - mean)
-            if self.worst_slack(smaller)[0] >= 0:
+            if self.seems_to_keep_constraints(smaller) and self.worst_slack(smaller)[0] >= 0:
                 return smaller
         return None if self.constraints else x
 
