@@ -66,6 +66,11 @@ BAD = {
     "mixed": lambda log: {"qd": np.degrees(log.qd)},
     "backward": lambda log: {"qd": -log.qd},
     "velocities": lambda log: {"qd": log.qd[:, ::-1]},
+    "dies": lambda log: {"tau": changed(log.tau, 1, np.where(T < 5, log.tau[:, 1], 0.3))},
+    "milliseconds": lambda log: {"t": 1e3 * log.t, "qd": None},
+    "kiloseconds": lambda log: {"t": 1e-3 * log.t, "qd": None},
+    "motor": lambda log: {"t": 1e-2 * np.arange(len(T)), "q": 12 * np.sin(9 * np.outer(T, [1, 1.2])), "qd": None},
+    "reversed": lambda log: {"tau": log.tau * [1, -1] - [[5, 0]] * log.qd, "qd": None},
 }
 
 
@@ -78,20 +83,26 @@ def test_what_check_log_says_is_on_the_page(arm, log):
     shuffled = dataclasses.replace(shuffled, tau=shuffled.tau[:, [1, 2, 0, 3, 4, 5]])
     cases = [(arm, dataclasses.replace(log, **change(log))) for change in BAD.values()]
     found = set()
-    for whose, bad in [*cases, (narrow, log), (other, log), (puma, shuffled)]:
+    strange = dataclasses.replace(moved(armdyn.arms.ur10()), qd=None)
+    for whose, bad in [*cases, (narrow, log), (other, log), (puma, shuffled), (puma, strange)]:
         findings = armdyn.check_log(whose, bad).findings
         assert findings, bad
         for finding in findings:
             quote = quoted(finding.text)
             assert quote is not None, finding.text
             found.add(quote)
-    assert set(QUOTES[:16]) - found == set()
+    assert set(QUOTES[:23]) - found == set()
 
 
 def test_what_refuses_to_be_read_is_on_the_page(arm, tmp_path):
     rows = np.column_stack([T, np.sin(T), np.cos(T), T, T])
     path = tmp_path / "log.csv"
     np.savetxt(path, rows, delimiter=",", header="t,a,b,c,d", comments="")
+    with pytest.raises(ReadError) as refused:
+        armdyn.read_log(path, arm)
+    assert quoted(str(refused.value))
+    far = rows * [1, 50, 50, 1, 1]
+    np.savetxt(path, far, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
     with pytest.raises(ReadError) as refused:
         armdyn.read_log(path, arm)
     assert quoted(str(refused.value))

@@ -108,12 +108,13 @@ class TestSpoiled:
 
     def test_reversed_sign_of_one_joint(self, puma, log):
         tau = log.tau * np.where(np.arange(6) == 2, -1, 1)
-        assert "joint 3 'joint3' is opposite to the model's" in findings(puma, changed(log, tau=tau))["refuse"]
+        assert "torque of joint 3 'joint3'" in findings(puma, changed(log, tau=tau))["refuse"]
+        assert "reversed" in findings(puma, changed(log, tau=tau))["refuse"]
 
     def test_shuffled_columns(self, puma, log):
-        assert "shuffled" in findings(puma, changed(log, tau=log.tau[:, [0, 3, 2, 1, 4, 5]]))["refuse"]
-        # Torques of neighbours are alike, so that doubt is all there is.
-        assert "shuffled" in findings(puma, changed(log, tau=log.tau[:, [0, 2, 1, 3, 4, 5]]))["warn"]
+        for order in ([0, 3, 2, 1, 4, 5], [0, 2, 1, 3, 4, 5], [1, 0, 2, 3, 4, 5], [0, 1, 2, 3, 5, 4]):
+            assert "shuffled" in findings(puma, changed(log, tau=log.tau[:, order]))["refuse"]
+            assert "shuffled" in findings(puma, changed(log, q=log.q[:, order]))["refuse"]
 
     def test_dead_torque_sensor(self, puma, log):
         tau = log.tau.copy()
@@ -121,6 +122,16 @@ class TestSpoiled:
         assert findings(puma, changed(log, tau=tau))["refuse"] == (
             "the torque of joint 4 'joint4' is 0 throughout: sensor dead?"
         )
+
+    def test_torque_sensor_that_dies(self, puma, log):
+        tau = log.tau.copy()
+        tau[2000:, 3] = tau[2000, 3]
+        assert "stays at" in findings(puma, changed(log, tau=tau))["refuse"]
+        assert "from 10 s on while the joint moves: sensor dead?" in findings(puma, changed(log, tau=tau))["refuse"]
+
+    def test_times_in_another_unit(self, puma, log):
+        assert "samples are 5 s apart" in findings(puma, changed(log, t=1e3 * log.t))["refuse"]
+        assert "the log lasts 0.02 s" in findings(puma, changed(log, t=1e-3 * log.t))["refuse"]
 
     def test_dead_position_sensor(self, puma, log):
         q = log.q.copy()

@@ -7,40 +7,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.dynamics.full import joint_torque
 from armdyn.errors import DataError
+from armdyn.identification import arrangement, resemblance
+from armdyn.identification.arrangement import Samples, samples_of
 from armdyn.identification.differentiate import Motion, lowpass
-from armdyn.identification.log import Log
-from armdyn.identification.resemblance import correlations, objections, resemblance
+from armdyn.identification.findings import (
+    STILL,
+    Finding,
+    JointFigures,
+    clock_findings,
+    motion_findings,
+    torque_findings,
+    velocity_findings,
+)
+from armdyn.identification.log import Log, Stretch
 from armdyn.identification.rows import Filters, choose_band, smoothed
 from armdyn.model.arm import Arm
-
-DEGREE = np.pi / 180
-STILL = 1e-4  # rad or m: a joint that stays within did not move
-CLIPPED = 0.02  # share of samples at the very largest torque that sensors reach when they clip
-LARGEST_ANGLE = 4 * np.pi  # rad: no arm's joint turns further; such numbers are degrees
-LITTLE = 0.02  # share of the busiest joint's span, of joints of its kind, below which a joint hardly moves
-CONDITION = 100.0  # of a joint's own columns (acceleration, speed, sign, one), from which on they look alike
-
-
-class Finding(NamedTuple):
-    """One observation; `level` is "refuse", "warn" or "note"."""
-
-    level: str
-    text: str
-
-
-class JointFigures(NamedTuple):
-    """What each joint does in a log, all (n,)."""
-
-    low: NDArray  # least position [rad or m]
-    high: NDArray
-    speed: NDArray  # exceeded for a hundredth of the time [rad/s or m/s]
-    acceleration: NDArray  # likewise [rad/s² or m/s²]
-    reversals: NDArray  # how often it turned back
-    condition: NDArray  # of its own columns acceleration, speed, sign of speed, one: 1 is best
-    torque: NDArray  # rms [N m or N]
-    peak: NDArray  # largest torque [N m or N]
 
 
 class DataCheck(NamedTuple):
@@ -62,7 +45,7 @@ class DataCheck(NamedTuple):
         doubts = sum(f.level == "warn" for f in self.findings)
         if not self.ok:
             return "This log cannot be used as it is."
-        return "Nothing speaks against this log." if not doubts else f"Usable, with {doubts} doubts."
+        return "Nothing speaks against this log." if not doubts else f"Usable, with {doubts} doubt{'s' * (doubts > 1)}."
 
     def rows(self) -> list[tuple[str, ...]]:
         """A row of words for each joint, under `HEADINGS`."""
@@ -122,12 +105,28 @@ def check_log(arm: Arm, log: Log) -> DataCheck:
     band = choose_band(log.stretches)
     motions = [smoothed(s, Filters(band, None, "butterworth")) for s in log.stretches]
     figures = _figures(log, motions)
-    found += _motion(arm, figures)
-    found += _torque(arm, log)
-    found += _velocity(arm, log)
-    if not np.isnan(arm.theta).any():
-        found += _against_model(arm, log, motions, band)
+    found += motion_findings(arm, figures)
+    found += clock_findings(arm, log, figures)
+    found += torque_findings(arm, log)
+    found += velocity_findings(arm, log)
+    if all(f.level != "refuse" for f in found):
+        found += _dynamics(arm, log, motions, band)
     return DataCheck(arm, log, tuple(found), figures)
+
+
+def _dynamics(arm: Arm, log: Log, motions: list[Motion], band: float) -> list[Finding]:
+    """Whether the torques can be those of the arm, and resemble those of its description."""
+    pairs = list(zip(log.stretches, motions, strict=True))
+    samples = samples_of(_filtered(s, m, band) for s, m in pairs)
+    found = arrangement.objections(arm, samples)
+    if not np.isnan(arm.theta).any() and all(level != "refuse" for level, _ in found):
+        model = np.vstack([lowpass(joint_torque(arm, m.q, m.qd, m.qdd), s.dt, band) for s, m in pairs])
+        found += resemblance.objections(arm, resemblance.resemblance(model, samples))
+    return [Finding(level, text) for level, text in found]
+
+
+def _filtered(s: Stretch, m: Motion, band: float) -> Samples:
+    return Samples(*(lowpass(x, s.dt, band) for x in (m.q, m.qd, m.qdd, np.sign(m.qd), s.tau)))
 
 
 def _figures(log: Log, motions: list[Motion]) -> JointFigures:
@@ -166,115 +165,3 @@ def require_good(check: DataCheck) -> None:
     for finding in check.findings:
         if finding.level == "refuse":
             raise DataError(f"{check.log.name}: {finding.text}")
-
-
-def _named(arm: Arm, joint: int) -> str:
-    return f"joint {joint + 1} '{arm.joint_names[joint]}'"
-
-
-def _motion(arm: Arm, figures: JointFigures) -> list[Finding]:
-    spans = figures.high - figures.low
-    still = spans < STILL
-    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
-    if still.all():
-        return [Finding("refuse", "no joint moves; dynamics cannot be identified from an arm at rest")]
-    largest = np.maximum(np.abs(figures.low), np.abs(figures.high))
-    if (largest[turns] > LARGEST_ANGLE).any():
-        return [Finding("refuse", f"joints turn to {largest[turns].max():.0f} rad: degrees instead of radians?")]
-    found = []
-    for j in range(arm.n):
-        busiest = spans[turns == turns[j]].max()
-        if still[j]:
-            text = f"{_named(arm, j)} does not move: its friction and much of its inertia stay undetermined"
-        elif spans[j] < LITTLE * busiest:
-            text = f"{_named(arm, j)} hardly moves ({spans[j]:.2g} of the {busiest:.2g} of the busiest joint)"
-        elif figures.reversals[j] == 0:
-            text = f"{_named(arm, j)} moves in one direction only: Coulomb friction and offset look alike"
-        elif figures.condition[j] > CONDITION:
-            text = (
-                f"{_named(arm, j)} has hardly any variety of speeds (condition {figures.condition[j]:.0f} of its own "
-                "terms): friction and inertia look alike"
-            )
-        else:
-            continue
-        found.append(Finding("warn", text))
-    return found + _limits(arm, figures)
-
-
-def _limits(arm: Arm, figures: JointFigures) -> list[Finding]:
-    found = []
-    lower, upper = arm.position_limits
-    for j, (low, high) in enumerate(zip(figures.low, figures.high, strict=True)):
-        slack = 0.05 * (upper[j] - lower[j]) if np.isfinite(upper[j] - lower[j]) else np.inf
-        if low < lower[j] - slack or high > upper[j] + slack:
-            found.append(
-                Finding(
-                    "warn",
-                    f"{_named(arm, j)} is at {low:.3g} to {high:.3g}, outside its limits {lower[j]:.3g} to "
-                    f"{upper[j]:.3g}: other units, another zero or another arm?",
-                )
-            )
-    return found
-
-
-def _torque(arm: Arm, log: Log) -> list[Finding]:
-    found = []
-    for j, tau in enumerate(log.tau.T):
-        size = np.ptp(tau)
-        if size == 0:
-            found.append(Finding("refuse", f"the torque of {_named(arm, j)} is {tau[0]:g} throughout: sensor dead?"))
-            continue
-        for end in (tau.max(), tau.min()):
-            share = np.mean(tau == end)
-            # Coarse sensors repeat values too, but not the outermost more than the one next to it.
-            inner = tau[tau != end]
-            next_to = np.mean(tau == (inner.max() if end == tau.max() else inner.min()))
-            if share > CLIPPED and share > 5 * next_to and len(tau) * share > 20:
-                found.append(
-                    Finding(
-                        "warn", f"the torque of {_named(arm, j)} is {end:g} in {share:.0%} of the samples: clipped?"
-                    )
-                )
-    return found
-
-
-def _velocity(arm: Arm, log: Log) -> list[Finding]:
-    """Logged velocities against differences of positions."""
-    if log.qd is None:
-        return []
-    dq = np.gradient(lowpass(log.q, log.dt, min(10.0, 0.2 / log.dt)), log.t, axis=0)
-    qd = lowpass(log.qd, log.dt, min(10.0, 0.2 / log.dt))
-    found = []
-    likeness = correlations(dq, qd)
-    for j in range(log.n):
-        if np.ptp(log.q[:, j]) < 10 * STILL or not np.any(qd[:, j]):
-            continue
-        slope = float(dq[:, j] @ qd[:, j] / (dq[:, j] @ dq[:, j]))
-        best = int(np.argmax(np.abs(likeness[j])))
-        if likeness[j, j] < -0.8:
-            found.append(
-                Finding("refuse", f"the velocity of {_named(arm, j)} has the opposite sign of its position's rate")
-            )
-        elif best != j and abs(likeness[j, best]) > 0.95 and abs(likeness[j, j]) < 0.8:
-            found.append(
-                Finding(
-                    "refuse", f"the position of {_named(arm, j)} moves as velocity {best + 1} says: columns shuffled?"
-                )
-            )
-        elif likeness[j, j] > 0.8 and min(abs(slope * DEGREE - 1), abs(slope / DEGREE - 1)) < 0.2:
-            found.append(
-                Finding(
-                    "refuse", f"positions and velocities of {_named(arm, j)} differ by 57.3: degrees and radians mixed"
-                )
-            )
-    return found
-
-
-def _against_model(arm: Arm, log: Log, motions: list[Motion], band: float) -> list[Finding]:
-    """Measured torques against those of the arm as described."""
-    sides = []
-    for s, m in zip(log.stretches, motions, strict=True):
-        columns = (inverse_dynamics(arm, m.q, m.qd, m.qdd), s.tau, m.qd, np.sign(m.qd))
-        sides.append([lowpass(x, s.dt, band) for x in columns])
-    model, measured, qd, sign = (np.vstack(parts) for parts in zip(*sides, strict=True))
-    return [Finding(level, text) for level, text in objections(arm, resemblance(model, measured, qd, sign))]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.identification.arrangement import Samples
 from armdyn.model.arm import Arm
 
 STRONG = 0.3  # a model's torque of at least this share of the measured one should resemble it
@@ -33,17 +34,9 @@ class Resemblance(NamedTuple):
     unexplained: float  # norm(measured - model) / norm(measured) over all joints
 
 
-def resemblance(model: NDArray, measured: NDArray, qd: NDArray, sign: NDArray) -> Resemblance:
-    """Compare torques (N, n) of the same samples.
-
-    Parameters
-    ----------
-    model, measured : ndarray, shape (N, n)
-        Torques [N m or N].
-    qd, sign : ndarray, shape (N, n)
-        Velocities and their signs, for friction; all four through the same filter.
-    """
-    a, b = _beyond_friction(model, qd, sign), _beyond_friction(measured, qd, sign)
+def resemblance(model: NDArray, samples: Samples) -> Resemblance:
+    """Compare torques (N, n) of the described arm with measured ones, where joints move."""
+    a, b = _beyond_friction(model, samples), _beyond_friction(samples.tau, samples)
     squares = np.sum(a**2, axis=0)
     slopes = np.divide(np.sum(a * b, axis=0), squares, out=np.full(len(squares), np.nan), where=squares > 0)
     return Resemblance(
@@ -110,12 +103,12 @@ def _another_arm(arm: Arm, seen: Resemblance) -> list[tuple[str, str]]:
     ]
 
 
-def _beyond_friction(tau: NDArray, qd: NDArray, sign: NDArray) -> NDArray:
-    """What viscous and Coulomb friction and an offset cannot explain (N, n)."""
-    left = np.empty_like(tau)
-    for j, (torque, v, side) in enumerate(zip(tau.T, qd.T, sign.T, strict=True)):
-        columns = np.stack([v, side, np.ones_like(v)], axis=1)
-        left[:, j] = torque - columns @ np.linalg.lstsq(columns, torque, rcond=None)[0]
+def _beyond_friction(tau: NDArray, samples: Samples) -> NDArray:
+    """What viscous and Coulomb friction and an offset cannot explain (N, n); zero where joints stand still."""
+    left = np.zeros_like(tau)
+    for j, k in enumerate(samples.moving.T):
+        columns = np.stack([samples.qd[k, j], samples.direction[k, j], np.ones(np.count_nonzero(k))], axis=1)
+        left[k, j] = tau[k, j] - columns @ np.linalg.lstsq(columns, tau[k, j], rcond=None)[0]
     return left
 
 
