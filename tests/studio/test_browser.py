@@ -143,6 +143,39 @@ def test_a_broken_log_is_one_sentence_on_the_page(tab, tmp_path):
     assert "Traceback" not in text
 
 
+def curves(tab, title):
+    """Colours of the curves that a plot draws: pixels that are neither grey nor white."""
+    plot = tab.locator(".uplot", has_text=title).first
+    plot.scroll_into_view_if_needed()
+    picture = pixels(plot.locator("canvas").first.screenshot(timeout=PATIENCE))
+    colourful = picture[np.ptp(picture, axis=-1) > 0.25]
+    return {"blue" if b > r else "orange" for r, _, b in colourful}
+
+
+def test_controllers_are_compared_and_the_estimate_grows_on_the_page(tab, studio):
+    studio.compare.duration.value = 2.0
+    tab.get_by_role("tab", name="Control").click()
+    tab.get_by_role("button", name="Compare controllers").click()
+    tab.wait_for_selector("#comparison")
+    rows = tab.locator("#comparison tr").all_inner_texts()
+    assert [row.split("\t")[0] for row in rows[1:]] == ["PD", "computed torque", "Slotine-Li"]
+    until(lambda: studio.page.player.time > 0.3)
+    until(lambda: curves(tab, "Load as estimated") == {"blue", "orange"})  # the estimate, and the true load
+    studio.page.player.pause()
+
+
+def test_the_criterion_falls_on_the_page(tab, studio):
+    studio.excite.budget.value = 3.0
+    tab.get_by_role("tab", name="Excite").click()
+    tab.get_by_role("button", name="Design an exciting motion").click()
+    tab.wait_for_selector("text=all limits hold")
+    until(lambda: curves(tab, "Condition number") == {"blue", "orange"})  # the search, and the best so far
+    _, best, current = studio.excite.plot._handle.data
+    assert np.nanmin(current) < current[np.isfinite(current)][0]
+    assert best[-1] == np.nanmin(best)
+    studio.page.player.pause()
+
+
 def test_files_are_handed_out(tab):
     tab.get_by_role("tab", name="Export").click()
     with tab.expect_download() as download:
@@ -151,14 +184,19 @@ def test_files_are_handed_out(tab):
     assert "<robot" in download.value.path().read_text()
 
 
-def test_the_picture_is_not_blank(tab):
+def pixels(png):
+    """A picture (height, width, 3), from 0 to 1."""
     from io import BytesIO
 
     from matplotlib.image import imread
 
-    picture = imread(BytesIO(tab.screenshot(timeout=PATIENCE)))
+    return imread(BytesIO(png))[..., :3]
+
+
+def test_the_picture_is_not_blank(tab):
+    picture = pixels(tab.screenshot(timeout=PATIENCE))
     _, width, _ = picture.shape
-    scene = picture[:, int(0.4 * width) : int(0.6 * width), :3]  # between the panels
+    scene = picture[:, int(0.4 * width) : int(0.6 * width)]  # between the panels
     colors = np.unique((255 * scene).astype(int).reshape(-1, 3) // 8, axis=0)
     assert len(colors) > 20  # floor, links and shades of them
     assert (scene.std(axis=(0, 1)) > 0.02).all()

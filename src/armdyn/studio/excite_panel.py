@@ -51,7 +51,7 @@ class ExcitePanel:
         self.harmonics = gui.add_slider("Harmonics", 3, 10, 1, 5)
         self.budget = gui.add_slider("Time to search [s]", 2.0, 120.0, 1.0, 20.0)
         self.job = JobPanel(page, "Design an exciting motion", self._run)
-        self.plot = TimePlot(page.server, "Condition number", "search time [s]")
+        self.plot = TimePlot(page.server, "Condition number", "search time [s]", most=6.0)
 
     def _run(self, report: Callable[[float, str], None]) -> None:
         descent, budget = Descent(), float(self.budget.value)

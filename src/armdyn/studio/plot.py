@@ -16,27 +16,34 @@ COLORS = ("#e8821e", "#2662a8", "#3a9a5b", "#8e5bb5", "#c8322b", "#7a8290", "#b5
 
 
 class TimePlot:
-    """Curves over time; with `until` they are drawn up to a time only, which moves as a motion plays."""
+    """Curves over time; with `until` they are drawn up to a time only, which moves as a motion plays.
 
-    def __init__(self, server: ViserServer, title: str, x: str = "t [s]", height: int = 210) -> None:
-        self._server, self._x = server, x
+    Beyond `most` times the smallest value curves leave the plot.
+    """
+
+    def __init__(
+        self, server: ViserServer, title: str, x: str = "t [s]", height: int = 210, most: float = np.inf
+    ) -> None:
+        self._server, self._x, self._most = server, x, most
         self._t: NDArray = np.array([0.0, 1.0])
         self._curves: dict[str, NDArray] = {}
         self._look: tuple[Any, ...] = ()
         self._handle = server.gui.add_uplot(
             (self._t, np.full(2, np.nan)), ({"label": x}, _series("", 0, ())), title=title, height=height,
-            scales={"x": {"time": False}}, axes=({"label": x, "labelSize": 18, "size": 34}, {"size": 56}),
+            scales=_scales((0.0, 1.0)), axes=({"label": x, "labelSize": 18, "size": 34}, {"size": 56}),
             legend={"show": True}, padding=(4, 18, 0, 0), visible=False,
         )  # fmt: skip
 
     def draw(self, title: str, t: NDArray, curves: Mapping[str, NDArray], dashed: tuple[str, ...] = ()) -> None:
         """Show curves (N,) by name; those in `dashed` are what others should come to."""
         self._t, self._curves = thinned(t, curves)
-        look = (title, *curves, *dashed)
+        ends = value_range(list(self._curves.values()), self._most)
+        look = (title, *curves, *dashed, ends)
         with self._server.atomic():
             if look != self._look:  # the browser builds the plot anew when it changes
                 self._look = look
                 self._handle.title = title
+                self._handle.scales = _scales(ends)
                 self._handle.series = ({"label": self._x}, *(_series(name, i, dashed) for i, name in enumerate(curves)))
             self._handle.data = (self._t, *self._curves.values())
             self._handle.visible = True
@@ -53,6 +60,24 @@ def thinned(t: NDArray, curves: Mapping[str, NDArray]) -> tuple[NDArray, dict[st
     """Times and curves at no more points than can be seen, ends included."""
     keep = np.unique(np.linspace(0, len(t) - 1, MOST_POINTS).astype(int))
     return np.asarray(t, float)[keep], {name: np.asarray(x, float)[keep] for name, x in curves.items()}
+
+
+def value_range(curves: list[NDArray], most: float = np.inf) -> tuple[float, float]:
+    """Ends of an axis that holds all values that are numbers: round ones, so that they seldom change."""
+    values = np.concatenate(curves)
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return 0.0, 1.0
+    low, high = float(values.min()), float(values.max())
+    if low > 0:
+        high = min(high, most * low)
+    step = 10 ** np.floor(np.log10(max(high - low, 1e-9 * max(abs(low), abs(high)), 1e-12))) / 2
+    return float(step * (np.ceil(low / step) - 1)), float(step * (np.floor(high / step) + 1))
+
+
+def _scales(ends: tuple[float, float]) -> Any:
+    """Axes with given ends: uPlot's own are lost where a curve begins with NaN, as one does that has nothing yet."""
+    return {"x": {"time": False}, "y": {"auto": False, "min": ends[0], "max": ends[1]}}
 
 
 def _series(name: str, i: int, dashed: tuple[str, ...]) -> Any:
