@@ -81,7 +81,8 @@ def error_row(name: str, found: Excitation) -> str:
     random = [task.series(task.random_start(rng)) for _ in range(8)]
     best, hand = (np.mean([parameter_error(found, m, rng) for _ in range(SEEDS)]) for m in (found.trajectory, by_hand))
     drawn = [parameter_error(found, m, rng) for m in random for _ in range(SEEDS)]
-    return f"{name:<12} {best:>9.2f} {np.mean(drawn):>9.2f} {np.min(drawn):>9.2f} {hand:>9.2f}"
+    figures = " ".join(f"{error:>9.2f}" for error in (best, np.mean(drawn), np.min(drawn), hand))
+    return f"{name:<12} {task.criterion:<10} {figures}"
 
 
 def row(name: str, kind: str, found: Excitation, random: float) -> str:
@@ -111,13 +112,14 @@ def main() -> None:
         ):
             found = armdyn.excite(arm, 10.0, max_acceleration=8.0, max_velocity=10.0, time_budget=seconds, **options)
             print(row(arm.name, kind, found, random_series(found.problem)), flush=True)
-    print("\nD-optimal designs (at rest): parameter errors over those that the design promises (rms; noise of 1 N m)")
-    print(f"{'arm':<12} {'design':>9} {'random':>9} {'the best':>9} {'by hand':>9}")
+    print("\nDesigns at rest: parameter errors over those that the design promises (rms; noise of 1 N m)")
+    print(f"{'arm':<12} {'criterion':<10} {'design':>9} {'random':>9} {'the best':>9} {'by hand':>9}")
     for arm in arms:
-        found = armdyn.excite(
-            arm, 10.0, max_acceleration=8.0, max_velocity=10.0, time_budget=seconds, criterion="log-det"
-        )
-        print(error_row(arm.name, found), flush=True)
+        for criterion in ("condition", "log-det"):
+            found = armdyn.excite(
+                arm, 10.0, max_acceleration=8.0, max_velocity=10.0, time_budget=seconds, criterion=criterion
+            )
+            print(error_row(arm.name, found), flush=True)
 
 
 if __name__ == "__main__":

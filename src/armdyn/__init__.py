@@ -155,6 +155,8 @@ _HOMES = {
     "armdyn.trajectory.fourier": ("FourierSeries",),
     "armdyn.trajectory.from_tip": ("joint_trajectory",),
     "armdyn.trajectory.motion_limits": ("MotionLimits",),
+    "armdyn.trajectory.multistage": ("Multistage", "improve_motion"),
+    "armdyn.trajectory.multistage_start": ("heuristic_start",),
     "armdyn.trajectory.point_to_point": ("PointToPoint", "point_to_point"),
     "armdyn.trajectory.quality": ("predict_quality", "tracking_loss"),
     "armdyn.trajectory.retime": ("Retimed", "scale_to_limits"),

@@ -15,12 +15,15 @@ def test_the_code_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # Shorter searches than a reader's
     monkeypatch.setattr(excitation_search, "HOPS", 2)
+    shorter = tuple(stage._replace(steps=40) for stage in excitation_search.THOROUGH)
+    monkeypatch.setattr(excitation_search, "THOROUGH", shorter)
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
         exec(block.replace("time_budget=60", "starts=2"), names)
     assert names["q"].shape == (3, 2)
     assert names["design"].condition < 40
     assert (tmp_path / "motion.csv").exists()
+    assert names["improved"].factor > 11.6
 
 
 def test_all_names_exist():

@@ -10,7 +10,7 @@ import pytest
 import armdyn
 from armdyn.errors import ArmdynError, LimitError
 from armdyn.trajectory.motion_limits import MotionLimits
-from armdyn.trajectory.multistage import Multistage, Weights, improve
+from armdyn.trajectory.multistage import Multistage, Weights, improve_motion
 from armdyn.trajectory.multistage_start import heuristic_start
 
 # P2, P3, P9, P10, P11, P13, P14, P15 of the thesis, and Coulomb friction.
@@ -72,7 +72,7 @@ def test_the_cost_falls_by_more_than_in_the_thesis_from_every_start(columns, lea
     task = problem(columns)
     for seed in range(3):
         u, q0 = heuristic_start(task, 1000, rng=np.random.default_rng(seed), sigma=1 / START)
-        found = improve(task, u, q0, steps=120)
+        found = improve_motion(task, u, q0, steps=120)
         assert START / 2 < found.costs[0] < START * 2
         assert task.within(found.motion)
         least_value = np.linalg.svd(task.correlation(found.motion))[1][-1]
@@ -83,7 +83,7 @@ def test_the_cost_falls_by_more_than_in_the_thesis_from_every_start(columns, lea
 def test_the_motion_becomes_a_trajectory():
     task = problem()
     u, q0 = heuristic_start(task, 400, rng=np.random.default_rng(0), sigma=5.0)
-    found = improve(task, u, q0, steps=3)
+    found = improve_motion(task, u, q0, steps=3)
     trajectory = found.trajectory
     assert trajectory.duration == pytest.approx(399 * task.step)
     np.testing.assert_allclose(trajectory(task.step * np.arange(400)).q, found.motion.q, atol=1e-9)
@@ -96,6 +96,6 @@ def test_bad_requests():
         problem(step=0.0)
     task = problem()
     with pytest.raises(LimitError, match="breaks a limit"):
-        improve(task, np.full((100, 3), 1e3), np.zeros(3))
+        improve_motion(task, np.full((100, 3), 1e3), np.zeros(3))
     with pytest.raises(LimitError, match="no motion within the limits reaches sigma"):
         heuristic_start(task, 200, rng=np.random.default_rng(0), sigma=1e6)

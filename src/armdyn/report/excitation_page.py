@@ -13,6 +13,7 @@ from armdyn.html import document, heading, paragraph, svg, table
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.trajectory.excite import Excitation
 from armdyn.trajectory.excite_figure import POINTS, motion_figure, summary
+from armdyn.trajectory.motion_constraints import TorqueLimits
 from armdyn.trajectory.quality import predict_quality
 
 
@@ -44,8 +45,10 @@ def _torques(found: Excitation) -> Any:
     t = np.linspace(0.0, found.trajectory.duration, POINTS)
     tau = joint_torque(arm, *found.trajectory(t))
     figure = Figure(figsize=(9, 1.3 * arm.n), layout="constrained")
+    kept = [constraint.limit for constraint in found.problem.constraints if isinstance(constraint, TorqueLimits)]
+    limits = kept[0] if kept else found.limits.effort
     for i, axes in enumerate(figure.subplots(arm.n, 1, sharex=True, squeeze=False)[:, 0]):
-        limit = arm.joints[i].limits.effort
+        limit = limits[i]
         axes.plot(t, tau[:, i])
         axes.set_ylabel(f"{i + 1} [{'N' if arm.joints[i].kind == 'prismatic' else 'N m'}]")
         if np.isfinite(limit):

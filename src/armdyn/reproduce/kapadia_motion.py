@@ -14,7 +14,7 @@ from armdyn.reproduce.kapadia_data import track
 from armdyn.reproduce.kapadia_tables import COST_AFTER, COST_BEFORE, ELEVEN
 from armdyn.simulation.result import SimulationResult
 from armdyn.trajectory.motion_limits import MotionLimits
-from armdyn.trajectory.multistage import Improved, Multistage, improve
+from armdyn.trajectory.multistage import Improved, Multistage, improve_motion
 from armdyn.trajectory.multistage_start import heuristic_start
 
 SAMPLES, STEP = 1000, 0.005  # of the motion; [s]
@@ -35,7 +35,7 @@ def optimised(quick: bool, tell: Tell) -> Improved:
     for seed in range(1 if quick else 3):
         tell(f"optimising a motion, start {seed + 1}")
         u, q0 = heuristic_start(problem, SAMPLES, rng=np.random.default_rng(seed), sigma=1 / COST_BEFORE)
-        found.append(improve(problem, u, q0, steps=40 if quick else 120))
+        found.append(improve_motion(problem, u, q0, steps=40 if quick else 120))
     return min(found, key=lambda each: each.costs[-1])
 
 

@@ -21,8 +21,11 @@ from armdyn.trajectory.piecewise import PiecewiseQuintic
 from armdyn.trajectory.protocol import JointMotion
 from armdyn.trajectory.tip_motion import TipMotion, TipState
 
-# Knots a second to begin with; doubled until the tip stays on the path.
+# Knots a second to begin with, but no more than this many a metre (or an arm's unit of length) if the motion is slow;
+# doubled until the tip stays on the path.
 RATE = 50
+A_METRE = 500
+FEWEST, MOST = 500, 1_000_000  # of which so many are always allowed, and ever
 DOUBLINGS = 8
 # Steps of iteration at a knot: from a good prediction each squares the error.
 STEPS = 12
@@ -96,7 +99,9 @@ def _starts(arm: Arm, motion: TipMotion, q0: ArrayLike | None, task: str) -> NDA
 
 def _follow(arm: Arm, motion: TipMotion, q: NDArray, task: str, tolerance: float) -> PiecewiseQuintic:
     """The joint motion from a start, with as many knots as the tolerance needs."""
-    count = np.maximum(2, np.ceil(np.diff(motion.breaks) * RATE)).astype(int)
+    allowed = np.clip(A_METRE * motion.path.length / magnitude(arm), FEWEST, MOST)
+    rate = min(RATE, allowed / motion.duration)
+    count = np.maximum(2, np.ceil(np.diff(motion.breaks) * rate)).astype(int)
     for _ in range(DOUBLINGS):
         trajectory = _through_knots(arm, motion, q, task, count)
         middle = (trajectory.knots[1:] + trajectory.knots[:-1]) / 2

@@ -68,9 +68,8 @@ class Multistage:
         known = labels_of(self.base)
         lacking = [name for name in self.columns if name not in known]
         if lacking or not self.columns:
-            raise ArmdynError(
-                f"Multistage: unknown parameters {', '.join(lacking)}; expected some of {', '.join(known)}"
-            )
+            unknown = ", ".join(lacking) or "(none given)"
+            raise ArmdynError(f"Multistage: unknown parameters {unknown}; expected some of {', '.join(known)}")
         if not (np.isfinite(self.step) and self.step > 0):
             raise ArmdynError(f"Multistage: expected a step > 0, got {self.step!r}")
 
@@ -173,7 +172,7 @@ class Improved(NamedTuple):
         return PiecewiseQuintic.through(knots, start, end)
 
 
-def improve(
+def improve_motion(
     problem: Multistage, u: NDArray, q0: NDArray, *, steps: int = 300, largest: float = 0.1, weight: float = 0.01
 ) -> Improved:
     """Step along conjugate gradients; the size is chosen on line, and steps that break a limit are made shorter.
@@ -194,7 +193,7 @@ def improve(
     """
     motion = problem.states(np.array(u, float), np.asarray(q0, float))
     if not problem.within(motion):
-        raise LimitError("improve: the motion to start from breaks a limit")
+        raise LimitError("improve_motion: the motion to start from breaks a limit")
     costs, stopped = [problem.cost(motion)], "steps"
     for k, (power, barrier) in enumerate(STAGES):
         weights = Weights(power, problem.bryson(motion, weight, power), barrier * costs[-1])
