@@ -79,6 +79,8 @@ BAD = {
         ("payloda = { low = 0.0, high = 2.0 }", r"unknown parameter 'payloda' \(did you mean 'payload'\?\)"),
         ('"gain.lam" = { low = 0.0, high = 2.0 }', "unknown parameter 'gain.lam'"),
         ("payload = 3", "payload: expected a table, got 3"),
+        ('"start.1" = { low = -1.7e308, high = 1.7e308 }', "the range from -1.7e.308 to 1.7e.308 is too wide"),
+        ("torque_limit = { low = 0.5, high = 1.0 }", "torque_limit: not all joints of 'planar2' have effort limits"),
     ],
     "max_error = 0.05": [("max_eror = 0.05", r"unknown metric 'max_eror' \(did you mean 'max_error'\?\)")],
     "[success]": [("[succes]", "unknown key 'succes'")],

@@ -66,6 +66,16 @@ def test_tiny_and_huge_arms_follow_the_same_line(scaled, factor):
     np.testing.assert_allclose(found(t).q, expected(t).q, atol=1e-4)  # 1e-8 m of a millimetre's arm
 
 
+def test_a_motion_of_eleven_days_is_followed_like_one_of_a_second():
+    arm, quick = puma_line(lambda s: Quintic(s, 1.0))
+    _, slow = puma_line(lambda s: Quintic(s, 1e6))
+    found, expected = joint_trajectory(arm, slow, Q_PUMA), joint_trajectory(arm, quick, Q_PUMA)
+    x = np.linspace(0.0, 1.0, 50)
+    np.testing.assert_allclose(found(1e6 * x).q, expected(x).q, atol=1e-7)
+    np.testing.assert_allclose(found(1e6 * x).qd * 1e6, expected(x).qd, atol=1e-4)
+    assert len(found.knots) < 5000
+
+
 def test_a_circle_of_a_redundant_arm_moves_with_least_velocity():
     arm = armdyn.arms.panda()
     start = armdyn.forward_kinematics(arm, Q_PANDA)

@@ -26,5 +26,5 @@ def magnitude(arm: Arm) -> float:
 def _magnitude(arm: Arm) -> float:
     steps = [joint.after for joint in arm.joints] + [joint.before for joint in arm.joints[1:]] + [arm.tool_pose]
     length = sum(float(np.linalg.norm(T[:3, 3])) for T in steps)
-    exponent = np.log10(length) if length > 0 else 0.0
+    exponent = np.log10(length) if 0 < length < np.inf else 0.0
     return 10.0 ** round(exponent) if abs(exponent) > 1 else 1.0

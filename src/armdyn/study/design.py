@@ -46,6 +46,7 @@ METRICS = {
 POINTS = 201  # of the path, at which it is judged
 POSTURES = 1024  # from which the reach is taken
 ON_PATH = 1e-5  # how far the tip may be from the line [m, rad]
+LARGEST = 1e6  # of what is varied
 BEST = 10  # designs that are listed
 
 
@@ -201,8 +202,10 @@ def _task(table: Table) -> Task:
 
 
 def _check_positive(samples: Samples, where: str) -> None:
-    """Lengths and masses as factors must be positive, payloads not negative."""
+    """Lengths and masses as factors must be positive, payloads not negative, and nothing astronomic."""
     for name, law in samples.distributions.items():
         lowest = law.lowest
+        if max(-lowest, law.highest) > LARGEST:
+            raise StudyError(f"{where}: parameters: {name}: expected values within {LARGEST:g}")
         if (name.startswith("member.") and lowest <= 0) or (name == "payload" and lowest < 0):
             raise StudyError(f"{where}: parameters: {name}: expected positive values, got down to {lowest:g}")

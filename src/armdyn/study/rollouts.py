@@ -234,6 +234,10 @@ def read(document: Table, head: Head) -> Rollouts:
             for law in laws.values():
                 scaled(law, name.removeprefix("gain."), 1.0)  # every law must have it
     _refuse_negative(samples, document.where)
+    if "torque_limit" in samples.names and not all(np.isfinite(joint.limits.effort) for joint in arm.joints):
+        raise StudyError(
+            f"{document.where}: parameters: torque_limit: not all joints of '{arm.name}' have effort limits"
+        )
     metrics = _metrics(document)
     count = samples.count * len(laws)
     bounds = read_bounds(document, metrics)

@@ -48,6 +48,11 @@ class Distribution:
         """The smallest value that can come."""
         return min(self.values) if self.values else float(self.at(np.zeros(1))[0])
 
+    @property
+    def highest(self) -> float:
+        """The largest value that can come."""
+        return max(self.values) if self.values else float(self.at(np.ones(1))[0])
+
     def levels(self) -> NDArray:
         """Points on a grid."""
         return np.array(self.values) if self.values else self.at(np.linspace(0.0, 1.0, self.count))
@@ -124,5 +129,8 @@ def _distribution(table: Table, method: str) -> Distribution:
         law = Distribution(kind=kind, low=low, high=table.number("high"), count=count)
         if not law.high > low:
             raise StudyError(f"{table.where}: the range from {low:g} to {law.high:g} is empty; expected low < high")
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(law.at(np.array([0.0, 0.5, 1.0]))).all():
+            raise StudyError(f"{table.where}: the range from {law.low:g} to {law.high:g} is too wide for its numbers")
     table.done()
     return law
