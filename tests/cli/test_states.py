@@ -74,6 +74,12 @@ def test_ik_shows_every_branch():
     np.testing.assert_allclose(armdyn.forward_kinematics(ARM, data["q"])[:3, 3], [0.5, 0.1, 0.4], atol=1e-9)
 
 
+def test_ik_of_a_position_stays_near_where_the_arm_begins():
+    data = json.loads(run("ik", "puma560", "--position", "0.5 0.1 0.4", "--json"))
+    np.testing.assert_allclose(armdyn.forward_kinematics(ARM, data["q"])[:3, 3], [0.5, 0.1, 0.4], atol=1e-9)
+    assert np.abs(data["q"]).max() < 0.3  # the tip is 0.1 m from there at zero
+
+
 def test_ik_out_of_reach_exits_with_1_and_says_by_how_much():
     assert "out of reach by 1.12 m" in run("ik", "puma560", "--position", "2 0 0", code=1)
 

@@ -53,6 +53,8 @@ def ik(
     found = resolve(arm, base, tip)
     target, task = _target(position, rpy, quaternion, poses, degrees)
     start = None if near is None else in_radians(found, numbers(near, found.n, "--near"), degrees)
+    if start is None and task == "position":  # of endlessly many postures one that is easy to imagine
+        start = np.clip(0.0, *found.position_limits)
     result = inverse_kinematics(found, target, start, task=task)
     if out is not None:
         columns = {**matrix_columns("q", result.q, result.success.ndim), "success": np.atleast_1d(result.success) * 1.0}
