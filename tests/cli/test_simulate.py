@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import armdyn
 from armdyn.cli.app import app
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, ArmdynWarning
 from armdyn.simulation.result import SimulationResult
 
 
@@ -63,15 +64,73 @@ def test_elastic_joints_and_coarse_encoders():
     ("arguments", "message"),
     [
         (["--controller", "fuzzy"], "unknown controller 'fuzzy'; expected one of: pd, pid, pd-gravity, "),
-        (["--backlash", "0.01"], "give the teeth a stiffness with --resonance"),
         (["--resonance", "10"], "joint 'joint1' has no rotor inertia"),
+        (["--engine", "bullet"], "unknown engine"),
+        (["--reference", "missing.csv"], "missing.csv"),
+        (["--sensor", "lost=2"], "lost: expected a probability below 1, got 2"),
+        (["--payload", "-3"], "not a possible body: mass is negative"),
+        (["--motor-lag", "-1"], "motor_lag: expected times >= 0"),
+        (["--engine", "mujoco", "--motor-lag", "0.01"], "engine 'mujoco' does not simulate motor_lag"),
+    ],
+)
+def test_what_cannot_be_simulated_is_one_sentence(arguments, message):
+    with pytest.raises(ArmdynError, match=message):
+        run("planar2", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--backlash", "0.01"], "give the teeth a stiffness with --resonance"),
         (["--resonance", "-1"], "expected a frequency > 0 in Hz"),
         (["--payload", "heavy"], "expected MASS or MASS@TIME"),
         (["--rate", "-1"], "expected a rate > 0"),
-        (["--engine", "bullet"], "unknown engine"),
-        (["--reference", "missing.csv"], "missing.csv"),
+        (["--sensor", "weight=3"], "expected one of resolution, q_noise,"),
+        (["--sensor", "lost"], "and a number, got 'lost'"),
+        (["--out", "run.doc"], "expected a file that ends in .npz or .csv, got 'run.doc'"),
+        (["--report", "run.pdf"], "expected a file that ends in .html or .htm, got 'run.pdf'"),
     ],
 )
-def test_bad_usage_is_one_sentence(arguments, message):
-    with pytest.raises(ArmdynError, match=message):
-        run("planar2", *arguments)
+def test_wrong_usage_says_what_was_expected(arguments, message):
+    answer = run("planar2", *arguments)
+    assert answer.exit_code == 2
+    assert message in " ".join(answer.stderr.split())
+
+
+def test_a_log_of_sensors(tmp_path):
+    """All that they do is in the CSV, which `read_log` repairs."""
+    out = tmp_path / "log.csv"
+    faults = ("resolution=1e-4", "tau_noise=0.1", "jitter=2e-5", "lost=0.05", "doubled=0.05", "delay=1")
+    options = [word for fault in faults for word in ("--sensor", fault)]
+    assert run("planar2", "--duration", "1", "--out", str(out), *options, "--json").exit_code == 0
+    log = armdyn.read_log(out, armdyn.arms.planar2())
+    assert len(log) == pytest.approx(950, abs=25)
+    assert any("dropped" in note for note in log.notes)
+    assert any("jitter" in note for note in log.notes)
+    assert np.allclose(log.q / 1e-4, np.round(log.q / 1e-4), atol=1e-6)
+
+
+def test_payloads_of_both_kinds(tmp_path):
+    """One is there from the start, one at rest until it is seized: velocities jump, momentum stays."""
+    runs = {}
+    for name, payload in (("carried", "1"), ("seized", "1@0.5")):
+        out = tmp_path / f"{name}.npz"
+        assert run("planar2", "--payload", payload, "--duration", "0.6", "--out", str(out)).exit_code == 0
+        runs[name] = SimulationResult.load(out)
+    jumps = {name: np.abs(np.diff(result.qd, axis=0))[499].max() for name, result in runs.items()}
+    assert jumps["seized"] > 20 * jumps["carried"]
+    result, (light, heavy) = runs["seized"], (armdyn.arms.planar2(), armdyn.arms.planar2().with_payload(1.0))
+    before, after = (
+        armdyn.generalized_momentum(arm, result.q[k], result.qd[k]) for arm, k in ((light, 499), (heavy, 500))
+    )
+    assert after == pytest.approx(before, rel=0.01)  # but for what a sample of 1 ms adds
+
+
+def test_a_run_that_diverges_is_kept_and_fails(tmp_path):
+    out, page = tmp_path / "run.npz", tmp_path / "run.html"
+    options = ["--controller", "pd", "--rate", "20", "--bandwidth", "20", "--out", str(out), "--report", str(page)]
+    with pytest.warns(ArmdynWarning, match="the run diverged"), pytest.warns(ArmdynWarning, match="unstable at 20 Hz"):
+        answer = run("planar2", *options)
+    assert answer.exit_code == 1
+    assert not SimulationResult.load(out).complete
+    assert "the run diverged, first at t = 0.1 s in joint" in page.read_text()

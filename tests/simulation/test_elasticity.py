@@ -253,3 +253,15 @@ def test_plants_that_cannot_be_elastic_are_refused(planar, elastic_arm):
         Plant(elastic_arm, elasticity=Elasticity(np.inf, 0.0, 0.01))
     with pytest.raises(ModelError, match="leave drive=True"):
         Plant(elastic_arm, drive=False, elasticity=Elasticity(100.0))
+
+
+def test_balancers_act_without_rotors(planar):
+    """Gas springs that carry what gravity asks of both joints: nothing moves."""
+    q0 = np.array([0.4, 0.3])
+    carried = armdyn.gravity_torque(planar, q0)
+    joints = [
+        dataclasses.replace(joint, drive=Drive(balance=((0.0, -tau, 0.0),)))
+        for joint, tau in zip(planar.joints, carried, strict=True)
+    ]
+    run = simulate(planar.with_joints(joints), nothing, np.zeros(2), 0.1, q0=q0)
+    assert np.abs(run.q - q0).max() < 1e-12

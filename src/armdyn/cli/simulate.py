@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from armdyn.simulation.elasticity import Elasticity
     from armdyn.simulation.payload import Change
     from armdyn.simulation.result import SimulationResult
+    from armdyn.simulation.sensors import Sensors
     from armdyn.trajectory.protocol import Trajectory
 
 SWING = "swing"
@@ -27,13 +28,28 @@ Resonance = Annotated[float | None, typer.Option(help="Elastic joints: each link
 Reference = Annotated[
     str, typer.Option(help=f"A trajectory file (.csv, .npz), or '{SWING}': all joints out by 0.3 and back.")
 ]
-Duration = Annotated[float | None, typer.Option(help="Length of the run [s]; default that of the reference.")]
+Duration = Annotated[
+    float | None, typer.Option(help="Length of the run [s]; default that of the reference, which rests at its end.")
+]
 Rate = Annotated[float, typer.Option(help="Samples of the controller a second [Hz].")]
 Bandwidth = Annotated[float, typer.Option(help="Of the controller [Hz]; gains follow from it.")]
 Payload = Annotated[
-    list[str] | None, typer.Option(help="MASS or MASS@TIME [kg, s]: picked up then; 0@TIME drops all. Repeatable.")
+    list[str] | None,
+    typer.Option(
+        metavar="MASS[@TIME]",
+        help="[kg] at the tip from the start; @TIME [s]: at rest until seized then; 0@TIME drops all. Repeatable.",
+    ),
 ]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Save the run: .npz, or .csv as a log.")]
+Sensor = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=NUMBER",
+        help="Sensors, by names of armdyn.Sensors: jitter=1e-5, lost=0.01, delay=1, ... Repeatable.",
+    ),
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Save the run: .npz, or .csv: the log that its sensors would write.")
+]
 Report = Annotated[Path | None, typer.Option(help="Write a page about it: .html.")]
 
 
@@ -54,6 +70,7 @@ def simulate(
     backlash: Annotated[float, typer.Option(help="Play of elastic joints [rad or m].")] = 0.0,
     resolution: Annotated[float, typer.Option(help="Step of the encoders [rad or m].")] = 0.0,
     noise: Annotated[float, typer.Option(help="Of measured velocities, standard deviation [rad/s or m/s].")] = 0.0,
+    sensor: Sensor = None,
     seed: Annotated[int, typer.Option(help="Of the noise.")] = 0,
     engine: Annotated[str, typer.Option(help="armdyn, or mujoco (extra).")] = "armdyn",
     out: Out = None,
@@ -68,11 +85,12 @@ def simulate(
     from armdyn.cli.logs import progress_bar, require_folders
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
+    from armdyn.errors import SimulationError
     from armdyn.simulation.plant import Plant
-    from armdyn.simulation.sensors import Sensors
     from armdyn.simulation.simulate import simulate as run
 
     require_folders(out, report)
+    _require_suffixes(out, report)
     subject = resolve(arm, base, tip)
     wanted = _reference(reference, subject)
     plant = Plant(
@@ -85,21 +103,60 @@ def simulate(
         engine=engine,
     )
     law = _law(controller, subject, wanted, bandwidth, rate)
-    sensors = Sensors(resolution=resolution, qd_noise=noise) if resolution or noise else None
-    with progress_bar() as tell:
-        result = run(
-            plant, law, wanted, duration, rate, substeps=substeps, delay=delay, hold=True, sensors=sensors, seed=seed,
-            progress=lambda part: tell(part, "simulating"), name=f"{subject.name}, {controller}",
-        )  # fmt: skip
+    sensors = _sensors(resolution, noise, sensor or [])
+    try:
+        with progress_bar() as tell:
+            result = run(
+                plant, law, wanted, duration, rate, substeps=substeps, delay=delay, hold=True, sensors=sensors,
+                seed=seed, progress=lambda part: tell(part, "simulating"), name=f"{subject.name}, {controller}",
+            )  # fmt: skip
+    except SimulationError as error:
+        if error.result is not None and len(error.result.t):
+            _write(error.result, out, report)
+        raise
+    _write(result, out, report)
+    print_json(summary(result)) if json else show(result)
+    if not result.complete:
+        raise typer.Exit(130 if np.isnan(result.diverged).all() else 1)  # by Ctrl-C, or as it diverged
+
+
+def _require_suffixes(out: Path | None, page: Path | None) -> None:
+    """Complain before the run about files that it could not be written to."""
+    for path, option, suffixes in ((out, "--out", (".npz", ".csv")), (page, "--report", (".html", ".htm"))):
+        if path is not None and path.suffix.lower() not in suffixes:
+            said = f"expected a file that ends in {' or '.join(suffixes)}, got '{path}'"
+            raise typer.BadParameter(said, param_hint=option)
+
+
+def _write(result: SimulationResult, out: Path | None, page: Path | None) -> None:
+    """Save the run and its page, if wanted."""
     if out is not None:
         result.save(out)
-    if report is not None:
-        from armdyn.report.registry import report as write
+    if page is not None:
+        from armdyn.report.registry import report
 
-        write(result, report)
-    print_json(summary(result)) if json else show(result)
-    if not result.complete and np.isnan(result.diverged).all():
-        raise typer.Exit(130)  # by Ctrl-C
+        report(result, page)
+
+
+def _sensors(resolution: float, noise: float, others: list[str]) -> Sensors | None:
+    """Instruments from the options; none without any."""
+    from dataclasses import fields
+
+    from armdyn.simulation.sensors import Sensors
+
+    given = {"resolution": resolution, "qd_noise": noise}
+    known = [f.name for f in fields(Sensors)]
+    for text in others:
+        name, equals, number = text.partition("=")
+        key = name.strip().replace("-", "_")
+        try:
+            given[key] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals or key not in known:
+            said = f"expected one of {', '.join(known)}, '=' and a number, got '{text}'"
+            raise typer.BadParameter(said, param_hint="--sensor")
+    return Sensors(**given) if any(given.values()) else None  # type: ignore[arg-type]
 
 
 def _reference(text: str, arm: Arm) -> Trajectory:
@@ -155,7 +212,7 @@ def _change(text: str) -> Change:
     except ValueError:
         said = f"expected MASS or MASS@TIME such as 2.5@1, got '{text}'"
         raise typer.BadParameter(said, param_hint="--payload") from None
-    return PickUp(t, kg, at_rest=False) if kg else Drop(t)
+    return PickUp(t, kg, at_rest=bool(time)) if kg else Drop(t)
 
 
 def summary(result: SimulationResult) -> dict[str, Any]:

@@ -25,9 +25,9 @@ def page(result: SimulationResult) -> str:
 
 
 MEANING = (
-    "Angles in degrees, lengths in metres, torques in N m or N; statistics are of the samples that were kept.",
+    "Statistics are of the samples that were kept; of a batch they are the worst of the runs that did not diverge.",
     "Settled: the time after which the error stays below 2 % of its largest value; a dash if it never does.",
-    "Effort: the integral of |torque times velocity| over all joints, driving and braking alike.",
+    "Work: what the drives did in all. Effort: the same with driving and braking counted alike.",
 )
 
 

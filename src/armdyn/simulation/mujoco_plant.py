@@ -79,6 +79,10 @@ def _check_arm(arm: Arm, friction: bool, drive: bool, springs: NDArray) -> None:
     if drive and arm.coupling is not None:
         raise ModelError(f"to_mjcf: MuJoCo has no coupled drives, arm '{arm.name}' has")
     for joint, (_, damping, backlash) in zip(arm.joints, springs, strict=True):
+        if drive and joint.drive.balance:
+            raise ModelError(
+                f"to_mjcf: MuJoCo has no balancers, joint '{joint.name}' has; leave it out, or drive=False"
+            )
         f = joint.friction
         others = {name: getattr(f, name) for name in ("offset", "asymmetry", "viscous_asymmetry", "load")}
         others |= {"static": f.static is not None and f.static != f.coulomb, "harmonics": len(f.harmonics)}

@@ -180,7 +180,7 @@ class Plant:
         return Kind(
             friction,
             friction == "dry" and bool((table["static"] != table["coulomb"]).any()),
-            self.drive and bool(self.arm.trace_data("drive").any()),
+            self.drive and (bool(self.arm.trace_data("drive").any()) or any(j.drive.balance for j in self.arm.joints)),
             bool(np.any(self.motor_lag)),
             bool(np.isfinite(self.torque_limits).any()),
             self.wrench is not None,

@@ -22,6 +22,13 @@ def position_units(result: SimulationResult, degrees: bool) -> list[tuple[float,
     return [turn if joint.kind == "revolute" else (1.0, "m") for joint in result.arm.joints]
 
 
+def torque_units(result: SimulationResult) -> list[str]:
+    """Unit of every joint's torque."""
+    if result.arm is None:
+        return ["N m or N"] * result.n
+    return ["N m" if joint.kind == "revolute" else "N" for joint in result.arm.joints]
+
+
 def plot_run(result: SimulationResult, what: str = "q", degrees: bool = False) -> Any:
     """Draw one diagram a joint; the runs of a batch lie over each other.
 
@@ -46,8 +53,11 @@ def plot_run(result: SimulationResult, what: str = "q", degrees: bool = False) -
     step = max(1, len(result.t) // MOST_POINTS)
     t, alpha = result.t[::step], 1.0 if len(values) == 1 else 0.3
     figure, axes = plt.subplots(result.n, 1, figsize=(9, 1.4 * result.n + 0.6), sharex=True, squeeze=False)
-    for j, (axis, (scale, unit)) in enumerate(zip(axes[:, 0], position_units(result, degrees), strict=True)):
-        factor, label = (1.0, "N m or N") if what == "tau" else (scale, unit + "/s" * (what == "qd"))
+    units = position_units(result, degrees)
+    if what == "tau":
+        units = [(1.0, unit) for unit in torque_units(result)]
+    for j, (axis, (factor, unit)) in enumerate(zip(axes[:, 0], units, strict=True)):
+        label = unit + "/s" * (what == "qd")
         axis.plot(t, factor * values[:, ::step, j].T, color="#14375e", lw=1.0, alpha=alpha)
         if wanted is not None:
             axis.plot(t, factor * wanted[::step, j], color="#e07b00", lw=0.9, ls="--", label="reference")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.html import fragment, paragraph, picture, table
-from armdyn.simulation.plot import plot_run, position_units
+from armdyn.simulation.plot import plot_run, position_units, torque_units
 from armdyn.simulation.result import SimulationResult
 
 
@@ -22,27 +22,32 @@ def summary(result: SimulationResult) -> list[str]:
     runs = f"{int(np.prod(result.batch))} runs of " if result.batch else ""
     text = f"{runs}{result.t[-1]:g} s, {len(result.t)} samples"
     if m.rms_tip_error is not None and m.max_tip_error is not None:
-        rms, largest = np.max(m.rms_tip_error), np.max(m.max_tip_error)
+        rms, largest = _worst(m.rms_tip_error), _worst(m.max_tip_error)
         text += f"; tip error {1e3 * rms:.3g} mm rms, {1e3 * largest:.3g} mm at most"
-    return [paragraph(text + ".", "big"), paragraph(f"Effort {np.max(m.effort):.4g} J, work {np.max(m.work):.4g} J.")]
+    return [paragraph(text + ".", "big"), paragraph(f"Effort {_worst(m.effort):.4g} J, work {_worst(m.work):.4g} J.")]
 
 
 def joints(result: SimulationResult) -> str:
     """Statistics a joint, the worst of a batch."""
     m = result.metrics
     rows = []
-    for j, (name, (scale, unit)) in enumerate(
-        zip(result.joint_names, position_units(result, degrees=True), strict=True)
-    ):
+    units = zip(result.joint_names, position_units(result, degrees=True), torque_units(result), strict=True)
+    for j, (name, (scale, unit), torque) in enumerate(units):
         settled = np.max(m.settling_time[..., j])
         rows.append(
             (
                 name,
-                f"{scale * np.max(m.rms_error[..., j]):.4g} {unit}",
-                f"{scale * np.max(m.max_error[..., j]):.4g} {unit}",
+                f"{scale * _worst(m.rms_error[..., j]):.4g} {unit}",
+                f"{scale * _worst(m.max_error[..., j]):.4g} {unit}",
                 "-" if np.isnan(settled) else f"{settled:.3g} s",
-                f"{np.max(m.rms_torque[..., j]):.4g}",
-                f"{np.max(m.max_torque[..., j]):.4g}",
+                f"{_worst(m.rms_torque[..., j]):.4g} {torque}",
+                f"{_worst(m.max_torque[..., j]):.4g} {torque}",
             )
         )
     return table(("joint", "error rms", "error max", "settled", "torque rms", "torque max"), rows)
+
+
+def _worst(values: np.ndarray) -> float:
+    """The largest of the runs that did not diverge."""
+    numbers = np.asarray(values)[np.isfinite(values)]
+    return float(numbers.max()) if numbers.size else float("nan")
