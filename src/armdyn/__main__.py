@@ -1,5 +1,20 @@
-"""`python -m armdyn`: the same as the command `armdyn`."""
+"""`python -m armdyn`, and the command `armdyn`: Ctrl-C ends it in one line, also while it is being loaded."""
 
-from armdyn.cli.app import main
+import sys
 
-main()
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Load the program and run it."""
+    try:
+        from armdyn.cli.app import main as run
+
+        run()
+    except KeyboardInterrupt:
+        print("armdyn: interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

@@ -32,7 +32,15 @@ def test_ctrl_c_ends_a_command_in_one_line(tmp_path, arguments):
     # Death by the signal, if it meets Python inside an import, is what shells call 130 too.
     assert process.returncode in (130, -signal.SIGINT), errors
     assert "Traceback" not in errors
-    assert errors.strip().splitlines()[-1] == "armdyn: interrupted"
+    assert errors.strip().splitlines()[-1].startswith("armdyn: interrupted")
+
+
+@pytest.mark.parametrize("module", ["typer", "numpy"])
+def test_ctrl_c_while_the_program_is_loaded_ends_it_in_one_line(tmp_path, module):
+    (tmp_path / f"{module}.py").write_text("raise KeyboardInterrupt\n")
+    process = begin(tmp_path, *START, "info", "panda", PYTHONPATH=str(tmp_path))
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, "armdyn: interrupted\n")
 
 
 PROGRAM = """
