@@ -14,6 +14,7 @@ from armdyn.control.unknowns import Unknowns
 from armdyn.kinematics.motion import Symbol
 from armdyn.spatial import inertia as inertial
 from armdyn.trace.symbols import ca
+from armdyn.trace.symmetric import diagonal
 
 BODY = inertial.SIZE
 # Typical extent of loads [m] and least eigenvalue of their pseudo-inertia in that unit of length [kg].
@@ -80,22 +81,6 @@ def possible_body(phi: Symbol, size: Symbol | float = SIZE, least: Symbol | floa
 
 def nearest_possible(P: Symbol, least: Symbol | float) -> Symbol:
     """The symmetric matrix nearest to P (Frobenius) without eigenvalues below `least`; P itself if it has none."""
-    D, V = _diagonal(P)
-    lifted = ca.diag(ca.vertcat(*(ca.fmax(least - D[i, i], 0) for i in range(4))))
+    values, V = diagonal(P, SWEEPS)
+    lifted = ca.diag(ca.vertcat(*(ca.fmax(least - value, 0) for value in values)))
     return P + ca.mtimes([V, lifted, V.T])
-
-
-def _diagonal(A: Symbol) -> tuple[Symbol, Symbol]:
-    """D and orthogonal V with A = V D V', by Jacobi's rotations (Golub and Van Loan 2013, section 8.5)."""
-    V = ca.SX.eye(4)
-    for _ in range(SWEEPS):
-        for i in range(3):
-            for j in range(i + 1, 4):
-                d, off = A[j, j] - A[i, i], A[i, j]
-                # tan of the smaller angle; the tiny number stands for it where there is nothing to turn.
-                t = 2 * off * ca.if_else(d < 0, -1, 1) / (ca.fabs(d) + ca.sqrt(d * d + 4 * off * off) + 1e-300)
-                c = 1 / ca.sqrt(1 + t * t)
-                G = ca.SX.eye(4)
-                G[i, i], G[j, j], G[i, j], G[j, i] = c, c, t * c, -t * c
-                A, V = ca.mtimes([G.T, A, G]), ca.mtimes(V, G)
-    return A, V

@@ -127,6 +127,21 @@ class TestSignificance:
         np.testing.assert_array_equal(kept, [0, 1, 2, 3])
         assert sensitivities(Data(Y, tau)).argmax() == 3
 
+    def test_scaling_by_torque_sensitivities(self, problem):
+        """Kapadia 4.3: it improves the condition, deletes insensitive columns, and changes no estimate by itself."""
+        Y, x, tau = problem
+        units = np.array([1.0, 1e3, 1.0, 1e-3, 10.0])  # columns of quite different size
+        data = Data(Y * units, tau)
+        plain, scaled = LeastSquares(weigh=False).fit(data), Significance(scaling="torque").fit(data)
+        np.testing.assert_allclose(scaled.x, x / units, atol=0.02 / units.min(), rtol=0.1)
+        np.testing.assert_allclose(scaled.x, LeastSquares().fit(data).x, rtol=1e-6)
+        assert scaled.condition < 1e-3 * plain.condition
+        wanted = sensitivities(Data(Y, tau))
+        kept = Significance(sensitivity=0.1, scaling="torque").kept(Data(Y, tau))
+        np.testing.assert_array_equal(kept, np.flatnonzero(wanted > 0.1 * wanted.max()))
+        with pytest.raises(ArmdynError, match="scaling 'length' or 'torque'"):
+            Significance(scaling="mass")
+
     def test_near_dependencies_go(self, problem):
         Y, _, tau = problem
         twin = nearly_double(Y)
@@ -307,6 +322,8 @@ def test_bad_data():
         Data(np.zeros((1, 2, 5)), np.zeros((1, 2)))
     with pytest.raises(ShapeError, match="finite"):
         Data(np.full((5, 2, 2), np.nan), np.zeros((5, 2)))
+    with pytest.raises(ArmdynError, match="expected gains >= 0"):
+        Lms(-0.1)
     with pytest.raises(ArmdynError, match="forgetting"):
         RecursiveLeastSquares(forgetting=0.0)
     with pytest.raises(ShapeError, match="positive definite"):

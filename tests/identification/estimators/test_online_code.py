@@ -23,6 +23,7 @@ NOISE = np.array([0.05, 0.02])
 
 ESTIMATORS = {
     "lms": Lms(np.linspace(0.01, 0.02, P)),
+    "most stable": Lms(np.linspace(0.02, 0.04, P), most_stable=True),
     "recursive": RecursiveLeastSquares(forgetting=0.999, start=10.0),
     "kalman": KalmanEstimator(NOISE, prior=np.full(P, 0.1), covariance=np.eye(P), drift=1e-4),
     "correlated": KalmanEstimator([[0.02, 0.01], [0.01, 0.04]], covariance=np.eye(P)),
@@ -73,7 +74,7 @@ def in_c(code, prefix, kind, sizes, motion, folder):
 def test_compiled_steps_are_pythons(tmp_path, base, samples, name):
     estimator, (motion, _) = ESTIMATORS[name], samples
     code = online_code(estimator, base, tmp_path, prefix="online")
-    kind = "lms" if name == "lms" else "belief"
+    kind = "lms" if isinstance(estimator, Lms) else "belief"
     wanted = in_python(estimator, base, motion)
     found = in_c(code, "online", kind, [x.size for x in wanted], motion, tmp_path)
     for mine, compiled in zip(wanted, found, strict=True):
@@ -82,6 +83,21 @@ def test_compiled_steps_are_pythons(tmp_path, base, samples, name):
     program = tmp_path / "selftest"
     subprocess.run([cc, "-std=c99", "-O2", str(code.selftest), str(code.source), "-lm", "-o", str(program)], check=True)
     assert subprocess.run([str(program)], capture_output=True).returncode == 0
+
+
+@needs_compiler
+def test_the_most_stable_mode_of_three_joints(tmp_path):
+    """Jacobi's rotations without branches find LAPACK's eigenvectors."""
+    base = armdyn.base_parameters(armdyn.arms.puma3())
+    estimator = Lms(0.02 / (1 + np.arange(base.count)), most_stable=True)
+    rng = np.random.default_rng(5)
+    q, qd, qdd = rng.uniform(-2, 2, (3, 20, 3))
+    motion = (q, qd, qdd, base.regressor(q, qd, qdd) @ base.theta)
+    code = online_code(estimator, base, tmp_path, prefix="online")
+    (wanted,) = in_python(estimator, base, motion)
+    (found,) = in_c(code, "online", "lms", [base.count], motion, tmp_path)
+    # Eigenvectors are as exact as their eigenvalues are apart.
+    np.testing.assert_allclose(found, wanted, atol=1e-9 * np.abs(wanted).max())
 
 
 def test_one_division_an_equation(tmp_path):
@@ -120,8 +136,6 @@ def test_they_end_where_batch_estimators_do(base, samples):
 
 
 def test_refusals(tmp_path, base):
-    with pytest.raises(ArmdynError, match="most stable mode needs eigenvectors"):
-        online_code(Lms(0.1, most_stable=True), base, tmp_path)
     with pytest.raises(ArmdynError, match="expected Lms, RecursiveLeastSquares or KalmanEstimator, got 'rls'"):
         online_code("rls", base, tmp_path)
     with pytest.raises(ShapeError, match=r"expected gain of shape \(10,\) for the 10 parameters of arm 'planar2', got"):

@@ -16,9 +16,14 @@ from armdyn.errors import ArmdynError
 from armdyn.identification.estimators.data import Data, Estimate, estimate
 
 
-def lms_update(x: Any, Y: Any, tau: Any, gain: Any) -> Any:
-    """x + gain H (tau - H'x), Kapadia (5.1); x, gain (p, 1), Y (n, p), tau (n, 1)."""
-    return x + gain * (Y.T @ (tau - Y @ x))
+def lms_update(x: Any, Y: Any, tau: Any, gain: Any, mode: Any = None) -> Any:
+    """x + gain H (tau - H'x), Kapadia (5.1); x, gain (p, 1), Y (n, p), tau (n, 1).
+
+    With a unit eigenvector `mode` (n, 1) of H' gain H the step is that along one mode of the transition matrix
+    1 - gain H H', whose eigenvectors with eigenvalues other than 1 are gain H mode.
+    """
+    error = tau - Y @ x
+    return x + gain * (Y.T @ (error if mode is None else mode @ (mode.T @ error)))
 
 
 def belief_update(x: Any, P: Any, Y: Any, tau: Any, whiten: Any, forgetting: Any, drift: Any) -> tuple[Any, Any]:
@@ -35,6 +40,13 @@ def belief_update(x: Any, P: Any, Y: Any, tau: Any, whiten: Any, forgetting: Any
         x = x + Py * ((tau[i] - y.T @ x) * precision)
         P = P - (Py @ Py.T) * precision  # symmetric to the last digit
     return x, P
+
+
+def most_stable_mode(Y: NDArray, gain: NDArray) -> NDArray:
+    """The eigenvector (n, 1) of H' gain H with the eigenvalue nearest to 1: its mode decays fastest."""
+    values, vectors = np.linalg.eigh((Y * gain) @ Y.T)
+    k = int(np.argmin(np.abs(1 - values)))
+    return vectors[:, k : k + 1]
 
 
 class LmsFacts(NamedTuple):
@@ -58,30 +70,26 @@ class Lms:
     gain: ArrayLike
     most_stable: bool = False
 
+    def __post_init__(self) -> None:
+        if not (np.asarray(self.gain, float) >= 0).all():
+            raise ArmdynError(f"Lms: expected gains >= 0, got {self.gain!r}")
+
     def init(self, p: int) -> NDArray:
         """The state: the estimate."""
         return np.zeros(p)
 
     def step(self, x: NDArray, Y: NDArray, tau: NDArray) -> NDArray:
         """The estimate after one sample: Y (n, p), tau (n,)."""
-        gain = np.broadcast_to(np.asarray(self.gain, float), x.shape)
-        after = lms_update(x, Y, tau, gain)
-        if not self.most_stable:
-            return after
-        correction, root = after - x, np.sqrt(gain)
-        # In coordinates x / root the transition is symmetric: 1 - (Y root)'(Y root).
-        scaled = Y * root
-        values, vectors = np.linalg.eigh(scaled @ scaled.T)
-        mode = vectors[:, int(np.argmin(np.abs(1 - values)))] @ scaled
-        mode = mode / max(float(np.linalg.norm(mode)), 1e-300)
-        return x + root * mode * (mode @ (correction / np.maximum(root, 1e-300)))
+        gain = np.broadcast_to(np.asarray(self.gain, float), x.shape)[:, None]
+        mode = most_stable_mode(Y, gain[:, 0]) if self.most_stable else None
+        return lms_update(x[:, None], Y, tau[:, None], gain, mode)[:, 0]
 
     def fit(self, data: Data) -> Estimate:
-        """The estimate after all samples."""
+        """The estimate after all samples; its `std` is unknown (NaN)."""
         x = self.init(data.Y.shape[2])
         for Y, tau in zip(data.Y, data.tau, strict=True):
             x = self.step(x, Y, tau)
-        return _at_the_end(data, x, np.zeros((len(x),) * 2))
+        return _at_the_end(data, x, np.full((len(x),) * 2, np.nan))
 
     def facts(self, data: Data) -> LmsFacts:
         """Speed, stability and noise gain of a run over the data."""

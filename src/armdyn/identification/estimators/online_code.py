@@ -20,7 +20,11 @@ from armdyn.identification.estimators.online import (
 )
 from armdyn.trace.c_code import CCode, c_code
 from armdyn.trace.c_print import identifier
+from armdyn.trace.symbols import ca
+from armdyn.trace.symmetric import diagonal
 from armdyn.trace.traced import traced
+
+SWEEPS = 7  # of Jacobi's rotations: round-off for matrices of up to seven rows
 
 
 class OnlineEstimator:
@@ -28,10 +32,9 @@ class OnlineEstimator:
 
     def __init__(self, estimator: Lms | RecursiveLeastSquares | KalmanEstimator, base: BaseParameters) -> None:
         self.base = base
+        self.most_stable = isinstance(estimator, Lms) and estimator.most_stable
         n, p = base.source.n, base.count
         if isinstance(estimator, Lms):
-            if estimator.most_stable:
-                raise ArmdynError("online_code: the most stable mode needs eigenvectors at each sample; not in C")
             gain = np.asarray(estimator.gain, float)
             self.data = {"gain": np.full(p, gain) if gain.ndim == 0 else gain}
             self.start = {"x": estimator.init(p)}
@@ -58,8 +61,8 @@ class OnlineEstimator:
 
     @property
     def trace_key(self) -> str:
-        """Of the regressor: all else is data."""
-        return f"online {self.base.trace_key}"
+        """Of the regressor and the mode: all else is data."""
+        return f"online {'most stable ' if self.most_stable else ''}{self.base.trace_key}"
 
     def trace_data(self, name: str) -> NDArray:
         """What the estimator was told, and the regressor's data."""
@@ -103,7 +106,18 @@ def lms_step(subject: OnlineEstimator, x: Any, q: Any, qd: Any, qdd: Any, tau: A
     x : array
         Parameters.
     """
-    return lms_update(x, base_regressor(subject.base, q, qd, qdd, gravity=gravity), tau, gain)
+    Y = base_regressor(subject.base, q, qd, qdd, gravity=gravity)
+    return lms_update(x, Y, tau, gain, _most_stable_mode(Y, gain) if subject.most_stable else None)
+
+
+def _most_stable_mode(Y: Any, gain: Any) -> Any:
+    """As `most_stable_mode`, for symbols."""
+    values, V = diagonal(Y @ (gain * Y.T), SWEEPS)
+    mode, nearest = V[:, 0], ca.fabs(1 - values[0])
+    for k, value in enumerate(values[1:], start=1):
+        apart = ca.fabs(1 - value)
+        mode, nearest = ca.if_else(apart < nearest, V[:, k], mode), ca.fmin(apart, nearest)
+    return mode
 
 
 @traced(x_start="p", P_start="p, p", returns={"x": "p", "P": "p, p"})
@@ -188,5 +202,6 @@ def online_code(
     subject = OnlineEstimator(estimator, base)
     functions = [lms_start, lms_step] if isinstance(estimator, Lms) else [belief_start, belief_step]
     prefix = identifier(subject.name).lower() if prefix is None else prefix
-    # A covariance's update is matrix products, in which a search would find nothing, for half a minute.
-    return c_code(functions, subject, directory, prefix=prefix, dtype=dtype, search=isinstance(estimator, Lms))
+    # Updates of covariances and rotations are products in which a search would find nothing, for half a minute.
+    search = isinstance(estimator, Lms) and not estimator.most_stable
+    return c_code(functions, subject, directory, prefix=prefix, dtype=dtype, search=search)

@@ -17,10 +17,15 @@ from armdyn.identification.estimators.data import Data, Estimate, estimate
 from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.perturbation import lawson_hanson
 
+LEAST = 1e-2  # share of a column's length that its sensitivity counts at least, in scaling
+
 
 def sensitivities(data: Data) -> NDArray:
     """Torque sensitivities (p,): |H'T| / |T|, how much of the torque each unit parameter accounts for."""
-    rows, torques = data.weighted(1.0)
+    return _sensitivities(*data.weighted(1.0))
+
+
+def _sensitivities(rows: NDArray, torques: NDArray) -> NDArray:
     return np.abs(rows.T @ torques) / max(float(np.linalg.norm(torques)), 1e-300)
 
 
@@ -47,39 +52,32 @@ class Significance:
 
     `sensitivity`: columns below this fraction of the largest contribution are deleted. `condition`: near
     dependencies are deleted until the scaled regressor is at least this well conditioned. `weakest`: so many
-    directions of least singular value are left out of the solution.
+    directions of least singular value are left out of the solution. `scaling`: columns are divided by their "length",
+    and contribute their length times the estimate; or by their "torque" sensitivities, as the thesis does, and
+    contribute these.
     """
 
     sensitivity: float = 0.0
     condition: float = np.inf
     weakest: int = 0
+    scaling: str = "length"
 
     def __post_init__(self) -> None:
         if self.weakest < 0 or self.sensitivity < 0 or self.condition < 1:
             raise ArmdynError("Significance: expected sensitivity >= 0, condition >= 1 and weakest >= 0")
+        if self.scaling not in ("length", "torque"):
+            raise ArmdynError(f"Significance: expected scaling 'length' or 'torque', got {self.scaling!r}")
 
     def kept(self, data: Data) -> NDArray:
         """Positions of the columns that stay."""
-        weights = np.asarray(LeastSquares().fit(data).weights)
-        rows, torques = data.weighted(weights)
-        size = np.linalg.norm(rows, axis=0)
-        x = np.linalg.lstsq(rows, torques, rcond=None)[0]
-        share = size * np.abs(x)
-        k = np.flatnonzero((share >= self.sensitivity * share.max()) & (size > 0))
-        while len(k) > 1:
-            _, values, right = np.linalg.svd(rows[:, k] / size[k], full_matrices=False)
-            if values[0] <= self.condition * values[-1]:
-                break
-            # The largest entry of the weakest right singular vector is the column most nearly redundant.
-            k = np.delete(k, int(np.argmax(np.abs(right[-1]))))
-        return k
+        return self._kept(self._weighted(data))
 
     def fit(self, data: Data) -> Estimate:
         """The estimate; deleted parameters are zero, with zero deviation."""
-        weights = np.asarray(LeastSquares().fit(data).weights)
-        rows, torques = data.weighted(weights)
-        k = self.kept(data)
-        size = np.linalg.norm(rows[:, k], axis=0)
+        weighted = self._weighted(data)
+        rows, torques = weighted.rows, weighted.torques
+        k = self._kept(weighted)
+        size = weighted.size[k]
         left, values, right = np.linalg.svd(rows[:, k] / size, full_matrices=False)
         rank = max(len(k) - self.weakest, 1)
         strong = (right[:rank].T / values[:rank]) @ left[:, :rank].T
@@ -90,4 +88,36 @@ class Significance:
         covariance[np.ix_(k, k)] = (
             variance * (right[:rank].T / values[:rank] ** 2) @ right[:rank] / np.outer(size, size)
         )
-        return estimate(data, x, weights, covariance, rows[:, k] / size, rank)
+        return estimate(data, x, weighted.weights, covariance, rows[:, k] / size, rank)
+
+    def _weighted(self, data: Data) -> _Weighted:
+        weights = np.asarray(LeastSquares().fit(data).weights)
+        rows, torques = data.weighted(weights)
+        length = np.linalg.norm(rows, axis=0)
+        if self.scaling == "length":
+            share = length * np.abs(np.linalg.lstsq(rows, torques, rcond=None)[0])
+            return _Weighted(weights, rows, torques, length, share)
+        share = _sensitivities(rows, torques)
+        # A column that is orthogonal to the torque would be divided by nothing.
+        return _Weighted(weights, rows, torques, np.maximum(share, LEAST * length), share)
+
+    def _kept(self, weighted: _Weighted) -> NDArray:
+        rows, size, share = weighted.rows, weighted.size, weighted.share
+        k = np.flatnonzero((share >= self.sensitivity * share.max()) & (size > 0))
+        while len(k) > 1:
+            _, values, right = np.linalg.svd(rows[:, k] / size[k], full_matrices=False)
+            if values[0] <= self.condition * values[-1]:
+                break
+            # The largest entry of the weakest right singular vector is the column most nearly redundant.
+            k = np.delete(k, int(np.argmax(np.abs(right[-1]))))
+        return k
+
+
+class _Weighted(NamedTuple):
+    """Equations of weighted joints, and what their columns are divided by and contribute."""
+
+    weights: NDArray  # (n,)
+    rows: NDArray  # (N n, p)
+    torques: NDArray  # (N n,)
+    size: NDArray  # (p,)
+    share: NDArray  # (p,)
