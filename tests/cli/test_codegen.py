@@ -37,6 +37,15 @@ def test_a_law_by_the_same_command(tmp_path: Path) -> None:
     assert "void arm_step(" in (tmp_path / "arm.h").read_text()
 
 
+def test_gains_of_a_law_can_stay_arguments(tmp_path: Path) -> None:
+    run("planar2", "--law", "pd", "--out", str(tmp_path), "--prefix", "arm", "--input", "kp")
+    assert "const double kp[2]" in (tmp_path / "arm.h").read_text()
+
+
+def test_laws_are_listed() -> None:
+    assert {"PD", "LQR(measured)", "Craig"} <= set(run("planar2", "--law", "list").splitlines())
+
+
 @pytest.mark.parametrize("arguments", [(), ("gravity_torque", "--law", "PD")])
 def test_functions_or_a_law(arguments: tuple[str, ...]) -> None:
     result = CliRunner().invoke(app, ["codegen", "planar2", *arguments])

@@ -13,6 +13,12 @@ def test_a_law_becomes_c(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} >= {"arm.c", "arm.h", "arm_selftest.c", "arm_update.c"}
 
 
+def test_files_are_named_after_the_law(tmp_path):
+    result = CliRunner().invoke(app, ["law", "planar2", "LQR(t)", "-o", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "planar2_lqr_t.h").exists()
+
+
 def test_laws_are_listed_and_unknown_ones_named():
     assert "Slotine-Li" in CliRunner().invoke(app, ["law", "planar2", "list"]).output.splitlines()
     assert "unknown controller 'LQG'" in str(CliRunner().invoke(app, ["law", "planar2", "LQG"]).exception)

@@ -76,5 +76,5 @@ def test_it_pays_in_a_run(planar, design, swing):
 def test_nonsense_is_refused(planar, poses):
     with pytest.raises(ShapeError, match="a time > 0"):
         optimal_pid(planar, poses, ERROR, TORQUE, time=0.0)
-    with pytest.raises(ArmdynError, match="largest values > 0"):
+    with pytest.raises(ArmdynError, match="largest_error: expected errors > 0"):
         optimal_pid(planar, poses, 0.0, TORQUE)

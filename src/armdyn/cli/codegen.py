@@ -14,13 +14,15 @@ from armdyn.cli.resolve import ArmName, Base, Json, Tip
 Functions = Annotated[
     list[str] | None, typer.Argument(metavar="FUNCTION...", help="Names such as inverse_dynamics; 'list' shows all.")
 ]
-LawName = Annotated[str | None, typer.Option("--law", help="A control law instead, as 'armdyn law' writes it.")]
+LawName = Annotated[
+    str | None, typer.Option("--law", help="A control law instead, such as 'computed torque'; 'list' shows all.")
+]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files; made if it does not exist.")]
 Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file names; the arm's name if left out.")]
 Float = Annotated[bool, typer.Option("--float", help="Single instead of double precision.")]
 Inputs = Annotated[
     list[str] | None,
-    typer.Option("--input", help="An optional input to include (wrench), or data to keep as an argument (theta)."),
+    typer.Option("--input", help="An optional input to include (wrench), or data to keep as an argument (theta, kp)."),
 ]
 
 
@@ -47,7 +49,7 @@ def codegen(
     if (law is None) == (not functions):
         raise typer.BadParameter("expected names of functions, or --law LAW")
     if law is not None:
-        write_law(arm, law, out, prefix, bandwidth, rate, float, base, tip, json)
+        write_law(arm, law, out, prefix, bandwidth, rate, float, inputs, base, tip, json)
         return
     if functions == ["list"]:
         print_json(list(exportable())) if json else print("\n".join(exportable()))

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.computed_torque import ComputedTorque
+from armdyn.control.settings import as_numbers
 from armdyn.dynamics.base_parameters import BaseParameters
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.dynamics.linearize import linearize
 from armdyn.dynamics.mass_matrix import mass_matrix
-from armdyn.errors import ShapeError
+from armdyn.errors import ShapeError, shown
 from armdyn.trajectory.protocol import JointMotion
 
 # Part of the samples that a region holds.
@@ -84,6 +85,10 @@ def pole_regions(
     ----------
     Egeland (1986), On the robustness of the computed torque technique in manipulator control; Kapadia, section 2.5.
     """
+    if not isinstance(law, ComputedTorque):
+        raise ShapeError(f"pole_regions: expected a ComputedTorque law, got {shown(law)}")
+    if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 1:
+        raise ShapeError(f"pole_regions: expected a number of samples >= 1, got {shown(samples)}")
     covariance = _covariance(uncertainty, base.count)
     off = np.random.default_rng(seed).multivariate_normal(np.zeros(base.count), covariance, samples, method="eigh")
     std = np.sqrt(np.diag(covariance))
@@ -105,7 +110,7 @@ def pole_regions(
 
 
 def _covariance(uncertainty: ArrayLike, count: int) -> NDArray:
-    given = np.asarray(uncertainty, float)
+    given = as_numbers(uncertainty, "pole_regions: uncertainty")
     if given.shape not in ((count,), (count, count)) or not np.isfinite(given).all():
         raise ShapeError(
             f"pole_regions: expected {count} finite standard deviations or a covariance ({count}, {count}), "

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive import Adaptive
 from armdyn.control.model import MODEL_SHAPES
+from armdyn.control.settings import as_numbers, joint_numbers, one_number
 from armdyn.control.unknowns import Unknowns
 from armdyn.errors import ShapeError, shown
 from armdyn.trace.traced import traced
@@ -57,10 +58,12 @@ def adaptation_gains(
     time : float
         Wanted time constant [s].
     """
-    if not (isinstance(time, int | float) and np.isfinite(time) and time > 0):
-        raise ShapeError(f"adaptation_gains: expected a time > 0 in seconds, got {shown(time)}")
-    K = np.asarray(k, float)
-    K = np.diag(np.broadcast_to(K, unknowns.arm.n)) if K.ndim < 2 else K
+    time = one_number(time, "adaptation_gains", "a time > 0 in seconds")
+    K = as_numbers(k, "adaptation_gains: k")
+    if K.ndim < 2:
+        K = np.diag(joint_numbers(K, unknowns.arm.n, "adaptation_gains: k", "gains > 0"))
+    elif K.shape != (unknowns.arm.n,) * 2 or not np.linalg.eigvalsh((K + K.T) / 2)[0] > 0:
+        raise ShapeError(f"adaptation_gains: k: expected a positive definite gain, got {shown(k)}")
     Y = unknown_columns(unknowns, q, qd, qdd).Y
     shown_rate = np.einsum("tiu,ij,tju->u", Y, np.linalg.inv(K), Y) / len(Y)
     visible = shown_rate > INVISIBLE * shown_rate.max(initial=0.0)
@@ -83,6 +86,8 @@ def retuned(law: AnyLaw, run: Any, k: ArrayLike | None = None, time: float = 1.0
     time : float
         Wanted time constant [s]; see `adaptation_gains`.
     """
+    if not (isinstance(law, Adaptive) and "phi" in getattr(run, "states", ())):
+        raise ShapeError(f"retuned: expected an adaptive law and a run of it, got {shown(law)} and {shown(run)}")
     own = getattr(law, "k", None) if k is None else k
     if own is None:
         raise ShapeError(f"retuned: {type(law).__name__} has no gain K of its own; give k")

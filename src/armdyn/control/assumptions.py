@@ -8,7 +8,10 @@ from armdyn.control.computed_torque import ComputedTorque
 from armdyn.control.craig import Craig
 from armdyn.control.gains import commute, slow_sampling
 from armdyn.control.protocol import Law
+from armdyn.control.settings import one_number
 from armdyn.control.slotine_li import SlotineLi
+from armdyn.control.tip_space import OperationalSpace
+from armdyn.errors import ShapeError, shown
 
 
 def failed_assumptions(law: Law, rate: float) -> tuple[str, ...]:
@@ -24,6 +27,9 @@ def failed_assumptions(law: Law, rate: float) -> tuple[str, ...]:
     rate : float
         At which it will run [Hz].
     """
+    if not isinstance(law, Law):
+        raise ShapeError(f"failed_assumptions: expected a control law, got {shown(law)}")
+    rate = one_number(rate, "failed_assumptions", "a rate > 0 in Hz")
     found = []
     inner = law
     while isinstance(getattr(inner, "law", None), Law):
@@ -43,6 +49,8 @@ def _bandwidth(law: Law) -> float | None:
     """The fastest error that a law is designed for [Hz]; None where its gains alone do not tell."""
     if isinstance(law, ComputedTorque | Craig):
         return float(np.sqrt(np.max(law.kp))) / (2 * np.pi)
+    if isinstance(law, OperationalSpace):
+        return float(np.sqrt(np.max(law.stiffness))) / (2 * np.pi)
     if hasattr(law, "lam"):
         return float(np.linalg.eigvals(np.asarray(law.lam)).real.max()) / (2 * np.pi)
     return None

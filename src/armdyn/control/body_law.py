@@ -12,6 +12,7 @@ from armdyn.control.adaptive import Adaptive
 from armdyn.control.body import BODY, is_body, small_ball
 from armdyn.control.gains import gain_matrix
 from armdyn.control.lyapunov import Lyapunov, parameter_energy, quadratic, surface
+from armdyn.control.settings import as_numbers
 from armdyn.control.unknowns import Unknowns
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ShapeError
@@ -31,7 +32,10 @@ class BodyLaw(Adaptive):
         if isinstance(self.unknowns, Unknowns) and not is_body(self.unknowns):
             raise ShapeError(f"{type(self).__name__}: expected adapt(unknown_payload(arm), ...), whose load is a body")
         if getattr(self, "start", None) is None and isinstance(self.unknowns, Unknowns):
-            body = small_ball() if self.body is None else np.asarray(self.body, float)
+            where = f"{type(self).__name__}: body"
+            body = small_ball() if self.body is None else as_numbers(self.body, where, "ten numbers")
+            if body.shape != (BODY,):
+                raise ShapeError(f"{where}: expected the ten parameters of a body, got shape {body.shape}")
             object.__setattr__(self, "start", np.concatenate([body, self.unknowns.phi[BODY:]]))
         super()._prepare()
         gain_matrix(self, "lam")

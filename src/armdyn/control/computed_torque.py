@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from armdyn.control.gains import gains_from_bandwidth
 from armdyn.control.model import MODEL, model_torque
 from armdyn.control.protocol import Answer, Law, Reference, Values, checked
-from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
 from armdyn.trace.traced import traced
 
@@ -95,10 +94,8 @@ class ComputedTorque(Law):
     @classmethod
     def from_bandwidth(cls, arm: Arm, bandwidth: ArrayLike, damping: ArrayLike = 1.0) -> ComputedTorque:
         """Gains kp = (2 pi f)², kd = 2 damping (2 pi f) for a bandwidth f [Hz] of each joint."""
-        w, z = 2 * np.pi * np.asarray(bandwidth, float), np.asarray(damping, float)
-        if not (np.isfinite(w).all() and (w > 0).all() and np.isfinite(z).all() and (z > 0).all()):
-            raise ShapeError("ComputedTorque: expected bandwidth and damping > 0")
-        return cls(arm, w**2, 2 * z * w)
+        kp, kd, _ = gains_from_bandwidth(bandwidth, damping)
+        return cls(arm, kp, kd)
 
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; see `computed_torque`."""

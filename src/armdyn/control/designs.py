@@ -16,7 +16,7 @@ from armdyn.control.craig import Craig
 from armdyn.control.disturbance_observer import DisturbanceObserver
 from armdyn.control.feedforward import FeedforwardPD
 from armdyn.control.friction_feedforward import FrictionFeedforward
-from armdyn.control.gains import gains_from_bandwidth, pd_gains
+from armdyn.control.gains import gains_from_bandwidth
 from armdyn.control.gravity_pd import GravityPD
 from armdyn.control.integral import pid
 from armdyn.control.lqr import TrajectoryLQR
@@ -26,6 +26,7 @@ from armdyn.control.natural_slotine_li import NaturalSlotineLi
 from armdyn.control.pd import PD
 from armdyn.control.projected_slotine_li import ProjectedSlotineLi
 from armdyn.control.protocol import Law
+from armdyn.control.settings import one_number
 from armdyn.control.slotine_li import SlotineLi
 from armdyn.control.tip_space import Impedance, OperationalSpace
 from armdyn.control.unknowns import adapt
@@ -38,10 +39,8 @@ from armdyn.trajectory.protocol import JointMotion
 
 # Time in which adaptive laws learn what shows in the motion [s].
 LEARNING_TIME = 0.5
-# Mobility of the tip [1/kg or 1/(kg m²)] below which it cannot move along an axis.
-IMMOBILE = 1e-6
 # Part of the tip's largest mobility below which a direction is left to the posture.
-NEARLY_SINGULAR = 0.05
+NEARLY_SINGULAR = 0.2
 # Friction that adaptive laws do not know.
 FRICTION = ("viscous", "coulomb", "asymmetry")
 
@@ -54,15 +53,18 @@ def designs(arm: Arm, motion: JointMotion, bandwidth: float, rate: float) -> dic
     arm : Arm
         The model that the laws believe in.
     motion : JointMotion
-        Samples (T, n) of the motion to follow; inertia is taken at its middle, adaptation gains along it.
+        Samples (T, n) of the motion to follow; its mean inertia decides gains, and how unknowns show in it those of
+        adaptation.
     bandwidth : float
         Of every joint [Hz].
     rate : float
         Of the controller [Hz].
     """
-    q = motion.q[len(motion.q) // 2]
-    kp, kd, _ = pd_gains(arm, q, bandwidth)
+    bandwidth = one_number(bandwidth, "designs", "a bandwidth > 0 in Hz")
+    rate = one_number(rate, "designs", "a rate > 0 in Hz")
+    M = mean_inertia(arm, motion)
     w = 2 * np.pi * bandwidth
+    kp, kd = np.diagonal(M) * w**2, np.diagonal(M) * 2 * w
     computed = ComputedTorque(arm, *gains_from_bandwidth(bandwidth)[:2])
     fixed: dict[str, Law] = {
         "PD": PD(arm, kp, kd),
@@ -71,34 +73,40 @@ def designs(arm: Arm, motion: JointMotion, bandwidth: float, rate: float) -> dic
         "feedforward + PD": FrictionFeedforward(FeedforwardPD(arm, kp, kd)),
         "computed torque": FrictionFeedforward(computed),
         "computed torque + observer": FrictionFeedforward(DisturbanceObserver(computed, 2 * bandwidth)),
-        **regulators(arm, motion, bandwidth, rate),
-        **{name: FrictionFeedforward(law) for name, law in tip_designs(arm, q, bandwidth).items()},
+        **regulators(arm, M, motion.q[0], bandwidth, rate),
+        **{name: FrictionFeedforward(law) for name, law in tip_designs(arm, motion, bandwidth).items()},
     }
     return {**fixed, **adaptive_designs(arm, motion, bandwidth)}
 
 
+def mean_inertia(arm: Arm, motion: JointMotion) -> NDArray:
+    """Mass matrix (n, n), rotors included, averaged over samples of a motion: one pose may be a singular one."""
+    return np.asarray(augmented_mass_matrix(arm, motion.q).mean(0))
+
+
 def named_design(laws: Mapping[str, Law], name: str) -> str:
     """The key among `laws` that a name means, in any spelling: `pd-gravity` is `PD + gravity`, `lqr-t` `LQR(t)`."""
-    keys = {_plain(key): key for key in laws}
-    if _plain(name) not in keys:
+    keys = {plain_name(key): key for key in laws}
+    if plain_name(name) not in keys:
         raise ArmdynError(f"unknown controller '{name}'; expected one of: {', '.join(keys)}")
-    return keys[_plain(name)]
+    return keys[plain_name(name)]
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """A name as one types it on a command line."""
     return "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
 
 
-def tip_designs(arm: Arm, q: NDArray, bandwidth: float) -> dict[str, Law]:
+def tip_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str, Law]:
     """Laws of the tip's position; orientations would be singular wherever a wrist is stretched."""
     w = 2 * np.pi * bandwidth
-    J = jacobian(arm, q)
-    mobility = np.diagonal(J @ np.linalg.solve(augmented_mass_matrix(arm, q), J.T))
+    J = jacobian(arm, motion.q)
+    M = augmented_mass_matrix(arm, motion.q)
+    mobility = np.diagonal((J @ np.linalg.solve(M, J.swapaxes(-1, -2))).mean(0))
     # Where the tip barely moves, the posture rules, so that an arm keeps its elbow's side on its way through.
-    task: dict[str, Any] = {"task": "position", "posture": w, "singular": NEARLY_SINGULAR * mobility[:3].max()}
-    # Springs for the inertia that the tip shows along each axis; none where it cannot move.
-    inertia = np.where(mobility > IMMOBILE, 1 / np.maximum(mobility, IMMOBILE), 0.0)
+    least = NEARLY_SINGULAR * mobility[:3].max()
+    task: dict[str, Any] = {"task": "position", "posture": w, "singular": least}
+    inertia = 1 / np.maximum(mobility, least)  # springs for what the tip shows along each axis
     return {
         "operational space": OperationalSpace.from_bandwidth(arm, bandwidth, **task),
         "impedance": Impedance(arm, inertia * w**2, 2 * inertia * w, **task),
@@ -108,7 +116,7 @@ def tip_designs(arm: Arm, q: NDArray, bandwidth: float) -> dict[str, Law]:
 def adaptive_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str, Law]:
     """Adaptive laws that know neither the load at the tip nor the friction."""
     w = 2 * np.pi * bandwidth
-    M = augmented_mass_matrix(arm, motion.q[len(motion.q) // 2])
+    M = mean_inertia(arm, motion)
     inertia = np.diagonal(M)
     unknowns = adapt(unknown_payload(arm), FRICTION)
     gain = adaptation_gains(unknowns, *motion, w * inertia, LEARNING_TIME)
@@ -130,16 +138,16 @@ def adaptive_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[st
     }
 
 
-def regulators(arm: Arm, motion: JointMotion, bandwidth: float, rate: float) -> dict[str, Law]:
+def regulators(arm: Arm, M: NDArray, pose: NDArray, bandwidth: float, rate: float) -> dict[str, Law]:
     """Weights that alone would give each joint the bandwidth.
 
     Errors that hold as much energy cost as much. Were angles weighed alike instead, heavy joints would move to mend
     what light ones lack, which a load at the wrist soon turns unstable.
     """
     w = 2 * np.pi * bandwidth
-    root = np.sqrt(np.diagonal(augmented_mass_matrix(arm, motion.q[len(motion.q) // 2])))
+    root = np.sqrt(np.diagonal(M))
     largest, corrections = np.concatenate([1 / root, w / root]), w**2 * root
     return {
         "LQR(t)": TrajectoryLQR(arm, largest, corrections, rate),
-        "LQR(measured)": MeasuredLQR(arm, largest, corrections, rate, pose=motion.q[0]),
+        "LQR(measured)": MeasuredLQR(arm, largest, corrections, rate, pose=pose),
     }

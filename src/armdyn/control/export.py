@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law, Reference
+from armdyn.control.settings import one_number
 from armdyn.errors import ArmdynError, shown
 from armdyn.files import write_whole
 from armdyn.trace.c_code import CCode, c_code
@@ -75,8 +76,7 @@ def law_code(
     """
     if not isinstance(law, Law):
         raise ArmdynError(f"law_code: expected a control law, got {shown(law)}")
-    if not (isinstance(rate, int | float) and np.isfinite(rate) and rate > 0):
-        raise ArmdynError(f"law_code: expected a rate > 0 in Hz, got {shown(rate)}")
+    rate = one_number(rate, "law_code", "a rate > 0 in Hz")
     prefix = identifier(f"{law.arm.name}_{type(law).__name__}").lower() if prefix is None else prefix
     kept = (inputs,) if isinstance(inputs, str) else tuple(inputs)
     subject = _Subject(law, 1 / rate)
@@ -84,7 +84,8 @@ def law_code(
     files = _Files(subject, prefix, dtype, tuple(name for name in subject.bound if name in kept))
     texts = {f"{prefix}.h": files.header(), f"{prefix}.c": files.source(), f"{prefix}_selftest.c": files.selftest()}
     header, source, selftest = (write_whole(Path(directory) / name, text) for name, text in texts.items())
-    return LawCode(source, header, selftest, update)
+    update.selftest.unlink()  # the law's own runs the formula too, and one program a folder compiles as *.c
+    return LawCode(source, header, selftest, replace(update, selftest=selftest))
 
 
 class _Subject:

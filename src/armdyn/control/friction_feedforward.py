@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from armdyn.control.protocol import Answer, Law, Reference, Values
+from armdyn.control.settings import one_number
 from armdyn.control.wrapped import Wrapped
 from armdyn.dynamics.friction import friction_torque
-from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
 
 
@@ -37,8 +35,7 @@ class FrictionFeedforward(Wrapped):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (np.isfinite(self.width) and self.width > 0):
-            raise ShapeError(f"FrictionFeedforward: width: expected a velocity > 0, got {self.width!r}")
+        one_number(self.width, "FrictionFeedforward: width", "a velocity > 0")
 
     @property
     def trace_key(self) -> str:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.protocol import Law
-from armdyn.errors import ArmdynError, ShapeError, shown
+from armdyn.control.settings import as_numbers
+from armdyn.errors import ShapeError, shown
 from armdyn.model.arm import Arm
 
 # Matrices whose commutator is smaller than this part of their product are taken to commute.
@@ -47,7 +48,10 @@ def gains_from_poles(poles: ArrayLike) -> Gains:
     poles : array_like, shape (..., 2) or (..., 3)
         Complex ones in conjugate pairs, all in the left half-plane [1/s]; three of them ask for an integral gain.
     """
-    wanted = np.asarray(poles, complex)
+    try:
+        wanted = np.asarray(poles, complex)
+    except (TypeError, ValueError):
+        raise ShapeError(f"gains_from_poles: expected complex numbers, got {shown(poles)}") from None
     if wanted.ndim == 0 or wanted.shape[-1] not in (2, 3):
         raise ShapeError(f"gains_from_poles: expected two or three poles a joint, got shape {wanted.shape}")
     if not (wanted.real < 0).all():
@@ -74,8 +78,10 @@ def pd_gains(arm: Arm, q: ArrayLike, bandwidth: ArrayLike, damping: ArrayLike = 
     from armdyn.dynamics.drive import augmented_mass_matrix
 
     inertia = np.diagonal(augmented_mass_matrix(arm, q), axis1=-2, axis2=-1)
-    kp, kd, ki = gains_from_bandwidth(bandwidth, damping)
-    return Gains(inertia * kp, inertia * kd, inertia * ki)
+    gains = gains_from_bandwidth(bandwidth, damping)
+    if gains.kp.shape[-1:] not in ((), (1,), (arm.n,)):
+        raise ShapeError(f"pd_gains: expected one bandwidth or {arm.n}, got {shown(bandwidth)}")
+    return Gains(*(inertia * gain for gain in gains))
 
 
 def bryson(largest: ArrayLike) -> NDArray:
@@ -86,7 +92,10 @@ def bryson(largest: ArrayLike) -> NDArray:
     largest : array_like, shape (m,)
         Largest acceptable values, > 0.
     """
-    return np.diag(1 / _positive(largest, "largest values").reshape(-1) ** 2)
+    values = _positive(largest, "largest values")
+    if values.ndim != 1:
+        raise ShapeError(f"bryson: expected a row of largest values, got shape {values.shape}")
+    return np.diag(1 / values**2)
 
 
 def slow_sampling(bandwidth: float, rate: float) -> str | None:
@@ -99,12 +108,8 @@ def slow_sampling(bandwidth: float, rate: float) -> str | None:
 
 def gain_matrix(law: Law, name: str) -> None:
     """Make a gain of a frozen law a read-only positive definite matrix; numbers stand for diagonals."""
-    where, value = f"{type(law).__name__}: {name}", getattr(law, name)
-    n = law.core_shape(name)[0]
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ShapeError(f"{where}: expected numbers, got {shown(value)}") from None
+    where, n = f"{type(law).__name__}: {name}", law.core_shape(name)[0]
+    array = as_numbers(getattr(law, name), where)
     if array.shape in ((), (n,)):
         array = np.diag(np.broadcast_to(array, n))
     if array.shape[-2:] != (n, n):
@@ -125,7 +130,7 @@ def commute(A: NDArray, B: NDArray) -> bool:
 
 
 def _positive(value: ArrayLike, what: str) -> NDArray:
-    array = np.asarray(value, float)
+    array = as_numbers(value, "gains", f"{what} > 0")
     if not (np.isfinite(array).all() and (array > 0).all()):
-        raise ArmdynError(f"gains: expected {what} > 0, got {shown(value)}")
+        raise ShapeError(f"gains: expected {what} > 0, got {shown(value)}")
     return array

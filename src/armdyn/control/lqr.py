@@ -12,10 +12,11 @@ from armdyn.control.gains import bryson
 from armdyn.control.model import model_torque
 from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.riccati import continuous_lqr, discrete_lqr, finite_horizon_lqr
+from armdyn.control.settings import a_pose, as_numbers, one_number
 from armdyn.dynamics.discretize import discretize
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.linearize import linearize
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
@@ -96,13 +97,13 @@ class TrajectoryLQR(Law):
             raise ShapeError(f"TrajectoryLQR: unknown design {self.design!r}; expected {', '.join(DESIGNS)}")
         if self.model not in ("rigid", "full"):
             raise ShapeError(f"TrajectoryLQR: unknown model {self.model!r}; expected rigid or full")
-        if not (isinstance(self.rate, int | float) and np.isfinite(self.rate) and self.rate > 0):
-            raise ShapeError(f"TrajectoryLQR: expected a rate > 0 in Hz, got {shown(self.rate)}")
+        one_number(self.rate, "TrajectoryLQR", "a rate > 0 in Hz")
         n = self.arm.n
         weights = weight_matrix(self.Q, 2 * n, "TrajectoryLQR: Q"), weight_matrix(self.R, n, "TrajectoryLQR: R")
         object.__setattr__(self, "_weights", weights)
-        if self.hold is not None and (np.shape(self.hold) != (n,) or not np.isfinite(np.asarray(self.hold)).all()):
-            raise ShapeError(f"TrajectoryLQR: hold: expected {n} finite positions, got {shown(self.hold)}")
+        one_number(self.width, "TrajectoryLQR: width", "a velocity > 0")
+        if self.hold is not None:
+            a_pose(self.hold, n, "TrajectoryLQR: hold")
 
     def systems(self, q: NDArray, qd: NDArray, qdd: NDArray) -> tuple[NDArray, NDArray]:
         """A (..., 2 n, 2 n) and B (..., 2 n, n) of the arm linearised about samples (..., n), over one period."""
@@ -158,10 +159,7 @@ class TrajectoryLQR(Law):
 
 def weight_matrix(value: ArrayLike, size: int, where: str) -> NDArray:
     """A cost matrix (size, size), symmetric and positive semidefinite; of `size` numbers by Bryson's rule."""
-    try:
-        array = np.array(value, float)
-    except (TypeError, ValueError):
-        raise ShapeError(f"{where}: expected numbers, got {shown(value)}") from None
+    array = as_numbers(value, where)
     if array.shape == (size,):
         return bryson(array)
     if array.shape != (size, size):

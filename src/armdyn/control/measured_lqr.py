@@ -12,10 +12,10 @@ from armdyn.control.lqr import TrajectoryLQR, weight_matrix
 from armdyn.control.model import MODEL_SHAPES
 from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.riccati import discrete_lqr
+from armdyn.control.settings import a_pose, one_number
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.linearize import linearize
 from armdyn.dynamics.ltdl import factorized
-from armdyn.errors import ShapeError, shown
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
@@ -138,11 +138,8 @@ class MeasuredLQR(Law):
 
     def __post_init__(self) -> None:
         n = self.arm.n
-        pose = np.zeros(n) if self.pose is None else np.asarray(self.pose, float)
-        if pose.shape != (n,) or not np.isfinite(pose).all():
-            raise ShapeError(f"MeasuredLQR: pose: expected {n} finite positions, got {shown(self.pose)}")
-        if not (np.isfinite(self.width) and self.width > 0):
-            raise ShapeError(f"MeasuredLQR: width: expected a velocity > 0, got {shown(self.width)}")
+        pose = np.zeros(n) if self.pose is None else a_pose(self.pose, n, "MeasuredLQR: pose")
+        one_number(self.width, "MeasuredLQR: width", "a velocity > 0")
         object.__setattr__(self, "Q", weight_matrix(self.Q, 2 * n, "MeasuredLQR: Q"))
         object.__setattr__(self, "R", weight_matrix(self.R, n, "MeasuredLQR: R"))
         still = TrajectoryLQR(self.arm, self.Q, self.R, self.rate, "discrete")

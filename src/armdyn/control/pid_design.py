@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.gains import bryson, pd_gains
 from armdyn.control.riccati import continuous_lqr
+from armdyn.control.settings import joint_numbers, one_number
 from armdyn.dynamics.linearize import linearize
-from armdyn.errors import ArmdynError, ShapeError
+from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion
 
@@ -79,9 +80,9 @@ def optimal_pid(
     from scipy.optimize import minimize
 
     n = arm.n
-    error, torque = (np.broadcast_to(np.asarray(x, float), n) for x in (largest_error, largest_torque))
-    if not (np.isfinite(time) and time > 0):
-        raise ShapeError(f"optimal_pid: expected a time > 0 in seconds, got {time!r}")
+    error = joint_numbers(largest_error, n, "optimal_pid: largest_error", "errors > 0")
+    torque = joint_numbers(largest_torque, n, "optimal_pid: largest_torque", "torques > 0")
+    time = one_number(time, "optimal_pid", "a time > 0 in seconds")
     Q = bryson(np.concatenate([error * time, error, error / time]))
     R, spread = bryson(torque), np.diag(np.concatenate([np.zeros(n), error**2, np.zeros(n)]))
     A, B = _augmented(arm, motion, model)

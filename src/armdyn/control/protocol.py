@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.control.settings import as_numbers
 from armdyn.errors import ShapeError, shown
 from armdyn.model.arm import Arm
 from armdyn.trace.shapes import evaluate, text
@@ -128,12 +129,10 @@ def chosen(flag: Any, yes: Any, no: Any, axes: int = 1) -> Any:
 
 def checked(law: Law, name: str, positive: bool = True) -> None:
     """Make a parameter of a frozen law a read-only array of its shape; one number serves all joints."""
-    where, value = f"{type(law).__name__}: {name}", getattr(law, name)
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ShapeError(f"{where}: expected numbers, got {shown(value)}") from None
-    core = law.core_shape(name)
+    where = f"{type(law).__name__}: {name}"
+    if not isinstance(law.arm, Arm):
+        raise ShapeError(f"{type(law).__name__}: expected an arm, got {shown(law.arm)}")
+    array, core = as_numbers(getattr(law, name), where), law.core_shape(name)
     if array.ndim == 0:
         array = np.full(core, float(array))
     if array.shape[max(array.ndim - len(core), 0) :] != core:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.control.settings import as_numbers
 from armdyn.errors import ArmdynError, ShapeError
 
 # Doublings and Newton steps converge quadratically; systems that need more have no stabilising solution.
@@ -149,7 +150,7 @@ def finite_horizon_lqr(
     N, m = len(A), B.shape[-1]
     Q, R = np.broadcast_to(Q, A.shape), np.broadcast_to(R, (N, m, m))
     P = np.empty((N + 1, *A.shape[1:]))
-    P[N] = discrete_lqr(A[-1], B[-1], Q[-1], R[-1]).P if terminal is None else np.asarray(terminal, float)
+    P[N] = discrete_lqr(A[-1], B[-1], Q[-1], R[-1]).P if terminal is None else _terminal(terminal, A.shape[-1])
     K = np.empty((N, m, A.shape[-1]))
     for i in reversed(range(N)):
         PB = P[i + 1] @ B[i]
@@ -159,12 +160,19 @@ def finite_horizon_lqr(
     return Regulator(K, P)
 
 
+def _terminal(value: ArrayLike, k: int) -> NDArray:
+    array = as_numbers(value, "finite_horizon_lqr: terminal")
+    if array.shape != (k, k) or not np.isfinite(array).all():
+        raise ShapeError(f"finite_horizon_lqr: terminal: expected a finite matrix ({k}, {k}), got shape {array.shape}")
+    return array
+
+
 def _t(X: NDArray) -> NDArray:
     return X.swapaxes(-1, -2)
 
 
 def _checked(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, where: str) -> tuple[NDArray, ...]:
-    arrays = [np.asarray(x, float) for x in (A, B, Q, R)]
+    arrays = [as_numbers(x, where, "matrices") for x in (A, B, Q, R)]
     if any(x.ndim < 2 for x in arrays):
         raise ShapeError(f"{where}: expected matrices, got shapes {', '.join(str(x.shape) for x in arrays)}")
     k, m = arrays[1].shape[-2:]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.lqr import TrajectoryLQR
+from armdyn.control.settings import as_numbers, one_number
 from armdyn.dynamics.discretize import discretize
 from armdyn.dynamics.linearize import linearize
 from armdyn.errors import ShapeError, shown
@@ -51,8 +52,8 @@ def closed_loop(law: TrajectoryLQR, true: Arm, motion: JointMotion, motor_lag: f
     motor_lag : float
         Time constant of the drives [s].
     """
-    if not (np.isfinite(motor_lag) and motor_lag >= 0):
-        raise ShapeError(f"closed_loop: expected a motor lag >= 0 in seconds, got {shown(motor_lag)}")
+    _check(law)
+    motor_lag = one_number(motor_lag, "closed_loop", "a motor lag >= 0 in seconds", zero=True)
     n, K = law.arm.n, law.gains(*motion)
     linear = linearize(true, *motion, model=law.model)
     A, B = linear.A, linear.B
@@ -86,11 +87,12 @@ def robustness(
     motor_lag : float
         Time constant of the true drives [s].
     """
-    masses = np.atleast_1d(np.asarray(payloads, float))
-    if masses.ndim != 1 or not (np.isfinite(masses).all() and (masses >= 0).all() and (np.diff(masses) > 0).all()):
+    _check(law)
+    masses = np.atleast_1d(as_numbers(payloads, "robustness", "rising payloads >= 0 in kg"))
+    rising = masses.ndim == 1 and len(masses) > 0 and masses[0] >= 0 and bool((np.diff(masses) > 0).all())
+    if not (rising and np.isfinite(masses).all()):
         raise ShapeError(f"robustness: expected rising payloads >= 0 in kg, got {shown(payloads)}")
-    if not (np.isfinite(friction) and friction >= 0):
-        raise ShapeError(f"robustness: expected friction >= 0, got {shown(friction)}")
+    friction = one_number(friction, "robustness", "friction >= 0", zero=True)
 
     def eigenvalues(mass: float) -> NDArray:
         true = law.arm.with_payload(mass) if mass else law.arm
@@ -101,6 +103,11 @@ def robustness(
 
     found = np.array([radius(mass) for mass in masses])
     return Robustness(eigenvalues(0.0), masses, found, _crossing(radius, masses, found))
+
+
+def _check(law: TrajectoryLQR) -> None:
+    if not isinstance(law, TrajectoryLQR):
+        raise ShapeError(f"closed_loop: expected a TrajectoryLQR, got {shown(law)}")
 
 
 def _crossing(radius: Callable[[float], float], masses: NDArray, found: NDArray) -> float:

@@ -14,9 +14,10 @@ from armdyn.control.gains import commute, gain_matrix
 from armdyn.control.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.control.model import MODEL_SHAPES
 from armdyn.control.protocol import Answer, Reference, Values
+from armdyn.control.settings import as_numbers
 from armdyn.control.unknowns import Unknowns
 from armdyn.dynamics.drive import augmented_mass_matrix
-from armdyn.errors import ArmdynWarning
+from armdyn.errors import ArmdynWarning, ShapeError, shown
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
@@ -122,7 +123,10 @@ class SlotineLi(Adaptive):
         cls, unknowns: Unknowns, lam: ArrayLike, k: ArrayLike, inverse_gain: ArrayLike, **options: Any
     ) -> SlotineLi:
         """ECE470's form: `inverse_gain` is the diagonal of its Gamma. Warns if Lambda K is not K Lambda."""
-        law = cls(unknowns, lam, k, 1 / np.asarray(inverse_gain, float), **options)
+        inverse = as_numbers(inverse_gain, f"{cls.__name__}: inverse_gain")
+        if not (np.isfinite(inverse).all() and (inverse > 0).all()):
+            raise ShapeError(f"{cls.__name__}: inverse_gain: expected numbers > 0, got {shown(inverse_gain)}")
+        law = cls(unknowns, lam, k, 1 / inverse, **options)
         if not commute(np.asarray(law.lam), np.asarray(law.k)):
             warnings.warn(
                 "SlotineLi: Lambda and K do not commute, so the Lyapunov function of ECE470, section 3.3, proves "

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from armdyn.control.gains import gains_from_bandwidth
 from armdyn.control.model import MODEL, MODEL_SHAPES, model_torque
 from armdyn.control.protocol import Answer, Law, Reference, Values, checked
 from armdyn.dynamics.drive import drive_inertia
@@ -90,7 +90,7 @@ class _TipSpace(Law):
     shaped: ClassVar[bool]
 
     def __post_init__(self) -> None:
-        if self.task not in ROWS:
+        if not isinstance(self.task, str) or self.task not in ROWS:
             raise ShapeError(f"{type(self).__name__}: unknown task {self.task!r}; expected {' or '.join(ROWS)}")
         for name in ("stiffness", "tip_damping", "posture", "singular"):
             checked(self, name)
@@ -142,8 +142,8 @@ class OperationalSpace(_TipSpace):
     @classmethod
     def from_bandwidth(cls, arm: Arm, bandwidth: float, damping: float = 1.0, **options: Any) -> OperationalSpace:
         """Gains of a bandwidth [Hz] in all directions of the tip."""
-        w = 2 * np.pi * bandwidth
-        return cls(arm, w**2, 2 * damping * w, **options)
+        kp, kd, _ = gains_from_bandwidth(bandwidth, damping)
+        return cls(arm, kp, kd, **options)
 
 
 @dataclass(frozen=True, eq=False)

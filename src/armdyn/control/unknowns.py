@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.control.settings import one_number
 from armdyn.dynamics.adaptive_regressor import adaptive_regressor, adaptive_torque
 from armdyn.dynamics.base_parameters import BaseParameters
 from armdyn.dynamics.drive import drive_torque
@@ -110,18 +111,16 @@ def adapt(what: Split | BaseParameters | Arm, friction: tuple[str, ...] = (), wi
         Velocity below which dry friction fades out [rad/s or m/s]: tanh(qd / width) stands for its sign, so that
         the compensation does not chatter at rest.
     """
-    friction = (friction,) if isinstance(friction, str) else tuple(friction)
-    wrong = [term for term in friction if term not in FRICTION]
-    if wrong or len(set(friction)) != len(friction):
-        raise ArmdynError(f"adapt: expected some of {', '.join(FRICTION)} once each, got {', '.join(friction)}")
-    if not (np.isfinite(width) and width > 0):
-        raise ArmdynError(f"adapt: width: expected a velocity > 0, got {width!r}")
+    terms = (friction,) if isinstance(friction, str) else friction
+    if not (isinstance(terms, tuple | list) and set(map(str, terms)) <= {*FRICTION} and len({*terms}) == len(terms)):
+        raise ArmdynError(f"adapt: expected some of {', '.join(FRICTION)} once each, got {shown(friction)}")
+    friction, width = tuple(terms), one_number(width, "adapt: width", "a velocity > 0")
     arm, S, known, names, phi = _links(what)
     values = [[getattr(joint.friction, term) for joint in arm.joints] for term in friction]
     names = (*names, *(f"{term} {joint}" for term in friction for joint in arm.joint_names))
     if not names:
         raise ArmdynError("adapt: nothing is unknown; name friction terms or give a split")
-    return Unknowns(arm, S, known, friction, float(width), names, np.concatenate([phi, *values]))
+    return Unknowns(arm, S, known, friction, width, names, np.concatenate([phi, *values]))
 
 
 def _links(what: Any) -> tuple[Arm, NDArray, NDArray, tuple[str, ...], NDArray]:

@@ -9,7 +9,7 @@ import numpy as np
 from armdyn.control.adaptive import Adaptive
 from armdyn.control.designs import designs, named_design
 from armdyn.control.gains import slow_sampling
-from armdyn.errors import ArmdynError
+from armdyn.control.settings import one_number
 from armdyn.model.arm import Arm
 from armdyn.simulation.compare import Comparison, Sway, compare, with_mismatch
 from armdyn.simulation.plant import Plant
@@ -54,9 +54,9 @@ def mismatch_study(
     -------
     Comparison
     """
-    for name, value in (("payload", payload), ("friction", friction)):
-        if not (np.isfinite(value) and value >= 0):
-            raise ArmdynError(f"compare: expected {name} >= 0, got {value!r}")
+    payload = one_number(payload, "compare: payload", "a mass >= 0 in kg", zero=True)
+    friction = one_number(friction, "compare: friction", "a factor >= 0", zero=True)
+    duration = one_number(duration, "compare: duration", "a time > 0 in seconds")
     true = with_mismatch(arm, payload, friction)
     reference = Sway.within(arm, duration)
     motion = reference(np.linspace(0.0, duration, 400))
