@@ -77,6 +77,16 @@ class TestTruth:
         assert with_prior < 0.5 * without
 
 
+def test_friction_that_grows_with_load(puma, make_log):
+    """The fitted arm has the very torques that were fitted: loads are all torque of the drives, friction's own too."""
+    joints = [dataclasses.replace(j, friction=dataclasses.replace(j.friction, load=0.15)) for j in puma.joints]
+    arm = puma.with_joints(joints)
+    fit = armdyn.identify(puma, make_log(arm))
+    assert sum("load" in terms for terms in fit.structure) >= 3
+    assert fit.rel_error < 1.1 * fit.rel_error_free
+    assert fit.validate(make_log(arm, motion=5, noise=0.0)).rel_error < 0.015
+
+
 @pytest.mark.parametrize(
     "seeds", [pytest.param(range(40), id="40"), pytest.param(range(200), id="200", marks=pytest.mark.slow)]
 )

@@ -19,7 +19,7 @@ from armdyn.identification.mass_bounds import MassBounds
 from armdyn.identification.prior import UNITS, Prior, hessian, pseudo_inertias
 
 BARRIER = 1e-2  # weight of the logarithms that keep to the bounds, in units of half a squared sigma
-FLAT = 1e-13  # added to the diagonal of a scaled Hessian that is singular to round-off
+FLAT = 1e-13  # least addition to the diagonal of a scaled Hessian that is singular to round-off
 ENOUGH = 1e-9  # Newton decrement (squared, halved) at which the minimum is certified, in the same units
 MOST = 100  # Newton steps a stage, far more than self-concordant functions need
 GENTLE = 1.0  # strength of the divergence from which Newton's method takes few steps
@@ -82,6 +82,7 @@ def consistent_fit(
     return Consistent(theta, x[links:], decrement, iterations, tuple(np.flatnonzero(smallest < FROM_BOUNDARY).tolist()))
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step too far is worth infinity, and is halved
 def _newton(problem: _Problem, x: NDArray) -> tuple[NDArray, float, int]:
     """The minimum by Newton's method with a line search, what is left to gain there, and the number of steps."""
     value, decrement, iterations = problem.value(x), np.inf, 0
@@ -106,11 +107,20 @@ def _newton(problem: _Problem, x: NDArray) -> tuple[NDArray, float, int]:
 
 
 def _solved(H: NDArray, gradient: NDArray) -> NDArray:
-    """H⁻¹ gradient; along directions that neither log nor prior tells anything about no step is needed."""
-    try:
-        return np.linalg.solve(H, gradient)
-    except np.linalg.LinAlgError:
-        return np.linalg.solve(H + FLAT * np.eye(len(H)), gradient)
+    """H⁻¹ gradient for H with a unit diagonal; along directions that nothing tells anything about no step is needed.
+
+    Round-off may make a nearly singular H indefinite, and the step one uphill: then its diagonal is made larger.
+    """
+    flat = 0.0
+    while flat < 1.0:
+        try:
+            step = np.linalg.solve(H + flat * np.eye(len(H)), gradient)
+        except np.linalg.LinAlgError:
+            step = np.full_like(gradient, np.nan)
+        if gradient @ step >= 0:
+            return step
+        flat = max(10 * flat, FLAT)
+    return gradient
 
 
 class _Bounds(NamedTuple):
@@ -138,6 +148,8 @@ class _Problem(NamedTuple):
     links: int
 
     def value(self, x: NDArray) -> float:
+        if not np.isfinite(x).all():
+            return np.inf
         room = self.bounds.G @ x - self.bounds.h
         bodies = pseudo_inertias(x[: self.links])
         if (room <= 0).any() or np.linalg.eigvalsh(bodies).min() <= 0:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.equations import Equations
-from armdyn.identification.rows import Rows, smoothed
+from armdyn.identification.rows import Rows, grid, smoothed
 
-ENOUGH = 5000  # samples by which the regressor's error is told
+ENOUGH = 2500  # samples by which the regressor's error is told, or four lengths of the low-pass
 
 
 class Perturbation(NamedTuple):
@@ -59,7 +59,8 @@ def perturbation(rows: Rows, equations: Equations, used: NDArray, x: NDArray) ->
 def _regressor_error(rows: Rows, equations: Equations, k: NDArray, length: NDArray) -> float:
     """Spectral norm of what noise of the size that smoothing took from the positions changes in the columns k."""
     s = rows.pieces[0].stretch
-    s = s._replace(**{name: part[:ENOUGH] for name, part in s._asdict().items() if isinstance(part, np.ndarray)})
+    last = max(ENOUGH, 4 * len(grid(s, rows.filters.band)[0]))
+    s = s._replace(**{name: part[:last] for name, part in s._asdict().items() if isinstance(part, np.ndarray)})
     sigma = (s.q - smoothed(s, rows.filters).q).std(axis=0)
     noisy = s._replace(q=s.q + sigma * np.random.default_rng(0).normal(size=s.q.shape))
     change = rows.made(noisy).Y - rows.made(s).Y

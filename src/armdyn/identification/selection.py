@@ -77,27 +77,30 @@ def select(rows: Rows, prior: Prior, drives: Geared, strength: float | None, opt
     base = rows.base
     equations = Equations.of(rows, base.count)
     used = starting_terms(equations, drives.own, rows.reach.balanced)
-    if "load" in optional:
-        rows, equations = _loaded(rows, weighed(equations, used), used)
     precision, centre = _base_prior(base, prior, equations, drives)
     _believe_balancers(precision, equations, rows.reach.balanced)
+    if "load" in optional:
+        rows, equations = _loaded(rows, equations, used, precision, centre)
     strengths = STRENGTHS if strength is None else np.array([strength], float)
     for _ in range(SWEEPS):
-        before, used = used, choose(weighed(equations, used), used, precision, centre, optional, strengths).used
+        choice = choose(weighed(equations, used), used, precision, centre, optional, strengths)
+        before, used = used, choice.used
         if np.array_equal(used, before):
             break
         if used[base.count + LOAD :: len(TERMS)].any():
             # What loads the joints has grown by the friction that loads make.
-            rows, equations = _loaded(rows, weighed(equations, used), used)
+            rows, equations = _loaded(rows, equations, used, choice.strength * precision, centre)
     # With its structure known, the noise is better known, and so is what the prior is worth.
     equations = weighed(equations, used)
     choice = choose(equations, used, precision, centre, (), strengths)
     return Selection(base, prior, drives, rows, equations, choice, choice.strength * precision)
 
 
-def _loaded(rows: Rows, equations: Equations, used: NDArray) -> tuple[Rows, Equations]:
-    """Rows and sums with joints loaded by all torques of the least squares."""
-    base, x = rows.base, free(equations, used)
+def _loaded(
+    rows: Rows, equations: Equations, used: NDArray, belief: NDArray, centre: NDArray
+) -> tuple[Rows, Equations]:
+    """Rows and sums with joints loaded by all torques of the fit near the prior."""
+    base, x = rows.base, solve(weighed(equations, used).total, used, belief, centre)
     links = inertial.SIZE * base.source.n
     found = np.linalg.pinv(base.P) @ x[: base.count]
     values = x[base.count :].reshape(-1, len(TERMS)).copy()
