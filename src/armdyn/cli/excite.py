@@ -74,10 +74,10 @@ def excite(
     from armdyn.cli.show import print_json
     from armdyn.identification.read_log import read_log
     from armdyn.trajectory.excite import excite as design
-    from armdyn.trajectory.save import save_trajectory
+    from armdyn.trajectory.save import require_ending, save_trajectory
 
     subject = resolve(arm, base, tip)
-    require_folders(out, report)
+    require_folders(require_ending(out), report)
     logs = [read_log(path, subject) for path in given or ()]
     torque = numbers(max_torque, "--max-torque")
     with progress_bar(time_budget) as tell:
@@ -123,8 +123,7 @@ def _show(found: Excitation, out: Path) -> None:
     n, count = found.base.source.n, found.base.count
     if found.interrupted:
         print("Interrupted: this is the best motion so far.")
-    searches = f"{found.starts} searches complete"
-    print(f"{found.base.name}: {found.trajectory.duration:g} s, designed in {found.seconds:.0f} s ({searches})")
+    print(f"{found.base.name}: {found.trajectory.duration:g} s, designed in {found.seconds:.0f} s")
     print(
         f"Condition number {found.condition:.1f} of {count} + {2 * n} columns ({found.condition_worst:.1f} for the "
         f"worst usual choice of base columns, {found.condition_unit:.1f} with unit columns)"

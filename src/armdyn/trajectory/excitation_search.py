@@ -65,7 +65,9 @@ def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, race: R
         race.offer(candidate)
         return candidate
 
-    quick = descend(problem, Descent(problem.random_start(rng), np.inf, None), QUICK, race)
+    start = problem.random_start(rng)
+    offer(start)  # so that there is something whenever the time is up
+    quick = descend(problem, Descent(start, np.inf, None), QUICK, race)
     best = offer(quick.x)
     for hop in range(HOPS + 1):
         if race.stopped():

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 TICK = 0.1  # between looks at the clock [s]
@@ -62,9 +63,9 @@ class Race:
             self.current, self.noted = score(x), time.monotonic()
 
     def offer(self, candidate: Candidate) -> None:
-        """A candidate, which counts if it is the best; of equals that of the first start."""
+        """A candidate, which counts if it is the best; of equals that of the first start, of unusable ones the last."""
         with self.lock:
-            if self.best is None or candidate[:2] < self.best[:2]:
+            if self.best is None or candidate[:2] < self.best[:2] or np.isinf(self.best.score):
                 self.best = candidate
 
     def standing(self, elapsed: float) -> Standing:

@@ -17,6 +17,7 @@ from armdyn.files import write_whole
 from armdyn.trajectory.protocol import Trajectory
 
 RATE = 1000.0  # samples a second
+ENDINGS = (".csv", ".npz", ".json", ".yaml")
 
 
 def save_trajectory(
@@ -46,15 +47,13 @@ def save_trajectory(
     units : bool
         CSV: a second line `# s,rad,...` with the columns' units (NPZ always has them).
     """
-    path = Path(path)
+    path = require_ending(path)
     writers: dict[str, Callable[[], str | bytes]] = {
         ".csv": lambda: _csv(samples, trajectory.n, kinds, units),
         ".npz": lambda: _npz(samples, trajectory.n, kinds),
         ".json": lambda: json.dumps(_message(samples, names), indent=1) + "\n",
         ".yaml": lambda: _yaml(_message(samples, names)),
     }
-    if path.suffix not in writers:
-        raise ArmdynError(f"cannot write '{path}': unknown ending; expected one of {', '.join(writers)}")
     if not (np.isfinite(rate) and rate > 0):
         raise ArmdynError(f"save_trajectory: expected a rate > 0, got {rate:g}")
     names = _names(joint_names, trajectory.n)
@@ -63,6 +62,14 @@ def save_trajectory(
         t = np.append(t, trajectory.duration)
     samples = np.hstack([t[:, None], *trajectory(np.minimum(t, trajectory.duration))])
     return write_whole(path, writers[path.suffix]())
+
+
+def require_ending(path: str | os.PathLike[str]) -> Path:
+    """The path, if trajectories can be written to such files."""
+    path = Path(path)
+    if path.suffix not in ENDINGS:
+        raise ArmdynError(f"cannot write '{path}': unknown ending; expected one of {', '.join(ENDINGS)}")
+    return path
 
 
 def column_names(n: int) -> list[str]:
