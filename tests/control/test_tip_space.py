@@ -52,6 +52,20 @@ def test_a_force_moves_the_tip_as_a_spring(puma):
     assert np.allclose(moved, force / stiffness[:3], rtol=0.02, atol=2e-5)
 
 
+def test_a_push_holds_against_a_wrench(puma):
+    """What presses on the tip is what it pushes with: force and moment cancel, and the tip stays where it is wanted."""
+    wrench = np.array([20.0, -10.0, 15.0, 1.0, -0.5, 0.8])  # exerted by the tip, base axes
+    R = armdyn.forward_kinematics(puma, HOME)[:3, :3]
+    pressed = Plant(puma, friction=False, wrench=-np.concatenate([R.T @ wrench[:3], R.T @ wrench[3:]]))
+    found = []
+    for push in (0.0, wrench):
+        law = Impedance(puma, [2000.0] * 3 + [100.0] * 3, [400.0] * 3 + [20.0] * 3, push=push)
+        run = simulate(pressed, law, HOME, 3.0, 1000, every=10, check=False)
+        found.append(np.abs(run.error[-1]).max())
+    assert found[0] > 5e-3
+    assert found[1] < 1e-3 * found[0]
+
+
 def test_the_tip_does_not_feel_the_posture():
     arm = armdyn.arms.panda()
     q = np.array([0.1, 0.4, -0.2, -1.8, 0.3, 1.9, 0.5])

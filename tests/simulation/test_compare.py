@@ -9,6 +9,7 @@ from armdyn.control.designs import designs
 from armdyn.control.unknowns import adapt
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.simulation.compare import Sway, compare, with_mismatch
+from armdyn.simulation.compare_figure import comparison_figure
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +30,7 @@ def test_a_comparison_tells_what_its_runs_show(planar, sway, tmp_path):
     assert found["computed torque"].final_rms < found["PD"].final_rms
     assert np.isnan(found["PD"].parameter_error)
     assert found.figure(tmp_path / "compare.png").stat().st_size > 10_000
+    assert "errors of all joints in rad or m" in str(found)
     with pytest.raises(ArmdynError, match="no controller 'LQG'"):
         found["LQG"]
     with pytest.raises(ArmdynError, match=r"expected \.png"):
@@ -39,6 +41,21 @@ def test_a_run_that_diverges_is_told(planar, sway):
     found = compare(planar, {"wild": armdyn.PD(planar, 1.0, 5e4)}, sway, 500)
     assert "diverged at" in found["wild"].note
     assert np.isnan(found["wild"].rms)
+    assert "nan" not in str(found)
+
+
+def test_the_picture_shows_errors_efforts_and_estimates(planar, sway):
+    every = designs(planar, sway(np.linspace(0, 1, 50)), 3.0, 500)
+    laws = {"wild": armdyn.PD(planar, 1.0, 5e4)} | {name: every[name] for name in ("PD", "Slotine-Li")}
+    found = compare(with_mismatch(planar, 1.0, 1.0), laws, sway, 500, truth=lambda law: np.zeros(law.unknowns.count))
+    over_time, *bars = comparison_figure(found).axes
+    assert [line.get_label() for line in over_time.lines] == ["PD", "Slotine-Li"]
+    fields = ("final_rms", "torque", "parameter_error")
+    for axes, field in zip(bars, fields, strict=True):
+        values = [getattr(row, field) for row in found.rows]
+        assert np.allclose([bar.get_width() for bar in axes.patches], np.nan_to_num(values))
+        assert "diverged at" in axes.texts[0].get_text()
+    assert [label.get_text() for label in bars[0].get_yticklabels()] == list(laws)
 
 
 def test_the_reference_stays_in_the_limits():

@@ -26,11 +26,11 @@ ROWS = {"pose": 6, "position": 3}
 
 @traced(
     q="n", qd="n", q_ref="n", qd_ref="n", qdd_ref="n", stiffness="6", tip_damping="6", posture="n", singular="",
-    **MODEL_SHAPES, returns={"tau": "n"},
+    push="6", **MODEL_SHAPES, returns={"tau": "n"},
 )  # fmt: skip
 def tip_space_torque(
     arm: Arm, q: Any, qd: Any, q_ref: Any, qd_ref: Any, qdd_ref: Any, stiffness: Any, tip_damping: Any, posture: Any,
-    singular: Any, task: str = "pose", shaped: bool = True, *, theta: Any, gravity: Any, drive: Any,
+    singular: Any, push: Any = None, task: str = "pose", shaped: bool = True, *, theta: Any, gravity: Any, drive: Any,
 ) -> Any:  # fmt: skip
     """Torques that move the tip as wanted; see `OperationalSpace` and `Impedance`.
 
@@ -46,6 +46,8 @@ def tip_space_torque(
         Natural frequencies with which what the tip does not feel returns to q_ref [1/s].
     singular : float
         Mobility [1/kg] below which directions of the tip count as singular and are given up smoothly.
+    push : array_like, shape (..., 6), optional
+        Force and moment that the tip exerts besides [N, N m], in base axes.
     task : {"pose", "position"}
     shaped : bool
         Whether gains multiply the tip's inertia.
@@ -74,6 +76,7 @@ def tip_space_torque(
     inverse_J = ca.horzcat(*(factors.solve(J[i, :].T) for i in range(rows)))  # M^-1 J'
     mobility = factorized(ca.mtimes(J, inverse_J) + singular * ca.SX.eye(rows))
     force = mobility.solve(wanted + spring) if shaped else mobility.solve(wanted) + spring
+    force = force if push is None else force + push[:rows]
     tau = ca.mtimes(J.T, force) + model_torque(
         arm, q, qd, ca.SX.zeros(arm.n), theta=theta, gravity=gravity, drive=drive
     )
@@ -104,7 +107,8 @@ class _TipSpace(Law):
         """One sample; see `tip_space_torque`."""
         own = (params[name] for name in ("stiffness", "tip_damping", "posture", "singular"))
         model = {name: params[name] for name in MODEL}
-        options = {"task": self.task, "shaped": self.shaped}
+        options: dict[str, Any] = {"task": self.task, "shaped": self.shaped}
+        options |= {"push": params["push"]} if "push" in self.shapes else {}
         return tip_space_torque(arm, q, qd, ref.q, ref.qd, ref.qdd, *own, **options, **model), state
 
 
@@ -150,10 +154,10 @@ class OperationalSpace(_TipSpace):
 class Impedance(_TipSpace):
     """The tip as a mass on springs and dampers, that yields to forces on it.
 
-        Lambda x'' + tip_damping x' + stiffness x = f,  x the displacement under the force f on the tip
+        Lambda x'' + tip_damping x' + stiffness x = f + push,  x the displacement under the wrench f on the tip
 
-    tau = J' (Lambda (a_ref - J_rate qd) + tip_damping v_err + stiffness x_err) + C qd + g + posture. The inertia is the
-    arm's own, so no force sensor is needed. Passive for constant gains and resting references.
+    tau = J' (Lambda (a_ref - J_rate qd) + tip_damping v_err + stiffness x_err + push) + C qd + g + posture. The inertia
+    is the arm's own, so no force sensor is needed. Passive for constant gains and resting references.
 
     Parameters
     ----------
@@ -167,15 +171,24 @@ class Impedance(_TipSpace):
         Whether the orientation counts.
     singular : float
         Mobility below which a direction's inertia is not made up for [1/kg].
+    push : array_like, shape (..., 6)
+        Wrench that the tip exerts on what it touches, besides that of the springs [N, N m], in base axes; exported with
+        `inputs=["push"]` it may change at every sample.
     """
 
+    shapes: ClassVar = {**_TipSpace.shapes, "push": "6"}
     arm: Arm
     stiffness: ArrayLike
     tip_damping: ArrayLike
     posture: ArrayLike = 5.0
     task: str = "pose"
     singular: ArrayLike = 1e-4
+    push: ArrayLike = 0.0
     shaped: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked(self, "push", positive=False)
 
 
 @traced(q="n", pose="4, 4", twist="6", gain="6", damping="", returns={"qd": "n"})

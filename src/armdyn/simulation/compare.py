@@ -24,6 +24,7 @@ from armdyn.trajectory.protocol import JointMotion
 
 # The part of a run that counts as its end.
 LAST = 1 / 3
+UNITS = "errors of all joints in rad or m (final: last third), torques in N m or N; estimate: its error, end over start"
 
 
 class Row(NamedTuple):
@@ -60,8 +61,11 @@ class Comparison:
         lines = [self.about, head]
         for row in self.rows:
             numbers = f"{row.rms:11.2e}{row.final_rms:11.2e}{row.largest:11.2e}{row.torque:12.1f}"
+            if np.isnan(row.rms):
+                numbers = f"{'-':>11s}{'-':>11s}{'-':>11s}{'-':>12s}"
             error = "" if np.isnan(row.parameter_error) else f"{row.parameter_error:10.2f}"
             lines.append(f"{row.name:28s}{numbers}{error} {row.note}".rstrip())
+        lines.append(UNITS)
         return "\n".join(lines)
 
     def __repr__(self) -> str:
