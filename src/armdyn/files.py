@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 import zipfile
@@ -91,7 +92,14 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
     path = Path(path)
     if not path.parent.is_dir():
         raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'")
-    payload = data.encode() if isinstance(data, str) else data
+    try:
+        _replace(path, data.encode() if isinstance(data, str) else data)
+    except OSError as error:  # names the temporary file, or none
+        raise OSError(error.errno or errno.EIO, error.strerror or str(error), str(path)) from None
+    return path
+
+
+def _replace(path: Path, payload: bytes) -> None:
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -103,7 +111,6 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
     except BaseException:
         os.unlink(name)
         raise
-    return path
 
 
 def _umask() -> int:

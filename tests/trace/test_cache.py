@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from armdyn.errors import ArmdynError
 from armdyn.trace import cache
 from armdyn.trace.native import Module
 from armdyn.trace.program import Port
@@ -85,6 +86,19 @@ def test_an_impossible_folder_only_means_no_cache(tmp_path: Path, monkeypatch: p
     cache.write("f" * 64, MODULE)
     assert cache.read("f" * 64) is None
     assert cache.size() == (0, 0)
+
+
+def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("ARMDYN_CACHE_DIR", raising=False)
+    monkeypatch.setattr(Path, "home", nobody)
+    cache.write("f" * 64, MODULE)
+    assert cache.read("f" * 64) is None
+    assert cache.size() == (0, 0)
+    with pytest.raises(ArmdynError, match="this user has no home; choose a folder with ARMDYN_CACHE_DIR"):
+        cache.folder()
 
 
 def test_size_clear_and_the_limit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

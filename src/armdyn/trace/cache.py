@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
+from armdyn.errors import ArmdynError
 from armdyn.files import write_whole
 from armdyn.trace.native import Module
 from armdyn.trace.program import Port
@@ -32,11 +33,17 @@ def folder() -> Path:
     chosen = os.environ.get("ARMDYN_CACHE_DIR")
     if chosen:
         return Path(chosen)
+    try:
+        home = Path.home()
+    except RuntimeError:
+        raise ArmdynError(
+            "compiled kernels are not kept: this user has no home; choose a folder with ARMDYN_CACHE_DIR"
+        ) from None
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "armdyn" / "cache"
+        return Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local")) / "armdyn" / "cache"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "armdyn"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "armdyn"
+        return home / "Library" / "Caches" / "armdyn"
+    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "armdyn"
 
 
 def _private_folder() -> Path | None:
@@ -52,7 +59,7 @@ def _private_folder() -> Path | None:
                 path.chmod(0o700)
             if stat.S_IMODE(info.st_mode) & 0o022:
                 clear()  # whoever could write here may have left code of his own, with a checksum that fits
-    except (OSError, RuntimeError):
+    except (OSError, ArmdynError):
         return None
     return path
 
@@ -113,7 +120,7 @@ def _decode(data: bytes, key: str) -> Module | None:
 
 def entries() -> Iterator[os.DirEntry[str]]:
     """The files of the cache."""
-    with suppress(OSError, RuntimeError), os.scandir(folder()) as scan:  # RuntimeError: nobody's home is known
+    with suppress(OSError, ArmdynError), os.scandir(folder()) as scan:
         yield from (entry for entry in scan if entry.name.endswith(SUFFIX))
 
 
