@@ -89,3 +89,38 @@ def test_friction_that_grows_with_the_load(block):
     slide = block(2.0, Friction(coulomb=0.1, load=0.4))
     result = simulate(slide, force(5.0), [0.0], 0.5, q0=[0.0], qd0=[0.0])
     assert result.qd[-1, 0] == pytest.approx((0.6 * 5.0 - 0.1) / 2.0 * 0.5, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["puma3", "scara"])
+def test_arms_hold_for_long_and_come_to_rest(name):
+    """Friction above what gravity asks: half a minute without a bit of creep, and rest after a push."""
+    arm = getattr(armdyn.arms, name)()
+    q0 = np.linspace(0.3, -0.4, arm.n)
+    held = np.abs(armdyn.gravity_torque(arm, q0)) * 1.05 + 0.5
+    arm = arm.with_joints(
+        dataclasses.replace(joint, friction=Friction(coulomb=c, viscous=0.1))
+        for joint, c in zip(arm.joints, held, strict=True)
+    )
+    still = simulate(arm, lambda t, q, qd, ref: np.zeros(arm.n), q0, 30.0, every=1000)
+    assert (still.q == q0).all()
+    assert (still.qd == 0).all()
+    pushed = simulate(arm, lambda t, q, qd, ref: np.zeros(arm.n), q0, 10.0, qd0=np.full(arm.n, 0.5), every=10)
+    assert np.ptp(pushed.q, axis=0).max() > 1e-3
+    assert (pushed.q[-100:] == pushed.q[-1]).all()
+    judged = simulate(arm, lambda t, q, qd, ref: np.zeros(arm.n), q0, 0.2, 100.0, tolerance=1e-8)
+    assert (judged.q == q0).all()
+
+
+@pytest.mark.parametrize("backlash", [0.0, 1e-3])
+def test_rotors_of_elastic_joints_hold_for_long(backlash):
+    arm = armdyn.arms.puma3()
+    q0 = np.array([0.3, -0.4, 0.2])
+    held = np.abs(armdyn.gravity_torque(arm, q0)) * 1.05 + 0.5
+    arm = arm.with_joints(
+        dataclasses.replace(joint, friction=Friction(coulomb=c), drive=armdyn.Drive(rotor_inertia=0.3))
+        for joint, c in zip(arm.joints, held, strict=True)
+    )
+    plant = Plant(arm, elasticity=armdyn.Elasticity.from_frequency(arm, 10.0, q=q0, backlash=backlash))
+    still = simulate(plant, lambda t, q, qd, ref: np.zeros(3), q0, 10.0, every=100)
+    assert (still.states["rotor_q"] == still.states["rotor_q"][0]).all()
+    assert np.abs(still.q - q0).max() < 1e-12

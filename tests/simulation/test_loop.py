@@ -47,6 +47,12 @@ def test_a_users_law_runs_in_the_kernel(planar, swing, law, options):
     assert np.allclose(ours.states["z"][1:], 0.99 * ours.states["z"][:-1] + 1e-3 * e, atol=1e-15) or options
 
 
+def test_gains_of_a_users_law_may_be_lists(planar, swing, law):
+    """Which dataclasses leave as they are; armdyn's own laws make arrays of them."""
+    runs = [simulate(Plant(planar, friction=False), other, swing, 0.05) for other in (law, Leaky(planar, [60, 30]))]
+    assert np.array_equal(runs[0].q, runs[1].q)
+
+
 def test_kernels_of_a_users_law_live_with_it(planar, swing, law, monkeypatch):
     simulate(Plant(planar, friction=False), law, swing, 0.01)
     made = []

@@ -58,7 +58,10 @@ class Law(ABC):
     @property
     def params(self) -> dict[str, NDArray]:
         """The parameters by name, leading axes being batches of rollouts."""
-        return {name: getattr(self, name) if hasattr(self, name) else self.arm.trace_data(name) for name in self.shapes}
+        return {
+            name: np.asarray(getattr(self, name), float) if hasattr(self, name) else self.arm.trace_data(name)
+            for name in self.shapes
+        }
 
     def core_shape(self, name: str) -> tuple[int, ...]:
         """Shape of one parameter without batch axes."""

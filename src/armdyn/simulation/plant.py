@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -165,7 +166,7 @@ class Plant:
 
     # -- what the loop asks -----------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def kind(self) -> Kind:
         """Which terms the plant has; those whose numbers are all zero it has not."""
         numbers = self.own_friction
