@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.errors import ArmdynWarning, DataError
 from armdyn.identification.rows import Filters, make_rows
 from armdyn.identification.terms import LOAD, ROTOR, TERMS
 
@@ -62,6 +63,28 @@ def test_the_same_parameters_within_stated_deviations(name, make_log, request):
     assert np.median(energy.base.std / torque.base.std) > 1.5
     other = make_log(arm, motion=3, noise=0.0)
     assert torque.validate(other).rel_error < energy.validate(other).rel_error < 0.01
+
+
+def test_joints_that_move_alike_keep_their_friction(puma, make_log):
+    """Their powers cannot be told apart: nothing but its size relative to the torque bounds friction of each."""
+    log = make_log(puma, duration=30.0)
+    t, q, qd, qdd = log.t, *np.zeros((3, len(log), 6))
+    rng = np.random.default_rng(3)
+    for k in range(1, 6):
+        w, a = 0.6 * k, rng.normal(size=(2, 3)) * 0.6 / np.sqrt(k)
+        a = np.hstack([a, a])  # the wrist moves as the arm does
+        c, s = np.cos(w * t)[:, None], np.sin(w * t)[:, None]
+        q, qd, qdd = q + a[0] * s - a[1] * c, qd + w * (a[0] * c + a[1] * s), qdd + w**2 * (a[1] * c - a[0] * s)
+    tau = armdyn.joint_torque(puma, q, qd, qdd) + 0.3 * rng.normal(size=q.shape)
+    alike = dataclasses.replace(log, q=q + 2e-5 * rng.normal(size=q.shape), tau=tau)
+    with pytest.warns(ArmdynWarning):  # and what remains is told
+        fit = armdyn.identify(puma, alike, form="energy", friction="simple")
+    # Which of two joints has what cannot be known, but neither has more friction than it has torque.
+    size = np.sqrt(np.mean(tau**2, axis=0))
+    assert np.all(np.abs([f.offset for f in fit.friction.chosen]) < size)
+    assert fit.rel_error < 0.3
+    with pytest.raises(DataError, match="unexplained"):
+        armdyn.identify(puma, alike, form="energy", friction="simple", prior=0.0)  # without any belief
 
 
 def test_gravity_alone_has_no_energy_form(two, make_log):

@@ -200,7 +200,7 @@ def make_rows(base: BaseParameters, logs: list[Log], filters: Filters, balanced:
     if filters.cutoff is None or filters.method == AUTO:
         first = {id(piece.log): piece for piece in reversed(found)}
         filters = settled(filters, [piece.stretch for piece in first.values()])
-    used, sizes, speeds, lowest, highest = [], [], [], [], []
+    used, sizes, speeds, lowest, highest, squares = [], [], [], [], [], []
     for piece in found:
         s = piece.stretch
         taps, step, count = grid(s, filters.band)
@@ -212,6 +212,7 @@ def make_rows(base: BaseParameters, logs: list[Log], filters: Filters, balanced:
         speeds.append(np.abs(motion.qd[len(taps) // 2 :: step]))
         lowest.append(motion.q.min(axis=0))
         highest.append(motion.q.max(axis=0))
+        squares.append(np.mean(s.tau**2, axis=0))
     if not used:
         raise ArmdynError(
             f"identify: every stretch is shorter than the {4 / filters.band:.1f} s that the low-pass at "
@@ -220,7 +221,8 @@ def make_rows(base: BaseParameters, logs: list[Log], filters: Filters, balanced:
     # Speeds that each joint exceeds for one hundredth of the time, and how far it goes.
     top = np.percentile(np.concatenate(speeds), 99, axis=0)
     span = np.max(highest, axis=0) - np.min(lowest, axis=0)
-    reach = Reach(np.maximum(top, 1e-9), span, np.isin(np.arange(base.source.n), list(balanced)))
+    torque = np.sqrt(np.average(squares, axis=0, weights=sizes))
+    reach = Reach(np.maximum(top, 1e-9), span, np.isin(np.arange(base.source.n), list(balanced)), torque)
     return Rows(base, tuple(used), filters, reach, tuple(sizes))
 
 

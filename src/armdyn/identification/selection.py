@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.base_parameters import BaseParameters
+from armdyn.identification.energy_rows import believed_friction
 from armdyn.identification.equations import Equations, solve
 from armdyn.identification.geared import Geared
 from armdyn.identification.prior import Prior
@@ -79,6 +80,9 @@ def select(rows: Rows, prior: Prior, drives: Geared, strength: float | None, opt
     used = starting_terms(equations, drives.own, rows.reach.balanced)
     precision, centre = _base_prior(base, prior, equations, drives)
     _believe_balancers(precision, equations, rows.reach.balanced)
+    if rows.filters.form == "energy":
+        terms = np.arange(base.count, equations.size)
+        precision[terms, terms] += believed_friction(rows.reach).ravel()
     if "load" in optional:
         rows, equations = _loaded(rows, equations, used, precision, centre)
     strengths = STRENGTHS if strength is None else np.array([strength], float)

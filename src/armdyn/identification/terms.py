@@ -61,6 +61,7 @@ class Reach(NamedTuple):
     top: NDArray  # (n,) top speeds
     span: NDArray  # (n,) ranges of position
     balanced: NDArray  # (n,) of bool: joints that have balancers
+    torque: NDArray  # (n,) rms torques
 
 
 def term_columns(arm: Arm, motion: Motion, reach: Reach, warmth: NDArray | None = None) -> NDArray:
