@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from armdyn.trajectory.information import CRITERIA, condition_numbers, evaluate
+from armdyn.trajectory.information import CRITERIA, condition_numbers, evaluate, least_seen
 
 
 @pytest.fixture
@@ -57,6 +57,14 @@ def test_equal_eigenvalues_have_a_derivative():
     found = evaluate(np.eye(4), np.eye(4)[None], "condition", 20.0, False)
     assert np.isfinite(found.slope).all()
     np.testing.assert_allclose(found.slope, 0, atol=1e-12)
+
+
+def test_columns_that_are_not_told_apart_are_named():
+    W = np.random.default_rng(0).normal(size=(40, 5))
+    W[:, 3] = 2 * W[:, 1] + 1e-6 * W[:, 4]
+    assert sorted(least_seen(W.T @ W)) == [1, 3]
+    W[:, 2] = 0
+    assert least_seen(W.T @ W) == [2]
 
 
 def test_singular_matrices_are_infinitely_bad():

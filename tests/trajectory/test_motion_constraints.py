@@ -124,6 +124,8 @@ def test_bad_constraints():
         Clearance(ARM, [0.1, 0.1], ())
     with pytest.raises(LimitError, match="radii >= 0"):
         Clearance(ARM, -0.1, ())
+    with pytest.raises(LimitError, match=r"with radius 0.6 m no two links .* give smaller radii"):
+        armdyn.excite(armdyn.arms.panda(), 8.0, max_acceleration=8.0, radius=0.6, time_budget=5.0)
 
 
 def test_what_logs_hold_already_counts():

@@ -84,6 +84,14 @@ class Clearance:
         object.__setattr__(self, "radius", radius)
         object.__setattr__(self, "boxes", boxes)
 
+    def check_purpose(self) -> None:
+        """Refuse to keep clear what has nothing to keep clear of."""
+        if not len(self.boxes) and not self.pairs:
+            raise LimitError(
+                f"clearance: with radius {self.radius.max():g} m no two links of arm '{self.arm.name}' can be kept "
+                "clear: all are neighbours, or overlap most of the time; give smaller radii, or boxes"
+            )
+
     @cached_property
     def pieces(self) -> list[int]:
         """Pieces k (from point k to k + 1) that have a length."""

@@ -17,10 +17,11 @@ from armdyn.errors import ArmdynError, LimitError
 from armdyn.model.arm import Arm
 from armdyn.trajectory.clearance import Clearance
 from armdyn.trajectory.excitation_problem import ExcitationProblem
+from armdyn.trajectory.excitation_regressor import labels_of
 from armdyn.trajectory.excitation_search import search
 from armdyn.trajectory.fourier import FourierSeries
 from armdyn.trajectory.held_information import held_information
-from armdyn.trajectory.information import CRITERIA, condition_numbers
+from armdyn.trajectory.information import CRITERIA, condition_numbers, least_seen
 from armdyn.trajectory.motion_constraints import Constraint, TipBox, TorqueLimits
 from armdyn.trajectory.motion_limits import MotionLimits, violations
 from armdyn.trajectory.multi_start import Candidate, Outcome, Standing, multi_start
@@ -233,10 +234,17 @@ def _usable(outcome: Outcome, problem: ExcitationProblem) -> Candidate:
                 f"excite: no motion was found that keeps all constraints; the last one misses '{name}' by "
                 f"{-slack:.3g}; relax it, or allow more time"
             )
+    least = "" if outcome.best is None else f" (least of all {_least_seen(problem, outcome.best.x)})"
     raise LimitError(
-        "excite: no motion that shows all parameters was found within the limits and the time budget; "
+        f"excite: no motion that shows all parameters{least} was found within the limits and the time budget; "
         "allow a longer duration, more harmonics, wider limits or more time"
     )
+
+
+def _least_seen(problem: ExcitationProblem, x: NDArray) -> str:
+    """Names of parameters that a motion hardly shows."""
+    labels = labels_of(problem.base)
+    return ", ".join(labels[k] for k in least_seen(problem.information(x)))
 
 
 def _check_result(found: Excitation) -> None:
@@ -247,7 +255,8 @@ def _check_result(found: Excitation) -> None:
     if found.condition_unit > BLIND:
         raise LimitError(
             f"excite: the best motion within the limits has condition number {found.condition_unit:.1e} (unit "
-            "columns), so it does not show all parameters; allow a longer duration, more harmonics or wider limits"
+            f"columns), so it does not show all parameters, least of all {_least_seen(found.problem, found.x)}; "
+            "allow a longer duration, more harmonics or wider limits"
         )
 
 
@@ -265,7 +274,9 @@ def _constraints(
     if tip_box is not None:
         found.append(TipBox.of(arm, tip_box))
     if radius is not None or np.size(boxes):
-        found.append(Clearance(arm, 0.0 if radius is None else radius, boxes))  # type: ignore[arg-type]
+        clearance = Clearance(arm, 0.0 if radius is None else radius, boxes)  # type: ignore[arg-type]
+        clearance.check_purpose()
+        found.append(clearance)
     return tuple(found)
 
 

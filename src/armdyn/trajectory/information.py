@@ -124,3 +124,14 @@ def condition_numbers(S: NDArray, forms: NDArray, unit_columns: bool = False) ->
     tiny = eigenvalues[:, 0] <= eigenvalues[:, -1] * np.finfo(float).eps
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(tiny, np.inf, np.sqrt(eigenvalues[:, -1] / eigenvalues[:, 0]))
+
+
+def least_seen(S: NDArray, count: int = 4) -> list[int]:
+    """Columns of W, `count` at the most, whose combination shows least: those that W does not tell apart, or at all."""
+    diagonal = np.diag(S)
+    absent = np.flatnonzero(diagonal <= np.finfo(float).tiny)
+    if len(absent):
+        return [int(k) for k in absent[:count]]
+    scale = 1 / np.sqrt(diagonal)
+    part = np.abs(np.linalg.eigh(S * np.outer(scale, scale))[1][:, 0])
+    return [int(k) for k in np.argsort(-part)[:count] if part[k] > part.max() / 3]
