@@ -52,6 +52,45 @@ def test_json(folder):
     assert len(data["theta"]) == 20
 
 
+def test_json_has_all_that_was_found(folder):
+    files = [str(folder / name) for name in ("arm.urdf", "run.csv", "other.csv")]
+    data = json.loads(run("identify", *files, "--validate", files[2], "--validate", files[1], "--json"))
+    assert data["validation"] < 0.02
+    assert data["residuals"]["validation"]["rel_error"] == data["validation"]
+    assert len(data["residuals"]["logs"]["rmse"]) == len(data["residuals"]["logs"]["whiteness"]) == 2
+    assert len(data["held_out_logs"]) == 2
+    assert data["condition"] > data["condition_scaled"] > 1
+    base = data["base"]
+    assert len(base["theta"]) == len(base["std"]) == len(base["intervals"]) == len(base["bound"]) == len(base["names"])
+
+
+def test_options_reach_the_fit(folder):
+    arm, log = str(folder / "arm.urdf"), str(folder / "run.csv")
+    options = [
+        "--friction",
+        "simple",
+        "--rotors",
+        "--prior",
+        "10",
+        "--mass",
+        "0.5",
+        "100",
+        "--cutoff",
+        "20",
+        "--method",
+        "kalman",
+        "--form",
+        "filtered",
+    ]
+    data = json.loads(run("identify", arm, log, *options, "--balancer", "joint1", "--json"))
+    assert data["prior_strength"] == 10
+    assert data["structure"][0] == ["viscous", "coulomb", "offset", "balancer"]
+    for wrong, said in (("--method", "method one of"), ("--form", "form one of"), ("--balancer", "has no joint")):
+        result = CliRunner().invoke(app, ["identify", arm, log, wrong, "none"])
+        assert result.exit_code != 0
+        assert said in str(result.exception) + result.output
+
+
 def test_drive_gains(folder):
     """Torques in newton metres are currents of drives with unit gains."""
     files = [str(folder / name) for name in ("arm.urdf", "run.csv", "load.csv")]

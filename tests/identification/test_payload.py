@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,8 @@ def test_mass_centre_and_inertia(puma, make_log):
     assert found.mass_std < 0.05
     assert np.all(np.abs(found.com - [0.05, -0.02, 0.1]) < 4 * found.com_std + 1e-3)
     np.testing.assert_allclose(found.inertia, tensor, atol=0.02)
+    assert np.all(np.abs(found.inertia - tensor) < 4 * found.inertia_std)
+    assert np.isfinite(found.inertia_std).all()
     assert np.linalg.eigvalsh(found.inertia).min() > 0
     np.testing.assert_allclose(found.arm.theta[:50], puma.theta[:50])
     assert found.rel_error < 0.03
@@ -25,3 +29,29 @@ def test_mass_centre_and_inertia(puma, make_log):
 def test_nothing_is_carried(puma, make_log):
     with pytest.raises(DataError, match="no payload is felt"):
         armdyn.identify_payload(puma, make_log(puma))
+
+
+def test_intervals_hold_whatever_the_tool_pose(puma, make_log):
+    """Centre and inertia are told in the tip's axes, and so are their deviations."""
+    tool = np.eye(4)
+    tool[:3, :3], tool[:3, 3] = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]]), [0.1, 0.0, 0.05]
+    arm = dataclasses.replace(puma, tool_pose=tool)
+    tensor = np.diag([0.02, 0.04, 0.03])
+    loaded = arm.with_payload(2.0, [0.05, -0.02, 0.1], tensor)
+    z = []
+    for seed in range(8):
+        found = armdyn.identify_payload(arm, make_log(loaded, duration=20.0, seed=seed, motion=seed % 3))
+        z.append((found.mass - 2.0) / found.mass_std)
+        z.extend((found.com - [0.05, -0.02, 0.1]) / found.com_std)
+    assert np.sqrt(np.mean(np.square(z))) < 1.5
+    assert np.abs(z).max() < 4.5
+
+
+def test_what_a_planar_arm_cannot_tell(two, make_log):
+    """It moves in a plane: neither the centre's height nor inertia about axes in the plane are felt."""
+    found = armdyn.identify_payload(two, make_log(two.with_payload(1.0, [0.1, 0.05, 0.0]), noise=0.02))
+    assert abs(found.mass - 1.0) < 4 * found.mass_std
+    assert np.isfinite(found.com_std[:2]).all()
+    assert np.isinf(found.com_std[2])
+    assert np.isfinite(found.inertia_std[2, 2])
+    assert np.isinf(found.inertia_std[0, 0])

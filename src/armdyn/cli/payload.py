@@ -40,13 +40,13 @@ def payload(
     if out is not None:
         found.arm.save(out)
     if json:
-        names = ("mass", "mass_std", "com", "com_std", "inertia", "rel_error")
+        names = ("mass", "mass_std", "com", "com_std", "inertia", "inertia_std", "rel_error")
         print_json({name: getattr(found, name) for name in names})
         return
     print(f"mass    {found.mass:.4g} ± {1.96 * found.mass_std:.2g} kg (95 %)")
     pairs = zip("xyz", found.com, found.com_std, strict=True)
     print("centre  " + ", ".join(f"{axis} {c:.4g} ± {1.96 * s:.2g}" for axis, c, s in pairs) + " m in the tip's frame")
-    print(
-        "inertia " + "; ".join(" ".join(f"{x:.3g}" for x in row) for row in found.inertia) + " kg m² about the centre"
-    )
+    rows = zip(found.inertia, found.inertia_std, strict=True)
+    told = ("  ".join(f"{x:.3g} ± {1.96 * s:.2g}" for x, s in zip(*pair, strict=True)) for pair in rows)
+    print("inertia " + "\n        ".join(told) + " kg m² about the centre")
     print(f"relative torque error {found.rel_error:.2%}")

@@ -25,7 +25,7 @@ from armdyn.identification.log import Log
 from armdyn.identification.payload import tip_rows
 from armdyn.identification.read_log import read_log
 from armdyn.identification.rows import Filters, choose_band, grid, make_rows, pieces, smoothed
-from armdyn.identification.spread import UNKNOWN, autocorrelation, convolved
+from armdyn.identification.spread import autocorrelation, convolved, determined
 from armdyn.identification.terms import ALWAYS, ROTOR
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
@@ -211,11 +211,8 @@ def _normal(J: NDArray, e: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]
 def _solved(system: tuple[NDArray, NDArray]) -> tuple[NDArray, NDArray, NDArray]:
     """The solution, the inverse, and which parameters take part in directions that no sample shows."""
     A, b = system
-    scale = 1 / np.sqrt(np.maximum(np.diag(A), 1e-300))
-    values, vectors = np.linalg.eigh(A * np.outer(scale, scale))
-    known = values > UNKNOWN * values[-1]
-    inverse = (vectors[:, known] / values[known]) @ vectors[:, known].T * np.outer(scale, scale)
-    return inverse @ b, inverse, (vectors[:, ~known] ** 2).sum(axis=1) > 1e-6
+    known = determined(A)
+    return known.inverse @ b, known.inverse, known.lost
 
 
 def _judge(arm: Arm, found: DriveGains) -> None:

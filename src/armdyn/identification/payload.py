@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.regressor import regressor
 from armdyn.errors import DataError
 from armdyn.identification.check import check_log, require_good
@@ -15,16 +15,20 @@ from armdyn.identification.consistent import consistent_fit
 from armdyn.identification.decimate import Decimator, decimator
 from armdyn.identification.differentiate import Motion
 from armdyn.identification.equations import System
+from armdyn.identification.given import as_logs
 from armdyn.identification.log import Log
 from armdyn.identification.prior import Prior
-from armdyn.identification.rows import Filters, choose_band, grid, smoothed
-from armdyn.identification.spread import autocorrelation, convolved
-from armdyn.identification.terms import presliding_torque
+from armdyn.identification.rows import Filters, choose_band, grid, pieces, smoothed
+from armdyn.identification.spread import Determined, autocorrelation, convolved, determined
+from armdyn.identification.terms import whole_torque
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import inverse
 
+SIZE = 0.1  # m: about how large payloads are
+STEP = 1e-4  # of a parameter's size, by which derivatives are told
+FELT = 1e-5  # change along an undetermined direction, relative to sizes, from which on it is one
 BELIEF = 1e-3  # strength of the stand-in body that keeps the payload possible: data always win
 
 
@@ -34,8 +38,9 @@ class Payload(NamedTuple):
     mass: float  # [kg]
     mass_std: float
     com: NDArray  # (3,) [m]
-    com_std: NDArray
+    com_std: NDArray  # (3,); infinite where the log determines nothing, as the others
     inertia: NDArray  # (3, 3) about the centre [kg m²], of a possible body
+    inertia_std: NDArray  # (3, 3)
     theta: NDArray  # (10,) of a possible body, about the tip
     estimate: NDArray  # (10,) least squares, about the last link's origin
     std: NDArray  # (10,) of the estimate; infinite where the log determines nothing
@@ -43,7 +48,7 @@ class Payload(NamedTuple):
     arm: Arm  # carrying it
 
 
-def identify_payload(arm: Arm, log: Log, *, band: float | None = None) -> Payload:
+def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float | None = None) -> Payload:
     """The body that a known arm carries in a log.
 
     The arm's torques with friction and drives are taken away; the rest is the payload's, plus an offset a joint.
@@ -52,7 +57,7 @@ def identify_payload(arm: Arm, log: Log, *, band: float | None = None) -> Payloa
     ----------
     arm : Arm
         Identified without payload, at best by `identify`.
-    log : Log
+    log : Log or path
         Of the arm with its payload.
     band : float, optional
         Low-pass on both sides [Hz]; default from the motion's spectrum.
@@ -62,26 +67,29 @@ def identify_payload(arm: Arm, log: Log, *, band: float | None = None) -> Payloa
     Payload
         Mass, centre and inertia in the tip's frame, with standard deviations.
     """
-    check = check_log(arm, log)
-    require_good(check)
-    band = choose_band(log.stretches) if band is None else float(band)
+    (log,) = as_logs(arm, log)
+    require_good(check_log(arm, log))
+    band = choose_band(piece.stretch for piece in pieces([log])) if band is None else float(band)
     Y, rest, tau, stretch = _equations(arm, log, Filters(band, None, "butterworth"))
-    x, covariance, weights = _least_squares(Y, rest, stretch)
+    x, covariance, known, weights = _least_squares(Y, rest, stretch)
     body = _possible(arm, Y, rest, weights, x)
     T = inverse(arm.tool_pose)
     at_tip = Inertia(body).moved(T)
-    mass, sigma = x[0], np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    mass, sigma = x[0], np.where(known.lost, np.inf, np.sqrt(np.maximum(np.diag(covariance), 0.0)))
     if not mass > 3 * sigma[0]:
         raise DataError(f"{log.name}: no payload is felt: its mass is {mass:.3g} ± {1.96 * sigma[0]:.2g} kg")
     loaded = arm.with_theta(np.concatenate([arm.theta[: -inertial.SIZE], arm.theta[-inertial.SIZE :] + body]))
     solution = np.concatenate([body, x[inertial.SIZE :]])
     error = rest - Y @ solution
+    size = inertial.SIZE
+    com_std, inertia_std = _spread_at_tip(x[:size], covariance[:size, :size], known.null[:size], T)
     return Payload(
         float(at_tip.mass),
         float(sigma[0]),
         at_tip.com,
-        _com_std(x, covariance),
+        com_std,
         at_tip.tensor_com,
+        inertia_std,
         at_tip.theta,
         x[: inertial.SIZE],
         sigma[: inertial.SIZE],
@@ -93,13 +101,14 @@ def identify_payload(arm: Arm, log: Log, *, band: float | None = None) -> Payloa
 def _equations(arm: Arm, log: Log, filters: Filters) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """Filtered rows (n, N, 10 + n), what the arm leaves unexplained (n, N), torques, and stretch numbers."""
     parts = []
-    for number, s in enumerate(log.stretches):
+    for number, piece in enumerate(pieces([log])):
+        s = piece.stretch
         taps, step, count = grid(s, filters.band)
         if not count:
             continue
         low = decimator(taps, step, count)
         m = smoothed(s, filters)
-        known = joint_torque(arm, m.q, m.qd, m.qdd) + presliding_torque(arm, m.q, m.qd)
+        known = whole_torque(arm, m, s.temperature)
         offsets = np.broadcast_to(np.eye(arm.n)[:, None, :], (arm.n, count, arm.n))
         Y, tau = np.concatenate([tip_rows(arm, m, low), offsets], axis=2), (low @ s.tau).T
         parts.append((Y, tau - (low @ known).T, tau, np.full(count, number)))
@@ -115,15 +124,15 @@ def tip_rows(arm: Arm, motion: Motion, low: Decimator) -> NDArray:
     return np.stack([low @ last[:, j] for j in range(arm.n)])
 
 
-def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """Weighted estimate, its covariance for autocorrelated residuals, and the joints' weights."""
+def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray, NDArray, Determined, NDArray]:
+    """Weighted estimate, its covariance for autocorrelated residuals, what is determined, and the joints' weights."""
     n, _, columns = Y.shape
     weights = np.ones(n)
     for _ in range(4):
         A = sum(w**2 * y.T @ y for w, y in zip(weights, Y, strict=True))
         b = sum(w**2 * y.T @ r for w, y, r in zip(weights, Y, rest, strict=True))
-        pinv = np.linalg.pinv(A, rcond=1e-10, hermitian=True)
-        x = pinv @ b
+        known = determined(np.asarray(A))
+        x = known.inverse @ b
         noise = np.sqrt(np.mean((rest - Y @ x) ** 2, axis=1))
         weights = 1 / np.maximum(noise, 1e-3 * np.median(noise) + 1e-12)
     meat = np.zeros((columns, columns))
@@ -133,16 +142,15 @@ def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray
         for number in np.unique(stretch):
             part = w * y[stretch == number]
             meat += e @ e / len(e) * part.T @ convolved(part, correlation)
-    return x, pinv @ meat @ pinv, weights
+    return x, known.inverse @ meat @ known.inverse, known, weights
 
 
 def _possible(arm: Arm, Y: NDArray, rest: NDArray, weights: NDArray, x: NDArray) -> NDArray:
     """Parameters (10,) of a possible body."""
     A = sum(w**2 * y.T @ y for w, y in zip(weights, Y, strict=True))
     b = sum(w**2 * y.T @ r for w, y, r in zip(weights, Y, rest, strict=True))
-    size = 0.1
     stand_in = Inertia.from_com(
-        max(float(x[0]), 0.1), arm.tool_pose[:3, 3], np.eye(3) * max(float(x[0]), 0.1) * size**2
+        max(float(x[0]), 0.1), arm.tool_pose[:3, 3], np.eye(3) * max(float(x[0]), 0.1) * SIZE**2
     )
     prior = Prior(stand_in.pseudo_inertia[None], stand_in.theta, False)
     found = consistent_fit(
@@ -151,9 +159,23 @@ def _possible(arm: Arm, Y: NDArray, rest: NDArray, weights: NDArray, x: NDArray)
     return found.theta
 
 
-def _com_std(x: NDArray, covariance: NDArray) -> NDArray:
-    """Standard deviations (3,) of the centre, from those of mass and first moments."""
-    mass, com = x[0], x[1:4] / x[0]
-    J = np.zeros((3, 4))
-    J[:, 0], J[:, 1:] = -com / mass, np.eye(3) / mass
-    return np.sqrt(np.maximum(np.diag(J @ covariance[:4, :4] @ J.T), 0.0))
+def _spread_at_tip(x: NDArray, covariance: NDArray, null: NDArray, T: NDArray) -> tuple[NDArray, NDArray]:
+    """Standard deviations of the centre (3,) and of the inertia about it (3, 3), in the tip's frame.
+
+    `null` (10, k) are directions that the log does not determine: what changes along them has no bound.
+    """
+
+    def seen(theta: NDArray) -> NDArray:
+        body = Inertia(theta).moved(T)
+        return np.concatenate([body.com, body.tensor_com.ravel()])
+
+    # In units of a body of this mass and about this size.
+    units = x[0] * SIZE ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
+    told = np.array([SIZE] * 3 + [x[0] * SIZE**2] * 9)
+    steps = STEP * np.diag(units)
+    J = np.stack([(seen(x + step) - seen(x - step)) / (2 * STEP) for step in steps], axis=1) / told[:, None]
+    std = told * np.sqrt(np.maximum(np.diag(J @ (covariance / np.outer(units, units)) @ J.T), 0.0))
+    free = null / units[:, None]
+    free = free / np.maximum(np.linalg.norm(free, axis=0), 1e-300)
+    std[np.abs(J @ free).max(axis=1, initial=0.0) > FELT] = np.inf
+    return std[:3], std[3:].reshape(3, 3)

@@ -22,6 +22,7 @@ from armdyn.identification.rows import Part, Rows
 MOST_LEVERAGE = 0.95
 BLOCKS = 10
 UNKNOWN = 1e-9  # eigenvalue of the scaled normal equations below which a direction is not determined
+EMPTY = 1e-26  # square of a column relative to the largest, which is round-off
 
 
 class Spread(NamedTuple):
@@ -38,22 +39,34 @@ def spread(rows: Rows, equations: Equations, used: NDArray, x: NDArray) -> Sprea
     """Covariance of the least-squares parameters that are used."""
     k = np.flatnonzero(used)
     A = equations.total.A[np.ix_(k, k)]
-    scale = 1 / np.sqrt(np.maximum(np.diag(A), 1e-300))
-    values, vectors = np.linalg.eigh(A * np.outer(scale, scale))
+    known = determined(A)
+    meat, effective = _meat(rows, equations, k, _corrected(rows, equations, k, x, known.inverse))
+    covariance = known.inverse @ meat @ known.inverse
+    covariance[known.lost, known.lost] = np.inf
+    return Spread(covariance, known.lost, effective, _condition(np.linalg.eigvalsh(A)), _condition(known.values))
+
+
+class Determined(NamedTuple):
+    """What normal equations determine."""
+
+    inverse: NDArray  # (p, p), zero along directions that no sample shows
+    null: NDArray  # (p, k) these directions
+    lost: NDArray  # (p,) of bool: parameters that take part in them
+    values: NDArray  # (p,) eigenvalues with columns of unit length, smallest first
+
+
+def determined(A: NDArray) -> Determined:
+    """Directions of parameters that the normal equations A (p, p) determine, and those that they do not."""
+    size = np.diag(A)
+    empty = size <= EMPTY * size.max()
+    scale = 1 / np.sqrt(np.maximum(np.where(empty, size.max(), size), 1e-300))
+    scaled = A * np.outer(scale, scale)
+    scaled[empty], scaled[:, empty] = 0.0, 0.0
+    values, vectors = np.linalg.eigh(scaled)
     known = values > UNKNOWN * values[-1]
     inverse = (vectors[:, known] / values[known]) @ vectors[:, known].T * np.outer(scale, scale)
-    meat, effective = _meat(rows, equations, k, _corrected(rows, equations, k, x, inverse))
-    covariance = inverse @ meat @ inverse
-    undetermined = (vectors[:, ~known] ** 2).sum(axis=1) > 1e-6
-    covariance[undetermined, undetermined] = np.inf
-    plain = np.linalg.eigvalsh(A)
-    return Spread(
-        covariance,
-        undetermined,
-        effective,
-        _condition(plain),
-        _condition(values),
-    )
+    null = vectors[:, ~known]
+    return Determined(inverse, scale[:, None] * null, (null**2).sum(axis=1) > 1e-6, values)
 
 
 def _condition(eigenvalues: NDArray) -> float:

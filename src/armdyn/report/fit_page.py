@@ -29,6 +29,7 @@ def parts(fit: Fit) -> list[str]:
     if fit.other is not None:
         parts += [heading("Measured and model torque, on the validation log"), svg(torque_figure(fit.other))]
     parts += [heading("What to do next"), listing(advice(fit)), code(next_command(fit))]
+    parts += [heading("How sure"), listing([line[0].upper() + line[1:] + "." for line in fit.certainty()])]
     parts += [heading("What the data alone say"), *_parameters(fit)]
     parts += [heading("Links"), _links(fit), heading("Joints"), _joints(fit)]
     for title, result in (("logs fitted to", fit.own), ("validation log", fit.other)):
@@ -115,18 +116,20 @@ def _parameters(fit: Fit) -> list[str]:
     base = fit.base
     said = (
         f"{base.count} base parameters and joint terms by weighted least squares, without prior. Intervals (95 %) "
-        f"hold for autocorrelated residuals. Condition {fit.condition:.3g}, {fit.condition_scaled:.3g} when scaled. "
-        "A bar that reaches across the middle belongs to a parameter whose sign is not even sure."
+        "hold for autocorrelated residuals; at worst is how far a parameter could be off if all errors conspired "
+        "(4.1). A bar that reaches across the middle belongs to a parameter whose sign is not even sure."
     )
     rows = []
-    for name, value, std in zip(base.names, base.theta, base.std, strict=True):
+    worst = np.full(len(base.theta), np.nan) if fit.bound is None else fit.bound.parameters
+    for name, value, std, bound in zip(base.names, base.theta, base.std, worst, strict=True):
         if not np.isfinite(std):
-            rows.append((name, "-", "not determined", "-", ""))
+            rows.append((name, "-", "not determined", "-", "-", ""))
             continue
         scale = max(abs(value), 1.96 * std, 1e-300)
         share = f"{std / abs(value):.1%}" if value else "-"
-        rows.append((name, f"{value:.4g}", f"± {1.96 * std:.2g}", share, confidence_bar(value, std, scale)))
-    return [paragraph(said), table(("parameter (SI)", "estimate", "95 %", "std / value", ""), rows)]
+        most = f"± {bound:.2g}" if np.isfinite(bound) else "-"
+        rows.append((name, f"{value:.4g}", f"± {1.96 * std:.2g}", most, share, confidence_bar(value, std, scale)))
+    return [paragraph(said), table(("parameter (SI)", "estimate", "95 %", "at worst", "std / value", ""), rows)]
 
 
 def _links(fit: Fit) -> str:
