@@ -145,25 +145,7 @@ def _update(subject: _Subject) -> Callable[..., Any]:
         tau, after = law.step(law.arm, params, memory, values["q"], values["qd"], ref, values["dt"])
         return (tau, *(after[name] for name in state)) if state else tau
 
-    said = inspect.cleandoc(type(law).__doc__ or "").split("\n")[0]
-    update.__doc__ = f"""One sample of {type(law).__name__}: {said}
-
-    Parameters
-    ----------
-    q, qd : array
-        Measured positions and velocities [rad or m, /s].
-    q_ref, qd_ref, qdd_ref : array
-        Wanted motion.
-    {", ".join(state) or "none"} : array
-        State of the law before the sample, or after it.
-    {", ".join((*channels, *subject.bound))} : array
-        See the law's description.
-
-    Returns
-    -------
-    tau : array
-        Torques for the next period.
-    """
+    update.__doc__ = _described(subject)
     kinds = inspect.Parameter
     names = [*state, *MOTION, *channels]
     parameters = [kinds("subject", kinds.POSITIONAL_OR_KEYWORD)]
@@ -173,6 +155,30 @@ def _update(subject: _Subject) -> Callable[..., Any]:
     shapes = {name: ", ".join(map(str, shape)) for name, shape in subject.shapes.items()}
     returns = {"tau": shapes["q"], **{name: shapes[name] for name in state}}
     return Traced(update, shapes, returns).public()
+
+
+def _described(subject: _Subject) -> str:
+    """The text above the formula in C."""
+    law = subject.law
+    said = inspect.cleandoc(type(law).__doc__ or "").split("\n")[0]
+    return f"""One sample of {type(law).__name__}: {said}
+
+    Parameters
+    ----------
+    q, qd : array
+        Measured positions and velocities [rad or m, /s].
+    q_ref, qd_ref, qdd_ref : array
+        Wanted motion.
+    {", ".join(subject.state) or "none"} : array
+        State of the law before the sample, or after it.
+    {", ".join((*subject.channels, *subject.bound))} : array
+        See the law's description.
+
+    Returns
+    -------
+    tau : array
+        Torques for the next period.
+    """
 
 
 class _Files:
