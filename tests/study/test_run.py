@@ -59,6 +59,23 @@ def test_a_scheduler_that_does_not_answer(study, tmp_path, monkeypatch):
             run_study(study(), tmp_path / "out", resume=True, dask=address)
 
 
+def test_a_lost_cluster_is_one_sentence(study, tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    from distributed.comm import CommClosedError
+
+    def lost(*_, **__):
+        raise CommClosedError("connection reset")
+
+    monkeypatch.setattr(distributed, "as_completed", lost)
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, host="127.0.0.1"
+        ) as cluster,
+        pytest.raises(StudyError, match=r"gave up \(CommClosedError\); what is finished is kept, go on with --resume"),
+    ):
+        run_study(study(), tmp_path / "out", dask=cluster.scheduler_address)
+
+
 def test_a_killed_worker_is_replaced(study, tmp_path, expected):
     killed = []
 

@@ -6,6 +6,7 @@ often it was tried makes no difference; this process alone writes.
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -203,6 +204,9 @@ def keep_memory() -> None:
 def _on_dask(study: Study, numbers: Iterable[int], address: str) -> Iterator[Done]:
     """Parts from a cluster, whose scheduler gives the parts of lost workers to others."""
     client = _client(address)
+    log = logging.getLogger("distributed.client")
+    level = log.level
+    log.setLevel(logging.CRITICAL)  # of a lost cluster it writes tracebacks; the sentence below says it
     try:
         from distributed import as_completed
 
@@ -226,6 +230,7 @@ def _on_dask(study: Study, numbers: Iterable[int], address: str) -> Iterator[Don
         ) from None
     finally:
         client.close()
+        log.setLevel(level)
 
 
 def _work_on_dask(study: Study, number: int, version: str) -> Done:
@@ -248,5 +253,6 @@ def _client(address: str) -> Any:
 
 def _dask_losses() -> tuple[type[BaseException], ...]:
     from distributed import CancelledError, KilledWorker
+    from distributed.comm import CommClosedError
 
-    return (KilledWorker, CancelledError)
+    return (KilledWorker, CancelledError, CommClosedError)
