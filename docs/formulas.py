@@ -33,7 +33,7 @@ PENDULUM = armdyn.Arm.from_dh(
 
 
 def outputs(function: Callable[..., Any], subject: Any, **options: Any) -> dict[str, str]:
-    """The right sides of a traced function's outputs, by name."""
+    """The right sides of a traced function's outputs, by name as they are printed."""
     text = armdyn.latex(function, subject, **options)
     return {re.sub(r"\\mathrm\{(\w+)\}", r"\1", left): right
             for left, right in (line.split(" = ", 1) for line in text.splitlines())}  # fmt: skip
@@ -108,7 +108,7 @@ def formulas() -> dict[str, str]:
 
 def torque(law: Callable[..., Any], subject: Any) -> str:
     """The torque of a law for an arm of one joint, whose number need not be said."""
-    (text,) = table(outputs(law, subject)[r"\tau"])[0]
+    (text,) = table(outputs(law, subject, output="tau")[r"\tau"])[0]
     text = text.replace("c_{1}", r"\cos q").replace(r"\cos\left(q_{1}\right)", r"\cos q")
     return whole(r"\tau", re.sub(r", 1\}|(?<=[dp])1\}", "}", text).replace("_{1}", ""))
 

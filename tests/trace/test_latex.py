@@ -183,3 +183,34 @@ def test_unknown_names(keywords: dict[str, Any], message: str) -> None:
 def test_not_a_traced_function() -> None:
     with pytest.raises(ArmdynError, match=r"latex: expected a traced function such as armdyn\.mass_matrix, got print"):
         armdyn.latex(print, two_link())
+
+
+def test_one_output_alone() -> None:
+    arm = armdyn.arms.planar2()
+    lines = armdyn.latex(armdyn.linearize, arm).splitlines()
+    assert armdyn.latex(armdyn.linearize, arm, output="K") == lines[2]
+    assert lines[2].startswith("K = ")
+    with pytest.raises(ArmdynError, match="no output 'Q'; expected one of M, C, K, A, B"):
+        armdyn.latex(armdyn.linearize, arm, output="Q")
+
+
+def test_names_of_references_and_gains() -> None:
+    from armdyn.control.computed_torque import computed_torque
+
+    text = armdyn.latex(computed_torque, two_link())
+    assert r"\ddot{q}_{\mathrm{ref}, 1}" in text
+    assert "k_{p2}" in text
+
+
+def test_functions_of_functions_are_refused_before_they_fill_the_memory() -> None:
+    from armdyn.trace.symbols import ca
+
+    @armdyn.traced(x="2", returns={"y": ""})
+    def nested(arm, x):
+        y = x[0]
+        for _ in range(40):  # each holds the one before twice
+            y = ca.exp(y) * ca.sin(y + x[1])
+        return y
+
+    with pytest.raises(ArmdynError, match="functions of functions"):
+        armdyn.latex(nested, two_link())

@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from armdyn.errors import ArmdynError
 from armdyn.trace.explicit import Explicit, explicit
 from armdyn.trace.program import Port
 from armdyn.trace.sums import Cube, Sum
 from armdyn.trace.traced import Subject
 
 GREEK = "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi omega"
+LONGEST = 20_000  # characters of one function and its arguments
 RATES = ("qd", "qdd")
 NAMES = {name: rf"\{name}" for name in GREEK.split()} | {"qd": r"\dot{q}", "qdd": r"\ddot{q}", "lam": r"\lambda"}
 FUNCTIONS = {
@@ -31,6 +33,7 @@ def latex(
     inputs: Iterable[str] = (),
     options: Mapping[str, Any] | None = None,
     digits: int = 4,
+    output: str | None = None,
 ) -> str:
     r"""A traced function of a small arm, written out as LaTeX.
 
@@ -49,13 +52,15 @@ def latex(
         Values of the function's options.
     digits : int
         Significant digits of numbers.
+    output : str, optional
+        The only output to print, of a function that has several, such as `"K"` of `armdyn.linearize`.
 
     Returns
     -------
     str
         One equation an output, each on a line of its own.
     """
-    return LatexPrinter(explicit("latex", function, arm, symbols, inputs, options), digits).text()
+    return LatexPrinter(explicit("latex", function, arm, symbols, inputs, options), digits).text(output)
 
 
 class LatexPrinter:
@@ -65,11 +70,15 @@ class LatexPrinter:
         self.formula, self.network, self.digits = formula, formula.network, digits
         angles = {port for turn in self.network.turns.values() for port in self._ports(dict(turn.angle))}
         self.short = len(angles) <= 1  # c_{12} says which angles only if all are of one input
+        self._known: dict[int, str] = {}
 
-    def text(self) -> str:
-        """All outputs."""
+    def text(self, output: str | None = None) -> str:
+        """All outputs, or one."""
+        names = [port.name for port in self.formula.outputs]
+        if output is not None and output not in names:
+            raise ArmdynError(f"latex: no output '{output}'; expected one of {', '.join(names)}")
         pairs = zip(self.formula.outputs, self.formula.entries, strict=True)
-        return "\n".join(self._equation(port, entries) for port, entries in pairs)
+        return "\n".join(self._equation(port, entries) for port, entries in pairs if output in (None, port.name))
 
     def _equation(self, port: Port, entries: list[Sum]) -> str:
         texts = [self.sum(entry) for entry in entries]
@@ -124,6 +133,15 @@ class LatexPrinter:
     # -- literals -------------------------------------------------------------------------------------
 
     def _literal(self, k: int) -> str:
+        """A literal's text; each is made once, for others may hold it many times over."""
+        if k not in self._known:
+            text = self._written(k)
+            if len(text) > LONGEST:
+                raise ArmdynError("latex: a formula of functions of functions, which nobody can read; try c_code")
+            self._known[k] = text
+        return self._known[k]
+
+    def _written(self, k: int) -> str:
         what = self.network.literals[k]
         if what[0] == "input":
             return symbol(*self.formula.names[what[1]])
