@@ -69,7 +69,7 @@ def test_a_lost_cluster_is_one_sentence(study, tmp_path, monkeypatch):
     monkeypatch.setattr(distributed, "as_completed", lost)
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, host="127.0.0.1"
+            n_workers=1, processes=False, protocol="tcp", dashboard_address=None, host="127.0.0.1"
         ) as cluster,
         pytest.raises(StudyError, match=r"gave up \(CommClosedError\); what is finished is kept, go on with --resume"),
     ):
