@@ -74,37 +74,60 @@ def minimize_inside(
     `stop()`. What a search for a similar objective has learned of its curvature may be given as `hessian`. `tell(x)`
     is called after every step.
     """
-    n, m = x.shape
-    hessian = np.eye(n * m) if hessian is None else hessian.copy()
-    value, gradient = objective(x)
-    walls, wall_slope, wall_hessian = bounds.barrier(x)
-    if not np.isfinite(value):
-        return Minimum(x, value, 0, hessian)
-    blocks = [slice(i * m, (i + 1) * m) for i in range(n)]
-    totals = [value + weight * walls]
+    hessian = np.eye(x.size) if hessian is None else hessian.copy()
+    here = _place(objective, bounds, x, weight)
+    if not np.isfinite(here.value):
+        return Minimum(x, here.value, 0, hessian)
+    totals = [here.total]
     for count in range(1, steps + 1):
-        slope = gradient + weight * wall_slope
-        H = hessian.copy()
-        for i, block in enumerate(blocks):
-            H[block, block] += weight * wall_hessian[i]
-        step = -np.linalg.solve(H, slope.ravel()).reshape(n, m)
-        factor, decrease = bounds.longest_step(x, step), float((slope * step).sum())
-        while True:
-            x_new = x + factor * step
-            walls, wall_slope, wall_hessian = bounds.barrier(x_new)
-            value_new, gradient_new = objective(x_new)
-            if value_new + weight * walls <= totals[-1] + SUFFICIENT * factor * decrease:
-                break
-            factor *= SHORTER
-            if factor < SHORTEST or stop():
-                return Minimum(x, value, count, hessian)
-        _learn(hessian, (x_new - x).ravel(), (gradient_new - gradient).ravel())
-        x, value, gradient = x_new, value_new, gradient_new
-        tell(x)
-        totals.append(value + weight * walls)
+        new = _step(objective, bounds, here, hessian, weight, stop)
+        if new is None:
+            break
+        _learn(hessian, (new.x - here.x).ravel(), (new.gradient - here.gradient).ravel())
+        here = new
+        tell(here.x)
+        totals.append(here.total)
         if (count >= patience and totals[-1 - patience] - totals[-1] < tolerance) or stop():
             break
-    return Minimum(x, value, count, hessian)
+    return Minimum(here.x, here.value, count, hessian)
+
+
+class _Place(NamedTuple):
+    """What is known of a point."""
+
+    x: NDArray
+    value: float
+    gradient: NDArray
+    total: float  # with the barrier
+    slope: NDArray  # of the total
+    walls: NDArray  # curvature of the barrier (n, m, m)
+
+
+def _place(objective: Objective, bounds: Bounds, x: NDArray, weight: float) -> _Place:
+    value, gradient = objective(x)
+    walls, slope, curvature = bounds.barrier(x)
+    return _Place(x, value, gradient, value + weight * walls, gradient + weight * slope, weight * curvature)
+
+
+def _step(
+    objective: Objective, bounds: Bounds, here: _Place, hessian: NDArray, weight: float, stop: Callable[[], bool]
+) -> _Place | None:
+    """One step along Newton's direction, as long as it brings what it promises; None if it never does."""
+    n, m = here.x.shape
+    H = hessian.copy()
+    for i in range(n):
+        block = slice(i * m, (i + 1) * m)
+        H[block, block] += here.walls[i]
+    step = -np.linalg.solve(H, here.slope.ravel()).reshape(n, m)
+    factor, decrease = bounds.longest_step(here.x, step), float((here.slope * step).sum())
+    while factor >= SHORTEST:
+        new = _place(objective, bounds, here.x + factor * step, weight)
+        if new.total <= here.total + SUFFICIENT * factor * decrease:
+            return new
+        factor *= SHORTER
+        if stop():
+            break
+    return None
 
 
 def _learn(hessian: NDArray, s: NDArray, y: NDArray) -> None:
