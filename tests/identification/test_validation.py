@@ -69,7 +69,7 @@ def test_the_price_of_being_possible_is_stated(two, make_log):
     fit = armdyn.identify(two, make_log(two, noise=0.02))
     assert fit.cost == fit.held_out_possible / fit.held_out - 1
     assert abs(fit.cost) < 0.05
-    assert "possible bodies have" in str(fit)
+    assert "possible bodies: error" in str(fit)
 
 
 def test_a_gain_that_every_block_shows_pays():

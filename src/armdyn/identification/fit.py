@@ -130,7 +130,7 @@ class Fit:
                 f"{self.bound.torque_error:.2%}, then all parameters together are {told}"
             )
         if not np.isnan(self.held_out_possible):
-            said.append(f"possible bodies have {self.cost:+.1%} of the error on held-out blocks beside free parameters")
+            said.append(f"possible bodies: error on held-out blocks {self.cost:+.1%} against free parameters")
         if len(self.held_out_logs):
             errors = ", ".join(f"{error:.2%}" for error in self.held_out_logs)
             said.append(f"each log predicted by the others: {errors}")

@@ -123,13 +123,13 @@ def _parameters(fit: Fit) -> list[str]:
     worst = np.full(len(base.theta), np.nan) if fit.bound is None else fit.bound.parameters
     for name, value, std, bound in zip(base.names, base.theta, base.std, worst, strict=True):
         if not np.isfinite(std):
-            rows.append((name, "-", "not determined", "-", "-", ""))
+            rows.append((name, "-", "not determined", "", "-", "-"))
             continue
         scale = max(abs(value), 1.96 * std, 1e-300)
         share = f"{std / abs(value):.1%}" if value else "-"
         most = f"± {bound:.2g}" if np.isfinite(bound) else "-"
-        rows.append((name, f"{value:.4g}", f"± {1.96 * std:.2g}", most, share, confidence_bar(value, std, scale)))
-    return [paragraph(said), table(("parameter (SI)", "estimate", "95 %", "at worst", "std / value", ""), rows)]
+        rows.append((name, f"{value:.4g}", f"± {1.96 * std:.2g}", confidence_bar(value, std, scale), share, most))
+    return [paragraph(said), table(("parameter (SI)", "estimate", "95 %", "", "std / value", "at worst"), rows)]
 
 
 def _links(fit: Fit) -> str:
