@@ -128,6 +128,7 @@ def test_a_log_is_loaded_and_plays(tab, studio, log_csv, tmp_path):
     assert "model off by" in tab.content()
     tab.get_by_role("button", name="Play").click()
     until(lambda: studio.page.player.time > 0.1)
+    assert studio.player.button.icon == "player-pause"
     tab.get_by_role("button", name="Pause").click()
     until(lambda: not studio.page.player.playing)
     assert studio.page.state.moment.measured is not None

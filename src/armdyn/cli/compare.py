@@ -41,7 +41,7 @@ def compare(
 
     Ctrl-C keeps the controllers that have run.
     """
-    from armdyn.cli.logs import progress_bar, require_folders
+    from armdyn.cli.long_work import progress_bar, require_folders
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.simulation.mismatch_study import mismatch_study

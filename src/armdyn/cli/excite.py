@@ -69,7 +69,8 @@ def excite(
 
     Ctrl-C saves the best so far (exit code 130).
     """
-    from armdyn.cli.logs import numbers, progress_bar, require_folders
+    from armdyn.cli.logs import numbers
+    from armdyn.cli.long_work import progress_bar, require_folders
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.identification.read_log import read_log

@@ -67,7 +67,8 @@ def identify(
     json: Json = False,
 ) -> None:
     """Identify an arm's inertia and friction from logs of its motion and torque."""
-    from armdyn.cli.logs import progress_bar, read, require_folders
+    from armdyn.cli.logs import read
+    from armdyn.cli.long_work import progress_bar, require_folders
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.identification.identify import identify as fit_arm

@@ -28,7 +28,8 @@ def payload(
     json: Json = False,
 ) -> None:
     """Find mass, centre and inertia of what a known arm carries."""
-    from armdyn.cli.logs import read, require_folders
+    from armdyn.cli.logs import read
+    from armdyn.cli.long_work import require_folders
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.identification.payload import identify_payload

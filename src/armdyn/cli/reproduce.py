@@ -31,7 +31,7 @@ def reproduce(
     """
     from rich.console import Console
 
-    from armdyn.cli.logs import progress_bar
+    from armdyn.cli.long_work import progress_bar
     from armdyn.cli.show import print_json
     from armdyn.reproduce.cases import ABOUT, CASES
     from armdyn.reproduce.cases import reproduce as run

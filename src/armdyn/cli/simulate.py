@@ -82,7 +82,7 @@ def simulate(
     """Simulate an arm under a sampled controller, and judge the run. Ctrl-C keeps what was computed."""
     import numpy as np
 
-    from armdyn.cli.logs import progress_bar, require_folders
+    from armdyn.cli.long_work import progress_bar, require_folders
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.errors import SimulationError

@@ -32,7 +32,7 @@ def study(
     json: Json = False,
 ) -> None:
     """Compute a study, or go on with one: quantiles, success regions, what matters, and the worst cases."""
-    from armdyn.cli.logs import progress_bar
+    from armdyn.cli.long_work import progress_bar
     from armdyn.cli.show import print_json
     from armdyn.report.registry import report
     from armdyn.study.run import keep_memory, run_study

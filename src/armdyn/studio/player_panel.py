@@ -57,3 +57,4 @@ class PlayerPanel:
         label: Any = "Pause" if self.player.playing else "Play"
         if self.button.label != label:
             self.button.label = label
+            self.button.icon = f"player-{label.lower()}"  # type: ignore[assignment]

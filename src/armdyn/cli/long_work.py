@@ -1,0 +1,47 @@
+"""What long commands share: they look first whether their files can be written, and show how far they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+
+def require_folders(*paths: Path | None) -> None:
+    """Refuse to work for minutes towards a file that cannot be written."""
+    from armdyn.errors import ArmdynError
+
+    for path in paths:
+        if path is not None and not path.parent.is_dir():
+            raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'")
+
+
+@contextmanager
+def progress_bar(
+    total: float | None = 1.0, kept: str = "no file was written"
+) -> Iterator[Callable[[float, str], None]]:
+    """A bar on stderr, on terminals alone; without total it only shows that work goes on.
+
+    Ctrl-C ends the program with a word on where it was and what is kept.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    doing = "starting"
+    columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    console = Console(stderr=True)
+    try:
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+            task = bar.add_task(doing, total=total)
+
+            def show(share: float, text: str) -> None:
+                nonlocal doing
+                doing = text
+                bar.update(task, completed=share, description=text)
+
+            yield show
+    except KeyboardInterrupt:
+        typer.echo(f"armdyn: interrupted while {doing}; {kept}", err=True)
+        raise typer.Exit(130) from None
