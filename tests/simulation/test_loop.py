@@ -8,6 +8,7 @@ import pytest
 
 import armdyn
 from armdyn import Law, Plant, simulate
+from armdyn.errors import ArmdynError, SimulationError
 from armdyn.simulation import loop
 
 
@@ -51,6 +52,57 @@ def test_gains_of_a_users_law_may_be_lists(planar, swing, law):
     """Which dataclasses leave as they are; armdyn's own laws make arrays of them."""
     runs = [simulate(Plant(planar, friction=False), other, swing, 0.05) for other in (law, Leaky(planar, [60, 30]))]
     assert np.array_equal(runs[0].q, runs[1].q)
+
+
+@dataclass(frozen=True, eq=False)
+class Wrong(Law):
+    """A user's law with a fault."""
+
+    shapes: ClassVar = {"k": "n"}
+    arm: Any
+    answer: Any
+    start: Any = None
+    k: Any = (1.0, 1.0)
+
+    def init(self):
+        return self.start or {}
+
+    def step(self, arm, params, state, q, qd, ref, dt):
+        return self.answer(params, state, q)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"answer": lambda p, s, q: (q[0], {})}, r"Wrong.step: expected 2 torques, got shape \(1, 1\)"),
+        ({"answer": lambda p, s, q: q}, "Wrong.step: expected a pair of torques and a state"),
+        ({"answer": lambda p, s, q: (q if q[0] > 0 else -q, {})}, r"Wrong.step cannot become a kernel .* native=False"),
+        ({"answer": lambda p, s, q: (q, {}), "start": {"z": np.zeros(2)}}, "expected the state 'z' of shape"),
+        ({"answer": lambda p, s, q: (q, s), "start": {"z": 0.0}}, "Wrong.init: expected 'z' as an array"),
+        ({"answer": lambda p, s, q: (q, {}), "k": np.ones(3)}, r"Wrong: expected k of shape \(..., 2\), got \(3,\)"),
+    ],
+)
+def test_faults_of_a_users_law_are_named(planar, options, message):
+    with pytest.raises(ArmdynError, match=message):
+        simulate(Plant(planar, friction=False), Wrong(planar, **options), [0.0, 0.0], 0.05, check=False)
+
+
+def test_torques_of_a_users_law_may_be_a_list(planar):
+    law = Wrong(planar, lambda p, s, q: ([-3 * q[0], -2 * q[1]], {}))
+    runs = [simulate(planar, law, [0.1, 0.1], 0.05, native=native, check=False) for native in (True, False)]
+    assert np.abs(runs[0].q - runs[1].q).max() < 1e-13
+
+
+def test_a_users_law_that_raises_keeps_what_was_computed(planar):
+    calls = []
+
+    def answer(params, state, q):
+        calls.append(q)
+        return -q / (1 / (20 - len(calls))), {}
+
+    with pytest.raises(SimulationError, match=r"raised ZeroDivisionError at t = 0\.019 s") as caught:
+        simulate(planar, Wrong(planar, answer), [0.1, 0.1], 0.05, native=False, check=False)
+    assert len(caught.value.result.t) == 19
 
 
 def test_kernels_of_a_users_law_live_with_it(planar, swing, law, monkeypatch):

@@ -7,10 +7,14 @@ and lets its command reach the drives where `apply` is 1; a run without sub-step
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from armdyn.control.protocol import Law, Reference
+from armdyn.errors import ArmdynError, ModelError, ShapeError, shown
 from armdyn.simulation.advance import Step
 from armdyn.simulation.elasticity import at_encoders
 from armdyn.simulation.plant import Kind, Plant
@@ -81,9 +85,15 @@ class LawShapes(NamedTuple):
         """The shapes of one law; `channels` are (T, ...)."""
         return cls(
             {name: law.core_shape(name) for name in law.shapes},
-            {name: array.shape for name, array in law.init().items()},
+            {name: _array_of(law, name, array).shape for name, array in law.init().items()},
             {name: array.shape[1:] for name, array in channels.items()},
         )
+
+
+def _array_of(law: Law, name: str, value: Any) -> np.ndarray:
+    if not isinstance(value, np.ndarray) or not value.ndim:
+        raise ShapeError(f"{type(law).__name__}.init: expected '{name}' as an array with an axis, got {shown(value)}")
+    return value
 
 
 def sensor_shapes(sensing: Sensing, n: int) -> tuple[Shapes, Shapes]:
@@ -126,7 +136,7 @@ def loop_program(
         ref = Reference(q, qd, qdd, _unprefixed("channel", values))
         params = _unprefixed("param", values)
         q_seen, qd_seen, seen = _seen(kind, sensing, values)
-        u, after = law.step(law.arm, params, memory, q_seen, qd_seen, ref, values["period"])
+        u, after = _answer(law, shapes.state, (params, memory, q_seen, qd_seen, ref, values["period"]))
         memory, after = (
             {**_prefixed("law", a), **_prefixed("sensor", b)} for a, b in ((memory, before), (after, seen))
         )
@@ -137,6 +147,30 @@ def loop_program(
 
     shown = ("tau",) if sensing is None else ("tau", *SEEN)
     return program_of("loop", inputs, {**own, **dict.fromkeys(shown, (n,))}, formula)
+
+
+def _answer(law: Law, states: Shapes, asked: tuple[Any, ...]) -> tuple[Any, Mapping[str, Any]]:
+    """What a law's step gives for symbols, checked: the formula may be a user's."""
+    who, n = f"{type(law).__name__}.step", law.arm.n
+    try:
+        answer = law.step(law.arm, *asked)
+    except ArmdynError:
+        raise
+    except Exception as error:  # a user's formula may raise anything
+        why = " ".join(str(error).split())
+        raise ModelError(
+            f"{who} cannot become a kernel ({type(error).__name__}: {why}); "
+            "write it with traced formulas and CasADi's functions, or run it as Python with native=False"
+        ) from error
+    if not (isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], Mapping)):
+        raise ShapeError(f"{who}: expected a pair of torques and a state, got {shown(answer)}")
+    u = ca.vertcat(*answer[0]) if isinstance(answer[0], list | tuple) else ca.SX(answer[0])
+    if u.shape != (n, 1):
+        raise ShapeError(f"{who}: expected {n} torques, got shape {u.shape}")
+    for name, shape in states.items():
+        if name not in answer[1] or ca.SX(answer[1][name]).numel() != prod(shape):
+            raise ShapeError(f"{who}: expected the state '{name}' of shape {shape} that `init` began")
+    return u, {name: answer[1][name] for name in states}
 
 
 def _seen(kind: Kind, sensing: Sensing | None, values: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:

@@ -149,30 +149,43 @@ def _encoders(plant: Plant, rows: Rows) -> Callable[[int], tuple[NDArray, NDArra
 
 def _caller(schedule: Schedule, controller: Controller | Law) -> Callable[[int, NDArray, NDArray], NDArray]:
     """The controller as a function of the sample's number and what was measured."""
+    period = schedule.clock.period
+    ask = _law_caller(schedule, controller) if isinstance(controller, Law) else _plain_caller(schedule, controller)
+
+    def call(k: int, q: NDArray, qd: NDArray) -> NDArray:
+        try:
+            return np.asarray(ask(k, q, qd), float)
+        except Exception as error:  # a user's function may raise anything; what was computed must not be lost
+            text = f"the controller raised {type(error).__name__} at t = {k * period:g} s: {error}"
+            raise SimulationError(text) from error
+
+    return call
+
+
+def _plain_caller(schedule: Schedule, controller: Controller) -> Callable[[int, NDArray, NDArray], Any]:
     m, period = schedule.clock.substeps, schedule.clock.period
     q, qd, qdd = (rows[::m] for rows in schedule.motion)
-    if not isinstance(controller, Law):
 
-        def plain(k: int, q_meas: NDArray, qd_meas: NDArray) -> NDArray:
-            try:
-                return np.asarray(controller(k * period, q_meas, qd_meas, Reference(q[k], qd[k], qdd[k])), float)
-            except Exception as error:  # a user's function may raise anything; what was computed must not be lost
-                text = f"the controller raised {type(error).__name__} at t = {k * period:g} s: {error}"
-                raise SimulationError(text) from error
+    def ask(k: int, q_meas: NDArray, qd_meas: NDArray) -> Any:
+        return controller(k * period, q_meas, qd_meas, Reference(q[k], qd[k], qdd[k]))
 
-        return plain
-    law = controller
-    memory: Values = law.init()
+    return ask
+
+
+def _law_caller(schedule: Schedule, law: Law) -> Callable[[int, NDArray, NDArray], Any]:
+    m, period = schedule.clock.substeps, schedule.clock.period
+    q, qd, qdd = (rows[::m] for rows in schedule.motion)
     channels = {name: rows[::m] for name, rows in schedule.channels.items()}
+    memory: Values = law.init()
     params = law.params
 
-    def traced(k: int, q_meas: NDArray, qd_meas: NDArray) -> NDArray:
+    def ask(k: int, q_meas: NDArray, qd_meas: NDArray) -> Any:
         nonlocal memory
         ref = Reference(q[k], qd[k], qdd[k], {name: rows[k] for name, rows in channels.items()})
         u, memory = law.step(law.arm, params, memory, q_meas, qd_meas, ref, period)
         return u
 
-    return traced
+    return ask
 
 
 def _complain(schedule: Schedule, k: int, u: NDArray) -> None:

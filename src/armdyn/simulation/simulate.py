@@ -26,6 +26,7 @@ from armdyn.simulation.stability import expected_instability
 from armdyn.simulation.step_length import LANES, check_step, substeps_for
 from armdyn.simulation.wanted import make_reference, numbers, some_poses
 from armdyn.trace.kernel import check_threads, default_threads
+from armdyn.trace.shapes import text
 from armdyn.trajectory.protocol import JointMotion
 
 
@@ -146,8 +147,8 @@ def simulate(
     notes = _late_changes(schedule)
     if check and isinstance(controller, Law) and (trouble := expected_instability(schedule, controller, sensors)):
         notes.append(trouble)
-    for text in notes:
-        warnings.warn(text, ArmdynWarning, stacklevel=2)
+    for note in notes:
+        warnings.warn(note, ArmdynWarning, stacklevel=2)
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
     outcome = Outcome(schedule, wanted, batch, every, name, sensors, seed)
 
@@ -170,8 +171,8 @@ def simulate(
     record.notes += ends
     if record.faulty.any() and not batch and not quiet:
         raise SimulationError(f"{name}: {ends[0]}", result_of(record, outcome, notes))
-    for text in () if quiet else record.notes:
-        warnings.warn(f"{name}: {text}; what was computed is kept", ArmdynWarning, stacklevel=2)
+    for note in () if quiet else record.notes:
+        warnings.warn(f"{name}: {note}; what was computed is kept", ArmdynWarning, stacklevel=2)
     report(clock.steps)
     return result_of(record, outcome, notes)
 
@@ -222,7 +223,11 @@ def _start(schedule: Schedule, controller: Any, q0: Any, qd0: Any) -> tuple[tupl
     shapes |= schedule.plant.batches
     if isinstance(controller, Law):
         for name, value in controller.params.items():
-            shapes[name] = value.shape[: value.ndim - len(controller.core_shape(name))]
+            core = controller.core_shape(name)
+            if value.shape[max(value.ndim - len(core), 0) :] != core:
+                law = type(controller).__name__
+                raise ShapeError(f"simulate: {law}: expected {name} of shape {text(core)}, got {value.shape}")
+            shapes[name] = value.shape[: value.ndim - len(core)]
     try:
         batch = np.broadcast_shapes(*shapes.values())
     except ValueError:
