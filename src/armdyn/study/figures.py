@@ -77,7 +77,7 @@ def _map(axis: Any, x: NDArray, y: NDArray, good: NDArray) -> Any:
     edges = _cells(x, 2), _cells(y, 2)
     total, hits = (np.histogram2d(x, y, edges, weights=w)[0] for w in (np.ones_like(good), good))
     part = hits / np.where(total > 0, total, np.nan)
-    return axis.pcolormesh(*edges, part.T, cmap="RdYlGn", vmin=0.0, vmax=1.0)
+    return axis.pcolormesh(*edges, part.T, cmap="RdYlBu", vmin=0.0, vmax=1.0)
 
 
 def distributions(columns: Columns, groups: Groups, metrics: list[str]) -> Any:
