@@ -22,7 +22,7 @@ def heuristic_start(
 ) -> tuple[NDArray, NDArray]:
     """Accelerations (K, n) and first configuration (n,) of a motion to start from (Kapadia 1995, section 5.3).
 
-    For every parameter m the random state that shows it best is chosen (largest |sum_n H^n H^nT e_m|); the motion
+    For every parameter m the random state that shows it best is chosen (largest `|sum_n H^n H^nT e_m|`); the motion
     leads from one to the next as x_{k+1} = A x_k + B K (x_i - x_k), and is filtered. Its size about the middle of
     the joints' ranges is chosen for the wanted least singular value.
 
