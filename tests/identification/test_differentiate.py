@@ -122,12 +122,14 @@ def test_bad_input():
         armdyn.differentiate(np.zeros((30, 1)), 0.01, method="guess")
 
 
-@pytest.mark.parametrize("method", ["butterworth", "kalman", "spline"])
-def test_positions_are_halved_at_the_cutoff(method):
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("cutoff", [2.0, 5.0, 20.0])
+def test_positions_are_halved_at_the_cutoff(method, cutoff):
     t = np.arange(0, 8, DT)
-    found = armdyn.differentiate(np.sin(2 * np.pi * 5.0 * t)[:, None], DT, method=method, cutoff=5.0)
-    assert np.ptp(found.q[1000:-1000]) == pytest.approx(1.0, rel=0.02)
-    assert found.cutoff == 5.0
+    found = armdyn.differentiate(np.sin(2 * np.pi * cutoff * t)[:, None], DT, method=method, cutoff=cutoff)
+    # Windows of local cubics have odd numbers of samples: 33 for the 32 that 20 Hz would need.
+    assert np.ptp(found.q[1000:-1000]) == pytest.approx(1.0, rel=0.1 if method == "savgol" else 0.01)
+    assert found.cutoff == cutoff
 
 
 @pytest.mark.parametrize("dt", [1e-4, 0.01, 1.0])

@@ -342,6 +342,8 @@ def test_motor_turns_are_not_taken_for_degrees(tmp_path, arm, data):
         armdyn.read_log(path, arm)
     np.testing.assert_allclose(armdyn.read_log(path, arm, gear_ratio=100.0).q, q)
     np.testing.assert_allclose(armdyn.read_log(path, arm, angle="rad").q, 100 * q)
+    named = write(tmp_path / "c.csv", (t, 100 * q, 100 * qd, tau), "t,q1_rad,q2_rad,qd1,qd2,tau1,tau2")
+    np.testing.assert_allclose(armdyn.read_log(named, arm).q, 100 * q)
     C = np.array([[1.0, 0.0], [1.0, 1.0]])
     alone = armdyn.read_log(write(tmp_path / "b.csv", data), arm, coupling=C)  # gears of ratio 1
     np.testing.assert_allclose(alone.q @ C.T, q, atol=1e-12)

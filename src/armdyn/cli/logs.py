@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from armdyn.identification.log import Log
     from armdyn.model.arm import Arm
 
-ROLES = ("t", "q", "qd", "tau", "current")
+ROLES = ("t", "q", "qd", "tau", "current", "temperature")
 
 Degrees = Annotated[bool, typer.Option("--degrees", help="Angles in the logs are degrees.")]
 Gears = Annotated[
@@ -27,7 +27,9 @@ Offset = Annotated[
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(metavar="ROLE=NAME,..", help="Names of the columns of t, q, qd or tau that cannot be guessed."),
+    typer.Option(
+        metavar="ROLE=NAME,..", help="Names of columns that cannot be guessed: t, q, qd, tau, current or temperature."
+    ),
 ]
 Topic = Annotated[str | None, typer.Option(help="Of a bag with several JointState topics, which.")]
 

@@ -33,6 +33,7 @@ class Assigned(NamedTuple):
     tau: NDArray
     temperature: NDArray | None
     notes: list[str]
+    named: bool  # whether the names of positions carry a unit
 
 
 def assign(
@@ -66,7 +67,8 @@ def assign(
         notes.append("torques: motor currents, to be multiplied by drive gains")
     for role in ("q", "tau"):
         _require(role, found, table, arm, where)
-    return Assigned(t, found["q"], found.get("qd"), found["tau"], found.get("temperature"), notes)
+    named = any(unit_of_q)
+    return Assigned(t, found["q"], found.get("qd"), found["tau"], found.get("temperature"), notes, named)
 
 
 def _checked(

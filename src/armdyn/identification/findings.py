@@ -117,7 +117,9 @@ def torque_findings(arm: Arm, log: Log) -> list[Finding]:
     for j, tau in enumerate(log.tau.T):
         size = np.ptp(tau)
         if size == 0:
-            found.append(Finding("refuse", f"the torque of {_named(arm, j)} is {tau[0]:g} throughout: sensor dead?"))
+            found.append(
+                Finding("refuse", f"the torque of {_named(arm, j)} is {tau[0] + 0.0:g} throughout: sensor dead?")
+            )
             continue
         found += _stuck(arm, log, j)
         for end in (tau.max(), tau.min()):

@@ -89,7 +89,7 @@ def read_log(
         qd = None
         found.notes.append("velocities are missing or zero throughout: not used")
     q, qd, tau = _joint_side(arm, q, qd, tau, gear_ratio, drive_gain, coupling)
-    if angle is None:
+    if angle is None and not found.named:
         _require_radians(arm, q, where)
     if offset is not None:
         q = q + _vector(offset, arm.n, "offset")
@@ -150,8 +150,8 @@ def _require_radians(arm: Arm, q: NDArray, where: str) -> None:
     largest = np.abs([q.min(axis=0), q.max(axis=0)])[:, turns].max(initial=0.0)
     if largest > LARGEST_ANGLE:
         raise ReadError(
-            f"{where}: positions reach {largest:.0f} rad: degrees, or turns of the motors? Say angle='deg', "
-            "gear_ratio=..., or angle='rad' if they are meant so"
+            f"{where}: positions reach {largest:.0f} rad: degrees, or turns of the motors? Give gear_ratio, or name "
+            "columns with their unit, as q1_deg (or q1_rad if they are meant so)"
         )
 
 
