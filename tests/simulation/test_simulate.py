@@ -369,6 +369,20 @@ def test_impossible_bodies_and_wrenches_are_refused(planar):
         simulate(Plant(planar, theta=-planar.theta), nothing, [0.0, 0.0], 0.1)
 
 
+@pytest.mark.parametrize("native", [True, False])
+def test_progress_is_told_or_shown(planar, native, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # stands for a terminal
+    parts = []
+    law = PD(planar, 10.0, 1.0)
+    simulate(planar, law, [0.0, 0.0], 0.5, native=native, progress=parts.append)
+    assert parts == sorted(parts)
+    assert parts[-1] == 1.0
+    simulate(planar, law, [0.0, 0.0], 0.5, native=native, progress=True, name="a long one")
+    assert "a long one" in capsys.readouterr().err
+    with pytest.raises(ShapeError, match="progress: expected True or a function, got 3"):
+        simulate(planar, law, [0.0, 0.0], 0.5, progress=3)
+
+
 def test_payloads_that_come_too_late_are_told(planar):
     with pytest.warns(ArmdynWarning, match=r"the payload changes at t = 5 s, after the end of the run at 0\.1 s"):
         result = simulate(Plant(planar, changes=[armdyn.PickUp(5.0, 1.0)]), nothing, [0.0, 0.0], 0.1)
@@ -406,3 +420,38 @@ def test_friction_lag_and_torque_limits_of_a_batch_are_those_of_single_runs(plan
 def test_friction_numbers_of_a_wrong_shape_are_refused(planar):
     with pytest.raises(ModelError, match="friction_data: expected finite numbers of shape"):
         armdyn.Plant(planar, friction_data=np.zeros((3, 11)))
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_a_wrench_pushes_as_it_must(block, native):
+    """A force F sin(w t) on 2 kg along the slide: v = F / (m w) (1 - cos w t), to the order of Runge-Kutta."""
+    m, F, w = 2.0, 5.0, 9.0
+    arm = block(m)
+    plant = Plant(arm, wrench=lambda t: [F * np.sin(w * t), 0, 0, 0, 0, 0])
+    result = simulate(plant, PD(arm, 0.0, 0.0), [0.0], 1.0, native=native, check=False)
+    assert result.qd[:, 0] == pytest.approx(F / (m * w) * (1 - np.cos(w * result.t)), abs=1e-11)
+
+
+def test_a_wrench_turns_with_the_tip(planar):
+    """Force and moment in the tip's axes do the work of all energy that the arm gains, though the tip turns."""
+    arm, F = planar.with_gravity([0, 0, 0]), np.array([30.0, -20.0, 0.0])
+    plant = rigid(arm, wrench=[*F, 0, 0, 4.0])
+    result = simulate(plant, nothing, [0.3, 0.8], 0.5, 2000.0)
+    pose = armdyn.forward_kinematics(arm, result.q)
+    force = pose[:, :3, :3] @ F
+    way = np.diff(pose[:, :3, 3], axis=0)
+    turned = np.diff(result.q.sum(-1))
+    work = ((force[1:] + force[:-1]) / 2 * way).sum() + 4.0 * turned.sum()  # trapezoids: error of order dt²
+    gained = armdyn.kinetic_energy(arm, result.q[-1], result.qd[-1])
+    assert gained > 0.5
+    assert gained == pytest.approx(work, rel=1e-5)
+
+
+def test_a_turning_base_leaves_a_free_arm_behind(planar):
+    """The base turns about joint 1 with sin(5 t) rad/s: a stretched free arm stays where it is in space."""
+    axis = planar.joints[0].before[:3, :3] @ planar.joints[0].axis
+    base = lambda t: (np.sin(5 * t) * axis, 5 * np.cos(5 * t) * axis, np.zeros(3))  # noqa: E731
+    result = simulate(rigid(planar.with_gravity([0, 0, 0]), base_motion=base), nothing, [0.4, 0.0], 0.6)
+    turned = (1 - np.cos(5 * result.t)) / 5
+    assert np.abs(result.q[:, 0] - (0.4 - turned)).max() < 1e-10
+    assert np.abs(result.q[:, 1]).max() < 1e-10

@@ -17,6 +17,7 @@ from armdyn.simulation.adaptive_steps import Accuracy, make_accuracy
 from armdyn.simulation.batch import run_batch
 from armdyn.simulation.outcome import Outcome, result_of
 from armdyn.simulation.plant import Plant
+from armdyn.simulation.progress import reporting
 from armdyn.simulation.python_loop import run_python
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.schedule import Schedule, make_clock
@@ -51,7 +52,7 @@ def simulate(
     check: bool = True,
     quiet: bool = False,
     threads: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | bool | None = None,
     name: str = "simulation",
 ) -> SimulationResult:
     """Run an arm under a sampled controller.
@@ -99,8 +100,8 @@ def simulate(
         Tell of diverged and interrupted runs in `notes` alone.
     threads : int, optional
         Threads that share the runs of a batch.
-    progress : callable, optional
-        Told now and then which part of the run (0 to 1) is done.
+    progress : callable or bool, optional
+        True: show a bar. A function is told now and then which part of the run (0 to 1) is done.
     name : str
         Of the result.
 
@@ -152,18 +153,18 @@ def simulate(
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
     outcome = Outcome(schedule, wanted, batch, every, name, sensors, seed)
 
-    def report(step: int) -> None:
-        if progress is not None:
-            progress(step / clock.steps)
-
     try:
-        if compiled:
-            record = run_batch(schedule, controller, *start, every, threads, report, sensors, seed)
-        else:
-            instruments = (
-                None if sensors is None else Instruments(sensors, clock.period, clock.samples, plant.arm.n, seed)
-            )
-            record = run_python(schedule, controller, start[0][0], start[1][0], every, instruments, report, accuracy)
+        with reporting(progress, name) as tell:
+
+            def report(step: int) -> None:
+                tell(step / clock.steps)
+
+            if compiled:
+                record = run_batch(schedule, controller, *start, every, threads, report, sensors, seed)
+            else:
+                seen = None if sensors is None else Instruments(sensors, clock.period, clock.samples, plant.arm.n, seed)
+                record = run_python(schedule, controller, start[0][0], start[1][0], every, seen, report, accuracy)
+            report(clock.steps)
     except SimulationError as error:
         error.result = result_of(error.result, outcome, notes)
         raise
@@ -173,7 +174,6 @@ def simulate(
         raise SimulationError(f"{name}: {ends[0]}", result_of(record, outcome, notes))
     for note in () if quiet else record.notes:
         warnings.warn(f"{name}: {note}; what was computed is kept", ArmdynWarning, stacklevel=2)
-    report(clock.steps)
     return result_of(record, outcome, notes)
 
 
