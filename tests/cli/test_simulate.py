@@ -43,6 +43,13 @@ def test_a_reference_from_a_file(tmp_path):
     assert max(data["max_error"]) < 1e-2
 
 
+def test_a_reference_for_another_arm_is_refused(tmp_path):
+    path = tmp_path / "motion.csv"
+    path.write_text("t,q1,q2,q3\n0,0,0,0\n0.5,0.1,0.1,0.1\n1,0,0,0\n")
+    with pytest.raises(ArmdynError, match=r"motion\.csv: a motion of 3 joints, but arm 'planar2' has 2"):
+        run("planar2", "--reference", str(path))
+
+
 @pytest.mark.parametrize("name", ["PD + gravity", "lqr-t", "slotine-li", "operational-space"])
 def test_every_design_is_a_controller(name):
     data = json.loads(run("planar2", "--controller", name, "--duration", "0.1", "--json").stdout)

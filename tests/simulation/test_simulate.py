@@ -193,6 +193,16 @@ def test_runs_of_a_batch_diverge_alone(planar):
     assert result.diverged[1] < 1
     assert np.isfinite(result.q[0]).all()
     assert len(result.t) == 201
+    # What follows is NaN, in metrics, too; the run by itself ends there, as if it had been alone.
+    assert np.isnan(result.metrics.rms_error[1]).all()
+    assert np.isnan(result.metrics.settling_time[1]).all()
+    assert np.isfinite(result.metrics.rms_error[0]).all()
+    with pytest.warns(ArmdynWarning, match="the run diverged"):
+        alone = simulate(rigid(planar), PD(planar, 10.0, kd[1]), [0.5, -0.3], 1.0, 200.0, q0=[0, 0], check=False)
+    cut = result.run(1)
+    assert (len(cut.t), cut.complete) == (len(alone.t), False)
+    assert cut.q == pytest.approx(alone.q, rel=1e-6)
+    assert result.run(0).complete
 
 
 @pytest.mark.parametrize("native", [True, False])

@@ -163,10 +163,14 @@ def _reference(text: str, arm: Arm) -> Trajectory:
     """A trajectory from a file, or one that every arm can do: out from the middle of its range and back."""
     import numpy as np
 
+    from armdyn.errors import ArmdynError
     from armdyn.trajectory.spline import read_trajectory, spline
 
     if text != SWING:
-        return read_trajectory(text)
+        motion = read_trajectory(text)
+        if (n := motion(0.0).q.shape[-1]) != arm.n:
+            raise ArmdynError(f"{text}: a motion of {n} joints, but arm '{arm.name}' has {arm.n}")
+        return motion
     lower, upper = arm.position_limits
     bounded = np.isfinite(lower) & np.isfinite(upper)
     middle = (np.where(bounded, lower, 0.0) + np.where(bounded, upper, 0.0)) / 2

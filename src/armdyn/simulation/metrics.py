@@ -69,4 +69,4 @@ def _settling(t: NDArray, e: NDArray) -> NDArray:
     outside = e > SETTLED * e.max(-2, keepdims=True)
     last = outside.shape[-2] - 1 - np.argmax(outside[..., ::-1, :], axis=-2)
     settled = np.where(outside.any(-2), np.minimum(last + 1, len(t) - 1), 0)
-    return np.where(outside[..., -1, :], np.nan, t[settled])
+    return np.where(outside[..., -1, :] | np.isnan(e[..., -1, :]), np.nan, t[settled])

@@ -212,13 +212,17 @@ class SimulationResult:
         return self.readings.to_log(self.name, self.notes)
 
     def run(self, *index: int) -> SimulationResult:
-        """One run of a batch."""
+        """One run of a batch; one that diverged ends there."""
         if len(index) != len(self.batch):
             raise ArmdynError(f"run: expected {len(self.batch)} indices for a batch of shape {self.batch}, got {index}")
-        parts: dict[str, Any] = {name: getattr(self, name)[index] for name in ("q", "qd", "tau", "diverged")}
-        states = {name: array[index] for name, array in self.states.items()}
-        measured = None if self.measured is None else Readings(*(array[index] for array in self.measured))
-        return replace(self, **parts, states=states, measured=measured)
+        diverged = self.diverged[index]
+        rows = slice(None if np.isnan(diverged) else int(np.isfinite(self.tau[index]).all(-1).sum()))
+        parts: dict[str, Any] = {name: getattr(self, name)[index][rows] for name in ("q", "qd", "tau")}
+        parts |= {name: getattr(self, name)[rows] for name in ("t", "q_ref", "qd_ref", "qdd_ref")}
+        states = {name: array[index][rows] for name, array in self.states.items()}
+        measured = None if self.measured is None else Readings(*(array[index][rows] for array in self.measured))
+        complete = self.complete and bool(np.isnan(diverged))
+        return replace(self, **parts, diverged=diverged, states=states, measured=measured, complete=complete)
 
 
 def _check_shapes(path: Any, arrays: dict[str, NDArray], about: dict[str, Any]) -> None:
