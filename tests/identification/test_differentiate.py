@@ -118,6 +118,15 @@ def test_known_jerk_removes_the_lag():
 def test_bad_input():
     with pytest.raises(ShapeError, match="positions of shape"):
         armdyn.differentiate(np.zeros(30), 0.01)
+    for dt in (0.0, -0.01, np.nan):
+        with pytest.raises(ShapeError, match="time between samples > 0 s"):
+            armdyn.differentiate(np.zeros((30, 1)), dt)
+    with pytest.raises(ShapeError, match="not finite"):
+        armdyn.differentiate(np.full((30, 1), np.nan), 0.01)
+    with pytest.raises(ShapeError, match="differentiate: expected positions"):
+        armdyn.differentiate([["a"]], 0.01)
+    with pytest.raises(ArmdynError, match="cutoff > 0 Hz"):
+        armdyn.differentiate(np.zeros((30, 1)), 0.01, cutoff=-1.0)
     with pytest.raises(ArmdynError, match="method one of"):
         armdyn.differentiate(np.zeros((30, 1)), 0.01, method="guess")
 

@@ -126,6 +126,16 @@ class TestNoiseLevels:
         np.testing.assert_allclose(written.noise, 1e-3, rtol=0.1)
 
     def test_bad_input(self):
+        q = np.zeros((30, 2))
+        for wrong, message in (
+            (lambda: triple_integrator(DT, JERK, 0.0), "dt, jerk and noise > 0"),
+            (lambda: filter_forward(q[:, 0], DT, JERK, NOISE), "filter_forward: expected positions"),
+            (lambda: filter_forward(q, DT, JERK, NOISE, np.zeros((3, 2))), r"u of shape \(30, 2\), got \(3, 2\)"),
+            (lambda: filter_varying(q, DT, np.ones((3, 2)), NOISE), r"jerk of shape \(30, 2\)"),
+            (lambda: smooth_varying(q * np.nan, DT, JERK, NOISE), "not finite"),
+        ):
+            with pytest.raises(ShapeError, match=message):
+                wrong()
         with pytest.raises(ShapeError, match="noise_levels: expected positions"):
             noise_levels(np.zeros(30), DT)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError, ShapeError
+from armdyn.errors import ArmdynError, ShapeError, shown
 
 ORDER = 4
 MOST_JUDGED = 4_000  # samples by which smoothing is judged, from the middle
@@ -66,9 +66,9 @@ def differentiate(
     -------
     Motion
     """
-    q = np.asarray(q, float)
-    if q.ndim != 2 or len(q) < 12:
-        raise ShapeError(f"differentiate: expected positions of shape (N >= 12, n), got {q.shape}")
+    q = require_positions(q, dt, "differentiate")
+    if cutoff is not None and not cutoff > 0:
+        raise ArmdynError(f"differentiate: expected a cutoff > 0 Hz, got {cutoff}")
     if method not in (*METHODS, AUTO):
         raise ArmdynError(f"differentiate: expected method one of {AUTO}, {', '.join(METHODS)}, got {method!r}")
     highest = 0.4 / dt
@@ -79,6 +79,21 @@ def differentiate(
         cutoff = best_cutoff(q, dt, lowest, method)
     cutoff = float(np.clip(cutoff, min(lowest, highest), highest))
     return _smoothed(q, dt, method, cutoff)
+
+
+def require_positions(q: ArrayLike, dt: float, where: str, fewest: int = 12) -> NDArray:
+    """Positions (N, n) that are finite, at least `fewest`, and a time > 0 between them."""
+    try:
+        found = np.asarray(q, float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{where}: expected positions of shape (N, n), got {shown(q)}") from None
+    if found.ndim != 2 or len(found) < fewest:
+        raise ShapeError(f"{where}: expected positions of shape (N >= {fewest}, n), got {found.shape}")
+    if not np.isfinite(found).all():
+        raise ShapeError(f"{where}: positions have values that are not finite numbers")
+    if not 0 < dt < np.inf:
+        raise ShapeError(f"{where}: expected a time between samples > 0 s, got {dt}")
+    return found
 
 
 def _smoothed(q: NDArray, dt: float, method: str, cutoff: float) -> Motion:

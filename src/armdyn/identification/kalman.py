@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.identification.differentiate import Motion
+from armdyn.errors import ShapeError
+from armdyn.identification.differentiate import Motion, require_positions
 
 C = np.array([[1.0, 0.0, 0.0]])
 
@@ -84,6 +85,8 @@ def triple_integrator(dt: float, jerk: float, noise: float) -> TripleIntegrator:
     """
     from scipy.linalg import solve_discrete_are
 
+    if not (dt > 0 and jerk > 0 and noise > 0):
+        raise ShapeError(f"triple_integrator: expected dt, jerk and noise > 0, got {dt}, {jerk} and {noise}")
     A, Q, R = transition(dt), jerk * white_jerk(dt), noise**2
     # In units of dt and of the noise the Riccati equation is well scaled.
     D = np.array([1.0, 1 / dt, 1 / dt**2]) * noise
@@ -95,8 +98,16 @@ def triple_integrator(dt: float, jerk: float, noise: float) -> TripleIntegrator:
 
 def filter_forward(q: ArrayLike, dt: float, jerk: float, noise: float, u: ArrayLike | None = None) -> NDArray:
     """Causal estimates (N, n, 3) of position, velocity, acceleration; `u` (N, n) is known jerk, as of a reference."""
-    q = np.asarray(q, float)
-    return _forward(q, triple_integrator(dt, jerk, noise), None if u is None else np.asarray(u, float))
+    q = require_positions(q, dt, "filter_forward", 1)
+    return _forward(q, triple_integrator(dt, jerk, noise), None if u is None else alike(u, q, "u"))
+
+
+def alike(x: ArrayLike, q: NDArray, what: str) -> NDArray:
+    """Values for all positions (N, n)."""
+    try:
+        return np.broadcast_to(np.asarray(x, float), q.shape)
+    except ValueError:
+        raise ShapeError(f"kalman: expected {what} of shape {q.shape}, got {np.shape(x)}") from None
 
 
 def _forward(q: NDArray, steady: TripleIntegrator, u: NDArray | None) -> NDArray:

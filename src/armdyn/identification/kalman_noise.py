@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.mass_matrix import mass_matrix
-from armdyn.errors import ArmdynError, ShapeError
-from armdyn.identification.differentiate import Motion
-from armdyn.identification.kalman import filter_forward, known_jerk, transition, triple_integrator, white_jerk
+from armdyn.errors import ArmdynError
+from armdyn.identification.differentiate import Motion, require_positions
+from armdyn.identification.kalman import alike, filter_forward, known_jerk, transition, triple_integrator, white_jerk
 from armdyn.model.arm import Arm
 
 WHOLE = 0.05  # of an encoder's step: how far from whole multiples of it differences of positions may be
@@ -66,10 +66,7 @@ def noise_levels(q: ArrayLike, dt: float) -> NoiseLevels:
     their noise, show it in third differences, in which motion is negligible. The jerk is the one under which
     innovations are most likely.
     """
-    q = np.asarray(q, float)
-    if q.ndim != 2 or len(q) < 12:
-        raise ShapeError(f"noise_levels: expected positions of shape (N >= 12, n), got {q.shape}")
-    q = q[:MOST_JUDGED]
+    q = require_positions(q, dt, "noise_levels")[:MOST_JUDGED]
     steps = resolution(q)
     # (1, -3, 3, -1) has the sum of squares 20.
     white = np.sqrt(np.mean(np.diff(q, 3, axis=0) ** 2, axis=0) / 20)
@@ -145,9 +142,9 @@ def _forward(
     q: ArrayLike, dt: float, jerk: ArrayLike, noise: ArrayLike, u: ArrayLike | None
 ) -> tuple[NDArray, NDArray, list[tuple[NDArray, NDArray]]]:
     """Estimates and covariances after each measurement, and those predicted for the next."""
-    q = np.asarray(q, float)
-    jerk, R = np.broadcast_to(np.asarray(jerk, float), q.shape), np.broadcast_to(noise, q.shape[1:]).astype(float) ** 2
-    known = np.zeros_like(q) if u is None else np.asarray(u, float)
+    q = require_positions(q, dt, "filter_varying", 1)
+    jerk, R = alike(jerk, q, "jerk"), alike(noise, q, "noise")[0] ** 2
+    known = np.zeros_like(q) if u is None else alike(u, q, "u")
     A, unit, drive = transition(dt), white_jerk(dt), known_jerk(dt)
     x = np.zeros((q.shape[1], 3))
     x[:, 0] = q[0]

@@ -43,11 +43,16 @@ class Log:
     temperature: NDArray | None = None  # (N, n) of the joints, above the one at which their friction holds [K]
 
     def __post_init__(self) -> None:
+        for name in ("t", "q", "tau", "qd", "temperature"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, np.asarray(getattr(self, name), float))
+        if self.t.ndim != 1 or self.q.ndim != 2:
+            raise ReadError(f"{self.name}: expected t (N,) and q (N, n), got shapes {self.t.shape} and {self.q.shape}")
         for name in ("q", "tau", "qd", "temperature"):
             array = getattr(self, name)
             if array is None:
                 continue
-            if array.ndim != 2 or array.shape != (len(self.t), self.n):
+            if array.shape != (len(self.t), self.n):
                 raise ReadError(f"{self.name}: expected {name} of shape {(len(self.t), self.n)}, got {array.shape}")
             if not np.isfinite(array).all():
                 raise ReadError(f"{self.name}: {name} has values that are not finite numbers")
@@ -59,7 +64,7 @@ class Log:
     @property
     def n(self) -> int:
         """Number of joints."""
-        return self.q.shape[1] if self.q.ndim == 2 else 0
+        return self.q.shape[1]
 
     @cached_property
     def dt(self) -> float:

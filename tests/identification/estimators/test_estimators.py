@@ -315,6 +315,31 @@ def test_drive_gains():
     np.testing.assert_allclose(found.x, base.theta, atol=1e-2)
 
 
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Ridge(np.zeros(2), np.ones(2)), r"Ridge prior: expected finite numbers of shape \(5,\)"),
+        (lambda: Ridge(np.zeros(5), np.ones(5), -1.0), "Ridge: expected strength >= 0"),
+        (lambda: TotalLeastSquares([1.0, 1.0]), "expected 5 deviations"),
+        (lambda: Lms([0.1, 0.1]), r"Lms gain: expected finite numbers of shape \(5,\)"),
+        (lambda: RecursiveLeastSquares(start=-1.0), "start > 0"),
+        (lambda: KalmanEstimator([0.1, 0.1, 0.1]), r"KalmanEstimator noise: .* shape \(2,\)"),
+        (lambda: KalmanEstimator([0.1, 0.0]), "noise > 0 in every torque"),
+        (lambda: KalmanEstimator([0.1, 0.1], prior=[1.0, 2.0]), "KalmanEstimator prior"),
+        (lambda: KalmanEstimator([0.1, 0.1], covariance=np.eye(2)), "KalmanEstimator covariance"),
+        (lambda: InstrumentalVariables(lambda x: np.zeros((800, 2, 3))), "expected 5 simulated columns, got 3"),
+    ],
+)
+def test_bad_settings_are_told(problem, make, message):
+    with pytest.raises(ArmdynError, match=message):
+        make().fit(Data(problem[0], problem[2]))
+
+
+def test_no_torque_at_all(problem):
+    for estimator in ALL:
+        assert np.abs(estimator.fit(Data(problem[0], 0 * problem[2])).x).max() < 1e-6
+
+
 def test_bad_data():
     with pytest.raises(ShapeError, match="expected Y"):
         Data(np.zeros((3, 2)), np.zeros(3))

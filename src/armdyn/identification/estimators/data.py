@@ -39,6 +39,14 @@ class Data:
         return self.tau - self.Y @ x
 
 
+def sized(values: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
+    """Settings of an estimator that must have a shape; one number stands for all."""
+    found = np.asarray(values, float)
+    if found.shape not in ((), shape) or not np.isfinite(found).all():
+        raise ShapeError(f"{what}: expected finite numbers of shape {shape}, got shape {found.shape}")
+    return np.broadcast_to(found, shape)
+
+
 class Estimate(NamedTuple):
     """A result; `std` assumes independent residuals (see `spread` for those that are not)."""
 

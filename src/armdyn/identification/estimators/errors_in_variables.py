@@ -28,7 +28,7 @@ class TotalLeastSquares:
         weights = np.asarray(LeastSquares().fit(data).weights)
         rows, torques = data.weighted(weights)
         p = rows.shape[1]
-        size = np.linalg.norm(rows, axis=0) / np.linalg.norm(torques)
+        size = np.linalg.norm(rows, axis=0) / max(float(np.linalg.norm(torques)), 1e-300)
         scale = size if self.column_noise is None else np.asarray(self.column_noise, float)
         if scale.shape != (p,) or (scale < 0).any():
             raise ShapeError(f"TotalLeastSquares: expected {p} deviations >= 0, got shape {scale.shape}")
@@ -70,6 +70,8 @@ class InstrumentalVariables:
             weights = 1 / noise(data.residuals(x))
             rows, torques = data.weighted(weights)
             Z = Data(self.simulate(x), data.tau).weighted(weights)[0]
+            if Z.shape != rows.shape:
+                raise ShapeError(f"InstrumentalVariables: expected {rows.shape[1]} simulated columns, got {Z.shape[1]}")
             before, x = x, np.linalg.lstsq(Z.T @ rows, Z.T @ torques, rcond=None)[0]
             if np.linalg.norm(x - before) <= 1e-8 * np.linalg.norm(before):
                 break

@@ -47,7 +47,7 @@ class Reweighted:
         for _ in range(self.rounds):
             e = data.residuals(found.x)
             # The median is blind to outliers; 1.4826 makes it a standard deviation for Gaussian noise.
-            sigma = np.maximum(1.4826 * np.median(np.abs(e), axis=0), 1e-12 * np.abs(data.tau).max())
+            sigma = np.maximum(1.4826 * np.median(np.abs(e), axis=0), 1e-12 * max(np.abs(data.tau).max(), 1.0))
             doubt = np.minimum(1.0, self.tuning * sigma / np.maximum(np.abs(e), 1e-300))
             before, found = found.x, solved(data, np.sqrt(doubt) / sigma)
             if np.linalg.norm(found.x - before) <= 1e-10 * np.linalg.norm(before):

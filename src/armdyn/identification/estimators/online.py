@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError
-from armdyn.identification.estimators.data import Data, Estimate, estimate
+from armdyn.errors import ArmdynError, ShapeError
+from armdyn.identification.estimators.data import Data, Estimate, estimate, sized
 
 
 def lms_update(x: Any, Y: Any, tau: Any, gain: Any, mode: Any = None) -> Any:
@@ -80,7 +80,7 @@ class Lms:
 
     def step(self, x: NDArray, Y: NDArray, tau: NDArray) -> NDArray:
         """The estimate after one sample: Y (n, p), tau (n,)."""
-        gain = np.broadcast_to(np.asarray(self.gain, float), x.shape)[:, None]
+        gain = sized(self.gain, x.shape, "Lms gain")[:, None]
         mode = most_stable_mode(Y, gain[:, 0]) if self.most_stable else None
         return lms_update(x[:, None], Y, tau[:, None], gain, mode)[:, 0]
 
@@ -93,7 +93,7 @@ class Lms:
 
     def facts(self, data: Data) -> LmsFacts:
         """Speed, stability and noise gain of a run over the data."""
-        gain = np.broadcast_to(np.asarray(self.gain, float), data.Y.shape[2:])
+        gain = sized(self.gain, data.Y.shape[2:], "Lms gain")
         R = np.einsum("knp,knq->pq", data.Y, data.Y) / len(data.Y)
         root = np.sqrt(gain)
         values = np.linalg.eigvalsh(R * np.outer(root, root))
@@ -133,6 +133,8 @@ class RecursiveLeastSquares:
     def __post_init__(self) -> None:
         if not 0 < self.forgetting <= 1:
             raise ArmdynError(f"RecursiveLeastSquares: expected forgetting in (0, 1], got {self.forgetting}")
+        if not self.start > 0:
+            raise ArmdynError(f"RecursiveLeastSquares: expected start > 0, got {self.start}")
 
     def init(self, p: int) -> Belief:
         """Nothing known."""
@@ -166,13 +168,17 @@ class KalmanEstimator:
 
     def init(self, p: int) -> Belief:
         """The prior."""
-        x = np.zeros(p) if self.prior is None else np.asarray(self.prior, float)
-        return Belief(x, 1e6 * np.eye(p) if self.covariance is None else np.asarray(self.covariance, float))
+        x = np.zeros(p) if self.prior is None else sized(self.prior, (p,), "KalmanEstimator prior")
+        P = np.asarray(1e6 if self.covariance is None else self.covariance, float)
+        return Belief(x, sized(P if P.ndim else P * np.eye(p), (p, p), "KalmanEstimator covariance"))
 
     def rules(self, n: int, p: int) -> Rules:
         """What `belief_update` is told."""
         noise = np.asarray(self.noise, float)
-        root = np.linalg.cholesky(noise) if noise.ndim == 2 else np.diag(np.broadcast_to(noise, (n,)))
+        noise = sized(noise, (n, n) if noise.ndim == 2 else (n,), "KalmanEstimator noise")
+        if np.linalg.eigvalsh(noise).min() <= 0 if noise.ndim == 2 else (noise <= 0).any():
+            raise ShapeError("KalmanEstimator: expected noise > 0 in every torque")
+        root = np.linalg.cholesky(noise) if noise.ndim == 2 else np.diag(noise)
         drift = np.diag(np.broadcast_to(np.asarray(self.drift, float), (p,)) ** 2)
         return Rules(np.linalg.inv(root), np.array(1.0), drift)
 

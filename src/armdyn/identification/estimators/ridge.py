@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError
-from armdyn.identification.estimators.data import Data, Estimate, estimate
+from armdyn.identification.estimators.data import Data, Estimate, estimate, sized
 from armdyn.identification.estimators.least_squares import LeastSquares
 
 SCAN = tuple(10.0**k for k in range(-4, 5))
@@ -41,6 +41,8 @@ class Ridge:
         p = len(np.asarray(self.prior))
         if C.shape != (p, p):
             raise ShapeError(f"Ridge: expected a covariance of shape ({p}, {p}) or ({p},), got {C.shape}")
+        if not self.strength >= 0:
+            raise ShapeError(f"Ridge: expected strength >= 0, got {self.strength}")
         values, vectors = np.linalg.eigh(C)
         if values[0] <= 0:
             raise ShapeError("Ridge: the prior's covariance is not positive definite")
@@ -48,10 +50,11 @@ class Ridge:
 
     def fit(self, data: Data) -> Estimate:
         """The estimate; `std` counts the prior as knowledge."""
+        prior = sized(self.prior, data.Y.shape[2:], "Ridge prior")
         weights = np.asarray(LeastSquares().fit(data).weights)
         rows, torques = data.weighted(weights)
         both = np.vstack([rows, np.sqrt(self.strength) * self._root])
-        wanted = np.concatenate([torques, np.sqrt(self.strength) * self._root @ np.asarray(self.prior, float)])
+        wanted = np.concatenate([torques, np.sqrt(self.strength) * self._root @ prior])
         x, _, rank, _ = np.linalg.lstsq(both, wanted, rcond=None)
         return estimate(data, x, weights, np.linalg.inv(both.T @ both), both, int(rank))
 
