@@ -28,7 +28,7 @@ class TotalLeastSquares:
         weights = np.asarray(LeastSquares().fit(data).weights)
         rows, torques = data.weighted(weights)
         p = rows.shape[1]
-        size = np.linalg.norm(rows, axis=0) / max(float(np.linalg.norm(torques)), 1e-300)
+        size = np.linalg.norm(rows, axis=0) / max(float(np.linalg.norm(torques)), 1e-12)
         scale = size if self.column_noise is None else np.asarray(self.column_noise, float)
         if scale.shape != (p,) or (scale < 0).any():
             raise ShapeError(f"TotalLeastSquares: expected {p} deviations >= 0, got shape {scale.shape}")
