@@ -94,7 +94,7 @@ def _in_options(text: str, arguments: list[str]) -> str:
     for name in inspect.signature(called).parameters if called else ():
         if "_" in name:  # others are words of the language
             text = re.sub(rf"(?<![\w./-]){name}(?![\w(/]|\.\w)", "--" + name.replace("_", "-"), text)
-    return text
+    return re.sub(r"columns=\{'(\w+)': \[\.\.\.\]\}", r"--columns \1=NAME,NAME,..", text)
 
 
 def _warn(message: Warning | str, category: type[Warning], *place: Any) -> None:

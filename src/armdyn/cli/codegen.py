@@ -42,6 +42,7 @@ def codegen(
 ) -> None:
     """Write functions, or a control law, of an arm as C99 code without dependencies, and count its operations."""
     from armdyn.cli.law import law as write_law
+    from armdyn.cli.long_work import working
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.trace.c_code import c_code
@@ -56,7 +57,8 @@ def codegen(
         return
     chosen = [function(name) for name in functions or ()]
     dtype = "float" if float else "double"
-    code = c_code(chosen, resolve(arm, base, tip), out, prefix=prefix, dtype=dtype, inputs=inputs or ())
+    with working("writing C"):
+        code = c_code(chosen, resolve(arm, base, tip), out, prefix=prefix, dtype=dtype, inputs=inputs or ())
     files = [code.source, code.header, code.selftest]
     if json:
         counts = {name: counts._asdict() for name, counts in code.counts.items()}

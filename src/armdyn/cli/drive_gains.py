@@ -31,13 +31,15 @@ def drive_gains(
 ) -> None:
     """Find the torque that a unit of current makes at each joint, for `identify --drive-gain`."""
     from armdyn.cli.logs import read
+    from armdyn.cli.long_work import working
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.identification.drive_gains import identify_drive_gains
 
     known = resolve(arm, base, tip)
-    without, carrying = read([log, loaded], known, degrees, gear_ratio, None, offset, columns, topic)
-    found = identify_drive_gains(known, without, carrying, mass, com=com)
+    with working("reading the logs and finding the gains"):
+        without, carrying = read([log, loaded], known, degrees, gear_ratio, None, offset, columns, topic)
+        found = identify_drive_gains(known, without, carrying, mass, com=com)
     if json:
         print_json(found._asdict())
         return

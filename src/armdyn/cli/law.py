@@ -36,6 +36,7 @@ def law(
     """Write a control law for an arm as C99: state struct, init, step, self-test. Short for `codegen ARM --law LAW`."""
     import numpy as np
 
+    from armdyn.cli.long_work import working
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.control.assumptions import failed_assumptions
@@ -54,7 +55,8 @@ def law(
     for sentence in failed_assumptions(chosen, rate):
         typer.echo(f"armdyn: warning: {sentence}", err=True)
     prefix = identifier(f"{subject.name}_{plain_name(name)}").lower() if prefix is None else prefix
-    code = law_code(chosen, out, rate, prefix=prefix, dtype="float" if float else "double", inputs=inputs or ())
+    with working("writing C"):
+        code = law_code(chosen, out, rate, prefix=prefix, dtype="float" if float else "double", inputs=inputs or ())
     files = [str(path) for path in (*code.sources, code.header, code.update.header, code.selftest)]
     if json:
         counts = {name: counts._asdict() for name, counts in code.update.counts.items()}

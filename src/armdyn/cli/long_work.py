@@ -45,3 +45,11 @@ def progress_bar(
     except KeyboardInterrupt:
         typer.echo(f"armdyn: interrupted while {doing}; {kept}", err=True)
         raise typer.Exit(130) from None
+
+
+@contextmanager
+def working(text: str) -> Iterator[None]:
+    """Show that work goes on of which nobody can tell how far it is."""
+    with progress_bar(None) as tell:
+        tell(0.0, text)
+        yield

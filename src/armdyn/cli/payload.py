@@ -29,15 +29,16 @@ def payload(
 ) -> None:
     """Find mass, centre and inertia of what a known arm carries."""
     from armdyn.cli.logs import read
-    from armdyn.cli.long_work import require_folders
+    from armdyn.cli.long_work import require_folders, working
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.identification.payload import identify_payload
 
     require_folders(out)
     known = resolve(arm, base, tip)
-    (measured,) = read([log], known, degrees, gear_ratio, drive_gain, offset, columns, topic)
-    found = identify_payload(known, measured)
+    with working("reading the log and finding the payload"):
+        (measured,) = read([log], known, degrees, gear_ratio, drive_gain, offset, columns, topic)
+        found = identify_payload(known, measured)
     if out is not None:
         found.arm.save(out)
     if json:

@@ -44,7 +44,7 @@ def studio(
             where = address(server, host)
             print(f"The studio of '{subject.name}' is at {where} (Ctrl-C ends it)", flush=True)
             if not is_local(host):
-                print("Everybody who can reach this machine can use it", flush=True)
+                print("Everybody who can reach this machine can use it: there is no password", flush=True)
             if not no_browser:
                 typer.launch(where)
             _wait()

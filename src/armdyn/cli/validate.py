@@ -27,15 +27,17 @@ def validate(
 ) -> None:
     """Compare a model's torques with those of a log."""
     from armdyn.cli.logs import read
+    from armdyn.cli.long_work import working
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.identification.check import check_log
     from armdyn.identification.validation import validate as compare
 
     arm = resolve(model, base, tip)
-    (measured,) = read([log], arm, degrees, gear_ratio, drive_gain, offset, columns, topic)
-    result = compare(arm, measured, band=band)
-    findings = [f.text for f in check_log(arm, measured).findings]
+    with working("reading the log and comparing"):
+        (measured,) = read([log], arm, degrees, gear_ratio, drive_gain, offset, columns, topic)
+        result = compare(arm, measured, band=band)
+        findings = [f.text for f in check_log(arm, measured).findings]
     if json:
         print_json(
             {
