@@ -77,6 +77,32 @@ class TestTruth:
         assert with_prior < 0.5 * without
 
 
+@pytest.mark.parametrize("encoder", [0.0, 2e-5])
+@pytest.mark.filterwarnings("ignore::armdyn.errors.ArmdynWarning")
+def test_joints_that_stand_still_keep_sane_friction(puma, make_log, encoder):
+    log = make_log(puma, noise=0.0, encoder=0.0)
+    moving = np.array([1.0, 0, 0, 0, 0, 0])
+    q = log.q * moving + [0, 0.3, -0.5, 0.2, 0.4, 0]
+    qd = np.gradient(q, log.t, axis=0)
+    tau = armdyn.joint_torque(puma, q, qd, np.gradient(qd, log.t, axis=0))
+    rng = np.random.default_rng(0)
+    still = Log(log.t, q + encoder * rng.normal(size=q.shape), tau + 0.2 * rng.normal(size=q.shape))
+    fit = armdyn.identify(puma, still)
+    assert fit.rel_error < 0.05
+    assert {"Fv2", "Fc2"} <= set(fit.undetermined) or encoder
+    for joint, described in zip(fit.arm.joints, puma.joints, strict=True):
+        assert joint.friction.coulomb < 40
+        assert joint.friction.viscous < 40
+        if not encoder and described is not puma.joints[0]:
+            assert joint.friction.coulomb == described.friction.coulomb
+
+
+@pytest.mark.parametrize(("option", "value"), [("prior", -1.0), ("prior", np.nan), ("band", 0.0), ("cutoff", -3.0)])
+def test_numbers_that_cannot_be(two, make_log, option, value):
+    with pytest.raises(ArmdynError, match=f"expected {option} >"):
+        armdyn.identify(two, make_log(two), **{option: value})
+
+
 def test_friction_that_grows_with_load(puma, make_log):
     """The fitted arm has the very torques that were fitted: loads are all torque of the drives, friction's own too."""
     joints = [dataclasses.replace(j, friction=dataclasses.replace(j.friction, load=0.15)) for j in puma.joints]
@@ -120,7 +146,10 @@ def test_rotors_that_nobody_mentioned_are_suspected(make_log):
     plain = armdyn.arms.puma560()
     arm = plain.with_joints([dataclasses.replace(j, limits=armdyn.Limits()) for j in plain.joints])
     bare, log = unknown(arm), make_log(arm, noise=0.5)
-    fit, forced = armdyn.identify(bare, log), armdyn.identify(bare, log, rotors=False)
+    fit = armdyn.identify(bare, log)
+    with pytest.warns(ArmdynWarning, match="more error on held-out data than free parameters: drives with rotors"):
+        forced = armdyn.identify(bare, log, rotors=False)
+    assert forced.cost > 0.5 > fit.cost
     assert fit.arm.is_physical
     assert fit.rel_error < 1.2 * fit.rel_error_free
     assert fit.rel_error < 0.7 * forced.rel_error

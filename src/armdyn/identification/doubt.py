@@ -18,7 +18,9 @@ from armdyn.model.arm import Arm
 REFUSED = 0.5  # relative error above which a model explains nothing
 DOUBTFUL = 0.2
 HASTY = 0.1  # share of gravity with which links may accelerate where gravity alone is identified
+COSTLY = 0.5  # by which possible bodies may have more error than free parameters
 MOST_NAMED = 8
+MOST_TOLD = 10.0  # relative errors beyond are nonsense, however large
 PACKAGE = str(Path(__file__).parents[1])
 
 
@@ -73,11 +75,21 @@ def doubt_unexplained(arm: Arm, error: float, held_out: float) -> None:
         )
 
 
+def doubt_cost(cost: float, arm: Arm) -> None:
+    """Warn where possible bodies explain much less than parameters that need not be possible."""
+    if cost > COSTLY:
+        doubt(
+            f"identify: possible bodies of arm '{arm.name}' have {cost:.0%} more error on held-out data than free "
+            "parameters: drives with rotors, springs or balancers, bounds of masses that are wrong, or another arm?"
+        )
+
+
 def require_explained(arm: Arm, error: float, where: str) -> None:
     """Refuse a model that explains nothing."""
-    if error > REFUSED:
+    if not error <= REFUSED:
+        told = f"{error:.0%}" if error < MOST_TOLD else "all"
         raise DataError(
-            f"identify: arm '{arm.name}' leaves {error:.0%} of the torque unexplained {where}; "
+            f"identify: arm '{arm.name}' leaves {told} of the torque unexplained {where}; "
             "another arm, other units, or torques that are not joint torques?"
         )
 

@@ -117,6 +117,14 @@ class Equations:
         return self.grams.sum(axis=0)
 
     @property
+    def felt(self) -> NDArray:
+        """Mean squares (size,) of the columns."""
+        found = np.zeros(self.size)
+        for kind, gram in enumerate(self._sum):
+            np.add.at(found, self.own(kind), np.diag(gram)[:-1])
+        return found / self.samples.sum()
+
+    @property
     def powers(self) -> NDArray:
         """Sums of squared torques (kinds,)."""
         return self.grams[:, :, -1, -1].sum(axis=0)

@@ -15,7 +15,13 @@ from numpy.typing import ArrayLike
 from armdyn.errors import ArmdynError
 from armdyn.identification.check import DataCheck
 from armdyn.identification.differentiate import AUTO, METHODS
-from armdyn.identification.doubt import doubt_haste, doubt_undetermined, doubt_unexplained, require_explained
+from armdyn.identification.doubt import (
+    doubt_cost,
+    doubt_haste,
+    doubt_undetermined,
+    doubt_unexplained,
+    require_explained,
+)
 from armdyn.identification.fit import DriveValues, Fit
 from armdyn.identification.geared import base_with_drives, geared
 from armdyn.identification.given import Logs, as_logs, checked
@@ -110,6 +116,7 @@ def identify(
         If the logs cannot support a model: no motion, dead sensors, reversed signs, mixed units, another arm.
     """
     _check_options(terms, friction, method, form)
+    _check_numbers(prior, band, cutoff)
     balanced = _balanced(arm, balancers)
     masses = None if mass is None else MassBounds.of(mass, arm.n)
     tell = progress or _silent
@@ -140,6 +147,7 @@ def identify(
         tell(0.7, "trying rotors of the drives")
         second = attempt(True)
         fit = second if COSTLY * second.rel_error < fit.rel_error else fit
+    doubt_cost(fit.cost, arm)
     tell(1.0, "done")
     return fit
 
@@ -157,6 +165,14 @@ def _check_options(terms: str, friction: str, method: str, form: str) -> None:
     ):
         if value not in allowed:
             raise ArmdynError(f"identify: expected {name} one of {', '.join(allowed)}, got {value!r}")
+
+
+def _check_numbers(prior: float | None, band: float | None, cutoff: float | None) -> None:
+    if prior is not None and not 0 <= prior < np.inf:
+        raise ArmdynError(f"identify: expected prior >= 0, got {prior}")
+    for name, value in (("band", band), ("cutoff", cutoff)):
+        if value is not None and not 0 < value < np.inf:
+            raise ArmdynError(f"identify: expected {name} > 0 [Hz], got {value}")
 
 
 def _balanced(arm: Arm, names: Iterable[str] | None) -> list[int]:

@@ -100,6 +100,7 @@ def _lifted(selected: Selection, x: NDArray, masses: MassBounds | None) -> _Lift
     # What is believed about bodies is in the divergence.
     belief = selected.belief[np.ix_(used, used)]
     belief[: base.count] = belief[:, : base.count] = 0.0
+    belief += np.diag(selected.habit[used])
     inertias = [max(base.source.joints[j].drive.reflected_inertia, 1e-3) for j in lumped]
     return _Lifted(
         selected.equations,

@@ -21,6 +21,7 @@ from armdyn.identification.terms import BALANCE, LOAD, ROTOR, TERMS, Term, with_
 from armdyn.spatial import inertia as inertial
 
 SWEEPS = 3  # through all joints: once the terms of one are right, those of others stand out from less noise
+UNFELT = 1e-16  # mean square of a column of round-off
 
 
 class Selection(NamedTuple):
@@ -48,6 +49,21 @@ class Selection(NamedTuple):
     def joint_terms(self) -> NDArray:
         """Positions of the joint terms that are used, counted from the first of the first joint."""
         return self.used[self.used >= self.base.count] - self.base.count
+
+    @property
+    def habit(self) -> NDArray:
+        """Precision (size,) of friction: at the arm's top speed it is at most about as large as the joint's torque.
+
+        It counts as one sample, and is heard where a joint hardly moves.
+        """
+        equations = self.equations
+        size = np.sqrt(equations.powers / equations.samples.sum()) * np.ones(equations.n)
+        precision = np.zeros((equations.n, len(TERMS)))
+        for k, term in enumerate(TERMS):
+            if term.kind in ("viscous", "coulomb"):
+                speed = self.rows.reach.top.max() if term.kind == "viscous" else 1.0
+                precision[:, k] = (speed / np.maximum(size, 1e-300)) ** 2
+        return np.concatenate([np.zeros(equations.count), precision.ravel()])
 
     @property
     def structure(self) -> tuple[tuple[str, ...], ...]:
@@ -78,6 +94,8 @@ def select(rows: Rows, prior: Prior, drives: Geared, strength: float | None, opt
     base = rows.base
     equations = Equations.of(rows, base.count)
     used = starting_terms(equations, drives.own, rows.reach.balanced)
+    # Joints that stand still show no friction: what is described stays.
+    used[base.count :] &= equations.felt[base.count :] > UNFELT
     precision, centre = _base_prior(base, prior, equations, drives)
     _believe_balancers(precision, equations, rows.reach.balanced)
     if rows.filters.form == "energy":

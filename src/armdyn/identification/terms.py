@@ -55,6 +55,9 @@ BALANCE = tuple(k for k, term in enumerate(TERMS) if term.kind.startswith("balan
 COULOMB, LOAD, ROTOR = ([term.kind for term in TERMS].index(kind) for kind in ("coulomb", "load", "rotor"))
 
 
+STILL = 1e-7  # rad/s or m/s
+
+
 class Reach(NamedTuple):
     """What the joints do in the logs, to which some terms relate."""
 
@@ -89,6 +92,9 @@ def term_columns(arm: Arm, motion: Motion, reach: Reach, warmth: NDArray | None 
             columns[:, k] = built_up(motion.q, travels(term, reach))
         else:
             columns[:, k] = friction_torque(arm, motion.q, motion.qd, friction=_unit(arm, term, reach))
+    # Velocities of joints that stand still are round-off, and their signs are too.
+    rubbing = [k for k, term in enumerate(TERMS) if k not in BALANCE and term.kind not in ("offset", "spring")]
+    columns[:, np.array(rubbing)[:, None], np.flatnonzero(reach.top < STILL)] = 0.0
     return columns
 
 
@@ -135,6 +141,9 @@ def with_terms(arm: Arm, values: NDArray, reach: Reach) -> Arm:
     joints = []
     for i, joint in enumerate(arm.joints):
         friction = _friction(values[i], i, reach)
+        if not (friction.viscous or friction.coulomb):
+            # The joint stood still: its friction is what it was.
+            friction = dataclasses.replace(joint.friction, offset=friction.offset)
         value = {term.kind: float(x) for term, x in zip(TERMS, values[i], strict=True)}
         drive = dataclasses.replace(
             joint.drive,
