@@ -60,7 +60,7 @@ def _layout(path: Path) -> _Layout:
     """Names, separator and place of the first row: the names stand in the line before it."""
     encoding = _encoding(path)
     before: list[str] = []
-    with path.open(encoding=encoding) as stream:
+    with path.open(encoding=encoding, errors="replace") as stream:
         for number, line in enumerate(islice(stream, LONGEST_HEAD)):
             plain = line.strip().lstrip("#% ")
             if not plain:

@@ -182,22 +182,22 @@ class SimulationResult:
                 {key.removeprefix(part): array for key, array in file.items() if key.startswith(part)}
                 for part in ("state.", "measured.")
             )
-            measured = Readings(**seen) if seen else None
+            told: dict[str, Any] = {
+                "joint_names": tuple(about["joint_names"]),
+                "name": about["name"],
+                "complete": bool(about["complete"]),
+                "notes": tuple(about["notes"]),
+                "states": states,
+                "measured": Readings(**seen) if seen else None,
+                # Not in files of earlier versions:
+                "elastic": tuple(about.get("elastic", ())),
+                "motor_encoders": bool(about.get("motor_encoders", False)),
+                "held": float(about.get("held", 1.0)),
+            }
         except (KeyError, ValueError, AttributeError, TypeError) as error:
             raise ReadError(f"{path}: not a simulation that armdyn saved ({type(error).__name__}: {error})") from None
         _check_shapes(path, arrays, about)
-        return cls(
-            **arrays,
-            joint_names=tuple(about["joint_names"]),
-            name=about["name"],
-            complete=bool(about["complete"]),
-            notes=tuple(about["notes"]),
-            states=states,
-            measured=measured,
-            elastic=tuple(about["elastic"]),
-            motor_encoders=bool(about["motor_encoders"]),
-            held=float(about["held"]),
-        )
+        return cls(**arrays, **told)
 
     @property
     def readings(self) -> Readings:
