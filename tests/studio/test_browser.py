@@ -13,7 +13,7 @@ from armdyn.studio.server import address, start_server, stop_server
 
 pytest.importorskip("viser", reason="the studio needs viser")
 
-PATIENCE = 60_000  # [ms]: software rendering on a busy machine
+PATIENCE = 120_000  # [ms]: software rendering on a busy machine
 
 
 @pytest.fixture(scope="module")
@@ -166,14 +166,18 @@ def test_controllers_are_compared_and_the_estimate_grows_on_the_page(tab, studio
 
 
 def test_the_criterion_falls_on_the_page(tab, studio):
-    studio.excite.budget.value = 3.0
+    def fallen():
+        _, best, current = studio.excite.plot._handle.data
+        known = current[np.isfinite(current)]
+        return np.isfinite(best[-1]) and len(known) > 1 and known.min() < known[0]
+
+    studio.excite.budget.value = 60.0
     tab.get_by_role("tab", name="Excite").click()
     tab.get_by_role("button", name="Design an exciting motion").click()
-    tab.wait_for_selector("text=all limits hold")
+    until(lambda: studio.excite.plot._curves and fallen())
+    tab.get_by_role("button", name="Cancel").click()
+    tab.wait_for_selector("text=stopped early")
     until(lambda: curves(tab, "Condition number") == {"blue", "orange"})  # the search, and the best so far
-    _, best, current = studio.excite.plot._handle.data
-    assert np.nanmin(current) < current[np.isfinite(current)][0]
-    assert best[-1] == np.nanmin(best)
     studio.page.player.pause()
 
 
