@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+import armdyn
 from armdyn import PD, ComputedTorque, Drive, Drop, Elasticity, Friction, PickUp, Plant, simulate
 from armdyn.errors import ModelError
 from armdyn.simulation.mujoco_plant import to_mjcf
@@ -27,6 +28,17 @@ def test_open_loop_motion_agrees(random_arm, kinds):
     assert np.abs(ours.qd - theirs.qd).max() < 1e-8
 
 
+def test_puma560_swings_alike():
+    """Whose first link has no mass in its description: it gets 1e-9 kg, which nothing moves."""
+    arm = armdyn.arms.puma560()
+    q0 = [0.3, -0.8, 0.5, 0.2, 0.6, 0.1]
+    ours, theirs = (
+        simulate(Plant(arm, friction=False, engine=e), push, np.zeros(6), 0.3, q0=q0) for e in ("armdyn", "mujoco")
+    )
+    assert np.ptp(ours.q, axis=0).min() > 0.01
+    assert np.abs(ours.q - theirs.q).max() < 1e-9
+
+
 def test_rotors_damping_and_springs_agree(planar):
     drive = Drive(rotor_inertia=1e-3, gear_ratio=30.0, damping=1e-3, stiffness=5.0, rest=0.2)
     joints = [dataclasses.replace(j, drive=drive, friction=Friction(viscous=0.4)) for j in planar.joints]
@@ -38,6 +50,20 @@ def test_rotors_damping_and_springs_agree(planar):
     # Rods without thickness get 1e-9 of their inertia more.
     assert np.abs(ours.q - theirs.q).max() < 1e-7
     assert np.array_equal(ours.tau, theirs.tau)
+
+
+@pytest.mark.parametrize("elasticity", [None, Elasticity(500.0, 1.0)])
+def test_offset_and_asymmetry_agree(planar, elasticity):
+    """Together they are a constant torque, whichever way joints move."""
+    friction, drive = Friction(viscous=0.4, offset=0.3, asymmetry=-1.1), Drive(rotor_inertia=0.1)
+    arm = planar.with_joints(dataclasses.replace(j, friction=friction, drive=drive) for j in planar.joints)
+    ours, theirs = (
+        simulate(Plant(arm, engine=e, elasticity=elasticity), push, np.zeros(2), 0.5, qd0=[1.0, -1.0], substeps=2)
+        for e in ("armdyn", "mujoco")
+    )
+    assert (np.sign(ours.qd).min(0) == -1).all()
+    assert (np.sign(ours.qd).max(0) == 1).all()
+    assert np.abs(ours.q - theirs.q).max() < 1e-7  # rods without thickness, as above
 
 
 def test_closed_loop_agrees(planar, swing):
@@ -76,9 +102,9 @@ def test_springs_play_and_payloads_agree(planar, swing, elasticity):
 
 def test_what_mujoco_does_not_do_is_refused(planar):
     unlike = planar.with_joints(
-        dataclasses.replace(j, friction=Friction(static=2.0, offset=0.1)) for j in planar.joints
+        dataclasses.replace(j, friction=Friction(static=2.0, viscous_asymmetry=0.1)) for j in planar.joints
     )
-    with pytest.raises(ModelError, match="viscous and Coulomb friction alone, joint 'joint1' has offset, static"):
+    with pytest.raises(ModelError, match="no such friction: joint 'joint1' has viscous_asymmetry, static"):
         to_mjcf(unlike)
     geared = planar.with_joints(dataclasses.replace(j, drive=Drive(rotor_inertia=0.1)) for j in planar.joints)
     with pytest.raises(ModelError, match="MuJoCo's dampers act within the play"):

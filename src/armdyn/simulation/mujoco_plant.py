@@ -20,8 +20,10 @@ from armdyn.simulation.schedule import Schedule, Span
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import inverse
 
-# MuJoCo has no rods without thickness: moments of inertia below this part of their sum are raised by as much.
+# MuJoCo has no rods without thickness: moments of inertia below this part of their sum are raised by as much; and
+# no bodies without mass, which descriptions have whose first link only turns [kg].
 THINNEST = 1e-9
+LIGHTEST = 1e-9
 # Rotors of elastic joints, whose inertia is in their armature: as light as MuJoCo allows.
 WEIGHTLESS = '<inertial mass="1e-12" pos="0 0 0" diaginertia="1e-12 1e-12 1e-12"/>'
 
@@ -35,7 +37,8 @@ def to_mjcf(
     ----------
     arm : Arm
     friction : bool
-        Viscous friction as damping, Coulomb friction as `frictionloss`, which MuJoCo softens; no other kinds.
+        Viscous friction as damping, Coulomb friction as `frictionloss`, which MuJoCo softens; offset and asymmetry,
+        together a constant torque, as an actuator; no other kinds.
     drive : bool
         Rotors as `armature`, motor damping, springs; couplings of drives have no counterpart.
     dt : float
@@ -53,7 +56,7 @@ def to_mjcf(
     _check_arm(arm, friction, drive, rows)
     elastic = np.flatnonzero(np.isfinite(rows[:, 0])).tolist()
     at_motor = elastic if elasticity is not None and elasticity.friction == "motor" else []
-    body, base, rotors, tendons = "", arm.base_pose, "", ""
+    body, base, rotors, tendons, constants = "", arm.base_pose, "", "", ""
     for i in reversed(range(arm.n)):
         joint, link = arm.joints[i], arm.links[i]
         pose = joint.before @ joint.after if i else base @ joint.before @ joint.after
@@ -64,11 +67,13 @@ def to_mjcf(
             name = f"rotor of {joint.name}"
             rotors = f"<body><joint name={quoteattr(name)} {rotor}/>{WEIGHTLESS}</body>{rotors}"
             tendons = f"{_tendon(name, joint.name, rows[i])}{tendons}"
+        if friction and (constant := joint.friction.offset + joint.friction.asymmetry):
+            constants += _constant(f"rotor of {joint.name}" if i in at_motor else joint.name, -constant)
     numbers = f'gravity="{_text(arm.gravity)}" timestep="{dt!r}" integrator="RK4"'
     # Without a reset a run that bursts is seen to burst.
     option = f'<option {numbers}><flag autoreset="disable"/></option>'
     head = '<compiler angle="radian" autolimits="false"/>'
-    world = f"<worldbody>{body}{rotors}</worldbody><tendon>{tendons}</tendon>"
+    world = f"<worldbody>{body}{rotors}</worldbody><tendon>{tendons}</tendon><actuator>{constants}</actuator>"
     return f"<mujoco model={quoteattr(arm.name)}>{head}{option}{world}</mujoco>"
 
 
@@ -84,11 +89,11 @@ def _check_arm(arm: Arm, friction: bool, drive: bool, springs: NDArray) -> None:
                 f"to_mjcf: MuJoCo has no balancers, joint '{joint.name}' has; leave it out, or drive=False"
             )
         f = joint.friction
-        others = {name: getattr(f, name) for name in ("offset", "asymmetry", "viscous_asymmetry", "load")}
+        others = {name: getattr(f, name) for name in ("viscous_asymmetry", "load")}
         others |= {"static": f.static is not None and f.static != f.coulomb, "harmonics": len(f.harmonics)}
         if friction and (wrong := [name for name, value in others.items() if value]):
             raise ModelError(
-                f"to_mjcf: MuJoCo knows viscous and Coulomb friction alone, joint '{joint.name}' has "
+                f"to_mjcf: MuJoCo knows no such friction: joint '{joint.name}' has "
                 f"{', '.join(wrong)}; leave it out, or friction=False"
             )
         if damping and backlash:
@@ -129,12 +134,18 @@ def _tendon(rotor: str, link: str, spring: NDArray) -> str:
     return f'<fixed {numbers} springlength="{_text([-backlash / 2, backlash / 2])}">{ends}</fixed>'
 
 
+def _constant(joint: str, torque: float) -> str:
+    """An actuator that exerts a constant torque: its bias alone."""
+    return f'<general joint={quoteattr(joint)} gainprm="0" biastype="affine" biasprm="{_text([torque])}"/>'
+
+
 def _inertial(inertia: Inertia) -> str:
     I = inertia.tensor_com
     if np.linalg.eigvalsh(I)[0] < THINNEST * np.trace(I):
         I = I + THINNEST * np.trace(I) * np.eye(3)
     entries = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
-    return f'<inertial mass="{float(inertia.mass)!r}" pos="{_text(inertia.com)}" fullinertia="{_text(entries)}"/>'
+    mass = _text([max(inertia.mass, LIGHTEST)])
+    return f'<inertial mass="{mass}" pos="{_text(inertia.com)}" fullinertia="{_text(entries)}"/>'
 
 
 def _pose(T: NDArray) -> str:
