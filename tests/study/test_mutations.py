@@ -8,7 +8,7 @@ import pytest
 
 from armdyn.errors import ArmdynError
 from armdyn.model.toml_format import parse_toml
-from armdyn.study import rollouts
+from armdyn.study import design, fleet, rollouts
 from armdyn.study.spec import Head, read_bounds
 from armdyn.study.table import Table
 
@@ -50,6 +50,51 @@ def test_every_value_replaced_by_every_nasty_one(small_text, tmp_path, monkeypat
     assert len(counts) > 10
     assert min(counts) >= 1
     assert len(refusals) > 200
+    assert [text for text in refusals if "\n" in text or len(text) > 600] == []
+
+
+DESIGN = """
+arms = ["planar2", "scara"]
+rank_by = "energy"
+[task]
+start = [0.5, 0.2, 0.0]
+end = [0.5, 0.4, 0.0]
+rpy = [0.0, 0.0, 0.0]
+duration = 1.0
+[samples]
+method = "latin"
+count = 3
+[parameters]
+"member.1.length" = { low = 0.3, high = 1.0 }
+"dh.2.a" = { mean = 0.3, std = 0.01, distribution = "normal" }
+payload = { values = [0.0, 1.0] }
+[success]
+reach = 0.5
+"""
+FLEET = """
+arm = "planar2"
+[[robots]]
+name = "r1"
+logs = ["run.csv"]
+[identify]
+terms = "full"
+springs = false
+"""
+
+
+@pytest.mark.parametrize(("kind", "text"), [(design, DESIGN), (fleet, FLEET)], ids=["design", "fleet"])
+def test_designs_and_fleets_with_every_nasty_value(tmp_path, kind, text):
+    (tmp_path / "run.csv").write_text("t,q1,q2,tau1,tau2\n")
+    head, document = Head("x", 0, tmp_path / "x.toml", "", 0), parse_toml(text, "x")
+    assert kind.read(Table(document, "x"), head).count >= 1
+    refusals = []
+    for path in places(document):
+        for value in NASTY:
+            try:
+                assert kind.read(Table(with_value(document, path, value), "x"), head).count >= 1
+            except ArmdynError as error:
+                refusals.append(str(error))
+    assert len(refusals) > 60
     assert [text for text in refusals if "\n" in text or len(text) > 600] == []
 
 

@@ -128,7 +128,13 @@ WORDS = (
 )
 
 
-@pytest.mark.parametrize("command", ["info", "arms", "fk", "ik", "torque", "linearize", "regressor", "base", "codegen"])
+COMMANDS = (
+    *("info", "arms", "fk", "ik", "torque", "linearize", "regressor", "base", "codegen"),
+    *("identify", "validate", "payload", "drive-gains", "study", "cache", "nosuch"),
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_any_command_line_ends_with_0_1_or_2(tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     rng = random.Random(command)
