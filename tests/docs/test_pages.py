@@ -13,7 +13,9 @@ import armdyn
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize(("page", "least"), [("start", 8), ("adaptive-payload", 15), ("controller-c", 6), ("estimators", 40)])
+@pytest.mark.parametrize(
+    ("page", "least"), [("start", 8), ("adaptive-payload", 15), ("controller-c", 6), ("estimators", 40)]
+)
 def test_examples_of_the_page(page: str, least: int) -> None:
     result = doctest.testfile(str(DOCS / f"{page}.md"), module_relative=False)
     assert result.attempted >= least

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import warnings
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +30,10 @@ LOAD = 0.5  # kg; the estimate of m4 should go from 0.5 to 1 kg
 TRUE_MASS = 1.0
 OFF = 0.2  # of every joint's position at the start
 RATE = 2000.0  # Hz
-BOX = {"lower": 0.05, "upper": 10.0}  # of the estimate [kg]: Craig's law needs an invertible mass matrix
+BOX: dict[str, Any] = {
+    "lower": 0.05,
+    "upper": 10.0,
+}  # of the estimate [kg]: Craig's law needs an invertible mass matrix
 # Gains of figures 4 and 5. The paper gives none: these were searched for, so that its times can be met.
 LAMBDA, GAMMA_MODIFIED, GAMMA_CRAIG = 20.0, 0.0155, 0.004
 MODIFIED, CRAIG = "modified Slotine-Li", "Craig"
