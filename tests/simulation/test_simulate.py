@@ -12,7 +12,7 @@ from armdyn.control.computed_torque import ComputedTorque
 from armdyn.control.pd import PD
 from armdyn.control.protocol import Law
 from armdyn.dynamics.drive import augmented_mass_matrix
-from armdyn.errors import ArmdynWarning, ModelError, ShapeError, SimulationError
+from armdyn.errors import ArmdynError, ArmdynWarning, ModelError, ShapeError, SimulationError
 from armdyn.simulation.payload import Drop
 from armdyn.simulation.plant import Plant
 from armdyn.simulation.simulate import simulate
@@ -402,7 +402,11 @@ def test_payloads_that_come_too_late_are_told(planar):
 def test_nothing_kept_can_still_be_shown(planar):
     with pytest.raises(SimulationError, match=r"gave shape \(\) at t = 0 s; expected \(2,\)") as caught:
         simulate(planar, lambda t, q, qd, ref: None, [0.0, 0.0], 0.1)
-    assert repr(caught.value.result) == "<SimulationResult 'simulation': 0 samples, stopped early>"
+    kept = caught.value.result
+    assert repr(kept) == "<SimulationResult 'simulation': 0 samples, stopped early>"
+    assert "0 samples" in kept._repr_html_()
+    with pytest.raises(ArmdynError, match="metrics: 'simulation' ended before its first sample"):
+        assert kept.metrics
 
 
 def test_friction_lag_and_torque_limits_of_a_batch_are_those_of_single_runs(planar, swing):

@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +128,8 @@ class SimulationResult:
         """How well the reference was followed, and at what cost."""
         from armdyn.simulation.metrics import metrics_of
 
+        if not len(self.t):
+            raise ArmdynError(f"metrics: '{self.name}' ended before its first sample")
         return metrics_of(self)
 
     def __repr__(self) -> str:
@@ -138,7 +141,7 @@ class SimulationResult:
     def _repr_html_(self) -> str:
         from armdyn.simulation.run_table import notebook
 
-        return notebook(self)
+        return notebook(self) if len(self.t) else f"<p>{escape(repr(self))}</p>"
 
     # -- files ------------------------------------------------------------------------------------------
 
