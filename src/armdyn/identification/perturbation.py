@@ -7,7 +7,7 @@ unexplained along the direction that the motion shows least. Columns have unit l
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,8 @@ def _regressor_error(rows: Rows, equations: Equations, k: NDArray, length: NDArr
     """Spectral norm of what noise of the size that smoothing took from the positions changes in the columns k."""
     s = rows.pieces[0].stretch
     last = max(ENOUGH, 4 * len(grid(s, rows.filters.band)[0]))
-    s = s._replace(**{name: part[:last] for name, part in s._asdict().items() if isinstance(part, np.ndarray)})
+    shorter: dict[str, Any] = {name: x[:last] for name, x in s._asdict().items() if isinstance(x, np.ndarray)}
+    s = s._replace(**shorter)
     sigma = (s.q - smoothed(s, rows.filters).q).std(axis=0)
     noisy = s._replace(q=s.q + sigma * np.random.default_rng(0).normal(size=s.q.shape))
     change = rows.made(noisy).Y - rows.made(s).Y

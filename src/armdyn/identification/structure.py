@@ -35,7 +35,7 @@ def starting_terms(equations: Equations, rotors: tuple[int, ...] = (), balanced:
     terms[:, len(ALWAYS) :] = False
     terms[list(rotors), ROTOR] = True
     if balanced is not None:
-        terms[np.ix_(balanced, BALANCE)] = True
+        terms[np.ix_(balanced, np.array(BALANCE))] = True
     return used
 
 
