@@ -28,6 +28,7 @@ from armdyn.spatial.transform import inverse
 
 SIZE = 0.1  # m: about how large payloads are
 STEP = 1e-4  # of a parameter's size, by which derivatives are told
+EMPTY = 1e-26  # square of a column relative to the largest, which is round-off
 FELT = 1e-5  # change along an undetermined direction, relative to sizes, from which on it is one
 BELIEF = 1e-3  # strength of the stand-in body that keeps the payload possible: data always win
 
@@ -131,7 +132,7 @@ def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray
     for _ in range(4):
         A = sum(w**2 * y.T @ y for w, y in zip(weights, Y, strict=True))
         b = sum(w**2 * y.T @ r for w, y, r in zip(weights, Y, rest, strict=True))
-        known = determined(np.asarray(A))
+        known = determined(_without_round_off(np.asarray(A)))
         x = known.inverse @ b
         noise = np.sqrt(np.mean((rest - Y @ x) ** 2, axis=1))
         weights = 1 / np.maximum(noise, 1e-3 * np.median(noise) + 1e-12)
@@ -143,6 +144,12 @@ def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray
             part = w * y[stretch == number]
             meat += e @ e / len(e) * part.T @ convolved(part, correlation)
     return x, known.inverse @ meat @ known.inverse, known, weights
+
+
+def _without_round_off(A: NDArray) -> NDArray:
+    """Normal equations in which columns that are zero but for round-off are zero."""
+    empty = np.diag(A) <= EMPTY * np.diag(A).max()
+    return np.where(empty | empty[:, None], 0.0, A)
 
 
 def _possible(arm: Arm, Y: NDArray, rest: NDArray, weights: NDArray, x: NDArray) -> NDArray:
@@ -176,6 +183,6 @@ def _spread_at_tip(x: NDArray, covariance: NDArray, null: NDArray, T: NDArray) -
     J = np.stack([(seen(x + step) - seen(x - step)) / (2 * STEP) for step in steps], axis=1) / told[:, None]
     std = told * np.sqrt(np.maximum(np.diag(J @ (covariance / np.outer(units, units)) @ J.T), 0.0))
     free = null / units[:, None]
-    free = free / np.maximum(np.linalg.norm(free, axis=0), 1e-300)
+    free = free / np.maximum(np.abs(free).max(axis=0, initial=0.0), 1e-300)
     std[np.abs(J @ free).max(axis=1, initial=0.0) > FELT] = np.inf
     return std[:3], std[3:].reshape(3, 3)

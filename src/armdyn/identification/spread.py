@@ -22,7 +22,6 @@ from armdyn.identification.rows import Part, Rows
 MOST_LEVERAGE = 0.95
 BLOCKS = 10
 UNKNOWN = 1e-9  # eigenvalue of the scaled normal equations below which a direction is not determined
-EMPTY = 1e-26  # square of a column relative to the largest, which is round-off
 
 
 class Spread(NamedTuple):
@@ -58,11 +57,8 @@ class Determined(NamedTuple):
 def determined(A: NDArray) -> Determined:
     """Directions of parameters that the normal equations A (p, p) determine, and those that they do not."""
     size = np.diag(A)
-    empty = size <= EMPTY * size.max()
-    scale = 1 / np.sqrt(np.maximum(np.where(empty, size.max(), size), 1e-300))
-    scaled = A * np.outer(scale, scale)
-    scaled[empty], scaled[:, empty] = 0.0, 0.0
-    values, vectors = np.linalg.eigh(scaled)
+    scale = 1 / np.sqrt(np.maximum(np.where(size > 0, size, size.max()), 1e-300))
+    values, vectors = np.linalg.eigh(A * np.outer(scale, scale))
     known = values > UNKNOWN * values[-1]
     inverse = (vectors[:, known] / values[known]) @ vectors[:, known].T * np.outer(scale, scale)
     null = vectors[:, ~known]
