@@ -157,3 +157,24 @@ class TestSpoiled:
         check = armdyn.check_log(two, Log(t, q, q))
         assert not check.ok
         assert "no stretch without gaps is long enough" in str(check)
+
+
+def test_joints_without_end_may_turn_several_times(two, make_log):
+    """Beside a joint with limits; where no limits are known, such angles are degrees."""
+    log = make_log(two)
+    q = log.q.copy()
+    q[:, 1] += 16.0
+    wound = dataclasses.replace(log, q=q, qd=None)
+    limited = dataclasses.replace(two.joints[0], limits=armdyn.Limits(lower=-3.0, upper=3.0))
+    assert not any(
+        "degrees" in f.text for f in armdyn.check_log(two.with_joints([limited, two.joints[1]]), wound).findings
+    )
+    assert any("degrees" in f.text for f in armdyn.check_log(two, wound).findings)
+
+
+def test_short_pieces_of_a_good_log_are_not_refused(puma, make_log):
+    """A few seconds of slow motion say too little to tell signs or columns from one another."""
+    log = make_log(puma, duration=20.0)
+    for start in np.arange(0.0, 20.0, 2.5):
+        check = armdyn.check_log(puma, log.part(start, start + 2.5))
+        assert check.ok, str(check)

@@ -7,6 +7,7 @@ import pytest
 
 import armdyn
 from armdyn.identification.log import Log
+from armdyn.identification.rows import smoothed
 
 
 def error_at_5_hz(fit, log: Log) -> float:
@@ -53,7 +54,14 @@ def test_lwr_predicts_its_second_run(shared):
     fit = armdyn.identify(arm, logs[0])
     assert error_at_5_hz(fit, logs[1]) <= 0.026
     assert fit.validate(logs[1]).rel_error < 0.026
-    assert fit.strength >= 100  # slow motion determines little: the description must be believed
+    # Slow motion determines little: the description must be believed, or plain least squares errs by 22 % at twice the
+    # speed. Among beliefs that predict the second run alike, the torques there must not depend on which is taken.
+    believing = armdyn.identify(arm, logs[0], prior=100.0)
+    assert error_at_5_hz(believing, logs[1]) <= 0.026
+    motion = smoothed(logs[0].stretches[0], fit.filters)
+    quick = (motion.q, 2 * motion.qd, 4 * motion.qdd)
+    tau, other = (armdyn.joint_torque(one.arm, *quick) for one in (fit, believing))
+    assert np.linalg.norm(tau - other) < 0.03 * np.linalg.norm(other)
 
 
 def test_emps_has_the_published_parameters(shared):

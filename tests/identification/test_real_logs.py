@@ -23,6 +23,18 @@ def test_nothing_speaks_against_good_logs(shared, name):
     assert np.all(check.joints.condition < 10)
 
 
+@pytest.mark.parametrize("name", LOGS)
+@pytest.mark.parametrize("seconds", [2.5, 5.0, 10.0])
+def test_nor_against_short_pieces_of_them(shared, name, seconds):
+    """They say too little to tell signs or columns from one another."""
+    model, path = LOGS[name]
+    arm = armdyn.load(shared / model)
+    log = armdyn.read_log(shared / path, arm)
+    for start in np.arange(log.t[0], log.t[-1] - seconds, seconds):
+        check = armdyn.check_log(arm, log.part(start, start + seconds))
+        assert check.ok, str(check)
+
+
 @pytest.mark.parametrize(
     ("model", "log"),
     [

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -88,7 +89,9 @@ def test_the_readout_follows(studio):
 def drag(studio, T, phase):
     position, wxyz = handle_pose(T)
     target = SimpleNamespace(position=position, wxyz=wxyz)
-    asyncio.run(studio.handle._on_drag(SimpleNamespace(phase=phase, target=target)))
+    # In a thread of its own: a browser of other tests may keep a loop running in this one.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, studio.handle._on_drag(SimpleNamespace(phase=phase, target=target))).result()
 
 
 def test_the_handle_pulls_the_arm_and_returns_to_the_tip(studio):

@@ -17,16 +17,15 @@ from armdyn.dynamics.base_parameters import base_parameters
 from armdyn.model.arm import Arm
 
 ROWS = 800  # samples that are enough to tell
-ENOUGH = 4  # equations a parameter, below which any torques are explained
+ALONE = 0.25  # time apart [s] at which errors of a model say something new: samples in between are no evidence
+ENOUGH = 3  # such equations a parameter, below which any torques are explained
 MOVING = 0.05  # share of a joint's top speed, below which it may stand still
 POOR = 0.2  # share of a torque's deviation unexplained, from which on something is wrong with it or it is mostly noise
-BETTER, CLEARLY = (
-    1.5,
-    2.0,
-)  # factor by which each exchanged torque, and log factor by which all must be better explained
+BETTER = 1.5  # factor by which each exchanged torque must be better explained
+CLEARLY = 2.0  # logarithm of the factor by which all must be
 ALIKE = 0.9  # share of the best gain, from which on another arrangement is as likely
 FOREIGN, DOUBTFUL = 0.5, 0.25  # share of all torques unexplained by any parameters
-DRIVING = 8.0  # standard deviations (of independent samples, which these are not) below zero of friction that drives
+DRIVING = 3.0  # standard deviations below zero of friction that drives
 OWN = 4  # columns of a joint's own: velocity, direction, one, acceleration
 
 
@@ -68,14 +67,18 @@ class Explained(NamedTuple):
     left: NDArray  # (n,) of each torque, share of its deviation unexplained
     together: float  # share of all torques
     brake: NDArray  # (n,) friction of each joint at half its top speed [N m or N]
-    brake_std: NDArray
+    brake_std: NDArray  # as if all samples were independent
 
 
-def objections(arm: Arm, samples: Samples) -> list[tuple[str, str]]:
-    """What speaks against the columns being what they are called: pairs of level ("refuse" or "warn") and sentence."""
+def objections(arm: Arm, samples: Samples, dt: float) -> list[tuple[str, str]]:
+    """What speaks against the columns being what they are called: pairs of level ("refuse" or "warn") and sentence.
+
+    Samples are dt [s] apart.
+    """
+    evidence = min(len(samples.q), len(samples.q) * dt / ALONE)
     samples = samples.thinned()
     base = base_parameters(arm)
-    if samples.tau.size < ENOUGH * (base.count + OWN * arm.n) or (samples.tau.std(axis=0) == 0).any():
+    if evidence * arm.n < ENOUGH * (base.count + OWN * arm.n) or (samples.tau.std(axis=0) == 0).any():
         return []
 
     def made(turned: Samples) -> _Sums:
@@ -93,7 +96,7 @@ def objections(arm: Arm, samples: Samples) -> list[tuple[str, str]]:
     ]
     return (
         _shuffled(plain, orders, ways)
-        or _driven(plain, names, sums.size)
+        or _driven(plain, names, sums.size, np.sqrt(len(samples.q) / evidence))
         or _reversed(plain, names, mirrors)
         or _foreign(plain, arm)
     )
@@ -142,9 +145,12 @@ def _listed(joints: Iterable[int]) -> str:
     return ", ".join(str(j + 1) for j in joints)
 
 
-def _driven(plain: Explained, names: list[str], size: NDArray) -> list[tuple[str, str]]:
-    """Joints that friction would drive; where the fit is bad, so is what it says about friction."""
-    drives = plain.brake < -np.maximum(DRIVING * plain.brake_std, 0.02 * size)
+def _driven(plain: Explained, names: list[str], size: NDArray, repeated: float) -> list[tuple[str, str]]:
+    """Joints that friction would drive; where the fit is bad, so is what it says about friction.
+
+    Deviations are those of independent samples, `repeated` times too small.
+    """
+    drives = plain.brake < -np.maximum(DRIVING * repeated * plain.brake_std, 0.02 * size)
     return [_sign(names[j], "as if friction drove it") for j in np.flatnonzero(drives & (plain.left < POOR))]
 
 

@@ -118,7 +118,7 @@ def _dynamics(arm: Arm, log: Log, motions: list[Motion], band: float) -> list[Fi
     """Whether the torques can be those of the arm, and resemble those of its description."""
     pairs = list(zip(log.stretches, motions, strict=True))
     samples = samples_of(_filtered(s, m, band) for s, m in pairs)
-    found = arrangement.objections(arm, samples)
+    found = arrangement.objections(arm, samples, log.dt)
     if not np.isnan(arm.theta).any() and all(level != "refuse" for level, _ in found):
         model = np.vstack([lowpass(joint_torque(arm, m.q, m.qd, m.qdd), s.dt, band) for s, m in pairs])
         found += resemblance.objections(arm, resemblance.resemblance(model, samples))

@@ -16,7 +16,8 @@ DEGREE = np.pi / 180
 STILL = 1e-4  # rad or m: a joint that stays within did not move
 CLIPPED = 0.02  # share of samples at the very largest torque that sensors reach when they clip
 STUCK_SECONDS, STUCK_TRAVEL = 0.5, 0.3  # s and share of its travel that a joint moves while its torque does not change
-LARGEST_ANGLE = 4 * np.pi  # rad: no arm's joint turns further; such numbers are degrees
+LARGEST_ANGLE = 4 * np.pi  # rad: no joint with limits turns further; such numbers are degrees
+MANY_TURNS = 12 * np.pi  # rad: the same of joints that turn without end, beside others that do not
 FASTEST = 100.0  # rad/s or m/s: no arm's joint is faster
 SLOWEST, BRIEFEST = 0.5, 0.5  # s between samples from which on, and of a log up to which, no dynamics show
 LITTLE = 0.02  # share of the busiest joint's span, of joints of its kind, below which a joint hardly moves
@@ -55,7 +56,9 @@ def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
     if still.all():
         return [Finding("refuse", "no joint moves; dynamics cannot be identified from an arm at rest")]
     largest = np.maximum(np.abs(figures.low), np.abs(figures.high))
-    if (largest[turns] > LARGEST_ANGLE).any():
+    endless = np.isinf(arm.position_limits).any(axis=0)
+    endless &= not endless.all()  # limits that nobody wrote down
+    if (largest > np.where(endless, MANY_TURNS, LARGEST_ANGLE))[turns].any():
         return [Finding("refuse", f"joints turn to {largest[turns].max():.0f} rad: degrees instead of radians?")]
     found = []
     for j in range(arm.n):

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from armdyn.blas import single_threaded
 from armdyn.errors import ArmdynError
 from armdyn.identification.check import DataCheck
 from armdyn.identification.differentiate import AUTO, METHODS
@@ -123,33 +124,34 @@ def identify(
     tell(0.0, "reading logs")
     given = as_logs(arm, logs)
     others = [] if validation is None else as_logs(arm, validation)
-    tell(0.1, "checking the data")
-    checks = checked(arm, given)
-    band = choose_band(piece.stretch for piece in pieces(given)) if band is None else float(band)
-    if terms == "gravity":
-        if (poses := held_poses(given)) is not None:
-            fit = fit_poses(arm, poses, checks, prior, Filters(band, cutoff, method), masses)
-            return _judged_poses(fit, others)
-        doubt_haste(arm, checks)
-    base = base_with_drives(arm, terms, rotors)
-    tell(0.2, "filtering and differentiating")
-    rows = make_rows(base, given, Filters(band, cutoff, method, form), balanced)
-    optional = _optional(arm, terms, friction, springs)
+    with single_threaded():
+        tell(0.1, "checking the data")
+        checks = checked(arm, given)
+        band = choose_band(piece.stretch for piece in pieces(given)) if band is None else float(band)
+        if terms == "gravity":
+            if (poses := held_poses(given)) is not None:
+                fit = fit_poses(arm, poses, checks, prior, Filters(band, cutoff, method), masses)
+                return _judged_poses(fit, others)
+            doubt_haste(arm, checks)
+        base = base_with_drives(arm, terms, rotors)
+        tell(0.2, "filtering and differentiating")
+        rows = make_rows(base, given, Filters(band, cutoff, method, form), balanced)
+        optional = _optional(arm, terms, friction, springs)
 
-    def attempt(drives: bool | None) -> Fit:
-        selected = select(rows, Prior.of(arm), geared(base, drives), prior, optional)
-        return _fit(arm, given, selected, checks, others, masses)
+        def attempt(drives: bool | None) -> Fit:
+            selected = select(rows, Prior.of(arm), geared(base, drives), prior, optional)
+            return _fit(arm, given, selected, checks, others, masses)
 
-    tell(0.4, "choosing terms and fitting possible bodies")
-    fit = attempt(rotors)
-    if rotors is None and fit.rel_error > COSTLY * fit.rel_error_free and arm.coupling is None and terms == "full":
-        # No possible links have the inertia that the torques show; links with rotors may.
-        tell(0.7, "trying rotors of the drives")
-        second = attempt(True)
-        fit = second if COSTLY * second.rel_error < fit.rel_error else fit
-    doubt_cost(fit.cost, arm)
-    tell(1.0, "done")
-    return fit
+        tell(0.4, "choosing terms and fitting possible bodies")
+        fit = attempt(rotors)
+        if rotors is None and fit.rel_error > COSTLY * fit.rel_error_free and arm.coupling is None and terms == "full":
+            # No possible links have the inertia that the torques show; links with rotors may.
+            tell(0.7, "trying rotors of the drives")
+            second = attempt(True)
+            fit = second if COSTLY * second.rel_error < fit.rel_error else fit
+        doubt_cost(fit.cost, arm)
+        tell(1.0, "done")
+        return fit
 
 
 def _silent(share: float, text: str) -> None:

@@ -16,6 +16,9 @@ from armdyn.model.arm import Arm
 
 STRONG = 0.3  # a model's torque of at least this share of the measured one should resemble it
 REVERSED = -0.5  # correlation from which on a sign is wrong
+SURE = (
+    0.05  # descriptions of joints whose torque is a smaller share of the largest are often wrong: no reason to refuse
+)
 SHUFFLED = 0.7  # gain in the sum of correlations from which on another order of columns is believed
 ALIKE = 0.8  # correlation from which on a factor between the two sides means something
 UNLIKE = 0.5  # share of the torque beyond friction that the description may leave unexplained
@@ -52,7 +55,7 @@ def objections(arm: Arm, seen: Resemblance) -> list[tuple[str, str]]:
     """What speaks against the log being one of this arm: pairs of level ("refuse" or "warn") and sentence."""
     reversed_ = [
         (
-            "refuse",
+            "refuse" if seen.sizes[j] > SURE * seen.sizes.max() else "warn",
             f"the torque of joint {j + 1} '{arm.joint_names[j]}' is opposite to the model's (correlation "
             f"{seen.likeness[j, j]:.2f}): sign reversed, or another arm?",
         )
@@ -68,7 +71,7 @@ def _shuffled(arm: Arm, seen: Resemblance) -> list[tuple[str, str]]:
     """
     from scipy.optimize import linear_sum_assignment
 
-    strong = np.flatnonzero(seen.strong)
+    strong = np.flatnonzero(seen.strong & (seen.sizes > SURE * seen.sizes.max()))
     order = linear_sum_assignment(-seen.likeness[strong])[1]
     if seen.likeness[strong, order].sum() - seen.likeness[strong, strong].sum() < SHUFFLED:
         return []

@@ -20,4 +20,5 @@ ca = _LazyCasadi()
 def is_symbol(value: object) -> bool:
     """Whether `value` is a CasADi SX or MX; never imports CasADi to find out."""
     casadi = sys.modules.get("casadi")
-    return casadi is not None and isinstance(value, (casadi.SX, casadi.MX))
+    # Another thread may be importing it just now: then nobody has symbols yet.
+    return casadi is not None and isinstance(value, (getattr(casadi, "SX", ()), getattr(casadi, "MX", ())))
