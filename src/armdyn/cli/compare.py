@@ -65,4 +65,5 @@ def compare(
         for path in wrote:
             print(f"wrote {path}")
     if comparison.interrupted:
+        typer.echo("armdyn: interrupted; the controllers that had run are kept", err=True)
         raise typer.Exit(130)
