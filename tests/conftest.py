@@ -6,7 +6,9 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,28 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         shutil.rmtree(os.environ.pop("ARMDYN_CACHE_DIR", ""), ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def until_at_work() -> Callable[[subprocess.Popen[str], float], None]:
+    """`until_at_work(process, seconds)`: wait until a process has used so much processor time.
+
+    On a busy machine clocks do not say how far a process is; where there is no /proc they must do.
+    """
+
+    def wait(process: subprocess.Popen[str], seconds: float) -> None:
+        stat = Path(f"/proc/{process.pid}/stat")
+        if not stat.exists():
+            time.sleep(2 * seconds)
+            return
+        for _ in range(1200):
+            user, system = stat.read_text().rpartition(")")[2].split()[11:13]
+            if int(user) + int(system) > seconds * os.sysconf("SC_CLK_TCK"):
+                return
+            time.sleep(0.05)
+        raise AssertionError("the process does not work")
+
+    return wait
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -146,11 +145,11 @@ def test_examples_of_the_help_do_what_they_say(folder, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 @pytest.mark.parametrize("arguments", [("demo",), ("simulate", "arm.urdf", "--controller", "pd", "--duration", "4000")])
-def test_ctrl_c_ends_with_130_and_without_a_traceback(folder, arguments):
+def test_ctrl_c_ends_with_130_and_without_a_traceback(folder, until_at_work, arguments):
     command = [sys.executable, "-m", "armdyn", *arguments]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, text=True, cwd=folder, **pipes) as process:
-        time.sleep(4.0)  # both are at work after two
+        until_at_work(process, 3.0)  # past its imports, long before its end
         process.send_signal(signal.SIGINT)
         _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130

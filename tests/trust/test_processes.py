@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -24,9 +23,9 @@ def begin(folder: Path, *command: str, **environment: str) -> subprocess.Popen[s
     [("compare", "puma560", "--duration", "1000"), ("reproduce", "all")],
     ids=lambda arguments: arguments[0],
 )
-def test_ctrl_c_ends_a_command_in_one_line(tmp_path, arguments):
+def test_ctrl_c_ends_a_command_in_one_line(tmp_path, until_at_work, arguments):
     process = begin(tmp_path, *START, *arguments)
-    time.sleep(4.0)  # past its imports, long before its end
+    until_at_work(process, 3.0)  # past its imports, long before its end
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     # Death by the signal, if it meets Python inside an import, is what shells call 130 too.
