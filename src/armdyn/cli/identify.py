@@ -77,49 +77,34 @@ def identify(
     described = resolve(arm, base, tip)
     with progress_bar() as tell:
         tell(0.0, "reading logs")
-        given = read(
-            [*logs, *(validate or [])],
-            described,
-            degrees,
-            gear_ratio,
-            drive_gain,
-            offset,
-            columns,
-            topic,
-        )
+        paths = [*logs, *(validate or [])]
+        given = read(paths, described, degrees, gear_ratio, drive_gain, offset, columns, topic)
         if check:
             _check(described, given, report, json)
             return
         fit = fit_arm(
-            described,
-            given[: len(logs)],
-            terms="gravity" if gravity else "full",
-            friction=friction,
-            rotors=rotors,
-            springs=springs or None,
-            balancers=balancer,
-            prior=prior,
-            mass=mass,
-            band=band,
-            cutoff=cutoff,
-            method=method,
-            form=form,
-            validation=given[len(logs) :] or None,
-            progress=tell,
-        )
-    if out is not None:
-        onto = Path(arm) if Path(arm).suffix == ".urdf" and out.suffix == ".urdf" else None
-        fit.arm.save(out, **({"onto": onto} if onto else {}))
-    if report is not None:
-        from armdyn.report.registry import report as write
-
-        write(fit, report)
+            described, given[: len(logs)], terms="gravity" if gravity else "full", friction=friction, rotors=rotors,
+            springs=springs or None, balancers=balancer, prior=prior, mass=mass, band=band, cutoff=cutoff,
+            method=method, form=form, validation=given[len(logs) :] or None, progress=tell,
+        )  # fmt: skip
+    _save(fit, Path(arm), out, report)
     if json:
         print_json(summary(fit))
         return
     from rich.console import Console
 
     show(fit, Console(highlight=False))
+
+
+def _save(fit: Fit, described: Path, out: Path | None, report: Path | None) -> None:
+    """Write the model, onto the URDF that described the arm if it is one, and the report."""
+    if out is not None:
+        onto = described if described.suffix == ".urdf" and out.suffix == ".urdf" else None
+        fit.arm.save(out, **({"onto": onto} if onto else {}))
+    if report is not None:
+        from armdyn.report.registry import report as write
+
+        write(fit, report)
 
 
 def _check(arm: Arm, logs: list[Log], report: Path | None, json: bool) -> None:

@@ -15,7 +15,7 @@ from armdyn.dynamics.joint_columns import joint_columns
 from armdyn.identification.decimate import Decimator
 from armdyn.identification.differentiate import Motion
 from armdyn.identification.parts import Part
-from armdyn.identification.terms import LOAD, ROTOR, TERMS, Reach
+from armdyn.identification.terms import LOAD, ROTOR, TERMS
 
 
 def energy_part(
@@ -41,18 +41,3 @@ def with_loads(base: BaseParameters, part: Part, powers: NDArray) -> Part:
     Y = part.Y.copy()
     Y[0][:, base.count + LOAD :: len(TERMS)] = powers.T
     return Part(Y, part.tau)
-
-
-def believed_friction(reach: Reach) -> NDArray:
-    """Precision (n, terms) of joint terms: friction is about as large as the torque of its joint.
-
-    Power does not tell joints apart that move alike, nor what stands at right angles to all velocities: without this
-    their friction and offsets could be of any size, as long as they cancel.
-    """
-    precision = np.zeros((len(reach.top), len(TERMS)))
-    for k, term in enumerate(TERMS):
-        if term.kind in ("viscous", "viscous_asymmetry"):
-            precision[:, k] = (reach.top / np.maximum(reach.torque, 1e-300)) ** 2
-        elif term.kind in ("coulomb", "offset", "stribeck", "cosine", "sine"):
-            precision[:, k] = 1 / np.maximum(reach.torque, 1e-300) ** 2
-    return precision

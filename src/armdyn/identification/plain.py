@@ -84,5 +84,4 @@ def _require_brakes(selected: Selection, estimate: BaseEstimate) -> None:
     sigmas = [_of_symbol(estimate.std, estimate, symbol, arm.n) for symbol in ("Fv", "Fc")]
     # The two errors are of opposite sign, so that this is on the safe side.
     sigma = np.hypot(sigmas[0] * speed, sigmas[1])
-    size = np.sqrt(selected.equations.powers / selected.equations.samples.sum())
-    require_brakes(arm, viscous * speed + coulomb, sigma, size)
+    require_brakes(arm, viscous * speed + coulomb, sigma, selected.rows.reach.torque)

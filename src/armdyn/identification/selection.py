@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.base_parameters import BaseParameters
-from armdyn.identification.energy_rows import believed_friction
 from armdyn.identification.equations import Equations, solve
 from armdyn.identification.geared import Geared
 from armdyn.identification.prior import Prior
 from armdyn.identification.rows import Rows
 from armdyn.identification.structure import STRENGTHS, Choice, choose, starting_terms
-from armdyn.identification.terms import BALANCE, LOAD, ROTOR, TERMS, Term, with_terms
+from armdyn.identification.terms import LOAD, ROTOR, TERMS, Reach, Term, modest, with_terms
 from armdyn.spatial import inertia as inertial
 
 SWEEPS = 3  # through all joints: once the terms of one are right, those of others stand out from less noise
@@ -56,14 +55,9 @@ class Selection(NamedTuple):
 
         It counts as one sample, and is heard where a joint hardly moves.
         """
-        equations = self.equations
-        size = np.sqrt(equations.powers / equations.samples.sum()) * np.ones(equations.n)
-        precision = np.zeros((equations.n, len(TERMS)))
-        for k, term in enumerate(TERMS):
-            if term.kind in ("viscous", "coulomb"):
-                speed = self.rows.reach.top.max() if term.kind == "viscous" else 1.0
-                precision[:, k] = (speed / np.maximum(size, 1e-300)) ** 2
-        return np.concatenate([np.zeros(equations.count), precision.ravel()])
+        reach = self.rows.reach
+        precision = modest(("viscous", "coulomb"), reach.torque, reach.top.max())
+        return np.concatenate([np.zeros(self.base.count), precision.ravel()])
 
     @property
     def structure(self) -> tuple[tuple[str, ...], ...]:
@@ -97,10 +91,8 @@ def select(rows: Rows, prior: Prior, drives: Geared, strength: float | None, opt
     # Joints that stand still show no friction: what is described stays.
     used[base.count :] &= equations.felt[base.count :] > UNFELT
     precision, centre = _base_prior(base, prior, equations, drives)
-    _believe_balancers(precision, equations, rows.reach.balanced)
-    if rows.filters.form == "energy":
-        terms = np.arange(base.count, equations.size)
-        precision[terms, terms] += believed_friction(rows.reach).ravel()
+    terms = np.arange(base.count, equations.size)
+    precision[terms, terms] += _believed_terms(rows.reach, rows.filters.form).ravel()
     if "load" in optional:
         rows, equations = _loaded(rows, equations, used, precision, centre)
     strengths = STRENGTHS if strength is None else np.array([strength], float)
@@ -148,11 +140,18 @@ def free(equations: Equations, used: NDArray) -> NDArray:
     return solve(equations.total, used, np.zeros((size, size)), np.zeros(size))
 
 
-def _believe_balancers(precision: NDArray, equations: Equations, balanced: NDArray) -> None:
-    """Balancers are about as strong as the torques that they balance; in a small range their waves are all alike."""
-    size = np.sqrt(equations.powers / equations.samples.sum()) * np.ones(equations.n)
-    at = equations.count + np.flatnonzero(balanced)[:, None] * len(TERMS) + np.array(BALANCE)
-    precision[at, at] = 1 / np.maximum(size[balanced, None], 1e-300) ** 2
+def _believed_terms(reach: Reach, form: str) -> NDArray:
+    """Precision (n, terms) of joint terms that other terms can pass for.
+
+    In a small range the waves of balancers are all alike. And power does not tell joints apart that move alike, nor
+    what stands at right angles to all velocities: their friction and offsets could be of any size, as long as they
+    cancel.
+    """
+    precision = modest(("balance_cosine", "balance_sine"), reach.torque) * reach.balanced[:, None]
+    if form == "energy":
+        kinds = ("viscous", "viscous_asymmetry", "coulomb", "offset", "stribeck", "cosine", "sine")
+        precision += modest(kinds, reach.torque, reach.top)
+    return precision
 
 
 def _base_prior(base: BaseParameters, prior: Prior, equations: Equations, drives: Geared) -> tuple[NDArray, NDArray]:

@@ -222,6 +222,12 @@ class Plant:
         return self.arm.trace_data("theta") if self.theta is None else np.asarray(self.theta)
 
     @property
+    def own_drive(self) -> NDArray:
+        """Numbers of the drives (n, 4), zero where they do not act."""
+        numbers = self.arm.trace_data("drive")
+        return numbers if self.drive else np.zeros_like(numbers)
+
+    @property
     def own_friction(self) -> NDArray:
         """Friction numbers of the plant, (..., n, f)."""
         return self.arm.trace_data("friction") if self.friction_data is None else np.asarray(self.friction_data)

@@ -248,8 +248,7 @@ def _check_inertia(plant: Plant, q: NDArray) -> None:
     if plant.theta is None and plant.arm.is_physical:
         return
     theta = plant.own_theta.reshape(-1, 10 * plant.arm.n)[:LANES]
-    drive = plant.arm.trace_data("drive") if plant.drive else np.zeros_like(plant.arm.trace_data("drive"))
-    M = augmented_mass_matrix(plant.arm, q[:LANES], theta=theta, drive=drive)
+    M = augmented_mass_matrix(plant.arm, q[:LANES], theta=theta, drive=plant.own_drive)
     if not (np.linalg.eigvalsh(M)[..., 0] > 0).all():
         raise ModelError(f"simulate: arm '{plant.arm.name}' has a mass matrix that is not positive at the start")
 

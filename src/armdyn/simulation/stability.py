@@ -18,11 +18,10 @@ from armdyn.simulation.batch import Loop
 from armdyn.simulation.loop import SHOWN
 from armdyn.simulation.schedule import Schedule
 from armdyn.simulation.sensors import Sensors
+from armdyn.simulation.wanted import scattered
 
-# Instants of the reference that are looked at, besides those at which joints are fastest: spread by the golden section,
-# as evenly spaced ones may all meet a periodic motion at rest.
+# Instants of the reference that are looked at, besides those at which joints are fastest.
 POINTS = 7
-GOLDEN = (5**0.5 - 1) / 2
 # Disturbances of the state for differences: rounding and curvature both stay near 1e-9.
 DISTURBANCE = 1e-5
 # Joints are looked at while they slide at least this fast [rad/s or m/s]: at rest, friction would hide an instability.
@@ -98,7 +97,7 @@ def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> 
 def _instants(schedule: Schedule) -> NDArray:
     """The samples that are looked at, ascending."""
     clock = schedule.clock
-    spread = (np.arange(POINTS) * GOLDEN % 1.0 * clock.samples).astype(int)
+    spread = (scattered(POINTS) * clock.samples).astype(int)
     fastest = np.argmax(np.abs(schedule.motion.qd[:: clock.substeps]), axis=0)
     return np.unique(np.concatenate([spread, fastest]))
 

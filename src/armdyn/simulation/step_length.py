@@ -36,7 +36,7 @@ def fastest(plant: Plant, q: NDArray) -> Fastest:
     """Of the poses q (P, n) and some runs of a batch."""
     found = Fastest(0.0, 0, False)
     arm, kind = plant.arm, plant.kind
-    rows = arm.trace_data("drive") if plant.drive else np.zeros_like(arm.trace_data("drive"))
+    rows = plant.own_drive
     for theta, friction in _lanes(plant):
         D, K = _resistance(plant, friction if plant.friction else 0 * friction, rows)
         if not (D.any() or K.any()):

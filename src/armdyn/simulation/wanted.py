@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError, shown
 from armdyn.simulation.schedule import is_number
-from armdyn.simulation.stability import GOLDEN
 from armdyn.trajectory.protocol import JointMotion
 
 POSES = 9  # at which the plant's own rates are looked at
@@ -48,8 +47,13 @@ def make_reference(
 
 
 def some_poses(motion: Callable[[NDArray], JointMotion], duration: float) -> NDArray:
-    """Positions (POSES, n) along the reference, spread by the golden section: even spacing may meet a period's."""
-    return motion(np.sort(np.arange(POSES) * GOLDEN % 1.0) * duration).q
+    """Positions (POSES, n) along the reference."""
+    return motion(np.sort(scattered(POSES)) * duration).q
+
+
+def scattered(count: int) -> NDArray:
+    """Numbers from 0 to 1 spread by the golden section: even spacing may meet a periodic motion always at rest."""
+    return np.arange(count) * (5**0.5 - 1) / 2 % 1.0
 
 
 def numbers(value: Any) -> NDArray:
