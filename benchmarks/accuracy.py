@@ -26,8 +26,8 @@ from rich.table import Table
 import armdyn
 from armdyn import Arm
 from armdyn.spatial.rotation import from_rpy, from_zyz, to_rpy, to_zyz
-from armdyn.trace.graph import graph_of
-from armdyn.trace.interpret import evaluate_graph
+from armdyn.trace.graphs.graph import graph_of
+from armdyn.trace.graphs.interpret import evaluate_graph
 from armdyn.trajectory.fourier import FourierSeries
 
 STATES = 20 if os.environ.get("ARMDYN_BENCHMARK") == "small" else 1000

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 import armdyn
-from armdyn.control.gains import pd_gains
-from armdyn.control.lqr import TrajectoryLQR
+from armdyn.control.design.gains import pd_gains
+from armdyn.control.laws.lqr import TrajectoryLQR
 from armdyn.control.protocol import Law
 from armdyn.files import write_whole
 from armdyn.reproduce.eindhoven_study import (

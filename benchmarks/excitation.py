@@ -16,9 +16,9 @@ import time
 import numpy as np
 
 import armdyn
-from armdyn.trajectory.excitation_problem import ExcitationProblem
-from armdyn.trajectory.excitation_regressor import excitation_regressor
-from armdyn.trajectory.excite import Excitation
+from armdyn.trajectory.excitation.excite import Excitation
+from armdyn.trajectory.excitation.problem import ExcitationProblem
+from armdyn.trajectory.excitation.regressor import excitation_regressor
 from armdyn.trajectory.motion_limits import MotionLimits, violations
 from armdyn.trajectory.protocol import Trajectory
 

@@ -21,8 +21,8 @@ from types import SimpleNamespace
 import numpy as np
 
 import armdyn
-from armdyn.identification.differentiate import lowpass
-from armdyn.identification.log import Log
+from armdyn.identification.logs.log import Log
+from armdyn.identification.motion.differentiate import lowpass
 
 SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"
 BAND = 5.0  # Hz, of the low-pass through which both are judged

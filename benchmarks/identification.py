@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 import armdyn
-from armdyn.dynamics.normal_equations import normal_equations
+from armdyn.dynamics.regressors.normal_equations import normal_equations
 from armdyn.errors import ArmdynWarning
-from armdyn.identification.log import Log
+from armdyn.identification.logs.log import Log
 
 RATE = 1000.0
 

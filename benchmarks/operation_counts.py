@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import armdyn
-from armdyn.trace.counts import Counts, count_operations
-from armdyn.trace.graph import graph_of
-from armdyn.trace.simplify import simplify
+from armdyn.trace.graphs.counts import Counts, count_operations
+from armdyn.trace.graphs.graph import graph_of
+from armdyn.trace.graphs.simplify import simplify
 
 
 def counts(function: Callable[..., Any], arm: armdyn.Arm) -> tuple[Counts, Counts]:

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import armdyn
-from armdyn.control.computed_torque import computed_torque
-from armdyn.control.craig import craig
-from armdyn.control.modified_slotine_li import modified_slotine_li
-from armdyn.control.slotine_li import slotine_li
-from armdyn.dynamics.base_parameters import parameter_names
+from armdyn.control.adaptive.craig import craig
+from armdyn.control.adaptive.modified_slotine_li import modified_slotine_li
+from armdyn.control.adaptive.slotine_li import slotine_li
+from armdyn.control.laws.computed_torque import computed_torque
+from armdyn.dynamics.base.parameters import parameter_names
 from armdyn.files import write_whole
 from armdyn.identification.estimators.online import Lms
 from armdyn.identification.estimators.online_code import OnlineEstimator, lms_step
-from armdyn.trace.latex import symbol
+from armdyn.trace.printers.latex import symbol
 
 PAGES = Path(__file__).parent
 BLOCK = re.compile(r"<!-- formula ([\w-]+) -->\n(.*?)<!-- end -->", re.DOTALL)

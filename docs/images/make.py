@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from armdyn import arms
-from armdyn.cli.demo_picture import draw
-from armdyn.cli.demo_study import Study
+from armdyn.cli.demo.picture import draw
+from armdyn.cli.demo.study import Study
 
 if __name__ == "__main__":
     draw(Study(arms.puma560()), Path(__file__).parent / "demo.png", dpi=75)

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control.computed_torque import ComputedTorque
-from armdyn.control.disturbance_observer import DisturbanceObserver
-from armdyn.control.feedforward import FeedforwardPD
-from armdyn.control.friction_feedforward import FrictionFeedforward
-from armdyn.control.gravity_pd import GravityPD
-from armdyn.control.integral import Integral, pid
-from armdyn.control.pd import PD
+from armdyn.control.laws.computed_torque import ComputedTorque
+from armdyn.control.laws.disturbance_observer import DisturbanceObserver
+from armdyn.control.laws.feedforward import FeedforwardPD
+from armdyn.control.laws.friction_feedforward import FrictionFeedforward
+from armdyn.control.laws.gravity_pd import GravityPD
+from armdyn.control.laws.integral import Integral, pid
+from armdyn.control.laws.pd import PD
 from armdyn.control.protocol import Law
 from armdyn.errors import ShapeError
-from armdyn.identification.log import Log
+from armdyn.identification.logs.log import Log
 from armdyn.model.joint import Friction
 from armdyn.simulation.simulate import simulate
 

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control.designs import designs
+from armdyn.control.adaptive.modified_slotine_li import ModifiedSlotineLi
+from armdyn.control.adaptive.slotine_li import SlotineLi
+from armdyn.control.adaptive.unknowns import adapt
+from armdyn.control.design.designs import designs
 from armdyn.control.export import law_code
-from armdyn.control.friction_feedforward import FrictionFeedforward
-from armdyn.control.guarded import Guarded
-from armdyn.control.integral import pid
-from armdyn.control.modified_slotine_li import ModifiedSlotineLi
-from armdyn.control.pd import PD
+from armdyn.control.laws.friction_feedforward import FrictionFeedforward
+from armdyn.control.laws.guarded import Guarded
+from armdyn.control.laws.integral import pid
+from armdyn.control.laws.pd import PD
+from armdyn.control.laws.tip_space import Impedance
 from armdyn.control.protocol import Law
-from armdyn.control.slotine_li import SlotineLi
-from armdyn.control.tip_space import Impedance
-from armdyn.control.unknowns import adapt
 from armdyn.errors import ArmdynError
 from armdyn.simulation.compare import Sway
 from armdyn.simulation.simulate import simulate

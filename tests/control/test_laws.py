@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control.computed_torque import ComputedTorque, computed_torque
-from armdyn.control.pd import PD, pd_torque
+from armdyn.control.laws.computed_torque import ComputedTorque, computed_torque
+from armdyn.control.laws.pd import PD, pd_torque
 from armdyn.control.protocol import Reference
 from armdyn.errors import ShapeError
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control.body import BODY, pseudo_inertia
-from armdyn.control.composite import CompositeSlotineLi
-from armdyn.control.concurrent import RECORDS, ConcurrentSlotineLi
-from armdyn.control.projected_slotine_li import ProjectedSlotineLi
-from armdyn.control.slotine_li import SlotineLi
-from armdyn.control.unknowns import adapt
+from armdyn.control.adaptive.body import BODY, pseudo_inertia
+from armdyn.control.adaptive.composite import CompositeSlotineLi
+from armdyn.control.adaptive.concurrent import RECORDS, ConcurrentSlotineLi
+from armdyn.control.adaptive.projected_slotine_li import ProjectedSlotineLi
+from armdyn.control.adaptive.slotine_li import SlotineLi
+from armdyn.control.adaptive.unknowns import adapt
 from armdyn.errors import ShapeError
 from armdyn.simulation.simulate import simulate
 from armdyn.spatial.inertia import Inertia
@@ -157,7 +157,7 @@ def test_projection_is_the_nearest_possible_body(planar):
     """Against an eigenvalue decomposition by LAPACK; a possible body is left as it is, to the last bit."""
     import casadi
 
-    from armdyn.control.body import nearest_possible
+    from armdyn.control.adaptive.body import nearest_possible
 
     rng = np.random.default_rng(3)
     P = casadi.SX.sym("P", 4, 4)

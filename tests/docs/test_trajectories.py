@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import armdyn
-from armdyn.trajectory import excitation_search
+from armdyn.trajectory.excitation import search as excitation_search
 
 PAGE = (Path(__file__).parents[2] / "docs" / "trajectories.md").read_text()
 

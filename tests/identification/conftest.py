@@ -11,7 +11,7 @@ import pytest
 
 import armdyn
 from armdyn import Friction
-from armdyn.identification.log import Log
+from armdyn.identification.logs.log import Log
 
 
 def with_friction(arm: armdyn.Arm, share: float = 1.0) -> armdyn.Arm:

@@ -13,7 +13,7 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynWarning, DataError
-from armdyn.identification.log import Log
+from armdyn.identification.logs.log import Log
 from armdyn.identification.poses import held_poses
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError
-from armdyn.identification.log import Log
+from armdyn.identification.logs.log import Log
 
 
 def truth(arm) -> np.ndarray:

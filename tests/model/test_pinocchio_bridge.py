@@ -10,7 +10,7 @@ import pytest
 import armdyn
 from armdyn import Arm, Drive, Friction, Joint, Limits, Link, from_pinocchio, inverse_dynamics, to_pinocchio
 from armdyn.errors import MissingExtraError, ModelError
-from armdyn.model.urdf_read import read_urdf
+from armdyn.model.urdf.read import read_urdf
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import from_axis_angle
 from armdyn.spatial.transform import transform

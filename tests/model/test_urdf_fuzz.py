@@ -11,8 +11,8 @@ import pytest
 
 from armdyn import Arm
 from armdyn.errors import ArmdynError
-from armdyn.model.urdf_read import read_urdf
-from armdyn.model.urdf_write import write_urdf
+from armdyn.model.urdf.read import read_urdf
+from armdyn.model.urdf.write import write_urdf
 
 CASES = 2000
 NUMBERS = ("0", "-1", "nan", "inf", "1e308", "-1e-320", "1e60", "", "x", "0x1", "9" * 400, "1 2", "\u0661")

@@ -9,8 +9,8 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynWarning, MissingInertiaError, ModelError
-from armdyn.model.urdf_read import read_urdf
-from armdyn.model.urdf_write import write_urdf
+from armdyn.model.urdf.read import read_urdf
+from armdyn.model.urdf.write import write_urdf
 
 TIAGO = {"base": "torso_lift_link", "tip": "arm_7_link"}
 HAND = {"tip": "panda_link8"}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.identification.log import Log
+from armdyn.identification.logs.log import Log
 
 
 @pytest.fixture(scope="module")

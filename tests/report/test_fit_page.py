@@ -10,7 +10,7 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError
-from armdyn.identification.log import Log
+from armdyn.identification.logs.log import Log
 from armdyn.report.advice import advice, next_command
 
 
@@ -58,9 +58,9 @@ def test_an_arm_of_which_nothing_was_known(fit, tmp_path):
 
 
 def test_gravity_from_poses_has_a_page(tmp_path):
+    from armdyn.identification.fit.rows import Filters
     from armdyn.identification.gravity_poses import fit_poses
     from armdyn.identification.poses import Poses
-    from armdyn.identification.rows import Filters
 
     arm = armdyn.arms.planar2()
     q = np.random.default_rng(0).uniform(-1, 1, (20, 2))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control.adaptation_gains import adaptation_gains, unknown_columns
-from armdyn.control.designs import designs
-from armdyn.control.unknowns import adapt
+from armdyn.control.adaptive.gains import adaptation_gains, unknown_columns
+from armdyn.control.adaptive.unknowns import adapt
+from armdyn.control.design.designs import designs
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.simulation.compare import Sway, compare, with_mismatch
 from armdyn.simulation.compare_figure import comparison_figure

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control.computed_torque import ComputedTorque
-from armdyn.control.pd import PD
+from armdyn.control.laws.computed_torque import ComputedTorque
+from armdyn.control.laws.pd import PD
 from armdyn.errors import ArmdynError, ReadError
-from armdyn.simulation.plant import Plant
+from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.simulate import simulate
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from armdyn import Drive, Elasticity, SimulationResult, read_log
-from armdyn.control.pd import PD
+from armdyn.control.laws.pd import PD
 from armdyn.errors import ArmdynError, ArmdynWarning, ShapeError
-from armdyn.simulation.plant import Plant
+from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.sensing import Instruments
 from armdyn.simulation.sensors import Sensors
 from armdyn.simulation.simulate import simulate
@@ -152,7 +152,7 @@ def test_kernels_see_what_the_python_loop_sees(planar, swing, sensors, options, 
 
     Round-off may move a reading across the edge of a mark, which here it does not: both stay equal to round-off.
     """
-    monkeypatch.setattr("armdyn.simulation.batch.BLOCK", 60)
+    monkeypatch.setattr("armdyn.simulation.loop.batch.BLOCK", 60)
     plant, law = Plant(planar, friction=False), PD(planar, 200.0, 20.0)
     run, plain = (
         simulate(plant, law, swing, 0.3, sensors=sensors, native=native, seed=5, check=False, **options)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control.computed_torque import ComputedTorque
-from armdyn.control.pd import PD
+from armdyn.control.laws.computed_torque import ComputedTorque
+from armdyn.control.laws.pd import PD
 from armdyn.control.protocol import Law
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ArmdynError, ArmdynWarning, ModelError, ShapeError, SimulationError
-from armdyn.simulation.payload import Drop
-from armdyn.simulation.plant import Plant
+from armdyn.simulation.plant.payload import Drop
+from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.simulate import simulate
 from armdyn.trace import backend
 from armdyn.trace.symbols import ca
@@ -211,7 +211,7 @@ def test_interruption_keeps_what_was_computed(planar, monkeypatch, native):
         if part < 1:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("armdyn.simulation.batch.BLOCK", 100)
+    monkeypatch.setattr("armdyn.simulation.loop.batch.BLOCK", 100)
     law = PD(planar, 10.0, 1.0)
     with pytest.warns(ArmdynWarning, match="interrupted at t = "):
         result = simulate(rigid(planar), law, [0.5, -0.3], 1.0, native=native, progress=interrupt)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from armdyn import ArmdynError, arms, joint_torque
-from armdyn.studio.log_panel import read_upload, relative_error
 from armdyn.studio.motion import from_log, from_trajectory
+from armdyn.studio.panels.log import read_upload, relative_error
 from armdyn.trajectory.point_to_point import point_to_point
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from armdyn import Limits, forward_kinematics
 from armdyn.studio.app import Studio
-from armdyn.studio.compare_panel import FEW
-from armdyn.studio.joint_panel import slider_span
+from armdyn.studio.panels.compare import FEW
+from armdyn.studio.panels.joint import slider_span
 from armdyn.studio.server import start_server, stop_server
 from armdyn.studio.tip import handle_pose
 

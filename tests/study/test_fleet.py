@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.identification.fit import Fit
+from armdyn.identification.fit.result import Fit
 from armdyn.study.fleet import fleet_table
 from armdyn.study.run import run_study
 from armdyn.study.spec import read_study

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from armdyn.trace import native
+from armdyn.trace.llvm import native
 
 
 @pytest.fixture(params=["1", "2", "4", "8"])

@@ -13,7 +13,7 @@ import pytest
 
 from armdyn.errors import ArmdynError
 from armdyn.trace import cache
-from armdyn.trace.native import Module
+from armdyn.trace.llvm.native import Module
 from armdyn.trace.program import Port
 
 MODULE = Module(b"\x7fELF code", (Port("q", (3,)),), (Port("M", (3, 3)),), (0,), 12, True)

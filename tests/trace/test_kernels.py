@@ -104,8 +104,8 @@ def test_agreement_with_the_virtual_machine(name: str) -> None:
 
 def test_every_width_gives_the_same(width: int, random_arm: Callable[..., Any]) -> None:
     arm = random_arm("RPRR", seed=4)
-    from armdyn.trace.graph import graph_of
-    from armdyn.trace.native import Loaded, compile_graph
+    from armdyn.trace.graphs.graph import graph_of
+    from armdyn.trace.llvm.native import Loaded, compile_graph
 
     declaration = armdyn.regressor.traced
     program = declaration.program(arm, declaration.plain_variant)
@@ -121,9 +121,9 @@ def test_every_width_gives_the_same(width: int, random_arm: Callable[..., Any]) 
 def test_a_graph_split_into_parts_gives_the_same(
     monkeypatch: pytest.MonkeyPatch, random_arm: Callable[..., Any]
 ) -> None:
-    from armdyn.trace import layout
-    from armdyn.trace.graph import graph_of
-    from armdyn.trace.native import Loaded, compile_graph
+    from armdyn.trace.graphs.graph import graph_of
+    from armdyn.trace.llvm import layout
+    from armdyn.trace.llvm.native import Loaded, compile_graph
 
     arm = random_arm("RRPRR", seed=5)
     declaration = armdyn.linearize.traced

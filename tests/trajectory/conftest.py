@@ -10,7 +10,7 @@ import pytest
 @pytest.fixture(scope="module", autouse=True)
 def short_searches() -> Iterator[None]:
     """Searches that begin anew but twice and end sooner: what holds for them holds for longer ones."""
-    from armdyn.trajectory import excitation_search
+    from armdyn.trajectory.excitation import search as excitation_search
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(excitation_search, "HOPS", 2)

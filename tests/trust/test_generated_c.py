@@ -29,7 +29,7 @@ def compiler(tmp_path_factory: pytest.TempPathFactory) -> str:
     pytest.skip("no compiler with sanitizers here")
 
 
-def selftests(code: armdyn.trace.c_code.CCode, compiler: str, folder: Path) -> int:
+def selftests(code: armdyn.trace.printers.c_code.CCode, compiler: str, folder: Path) -> int:
     """How many functions pass their self-test; a finding of the sanitizers ends it with another code than 0."""
     program, sources = str(folder / "selftest"), (str(code.source), str(code.selftest))
     subprocess.run([compiler, "-std=c99", "-g", *SANITIZE, *sources, "-lm", "-o", program], check=True)

@@ -13,29 +13,29 @@ from typing import Annotated, Any
 
 import typer
 
-from armdyn.cli.arms import arms
-from armdyn.cli.base import base
-from armdyn.cli.cache import cache
-from armdyn.cli.codegen import codegen
-from armdyn.cli.compare import compare
-from armdyn.cli.demo import demo
-from armdyn.cli.drive_gains import drive_gains
+from armdyn.cli.commands.arms import arms
+from armdyn.cli.commands.base import base
+from armdyn.cli.commands.cache import cache
+from armdyn.cli.commands.codegen import codegen
+from armdyn.cli.commands.compare import compare
+from armdyn.cli.commands.drive_gains import drive_gains
+from armdyn.cli.commands.excite import excite
+from armdyn.cli.commands.fk import fk
+from armdyn.cli.commands.identify import identify
+from armdyn.cli.commands.ik import ik
+from armdyn.cli.commands.info import info
+from armdyn.cli.commands.law import law
+from armdyn.cli.commands.linearize import linearize
+from armdyn.cli.commands.payload import payload
+from armdyn.cli.commands.regressor import regressor
+from armdyn.cli.commands.reproduce import reproduce
+from armdyn.cli.commands.simulate import simulate
+from armdyn.cli.commands.studio import studio
+from armdyn.cli.commands.study import study
+from armdyn.cli.commands.torque import torque
+from armdyn.cli.commands.validate import validate
+from armdyn.cli.demo.command import demo
 from armdyn.cli.examples import SHORT, epilog
-from armdyn.cli.excite import excite
-from armdyn.cli.fk import fk
-from armdyn.cli.identify import identify
-from armdyn.cli.ik import ik
-from armdyn.cli.info import info
-from armdyn.cli.law import law
-from armdyn.cli.linearize import linearize
-from armdyn.cli.payload import payload
-from armdyn.cli.regressor import regressor
-from armdyn.cli.reproduce import reproduce
-from armdyn.cli.simulate import simulate
-from armdyn.cli.studio import studio
-from armdyn.cli.study import study
-from armdyn.cli.torque import torque
-from armdyn.cli.validate import validate
 from armdyn.errors import ArmdynError, ArmdynWarning
 
 app = typer.Typer(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, overload
 import typer
 
 if TYPE_CHECKING:
-    from armdyn.identification.log import Log
+    from armdyn.identification.logs.log import Log
     from armdyn.model.arm import Arm
 
 ROLES = ("t", "q", "qd", "tau", "current", "temperature")
@@ -47,7 +47,7 @@ def read(
     """The logs, read as the options say."""
     import numpy as np
 
-    from armdyn.identification.read_log import read_log
+    from armdyn.identification.logs.read_log import read_log
 
     added = numbers(offset, "--offset")
     if added is not None and degrees:

@@ -46,7 +46,7 @@ def read_states(
         return _states(arm, given, degrees, None)
     if q or qd or qdd:
         raise typer.BadParameter("expected --states or --q, --qd, --qdd, got both")
-    from armdyn.identification.read_csv import read_csv
+    from armdyn.identification.logs.read_csv import read_csv
 
     table, _ = read_csv(file, (), ())
     columns = [_columns(table, kind, arm.n, file) for kind in ("q", "qd", "qdd")]

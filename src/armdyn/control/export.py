@@ -16,8 +16,8 @@ from armdyn.control.protocol import Law, Reference
 from armdyn.control.settings import one_number
 from armdyn.errors import ArmdynError, shown
 from armdyn.files import write_whole
-from armdyn.trace.c_code import CCode, c_code
-from armdyn.trace.c_print import comment, identifier, number
+from armdyn.trace.printers.c_code import CCode, c_code
+from armdyn.trace.printers.c_print import comment, identifier, number
 from armdyn.trace.traced import Traced
 from armdyn.trajectory.protocol import JointMotion
 

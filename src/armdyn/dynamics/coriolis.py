@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from armdyn.dynamics.body import Body, link_theta, symmetric, turned_tensor
-from armdyn.dynamics.composite import carry, tensor_to_parent, turned_to_parent
+from armdyn.dynamics.base.regroup import regrouped
+from armdyn.dynamics.bodies.body import Body, link_theta, symmetric, turned_tensor
+from armdyn.dynamics.bodies.composite import carry, tensor_to_parent, turned_to_parent
+from armdyn.dynamics.bodies.velocity import Twist, twists
 from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
-from armdyn.dynamics.regroup import regrouped
-from armdyn.dynamics.velocity import Twist, twists
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from armdyn.dynamics.body import Body, link_theta
+from armdyn.dynamics.base.regroup import regrouped
+from armdyn.dynamics.bodies.body import Body, link_theta
+from armdyn.dynamics.bodies.velocity import twists
 from armdyn.dynamics.gravity import first_moments, gravity_torque
 from armdyn.dynamics.newton_euler import inverse_dynamics
-from armdyn.dynamics.regroup import regrouped
-from armdyn.dynamics.velocity import twists
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from armdyn.dynamics.articulated import articulated_acceleration
-from armdyn.dynamics.body import link_theta
-from armdyn.dynamics.composite import composites
-from armdyn.dynamics.ltdl import factorized
+from armdyn.dynamics.base.regroup import regrouped
+from armdyn.dynamics.bodies.articulated import articulated_acceleration
+from armdyn.dynamics.bodies.body import link_theta
+from armdyn.dynamics.bodies.composite import composites
+from armdyn.dynamics.bodies.ltdl import factorized
 from armdyn.dynamics.mass_matrix import mass_matrix_from
 from armdyn.dynamics.movable import require_movable
 from armdyn.dynamics.newton_euler import (
@@ -17,7 +18,6 @@ from armdyn.dynamics.newton_euler import (
     outward,
     tip_wrench,
 )
-from armdyn.dynamics.regroup import regrouped
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.motion import Symbol, motions
 from armdyn.model.arm import Arm

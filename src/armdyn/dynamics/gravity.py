@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from armdyn.dynamics.body import link_theta
-from armdyn.dynamics.regroup import regrouped
+from armdyn.dynamics.base.regroup import regrouped
+from armdyn.dynamics.bodies.body import link_theta
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial

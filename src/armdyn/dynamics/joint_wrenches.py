@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armdyn.dynamics.body import link_theta
+from armdyn.dynamics.bodies.body import link_theta
 from armdyn.dynamics.newton_euler import (
     base_link_motion,
     inertial_wrench,

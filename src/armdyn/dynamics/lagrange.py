@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from armdyn.dynamics.body import Body, link_theta
+from armdyn.dynamics.bodies.body import Body, link_theta
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca

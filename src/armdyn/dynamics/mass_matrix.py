@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from armdyn.dynamics.composite import Body, carry, composites
-from armdyn.dynamics.regroup import regrouped
+from armdyn.dynamics.base.regroup import regrouped
+from armdyn.dynamics.bodies.composite import Body, carry, composites
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from armdyn.dynamics.body import Body, link_theta
-from armdyn.dynamics.composite import wrench_to_joint, wrench_to_parent
+from armdyn.dynamics.base.regroup import regrouped
+from armdyn.dynamics.bodies.body import Body, link_theta
+from armdyn.dynamics.bodies.composite import wrench_to_joint, wrench_to_parent
+from armdyn.dynamics.bodies.velocity import twists
 from armdyn.dynamics.gravity import first_moments
 from armdyn.dynamics.mass_matrix import along_joint
-from armdyn.dynamics.regroup import regrouped
-from armdyn.dynamics.velocity import twists
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.dynamics.body import link_theta
-from armdyn.dynamics.regroup import regrouped
+from armdyn.dynamics.base.regroup import regrouped
+from armdyn.dynamics.bodies.body import link_theta
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial

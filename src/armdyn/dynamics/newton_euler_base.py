@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from armdyn.dynamics.body import Body, link_theta
+from armdyn.dynamics.bodies.body import Body, link_theta
 from armdyn.kinematics.forward import link_frames
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm

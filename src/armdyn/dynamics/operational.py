@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armdyn.dynamics.ltdl import factorized
+from armdyn.dynamics.bodies.ltdl import factorized
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.movable import require_movable
 from armdyn.errors import ModelError

@@ -16,17 +16,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.base_parameters import base_parameters
+from armdyn.dynamics.base.parameters import base_parameters
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError
-from armdyn.identification.decimate import decimator
 from armdyn.identification.estimators.drive_gain import drive_gains
-from armdyn.identification.geared import geared
-from armdyn.identification.log import Log
+from armdyn.identification.fit.decimate import decimator
+from armdyn.identification.fit.geared import geared
+from armdyn.identification.fit.rows import Filters, choose_band, grid, make_rows, pieces, smoothed
+from armdyn.identification.fit.spread import autocorrelation, convolved, determined
+from armdyn.identification.fit.terms import ALWAYS, ROTOR
+from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.read_log import read_log
 from armdyn.identification.payload import tip_rows
-from armdyn.identification.read_log import read_log
-from armdyn.identification.rows import Filters, choose_band, grid, make_rows, pieces, smoothed
-from armdyn.identification.spread import autocorrelation, convolved, determined
-from armdyn.identification.terms import ALWAYS, ROTOR
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from armdyn.html import fragment, paragraph, picture, table
-from armdyn.identification.fit import Fit
-from armdyn.identification.validation import Validation
+from armdyn.identification.fit.result import Fit
+from armdyn.identification.fit.validation import Validation
 
 MOST_POINTS = 1500  # of a curve: finer than any screen
 MEASURED, MODEL, BEFORE, DIFFERENCE = "#14375e", "#e07b00", "#b9c4cf", "#c0392b"

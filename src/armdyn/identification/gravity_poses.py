@@ -11,21 +11,21 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.base_parameters import BaseParameters, base_parameters
+from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.gravity import gravity_torque
-from armdyn.identification.check import DataCheck
-from armdyn.identification.consistent import Consistent, consistent_fit
-from armdyn.identification.equations import System, solve
+from armdyn.identification.checks.check import DataCheck
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.least_squares import LeastSquares
-from armdyn.identification.fit import BaseEstimate, DriveValues, Fit, FrictionValues
-from armdyn.identification.mass_bounds import MassBounds
+from armdyn.identification.fit.consistent import Consistent, consistent_fit
+from armdyn.identification.fit.equations import System, solve
+from armdyn.identification.fit.mass_bounds import MassBounds
+from armdyn.identification.fit.prior import NO_PRIOR, Prior
+from armdyn.identification.fit.result import BaseEstimate, DriveValues, Fit, FrictionValues
+from armdyn.identification.fit.rows import Filters
+from armdyn.identification.fit.structure import STRENGTHS
+from armdyn.identification.fit.validation import Validation
 from armdyn.identification.poses import Poses
-from armdyn.identification.prior import NO_PRIOR, Prior
-from armdyn.identification.rows import Filters
-from armdyn.identification.structure import STRENGTHS
-from armdyn.identification.validation import Validation
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 

@@ -14,30 +14,30 @@ from numpy.typing import ArrayLike
 
 from armdyn.blas import single_threaded
 from armdyn.errors import ArmdynError
-from armdyn.identification.check import DataCheck
-from armdyn.identification.differentiate import AUTO, METHODS
-from armdyn.identification.doubt import (
+from armdyn.identification.checks.check import DataCheck
+from armdyn.identification.checks.doubt import (
     doubt_cost,
     doubt_haste,
     doubt_undetermined,
     doubt_unexplained,
     require_explained,
 )
-from armdyn.identification.fit import DriveValues, Fit
-from armdyn.identification.geared import base_with_drives, geared
-from armdyn.identification.given import Logs, as_logs, checked
+from armdyn.identification.checks.given import Logs, as_logs, checked
+from armdyn.identification.fit.geared import base_with_drives, geared
+from armdyn.identification.fit.mass_bounds import MassBounds
+from armdyn.identification.fit.plain import friction_values, plain
+from armdyn.identification.fit.possible import possible
+from armdyn.identification.fit.prior import Prior
+from armdyn.identification.fit.result import DriveValues, Fit
+from armdyn.identification.fit.rows import FORMS, Filters, choose_band, make_rows, pieces
+from armdyn.identification.fit.selection import Selection, free, select
+from armdyn.identification.fit.structure import FRICTION
+from armdyn.identification.fit.terms import with_terms
+from armdyn.identification.fit.validation import compared
 from armdyn.identification.gravity_poses import compare_poses, fit_poses
-from armdyn.identification.log import Log
-from armdyn.identification.mass_bounds import MassBounds
-from armdyn.identification.plain import friction_values, plain
+from armdyn.identification.logs.log import Log
+from armdyn.identification.motion.differentiate import AUTO, METHODS
 from armdyn.identification.poses import held_poses
-from armdyn.identification.possible import possible
-from armdyn.identification.prior import Prior
-from armdyn.identification.rows import FORMS, Filters, choose_band, make_rows, pieces
-from armdyn.identification.selection import Selection, free, select
-from armdyn.identification.structure import FRICTION
-from armdyn.identification.terms import with_terms
-from armdyn.identification.validation import compared
 from armdyn.model.arm import Arm
 
 COSTLY = 1.2  # error of possible bodies over that of free parameters, from which rotors are suspected

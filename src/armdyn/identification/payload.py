@@ -8,19 +8,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.regressor import regressor
+from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.errors import DataError
-from armdyn.identification.check import check_log, require_good
-from armdyn.identification.consistent import consistent_fit
-from armdyn.identification.decimate import Decimator, decimator
-from armdyn.identification.differentiate import Motion
-from armdyn.identification.equations import System
-from armdyn.identification.given import as_logs
-from armdyn.identification.log import Log
-from armdyn.identification.prior import Prior
-from armdyn.identification.rows import Filters, choose_band, grid, pieces, smoothed
-from armdyn.identification.spread import Determined, autocorrelation, convolved, determined
-from armdyn.identification.terms import whole_torque
+from armdyn.identification.checks.check import check_log, require_good
+from armdyn.identification.checks.given import as_logs
+from armdyn.identification.fit.consistent import consistent_fit
+from armdyn.identification.fit.decimate import Decimator, decimator
+from armdyn.identification.fit.equations import System
+from armdyn.identification.fit.prior import Prior
+from armdyn.identification.fit.rows import Filters, choose_band, grid, pieces, smoothed
+from armdyn.identification.fit.spread import Determined, autocorrelation, convolved, determined
+from armdyn.identification.fit.terms import whole_torque
+from armdyn.identification.logs.log import Log
+from armdyn.identification.motion.differentiate import Motion
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.differentiate import differentiate
-from armdyn.identification.log import Log, Stretch
+from armdyn.identification.logs.log import Log, Stretch
+from armdyn.identification.motion.differentiate import differentiate
 
 CUTOFF = 2.0  # Hz: arms that stand still need no more
 SLOW, NOISE = 0.02, 1e-3  # a joint stands still below this share of its top speed, or below this speed [rad/s or m/s]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.kinematics.closed_solver import Solutions
+from armdyn.kinematics.closed.solver import Solutions
 from armdyn.kinematics.error import TASKS
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.kinematics.numeric import Found, Settings, Starts, closest, solve, unlimited

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ModelError, ShapeError, shown
-from armdyn.kinematics.closed_form import ON_LIMIT, ClosedForm, closed_form
-from armdyn.kinematics.closed_solver import Solutions, solve_closed
-from armdyn.kinematics.closed_srs import Swivelling, swivel_angle
+from armdyn.kinematics.closed.form import ON_LIMIT, ClosedForm, closed_form
+from armdyn.kinematics.closed.solver import Solutions, solve_closed
+from armdyn.kinematics.closed.srs import Swivelling, swivel_angle
 from armdyn.kinematics.diagnosis import REASONS, explain
 from armdyn.kinematics.error import check_poses, check_task
 from armdyn.kinematics.null_space import Wish, function, improve, toward

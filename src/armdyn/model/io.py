@@ -56,7 +56,7 @@ def load(
 def _read(path: str | os.PathLike[str], base: str | None, tip: str | None, branches: str) -> Arm:
     suffix = Path(path).suffix.lower()
     if suffix == ".urdf":
-        from armdyn.model.urdf_read import read_urdf
+        from armdyn.model.urdf.read import read_urdf
 
         return read_urdf(path, base=base, tip=tip, branches=branches)
     if suffix == ".toml":
@@ -93,7 +93,7 @@ def save(arm: Arm, path: str | os.PathLike[str], *, onto: str | os.PathLike[str]
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".urdf":
-        from armdyn.model.urdf_write import write_urdf
+        from armdyn.model.urdf.write import write_urdf
 
         write_urdf(arm, path, onto=onto)
     elif suffix == ".toml" and onto is None:

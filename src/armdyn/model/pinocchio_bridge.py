@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from armdyn.errors import MissingExtraError, ModelError
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Drive, Friction, Joint, Limits
-from armdyn.model.urdf_extension import frame_names
+from armdyn.model.urdf.extension import frame_names
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import inverse
 

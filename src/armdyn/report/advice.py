@@ -7,7 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.fit import Fit
+from armdyn.identification.fit.result import Fit
 
 TIMID = 0.5  # share of a joint's speed limit below which it may move faster
 BELIEVED = 1e3  # strength of the prior from which on the description decides more than the logs

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.html import document, heading, svg
-from armdyn.identification.check import DataCheck
-from armdyn.identification.check_table import parts
+from armdyn.identification.checks.check import DataCheck
+from armdyn.identification.checks.check_table import parts
 
 MOST_POINTS = 1500  # of a curve: finer than any screen
 

@@ -11,10 +11,10 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.errors import MissingInertiaError
 from armdyn.html import document, heading, paragraph, svg, table
 from armdyn.kinematics.forward import forward_kinematics
-from armdyn.trajectory.excite import Excitation
-from armdyn.trajectory.excite_figure import POINTS, motion_figure, summary
-from armdyn.trajectory.motion_constraints import TorqueLimits
-from armdyn.trajectory.quality import predict_quality
+from armdyn.trajectory.excitation.excite import Excitation
+from armdyn.trajectory.excitation.figure import POINTS, motion_figure, summary
+from armdyn.trajectory.excitation.motion_constraints import TorqueLimits
+from armdyn.trajectory.excitation.quality import predict_quality
 
 
 def page(found: Excitation) -> str:

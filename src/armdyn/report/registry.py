@@ -13,11 +13,11 @@ from armdyn.files import write_whole
 # Class of the result -> module of this package whose `page(result)` makes its HTML. A result's page is found by
 # the class's name, so that a report imports nothing but what it shows.
 PAGES = {
-    "armdyn.identification.check.DataCheck": "armdyn.report.check_page",
-    "armdyn.identification.fit.Fit": "armdyn.report.fit_page",
+    "armdyn.identification.checks.check.DataCheck": "armdyn.report.check_page",
+    "armdyn.identification.fit.result.Fit": "armdyn.report.fit_page",
     "armdyn.simulation.compare.Comparison": "armdyn.report.comparison_page",
     "armdyn.simulation.result.SimulationResult": "armdyn.report.simulation_page",
-    "armdyn.trajectory.excite.Excitation": "armdyn.report.excitation_page",
+    "armdyn.trajectory.excitation.excite.Excitation": "armdyn.report.excitation_page",
     "armdyn.study.summary.Summary": "armdyn.study.page",
 }
 

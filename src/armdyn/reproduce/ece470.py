@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.control.computed_torque import ComputedTorque
-from armdyn.control.lyapunov import Lyapunov
-from armdyn.control.slotine_li import SlotineLi
-from armdyn.control.unknowns import adapt
+from armdyn.control.adaptive.slotine_li import SlotineLi
+from armdyn.control.adaptive.unknowns import adapt
+from armdyn.control.design.lyapunov import Lyapunov
+from armdyn.control.laws.computed_torque import ComputedTorque
 from armdyn.dynamics.coriolis import coriolis_matrix
 from armdyn.dynamics.mass_matrix import mass_matrix
-from armdyn.dynamics.regressor_split import unknown_mass
+from armdyn.dynamics.regressors.split import unknown_mass
 from armdyn.errors import ArmdynWarning
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.kinematics.inverse import inverse_kinematics

@@ -11,16 +11,16 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.control.designs import adaptive_designs
-from armdyn.control.gains import pd_gains
-from armdyn.control.gravity_pd import GravityPD
-from armdyn.control.lqr import TrajectoryLQR
+from armdyn.control.design.designs import adaptive_designs
+from armdyn.control.design.gains import pd_gains
+from armdyn.control.laws.gravity_pd import GravityPD
+from armdyn.control.laws.lqr import TrajectoryLQR
 from armdyn.control.protocol import Law
 from armdyn.errors import ArmdynWarning
 from armdyn.model.arm import Arm
 from armdyn.simulation.compare import Sway, with_mismatch
-from armdyn.simulation.payload import PickUp
-from armdyn.simulation.plant import Plant
+from armdyn.simulation.plant.payload import PickUp
+from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion

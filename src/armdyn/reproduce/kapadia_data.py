@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.control.feedforward import FeedforwardPD
-from armdyn.control.gains import pd_gains
-from armdyn.control.pd import PD
+from armdyn.control.design.gains import pd_gains
+from armdyn.control.laws.feedforward import FeedforwardPD
+from armdyn.control.laws.pd import PD
 from armdyn.control.protocol import Law
-from armdyn.dynamics.base_parameters import BaseParameters, base_parameters
-from armdyn.identification.differentiate import differentiate, lowpass
+from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.identification.estimators.data import Data
+from armdyn.identification.motion.differentiate import differentiate, lowpass
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Drive, Friction
 from armdyn.model.library.puma3 import puma3

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.base_parameters import BaseParameters, base_parameters
+from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.model.arm import Arm
 from armdyn.model.library.puma3 import puma3
 from armdyn.reproduce.case import Picture, Row, Table, check, differs, shown
 from armdyn.reproduce.kapadia_tables import INERTIAL, STANDARD
-from armdyn.trace.counts import count_operations
-from armdyn.trace.graph import graph_of
+from armdyn.trace.graphs.counts import count_operations
+from armdyn.trace.graphs.graph import graph_of
 
 # Values of Table 7.1 that follow from Armstrong's link data within this part; the others cannot (see the rows).
 CLOSE = 0.06

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.dynamics.base_parameters import base_parameters
+from armdyn.dynamics.base.parameters import base_parameters
 from armdyn.model.library.puma3 import puma3
 from armdyn.reproduce.case import Picture, Row, Tell, attainable, claim
 from armdyn.reproduce.kapadia_data import track
 from armdyn.reproduce.kapadia_tables import COST_AFTER, COST_BEFORE, ELEVEN
 from armdyn.simulation.result import SimulationResult
+from armdyn.trajectory.excitation.multistage import Improved, Multistage, improve_motion
+from armdyn.trajectory.excitation.multistage_start import heuristic_start
 from armdyn.trajectory.motion_limits import MotionLimits
-from armdyn.trajectory.multistage import Improved, Multistage, improve_motion
-from armdyn.trajectory.multistage_start import heuristic_start
 
 SAMPLES, STEP = 1000, 0.005  # of the motion; [s]
 ITERATIONS = 15  # of the thesis

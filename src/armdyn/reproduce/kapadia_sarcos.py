@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.control.gains import pd_gains
-from armdyn.control.gravity_pd import GravityPD
-from armdyn.control.pd import PD
-from armdyn.dynamics.base_parameters import BaseParameters, base_parameters
+from armdyn.control.design.gains import pd_gains
+from armdyn.control.laws.gravity_pd import GravityPD
+from armdyn.control.laws.pd import PD
+from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.identification.estimators.data import Data, Estimate
 from armdyn.identification.estimators.least_squares import LeastSquares

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.regressor_split import unknown_parameters, unknown_payload
+from armdyn.dynamics.regressors.split import unknown_parameters, unknown_payload
 from armdyn.model.library.lu_meng import lu_meng2
 from armdyn.reproduce.case import Case, Picture, Row, Tell, attainable, check, claim, shown
 from armdyn.reproduce.lu_meng_study import (

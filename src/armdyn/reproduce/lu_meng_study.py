@@ -10,20 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.adaptive import Adaptive
-from armdyn.control.craig import Craig
+from armdyn.control.adaptive.craig import Craig
+from armdyn.control.adaptive.estimate import Adaptive
+from armdyn.control.adaptive.modified_slotine_li import ModifiedSlotineLi
+from armdyn.control.adaptive.slotine_li import SlotineLi
+from armdyn.control.adaptive.unknowns import Unknowns, adapt
 from armdyn.control.export import law_code
-from armdyn.control.modified_slotine_li import ModifiedSlotineLi
-from armdyn.control.slotine_li import SlotineLi
-from armdyn.control.unknowns import Unknowns, adapt
-from armdyn.dynamics.regressor_split import unknown_mass
+from armdyn.dynamics.regressors.split import unknown_mass
 from armdyn.errors import ArmdynWarning
 from armdyn.model.arm import Arm
 from armdyn.model.library.lu_meng import lu_meng4
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.sensors import Sensors
 from armdyn.simulation.simulate import simulate
-from armdyn.trace.counts import Counts
+from armdyn.trace.graphs.counts import Counts
 from armdyn.trajectory.protocol import JointMotion
 
 LOAD = 0.5  # kg; the estimate of m4 should go from 0.5 to 1 kg

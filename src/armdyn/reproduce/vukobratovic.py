@@ -16,9 +16,9 @@ from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.library.vukobratovic import vukobratovic3
 from armdyn.reproduce.case import Case, Picture, Row, Tell, check, differs, shown
 from armdyn.simulation.simulate import simulate
-from armdyn.trajectory.from_tip import joint_trajectory
 from armdyn.trajectory.protocol import JointMotion
-from armdyn.trajectory.tip_motion import lift
+from armdyn.trajectory.tip.from_tip import joint_trajectory
+from armdyn.trajectory.tip.motion import lift
 
 START = np.array([np.pi, -np.pi / 2, -np.pi / 2])
 ASSUMED = (

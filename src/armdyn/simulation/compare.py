@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.control.adaptive import Adaptive
+from armdyn.control.adaptive.estimate import Adaptive
 from armdyn.control.protocol import Law
 from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
-from armdyn.simulation.plant import Plant
+from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion

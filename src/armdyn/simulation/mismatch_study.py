@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from armdyn.control.adaptive import Adaptive
-from armdyn.control.designs import designs, named_design
-from armdyn.control.gains import slow_sampling
+from armdyn.control.adaptive.estimate import Adaptive
+from armdyn.control.design.designs import designs, named_design
+from armdyn.control.design.gains import slow_sampling
 from armdyn.control.settings import one_number
 from armdyn.model.arm import Arm
 from armdyn.simulation.compare import Comparison, Sway, compare, with_mismatch
-from armdyn.simulation.plant import Plant
+from armdyn.simulation.plant.plant import Plant
 
 
 def mismatch_study(

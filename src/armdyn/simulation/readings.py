@@ -14,7 +14,7 @@ from armdyn.errors import ArmdynError
 from armdyn.files import write_whole
 
 if TYPE_CHECKING:
-    from armdyn.identification.log import Log
+    from armdyn.identification.logs.log import Log
 
 
 class Rows(NamedTuple):
@@ -68,8 +68,8 @@ class Readings(NamedTuple):
 
     def to_log(self, name: str = "simulation", notes: tuple[str, ...] = ()) -> Log:
         """The same as `read_log` makes of the file: repeated and unusable rows dropped, and told in `notes`."""
-        from armdyn.identification.clock import repair
-        from armdyn.identification.log import Log
+        from armdyn.identification.logs.clock import repair
+        from armdyn.identification.logs.log import Log
 
         t, q, qd, tau = self.rows
         fixed = repair(t, (q, tau), name)

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ReadError
 from armdyn.files import read_arrays, write_whole
-from armdyn.simulation.elasticity import at_encoders
+from armdyn.simulation.plant.elasticity import at_encoders
 from armdyn.simulation.readings import Readings
 
 if TYPE_CHECKING:
-    from armdyn.identification.log import Log
+    from armdyn.identification.logs.log import Log
     from armdyn.model.arm import Arm
     from armdyn.simulation.metrics import Metrics
 

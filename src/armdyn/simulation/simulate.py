@@ -13,19 +13,19 @@ from armdyn.control.protocol import Law
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ArmdynWarning, ModelError, ShapeError, SimulationError, shown
 from armdyn.model.arm import Arm
-from armdyn.simulation.adaptive_steps import Accuracy, make_accuracy
-from armdyn.simulation.batch import run_batch
-from armdyn.simulation.outcome import Outcome, result_of
-from armdyn.simulation.plant import Plant
-from armdyn.simulation.progress import reporting
-from armdyn.simulation.python_loop import run_python
+from armdyn.simulation.loop.adaptive_steps import Accuracy, make_accuracy
+from armdyn.simulation.loop.batch import run_batch
+from armdyn.simulation.loop.desired import make_reference, numbers, some_poses
+from armdyn.simulation.loop.outcome import Outcome, result_of
+from armdyn.simulation.loop.progress import reporting
+from armdyn.simulation.loop.python_loop import run_python
+from armdyn.simulation.loop.schedule import Schedule, make_clock
+from armdyn.simulation.loop.stability import expected_instability
+from armdyn.simulation.plant.plant import Plant
+from armdyn.simulation.plant.step_length import LANES, check_step, substeps_for
 from armdyn.simulation.result import SimulationResult
-from armdyn.simulation.schedule import Schedule, make_clock
 from armdyn.simulation.sensing import Instruments
 from armdyn.simulation.sensors import Sensors
-from armdyn.simulation.stability import expected_instability
-from armdyn.simulation.step_length import LANES, check_step, substeps_for
-from armdyn.simulation.wanted import make_reference, numbers, some_poses
 from armdyn.trace.kernel import check_threads, default_threads
 from armdyn.trace.shapes import text
 from armdyn.trajectory.protocol import JointMotion

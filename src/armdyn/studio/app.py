@@ -7,21 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armdyn.model.arm import Arm
-from armdyn.studio.compare_panel import ComparePanel
-from armdyn.studio.excite_panel import ExcitePanel
-from armdyn.studio.export_panel import ExportPanel
-from armdyn.studio.joint_panel import JointPanel
-from armdyn.studio.log_panel import LogPanel
+from armdyn.studio.drawing.scene import ArmScene
+from armdyn.studio.drawing.shapes import Shape, arm_shapes, pedestal
+from armdyn.studio.drawing.urdf_shapes import MeshShape, Visuals, urdf_shapes
 from armdyn.studio.page import Page, note_html
+from armdyn.studio.panels.compare import ComparePanel
+from armdyn.studio.panels.excite import ExcitePanel
+from armdyn.studio.panels.export import ExportPanel
+from armdyn.studio.panels.joint import JointPanel
+from armdyn.studio.panels.log import LogPanel
+from armdyn.studio.panels.player import PlayerPanel
+from armdyn.studio.panels.tip import TipHandle, TipReadout
+from armdyn.studio.panels.torque import TorquePanel
+from armdyn.studio.panels.view import ViewPanel
 from armdyn.studio.player import Player
-from armdyn.studio.player_panel import PlayerPanel
-from armdyn.studio.scene import ArmScene
-from armdyn.studio.shapes import Shape, arm_shapes, pedestal
 from armdyn.studio.state import ArmState
-from armdyn.studio.tip_panel import TipHandle, TipReadout
-from armdyn.studio.torque_panel import TorquePanel
-from armdyn.studio.urdf_shapes import MeshShape, Visuals, urdf_shapes
-from armdyn.studio.view_panel import ViewPanel
 
 if TYPE_CHECKING:
     from viser import ViserServer

@@ -17,8 +17,8 @@ from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.studio.motion import Motion
-from armdyn.trace.c_code import c_code
-from armdyn.trace.c_print import identifier
+from armdyn.trace.printers.c_code import c_code
+from armdyn.trace.printers.c_print import identifier
 
 FUNCTIONS = (forward_kinematics, jacobian, inverse_dynamics, joint_torque, gravity_torque, mass_matrix)
 

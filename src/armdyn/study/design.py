@@ -29,11 +29,11 @@ from armdyn.study.summary import Section, Summary, case_summary
 from armdyn.study.table import StudyError, Table
 from armdyn.study.variants import parameter_names, varied
 from armdyn.trace import backend
-from armdyn.trajectory.from_tip import joint_trajectory
 from armdyn.trajectory.protocol import JointMotion
 from armdyn.trajectory.timing import Quintic
-from armdyn.trajectory.tip_motion import TipMotion
-from armdyn.trajectory.tip_path import Line
+from armdyn.trajectory.tip.from_tip import joint_trajectory
+from armdyn.trajectory.tip.motion import TipMotion
+from armdyn.trajectory.tip.path import Line
 
 METRICS = {
     "peak_torque": "low",  # of any joint [N m or N]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ArmdynWarning
-from armdyn.identification.fit import Fit
+from armdyn.identification.fit.result import Fit
 from armdyn.identification.identify import identify
 from armdyn.model.arm import Arm
 from armdyn.study.spec import Columns, Head, Study

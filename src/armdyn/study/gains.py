@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 from numpy.typing import ArrayLike
 
+from armdyn.control.laws.wrapped import Wrapped
 from armdyn.control.protocol import Law
-from armdyn.control.wrapped import Wrapped
 from armdyn.study.table import StudyError
 
 

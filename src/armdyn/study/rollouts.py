@@ -15,13 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.control.designs import designs
+from armdyn.control.design.designs import designs
 from armdyn.control.protocol import Law
-from armdyn.dynamics.regressor_split import unknown_payload
+from armdyn.dynamics.regressors.split import unknown_payload
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
 from armdyn.simulation.compare import LAST, Sway
-from armdyn.simulation.plant import Plant
+from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.sensors import Sensors
 from armdyn.simulation.simulate import simulate

@@ -52,7 +52,7 @@ def _tell() -> None:
 def native_works() -> bool:
     """Whether native kernels can be made here; warns once, in one line, if not."""
     try:
-        from armdyn.trace.native import self_test
+        from armdyn.trace.llvm.native import self_test
 
         self_test()
     except Exception as error:  # any failure of llvmlite or the C interfaces means: not here

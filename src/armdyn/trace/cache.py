@@ -19,7 +19,7 @@ from pathlib import Path
 
 from armdyn.errors import ArmdynError
 from armdyn.files import write_whole
-from armdyn.trace.native import Module
+from armdyn.trace.llvm.native import Module
 from armdyn.trace.program import Port
 
 MAGIC = b"armdyn kernel 1\n"

@@ -162,13 +162,13 @@ def make_kernel(program: Callable[[], Program], shared: frozenset[str], key: str
     if backend == "virtual":
         return VirtualKernel(program())
     from armdyn.trace import cache as disk
-    from armdyn.trace.native import Loaded, compile_graph, versions
+    from armdyn.trace.llvm.native import Loaded, compile_graph, versions
 
     with compile_lock:  # LLVM's global state; also keeps two threads from compiling the same kernel
         name = key_digest(key, shared, versions()) if key else None
         module = disk.read(name) if name else None
         if module is None:
-            from armdyn.trace.graph import graph_of
+            from armdyn.trace.graphs.graph import graph_of
 
             traced = program()
             if traced.function.n_instructions() > LARGEST_NATIVE:

@@ -145,7 +145,7 @@ def make_rollout(
         traced = program()
         return Rollout(traced.inputs, traced.outputs, None, traced)
     from armdyn.trace import cache as disk
-    from armdyn.trace.native import llvm_binding, target_machine, versions
+    from armdyn.trace.llvm.native import llvm_binding, target_machine, versions
 
     with compile_lock:
         name = key_digest(f"rollout {key}{' single' * single}", shared, versions()) if key else None
@@ -165,9 +165,9 @@ def make_rollout(
 def _compiled(program: Program, shared: frozenset[str], name: str | None, single: bool) -> tuple[Any, str]:
     """Machine code of a program, from the cache if it is known there by its graph."""
     from armdyn.trace import cache as disk
-    from armdyn.trace.graph import graph_of
-    from armdyn.trace.lower import lower
-    from armdyn.trace.native import Module, llvm_binding, target, target_machine, versions
+    from armdyn.trace.graphs.graph import graph_of
+    from armdyn.trace.llvm.lower import lower
+    from armdyn.trace.llvm.native import Module, llvm_binding, target, target_machine, versions
 
     graph = graph_of(program)
     if name is None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.base_parameters import BaseParameters, base_regressor
+from armdyn.dynamics.base.parameters import BaseParameters, base_regressor
 from armdyn.errors import ArmdynError, ShapeError, shown
 from armdyn.identification.estimators.online import (
     KalmanEstimator,
@@ -18,10 +18,10 @@ from armdyn.identification.estimators.online import (
     belief_update,
     lms_update,
 )
-from armdyn.trace.c_code import CCode, c_code
-from armdyn.trace.c_print import identifier
+from armdyn.trace.graphs.symmetric import diagonal
+from armdyn.trace.printers.c_code import CCode, c_code
+from armdyn.trace.printers.c_print import identifier
 from armdyn.trace.symbols import ca
-from armdyn.trace.symmetric import diagonal
 from armdyn.trace.traced import traced
 
 SWEEPS = 7  # of Jacobi's rotations: round-off for matrices of up to seven rows

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError
 from armdyn.identification.estimators.data import Data, Estimate, estimate
 from armdyn.identification.estimators.least_squares import LeastSquares
-from armdyn.identification.perturbation import lawson_hanson
+from armdyn.identification.fit.perturbation import lawson_hanson
 
 LEAST = 1e-2  # share of a column's length that its sensitivity counts at least, in scaling
 

@@ -1,0 +1,100 @@
+"""`armdyn base ARM`: the combinations of inertial parameters that torques can tell apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from armdyn.dynamics.base.parameters import BaseParameters
+
+Gravity = Annotated[bool, typer.Option("--gravity", help="Of gravity torques alone (the arm at rest).")]
+Rotors = Annotated[bool, typer.Option("--rotors", help="Identify rotor inertias Ia along with the links.")]
+
+
+def base(
+    arm: ArmName,
+    gravity: Gravity = False,
+    rotors: Rotors = False,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Show an arm's base parameters: what can be identified, and what cannot."""
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.dynamics.base.parameters import base_parameters
+
+    terms, joint_terms = "gravity" if gravity else "full", ("rotor",) if rotors else ()
+    found = base_parameters(resolve(arm, base, tip), terms, joint_terms)
+    if json:
+        print_json(summary(found))
+        return
+    from rich.console import Console
+
+    show(found, Console(highlight=False))
+
+
+def summary(found: BaseParameters) -> dict[str, Any]:
+    """Everything that `base` knows, in SI units; values are null where the arm's inertia is unknown."""
+    return {
+        "arm": found.name,
+        "terms": found.terms,
+        "count": found.count,
+        "of": found.P.shape[1],
+        "names": found.labels,
+        "formulas": found.formulas,
+        "values": _values(found),
+        "lengths": found.lengths,
+        "unidentifiable": found.unidentifiable,
+        "gap": found.gap._asdict() if found.gap else None,
+    }
+
+
+def show(found: BaseParameters, console: Console) -> None:
+    """Print the parameters, the lengths they mention and how clear the rank is."""
+    from armdyn.cli.show import number, print_table
+
+    what = "gravity torques" if found.terms == "gravity" else "joint torques"
+    rows = zip(range(1, found.count + 1), found.formulas, _values(found), strict=True)
+    print_table(
+        console,
+        f"{found.name}: {found.count} base parameters of {found.P.shape[1]} act on the {what}",
+        ("# ", "base parameter", "value (SI) "),
+        [(str(i), text, number(value)) for i, text, value in rows],
+    )
+    _show_lengths(found, console)
+    alone = [text for text in found.unidentifiable if " " not in text]
+    if alone:
+        console.print(f"No effect at all: {', '.join(alone)}\n", markup=False)
+    if found.gap:
+        console.print(
+            f"Rank: of the weakest column {found.gap.weakest_kept:.1e} is independent of the others, "
+            f"of the strongest dropped one {found.gap.strongest_dropped:.1e}",
+            style="dim",
+            markup=False,
+        )
+
+
+def _show_lengths(found: BaseParameters, console: Console) -> None:
+    """The letters that the formulas use, and where they are measured."""
+    text = " ".join(found.formulas).replace("^", " ").replace("(", " ").replace(")", " ")
+    used = {name: value for name, value in found.lengths.items() if name in text.split()}
+    if used:
+        listed = ", ".join(f"{name} = {value:.6g}" for name, value in used.items())
+        console.print(f"Lengths [m]: {listed}", markup=False)
+        if any(not name.startswith("a") for name in used):
+            console.print("x2 y2 z2: from link 1's origin to joint 2, in link 1's axes", style="dim")
+        if any(name.startswith("a") for name in used):
+            console.print("ax2 ay2 az2: from joint 2 on to link 2's origin, in the joint's axes", style="dim")
+        console.print()
+
+
+def _values(found: BaseParameters) -> list[float]:
+    """The arm's own values, NaN where its inertia is unknown."""
+    return [float(row @ found.own_parameters) for row in found.P]

@@ -1,0 +1,90 @@
+"""`armdyn codegen ARM FUNCTION...`: traced functions, or a control law, of an arm as C99 with a self-test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from armdyn.cli.commands.law import Bandwidth, Rate
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+
+Functions = Annotated[
+    list[str] | None, typer.Argument(metavar="FUNCTION...", help="Names such as inverse_dynamics; 'list' shows all.")
+]
+LawName = Annotated[
+    str | None, typer.Option("--law", help="A control law instead, such as 'computed torque'; 'list' shows all.")
+]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files; made if it does not exist.")]
+Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file names; the arm's name if left out.")]
+Float = Annotated[bool, typer.Option("--float", help="Single instead of double precision.")]
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option("--input", help="An optional input to include (wrench), or data to keep as an argument (theta, kp)."),
+]
+
+
+def codegen(
+    arm: ArmName,
+    functions: Functions = None,
+    law: LawName = None,
+    out: Out = Path(),
+    prefix: Prefix = None,
+    float: Float = False,
+    inputs: Inputs = None,
+    bandwidth: Bandwidth = 3.0,
+    rate: Rate = 1000.0,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Write functions, or a control law, of an arm as C99 code without dependencies, and count its operations."""
+    from armdyn.cli.commands.law import law as write_law
+    from armdyn.cli.long_work import working
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.trace.printers.c_code import c_code
+
+    if (law is None) == (not functions):
+        raise typer.BadParameter("expected names of functions, or --law LAW")
+    if law is not None:
+        write_law(arm, law, out, prefix, bandwidth, rate, float, inputs, base, tip, json)
+        return
+    if functions == ["list"]:
+        print_json(list(exportable())) if json else print("\n".join(exportable()))
+        return
+    chosen = [function(name) for name in functions or ()]
+    dtype = "float" if float else "double"
+    with working("writing C"):
+        code = c_code(chosen, resolve(arm, base, tip), out, prefix=prefix, dtype=dtype, inputs=inputs or ())
+    files = [code.source, code.header, code.selftest]
+    if json:
+        counts = {name: counts._asdict() for name, counts in code.counts.items()}
+        print_json({"files": [str(file) for file in files], "operations": counts})
+        return
+    print(code)
+    print("wrote " + ", ".join(str(file) for file in files))
+
+
+def function(name: str) -> Callable[..., Any]:
+    """The traced function of a name, or an error that lists near ones."""
+    from difflib import get_close_matches
+
+    from armdyn.errors import ArmdynError
+
+    known = exportable()
+    if name not in known:
+        near = get_close_matches(name, known, n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "'armdyn codegen ARM list' shows all"
+        raise ArmdynError(f"codegen: no function '{name}' to export; {hint}")
+    return known[name]
+
+
+def exportable() -> dict[str, Callable[..., Any]]:
+    """All public functions that can become C."""
+    import armdyn
+
+    public = {name: getattr(armdyn, name) for name in armdyn.__all__}
+    return {name: value for name, value in public.items() if hasattr(value, "traced")}

@@ -1,0 +1,139 @@
+"""`armdyn excite ARM`: a motion that shows an arm's parameters."""
+
+from __future__ import annotations
+
+from math import inf, isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+
+if TYPE_CHECKING:
+    from armdyn.trajectory.excitation.excite import Excitation
+    from armdyn.trajectory.excitation.multi_start import Standing
+
+Duration = Annotated[float, typer.Option(help="Length of the motion [s].")]
+Acceleration = Annotated[
+    str, typer.Option(metavar="A1,A2,..", help="Largest joint accelerations, one or n [rad/s^2 or m/s^2].")
+]
+Velocity = Annotated[
+    str | None,
+    typer.Option(metavar="V1,V2,..", help="Largest joint velocities, one or n, where the arm's are larger or absent."),
+]
+Budget = Annotated[float, typer.Option(help="Time to search [s]; the best motion found until then is saved.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="File to write: .csv, .npz, or .yaml/.json for ROS 2.")]
+Report = Annotated[Path | None, typer.Option(help="Page with plots to write (.html).")]
+Torque = Annotated[bool, typer.Option("--torque-limits", help="Keep the arm's torque limits, by its present model.")]
+MaxTorque = Annotated[
+    str | None,
+    typer.Option(metavar="T1,T2,..", help="Keep these torque limits, one or n, by the arm's present model [N m or N]."),
+]
+Table = Annotated[float | None, typer.Option(help="Keep the tip above this height [m].")]
+Radius = Annotated[float | None, typer.Option(help="Keep links of this radius clear of each other [m].")]
+Criterion = Annotated[str, typer.Option(help="condition, log-det, min-singular or kalman.")]
+Periodic = Annotated[bool, typer.Option("--periodic", help="Do not start and end at rest: for repeated periods.")]
+Given = Annotated[
+    list[Path] | None, typer.Option(metavar="LOG", help="Motion logged already, which this one shall complete.")
+]
+Unit = Annotated[bool, typer.Option("--unit-columns", help="Judge columns scaled to unit length, not SI units.")]
+
+
+def excite(
+    arm: ArmName,
+    duration: Duration = 10.0,
+    max_acceleration: Acceleration = "8",
+    max_velocity: Velocity = None,
+    harmonics: Annotated[int, typer.Option(help="Harmonics of the series.")] = 5,
+    criterion: Criterion = "condition",
+    unit_columns: Unit = False,
+    periodic: Periodic = False,
+    torque_limits: Torque = False,
+    max_torque: MaxTorque = None,
+    table: Table = None,
+    given: Given = None,
+    radius: Radius = None,
+    time_budget: Budget = 60.0,
+    starts: Annotated[int | None, typer.Option(help="Stop after so many searches; reproducible.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the random starts.")] = 0,
+    rate: Annotated[float, typer.Option(help="Samples a second in the file.")] = 1000.0,
+    units: Annotated[bool, typer.Option("--units", help="CSV: a second line with the columns' units.")] = False,
+    out: Out = Path("trajectory.csv"),
+    report: Report = None,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Design a motion that shows an arm's parameters within its limits, and save it.
+
+    Ctrl-C saves the best so far (exit code 130).
+    """
+    from armdyn.cli.logs import numbers
+    from armdyn.cli.long_work import progress_bar, require_folders
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.identification.logs.read_log import read_log
+    from armdyn.trajectory.excitation.excite import excite as design
+    from armdyn.trajectory.save import require_ending, save_trajectory
+
+    subject = resolve(arm, base, tip)
+    require_folders(require_ending(out), report)
+    logs = [read_log(path, subject) for path in given or ()]
+    torque = numbers(max_torque, "--max-torque")
+    with progress_bar(time_budget) as tell:
+        found = design(
+            subject, duration, max_acceleration=numbers(max_acceleration, "--max-acceleration"),
+            max_velocity=numbers(max_velocity, "--max-velocity"), harmonics=harmonics, criterion=criterion,
+            unit_columns=unit_columns, at_rest=not periodic, max_torque=torque_limits if torque is None else torque,
+            tip_box=None if table is None else ((-inf, -inf, table), (inf, inf, inf)), radius=radius, given=logs,
+            time_budget=time_budget, starts=starts, seed=seed,
+            progress=lambda standing: tell(standing.elapsed, _words(standing)),
+        )  # fmt: skip
+    kinds = [joint.kind for joint in subject.joints]
+    save_trajectory(found.trajectory, out, rate=rate, joint_names=subject.joint_names, kinds=kinds, units=units)
+    if report is not None:
+        from armdyn.report.registry import report as write
+
+        write(found, report)
+    if json:
+        print_json(summary(found) | {"file": str(out)})
+    else:
+        _show(found, out)
+    if found.interrupted:
+        raise typer.Exit(130)
+
+
+def summary(found: Excitation) -> dict[str, Any]:
+    """What there is to say about a motion."""
+    return {
+        "arm": found.base.name,
+        "duration": found.trajectory.duration,
+        "condition": found.condition,
+        "condition_worst_choice": found.condition_worst,
+        "condition_unit_columns": found.condition_unit,
+        "base_parameters": found.base.count,
+        "columns": len(found.information),
+        "searches": found.starts,
+        "seconds": found.seconds,
+        "interrupted": found.interrupted,
+    }
+
+
+def _show(found: Excitation, out: Path) -> None:
+    n, count = found.base.source.n, found.base.count
+    if found.interrupted:
+        print("Interrupted: this is the best motion so far.")
+    print(f"{found.base.name}: {found.trajectory.duration:g} s, designed in {found.seconds:.0f} s")
+    print(
+        f"Condition number {found.condition:.1f} of {count} + {2 * n} columns ({found.condition_worst:.1f} for the "
+        f"worst usual choice of base columns, {found.condition_unit:.1f} with unit columns)"
+    )
+    print(f"All limits hold at 10 kHz. Saved as {out}")
+
+
+def _words(standing: Standing) -> str:
+    """Where a search stands."""
+    best = f"best {standing.best:.2f}" if isfinite(standing.best) else ""
+    now = f"now {standing.current:.2f}" if isfinite(standing.current) else ""
+    return "searching " + ", ".join(filter(None, (best, now)))

@@ -1,0 +1,206 @@
+"""`armdyn identify ARM LOG ...`: from measured motion to a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from armdyn.cli.logs import Columns, Degrees, Gains, Gears, Offset, Topic
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from armdyn.identification.checks.check import DataCheck
+    from armdyn.identification.fit.result import Fit
+    from armdyn.identification.fit.validation import Validation
+    from armdyn.identification.logs.log import Log
+    from armdyn.model.arm import Arm
+
+
+def identify(
+    arm: ArmName,
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs: .csv, .npz, .mat, .parquet, ROS 2 bags.")],
+    check: Annotated[bool, typer.Option("--check", help="Only check the logs: nothing is fitted.")] = False,
+    validate: Annotated[list[Path] | None, typer.Option(help="A log that is not fitted to; may be repeated.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the model: .urdf or .toml.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report: .html.")] = None,
+    gravity: Annotated[
+        bool, typer.Option("--gravity", help="Gravity alone, from poses held still or slow motion both ways.")
+    ] = False,
+    friction: Annotated[
+        str, typer.Option(help="auto: terms by held-out error; simple: viscous, Coulomb, offset.")
+    ] = "auto",
+    rotors: Annotated[
+        bool | None, typer.Option("--rotors/--no-rotors", help="Whether drives have inertia; default as described.")
+    ] = None,
+    springs: Annotated[bool, typer.Option("--springs", help="Joints may have springs to ground.")] = False,
+    balancer: Annotated[
+        list[str] | None, typer.Option(help="Joint with a gas spring or hydraulic balancer; may be repeated.")
+    ] = None,
+    prior: Annotated[
+        float | None, typer.Option(help="Belief in the description's inertia, 0 for none; default by held-out error.")
+    ] = None,
+    mass: Annotated[
+        tuple[float, float] | None, typer.Option(help="Least and most that all moving links weigh together [kg].")
+    ] = None,
+    band: Annotated[float | None, typer.Option(help="Low-pass on both sides [Hz]; default from the motion.")] = None,
+    cutoff: Annotated[
+        float | None, typer.Option(help="Low-pass on positions [Hz]; default by cross-validation.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="How positions are differentiated: auto, butterworth, kalman, savgol, spline.")
+    ] = "auto",
+    form: Annotated[
+        str, typer.Option(help="torque; filtered, without accelerations; energy, one equation of power.")
+    ] = "torque",
+    degrees: Degrees = False,
+    gear_ratio: Gears = None,
+    drive_gain: Gains = None,
+    offset: Offset = None,
+    columns: Columns = None,
+    topic: Topic = None,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Identify an arm's inertia and friction from logs of its motion and torque."""
+    from armdyn.cli.logs import read
+    from armdyn.cli.long_work import progress_bar, require_folders
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.identification.identify import identify as fit_arm
+
+    require_folders(out, report)
+    described = resolve(arm, base, tip)
+    with progress_bar() as tell:
+        tell(0.0, "reading logs")
+        paths = [*logs, *(validate or [])]
+        given = read(paths, described, degrees, gear_ratio, drive_gain, offset, columns, topic)
+        if check:
+            _check(described, given, report, json)
+            return
+        fit = fit_arm(
+            described, given[: len(logs)], terms="gravity" if gravity else "full", friction=friction, rotors=rotors,
+            springs=springs or None, balancers=balancer, prior=prior, mass=mass, band=band, cutoff=cutoff,
+            method=method, form=form, validation=given[len(logs) :] or None, progress=tell,
+        )  # fmt: skip
+    _save(fit, Path(arm), out, report)
+    if json:
+        print_json(summary(fit))
+        return
+    from rich.console import Console
+
+    show(fit, Console(highlight=False))
+
+
+def _save(fit: Fit, described: Path, out: Path | None, report: Path | None) -> None:
+    """Write the model, onto the URDF that described the arm if it is one, and the report."""
+    if out is not None:
+        onto = described if described.suffix == ".urdf" and out.suffix == ".urdf" else None
+        fit.arm.save(out, **({"onto": onto} if onto else {}))
+    if report is not None:
+        from armdyn.report.registry import report as write
+
+        write(fit, report)
+
+
+def _check(arm: Arm, logs: list[Log], report: Path | None, json: bool) -> None:
+    """Print what speaks against the logs, or write it as a page; fail if one cannot be used."""
+    from armdyn.cli.show import print_json
+    from armdyn.errors import ArmdynError
+    from armdyn.identification.checks.check import check_log
+
+    checks = [check_log(arm, log) for log in logs]
+    if report is not None:
+        if len(checks) > 1:
+            raise ArmdynError(f"--check --report shows one log at a time, got {len(checks)}")
+        from armdyn.report.registry import report as write
+
+        write(checks[0], report)
+    if json:
+        print_json([check_summary(check) for check in checks])
+    else:
+        print("\n\n".join(map(str, checks)))
+    if not all(check.ok for check in checks):
+        raise typer.Exit(1)
+
+
+def check_summary(check: DataCheck) -> dict[str, Any]:
+    """What there is to say about a log."""
+    log = check.log
+    return {
+        "log": log.name,
+        "arm": check.arm.name,
+        "ok": check.ok,
+        "samples": len(log),
+        "duration": log.duration,
+        "rate": 1 / log.dt,
+        "gaps": len(log.gaps),
+        "findings": [{"level": f.level, "text": f.text} for f in check.findings],
+        "joints": check.joints._asdict(),
+    }
+
+
+def summary(fit: Fit) -> dict[str, Any]:
+    """Everything that `identify` found, in SI units."""
+    return {
+        "arm": fit.source.name,
+        "rel_error": fit.rel_error,
+        "held_out": fit.held_out,
+        "held_out_possible": fit.held_out_possible,
+        "held_out_logs": fit.held_out_logs,
+        "as_described": fit.rel_error_source,
+        "validation": None if fit.other is None else fit.other.rel_error,
+        "rel_error_joints": fit.rel_error_joints,
+        "residuals": {"logs": _comparison(fit.own), "validation": _comparison(fit.other)},
+        "theta": fit.theta,
+        "base": {
+            "names": fit.base.names,
+            "theta": fit.base.theta,
+            "std": fit.base.std,
+            "intervals": fit.base.intervals,
+            "bound": None if fit.bound is None else fit.bound.parameters,
+        },
+        "structure": fit.structure,
+        "undetermined": fit.undetermined,
+        "boundary": fit.boundary,
+        "condition": fit.condition,
+        "condition_scaled": fit.condition_scaled,
+        "bound": None if fit.bound is None else fit.bound.relative,
+        "gap": fit.gap,
+        "prior_strength": fit.strength,
+        "notes": fit.notes,
+    }
+
+
+def _comparison(result: Validation | None) -> dict[str, Any] | None:
+    """Errors of the model on some logs."""
+    if result is None:
+        return None
+    return {name: getattr(result, name) for name in ("rel_error", "rel_error_joints", "rmse", "whiteness")}
+
+
+def show(fit: Fit, console: Console) -> None:
+    """Print the errors, the joints and what the data alone say."""
+    from armdyn.cli.show import number, print_list, print_table
+
+    text = f"{fit.source.name}: relative torque error {fit.rel_error:.2%}, on held-out blocks {fit.held_out:.2%}"
+    if fit.other is not None:
+        text += f", on the validation log {fit.other.rel_error:.2%}"
+    rows = [
+        (joint.name, f"{error:.2%}", number(joint.friction.viscous), number(joint.friction.coulomb), ", ".join(terms))
+        for joint, error, terms in zip(fit.arm.joints, fit.rel_error_joints, fit.structure, strict=True)
+    ]
+    print_table(console, text, ("joint", "error ", "viscous ", "Coulomb ", "terms"), rows)
+    data = zip(fit.base.names, fit.base.theta, fit.base.std, strict=True)
+    print_table(
+        console,
+        "What the data alone say (SI)",
+        ("parameter", "estimate ", "95 % ± "),
+        [(name, number(value), number(1.96 * std, 2)) for name, value, std in data],
+    )
+    print_list(console, "How sure", fit.certainty())
+    print_list(console, "Notes", fit.notes)

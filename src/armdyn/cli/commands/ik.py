@@ -1,0 +1,147 @@
+"""`armdyn ik ARM`: joint positions that put the tip at a pose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.states import Out
+from armdyn.errors import ReadError
+
+if TYPE_CHECKING:
+    from armdyn.kinematics.inverse import InverseKinematics
+    from armdyn.model.arm import Arm
+
+Position = Annotated[str | None, typer.Option(help="Wanted position of the tip 'x y z' [m].")]
+Rpy = Annotated[str | None, typer.Option(help="Wanted roll, pitch, yaw [rad]; without an orientation any will do.")]
+Quaternion = Annotated[str | None, typer.Option(help="Wanted orientation 'w x y z'.")]
+Poses = Annotated[
+    Path | None,
+    typer.Option(help="Many poses: a CSV file with columns x, y, z and qw, qx, qy, qz or roll, pitch, yaw."),
+]
+Near = Annotated[str | None, typer.Option(help="Of several solutions take the nearest to these joint positions.")]
+Degrees = Annotated[bool, typer.Option("--degrees", help="Angles given are in degrees.")]
+
+
+PLACE, TURNS, QUATERNION = ("x", "y", "z"), ("roll", "pitch", "yaw"), ("qw", "qx", "qy", "qz")
+
+
+def ik(
+    arm: ArmName,
+    position: Position = None,
+    rpy: Rpy = None,
+    quaternion: Quaternion = None,
+    poses: Poses = None,
+    near: Near = None,
+    degrees: Degrees = False,
+    out: Out = None,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Inverse kinematics: all solutions where there is a closed form; exit code 1 if a pose cannot be reached."""
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.cli.states import in_radians, matrix_columns, numbers, print_columns, write_columns
+    from armdyn.kinematics.inverse import inverse_kinematics
+
+    found = resolve(arm, base, tip)
+    target, task = _target(position, rpy, quaternion, poses, degrees)
+    start = None if near is None else in_radians(found, numbers(near, found.n, "--near"), degrees)
+    if start is None and task == "position":  # of endlessly many postures one that is easy to imagine
+        start = np.clip(0.0, *found.position_limits)
+    result = inverse_kinematics(found, target, start, task=task)
+    if out is not None:
+        columns = {**matrix_columns("q", result.q, result.success.ndim), "success": np.atleast_1d(result.success) * 1.0}
+        write_columns(out, None, columns, json)
+    if json:
+        one = ("q", "success", "residual", "error", "reason", "shortfall", "at_limit")
+        names = (*one, "all_solutions", "within_limits", "branches")
+        print_json({"arm": found.name, "method": result.method} | {name: getattr(result, name) for name in names})
+    elif poses is None:
+        _show(found, result)
+    else:
+        print(result)
+        if out is None:
+            print_columns(f"{found.name}: joint positions [rad or m]", None, matrix_columns("q", result.q, 1))
+    if not np.all(result.success):
+        raise typer.Exit(1)
+
+
+def _target(
+    position: str | None, rpy: str | None, quaternion: str | None, poses: Path | None, degrees: bool
+) -> tuple[NDArray, str]:
+    """Wanted poses, and whether their orientation matters."""
+    if (poses is None) == (position is None):
+        raise typer.BadParameter("expected --position, with --rpy or --quaternion or neither, or --poses FILE.csv")
+    if rpy is not None and quaternion is not None:
+        raise typer.BadParameter("expected --rpy or --quaternion, got both")
+    if poses is not None:
+        from armdyn.identification.logs.read_csv import read_csv
+
+        table, _ = read_csv(poses, (), (*PLACE, *TURNS, *QUATERNION))
+    else:
+        table = _table(position, rpy, quaternion)
+    T, task = _poses(table, np.pi / 180 if degrees else 1.0, str(poses or "pose"))
+    return (T if poses is not None else T[0]), task
+
+
+def _table(position: str | None, rpy: str | None, quaternion: str | None) -> dict[str, NDArray]:
+    """What was asked for on the line, as a table of one row."""
+    from armdyn.cli.states import numbers
+
+    table = dict(zip(PLACE, numbers(position, 3, "--position")[:, None], strict=True))
+    if rpy is not None:
+        table |= zip(TURNS, numbers(rpy, 3, "--rpy")[:, None], strict=True)
+    if quaternion is not None:
+        table |= zip(QUATERNION, numbers(quaternion, 4, "--quaternion")[:, None], strict=True)
+    return table
+
+
+def _poses(table: dict[str, NDArray], angle: float, where: str) -> tuple[NDArray, str]:
+    from armdyn.cli.states import whole_columns
+    from armdyn.spatial.rotation import from_quaternion, from_rpy
+
+    def columns(names: tuple[str, ...]) -> NDArray | None:
+        return whole_columns(table, names, where) if all(name in table for name in names) else None
+
+    place = columns(PLACE)
+    if place is None:
+        raise ReadError(f"{where}: expected columns x, y, z [m], got {', '.join(list(table)[:12])}")
+    T = np.broadcast_to(np.eye(4), (len(place), 4, 4)).copy()
+    T[:, :3, 3] = place
+    turns, quaternions = columns(TURNS), columns(QUATERNION)
+    if quaternions is not None:
+        T[:, :3, :3] = from_quaternion(quaternions)
+    elif turns is not None:
+        T[:, :3, :3] = from_rpy(turns * angle)
+    else:
+        return T, "position"
+    return T, "pose"
+
+
+def _show(arm: Arm, result: InverseKinematics) -> None:
+    from rich.console import Console
+
+    from armdyn.cli.show import number, print_table, vector
+
+    console = Console(highlight=False)
+    if not result.success:
+        console.print(f"{arm.name}: {result.message}", markup=False)
+        console.print(f"nearest the arm can get: {vector(result.q, 6)}", soft_wrap=True)
+        return
+    scale = np.array([np.degrees(1) if joint.kind == "revolute" else 1.0 for joint in arm.joints])
+    rows = []
+    for name, q, within in zip(result.branches, result.all_solutions, result.within_limits, strict=True):
+        if np.isfinite(q).all():
+            mark = "*" if np.allclose(q, result.q) else "" if within else "!"
+            rows.append((mark, name, *(number(x) for x in q * scale)))
+    headings = ("", "solution", *(f"q{i + 1} " for i in range(arm.n)))
+    print_table(console, f"{arm.name}: {result} [deg or m]", headings, rows)
+    console.print("* taken, ! beyond the joint limits", style="dim")
+    console.print(f"in rad or m: --q '{vector(result.q, 9)}'", markup=False, soft_wrap=True)

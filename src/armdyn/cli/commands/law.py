@@ -1,0 +1,66 @@
+"""`armdyn law ARM LAW`, short for `armdyn codegen ARM --law LAW`: a control law as C99, designed from a bandwidth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+
+LawName = Annotated[str, typer.Argument(metavar="LAW", help="Such as 'computed torque'; 'list' shows all.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files; made if it does not exist.")]
+Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file names.")]
+Bandwidth = Annotated[float, typer.Option(help="Of every joint [Hz].")]
+Rate = Annotated[float, typer.Option(help="At which the law will be called [Hz].")]
+Float = Annotated[bool, typer.Option("--float", help="Single instead of double precision.")]
+Inputs = Annotated[
+    list[str] | None, typer.Option("--input", help="A gain to keep as an argument of the step, such as kp.")
+]
+
+
+def law(
+    arm: ArmName,
+    law: LawName,
+    out: Out = Path(),
+    prefix: Prefix = None,
+    bandwidth: Bandwidth = 3.0,
+    rate: Rate = 1000.0,
+    float: Float = False,
+    inputs: Inputs = None,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Write a control law for an arm as C99: state struct, init, step, self-test. Short for `codegen ARM --law LAW`."""
+    import numpy as np
+
+    from armdyn.cli.long_work import working
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.control.design.assumptions import failed_assumptions
+    from armdyn.control.design.designs import designs, named_design, plain_name
+    from armdyn.control.export import law_code
+    from armdyn.simulation.compare import Sway
+    from armdyn.trace.printers.c_print import identifier
+
+    subject = resolve(arm, base, tip)
+    laws = designs(subject, Sway.within(subject, 10.0)(np.linspace(0.0, 10.0, 200)), bandwidth, rate)
+    if law == "list":
+        print_json(list(laws)) if json else print("\n".join(laws))
+        return
+    name = named_design(laws, law)
+    chosen = laws[name]
+    for sentence in failed_assumptions(chosen, rate):
+        typer.echo(f"armdyn: warning: {sentence}", err=True)
+    prefix = identifier(f"{subject.name}_{plain_name(name)}").lower() if prefix is None else prefix
+    with working("writing C"):
+        code = law_code(chosen, out, rate, prefix=prefix, dtype="float" if float else "double", inputs=inputs or ())
+    files = [str(path) for path in (*code.sources, code.header, code.update.header, code.selftest)]
+    if json:
+        counts = {name: counts._asdict() for name, counts in code.update.counts.items()}
+        print_json({"files": files, "operations": counts})
+        return
+    print(code.update)
+    print("wrote " + ", ".join(files))

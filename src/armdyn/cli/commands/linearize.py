@@ -1,0 +1,87 @@
+"""`armdyn linearize ARM`: the arm's small deviations from a motion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.states import Degrees, File, Out, Q, Qd, Qdd
+
+if TYPE_CHECKING:
+    from armdyn.model.arm import Arm
+
+Rigid = Annotated[bool, typer.Option("--rigid", help="The links alone, without friction and drives.")]
+
+
+def linearize(
+    arm: ArmName,
+    q: Q = None,
+    qd: Qd = None,
+    qdd: Qdd = None,
+    states: File = None,
+    rigid: Rigid = False,
+    degrees: Degrees = False,
+    out: Out = None,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Matrices of dtau = M dqdd + C dqd + K dq and dx/dt = A x + B dtau with x = [dq; dqd], and the poles of A."""
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.cli.states import matrix_columns, read_states, write_columns
+    from armdyn.dynamics.linear.linearize import linearize as compute
+
+    found = resolve(arm, base, tip)
+    given = read_states(found, q, qd, qdd, states, degrees)
+    result = compute(found, given.q, given.qd, given.qdd, model="rigid" if rigid else "full")
+    matrices = {name: np.asarray(getattr(result, name)) for name in ("M", "C", "K", "A", "B")}
+    poles = np.linalg.eigvals(matrices["A"])
+    if out is not None:
+        if out.suffix == ".npz":
+            columns = {name: matrix.reshape(-1, *matrix.shape[-2:]) for name, matrix in matrices.items()}
+        else:
+            columns = {}
+            for name, matrix in matrices.items():
+                columns |= matrix_columns(name, matrix, given.q.ndim - 1)
+        write_columns(out, given.t, columns, json)
+    if json:
+        print_json({"arm": found.name} | matrices | {"poles": np.stack([poles.real, poles.imag], -1)})
+    elif states is None:
+        _show(found, matrices, poles)
+    elif out is None:
+        _show_many(found, given.t, poles)
+
+
+def _show(arm: Arm, matrices: dict[str, Any], poles: Any) -> None:
+    from rich.console import Console
+
+    from armdyn.cli.show import number, print_table
+
+    console = Console(highlight=False)
+    titles = {
+        "M": "M = dtau/dqdd",
+        "C": "C = dtau/dqd",
+        "K": "K = dtau/dq",
+        "A": "A, state [dq; dqd]",
+        "B": "B, input dtau",
+    }
+    for name, title in titles.items():
+        matrix = matrices[name]
+        rows = [[number(0.0 if abs(x) < 1e-12 else x) for x in row] for row in matrix]
+        print_table(console, f"{arm.name}: {title}", [f"{j + 1} " for j in range(matrix.shape[1])], rows)
+    lines = [(number(p.real), number(p.imag), number(abs(p) / (2 * np.pi))) for p in sorted(poles, key=abs)]
+    print_table(console, "Poles of the open loop", ("real [1/s] ", "imaginary ", "frequency [Hz] "), lines)
+
+
+def _show_many(arm: Arm, t: Any, poles: Any) -> None:
+    from armdyn.cli.states import print_columns
+
+    columns = {
+        "fastest growth [1/s]": poles.real.max(-1),
+        "largest frequency [Hz]": np.abs(poles).max(-1) / (2 * np.pi),
+    }
+    print_columns(f"{arm.name}: open-loop poles along the states (--out FILE.npz for the matrices)", t, columns)

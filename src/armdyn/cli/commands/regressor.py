@@ -1,0 +1,89 @@
+"""`armdyn regressor ARM`: the matrix Y with tau = Y theta."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.states import Degrees, File, Out, Q, Qd, Qdd
+
+if TYPE_CHECKING:
+    from armdyn.model.arm import Arm
+
+Reduced = Annotated[bool, typer.Option("--reduced", help="Of the base parameters alone (see 'armdyn base').")]
+
+
+def regressor(
+    arm: ArmName,
+    q: Q = None,
+    qd: Qd = None,
+    qdd: Qdd = None,
+    states: File = None,
+    reduced: Reduced = False,
+    degrees: Degrees = False,
+    out: Out = None,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """The regressor: what each inertial parameter adds to the torques; for many states, how well they tell it."""
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.cli.states import matrix_columns, read_states, write_columns
+
+    found = resolve(arm, base, tip)
+    given = read_states(found, q, qd, qdd, states, degrees)
+    Y, names = _matrix(found, given.q, given.qd, given.qdd, reduced)
+    if out is not None:
+        whole = {"Y": Y.reshape(-1, *Y.shape[-2:]), "names": np.array(names)}
+        columns = whole if out.suffix == ".npz" else matrix_columns("Y", Y, given.q.ndim - 1)
+        write_columns(out, given.t, columns, json)
+    if json:
+        print_json({"arm": found.name, "parameters": names, "Y": Y})
+    elif states is None:
+        _show(found, Y, names)
+    elif out is None:
+        _show_many(found, Y, names)
+
+
+def _matrix(arm: Arm, q: NDArray, qd: NDArray, qdd: NDArray, reduced: bool) -> tuple[NDArray, Any]:
+    from armdyn.dynamics.base.parameters import base_parameters, parameter_names
+    from armdyn.dynamics.regressors.regressor import regressor
+
+    if reduced:
+        found = base_parameters(arm)
+        return np.asarray(found.regressor(q, qd, qdd)), found.formulas
+    return np.asarray(regressor(arm, q, qd, qdd)), parameter_names(arm.n)
+
+
+def _show(arm: Arm, Y: NDArray, names: Any) -> None:
+    from rich.console import Console
+
+    from armdyn.cli.show import number, print_table
+
+    rows = [
+        (name, *(number(0.0 if abs(x) < 1e-12 else x) for x in column)) for name, column in zip(names, Y.T, strict=True)
+    ]
+    acting = [row for row in rows if any(cell != "0" for cell in row[1:])]
+    title = f"{arm.name}: torque per unit of each parameter (SI); {len(rows) - len(acting)} without effect here"
+    print_table(Console(highlight=False), title, ("parameter", *(f"{name} " for name in arm.joint_names)), acting)
+
+
+def _show_many(arm: Arm, Y: NDArray, names: Any) -> None:
+    from rich.console import Console
+
+    from armdyn.cli.show import number, print_table
+
+    rows = Y.reshape(-1, Y.shape[-1])
+    singular = np.linalg.svd(rows, compute_uv=False)
+    rank = int((singular > singular[0] * max(rows.shape) * np.finfo(float).eps).sum())
+    norms = np.linalg.norm(rows, axis=0) / np.sqrt(len(Y))
+    console = Console(highlight=False)
+    table = [(name, number(norm)) for name, norm in zip(names, norms, strict=True)]
+    print_table(console, f"{arm.name}: RMS effect of each parameter (SI)", ("parameter", "torque per unit "), table)
+    condition = number(singular[0] / singular[rank - 1], 3)
+    console.print(f"rank {rank} of {len(names)}, condition number of what is determined: {condition}")

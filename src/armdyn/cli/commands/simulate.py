@@ -1,0 +1,252 @@
+"""`armdyn simulate ARM`: an arm under a controller along a reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+
+if TYPE_CHECKING:
+    from armdyn.control.protocol import Law
+    from armdyn.model.arm import Arm
+    from armdyn.simulation.plant.elasticity import Elasticity
+    from armdyn.simulation.plant.payload import Change
+    from armdyn.simulation.result import SimulationResult
+    from armdyn.simulation.sensors import Sensors
+    from armdyn.trajectory.protocol import Trajectory
+
+SWING = "swing"
+DESIGN_POINTS = 200  # of the reference, for gains
+
+Controller = Annotated[
+    str, typer.Option(help="pd, pid, computed-torque, lqr-t, slotine-li, ...: `armdyn law ARM list` shows all.")
+]
+Resonance = Annotated[float | None, typer.Option(help="Elastic joints: each link on its spring swings at [Hz].")]
+Reference = Annotated[
+    str, typer.Option(help=f"A trajectory file (.csv, .npz), or '{SWING}': all joints out by 0.3 and back.")
+]
+Duration = Annotated[
+    float | None, typer.Option(help="Length of the run [s]; default that of the reference, which rests at its end.")
+]
+Rate = Annotated[float, typer.Option(help="Samples of the controller a second [Hz].")]
+Bandwidth = Annotated[float, typer.Option(help="Of the controller [Hz]; gains follow from it.")]
+Payload = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MASS[@TIME]",
+        help="[kg] at the tip from the start; @TIME [s]: at rest until seized then; 0@TIME drops all. Repeatable.",
+    ),
+]
+Sensor = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=NUMBER",
+        help="Sensors, by names of armdyn.Sensors: jitter=1e-5, lost=0.01, delay=1, ... Repeatable.",
+    ),
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Save the run: .npz, or .csv: the log that its sensors would write.")
+]
+Report = Annotated[Path | None, typer.Option(help="Write a page about it: .html.")]
+
+
+def simulate(
+    arm: ArmName,
+    controller: Controller = "computed-torque",
+    reference: Reference = SWING,
+    duration: Duration = None,
+    rate: Rate = 1000.0,
+    substeps: Annotated[int | None, typer.Option(help="Steps of the integrator a sample; default as needed.")] = None,
+    delay: Annotated[float, typer.Option(help="From a sample to its torque [s], at most a sample.")] = 0.0,
+    bandwidth: Bandwidth = 5.0,
+    payload: Payload = None,
+    friction: Annotated[bool, typer.Option(help="Whether the arm's friction acts.")] = True,
+    motor_lag: Annotated[float, typer.Option(help="Time constant of the drives [s].")] = 0.0,
+    saturation: Annotated[bool, typer.Option("--saturation", help="Keep torques within the effort limits.")] = False,
+    resonance: Resonance = None,
+    backlash: Annotated[float, typer.Option(help="Play of elastic joints [rad or m].")] = 0.0,
+    resolution: Annotated[float, typer.Option(help="Step of the encoders [rad or m].")] = 0.0,
+    noise: Annotated[float, typer.Option(help="Of measured velocities, standard deviation [rad/s or m/s].")] = 0.0,
+    sensor: Sensor = None,
+    seed: Annotated[int, typer.Option(help="Of the noise.")] = 0,
+    engine: Annotated[str, typer.Option(help="armdyn, or mujoco (extra).")] = "armdyn",
+    out: Out = None,
+    report: Report = None,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Simulate an arm under a sampled controller, and judge the run. Ctrl-C keeps what was computed."""
+    import numpy as np
+
+    from armdyn.cli.long_work import progress_bar, require_folders
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.errors import SimulationError
+    from armdyn.simulation.plant.plant import Plant
+    from armdyn.simulation.simulate import simulate as run
+
+    require_folders(out, report)
+    _require_suffixes(out, report)
+    subject = resolve(arm, base, tip)
+    wanted = _reference(reference, subject)
+    plant = Plant(
+        subject,
+        friction=friction,
+        motor_lag=motor_lag,
+        saturation="limits" if saturation else None,
+        elasticity=_elasticity(subject, wanted, resonance, backlash),
+        changes=[_change(text) for text in payload or ()],
+        engine=engine,
+    )
+    law = _law(controller, subject, wanted, bandwidth, rate)
+    sensors = _sensors(resolution, noise, sensor or [])
+    try:
+        with progress_bar() as tell:
+            result = run(
+                plant, law, wanted, duration, rate, substeps=substeps, delay=delay, hold=True, sensors=sensors,
+                seed=seed, progress=lambda part: tell(part, "simulating"), name=f"{subject.name}, {controller}",
+            )  # fmt: skip
+    except SimulationError as error:
+        if error.result is not None and len(error.result.t):
+            _write(error.result, out, report)
+        raise
+    _write(result, out, report)
+    print_json(summary(result)) if json else show(result)
+    if not result.complete:
+        raise typer.Exit(130 if np.isnan(result.diverged).all() else 1)  # by Ctrl-C, or as it diverged
+
+
+def _require_suffixes(out: Path | None, page: Path | None) -> None:
+    """Complain before the run about files that it could not be written to."""
+    for path, option, suffixes in ((out, "--out", (".npz", ".csv")), (page, "--report", (".html", ".htm"))):
+        if path is not None and path.suffix.lower() not in suffixes:
+            said = f"expected a file that ends in {' or '.join(suffixes)}, got '{path}'"
+            raise typer.BadParameter(said, param_hint=option)
+
+
+def _write(result: SimulationResult, out: Path | None, page: Path | None) -> None:
+    """Save the run and its page, if wanted."""
+    if out is not None:
+        result.save(out)
+    if page is not None:
+        from armdyn.report.registry import report
+
+        report(result, page)
+
+
+def _sensors(resolution: float, noise: float, others: list[str]) -> Sensors | None:
+    """Instruments from the options; none without any."""
+    from dataclasses import fields
+
+    from armdyn.simulation.sensors import Sensors
+
+    given = {"resolution": resolution, "qd_noise": noise}
+    known = [f.name for f in fields(Sensors)]
+    for text in others:
+        name, equals, number = text.partition("=")
+        key = name.strip().replace("-", "_")
+        try:
+            given[key] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals or key not in known:
+            said = f"expected one of {', '.join(known)}, '=' and a number, got '{text}'"
+            raise typer.BadParameter(said, param_hint="--sensor")
+    return Sensors(**given) if any(given.values()) else None  # type: ignore[arg-type]
+
+
+def _reference(text: str, arm: Arm) -> Trajectory:
+    """A trajectory from a file, or one that every arm can do: out from the middle of its range and back."""
+    import numpy as np
+
+    from armdyn.errors import ArmdynError
+    from armdyn.trajectory.spline import read_trajectory, spline
+
+    if text != SWING:
+        motion = read_trajectory(text)
+        if (n := motion(0.0).q.shape[-1]) != arm.n:
+            raise ArmdynError(f"{text}: a motion of {n} joints, but arm '{arm.name}' has {arm.n}")
+        return motion
+    lower, upper = arm.position_limits
+    bounded = np.isfinite(lower) & np.isfinite(upper)
+    middle = (np.where(bounded, lower, 0.0) + np.where(bounded, upper, 0.0)) / 2
+    start = np.where(bounded, middle, np.clip(0.0, lower, upper))
+    way = np.minimum(0.3, (upper - lower) / 4)
+    return spline([start, start + way, start], [0.0, 1.0, 2.0])
+
+
+def _law(name: str, arm: Arm, reference: Trajectory, bandwidth: float, rate: float) -> Law:
+    """A control law of `designs`, by its name or a plainer spelling of it."""
+    import numpy as np
+
+    from armdyn.control.design.designs import designs, named_design
+    from armdyn.trajectory.protocol import JointMotion
+
+    if not rate > 0:
+        raise typer.BadParameter(f"expected a rate > 0 in Hz, got {rate:g}", param_hint="--rate")
+    motion = JointMotion(*reference(np.linspace(0.0, reference.duration, DESIGN_POINTS)))
+    laws = designs(arm, motion, bandwidth, rate)
+    return laws[named_design(laws, name)]
+
+
+def _elasticity(arm: Arm, reference: Trajectory, frequency: float | None, backlash: float) -> Elasticity | None:
+    """Springs for a frequency at the start of the reference, with play."""
+    from armdyn.simulation.plant.elasticity import Elasticity
+
+    if frequency is None:
+        if backlash:
+            raise typer.BadParameter("give the teeth a stiffness with --resonance, such as 50", param_hint="--backlash")
+        return None
+    if not frequency > 0:
+        raise typer.BadParameter(f"expected a frequency > 0 in Hz, got {frequency:g}", param_hint="--resonance")
+    return Elasticity.from_frequency(arm, frequency, q=reference(0.0).q, backlash=backlash)
+
+
+def _change(text: str) -> Change:
+    """`2.5@1` is 2.5 kg at 1 s, `0@2` a drop at 2 s."""
+    from armdyn.simulation.plant.payload import Drop, PickUp
+
+    mass, _, time = text.partition("@")
+    try:
+        kg, t = float(mass), float(time or 0.0)
+    except ValueError:
+        said = f"expected MASS or MASS@TIME such as 2.5@1, got '{text}'"
+        raise typer.BadParameter(said, param_hint="--payload") from None
+    return PickUp(t, kg, at_rest=bool(time)) if kg else Drop(t)
+
+
+def summary(result: SimulationResult) -> dict[str, Any]:
+    """The run in numbers, SI units."""
+    m = result.metrics
+    return {
+        "name": result.name,
+        "samples": len(result.t),
+        "duration": float(result.t[-1]),
+        "complete": result.complete,
+        "notes": result.notes,
+        "joints": result.joint_names,
+        **{name: None if value is None else value.tolist() for name, value in m._asdict().items()},
+    }
+
+
+def show(result: SimulationResult) -> None:
+    """Print the run's metrics."""
+    from rich.console import Console
+
+    from armdyn.cli.show import number, print_table
+
+    m, console = result.metrics, Console(highlight=False)
+    rows = [
+        (name, *map(number, numbers))
+        for name, *numbers in zip(
+            result.joint_names, m.rms_error, m.max_error, m.settling_time, m.rms_torque, m.max_torque, strict=True
+        )
+    ]
+    heads = ("joint", "error rms ", "error max ", "settled [s] ", "torque rms ", "torque max ")
+    print_table(console, f"{result.name}: {result.t[-1]:g} s, {len(result.t)} samples (SI units)", heads, rows)
+    tip = "" if m.rms_tip_error is None else f"Tip error {m.rms_tip_error:.4g} m rms, {m.max_tip_error:.4g} m at most. "
+    console.print(f"{tip}Effort {m.effort:.4g} J.", markup=False)

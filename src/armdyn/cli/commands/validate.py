@@ -1,0 +1,64 @@
+"""`armdyn validate MODEL LOG`: how well a model explains a log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from armdyn.cli.logs import Columns, Degrees, Gains, Gears, Offset, Topic
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+
+
+def validate(
+    model: ArmName,
+    log: Annotated[Path, typer.Argument(metavar="LOG", help="The log to compare with.")],
+    band: Annotated[float, typer.Option(help="Low-pass on both sides [Hz].")] = 5.0,
+    degrees: Degrees = False,
+    gear_ratio: Gears = None,
+    drive_gain: Gains = None,
+    offset: Offset = None,
+    columns: Columns = None,
+    topic: Topic = None,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Compare a model's torques with those of a log."""
+    from armdyn.cli.logs import read
+    from armdyn.cli.long_work import working
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.identification.checks.check import check_log
+    from armdyn.identification.fit.validation import validate as compare
+
+    arm = resolve(model, base, tip)
+    with working("reading the log and comparing"):
+        (measured,) = read([log], arm, degrees, gear_ratio, drive_gain, offset, columns, topic)
+        result = compare(arm, measured, band=band)
+        findings = [f.text for f in check_log(arm, measured).findings]
+    if json:
+        print_json(
+            {
+                "rel_error": result.rel_error,
+                "rel_error_joints": result.rel_error_joints,
+                "rmse": result.rmse,
+                "band": band,
+                "findings": findings,
+            }
+        )
+        return
+    from rich.console import Console
+
+    from armdyn.cli.show import number, print_list, print_table
+
+    console = Console(highlight=False)
+    rows = zip(arm.joint_names, result.rel_error_joints, result.rmse, strict=True)
+    print_table(
+        console,
+        f"{arm.name} on {measured.name}: relative torque error {result.rel_error:.2%} below {band:g} Hz",
+        ("joint", "error ", "RMSE [N m or N] "),
+        [(name, f"{error:.2%}", number(rmse, 3)) for name, error, rmse in rows],
+    )
+    print_list(console, "Data", findings)

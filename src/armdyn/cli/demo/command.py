@@ -1,0 +1,80 @@
+"""`armdyn demo`: from a description to a controller, on a PUMA 560, without arguments, network or hardware.
+
+Each stage is a function of `demo_study` that works on the study, may write files into the folder, and returns one line
+that says what was achieved.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from armdyn.cli.resolve import Json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from armdyn.cli.demo.study import Study
+
+STAGES = (
+    ("designing an exciting motion", "excite_arm"),
+    ("measuring", "measure"),
+    ("identifying", "identify_arm"),
+    ("controlling", "control_arm"),
+    ("writing C", "export_c"),
+)
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("armdyn-demo"),
+    json: Json = False,
+) -> None:
+    """Show what armdyn does: a PUMA 560 excited, identified, controlled, exported; results in a folder."""
+    from rich.console import Console
+
+    from armdyn import arms
+    from armdyn.cli.demo.study import Study
+    from armdyn.cli.show import print_json
+
+    console = Console(highlight=False, stderr=json)
+    out.mkdir(parents=True, exist_ok=True)
+    console.print("[bold]armdyn demo[/bold]: a PUMA 560 that is not as described; no network, no hardware")
+    started = time.perf_counter()
+    study = Study(arms.puma560())
+    lines = _run(study, out, console)
+    seconds = time.perf_counter() - started
+    if json:
+        print_json({"folder": str(out), "seconds": seconds, "achieved": lines, "tip_errors": study.tracking})
+        return
+    console.print(f"\n[bold]Done in {seconds:.1f} s:[/bold]")
+    for line in lines:
+        console.print(f"- {line}", markup=False)
+    console.print(f"Look at {out / 'report.html'} and {out / 'demo.png'}.", markup=False)
+
+
+def _run(study: Study, out: Path, console: Console) -> list[str]:
+    """All stages with a bar; what each achieved."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from armdyn.cli.demo import study as demo_study
+
+    lines, title = [], "starting"
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    try:
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+            task = bar.add_task("", total=len(STAGES) + 1)
+            for title, name in STAGES:
+                bar.update(task, description=title)
+                begun = time.perf_counter()
+                lines.append(getattr(demo_study, name)(study, out))
+                console.print(f"  {title:<30}{time.perf_counter() - begun:6.2f} s")
+                bar.advance(task)
+            bar.update(task, description="drawing")
+            demo_study.show(study, lines, out)
+    except KeyboardInterrupt:
+        typer.echo(f"armdyn: interrupted while {title}; what was made before is in {out}", err=True)
+        raise typer.Exit(130) from None
+    return lines

@@ -1,0 +1,94 @@
+"""The demo's pictures: the motion, torques before and after identification, tip errors under four laws."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from armdyn.cli.demo.study import LEARNT
+from armdyn.files import write_whole
+from armdyn.kinematics.forward import forward_kinematics, link_poses
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from armdyn.cli.demo.study import Study
+
+POSES = 12
+JOINT = 1  # whose torque is drawn: the shoulder carries the load
+COLOURS = ("#b0b7bf", "#e07b00", "#1f77b4", "#2a9d4b")  # of the laws
+
+
+def draw(study: Study, path: Path, dpi: int = 100) -> None:
+    """Draw the story into a PNG."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4.4), layout="constrained", dpi=dpi)
+    grid = figure.add_gridspec(2, 2, width_ratios=(1, 1.35))
+    _motion(figure.add_subplot(grid[:, 0], projection="3d"), study)
+    _torques(figure.add_subplot(grid[0, 1]), study)
+    _errors(figure.add_subplot(grid[1, 1]), study)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png")
+    write_whole(path, buffer.getvalue())
+
+
+def tip_errors(study: Study) -> Figure:
+    """Tip errors alone, for the report."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(9, 3), layout="constrained")
+    _errors(axes, study)
+    return figure
+
+
+def _motion(axes: Axes, study: Study) -> None:
+    """The arm at some instants of the exciting motion, the later the darker, and the path of the tip."""
+    from matplotlib import colormaps
+
+    t = np.linspace(0.0, study.motion.trajectory.duration, 600)
+    q = study.motion.trajectory(t).q
+    poses, tip = link_poses(study.arm, q), forward_kinematics(study.arm, q)
+    axes.plot(*tip[:, :3, 3].T, color="0.7", linewidth=0.8)
+    for i in np.linspace(0, len(poses) - 1, POSES, endpoint=False).astype(int):
+        points = np.vstack([np.zeros(3), poses[i, :, :3, 3], tip[i, :3, 3]])
+        shade = colormaps["viridis"](0.9 - 0.8 * i / len(poses))
+        axes.plot(*points.T, "o-", color=shade, markersize=2.5, linewidth=1.8)
+    axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", title=f"{study.arm.name}: the exciting motion")
+    axes.set_aspect("equal")
+    axes.locator_params(nbins=4)
+
+
+def _torques(axes: Axes, study: Study) -> None:
+    """The measured torque of one joint on the validation motion, and what both models say."""
+    from armdyn.dynamics.full import joint_torque
+
+    log = study.fit.other
+    if log is None:
+        return
+    state = study.task(log.t)
+    axes.plot(log.t, log.tau[:, JOINT], color="#14375e", linewidth=3, alpha=0.35, label="measured")
+    for name, arm, colour in (("as described", study.arm, COLOURS[1]), ("identified", study.fit.arm, COLOURS[2])):
+        # The width of the sign of the velocity: as smooth as the filtered measurement.
+        tau = joint_torque(arm, *state, width=0.05)
+        axes.plot(log.t, tau[:, JOINT], color=colour, linewidth=1, label=name)
+    axes.set(title=f"torque of joint {JOINT + 1} on another motion", ylabel="[N m]", xlim=(0, log.t[-1]))
+    axes.legend(ncols=3, fontsize=7, frameon=False, loc="lower left")
+    axes.margins(y=0.2)
+    axes.grid(alpha=0.3)
+
+
+def _errors(axes: Axes, study: Study) -> None:
+    """Tip errors of the laws on a logarithmic scale: they differ by factors."""
+    for (name, (t, error)), colour in zip(study.tip_errors.items(), COLOURS, strict=True):
+        axes.semilogy(t, 1e3 * np.maximum(error, 1e-6), color=colour, linewidth=1, label=name)
+    axes.axvline(LEARNT, color="0.6", linewidth=0.8, linestyle=":")
+    axes.set(
+        title="tip error with the unknown load", xlabel="time [s]", ylabel="[mm]", xlim=(0, t[-1]), ylim=(5e-4, None)
+    )
+    axes.legend(ncols=2, fontsize=7, frameon=False, loc="lower center")
+    axes.grid(alpha=0.3)

@@ -1,0 +1,206 @@
+"""The demo's story: excite an arm that is not as described, identify it, control it, export it.
+
+The "real" arm carries a load that its description does not mention, has more friction, and instruments with noise and
+finite resolution. Everything is computed when first asked for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from armdyn.errors import ArmdynError, ArmdynWarning
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from armdyn.control.protocol import Law
+    from armdyn.identification.fit.result import Fit
+    from armdyn.model.arm import Arm
+    from armdyn.simulation.result import SimulationResult
+    from armdyn.trajectory.excitation.excite import Excitation
+
+PAYLOAD = 2.0  # kg, beyond the flange
+MORE_FRICTION = 1.25
+DURATION = 8.0  # s of exciting motion
+BUDGET = 8.0  # s to design it in
+BANDWIDTH = 3.0  # Hz of the controllers
+RATE = 1000.0  # Hz
+LEARNT = DURATION / 2  # s after which tracking is judged
+
+
+class Study:
+    """An arm as described, and what becomes of it."""
+
+    def __init__(self, arm: Arm) -> None:
+        self.arm = arm
+
+    @cached_property
+    def real_arm(self) -> Arm:
+        """The arm on the bench: a payload, and more friction than described."""
+        joints = [
+            dataclasses.replace(
+                joint,
+                friction=dataclasses.replace(
+                    joint.friction,
+                    viscous=MORE_FRICTION * joint.friction.viscous,
+                    coulomb=MORE_FRICTION * joint.friction.coulomb,
+                ),
+            )
+            for joint in self.arm.joints
+        ]
+        return self.arm.with_joints(joints).with_payload(PAYLOAD, com=(0.0, 0.0, 0.08))
+
+    @cached_property
+    def motion(self) -> Excitation:
+        """The motion that shows the parameters best."""
+        return self._exciting(max_acceleration=8.0, time_budget=BUDGET)
+
+    @cached_property
+    def task(self) -> Any:
+        """Another motion, for validation and control."""
+        return self._exciting(max_acceleration=6.0, time_budget=BUDGET / 2, seed=1).trajectory
+
+    def _exciting(self, **options: Any) -> Excitation:
+        from armdyn.trajectory.excitation.excite import excite
+
+        # A period of a motion that goes on: where joints stand, friction is whatever holds them and tells nothing.
+        found = excite(self.arm, DURATION, at_rest=False, **options)
+        if found.interrupted:  # which ends the search alone
+            raise KeyboardInterrupt
+        return found
+
+    def _measured(self, reference: Any) -> SimulationResult:
+        """The real arm along a reference under PD and nominal torques, as its instruments show it."""
+        from armdyn.control.design.gains import pd_gains
+        from armdyn.control.laws.feedforward import FeedforwardPD
+        from armdyn.control.laws.friction_feedforward import FrictionFeedforward
+        from armdyn.simulation.sensors import Sensors
+        from armdyn.simulation.simulate import simulate
+
+        gains = pd_gains(self.arm, reference(0.0)[0], BANDWIDTH)
+        law = FrictionFeedforward(FeedforwardPD(self.arm, gains.kp, gains.kd))
+        return simulate(self.real_arm, law, reference, rate=RATE, sensors=Sensors(resolution=2e-5, tau_noise=0.05))
+
+    @cached_property
+    def log(self) -> SimulationResult:
+        """The measured exciting motion."""
+        return self._measured(self.motion.trajectory)
+
+    @cached_property
+    def fit(self) -> Fit:
+        """What the log says about the arm, validated on the other motion."""
+        from armdyn.identification.identify import identify
+
+        with warnings.catch_warnings():
+            # That the log does not fit the description is the point of the story.
+            warnings.simplefilter("ignore", ArmdynWarning)
+            return identify(self.arm, self.log.to_log(), validation=self._measured(self.task).to_log())
+
+    @cached_property
+    def laws(self) -> dict[str, Law]:
+        """What is compared; the adaptive law starts from the description."""
+        from armdyn.control.design.designs import adaptive_designs
+        from armdyn.control.design.gains import pd_gains
+        from armdyn.control.laws.computed_torque import ComputedTorque
+        from armdyn.control.laws.friction_feedforward import FrictionFeedforward
+        from armdyn.control.laws.pd import PD
+
+        motion = self.task(np.linspace(0.0, DURATION, 200))
+        gains = pd_gains(self.arm, motion.q[0], BANDWIDTH)
+        return {
+            "PD": PD(self.arm, gains.kp, gains.kd),
+            "computed torque, as described": FrictionFeedforward(ComputedTorque.from_bandwidth(self.arm, BANDWIDTH)),
+            "computed torque, identified": FrictionFeedforward(ComputedTorque.from_bandwidth(self.fit.arm, BANDWIDTH)),
+            "adaptive, as described": adaptive_designs(self.arm, motion, BANDWIDTH)["Slotine-Li"],
+        }
+
+    @cached_property
+    def tip_errors(self) -> dict[str, tuple[NDArray, NDArray]]:
+        """Times and distances of the tip from where it should be [m] along the task, by law."""
+        from armdyn.kinematics.forward import forward_kinematics
+        from armdyn.simulation.simulate import simulate
+
+        errors = {}
+        for name, law in self.laws.items():
+            run = simulate(self.real_arm, law, self.task, rate=RATE, check=False)
+            tips = forward_kinematics(self.arm, np.stack([run.q, self.task(run.t).q]))[..., :3, 3]
+            errors[name] = run.t, np.linalg.norm(tips[0] - tips[1], axis=-1)
+        return errors
+
+    @property
+    def tracking(self) -> dict[str, float]:
+        """RMS tip errors [m] in the second half of the task, by law."""
+        return {name: float(np.sqrt(np.mean(e[t > LEARNT] ** 2))) for name, (t, e) in self.tip_errors.items()}
+
+
+# -- stages: each returns the line that says what was achieved -----------------------------------------------
+
+
+def excite_arm(study: Study, folder: Path) -> str:
+    """Design the exciting motion and save it."""
+    from armdyn.trajectory.save import save_trajectory
+
+    study.arm.save(folder / f"{study.arm.name}.urdf")
+    save_trajectory(study.motion.trajectory, folder / "exciting_motion.csv", rate=100.0)
+    columns = len(study.motion.singular_values)
+    return (
+        f"designed a periodic exciting motion of {DURATION:.0f} s within all limits: condition number "
+        f"{study.motion.condition:.0f} for {columns} parameters (exciting_motion.csv)"
+    )
+
+
+def measure(study: Study, folder: Path) -> str:
+    """Let the simulated arm follow it and log what its instruments show."""
+    study.log.save(folder / "log.csv")
+    return (
+        f"logged it at {RATE / 1000:g} kHz on a simulated arm with an unknown load of {PAYLOAD:g} kg and "
+        f"{100 * (MORE_FRICTION - 1):.0f} % more friction than described (log.csv)"
+    )
+
+
+def identify_arm(study: Study, folder: Path) -> str:
+    """Identify the arm from the log, validate it on another motion, write the model."""
+    fit = study.fit
+    if fit.other is None:
+        raise ArmdynError("demo: the identification lost its validation log")
+    fit.arm.save(folder / f"{study.arm.name}_identified.urdf")
+    return (
+        f"identified it: torque error {fit.rel_error_source:.0%} as described, {fit.rel_error:.1%} now, "
+        f"{fit.other.rel_error:.1%} on another motion ({study.arm.name}_identified.urdf)"
+    )
+
+
+def control_arm(study: Study, folder: Path) -> str:
+    """Follow the other motion with four laws."""
+    listed = ", ".join(f"{1e3 * error:.1f} mm by {name}" for name, error in study.tracking.items())
+    return f"followed another motion; tip error, RMS: {listed}"
+
+
+def export_c(study: Study, folder: Path) -> str:
+    """Write the identified arm's computed torque law as C, run its self-test and time it where there is a compiler."""
+    from armdyn.control.compiled import compiler, self_test, step_time
+    from armdyn.control.export import law_code
+
+    law = study.laws["computed torque, identified"]
+    code = law_code(law, folder / "c", RATE, prefix=study.arm.name)
+    checked = "no C compiler here, so its self-test did not run"
+    if compiler() is not None:
+        self_test(code)
+        checked = f"compiled, its self-test passed, one step takes {1e6 * step_time(code, study.arm.n):.2f} us"
+    return f"wrote the controller as C99 ({code.update.total}); {checked} (c/)"
+
+
+def show(study: Study, lines: list[str], folder: Path) -> None:
+    """The picture and the report."""
+    from armdyn.cli.demo.page import page
+    from armdyn.cli.demo.picture import draw
+    from armdyn.files import write_whole
+
+    draw(study, folder / "demo.png")
+    write_whole(folder / "report.html", page(study, lines))

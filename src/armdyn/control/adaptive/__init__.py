@@ -1,0 +1,1 @@
+"""Control laws whose model learns."""

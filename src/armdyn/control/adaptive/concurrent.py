@@ -1,0 +1,194 @@
+"""Concurrent learning: an adaptive law that remembers what it saw, and learns from it while nothing new happens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.adaptive.composite import CompositeSlotineLi
+from armdyn.control.adaptive.prediction import learnt, predict, where_other
+from armdyn.control.adaptive.slotine_li import SlotineLi
+from armdyn.control.adaptive.unknowns import Unknowns
+from armdyn.control.design.lyapunov import Lyapunov, quadratic
+from armdyn.control.protocol import Answer, Reference, Values
+from armdyn.dynamics.bodies.ltdl import factorized
+from armdyn.errors import ShapeError
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+# Records that are kept, each of n equations; the shapes below say so too.
+RECORDS = 10
+# Rates of learning [1/s] far below this count as none when records are judged.
+SLOWEST = 1e-3
+# A record is exchanged if that makes log det larger by this, so that round-off exchanges nothing.
+BETTER = 1e-6
+WORST = 1e300
+
+
+@traced(
+    W="n, u", r="n", records="10*n, u", torques="10*n", information="u, u", evidence="u", merit="1",
+    gain="u", k="n, n", weight="",
+    returns={"records": "10*n, u", "torques": "10*n", "information": "u, u", "evidence": "u", "merit": "1"},
+)  # fmt: skip
+def remembered(
+    unknowns: Unknowns, W: Any, r: Any, records: Any, torques: Any, information: Any, evidence: Any, merit: Any,
+    gain: Any, k: Any, weight: Any,
+) -> Any:  # fmt: skip
+    """The memory after a sample: its first record is exchanged for what is seen now if that tells more, and goes last.
+
+    Merit is log det of 1 + the rates of learning that all records together give; it never falls, so that a memory
+    which determines all unknowns goes on doing so.
+
+    Parameters
+    ----------
+    unknowns : Unknowns
+    W : array_like, shape (..., n, u)
+    r : array_like, shape (..., n)
+        Low-passed columns and torques now.
+    records : array_like, shape (..., 10 n, u)
+    torques : array_like, shape (..., 10 n)
+        Those remembered; zero: nothing yet.
+    information : array_like, shape (..., u, u)
+    evidence : array_like, shape (..., u)
+        Sums W' R W and W' R r over the records.
+    merit : array_like, shape (..., 1)
+        Merit of the memory.
+    gain : array_like, shape (..., u)
+    k : array_like, shape (..., n, n)
+    weight : float
+
+    Returns
+    -------
+    records, torques, information, evidence, merit : ndarray
+        As given.
+
+    References
+    ----------
+    Chowdhary and Johnson (2010), Concurrent learning for convergence in adaptive control without persistency of
+    excitation; Fedorov (1972) for the exchange by determinants.
+    """
+    n = unknowns.arm.n
+    old_W, old_r = where_other(records[:n, :], W), torques[:n]
+    R = weight / RECORDS / ca.diag(k)
+    seen = _squares(W, R)
+    information = where_other(ca.triu2symm(ca.triu(information)), seen)
+    changed = information + seen - _squares(old_W, R)
+    judged = _merit(changed, gain)
+    better = judged > merit + BETTER
+    return (
+        ca.vertcat(records[n:, :], ca.if_else(better, W, old_W)),
+        ca.vertcat(torques[n:], ca.if_else(better, r, old_r)),
+        ca.if_else(better, changed, information),
+        ca.if_else(better, evidence + ca.mtimes(W.T, R * r) - ca.mtimes(old_W.T, R * old_r), evidence),
+        ca.if_else(better, judged, merit),
+    )
+
+
+def _merit(information: Symbol, gain: Symbol) -> Symbol:
+    """Log det of 1 + rates of learning over the slowest that counts."""
+    root = ca.diag(ca.sqrt(gain / SLOWEST))
+    rates = ca.SX.eye(gain.shape[0]) + ca.mtimes([root, information, root])
+    # Round-off may leave a vanishing pivot negative: such a memory is worse than any.
+    return -sum((ca.log(ca.if_else(x > 0, x, WORST)) for x in factorized(rates).inverse_d), ca.SX(0))
+
+
+def _squares(W: Symbol, R: Symbol) -> Symbol:
+    """W' diag(R) W, each product computed once."""
+    total = ca.SX.zeros(W.shape[1], W.shape[1])
+    for j in range(W.shape[1]):
+        scaled = R * W[:, j]
+        for i in range(j + 1):
+            total[i, j] = total[j, i] = ca.dot(W[:, i], scaled)
+    return total
+
+
+@traced(
+    phi="u", before="u", information="u, u", evidence="u", gain="u", lower="u", upper="u", dt="", returns={"phi": "u"}
+)
+def recalled_estimate(
+    unknowns: Unknowns, phi: Any, before: Any, information: Any, evidence: Any, gain: Any, lower: Any, upper: Any,
+    dt: Any,
+) -> Any:  # fmt: skip
+    """The estimate after a period of d phi/dt = gain (evidence - information phi); see `learnt`.
+
+    Parameters
+    ----------
+    unknowns : Unknowns
+    phi : array_like, shape (..., u)
+        The estimate, changed by tracking errors already.
+    before : array_like, shape (..., u)
+        The estimate at the sample.
+    information : array_like, shape (..., u, u)
+    evidence : array_like, shape (..., u)
+        Of the memory.
+    gain, lower, upper : array_like, shape (..., u)
+    dt : float
+        Period [s].
+
+    Returns
+    -------
+    phi : ndarray, shape (..., u)
+    """
+    strength = ca.dot(gain, ca.diag(information))
+    return learnt(phi, evidence - ca.mtimes(information, before), strength, (gain, lower, upper), dt)
+
+
+@dataclass(frozen=True, eq=False)
+class ConcurrentSlotineLi(CompositeSlotineLi):
+    """Slotine and Li's law that also learns from what it has recorded, without persistent excitation.
+
+        d phi/dt = Gamma (Y' s + mean over 10 records of W_j' R (r_j - W_j phi)),   R = weight / diag(K)
+
+    Records are low-passed columns and torques of the run's past, exchanged only for more telling ones. Once they
+    determine all unknowns, the estimate converges exponentially, whatever the motion does then: V' = -s' K s -
+    (phi - phi_true)' (mean of W_j' R W_j) (phi - phi_true). What changes after it was recorded, such as a load put
+    down, is unlearnt only where new records push out the old: start the law anew then.
+
+    Parameters
+    ----------
+    unknowns, lam, k, gain, start, lower, upper, dead_zone, leak, normalize, weight, smoothing
+        As in `CompositeSlotineLi`; at most 10 unknowns a joint.
+
+    References
+    ----------
+    Chowdhary and Johnson (2010), Concurrent learning for convergence in adaptive control without persistency of
+    excitation.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.unknowns.count > RECORDS * self.arm.n:
+            raise ShapeError(
+                f"ConcurrentSlotineLi: expected at most {RECORDS * self.arm.n} unknowns, which "
+                f"{RECORDS} records can determine, got {self.unknowns.count}"
+            )
+
+    def init(self) -> dict[str, NDArray]:
+        """The estimate, an empty prediction and an empty memory."""
+        n, u = self.arm.n, self.unknowns.count
+        sums = {"information": np.zeros((u, u)), "evidence": np.zeros(u), "merit": np.zeros(1)}
+        return {**super().init(), "records": np.zeros((RECORDS * n, u)), "torques": np.zeros(RECORDS * n), **sums}
+
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample; see `slotine_li` for the torques, `remembered` and `recalled_estimate` for the rest."""
+        tau, after = SlotineLi.step(self, arm, params, state, q, qd, ref, dt)
+        new = predict(self.unknowns, params, state, q, qd, tau, dt)
+        kept = ("records", "torques", "information", "evidence", "merit")
+        own = {name: params[name] for name in ("gain", "k", "weight")}
+        memory = remembered(self.unknowns, new["W"], new["r"], **{name: state[name] for name in kept}, **own)
+        memory = dict(zip(kept, memory, strict=True))
+        rules = {name: params[name] for name in ("gain", "lower", "upper")}
+        recalled = (memory["information"], memory["evidence"])
+        phi = recalled_estimate(self.unknowns, after["phi"], state["phi"], *recalled, dt=dt, **rules)
+        return tau, {"phi": phi, **new, **memory}
+
+    def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any, form: str = "standard") -> Lyapunov:
+        """V and its rate along a run, as in `SlotineLi`, with what the memory adds."""
+        found = SlotineLi.lyapunov(self, plant, truth, run, form)
+        wrong = run.states["phi"] - np.asarray(truth, float)
+        return found._replace(rate=found.rate - quadratic(run.states["information"], wrong))

@@ -1,0 +1,127 @@
+"""What adaptive laws share: the estimate as state, how it is kept in bounds, how it forgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.control.adaptive.unknowns import Unknowns
+from armdyn.control.laws.model import MODEL, MODEL_SHAPES
+from armdyn.control.protocol import Law, Reference, Shortfall, Values, checked, chosen
+from armdyn.errors import ShapeError, shown
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+
+# Data of every adaptation: see `Adaptive`.
+ADAPTATION = ("start", "gain", "lower", "upper", "dead_zone", "leak", "normalize")
+ADAPTATION_SHAPES: dict[str, Any] = {
+    "start": "u",
+    "gain": "u",
+    "lower": "u",
+    "upper": "u",
+    "dead_zone": "n",
+    "leak": "u",
+    "normalize": "n",
+}
+MOTION_SHAPES: dict[str, Any] = {"q": "n", "qd": "n", "q_ref": "n", "qd_ref": "n", "qdd_ref": "n"}
+
+
+def adapted(phi: Symbol, rate: Symbol, Y: Symbol, rules: Mapping[str, Symbol], dt: Symbol) -> Symbol:
+    """The estimate after a period of d phi/dt = gain * rate - leak (phi - start), kept within its bounds.
+
+    For a diagonal gain, clipping to a box is the projection that leaves a Lyapunov proof intact. So does the
+    normalisation by 1 + dt trace(gain Y' diag(normalize) Y), which vanishes with the period.
+    """
+    strength = ca.dot(rules["gain"], ca.mtimes((Y * Y).T, rules["normalize"]))
+    change = rules["gain"] * rate / (1 + dt * strength) - rules["leak"] * (phi - rules["start"])
+    return ca.fmax(ca.fmin(phi + dt * change, rules["upper"]), rules["lower"])
+
+
+def outside(s: Symbol, dead_zone: Symbol) -> Symbol:
+    """The part of s beyond a dead zone; adaptation rests inside, where noise and friction rule."""
+    return s - ca.fmax(ca.fmin(s, dead_zone), -dead_zone)
+
+
+class Adaptive(Law):
+    """Base of adaptive laws: fields `unknowns` and those of ADAPTATION; the state `phi` is the estimate.
+
+    * start (u,): the first estimate, by default what the model says;
+    * gain (u,): of adaptation, Gamma = diag(gain);
+    * lower, upper (u,): a box that the estimate never leaves;
+    * dead_zone (n,): errors s below it do not drive the adaptation;
+    * leak (u,) [1/s]: pull towards `start` (sigma-modification), which bounds the estimate under disturbances;
+    * normalize (n,) [rad/(N m s)]: 0 for none; 1 / diag(K) makes every step of the estimate a contraction, however
+      strong the motion, high the gain and low the rate.
+    """
+
+    shapes: ClassVar[Mapping[str, str]] = {**ADAPTATION_SHAPES, **MODEL_SHAPES}
+    unknowns: Unknowns
+
+    def _prepare(self) -> None:
+        """Check and complete what all adaptive laws have."""
+        if not isinstance(self.unknowns, Unknowns):
+            raise ShapeError(
+                f"{type(self).__name__}: expected unknowns as adapt(...) makes them, got {shown(self.unknowns)}"
+            )
+        if getattr(self, "start", None) is None:
+            object.__setattr__(self, "start", self.unknowns.phi)
+        checked(self, "start", positive=False)
+        for name in ("gain", "dead_zone", "leak", "normalize"):
+            checked(self, name)
+        for name in ("lower", "upper"):
+            self._bound(name)
+        start, lower, upper = (getattr(self, name) for name in ("start", "lower", "upper"))
+        if not ((lower <= start) & (start <= upper)).all():
+            k = int(np.argwhere(~((lower <= start) & (start <= upper)))[0][-1])
+            raise ShapeError(
+                f"{type(self).__name__}: expected lower <= start <= upper, not so for {self.unknowns.names[k]}"
+            )
+
+    def _bound(self, name: str) -> None:
+        try:
+            array = np.array(np.broadcast_to(np.asarray(getattr(self, name), float), self.core_shape(name)))
+        except (TypeError, ValueError):
+            raise ShapeError(f"{type(self).__name__}: {name}: expected one number or {self.unknowns.count}") from None
+        if np.isnan(array).any():
+            raise ShapeError(f"{type(self).__name__}: {name}: expected numbers, got NaN")
+        array.flags.writeable = False
+        object.__setattr__(self, name, array)
+
+    @property
+    def arm(self) -> Arm:  # type: ignore[override]
+        """The model."""
+        return self.unknowns.arm
+
+    @property
+    def params(self) -> dict[str, NDArray]:
+        """Gains, bounds and the known part of the model."""
+        model = {name: self.unknowns.trace_data(name) for name in MODEL}
+        return {**{name: np.asarray(getattr(self, name)) for name in self.shapes if name not in MODEL}, **model}
+
+    @property
+    def trace_sizes(self) -> Mapping[str, int]:
+        """Those of the arm, and the number of unknowns."""
+        return self.unknowns.trace_sizes
+
+    @property
+    def trace_key(self) -> str:
+        """What is unknown decides the formula."""
+        return self.unknowns.trace_key
+
+    def init(self) -> dict[str, NDArray]:
+        """The estimate at the start."""
+        start: Any = self.start  # type: ignore[attr-defined]
+        return {"phi": np.array(start, float)}
+
+    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+        """The estimate rests: errors that limits leave tell nothing about the unknowns."""
+        return {**after, "phi": chosen(short.any, before["phi"], after["phi"])}
+
+    def arguments(self, params: Values, q: Any, qd: Any, ref: Reference) -> dict[str, Any]:
+        """What every adaptive formula takes, by name."""
+        motion = {"q": q, "qd": qd, "q_ref": ref.q, "qd_ref": ref.qd, "qdd_ref": ref.qdd}
+        return {**motion, **{name: params[name] for name in (*ADAPTATION, *MODEL)}}

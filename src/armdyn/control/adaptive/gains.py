@@ -1,0 +1,97 @@
+"""Adaptation gains from a motion: how strongly each unknown shows in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.adaptive.estimate import Adaptive
+from armdyn.control.adaptive.unknowns import Unknowns
+from armdyn.control.laws.model import MODEL_SHAPES
+from armdyn.control.settings import as_numbers, joint_numbers, one_number
+from armdyn.errors import ShapeError, shown
+from armdyn.trace.traced import traced
+
+# Unknowns that show less than this part of the strongest one get no gain: a motion along which they do not matter
+# says nothing about them.
+INVISIBLE = 1e-12
+
+
+@traced(q="n", qd="n", qdd="n", **MODEL_SHAPES, returns={"Y": "n, u", "tau": "n"})
+def unknown_columns(unknowns: Unknowns, q: Any, qd: Any, qdd: Any, *, theta: Any, gravity: Any, drive: Any) -> Any:
+    """Columns of the unknowns and torques of what is known: torques of a motion are `Y @ phi + tau`.
+
+    Parameters
+    ----------
+    unknowns : Unknowns
+    q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities, accelerations [rad or m, /s, /s²].
+    theta, gravity, drive : array_like, optional
+        The known part of the model.
+
+    Returns
+    -------
+    Y : ndarray, shape (..., n, u)
+    tau : ndarray, shape (..., n)
+    """
+    return unknowns.torque(q, qd, qdd, {"theta": theta, "gravity": gravity, "drive": drive})
+
+
+def adaptation_gains(
+    unknowns: Unknowns, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, k: ArrayLike, time: float = 1.0
+) -> NDArray:
+    """Gains (u,) with which each unknown by itself would be learnt with a time constant, along a motion.
+
+    A slowly changing error of unknown i leaves s = K^-1 Y_i, so d phi_i/dt = -gain_i (Y_i' K^-1 Y_i) phi_i: the gain is
+    what makes the mean of that rate 1 / time. Unknowns that show together are learnt faster or slower than that.
+
+    Parameters
+    ----------
+    unknowns : Unknowns
+    q, qd, qdd : array_like, shape (T, n)
+        A reference, or the motion of an earlier run.
+    k : array_like, shape (n,) or (n, n)
+        The law's gain K [N m s/rad].
+    time : float
+        Wanted time constant [s].
+    """
+    time = one_number(time, "adaptation_gains", "a time > 0 in seconds")
+    K = as_numbers(k, "adaptation_gains: k")
+    if K.ndim < 2:
+        K = np.diag(joint_numbers(K, unknowns.arm.n, "adaptation_gains: k", "gains > 0"))
+    elif K.shape != (unknowns.arm.n,) * 2 or not np.linalg.eigvalsh((K + K.T) / 2)[0] > 0:
+        raise ShapeError(f"adaptation_gains: k: expected a positive definite gain, got {shown(k)}")
+    Y = unknown_columns(unknowns, q, qd, qdd).Y
+    shown_rate = np.einsum("tiu,ij,tju->u", Y, np.linalg.inv(K), Y) / len(Y)
+    visible = shown_rate > INVISIBLE * shown_rate.max(initial=0.0)
+    return np.where(visible, 1 / (time * np.where(visible, shown_rate, 1.0)), 0.0)
+
+
+AnyLaw = TypeVar("AnyLaw", bound=Adaptive)
+
+
+def retuned(law: AnyLaw, run: Any, k: ArrayLike | None = None, time: float = 1.0) -> AnyLaw:
+    """The law with gains for the motion of an earlier run of it, and what it learnt there as its first estimate.
+
+    Parameters
+    ----------
+    law : Adaptive
+    run : SimulationResult
+        With the state `phi`, at least a tenth of a second long.
+    k : array_like, shape (n,) or (n, n), optional
+        K of the law [N m s/rad]; default its own, which laws with K = lambda M_hat and Craig's do not have.
+    time : float
+        Wanted time constant [s]; see `adaptation_gains`.
+    """
+    if not (isinstance(law, Adaptive) and "phi" in getattr(run, "states", ())):
+        raise ShapeError(f"retuned: expected an adaptive law and a run of it, got {shown(law)} and {shown(run)}")
+    own = getattr(law, "k", None) if k is None else k
+    if own is None:
+        raise ShapeError(f"retuned: {type(law).__name__} has no gain K of its own; give k")
+    qdd = np.gradient(run.qd, run.t, axis=0)
+    gain = adaptation_gains(law.unknowns, run.q, run.qd, qdd, own, time)
+    bounds = (np.asarray(getattr(law, name)) for name in ("lower", "upper"))
+    return replace(law, gain=gain, start=np.clip(run.states["phi"][-1], *bounds))  # type: ignore[type-var]

@@ -1,0 +1,162 @@
+"""Slotine and Li's law with the load's estimate projected to possible bodies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.adaptive.body import (
+    BODY,
+    LEAST,
+    SIZE,
+    assembled,
+    gram,
+    nearest_possible,
+    parameters,
+    pseudo_inertia,
+    scaling,
+)
+from armdyn.control.adaptive.body_law import BodyLaw
+from armdyn.control.adaptive.estimate import ADAPTATION_SHAPES, MOTION_SHAPES, Adaptive, adapted
+from armdyn.control.adaptive.slotine_li import torques_and_rate
+from armdyn.control.adaptive.unknowns import Unknowns
+from armdyn.control.laws.model import MODEL_SHAPES
+from armdyn.control.protocol import Answer, Reference, Values, checked
+from armdyn.errors import ShapeError
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+def projected_step(phi: Symbol, rate: Symbol, step: Symbol, size: Symbol, least: Symbol) -> Symbol:
+    """A body after a step against the gradient in kilograms, then moved to the nearest possible one.
+
+    Lengths are measured in `size`, so that all entries of P are masses; the step and the projection use one
+    metric, that of Frobenius, which keeps the projection from ever leading away from a possible truth.
+    """
+    scale = scaling(size)
+    # With P_scaled = scale * P, a change of phi by g moves P_scaled by scale * P(g): the dual of the rate is its
+    # matrix over scale squared.
+    dual = assembled(ca.mtimes(ca.DM(np.linalg.inv(gram())), rate))
+    P = scale * assembled(phi) + step * dual / scale
+    return parameters(nearest_possible(P, least) / scale)
+
+
+@traced(
+    **MOTION_SHAPES, phi="u", lam="n, n", k="n, n", body_gain="", size="", least="", **ADAPTATION_SHAPES, dt="",
+    **MODEL_SHAPES, returns={"tau": "n", "phi": "u"},
+)  # fmt: skip
+def projected_slotine_li(
+    unknowns: Unknowns, q: Any, qd: Any, q_ref: Any, qd_ref: Any, qdd_ref: Any, phi: Any, lam: Any, k: Any,
+    body_gain: Any, size: Any, least: Any, start: Any, gain: Any, lower: Any, upper: Any, dead_zone: Any, leak: Any,
+    normalize: Any, dt: Any, *, theta: Any, gravity: Any, drive: Any,
+) -> Any:  # fmt: skip
+    """Torques of Slotine and Li's law, and the estimate after a step and its projection.
+
+    Parameters
+    ----------
+    unknowns : Unknowns
+        Of which the first ten are a body's.
+    q, qd, q_ref, qd_ref, qdd_ref : array_like, shape (..., n)
+        Measured and wanted motion [rad or m, /s, /s²].
+    phi : array_like, shape (..., u)
+        Estimate of the unknowns.
+    lam, k : array_like, shape (..., n, n)
+    body_gain : float
+        Of the body's adaptation.
+    size : float
+        Length in which the body is measured [m].
+    least : float
+        Eigenvalue of the scaled pseudo-inertia below which no body is possible [kg].
+    start, gain, lower, upper, leak : array_like, shape (..., u)
+        Of the unknowns after the body's.
+    dead_zone, normalize : array_like, shape (..., n)
+    dt : float
+        Period [s].
+    theta, gravity, drive : array_like, optional
+        The known part of the model.
+
+    Returns
+    -------
+    tau : ndarray, shape (..., n)
+    phi : ndarray, shape (..., u)
+    """
+    data = {"theta": theta, "gravity": gravity, "drive": drive}
+    tau, rate, Y = torques_and_rate(unknowns, (q, qd, q_ref, qd_ref, qdd_ref), phi, lam, k, dead_zone, data)
+    rules = {"start": start, "gain": gain, "lower": lower, "upper": upper, "leak": leak, "normalize": normalize}
+    others = adapted(phi, rate, Y, rules, dt)[BODY:]
+    return tau, ca.vertcat(projected_step(phi[:BODY], rate[:BODY], body_gain * dt, size, least), others)
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectedSlotineLi(BodyLaw):
+    """Slotine and Li's law whose estimate of the load is projected to possible bodies at every sample.
+
+    Torques as in `SlotineLi`. The load's pseudo-inertia, lengths measured in `size`, follows the gradient and is then
+    moved to the nearest matrix whose eigenvalues are not below `least`. V = s' M s / 2 + norm(P - P_true)² /
+    (2 body_gain) + ... falls as -s' K s, and the projection only lowers it further. Against `NaturalSlotineLi`: the
+    same speed of learning everywhere, at the price of an eigenvalue problem a sample.
+
+    Parameters
+    ----------
+    unknowns : Unknowns
+        `adapt(unknown_payload(arm), friction)`.
+    lam, k : array_like
+        Positive definite gains Lambda [1/s] and K [N m s/rad].
+    body_gain : float
+        Of the load's adaptation.
+    gain : array_like
+        Of friction's adaptation, as one number or (u,), of which the first ten play no role.
+    body : array_like, shape (10,)
+        The load at the start. Default a ball of 0.1 kg and 5 cm.
+    size : float
+        Typical extent of loads [m].
+    least : float
+        [kg]
+    start, lower, upper, leak, dead_zone, normalize
+        See `Adaptive`; for the unknowns after the load's. `start` includes `body`.
+
+    References
+    ----------
+    Lee, Kwon and Park (2018), A natural adaptive control law for robot manipulators, section IV (constant metric).
+    """
+
+    shapes: ClassVar = {**Adaptive.shapes, "lam": "n, n", "k": "n, n", "body_gain": "", "size": "", "least": ""}
+    unknowns: Unknowns
+    lam: ArrayLike
+    k: ArrayLike
+    body_gain: ArrayLike
+    gain: ArrayLike = 1.0
+    body: ArrayLike | None = None
+    start: ArrayLike | None = None
+    lower: ArrayLike = -np.inf
+    upper: ArrayLike = np.inf
+    dead_zone: ArrayLike = 0.0
+    leak: ArrayLike = 0.0
+    normalize: ArrayLike = 0.0
+    size: ArrayLike = SIZE
+    least: ArrayLike = LEAST
+
+    def __post_init__(self) -> None:
+        self._prepare()
+        for name in ("body_gain", "size", "least"):
+            checked(self, name)
+        if not (np.asarray(self.size) > 0).all():
+            raise ShapeError("ProjectedSlotineLi: size: expected a length > 0")
+
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample; see `projected_slotine_li`."""
+        own = {name: params[name] for name in ("lam", "k", "body_gain", "size", "least")}
+        arguments = self.arguments(params, q, qd, ref)
+        tau, phi = projected_slotine_li(self.unknowns, phi=state["phi"], dt=dt, **own, **arguments)
+        return tau, {"phi": phi}
+
+    def body_energy(self, phi: NDArray, truth: NDArray) -> NDArray:
+        """Squared distance of the estimates (..., 10) from the true body, lengths in `size`."""
+        length = np.append(np.full(3, 1 / np.asarray(self.size)), 1.0)
+        wrong = pseudo_inertia(phi - truth) * np.outer(length, length)
+        return np.asarray((wrong**2).sum((-1, -2)) / (2 * np.asarray(self.body_gain)))

@@ -1,0 +1,136 @@
+"""What an adaptive law does not know: inertial parameters of a split, and friction of the joints.
+
+torques = Y phi + known,  phi = [unknowns of the split, friction term by term]
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.settings import one_number
+from armdyn.dynamics.base.parameters import BaseParameters
+from armdyn.dynamics.drive import drive_torque
+from armdyn.dynamics.friction import direction
+from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.dynamics.regressors.adaptive_regressor import adaptive_regressor, adaptive_torque
+from armdyn.dynamics.regressors.regressor import regressor
+from armdyn.dynamics.regressors.split import Split
+from armdyn.errors import ArmdynError, shown
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+
+FRICTION = ("viscous", "coulomb", "asymmetry", "offset")
+
+
+@dataclass(frozen=True, eq=False)
+class Unknowns:
+    """`theta = theta_known + S phi` and unknown friction; make it with `adapt`."""
+
+    arm: Arm
+    S: NDArray  # (10 n, columns of the split)
+    theta_known: NDArray  # (10 n,)
+    friction: tuple[str, ...]
+    width: float
+    names: tuple[str, ...]
+    phi: NDArray  # (u,) the arm's own values
+
+    @property
+    def name(self) -> str:
+        """The arm's name."""
+        return self.arm.name
+
+    @property
+    def count(self) -> int:
+        """Number of unknowns."""
+        return len(self.phi)
+
+    def theta(self, phi: ArrayLike) -> NDArray:
+        """Inertial parameters (..., 10 n) for unknowns (..., u)."""
+        return self.theta_known + np.asarray(phi, float)[..., : self.S.shape[1]] @ self.S.T
+
+    @property
+    def trace_sizes(self) -> Mapping[str, int]:
+        """Sizes that shapes may mention."""
+        return {**self.arm.trace_sizes, "u": self.count}
+
+    @property
+    def trace_key(self) -> str:
+        """What kernels are keyed by."""
+        digest = hashlib.sha256(self.S.tobytes()).hexdigest()
+        return f"{self.arm.trace_key} unknown {digest} {self.friction} {self.width!r}"
+
+    def trace_data(self, name: str) -> NDArray:
+        """The data input `name` bound to these unknowns."""
+        if name != "theta":
+            return self.arm.trace_data(name)
+        return self.arm.with_theta(self.theta_known).trace_data("theta")
+
+    def __repr__(self) -> str:
+        return f"<Unknowns of {self.arm!r}: {', '.join(self.names)}>"
+
+    # -- symbols ------------------------------------------------------------------------------------------
+
+    def estimate(self, theta: Symbol, phi: Symbol) -> Symbol:
+        """Inertial parameters with the estimate of what is unknown."""
+        return theta + ca.mtimes(ca.sparsify(ca.DM(self.S)), phi[: self.S.shape[1]])
+
+    def torque(self, q: Symbol, qd: Symbol, a: Symbol, data: Mapping[str, Symbol], v: Symbol | None = None) -> Any:
+        """Columns Y (n, u) and the known torques of M a + C qd + g, or of M a + C v + g if v is given."""
+        arm, S = self.arm, ca.sparsify(ca.DM(self.S))
+        theta, gravity = data["theta"], data["gravity"]
+        if v is None:
+            Y = regressor(arm, q, qd, a, gravity=gravity)
+            known = inverse_dynamics(arm, q, qd, a, theta=theta, gravity=gravity)
+        else:
+            Y = adaptive_regressor(arm, q, qd, v, a, gravity=gravity)
+            known = adaptive_torque(arm, q, qd, v, a, theta=theta, gravity=gravity)
+        # Rotors follow the wanted acceleration, motor damping and friction the true velocity (ECE470, section 3.3).
+        known = known + drive_torque(arm, q, qd, a, drive=data["drive"])
+        sign = direction(qd, self.width)
+        columns = {"viscous": qd, "coulomb": sign, "asymmetry": sign * sign, "offset": ca.SX.ones(arm.n)}
+        return ca.horzcat(ca.mtimes(Y, S), *(ca.diag(columns[term]) for term in self.friction)), known
+
+
+def adapt(what: Split | BaseParameters | Arm, friction: tuple[str, ...] = (), width: float = 0.02) -> Unknowns:
+    """The unknowns of an adaptive law.
+
+    Parameters
+    ----------
+    what : Split, BaseParameters or Arm
+        What is unknown of the links: a split such as `unknown_payload(arm)`, all base parameters, or nothing (an arm).
+    friction : tuple of str
+        Unknown friction of every joint, some of "viscous", "coulomb", "asymmetry", "offset".
+    width : float
+        Velocity below which dry friction fades out [rad/s or m/s]: tanh(qd / width) stands for its sign, so that
+        the compensation does not chatter at rest.
+    """
+    terms = (friction,) if isinstance(friction, str) else friction
+    if not (isinstance(terms, tuple | list) and set(map(str, terms)) <= {*FRICTION} and len({*terms}) == len(terms)):
+        raise ArmdynError(f"adapt: expected some of {', '.join(FRICTION)} once each, got {shown(friction)}")
+    friction, width = tuple(terms), one_number(width, "adapt: width", "a velocity > 0")
+    arm, S, known, names, phi = _links(what)
+    values = [[getattr(joint.friction, term) for joint in arm.joints] for term in friction]
+    names = (*names, *(f"{term} {joint}" for term in friction for joint in arm.joint_names))
+    if not names:
+        raise ArmdynError("adapt: nothing is unknown; name friction terms or give a split")
+    return Unknowns(arm, S, known, friction, width, names, np.concatenate([phi, *values]))
+
+
+def _links(what: Any) -> tuple[Arm, NDArray, NDArray, tuple[str, ...], NDArray]:
+    if isinstance(what, Split):
+        return what.arm, what.S, what.theta_known, what.names, what.phi
+    if isinstance(what, Arm):
+        return what, np.zeros((10 * what.n, 0)), what.trace_data("theta"), (), np.zeros(0)
+    if isinstance(what, BaseParameters):
+        if what.joint_terms or what.terms != "full":
+            raise ArmdynError("adapt: expected base parameters of the links alone; friction is named apart")
+        S = np.eye(10 * what.source.n)[:, list(what.kept)]
+        return what.source, S, np.zeros(len(S)), what.names, what.theta
+    raise ArmdynError(f"adapt: expected a split, base parameters or an arm, got {shown(what)}")

@@ -1,0 +1,1 @@
+"""Gains, and what they are worth."""

@@ -1,0 +1,56 @@
+"""What a law's theory asks for, checked before it runs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armdyn.control.adaptive.craig import Craig
+from armdyn.control.adaptive.slotine_li import SlotineLi
+from armdyn.control.design.gains import commute, slow_sampling
+from armdyn.control.laws.computed_torque import ComputedTorque
+from armdyn.control.laws.tip_space import OperationalSpace
+from armdyn.control.protocol import Law
+from armdyn.control.settings import one_number
+from armdyn.errors import ShapeError, shown
+
+
+def failed_assumptions(law: Law, rate: float) -> tuple[str, ...]:
+    """Sentences about what a law's theory asks for and does not get; empty if all is well.
+
+    Gains that are not positive (definite) are refused when a law is made. Whether a loop is stable at its rate
+    with a given plant and motion is what `simulate` checks.
+
+    Parameters
+    ----------
+    law : Law
+        Wrappers are looked through.
+    rate : float
+        At which it will run [Hz].
+    """
+    if not isinstance(law, Law):
+        raise ShapeError(f"failed_assumptions: expected a control law, got {shown(law)}")
+    rate = one_number(rate, "failed_assumptions", "a rate > 0 in Hz")
+    found = []
+    inner = law
+    while isinstance(getattr(inner, "law", None), Law):
+        inner = inner.law  # type: ignore[attr-defined]
+    bandwidth = _bandwidth(inner)
+    if bandwidth is not None and (slow := slow_sampling(round(bandwidth, 3), rate)):
+        found.append(f"{type(inner).__name__}: {slow}")
+    if isinstance(inner, SlotineLi) and not commute(np.asarray(inner.lam), np.asarray(inner.k)):
+        found.append(
+            f"{type(inner).__name__}: Lambda and K do not commute, so that of the two Lyapunov functions only that of "
+            "Slotine and Li proves stability, not that of ECE470, section 3.3"
+        )
+    return tuple(found)
+
+
+def _bandwidth(law: Law) -> float | None:
+    """The fastest error that a law is designed for [Hz]; None where its gains alone do not tell."""
+    if isinstance(law, ComputedTorque | Craig):
+        return float(np.sqrt(np.max(law.kp))) / (2 * np.pi)
+    if isinstance(law, OperationalSpace):
+        return float(np.sqrt(np.max(law.stiffness))) / (2 * np.pi)
+    if hasattr(law, "lam"):
+        return float(np.linalg.eigvals(np.asarray(law.lam)).real.max()) / (2 * np.pi)
+    return None

@@ -1,0 +1,153 @@
+"""A sensible instance of every law for an arm, from a bandwidth: what comparisons and first tries start from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.control.adaptive.composite import CompositeSlotineLi
+from armdyn.control.adaptive.concurrent import ConcurrentSlotineLi
+from armdyn.control.adaptive.craig import Craig
+from armdyn.control.adaptive.gains import adaptation_gains
+from armdyn.control.adaptive.modified_slotine_li import ModifiedSlotineLi
+from armdyn.control.adaptive.natural_slotine_li import NaturalSlotineLi
+from armdyn.control.adaptive.projected_slotine_li import ProjectedSlotineLi
+from armdyn.control.adaptive.slotine_li import SlotineLi
+from armdyn.control.adaptive.unknowns import adapt
+from armdyn.control.design.gains import gains_from_bandwidth
+from armdyn.control.laws.computed_torque import ComputedTorque
+from armdyn.control.laws.disturbance_observer import DisturbanceObserver
+from armdyn.control.laws.feedforward import FeedforwardPD
+from armdyn.control.laws.friction_feedforward import FrictionFeedforward
+from armdyn.control.laws.gravity_pd import GravityPD
+from armdyn.control.laws.integral import pid
+from armdyn.control.laws.lqr import TrajectoryLQR
+from armdyn.control.laws.measured_lqr import MeasuredLQR
+from armdyn.control.laws.pd import PD
+from armdyn.control.laws.tip_space import Impedance, OperationalSpace
+from armdyn.control.protocol import Law
+from armdyn.control.settings import one_number
+from armdyn.dynamics.drive import augmented_mass_matrix
+from armdyn.dynamics.regressors.split import unknown_mass, unknown_payload
+from armdyn.errors import ArmdynError
+from armdyn.kinematics.jacobian import jacobian
+from armdyn.model.arm import Arm
+from armdyn.trajectory.protocol import JointMotion
+
+# Time in which adaptive laws learn what shows in the motion [s].
+LEARNING_TIME = 0.5
+# Part of the tip's largest mobility below which a direction is left to the posture.
+NEARLY_SINGULAR = 0.2
+# Friction that adaptive laws do not know.
+FRICTION = ("viscous", "coulomb", "asymmetry")
+
+
+def designs(arm: Arm, motion: JointMotion, bandwidth: float, rate: float) -> dict[str, Law]:
+    """One law of every kind, by name, with comparable bandwidth.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model that the laws believe in.
+    motion : JointMotion
+        Samples (T, n) of the motion to follow; its mean inertia decides gains, and how unknowns show in it those of
+        adaptation.
+    bandwidth : float
+        Of every joint [Hz].
+    rate : float
+        Of the controller [Hz].
+    """
+    bandwidth = one_number(bandwidth, "designs", "a bandwidth > 0 in Hz")
+    rate = one_number(rate, "designs", "a rate > 0 in Hz")
+    M = mean_inertia(arm, motion)
+    w = 2 * np.pi * bandwidth
+    kp, kd = np.diagonal(M) * w**2, np.diagonal(M) * 2 * w
+    computed = ComputedTorque(arm, *gains_from_bandwidth(bandwidth)[:2])
+    fixed: dict[str, Law] = {
+        "PD": PD(arm, kp, kd),
+        "PID": pid(arm, kp, kp * w / 8, kd),
+        "PD + gravity": GravityPD(arm, kp, kd),
+        "feedforward + PD": FrictionFeedforward(FeedforwardPD(arm, kp, kd)),
+        "computed torque": FrictionFeedforward(computed),
+        "computed torque + observer": FrictionFeedforward(DisturbanceObserver(computed, 2 * bandwidth)),
+        **regulators(arm, M, motion.q[0], bandwidth, rate),
+        **{name: FrictionFeedforward(law) for name, law in tip_designs(arm, motion, bandwidth).items()},
+    }
+    return {**fixed, **adaptive_designs(arm, motion, bandwidth)}
+
+
+def mean_inertia(arm: Arm, motion: JointMotion) -> NDArray:
+    """Mass matrix (n, n), rotors included, averaged over samples of a motion: one pose may be a singular one."""
+    return np.asarray(augmented_mass_matrix(arm, motion.q).mean(0))
+
+
+def named_design(laws: Mapping[str, Law], name: str) -> str:
+    """The key among `laws` that a name means, in any spelling: `pd-gravity` is `PD + gravity`, `lqr-t` `LQR(t)`."""
+    keys = {plain_name(key): key for key in laws}
+    if plain_name(name) not in keys:
+        raise ArmdynError(f"unknown controller '{name}'; expected one of: {', '.join(keys)}")
+    return keys[plain_name(name)]
+
+
+def plain_name(name: str) -> str:
+    """A name as one types it on a command line."""
+    return "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
+
+
+def tip_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str, Law]:
+    """Laws of the tip's position; orientations would be singular wherever a wrist is stretched."""
+    w = 2 * np.pi * bandwidth
+    J = jacobian(arm, motion.q)
+    M = augmented_mass_matrix(arm, motion.q)
+    mobility = np.diagonal((J @ np.linalg.solve(M, J.swapaxes(-1, -2))).mean(0))
+    # Where the tip barely moves, the posture rules, so that an arm keeps its elbow's side on its way through.
+    least = NEARLY_SINGULAR * mobility[:3].max()
+    task: dict[str, Any] = {"task": "position", "posture": w, "singular": least}
+    inertia = 1 / np.maximum(mobility, least)  # springs for what the tip shows along each axis
+    return {
+        "operational space": OperationalSpace.from_bandwidth(arm, bandwidth, **task),
+        "impedance": Impedance(arm, inertia * w**2, 2 * inertia * w, **task),
+    }
+
+
+def adaptive_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str, Law]:
+    """Adaptive laws that know neither the load at the tip nor the friction."""
+    w = 2 * np.pi * bandwidth
+    M = mean_inertia(arm, motion)
+    inertia = np.diagonal(M)
+    unknowns = adapt(unknown_payload(arm), FRICTION)
+    gain = adaptation_gains(unknowns, *motion, w * inertia, LEARNING_TIME)
+    plain = (unknowns, w, w * inertia)
+    # Craig's law needs an invertible M_hat, and records take room: these adapt the load's mass alone, kept positive.
+    mass = adapt(unknown_mass(arm, (0.0, 0.0, 0.0)), FRICTION)
+    mass_gain = adaptation_gains(mass, *motion, w * inertia, LEARNING_TIME)
+    positive = np.where(np.arange(mass.count) == 0, 0.0, -np.inf)
+    return {
+        "Slotine-Li": SlotineLi(*plain, gain),
+        "composite Slotine-Li": CompositeSlotineLi(*plain, gain),
+        "concurrent Slotine-Li": ConcurrentSlotineLi(mass, w, w * inertia, mass_gain, lower=positive),
+        # At a load of 1 kg both learn masses as fast as the others.
+        "natural Slotine-Li": NaturalSlotineLi(*plain, gain[0], gain),
+        "projected Slotine-Li": ProjectedSlotineLi(*plain, gain[0], gain),
+        "modified Slotine-Li": ModifiedSlotineLi(unknowns, w, gain),
+        # A slow error Y phi leaves e' + psi e = M^-1 Y phi / w, and M^-1 stands in the update once more.
+        "Craig": Craig(mass, w**2, 2 * w, w, adaptation_gains(mass, *motion, w * M @ M, LEARNING_TIME), lower=positive),
+    }
+
+
+def regulators(arm: Arm, M: NDArray, pose: NDArray, bandwidth: float, rate: float) -> dict[str, Law]:
+    """Weights that alone would give each joint the bandwidth.
+
+    Errors that hold as much energy cost as much. Were angles weighed alike instead, heavy joints would move to mend
+    what light ones lack, which a load at the wrist soon turns unstable.
+    """
+    w = 2 * np.pi * bandwidth
+    root = np.sqrt(np.diagonal(M))
+    largest, corrections = np.concatenate([1 / root, w / root]), w**2 * root
+    return {
+        "LQR(t)": TrajectoryLQR(arm, largest, corrections, rate),
+        "LQR(measured)": MeasuredLQR(arm, largest, corrections, rate, pose=pose),
+    }

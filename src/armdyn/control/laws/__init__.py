@@ -1,0 +1,1 @@
+"""Control laws with a fixed model."""

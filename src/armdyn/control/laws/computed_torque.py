@@ -1,0 +1,103 @@
+"""Computed torque: the model's inverse makes every joint a double integrator, which PD then controls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
+
+from armdyn.control.design.gains import gains_from_bandwidth
+from armdyn.control.laws.model import MODEL, model_torque
+from armdyn.control.protocol import Answer, Law, Reference, Values, checked
+from armdyn.model.arm import Arm
+from armdyn.trace.traced import traced
+
+
+@traced(
+    q="n",
+    qd="n",
+    q_ref="n",
+    qd_ref="n",
+    qdd_ref="n",
+    kp="n",
+    kd="n",
+    theta="10*n",
+    gravity="3",
+    drive="n, 4",
+    returns={"tau": "n"},
+)
+def computed_torque(
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    q_ref: Any,
+    qd_ref: Any,
+    qdd_ref: Any,
+    kp: Any,
+    kd: Any,
+    *,
+    theta: Any,
+    gravity: Any,
+    drive: Any,
+) -> Any:
+    """Torques M (qdd_ref + kp e + kd ed) + C qd + g with e = q_ref - q, rotors included, by Newton-Euler.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model.
+    q, qd : array_like, shape (..., n)
+        Measured positions and velocities [rad or m, /s].
+    q_ref, qd_ref, qdd_ref : array_like, shape (..., n)
+        Wanted motion.
+    kp, kd : array_like, shape (..., n)
+        Gains [1/s², 1/s].
+    theta, gravity, drive : array_like, optional
+        Instead of the model's.
+
+    Returns
+    -------
+    tau : ndarray, shape (..., n)
+
+    References
+    ----------
+    ECE470 (2019), feedback linearisation; Siciliano et al. (2009), section 8.5.2.
+    """
+    qdd = qdd_ref + kp * (q_ref - q) + kd * (qd_ref - qd)
+    return model_torque(arm, q, qd, qdd, theta=theta, gravity=gravity, drive=drive)
+
+
+@dataclass(frozen=True, eq=False)
+class ComputedTorque(Law):
+    """Feedback linearisation: under a perfect model every joint's error obeys e'' + kd e' + kp e = 0.
+
+    Friction is not compensated. Needs an accurate model: an error of M acts as an error of gain.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model that the controller believes in.
+    kp, kd : array_like, shape (..., n)
+        Gains >= 0 [1/s², 1/s], one number for all joints or one a joint; leading axes are batches.
+    """
+
+    shapes: ClassVar = {"kp": "n", "kd": "n", "theta": "10*n", "gravity": "3", "drive": "n, 4"}
+    arm: Arm
+    kp: ArrayLike
+    kd: ArrayLike
+
+    def __post_init__(self) -> None:
+        for name in ("kp", "kd"):
+            checked(self, name)
+
+    @classmethod
+    def from_bandwidth(cls, arm: Arm, bandwidth: ArrayLike, damping: ArrayLike = 1.0) -> ComputedTorque:
+        """Gains kp = (2 pi f)², kd = 2 damping (2 pi f) for a bandwidth f [Hz] of each joint."""
+        kp, kd, _ = gains_from_bandwidth(bandwidth, damping)
+        return cls(arm, kp, kd)
+
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample; see `computed_torque`."""
+        model = {name: params[name] for name in MODEL}
+        return computed_torque(arm, q, qd, ref.q, ref.qd, ref.qdd, params["kp"], params["kd"], **model), state

@@ -1,0 +1,190 @@
+"""A law behind a guard: measurements that are no numbers, references that jump, torques that are too large."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.laws.wrapped import Wrapped, efforts, joint_sizes
+from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, chosen
+from armdyn.errors import ShapeError, shown
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+@traced(q="n", qd="n", q_held="n", qd_held="n", lost="1", returns={"q": "n", "qd": "n", "lost": "1"})
+def held_measurement(arm: Arm, q: Any, qd: Any, q_held: Any, qd_held: Any, lost: Any) -> Any:
+    """The measurement if all its numbers are finite, else the last good one, and how many were lost in a row.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd : array_like, shape (..., n)
+        What the sensors show, perhaps NaN or infinite.
+    q_held, qd_held : array_like, shape (..., n)
+        The last good measurement.
+    lost : array_like, shape (..., 1)
+        Samples lost in a row until now; negative before the first good one.
+
+    Returns
+    -------
+    q, qd : ndarray, shape (..., n)
+    lost : ndarray, shape (..., 1)
+    """
+    good = ca.SX(1)
+    for x in (*ca.vertsplit(q), *ca.vertsplit(qd)):
+        good = ca.logic_and(good, ca.fabs(x) < np.inf)  # false for NaN too
+    held = ca.if_else(good, q, q_held), ca.if_else(good, qd, qd_held)
+    return *held, ca.if_else(good, 0, ca.if_else(lost < 0, lost, lost + 1))
+
+
+@traced(
+    tau="n", lost="1", jumped="1", limited="1", patience="1", largest="n",
+    returns={"tau": "n", "missing": "n", "limited": "1", "idle": "1"},
+)  # fmt: skip
+def guarded_torque(arm: Arm, tau: Any, lost: Any, jumped: Any, limited: Any, patience: Any, largest: Any) -> Any:
+    """Torques within limits; none where they are no numbers, or once too many measurements are lost in a row.
+
+    Parameters
+    ----------
+    arm : Arm
+    tau : array_like, shape (..., n)
+    lost, jumped, limited, patience : array_like, shape (..., 1)
+        Measurements lost and references refused in a row (negative: there was no good one yet), samples in a row until
+        now that were limited, and how many measurements may be lost.
+    largest : array_like, shape (..., n)
+        Largest torques.
+
+    Returns
+    -------
+    tau : ndarray, shape (..., n)
+    missing : ndarray, shape (..., n)
+        What the limits took off.
+    limited : ndarray, shape (..., 1)
+        Samples in a row at which some torque was limited.
+    idle : ndarray, shape (..., 1)
+        1 if the law has nothing to learn from this sample: no measurement, no reference or no numbers.
+    """
+    finite, over = ca.SX(1), ca.SX(0)
+    for x in ca.vertsplit(tau):
+        finite = ca.logic_and(finite, ca.fabs(x) < np.inf)  # false for NaN too
+    seen = ca.logic_and(ca.logic_and(lost >= 0, lost <= patience), jumped >= 0)
+    use = ca.logic_and(seen, ca.fabs(tau) < np.inf)
+    within = ca.if_else(use, ca.fmax(ca.fmin(tau, largest), -largest), 0)
+    missing = ca.if_else(use, within - tau, 0)
+    for x in ca.vertsplit(missing):
+        over = ca.logic_or(over, x != 0)
+    learning = ca.logic_and(ca.logic_and(lost == 0, jumped >= 0), finite)
+    return within, missing, ca.if_else(over, limited + 1, 0), 1 - learning
+
+
+@traced(
+    q_ref="n", qd_ref="n", qdd_ref="n", q_kept="n", jumped="1", jump="n", dt="",
+    returns={"q_ref": "n", "qd_ref": "n", "qdd_ref": "n", "jumped": "1"},
+)  # fmt: skip
+def held_reference(
+    arm: Arm, q_ref: Any, qd_ref: Any, qdd_ref: Any, q_kept: Any, jumped: Any, jump: Any, dt: Any
+) -> Any:
+    """The reference if it goes on from the last one, else the last position at rest, and for how many samples so.
+
+    Parameters
+    ----------
+    arm : Arm
+    q_ref, qd_ref, qdd_ref : array_like, shape (..., n)
+        What is wanted, perhaps NaN or infinite.
+    q_kept : array_like, shape (..., n)
+        The position wanted last.
+    jumped : array_like, shape (..., 1)
+        Samples refused in a row until now; negative before the first good one.
+    jump : array_like, shape (..., n)
+        How far the position may lie from what the last one and the velocity lead to [rad or m].
+    dt : float
+        Period [s].
+
+    Returns
+    -------
+    q_ref, qd_ref, qdd_ref : ndarray, shape (..., n)
+    jumped : ndarray, shape (..., 1)
+    """
+    good, near = ca.SX(1), ca.SX(1)
+    for x in (*ca.vertsplit(q_ref), *ca.vertsplit(qd_ref), *ca.vertsplit(qdd_ref)):
+        good = ca.logic_and(good, ca.fabs(x) < np.inf)  # false for NaN too
+    for x in ca.vertsplit(ca.fabs(q_ref - q_kept) - jump - ca.fabs(qd_ref) * dt):
+        near = ca.logic_and(near, x <= 0)
+    good = ca.logic_and(good, ca.logic_or(near, jumped < 0))
+    none = ca.SX.zeros(arm.n)
+    used = ca.if_else(good, q_ref, q_kept), ca.if_else(good, qd_ref, none), ca.if_else(good, qdd_ref, none)
+    return *used, ca.if_else(good, 0, ca.if_else(jumped < 0, jumped, jumped + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Guarded(Wrapped):
+    """Any law with defined behaviour when measurements fail, references jump or torques are beyond the drives.
+
+    * Torques are limited to `limit`. The state `limited` counts for how many samples in a row some joint was; estimates
+      of adaptive laws rest meanwhile, integrals unwind, and observers are told of the torques exerted.
+    * A sample with NaN or infinity counts as lost: the law sees the last good measurement instead. The state `lost`
+      counts how many were lost in a row, 0 while all is well. The law's own state rests meanwhile.
+    * After more than `patience` lost samples, and before the first good one, the torques are zero.
+    * A reference that jumps by more than `jump`, or is no number, is refused: the law is asked to rest at the last good
+      one until the reference comes back to it. The state `jumped` counts the samples refused in a row. Before the
+      first good reference the torques are zero. Channels (gain tables) are passed on as they are.
+
+    Parameters
+    ----------
+    law : Law
+    patience : int
+        Samples in a row that may be lost.
+    limit : array_like, shape (n,), optional
+        Largest torques; default the joints' effort limits.
+    jump : array_like, shape (n,)
+        How far a reference may be from where the last one led, between two samples [rad or m]; default any distance.
+    """
+
+    own_shapes: ClassVar = {"patience": "1", "largest": "n", "jump": "n"}
+    law: Law
+    patience: ArrayLike = 5
+    limit: ArrayLike | None = None
+    jump: ArrayLike = np.inf
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        try:
+            patience = np.array(self.patience, float).reshape(-1)
+        except (TypeError, ValueError):
+            patience = np.zeros(0)
+        if patience.shape != (1,) or not patience[0] >= 0:
+            raise ShapeError(f"Guarded: patience: expected a number of samples >= 0, got {shown(self.patience)}")
+        object.__setattr__(self, "patience", patience)
+        joint_sizes(self, "limit", "torques", efforts(self.arm))
+        joint_sizes(self, "jump", "distances")
+
+    @property
+    def largest(self) -> NDArray:
+        """The limit, under a name of its own among the parameters."""
+        return np.asarray(self.limit)
+
+    @property
+    def own_state(self) -> dict[str, NDArray]:
+        """The last good measurement and reference, how many of each were lost since, and for how long limits act."""
+        n = self.arm.n
+        measured = {"q_held": np.zeros(n), "qd_held": np.zeros(n), "lost": np.full(1, -1.0)}
+        return {**measured, "q_kept": np.zeros(n), "jumped": np.full(1, -1.0), "limited": np.zeros(1)}
+
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample; see `held_measurement`, `held_reference` and `guarded_torque`."""
+        q, qd, lost = held_measurement(arm, q, qd, state["q_held"], state["qd_held"], state["lost"])
+        kept = (state["q_kept"], state["jumped"], params["jump"], dt)
+        q_ref, qd_ref, qdd_ref, jumped = held_reference(arm, ref.q, ref.qd, ref.qdd, *kept)
+        tau, after = self.inner(params, state, q, qd, Reference(q_ref, qd_ref, qdd_ref, ref.channels), dt)
+        rules = (lost, jumped, state["limited"], params["patience"], params["largest"])
+        tau, missing, limited, idle = guarded_torque(arm, tau, *rules)
+        resting = self.law.after_loss(state)
+        working = self.law.after_limits(params, state, after, Shortfall(missing, limited), dt)
+        memory = {name: chosen(idle, resting[name], working[name], x.ndim) for name, x in self.law.init().items()}
+        own = {"q_held": q, "qd_held": qd, "lost": lost, "q_kept": q_ref, "jumped": jumped, "limited": limited}
+        return tau, {**memory, **own}

@@ -1,0 +1,172 @@
+"""Regulators about a trajectory: nominal torques and gains that follow it (Eindhoven 1987, chapter 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.design.gains import bryson
+from armdyn.control.design.riccati import continuous_lqr, discrete_lqr, finite_horizon_lqr
+from armdyn.control.laws.model import model_torque
+from armdyn.control.protocol import Answer, Law, Reference, Values
+from armdyn.control.settings import a_pose, as_numbers, one_number
+from armdyn.dynamics.full import joint_torque
+from armdyn.dynamics.linear.discretize import discretize
+from armdyn.dynamics.linear.linearize import linearize
+from armdyn.errors import ShapeError
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+from armdyn.trajectory.protocol import JointMotion
+
+DESIGNS = ("finite", "discrete", "continuous")
+# Parts of the largest entry by which weights may be asymmetric or indefinite: round-off.
+SYMMETRIC = 1e-9
+
+
+@traced(q="n", qd="n", q_ref="n", qd_ref="n", tau_ff="n", K="n, 2*n", returns={"tau": "n"})
+def state_feedback(arm: Arm, q: Any, qd: Any, q_ref: Any, qd_ref: Any, tau_ff: Any, K: Any) -> Any:
+    """Torques tau_ff + K [q_ref - q, qd_ref - qd].
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd, q_ref, qd_ref : array_like, shape (..., n)
+        Measured and wanted positions and velocities [rad or m, /s].
+    tau_ff : array_like, shape (..., n)
+        Nominal torques.
+    K : array_like, shape (..., n, 2 n)
+        Gains.
+
+    Returns
+    -------
+    tau : ndarray, shape (..., n)
+    """
+    return tau_ff + ca.mtimes(K, ca.vertcat(q_ref - q, qd_ref - qd))
+
+
+@dataclass(frozen=True, eq=False)
+class TrajectoryLQR(Law):
+    """Nominal torques of the reference and the optimal regulator of the arm linearised about it.
+
+        tau = tau_ff(t) + K(t) [q_ref - q, qd_ref - qd]
+
+    tau_ff by Newton-Euler, A(t) and B(t) by `linearize`, K(t) by Riccati's equation at every sample: "finite", the
+    optimal gains of the whole motion; "discrete" or "continuous", those of each sample's system as if it went on for
+    ever. Locally optimal and stable for the model; large errors leave the linear model's range.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model.
+    Q : array_like, shape (2 n, 2 n) or (2 n,)
+        Cost of [q, qd] errors; as numbers, the largest acceptable ones (Bryson's rule).
+    R : array_like, shape (n, n) or (n,)
+        Cost of torques; as numbers, the largest acceptable corrections.
+    rate : float
+        Of the controller that will run the law [Hz].
+    design : {"finite", "discrete", "continuous"}
+    model : {"rigid", "full"}
+        Whether friction and drives are linearised, and compensated by the nominal torques, too.
+    width : float
+        In nominal torques of the full model, velocity below which dry friction fades out [rad/s or m/s].
+    hold : array_like, shape (n,), optional
+        Gains designed at this position at rest instead, and used all along: a fixed regulator.
+
+    References
+    ----------
+    Eindhoven (1987), sections 1 and 5; equations (66)-(68) for A and B.
+    """
+
+    arm: Arm
+    Q: ArrayLike
+    R: ArrayLike
+    rate: float
+    design: str = "finite"
+    model: str = "full"
+    width: float = 0.05
+    hold: ArrayLike | None = None
+    shapes: ClassVar = {}
+    _weights: tuple[NDArray, NDArray] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.design not in DESIGNS:
+            raise ShapeError(f"TrajectoryLQR: unknown design {self.design!r}; expected {', '.join(DESIGNS)}")
+        if self.model not in ("rigid", "full"):
+            raise ShapeError(f"TrajectoryLQR: unknown model {self.model!r}; expected rigid or full")
+        one_number(self.rate, "TrajectoryLQR", "a rate > 0 in Hz")
+        n = self.arm.n
+        weights = weight_matrix(self.Q, 2 * n, "TrajectoryLQR: Q"), weight_matrix(self.R, n, "TrajectoryLQR: R")
+        object.__setattr__(self, "_weights", weights)
+        one_number(self.width, "TrajectoryLQR: width", "a velocity > 0")
+        if self.hold is not None:
+            a_pose(self.hold, n, "TrajectoryLQR: hold")
+
+    def systems(self, q: NDArray, qd: NDArray, qdd: NDArray) -> tuple[NDArray, NDArray]:
+        """A (..., 2 n, 2 n) and B (..., 2 n, n) of the arm linearised about samples (..., n), over one period."""
+        # Dry friction as a force of constant size: the slope of its smooth stand-in would promise damping at rest.
+        linear = linearize(self.arm, q, qd, qdd, model=self.model)
+        return discretize(linear.A, linear.B, 1 / self.rate)
+
+    def gains(self, q: NDArray, qd: NDArray, qdd: NDArray) -> NDArray:
+        """Gains (T, n, 2 n) for samples of a reference (T, n), one period apart."""
+        if self.hold is not None:
+            still = np.zeros((1, self.arm.n))
+            q, qd, qdd = np.asarray(self.hold, float).reshape(1, -1), still, still
+        if self.design == "continuous":
+            linear = linearize(self.arm, q, qd, qdd, model=self.model)
+            return continuous_lqr(linear.A, linear.B, *self._weights).K
+        finite = self.design == "finite" and self.hold is None
+        return (finite_horizon_lqr if finite else discrete_lqr)(*self.systems(q, qd, qdd), *self._weights).K
+
+    def nominal(self, motion: JointMotion) -> NDArray:
+        """Nominal torques (T, n)."""
+        if self.model == "full":
+            return joint_torque(self.arm, *motion, width=self.width)
+        return model_torque(self.arm, *motion)
+
+    def channels(self, t: NDArray, motion: JointMotion) -> dict[str, NDArray]:
+        """Gain table and nominal torques for the times (T,) of a run, which may be finer than the law's periods."""
+        step = (t[1] - t[0]) if len(t) > 1 else 1 / self.rate
+        fine = max(round(1 / (self.rate * step)), 1)
+        if abs(fine * step * self.rate - 1) > 1e-6:
+            raise ShapeError(f"TrajectoryLQR: designed for {self.rate:g} Hz, but the run's steps are of {step:g} s")
+        K = self.gains(*(np.ascontiguousarray(rows[::fine]) for rows in motion))
+        table = np.repeat(K, fine, axis=0)[: len(t)] if len(K) > 1 else np.repeat(K, len(t), axis=0)
+        return {"K": np.ascontiguousarray(table), "tau_ff": np.ascontiguousarray(self.nominal(motion))}
+
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample; see `state_feedback`."""
+        channels = ref.channels
+        return state_feedback(arm, q, qd, ref.q, ref.qd, channels["tau_ff"], channels["K"]), state
+
+    def at_measured(self) -> Any:
+        """The same regulator linearised anew about the measured state at every sample: a function for `simulate`.
+
+        Its gains cost one `linearize` and one Riccati equation a sample, in Python; `MeasuredLQR` is a law for kernels
+        and C.
+        """
+
+        def controller(t: float, q: NDArray, qd: NDArray, ref: Reference) -> NDArray:
+            K = self.gains(q[None], qd[None], np.asarray(ref.qdd)[None])[0]
+            return state_feedback(self.arm, q, qd, ref.q, ref.qd, self.nominal(JointMotion(ref.q, ref.qd, ref.qdd)), K)
+
+        return controller
+
+
+def weight_matrix(value: ArrayLike, size: int, where: str) -> NDArray:
+    """A cost matrix (size, size), symmetric and positive semidefinite; of `size` numbers by Bryson's rule."""
+    array = as_numbers(value, where)
+    if array.shape == (size,):
+        return bryson(array)
+    if array.shape != (size, size):
+        raise ShapeError(f"{where}: expected {size} numbers or ({size}, {size}), got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ShapeError(f"{where}: expected finite numbers")
+    largest = np.abs(array).max()
+    if np.abs(array - array.T).max() > SYMMETRIC * largest or np.linalg.eigvalsh(array)[0] < -SYMMETRIC * largest:
+        raise ShapeError(f"{where}: expected a symmetric matrix without negative eigenvalues")
+    return array

@@ -1,0 +1,1 @@
+"""Base parameters: the combinations of parameters that torques depend on."""

@@ -1,0 +1,301 @@
+"""Base parameters: the combinations of inertial parameters that the joint torques depend on.
+
+Some of the 10 n parameters move no torque, others only together with parameters of other links. Two
+ways find which (`base_search`): numerically, the independent columns of the regressor at random states
+(Gautier 1991), and from the geometry alone (`base_rules`). Both keep the same parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.dynamics.base.reduction import TOLERANCE, Gap, cleaned
+from armdyn.dynamics.base.search import by_numbers, by_rules
+from armdyn.dynamics.base.symbolic import combination, formulas, length_values
+from armdyn.dynamics.regressors.joint_columns import (
+    check_terms,
+    full_adaptive_regressor,
+    full_regressor,
+    joint_parameter_names,
+    joint_parameters,
+)
+from armdyn.errors import ArmdynError, ShapeError
+from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
+from armdyn.trace.traced import traced
+
+TERMS = ("full", "gravity")
+METHODS = ("numeric", "rules")
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """Base parameters of an arm: `theta_base = P theta`, and `Y theta = Y_base theta_base` for every motion.
+
+    `Y_base` are the columns `kept` of the regressor, so each base parameter is a standard parameter
+    plus the share of those it absorbs. With `joint_terms`, theta here is the arm's followed by the joint
+    parameters (see `joint_columns`).
+    """
+
+    source: Arm
+    terms: str
+    joint_terms: tuple[str, ...]
+    kept: tuple[int, ...]  # positions in theta
+    P: NDArray  # (count, 10 n + n k)
+    gap: Gap | None  # None if found by rules
+
+    # -- what they are --------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The arm's name."""
+        return self.source.name
+
+    @property
+    def count(self) -> int:
+        """Number of base parameters."""
+        return len(self.kept)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The standard parameter that leads each base parameter, such as `Ixx2`."""
+        return tuple(self.parameter_names[k] for k in self.kept)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Each base parameter written out, such as `Ixx2 - Iyy2 - 0.186 m3`."""
+        pairs = zip(self.P, self.kept, strict=True)
+        return tuple(combination(row, self.parameter_names, lead) for row, lead in pairs)
+
+    @cached_property
+    def formulas(self) -> tuple[str, ...]:
+        """Each base parameter in the arm's lengths, such as `Ixx2 - Iyy2 - x3^2 m3`; see `lengths`."""
+        return formulas(self.source, self.P, self.kept, self.parameter_names, self.terms)
+
+    @property
+    def lengths(self) -> Mapping[str, float]:
+        """Values [m] of the lengths that `formulas` mention.
+
+        `x3, y3, z3` lead from link 2's origin to joint 3 in link 2's axes, `ax3, ay3, az3` on from there
+        to link 3's origin in the joint's axes.
+        """
+        return length_values(self.source)
+
+    @cached_property
+    def null(self) -> NDArray:
+        """Directions of theta (10 n + n k, not count) that move no torque, one a dropped parameter."""
+        dropped = self._dropped
+        N = np.zeros((self.P.shape[1], len(dropped)))
+        N[dropped, range(len(dropped))] = 1.0
+        N[list(self.kept)] = -self.P[:, dropped]
+        return N
+
+    @property
+    def unidentifiable(self) -> tuple[str, ...]:
+        """The directions of `null` written out: parameters that may change together unnoticed."""
+        pairs = zip(self.null.T, self._dropped, strict=True)
+        return tuple(combination(column, self.parameter_names, lead) for column, lead in pairs)
+
+    @property
+    def _dropped(self) -> list[int]:
+        kept = set(self.kept)
+        return [k for k in range(self.P.shape[1]) if k not in kept]
+
+    @cached_property
+    def parameter_names(self) -> list[str]:
+        """Names of the full parameters: `m1 ... Izz1, m2 ...`, then those of the joint terms."""
+        return [*parameter_names(self.source.n), *joint_parameter_names(self.source.n, self.joint_terms)]
+
+    # -- between theta and theta_base ---------------------------------------------------------------------
+
+    def project(self, theta: ArrayLike) -> NDArray:
+        """Base parameters (..., count) of full parameters (..., 10 n + n k)."""
+        return _vectors(theta, self.P.shape[1], "project: expected theta") @ self.P.T
+
+    def expand(self, theta_base: ArrayLike) -> NDArray:
+        """The sparsest theta behind base parameters (..., count): zero where nothing is kept."""
+        values = _vectors(theta_base, self.count, "expand: expected theta_base")
+        theta = np.zeros((*values.shape[:-1], self.P.shape[1]))
+        theta[..., list(self.kept)] = values
+        return theta
+
+    def nearest(self, theta_base: ArrayLike, theta: ArrayLike) -> NDArray:
+        """Of all parameters behind `theta_base` those nearest to `theta` in the Euclidean sense."""
+        theta = _vectors(theta, self.P.shape[1], "nearest: expected theta")
+        wanted = _vectors(theta_base, self.count, "nearest: expected theta_base")
+        return theta + (wanted - theta @ self.P.T) @ self._pinv.T
+
+    @cached_property
+    def _pinv(self) -> NDArray:
+        return np.linalg.pinv(self.P)
+
+    @property
+    def own_parameters(self) -> NDArray:
+        """The arm's own full parameters (10 n + n k,); NaN where unknown."""
+        return np.concatenate([self.source.theta, joint_parameters(self.source, self.joint_terms)])
+
+    @cached_property
+    def theta(self) -> NDArray:
+        """Base parameters of the arm itself."""
+        self.source.trace_data("theta")  # says what is unknown
+        return self.project(self.own_parameters)
+
+    @cached_property
+    def arm(self) -> Arm:
+        """The arm with its parameters regrouped: base values where they are kept, zero elsewhere.
+
+        Its torques are the original's (for `terms="gravity"` its gravity torques), from fewer operations.
+        Its links are not possible bodies, and its joints are unchanged.
+        """
+        size = inertial.SIZE * self.source.n
+        theta = np.zeros(self.P.shape[1])
+        theta[list(self.kept)] = self.P[:, :size] @ self.source.trace_data("theta")
+        return self.source.with_theta(theta[:size])
+
+    # -- regressors ---------------------------------------------------------------------------------------
+
+    def regressor(self, q: ArrayLike, qd: Any = None, qdd: Any = None, **options: Any) -> Any:
+        """Base regressor (..., n, count); velocities and accelerations left out are zero."""
+        zero = [0.0] * self.source.n
+        state = (q, zero if qd is None else qd, zero if qdd is None else qdd)
+        if not self.count:
+            return np.zeros((*np.broadcast_shapes(*(np.shape(x)[:-1] for x in state)), self.source.n, 0))
+        return base_regressor(self, *state, **options)
+
+    def adaptive_regressor(self, q: Any, qd: Any, v: Any, a: Any, **options: Any) -> Any:
+        """Base form of `adaptive_regressor`: M a + C v + g, friction at qd (..., n, count)."""
+        return base_adaptive_regressor(self, q, qd, v, a, **options)
+
+    # -- what traced functions ask of it (see `armdyn.trace.traced.Subject`) -------------------------------
+
+    @property
+    def trace_sizes(self) -> Mapping[str, int]:
+        """Sizes that shapes may mention."""
+        return {"n": self.source.n, "b": self.count}
+
+    @property
+    def trace_key(self) -> str:
+        """What kernels are keyed by."""
+        return f"{self.source.trace_key} base {self.joint_terms} {self.kept}"
+
+    def trace_data(self, name: str) -> NDArray:
+        """The data input `name` bound to these parameters."""
+        return self.theta if name == "theta_base" else self.source.trace_data(name)
+
+    def __repr__(self) -> str:
+        return f"<BaseParameters of {self.source!r}: {self.count} of {self.P.shape[1]}, {self.terms}>"
+
+
+@traced(q="n", qd="n", qdd="n", gravity="3", returns={"Y": "n, b"})
+def base_regressor(base: BaseParameters, q: Any, qd: Any, qdd: Any, *, gravity: Any) -> Any:
+    """Regressor of the base parameters: `tau = Y @ base.theta`.
+
+    Parameters
+    ----------
+    base : BaseParameters
+    q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities, accelerations [rad or m, /s, /s²].
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²]; its direction must be one the base parameters are for.
+
+    Returns
+    -------
+    Y : ndarray, shape (..., n, count)
+        The columns of `full_regressor` that are kept.
+    """
+    return full_regressor(base.source, q, qd, qdd, terms=base.joint_terms, gravity=gravity)[:, list(base.kept)]
+
+
+@traced(q="n", qd="n", v="n", a="n", gravity="3", returns={"Y": "n, b"})
+def base_adaptive_regressor(base: BaseParameters, q: Any, qd: Any, v: Any, a: Any, *, gravity: Any) -> Any:
+    """Slotine-Li regressor of the base parameters: `Y @ base.theta = M a + C v + g`.
+
+    Parameters
+    ----------
+    base : BaseParameters
+    q, qd : array_like, shape (..., n)
+        Measured joint positions and velocities [rad or m, /s].
+    v, a : array_like, shape (..., n)
+        Reference velocities and accelerations.
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    Y : ndarray, shape (..., n, count)
+    """
+    every = full_adaptive_regressor(base.source, q, qd, v, a, terms=base.joint_terms, gravity=gravity)
+    return every[:, list(base.kept)]
+
+
+def base_parameters(
+    arm: Arm,
+    terms: str = "full",
+    joint_terms: tuple[str, ...] = (),
+    method: str = "numeric",
+    tolerance: float = TOLERANCE,
+) -> BaseParameters:
+    """The identifiable combinations of the arm's inertial parameters.
+
+    They depend on the arm's geometry and on the direction of gravity, not on its inertia, so an arm
+    with unknown inertia has them too.
+
+    Parameters
+    ----------
+    arm : Arm
+    terms : {"full", "gravity"}
+        All torques, or those of gravity alone (the arm at rest).
+    joint_terms : tuple of str, optional
+        Joint terms to identify along with the links ("rotor", "viscous", ...; see `joint_columns`): a
+        rotor's inertia may be one with a link's.
+    method : {"numeric", "rules"}
+        Independent columns of the regressor at random states, with a report of how clear the rank is, or
+        the geometric rules, which need no regressor.
+    tolerance : float
+        Numeric only: a column counts as dependent if what the others leave unexplained of it is below
+        this fraction of the longest column.
+
+    Returns
+    -------
+    BaseParameters
+        With count, names, formulas, P, project, regressor, arm and gap among its fields.
+
+    Raises
+    ------
+    RankError
+        If there is no clear gap between dependent and independent columns.
+
+    References
+    ----------
+    Gautier (1991), Numerical calculation of the base inertial parameters of robots.
+    """
+    if terms not in TERMS:
+        raise ArmdynError(f"base_parameters: expected terms one of {', '.join(TERMS)}, got {terms!r}")
+    if method not in METHODS:
+        raise ArmdynError(f"base_parameters: expected method one of {', '.join(METHODS)}, got {method!r}")
+    if not 0 < tolerance < 1:
+        raise ArmdynError(f"base_parameters: expected 0 < tolerance < 1, got {tolerance!r}")
+    joint_terms = check_terms(joint_terms, "base_parameters")
+    if method == "rules":
+        found = by_rules(arm, terms, joint_terms)
+    else:
+        found = by_numbers(arm, terms, joint_terms, tolerance)
+    return BaseParameters(arm, terms, joint_terms, tuple(found.kept), cleaned(found.P, found.kept), found.gap)
+
+
+def parameter_names(n: int) -> list[str]:
+    """Names of the entries of theta: `m1 ... Izz1, m2 ...`."""
+    return [f"{name}{i + 1}" for i in range(n) for name in inertial.NAMES]
+
+
+def _vectors(values: ArrayLike, size: int, what: str) -> NDArray:
+    array = np.asarray(values, float)
+    if array.shape[-1:] != (size,):
+        raise ShapeError(f"{what} of shape (..., {size}), got {array.shape}")
+    return array

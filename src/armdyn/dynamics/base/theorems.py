@@ -1,0 +1,122 @@
+"""Kapadia's two theorems on the base parameters of revolute arms (1995, section 3.3), corrected.
+
+1. The mass of link i + 1 acts at a point that is fixed in link i: it can be absorbed there.
+2. With the masses absorbed, the coefficients of the joint accelerations and of gravity show all base
+   parameters: velocity terms follow from them through the Christoffel symbols.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.base.reduction import (
+    TOLERANCE,
+    Reduction,
+    arm_size,
+    parameter_sizes,
+    preference,
+    reduce_columns,
+)
+from armdyn.errors import ModelError
+from armdyn.kinematics.forward import link_frames
+from armdyn.kinematics.motion import Symbol, motions
+from armdyn.kinematics.screws import joint_line
+from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
+from armdyn.spatial.inertia import Inertia
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+def absorb_masses(arm: Arm) -> NDArray:
+    """Theorem 1: parameters (10 n,) without masses that give the same torques.
+
+    mrho_i += m l and J_i += m (l.l 1 - l l') with l = l_{i+1}, the place of joint i + 1 in link i
+    (erratum 4: the thesis has l_i), and m the mass of link i + 1 and of all that it absorbed before.
+    """
+    _revolute_only(arm, "absorb_masses")
+    rows = arm.trace_data("theta").reshape(arm.n, inertial.SIZE).copy()
+    for i in reversed(range(arm.n)):
+        segment, mass = arm.segments[i], rows[i, inertial.MASS]
+        # The joint's point seen from the link itself, where the mass is taken away.
+        rows[i] -= Inertia.from_com(mass, -segment.R_after.T @ segment.p_after).theta
+        if i:
+            rows[i - 1] += Inertia.from_com(mass, segment.p_before).theta
+    return rows.ravel()
+
+
+@traced(q="n", qdd="n", gravity="3", returns={"inertia": "n, 10*n", "weight": "n, 10*n"})
+def theorem2_coefficients(arm: Arm, q: Any, qdd: Any, *, gravity: Any) -> Any:
+    """Theorem 2: torques of the accelerations and of gravity, by parameter; mass columns are zero.
+
+    Torque at joint j of link x beyond it, with e_k the joint axes and O_k their points,
+
+        e_j.[(O_x - O_j) x (wd x mrho) + mrho x vd + J wd],   -e_j.(mrho x g)
+
+    wd = sum of e_k qdd_k and vd = sum of e_k x (O_x - O_k) qdd_k over k <= x (erratum 5: the vectors
+    l_j of the thesis are the sums that lead from O_j to O_x).
+
+    Parameters
+    ----------
+    arm : Arm
+        Revolute joints only.
+    q, qdd : array_like, shape (..., n)
+        Joint positions and accelerations [rad, rad/s²].
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    inertia, weight : ndarray, shape (..., n, 10 n)
+        `inertia @ theta = M(q) qdd` and `weight @ theta = g(q)` for a theta without masses.
+    """
+    _revolute_only(arm, "theorem2_coefficients")
+    frames = link_frames(arm, q)
+    lines = [joint_line(m, frame) for m, frame in zip(motions(arm, q), frames, strict=True)]
+    axes, points = [z for z, _ in lines], [p for _, p in lines]
+    inertia, weight = (ca.SX(arm.n, inertial.SIZE * arm.n) for _ in range(2))
+    for x, (R, O_x) in enumerate(frames):
+        wd = sum((axes[k] * qdd[k] for k in range(x + 1)), ca.SX.zeros(3))
+        vd = sum((ca.cross(axes[k], O_x - points[k]) * qdd[k] for k in range(x + 1)), ca.SX.zeros(3))
+        columns = slice(inertial.SIZE * x, inertial.SIZE * (x + 1))
+        for j in range(x + 1):
+            e, arm_j = axes[j], O_x - points[j]
+            # e.(r x (wd x h)) = h.((e x r) x wd), e.(h x vd) = h.(vd x e)
+            first = ca.cross(ca.cross(e, arm_j), wd) + ca.cross(vd, e)
+            inertia[j, columns] = _row(ca.mtimes(R.T, first), ca.mtimes(R.T, e), ca.mtimes(R.T, wd))
+            weight[j, columns] = _row(ca.mtimes(R.T, ca.cross(e, gravity)), ca.SX.zeros(3), ca.SX.zeros(3))
+    return inertia, weight
+
+
+def theorem2_reduction(arm: Arm) -> Reduction:
+    """Base parameters from theorem 2's coefficients at random positions and unit accelerations.
+
+    The same as those of the whole torque, but for masses, which theorem 1 has absorbed.
+    """
+    rng = np.random.default_rng(0)
+    q = rng.uniform(-np.pi, np.pi, (40, 1, arm.n))
+    inertia, weight = theorem2_coefficients(arm, q, 10.0 * np.eye(arm.n))
+    rows = np.concatenate([Y.reshape(-1, inertial.SIZE * arm.n) for Y in (inertia, weight)])
+    sizes = parameter_sizes(arm, arm_size(arm))
+    kept, P, gap = reduce_columns(rows * sizes, preference(arm), TOLERANCE, f"theorem 2 for arm '{arm.name}'")
+    return Reduction(kept, P * sizes[kept][:, None] / sizes, gap)
+
+
+def _row(first: Symbol, e: Symbol, wd: Symbol) -> Symbol:
+    """first.h + e.I wd as a row over a link's ten parameters."""
+    row = ca.SX.zeros(1, inertial.SIZE)
+    row[inertial.FIRST] = first.T
+    for i in range(3):
+        row[int(inertial.TENSOR[i, i])] = e[i] * wd[i]
+        for k in range(i):
+            row[int(inertial.TENSOR[i, k])] = e[i] * wd[k] + e[k] * wd[i]
+    return row
+
+
+def _revolute_only(arm: Arm, where: str) -> None:
+    for joint in arm.joints:
+        if joint.kind != "revolute":
+            raise ModelError(f"{where}: the theorem is for revolute arms, but joint '{joint.name}' slides")

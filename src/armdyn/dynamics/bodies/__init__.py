@@ -1,0 +1,1 @@
+"""Rigid bodies in symbols: single, composite and articulated, and how they move."""

@@ -1,0 +1,1 @@
+"""The arm linearised about a motion, and what linear systems tell."""

@@ -1,0 +1,93 @@
+"""Derivatives of the whole arm's torques: what friction, rotors, damping and springs make of M, C and K."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from armdyn.dynamics.drive import drive_inertia, drive_torque
+from armdyn.dynamics.friction import direction, friction_torque, joint_frictions
+from armdyn.dynamics.linear.torque_derivatives import TorqueMatrices
+from armdyn.errors import ArmdynError
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.trace.graphs.derivative import on_symbols
+from armdyn.trace.symbols import ca
+
+MODELS = ("rigid", "full")
+
+
+class Balance(NamedTuple):
+    """dtau = gain (M dqdd + C dqd + K dq), joint by joint; M is symmetric, gain (n,) is 1 but for friction
+    that grows with the load."""
+
+    gain: Symbol
+    M: Symbol
+    C: Symbol
+    K: Symbol
+
+    @property
+    def matrices(self) -> tuple[Symbol, Symbol, Symbol]:
+        """Derivatives of the torques with respect to qdd, qd and q."""
+        scale = ca.diag(self.gain)
+        return ca.mtimes(scale, self.M), ca.mtimes(scale, self.C), ca.mtimes(scale, self.K)
+
+
+class JointTerms(NamedTuple):
+    """Torques in the joints, their derivatives, and how friction grows with the load."""
+
+    tau: Symbol
+    M: Symbol
+    C: Symbol
+    K: Symbol
+    share: Symbol  # tau = tau_0 + share |tau|
+    share_slope: Symbol  # d share/d qd
+
+    def sign(self, rigid: TorqueMatrices) -> Symbol:
+        """The sign of the torques."""
+        return ca.sign(rigid.tau + self.tau)
+
+    def gain(self, rigid: TorqueMatrices) -> Symbol:
+        """tau / tau_0, from tau = tau_0 + share |tau|."""
+        return 1 / (1 - self.share * self.sign(rigid))
+
+    def balance(self, rigid: TorqueMatrices) -> Balance:
+        """Of the whole arm."""
+        gain = self.gain(rigid)
+        by_share = (rigid.tau + self.tau) * gain * self.sign(rigid)
+        C = rigid.C + self.C + ca.mtimes(ca.diag(by_share), self.share_slope)
+        return Balance(gain, rigid.M + self.M, C, rigid.K + self.K)
+
+    def change(self, rigid: TorqueMatrices, slope: TorqueMatrices) -> Balance:
+        """Derivatives of `balance(rigid)` when those of `rigid` are `slope`; the gain does not change."""
+        gain = self.gain(rigid)
+        by_share = slope.tau * gain * self.sign(rigid)
+        return Balance(gain, slope.M, slope.C + ca.mtimes(ca.diag(by_share), self.share_slope), slope.K)
+
+
+def rigid_terms(arm: Arm) -> JointTerms:
+    """Nothing in the joints."""
+    nothing, zero = ca.SX.zeros(arm.n), ca.SX.zeros(arm.n, arm.n)
+    return JointTerms(nothing, zero, zero, zero, nothing, zero)
+
+
+def full_terms(
+    arm: Arm, q: Symbol, qd: Symbol, qdd: Symbol, width: float, friction: Symbol, drive: Symbol
+) -> JointTerms:
+    """Friction, rotors, damping and springs; `width` is that of `friction_torque`."""
+
+    def differentiated(x: Symbol, v: Symbol) -> list[Symbol]:
+        lost = friction_torque(arm, x, v, width=width, friction=friction)
+        tau = lost + drive_torque(arm, x, v, qdd, drive=drive)
+        joints = joint_frictions(arm, x, v, friction)
+        share = ca.vertcat(*(joint["load"] * direction(joint.v, width) for joint in joints))
+        return [tau, ca.jacobian(tau, v), ca.jacobian(tau, x), share, ca.jacobian(share, v)]
+
+    tau, C, K, share, share_slope = on_symbols(differentiated, q, qd)
+    return JointTerms(tau, drive_inertia(arm, drive), C, K, share, share_slope)
+
+
+def joint_terms(arm: Arm, model: str, where: str, *state: Any) -> JointTerms:
+    """Those of the chosen model; `state` is what `full_terms` takes."""
+    if model not in MODELS:
+        raise ArmdynError(f"{where}: unknown model {model!r}; expected one of {', '.join(MODELS)}")
+    return rigid_terms(arm) if model == "rigid" else full_terms(arm, *state)

@@ -1,0 +1,89 @@
+"""The linearised arm as an object of SciPy or python-control."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.dynamics.linear.checks import checked_state
+from armdyn.dynamics.linear.discretize import discretize
+from armdyn.dynamics.linear.linearize import linearize
+from armdyn.dynamics.linear.tip_output import tip_output
+from armdyn.errors import MissingExtraError, ShapeError
+from armdyn.model.arm import Arm
+
+OUTPUTS = ("joint", "tip")
+TIP_SIGNALS = ("x", "y", "z", "rx", "ry", "rz", "vx", "vy", "vz", "wx", "wy", "wz")
+
+
+class StateSpace(NamedTuple):
+    """dx/dt = A x + B u, y = C x, or the same in steps of dt; the names say what x, u and y are."""
+
+    A: NDArray
+    B: NDArray
+    C: NDArray
+    D: NDArray
+    dt: float | None
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    def to_scipy(self) -> Any:
+        """A `scipy.signal.StateSpace`."""
+        from scipy.signal import StateSpace as Scipy
+
+        steps = {} if self.dt is None else {"dt": self.dt}
+        return Scipy(self.A, self.B, self.C, self.D, **steps)
+
+    def to_control(self) -> Any:
+        """A `control.StateSpace` of python-control, its signals named after the arm's joints."""
+        try:
+            import control
+        except ImportError:
+            raise MissingExtraError(
+                "to_control: python-control is not installed; pip install 'armdyn[control]'"
+            ) from None
+        names = {"states": list(self.states), "inputs": list(self.inputs), "outputs": list(self.outputs)}
+        return control.ss(self.A, self.B, self.C, self.D, 0 if self.dt is None else self.dt, **names)
+
+
+def state_space(
+    arm: Arm,
+    q: ArrayLike,
+    qd: ArrayLike | None = None,
+    qdd: ArrayLike | None = None,
+    output: str = "joint",
+    dt: float | None = None,
+    **options: Any,
+) -> StateSpace:
+    """The arm linearised about one state, as a system with named signals.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd, qdd : array_like, shape (n,)
+        Joint positions, velocities, accelerations [rad or m, /s, /s²]; at rest if the latter are left out.
+    output : {"joint", "tip"}
+        What the system shows: positions and velocities of the joints, or of the tip (see `tip_output`).
+    dt : float, optional
+        Step [s] of a system in discrete time with held inputs; left out for continuous time.
+    **options
+        What `linearize` takes besides: `wrench`, `base_motion`, `model`, ...
+
+    Returns
+    -------
+    StateSpace
+        With `to_scipy()` and `to_control()`.
+    """
+    where, rest = "state_space", np.zeros(arm.n)
+    if output not in OUTPUTS:
+        raise ShapeError(f"{where}: unknown output {output!r}; expected one of {', '.join(OUTPUTS)}")
+    state = checked_state(arm, where, (), q=q, qd=rest if qd is None else qd, qdd=rest if qdd is None else qdd)
+    linear = linearize(arm, *state, **options)
+    A, B = (linear.A, linear.B) if dt is None else discretize(linear.A, linear.B, dt)
+    states = (*arm.joint_names, *(f"{name}_rate" for name in arm.joint_names))
+    inputs = tuple(f"{name}_torque" for name in arm.joint_names)
+    C, outputs = (np.eye(2 * arm.n), states) if output == "joint" else (tip_output(arm, *state[:2]), TIP_SIGNALS)
+    return StateSpace(A, B, C, np.zeros((len(C), arm.n)), dt, states, inputs, outputs)

@@ -1,0 +1,37 @@
+"""What the tip shows of small deviations of the joints: output matrices of the linearised arm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armdyn.kinematics.jacobian import jacobian
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.trace.graphs.derivative import on_symbols
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+@traced(q="n", qd="n", returns={"C": "12, 2*n"})
+def tip_output(arm: Arm, q: Any, qd: Any) -> Any:
+    """Output matrix from the state [dq; dqd] to the tip's deviation, in base axes.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd : array_like, shape (..., n)
+        Joint positions and velocities of the motion [rad or m, /s].
+
+    Returns
+    -------
+    C : ndarray, shape (..., 12, 2 n)
+        [[J, 0], [d(J qd)/dq, J]]: rows 0-5 are the tip's displacement and small turn [m, rad], rows 6-11
+        the deviations of its velocity and angular velocity [m/s, rad/s].
+    """
+
+    def rows(x: Symbol) -> list[Symbol]:
+        J = jacobian(arm, x)
+        return [J, ca.jacobian(ca.mtimes(J, qd), x)]
+
+    J, slope = on_symbols(rows, q)
+    return ca.blockcat([[J, ca.SX.zeros(6, arm.n)], [slope, J]])

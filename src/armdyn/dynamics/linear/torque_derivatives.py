@@ -1,0 +1,268 @@
+"""How the torques of the rigid arm depend on position, velocity and acceleration: M, C, K in one pass.
+
+Eindhoven (1987), equations (69)-(110) with errata 4-7, differentiates the Newton-Euler recursion link by
+link for every joint. Here the same derivatives are written for a particle at r that moves with v, both
+seen from the point of the joint that is disturbed. Whether q, qd or qdd of that joint is disturbed, every
+particle it carries gains, in axes that turn with its link, an acceleration of one form,
+
+    a + alpha x r + 2 w x v,
+
+a `Push`. Summed over all that a joint carries, the forces need no more than the moments of one composite
+body: mass, first moments and tensor for a and alpha, moments of velocity for w. Nothing but differences of
+velocities matters, so no velocity relative to the base is ever formed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from armdyn.dynamics.base.regroup import regrouped
+from armdyn.dynamics.bodies.body import link_theta
+from armdyn.dynamics.bodies.composite import carry, wrench_to_joint, wrench_to_parent
+from armdyn.dynamics.bodies.moments import Moments
+from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
+from armdyn.dynamics.newton_euler import (
+    LinkMotion,
+    base_link_motion,
+    inertial_wrench,
+    outward,
+    tip_wrench,
+)
+from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+Wrench = tuple[Symbol, Symbol]  # force, moment
+
+
+def cross_z(v: Symbol) -> Symbol:
+    """v x z."""
+    return ca.vertcat(v[1], -v[0], 0)
+
+
+# -- what a disturbance of one joint does --------------------------------------------------------------------
+
+
+class Push(NamedTuple):
+    """Particles at r moving with v, seen from the joint's point, gain a + alpha x r + 2 w x v."""
+
+    a: Symbol
+    alpha: Symbol
+    w: Symbol
+
+
+def velocity_push(m: Motion, parent: LinkMotion) -> Push:
+    """What a unit of qd does, (83)-(92); `parent` is the parent's motion at the joint, in joint axes."""
+    zero, wz = ca.SX.zeros(3), cross_z(parent.w)
+    if m.is_revolute:
+        return Push(zero, 2 * wz, ca.SX([0, 0, 1]))
+    return Push(2 * wz, zero, zero)
+
+
+def position_push(m: Motion, parent: LinkMotion) -> Push:
+    """What a unit of q does, (97)-(106) with errata 4 and 6.
+
+    For links that turn by dq the parent's motion turns by -dq; for links that slide by z dq the joint is
+    elsewhere in the parent's field of accelerations.
+    """
+    zero = ca.SX.zeros(3)
+    if not m.is_revolute:
+        return Push(parent.U[:, 2], zero, zero)
+    wz = cross_z(parent.w)
+    return Push(cross_z(parent.a), cross_z(parent.wd) + ca.cross(parent.w, wz), wz)
+
+
+# -- crossing a joint ----------------------------------------------------------------------------------------
+
+
+class Crossing(NamedTuple):
+    """One joint in motion."""
+
+    m: Motion
+    parent: LinkMotion  # the parent's motion at the joint's point, in joint axes
+    u_before: Symbol  # twice the velocity of the joint's point seen from the parent's origin, in parent axes
+    u_offset: Symbol  # twice the velocity of the link's origin seen from the joint's point, in joint axes
+
+    @classmethod
+    def of(cls, m: Motion, parent: LinkMotion, link: LinkMotion, qd: Symbol) -> Crossing:
+        """From the motions of the parent's and the link's frames in their own axes."""
+        before, turn = ca.SX(m.before), m.parent_to_joint
+        at_joint = LinkMotion(turn(parent.w), turn(parent.wd), turn(parent.a + ca.mtimes(parent.U, before)))
+        u_offset = ca.cross(m.link_to_joint(link.w), m.offset_in_joint)
+        if not m.is_revolute:
+            u_offset = u_offset + ca.vertcat(0, 0, qd)
+        return cls(m, at_joint, 2 * ca.cross(parent.w, before), 2 * u_offset)
+
+    def to_parent(self, moments: Moments) -> Moments:
+        """Moments at the joint's point in joint axes, seen from the parent's link frame."""
+        return moments.turned_to_parent(self.m).shifted(ca.SX(self.m.before), self.u_before)
+
+    def to_joint(self, moments: Moments) -> Moments:
+        """Moments in the link's frame, seen from the joint's point in joint axes."""
+        return moments.turned(self.m.segment.R_after).shifted(self.m.offset_in_joint, self.u_offset)
+
+
+class Load(NamedTuple):
+    """All that a joint carries, at the joint's point in joint axes, and the wrench that this takes."""
+
+    moments: Moments
+    wrench: Wrench
+
+    def response(self, push: Push) -> Wrench:
+        """Force and moment at the joint that the particles' gain in acceleration takes."""
+        (m, h, I), L, V = self.moments
+        f = m * push.a + ca.cross(push.alpha, h) + ca.cross(push.w, L)
+        # sum of m r x (2 w x v) = tr(V) w - V w
+        n = ca.cross(h, push.a) + ca.mtimes(I, push.alpha) + ca.trace(V) * push.w - ca.mtimes(V, push.w)
+        return f, n
+
+    def position_response(self, m: Motion, push: Push) -> Wrench:
+        """The same for a change of q, which also turns or shifts the wrench itself, (107)-(110)."""
+        f, n = self.response(push)
+        f0, n0 = self.wrench
+        if m.is_revolute:
+            return f - cross_z(f0), n - cross_z(n0)
+        return f, n - cross_z(f0)
+
+
+def loads(crossings: list[Crossing], links: list[LinkMotion], theta: Symbol, tip: Wrench) -> list[Load]:
+    """What every joint carries; `tip` is what the last link passes on to the environment."""
+    found: list[Load] = []
+    outer: Crossing | None = None
+    for i in reversed(range(len(links))):
+        inner, own = crossings[i], link_theta(theta, i)
+        moments = Moments.of(own, links[i].w)
+        f, n = inertial_wrench(own, links[i])
+        passed = tip
+        if outer is not None:
+            moments = moments.joined(outer.to_parent(found[-1].moments))
+            passed = wrench_to_parent(outer.m, *found[-1].wrench)
+        wrench = wrench_to_joint(inner.m, f + passed[0], n + passed[1])
+        found.append(Load(inner.to_joint(moments), wrench))
+        outer = inner
+    return found[::-1]
+
+
+# -- what one joint feels of another -------------------------------------------------------------------------
+
+
+class Feel(NamedTuple):
+    """The torque at one joint per unit of a push (a, alpha, w) of a joint nearer the base."""
+
+    f: Symbol
+    n: Symbol
+    g: Symbol
+
+    @classmethod
+    def of(cls, m: Motion, load: Load) -> Feel:
+        """For pushes at the joint's own point."""
+        (body, L, V) = load.moments
+        f, n = unit_wrench(m, body)
+        if m.is_revolute:
+            return cls(f, n, ca.vertcat(-V[2, 0], -V[2, 1], V[0, 0] + V[1, 1]))  # tr(V) z - V' z
+        return cls(f, n, cross_z(L))  # z . (w x L) = w . (L x z)
+
+    def shifted(self, p: Symbol, u: Symbol) -> Feel:
+        """For pushes at a point from which the present one is at p and moves with u / 2."""
+        return Feel(self.f, self.n + ca.cross(p, self.f), self.g + ca.cross(u, self.f))
+
+    def turned(self, turn: Callable[[Symbol], Symbol]) -> Feel:
+        """In other axes."""
+        return Feel(turn(self.f), turn(self.n), turn(self.g))
+
+    def carried(self, outer: Crossing, inner: Crossing) -> Feel:
+        """From pushes at the joint `outer` to pushes at `inner`, the joint of its parent."""
+        at_parent = self.turned(outer.m.joint_to_parent).shifted(ca.SX(outer.m.before), outer.u_before)
+        return at_parent.turned(inner.m.link_to_joint).shifted(inner.m.offset_in_joint, inner.u_offset)
+
+    def of_push(self, push: Push) -> Symbol:
+        """The torque."""
+        return ca.dot(self.f, push.a) + ca.dot(self.n, push.alpha) + ca.dot(self.g, push.w)
+
+
+class TorqueMatrices(NamedTuple):
+    """Torque and its derivatives with respect to qdd, qd and q."""
+
+    tau: Symbol
+    M: Symbol
+    C: Symbol
+    K: Symbol
+
+
+def torque_matrices(crossings: list[Crossing], carried: list[Load]) -> TorqueMatrices:
+    """Joint by joint: its own column above the diagonal, its own row below."""
+    n = len(crossings)
+    M, C, K = ca.SX.zeros(n, n), ca.SX.zeros(n, n), ca.SX.zeros(n, n)
+    speed = [velocity_push(x.m, x.parent) for x in crossings]
+    place = [position_push(x.m, x.parent) for x in crossings]
+    for j, (own, load) in enumerate(zip(crossings, carried, strict=True)):
+        feel = Feel.of(own.m, load)
+        by_speed, by_place = load.response(speed[j]), load.position_response(own.m, place[j])
+        for i in reversed(range(j + 1)):
+            m = crossings[i].m
+            if i < j:
+                outer, inner = crossings[i + 1], crossings[i]
+                feel = feel.carried(outer, inner)
+                by_speed, by_place = (carry(outer.m, inner.m, *wrench) for wrench in (by_speed, by_place))
+                C[j, i], K[j, i] = feel.of_push(speed[i]), feel.of_push(place[i])
+            M[i, j] = M[j, i] = along_joint(m, feel.f, feel.n)  # (82), (81)
+            C[i, j] = along_joint(m, *by_speed)  # (96), (95)
+            K[i, j] = along_joint(m, *by_place)  # (110), (109)
+    tau = ca.vertcat(*(along_joint(x.m, *load.wrench) for x, load in zip(crossings, carried, strict=True)))
+    return TorqueMatrices(tau, M, C, K)
+
+
+@traced(
+    q="n", qd="n", qdd="n", wrench="6", base_motion="3, 3", theta="10*n", gravity="3",
+    returns={"tau": "n", "M": "n, n", "C": "n, n", "K": "n, n"},
+)  # fmt: skip
+def torque_derivatives(
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    wrench: Any = None,
+    base_motion: Any = None,
+    *,
+    theta: Any,
+    gravity: Any,
+) -> Any:
+    """Joint torques of the rigid arm and their derivatives, in one pass.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities, accelerations [rad or m, /s, /s²].
+    wrench : array_like, shape (..., 6), optional
+        [force, moment] exerted ON the arm at the tip, in tip axes, and constant there [N, N m].
+    base_motion : tuple of three array_like of shape (..., 3), optional
+        Angular velocity, angular acceleration and acceleration of the base, in base axes, gravity not
+        included.
+    theta : array_like, shape (..., 10 n), optional
+        Inertial parameters instead of the arm's.
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    tau : ndarray, shape (..., n)
+        What `inverse_dynamics` gives.
+    M, C, K : ndarray, shape (..., n, n)
+        d tau/d qdd, d tau/d qd and d tau/d q. M is the mass matrix; C is not the Coriolis matrix of
+        `coriolis_matrix` but, on a base at rest, twice that.
+
+    References
+    ----------
+    Eindhoven (1987), equations (69)-(110) with errata 4-7.
+    """
+    joints = motions(arm, q)
+    base = base_link_motion(gravity, base_motion)
+    links = outward(joints, qd, qdd, base)
+    crossings = [
+        Crossing.of(m, parent, link, qd[i])
+        for i, (m, parent, link) in enumerate(zip(joints, [base, *links], links, strict=False))
+    ]
+    return torque_matrices(crossings, loads(crossings, links, regrouped(arm, theta), tip_wrench(arm, wrench)))

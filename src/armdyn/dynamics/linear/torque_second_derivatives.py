@@ -1,0 +1,77 @@
+"""Second derivatives of the torques, for optimisers that want them (DDP, SQP)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armdyn.dynamics.linear.torque_derivatives import torque_derivatives
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.trace.graphs.derivative import on_symbols
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+def slope(X: Symbol, x: Symbol) -> list[Symbol]:
+    """One matrix a row i of X: entry (j, k) is dX_ij/dx_k."""
+    return [ca.jacobian(X[i, :], x) for i in range(X.shape[0])]
+
+
+def mirrored(H: Symbol) -> Symbol:
+    """A symmetric matrix from its upper half, so that the graph never holds the other half."""
+    return ca.triu(H) + ca.triu(H, False).T
+
+
+@traced(
+    q="n", qd="n", qdd="n", wrench="6", base_motion="3, 3", theta="10*n", gravity="3",
+    returns={"qq": "n, n, n", "qqd": "n, n, n", "qdqd": "n, n, n", "qqdd": "n, n, n"},
+)  # fmt: skip
+def torque_second_derivatives(
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    wrench: Any = None,
+    base_motion: Any = None,
+    *,
+    theta: Any,
+    gravity: Any,
+) -> Any:
+    """Second derivatives of the joint torques of the rigid arm.
+
+    Those with respect to qd and qdd, and to qdd twice, are zero.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities, accelerations [rad or m, /s, /s²].
+    wrench : array_like, shape (..., 6), optional
+        [force, moment] exerted ON the arm at the tip, in tip axes, and constant there [N, N m].
+    base_motion : tuple of three array_like of shape (..., 3), optional
+        Angular velocity, angular acceleration and acceleration of the base, in base axes, gravity not
+        included.
+    theta : array_like, shape (..., 10 n), optional
+        Inertial parameters instead of the arm's.
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    qq, qqd, qdqd, qqdd : ndarray, shape (..., n, n, n)
+        Entry [i, j, k] is d² tau_i / dq_j dq_k, / dq_j dqd_k, / dqd_j dqd_k and / dq_j dqdd_k.
+    """
+
+    def slopes(x: Symbol) -> list[Symbol]:
+        _, M, C, K = torque_derivatives(arm, x, qd, qdd, wrench, base_motion, theta=theta, gravity=gravity)
+        return [*slope(M, x), *slope(C, x), *slope(K, x)]
+
+    n, found = arm.n, on_symbols(slopes, q)
+    dM, dC, dK = found[:n], found[n : 2 * n], found[2 * n :]
+    return [mirrored(H) for H in dK], [H.T for H in dC], christoffel(dM), [H.T for H in dM]
+
+
+def christoffel(dM: list[Symbol]) -> list[Symbol]:
+    """Twice the Christoffel symbols of the mass matrix: the torques' quadratic part in qd has no others."""
+    joints = range(len(dM))
+    return [ca.blockcat([[dM[i][j, k] + dM[i][k, j] - dM[j][k, i] for k in joints] for j in joints]) for i in joints]

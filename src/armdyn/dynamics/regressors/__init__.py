@@ -1,0 +1,1 @@
+"""Torques linear in parameters: tau = Y theta, in its forms."""

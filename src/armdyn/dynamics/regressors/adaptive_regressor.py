@@ -1,0 +1,110 @@
+"""The regressor of adaptive control: Y(q, qd, v, a) theta = M(q) a + C(q, qd) v + g(q).
+
+For a particle at x(q) the Christoffel symbols are m dx/dq_i . d²x/dq_j dq_k, so C v is the torque of
+the accelerations that are bilinear and symmetric in qd and v. For a rigid body that polarises the
+acceleration field: every product of two velocities is replaced by half the sum of the mixed products.
+With v = qd and a = qdd it is the torque regressor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from armdyn.dynamics.bodies.body import link_theta
+from armdyn.dynamics.newton_euler import field_of_products, inward
+from armdyn.dynamics.regressors.regressor import AccelerationField, regressor_matrix
+from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+def mixed_field(a: Symbol, wd: Symbol, w: Symbol, w_v: Symbol) -> AccelerationField:
+    """The field with S = (w w_v' + w_v w') / 2."""
+    squares = (w[0] * w_v[0], w[1] * w_v[1], w[2] * w_v[2])
+    yz, xz, xy = ((w[i] * w_v[k] + w[k] * w_v[i]) / 2 for i, k in ((1, 2), (0, 2), (0, 1)))
+    products = (yz, xz, xy)
+    return AccelerationField(a, wd, field_of_products(squares, products, wd), products)
+
+
+def polarised_fields(
+    joints: list[Motion], qd: Symbol, v: Symbol, a: Symbol, gravity: Symbol
+) -> list[AccelerationField]:
+    """Acceleration fields of the links that are bilinear in qd and v, linear in a and gravity."""
+    w, w_v, wd = ca.SX.zeros(3), ca.SX.zeros(3), ca.SX.zeros(3)
+    parent_a, parent_U = -gravity, ca.SX.zeros(3, 3)
+    fields = []
+    for i, m in enumerate(joints):
+        w, w_v, wd, z = m.to_link(w), m.to_link(w_v), m.to_link(wd), m.axis
+        origin = m.to_link(parent_a + ca.mtimes(parent_U, m.before))
+        mixed = ca.cross(w, z * v[i]) + ca.cross(w_v, z * qd[i])
+        if m.is_revolute:
+            # (50) of Eindhoven 1987 polarised: w x z qd becomes half of w x z v + w_v x z qd
+            wd = wd + mixed / 2 + z * a[i]
+            w, w_v = w + z * qd[i], w_v + z * v[i]
+        else:
+            origin = origin + mixed + z * a[i]
+        at_joint = mixed_field(origin, wd, w, w_v)
+        parent_U = at_joint.U
+        parent_a = origin + ca.mtimes(parent_U, m.offset)
+        fields.append(replace(at_joint, a=parent_a))
+    return fields
+
+
+@traced(q="n", qd="n", v="n", a="n", gravity="3", returns={"Y": "n, 10*n"})
+def adaptive_regressor(arm: Arm, q: Any, qd: Any, v: Any, a: Any, *, gravity: Any) -> Any:
+    """Slotine-Li regressor: `Y @ theta = M(q) a + C(q, qd) v + g(q)` with the Christoffel matrix C.
+
+    In adaptive control v and a are the reference velocity and acceleration, and s'(dM/dt - 2 C)s = 0 is
+    what makes the tracking error's energy fall. Friction columns take the measured qd, not v: see
+    `joint_columns`.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd : array_like, shape (..., n)
+        Measured joint positions and velocities [rad or m, /s].
+    v, a : array_like, shape (..., n)
+        Reference velocities and accelerations [rad/s or m/s, /s²].
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    Y : ndarray, shape (..., n, 10 n)
+        Columns in the order of `arm.theta`; linear in (v, a) apart from gravity.
+
+    References
+    ----------
+    Slotine and Li (1987), On the adaptive control of robot manipulators. ECE470 (2019), section 3.3.
+    """
+    joints = motions(arm, q)
+    return regressor_matrix(joints, polarised_fields(joints, qd, v, a, gravity))
+
+
+@traced(q="n", qd="n", v="n", a="n", theta="10*n", gravity="3", returns={"tau": "n"})
+def adaptive_torque(arm: Arm, q: Any, qd: Any, v: Any, a: Any, *, theta: Any, gravity: Any) -> Any:
+    """The torques M(q) a + C(q, qd) v + g(q) themselves, with the Christoffel matrix C, in one recursion.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd : array_like, shape (..., n)
+        Measured joint positions and velocities [rad or m, /s].
+    v, a : array_like, shape (..., n)
+        Reference velocities and accelerations [rad/s or m/s, /s²].
+    theta : array_like, shape (..., 10 n), optional
+        Inertial parameters instead of the arm's, such as an estimate.
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    tau : ndarray, shape (..., n)
+        `adaptive_regressor(...) @ theta`, from a tenth of the operations.
+    """
+    joints = motions(arm, q)
+    fields = polarised_fields(joints, qd, v, a, gravity)
+    wrenches = [field.wrench(link_theta(theta, i)) for i, field in enumerate(fields)]
+    return ca.vertcat(*inward(joints, wrenches, (ca.SX.zeros(3), ca.SX.zeros(3))))

@@ -1,0 +1,154 @@
+"""Energy, power and momentum of the arm, linear in its inertial parameters.
+
+They need no accelerations (power apart), so they serve identification from positions and velocities,
+and the filtered regressor is built from them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armdyn.dynamics.bodies.velocity import Twist, twists
+from armdyn.dynamics.newton_euler import base_link_motion, outward
+from armdyn.dynamics.regressors.regressor import AccelerationField, carried, own_screw, screws
+from armdyn.kinematics.forward import link_frames
+from armdyn.kinematics.motion import Symbol, motions
+from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+def momentum_row(link: Twist, screw: Twist) -> Symbol:
+    """A link's momentum along a screw, by parameter: u_s.(m u + w x h) + w_s.(I w + h x u)."""
+    row = ca.SX.zeros(1, inertial.SIZE)
+    row[inertial.MASS] = ca.dot(screw.u, link.u)
+    row[inertial.FIRST] = (ca.cross(screw.u, link.w) + ca.cross(link.u, screw.w)).T
+    for i in range(3):
+        row[int(inertial.TENSOR[i, i])] = screw.w[i] * link.w[i]
+        for k in range(i):
+            row[int(inertial.TENSOR[i, k])] = screw.w[i] * link.w[k] + screw.w[k] * link.w[i]
+    return row
+
+
+def weight_row(g: Symbol, screw: Twist) -> Symbol:
+    """Power of a link's weight on a screw, by parameter: u_s.(m g) + w_s.(h x g), g in link axes."""
+    row = ca.SX.zeros(1, inertial.SIZE)
+    row[inertial.MASS] = ca.dot(screw.u, g)
+    row[inertial.FIRST] = ca.cross(g, screw.w).T
+    return row
+
+
+@traced(q="n", qd="n", gravity="3", returns={"kinetic": "10*n", "potential": "10*n"})
+def energy_regressor(arm: Arm, q: Any, qd: Any, *, gravity: Any) -> Any:
+    """Kinetic and potential energy as rows: `kinetic_energy = kinetic @ theta`, likewise `potential`.
+
+    Along a motion the work of the joint torques is the difference of the total energy.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd : array_like, shape (..., n)
+        Joint positions and velocities [rad or m, /s].
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    kinetic, potential : ndarray, shape (..., 10 n)
+        The potential is zero for mass at the base origin.
+    """
+    _, links = twists(motions(arm, q), qd)
+    kinetic = [momentum_row(link, link) / 2 for link in links]
+    potential = []
+    for R, p in link_frames(arm, q):
+        # U = -g.(m p + R h)
+        row = ca.SX(1, inertial.SIZE)
+        row[inertial.MASS] = -ca.dot(gravity, p)
+        row[inertial.FIRST] = -ca.mtimes(R.T, gravity).T
+        potential.append(row)
+    return ca.horzcat(*kinetic).T, ca.horzcat(*potential).T
+
+
+@traced(q="n", qd="n", qdd="n", gravity="3", returns={"row": "10*n"})
+def power_regressor(arm: Arm, q: Any, qd: Any, qdd: Any, *, gravity: Any) -> Any:
+    """Power of the joint torques as a row: `qd @ tau = row @ theta`, the rate of the total energy.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities, accelerations [rad or m, /s, /s²].
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    row : ndarray, shape (..., 10 n)
+    """
+    joints = motions(arm, q)
+    _, velocities = twists(joints, qd)
+    links = outward(joints, qd, qdd, base_link_motion(gravity, None))
+    rows = [AccelerationField.of(link).row(v) for link, v in zip(links, velocities, strict=True)]
+    return ca.horzcat(*rows).T
+
+
+@traced(q="n", qd="n", returns={"P": "n, 10*n"})
+def momentum_regressor(arm: Arm, q: Any, qd: Any) -> Any:
+    """Generalised momentum: `M(q) qd = P @ theta`.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd : array_like, shape (..., n)
+        Joint positions and velocities [rad or m, /s].
+
+    Returns
+    -------
+    P : ndarray, shape (..., n, 10 n)
+    """
+    joints = motions(arm, q)
+    _, links = twists(joints, qd)
+    P = ca.SX(arm.n, inertial.SIZE * arm.n)
+    for j, (link, felt) in enumerate(zip(links, screws(joints), strict=True)):
+        for i, screw in enumerate(felt):
+            P[i, _columns(j)] = momentum_row(link, screw)
+    return P
+
+
+@traced(q="n", qd="n", gravity="3", returns={"D": "n, 10*n"})
+def lagrangian_regressor(arm: Arm, q: Any, qd: Any, *, gravity: Any) -> Any:
+    """Gradient of the Lagrangian: `d(T - U)/dq = D @ theta`, so that tau = d/dt(P theta) - D theta.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd : array_like, shape (..., n)
+        Joint positions and velocities [rad or m, /s].
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    D : ndarray, shape (..., n, 10 n)
+    """
+    joints = motions(arm, q)
+    _, links = twists(joints, qd)
+    D = ca.SX(arm.n, inertial.SIZE * arm.n)
+    turned: list[Twist] = []  # how link j's velocity changes with each q_i
+    g = gravity
+    for j, (m, link, felt) in enumerate(zip(joints, links, screws(joints), strict=True)):
+        g = m.to_link(g)
+        turned = [*(carried(m, twist) for twist in turned), commutator(link, own_screw(m))]
+        for i, screw in enumerate(felt):
+            D[i, _columns(j)] = momentum_row(link, turned[i]) + weight_row(g, screw)
+    return D
+
+
+def commutator(a: Twist, b: Twist) -> Twist:
+    """The motion cross product a x b: how b's field changes when it is carried along by a."""
+    return Twist(ca.cross(a.w, b.w), ca.cross(a.w, b.u) + ca.cross(a.u, b.w))
+
+
+def _columns(j: int) -> slice:
+    return slice(inertial.SIZE * j, inertial.SIZE * (j + 1))

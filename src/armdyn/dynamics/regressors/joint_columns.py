@@ -1,0 +1,195 @@
+"""Regressor columns of what sits in the joints: rotors, friction, springs, offsets, drive gains.
+
+Each term adds one parameter a joint, felt by that joint alone unless drives are coupled. The columns stand
+behind those of `regressor`, term by term:
+
+    tau = regressor(...) @ theta + joint_columns(..., terms) @ joint_parameters(arm, terms)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.regressors.adaptive_regressor import adaptive_regressor
+from armdyn.dynamics.regressors.regressor import regressor
+from armdyn.errors import ArmdynError
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.model.joint import Joint
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+class JointTerm(NamedTuple):
+    """A torque that is linear in one parameter a joint (or a gear's output)."""
+
+    symbol: str  # names its parameters: Ia1, Ia2, ...
+    column: Callable[[Symbol, Symbol, Symbol], Symbol]  # of q, qd, qdd, all joints at once
+    value: Callable[[Joint], float]  # the parameter of a joint as the arm has it
+    at_rest: bool = False  # whether it is felt when the arm stands still
+    geared: bool = False  # whether it acts at the gears' outputs, which coupled drives share
+
+
+def _viscous(joint: Joint) -> float:
+    # The motor's damping is one with the joint's, unless its drive is coupled to other joints.
+    return joint.friction.viscous + (0.0 if joint.drive.coupling else joint.drive.reflected_damping)
+
+
+def _damping(joint: Joint) -> float:
+    return joint.drive.reflected_damping if joint.drive.coupling else 0.0
+
+
+def _offset(joint: Joint) -> float:
+    # A spring's rest position is a constant torque, as a sensor's zero is.
+    return joint.friction.offset - joint.drive.stiffness * joint.drive.rest
+
+
+TERMS = {
+    "rotor": JointTerm("Ia", lambda q, qd, qdd: qdd, lambda j: j.drive.reflected_inertia, geared=True),
+    "damping": JointTerm("Fm", lambda q, qd, qdd: qd, _damping, geared=True),
+    "viscous": JointTerm("Fv", lambda q, qd, qdd: qd, _viscous),
+    "coulomb": JointTerm("Fc", lambda q, qd, qdd: ca.sign(qd), lambda j: j.friction.coulomb),
+    "asymmetry": JointTerm("Fa", lambda q, qd, qdd: ca.fabs(ca.sign(qd)), lambda j: j.friction.asymmetry),
+    "viscous_asymmetry": JointTerm("Fw", lambda q, qd, qdd: ca.fabs(qd), lambda j: j.friction.viscous_asymmetry),
+    "spring": JointTerm("Ks", lambda q, qd, qdd: q, lambda j: j.drive.stiffness, at_rest=True),
+    "offset": JointTerm("F0", lambda q, qd, qdd: ca.SX.ones(q.shape[0]), _offset, at_rest=True),
+}
+
+
+def check_terms(terms: tuple[str, ...], where: str) -> tuple[str, ...]:
+    """`terms` as a tuple of known names."""
+    terms = (terms,) if isinstance(terms, str) else tuple(terms)
+    for term in terms:
+        if term not in TERMS:
+            raise ArmdynError(f"{where}: unknown joint term {term!r}; expected some of {', '.join(TERMS)}")
+    if len(set(terms)) != len(terms):
+        raise ArmdynError(f"{where}: joint terms must differ, got {', '.join(terms)}")
+    return terms
+
+
+def joint_parameter_names(n: int, terms: tuple[str, ...]) -> list[str]:
+    """Names of the parameters, term by term: `Ia1, Ia2, ..., Fv1, ...`."""
+    return [f"{TERMS[term].symbol}{i + 1}" for term in terms for i in range(n)]
+
+
+def joint_parameters(arm: Arm, terms: tuple[str, ...]) -> NDArray:
+    """The arm's own parameters (n k,) of the terms, from its joints' friction and drives."""
+    return np.array(
+        [TERMS[term].value(joint) for term in check_terms(terms, "joint_parameters") for joint in arm.joints]
+    )
+
+
+@traced(q="n", qd="n", qdd="n", returns={"Y": "n, n*terms"})
+def joint_columns(arm: Arm, q: Any, qd: Any, qdd: Any, terms: tuple[str, ...] = ("viscous", "coulomb")) -> Any:
+    """Regressor columns of joint terms.
+
+    For adaptive control give the measured q and qd and the reference acceleration: damping and friction
+    follow the true velocity (ECE470, section 3.3), a rotor's inertia the reference.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities, accelerations [rad or m, /s, /s²].
+    terms : tuple of str
+        Some of "rotor", "damping" (of coupled motors), "viscous", "coulomb", "asymmetry",
+        "viscous_asymmetry", "spring", "offset".
+
+    Returns
+    -------
+    Y : ndarray, shape (..., n, n k)
+        One block a term, diagonal unless drives are coupled.
+    """
+    if not terms:
+        raise ArmdynError(f"joint_columns: expected at least one of {', '.join(TERMS)}, got none")
+    return _blocks(arm, q, qd, qdd, check_terms(terms, "joint_columns"))
+
+
+def _blocks(arm: Arm, q: Symbol, qd: Symbol, qdd: Symbol, terms: tuple[str, ...]) -> Symbol:
+    """One block a term: diagonal, or seen through the coupling of the drives."""
+    blocks = [ca.SX(arm.n, 0)]
+    for term in (TERMS[name] for name in terms):
+        if term.geared and arm.coupling is not None:
+            at_gears = (ca.mtimes(arm.coupling, x) for x in (q, qd, qdd))
+            blocks.append(ca.mtimes(arm.coupling.T, ca.diag(term.column(*at_gears))))
+        else:
+            blocks.append(ca.diag(term.column(q, qd, qdd)))
+    return ca.horzcat(*blocks)
+
+
+@traced(q="n", qd="n", qdd="n", gravity="3", returns={"Y": "n, 10*n + n*terms"})
+def full_regressor(
+    arm: Arm, q: Any, qd: Any, qdd: Any, terms: tuple[str, ...] = ("viscous", "coulomb"), *, gravity: Any
+) -> Any:
+    """Torque regressor of links and joint terms: `tau = Y @ [theta, joint_parameters(arm, terms)]`.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities, accelerations [rad or m, /s, /s²].
+    terms : tuple of str
+        Joint terms, see `joint_columns`.
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    Y : ndarray, shape (..., n, 10 n + n k)
+    """
+    terms = check_terms(terms, "full_regressor")
+    return ca.horzcat(regressor(arm, q, qd, qdd, gravity=gravity), _blocks(arm, q, qd, qdd, terms))
+
+
+@traced(q="n", qd="n", v="n", a="n", gravity="3", returns={"Y": "n, 10*n + n*terms"})
+def full_adaptive_regressor(
+    arm: Arm, q: Any, qd: Any, v: Any, a: Any, terms: tuple[str, ...] = ("viscous", "coulomb"), *, gravity: Any
+) -> Any:
+    """Slotine-Li regressor of links and joint terms; friction takes the measured qd, rotors the reference a.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd : array_like, shape (..., n)
+        Measured joint positions and velocities [rad or m, /s].
+    v, a : array_like, shape (..., n)
+        Reference velocities and accelerations.
+    terms : tuple of str
+        Joint terms, see `joint_columns`.
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    Y : ndarray, shape (..., n, 10 n + n k)
+
+    References
+    ----------
+    ECE470 (2019), section 3.3.
+    """
+    terms = check_terms(terms, "full_adaptive_regressor")
+    return ca.horzcat(adaptive_regressor(arm, q, qd, v, a, gravity=gravity), _blocks(arm, q, qd, a, terms))
+
+
+@traced(current="n", returns={"Y": "n, n"})
+def gain_columns(arm: Arm, current: Any) -> Any:
+    """Columns of the drive gains: `tau = Y @ gains` for measured motor currents.
+
+    Joined as `[regressor, -gain_columns] @ [theta, gains] = 0`, one known parameter (a payload's mass)
+    fixes the scale of all.
+
+    Parameters
+    ----------
+    arm : Arm
+    current : array_like, shape (..., n)
+        Motor currents [A].
+
+    Returns
+    -------
+    Y : ndarray, shape (..., n, n)
+    """
+    return ca.diag(current)

@@ -1,0 +1,133 @@
+"""The torque regressor: tau = Y(q, qd, qdd) theta, ten columns a link.
+
+The wrench that accelerates a link is linear in its ten parameters; joint i feels it through its own
+screw. So the screws of joints 1..j are carried into the axes of link j, where the parameters are
+constant: one twist crosses each joint instead of ten wrenches (Atkeson, An, Hollerbach 1986, with
+the roles of motion and force exchanged).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from armdyn.dynamics.bodies.velocity import Twist
+from armdyn.dynamics.newton_euler import LinkMotion, base_link_motion, outward
+from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+
+@dataclass(frozen=True, eq=False)
+class AccelerationField:
+    """Accelerations a + U p of a link's points p, in link axes: U = [wd]x + S - trace(S) 1 with S = w w'.
+
+    `products` are the entries yz, xz, xy of the symmetric S.
+    """
+
+    a: Symbol
+    wd: Symbol
+    U: Symbol
+    products: tuple[Symbol, Symbol, Symbol]
+
+    @classmethod
+    def of(cls, link: LinkMotion) -> AccelerationField:
+        """The field of a link in motion."""
+        w = link.w
+        return cls(link.a, link.wd, link.U, (w[1] * w[2], w[0] * w[2], w[0] * w[1]))
+
+    @cached_property
+    def moments(self) -> dict[tuple[int, int], Symbol]:
+        """What each tensor entry adds to the moment about the origin, the integral of r x (U r)."""
+        wd, U = self.wd, self.U
+        yz, xz, xy = self.products
+        return {
+            (0, 0): ca.vertcat(wd[0], xz, -xy),
+            (1, 1): ca.vertcat(-yz, wd[1], xy),
+            (2, 2): ca.vertcat(yz, -xz, wd[2]),
+            (0, 1): ca.vertcat(-U[2, 0], U[2, 1], U[0, 0] - U[1, 1]),
+            (0, 2): ca.vertcat(U[1, 0], U[2, 2] - U[0, 0], -U[1, 2]),
+            (1, 2): ca.vertcat(U[1, 1] - U[2, 2], -U[0, 1], U[0, 2]),
+        }
+
+    def wrench(self, theta: Symbol) -> tuple[Symbol, Symbol]:
+        """Force and moment about the origin that accelerate a body with the ten parameters `theta`."""
+        m, h = theta[inertial.MASS], theta[inertial.FIRST]
+        n = ca.cross(h, self.a)
+        for (i, k), moment in self.moments.items():
+            n += theta[int(inertial.TENSOR[i, k])] * moment
+        return m * self.a + ca.mtimes(self.U, h), n
+
+    def row(self, screw: Twist) -> Symbol:
+        """The power that the link's inertial wrench does on a screw, by parameter: one row of ten.
+
+        f = m a + U h and n = h x a + (tensor terms), so u.f + w.n = m u.a + h.(U'u + a x w) + ...
+        """
+        w, u = screw
+        row = ca.SX.zeros(1, inertial.SIZE)
+        row[inertial.MASS] = ca.dot(u, self.a)
+        row[inertial.FIRST] = (ca.mtimes(self.U.T, u) + ca.cross(self.a, w)).T
+        for (i, k), moment in self.moments.items():
+            row[int(inertial.TENSOR[i, k])] = ca.dot(w, moment)
+        return row
+
+
+def own_screw(m: Motion) -> Twist:
+    """How a link moves, in link axes, when its own joint moves at unit rate."""
+    axis = ca.SX(m.axis)
+    if m.is_revolute:
+        return Twist(axis, ca.cross(axis, ca.SX(m.after)))
+    return Twist(ca.SX.zeros(3), axis)
+
+
+def carried(m: Motion, screw: Twist) -> Twist:
+    """A twist of the parent link, seen in and at the origin of the next link."""
+    w = m.to_link(screw.w)
+    return Twist(w, m.to_link(screw.u + ca.cross(screw.w, m.before)) + ca.cross(w, m.offset))
+
+
+def screws(joints: list[Motion]) -> Iterator[list[Twist]]:
+    """For every link in turn the screws of the joints that move it."""
+    here: list[Twist] = []
+    for m in joints:
+        here = [*(carried(m, screw) for screw in here), own_screw(m)]
+        yield here
+
+
+def regressor_matrix(joints: list[Motion], fields: list[AccelerationField]) -> Symbol:
+    """The n x 10 n matrix of rows `field.row(screw)`; a joint does not feel the links before it."""
+    n, size = len(joints), inertial.SIZE
+    Y = ca.SX(n, size * n)
+    for j, (field, felt) in enumerate(zip(fields, screws(joints), strict=True)):
+        for i, screw in enumerate(felt):
+            Y[i, size * j : size * (j + 1)] = field.row(screw)
+    return Y
+
+
+@traced(q="n", qd="n", qdd="n", gravity="3", returns={"Y": "n, 10*n"})
+def regressor(arm: Arm, q: Any, qd: Any, qdd: Any, *, gravity: Any) -> Any:
+    """Torque regressor: `inverse_dynamics(arm, q, qd, qdd) = Y @ arm.theta`.
+
+    The rigid arm only: `full_regressor` appends columns of friction, rotors, springs and offsets.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities, accelerations [rad or m, /s, /s²].
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    Y : ndarray, shape (..., n, 10 n)
+        Columns in the order of `arm.theta`. Columns 10 j to 10 j + 9 are exactly zero in the rows of
+        the joints beyond link j.
+    """
+    joints = motions(arm, q)
+    links = outward(joints, qd, qdd, base_link_motion(gravity, None))
+    return regressor_matrix(joints, [AccelerationField.of(link) for link in links])

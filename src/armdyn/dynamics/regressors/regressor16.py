@@ -1,0 +1,236 @@
+"""The regressor of Lu and Meng (1993): sixteen parameters a link, moments about the centre of mass.
+
+With the centre p of mass m and the inertia about it, a link's parameters are
+
+    m, m p (3), m [px² py² pz² px py, px pz, py pz] (6), [Ixx Iyy Izz Ixy Ixz Iyz] (6)
+
+where Ixy, Ixz, Iyz are products of inertia (+ integral of xy), opposite in sign to the tensor's
+entries (erratum 6). The load may be counted as link n + 1, described in the tip frame.
+
+Two derivations of one matrix, kept apart on purpose: the outward and inward iteration of section IV
+(here), and the closed form from link Lagrangians of section III (`regressor16_closed`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.newton_euler import LinkMotion, base_link_motion, outward
+from armdyn.dynamics.regressors.regressor16_closed import closed_form, products_matrix
+from armdyn.errors import ArmdynError, ModelError
+from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
+from armdyn.spatial.inertia import Inertia
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+SIZE = 16
+NAMES = (
+    *("m", "mpx", "mpy", "mpz", "mpxx", "mpyy", "mpzz", "mpxy", "mpxz", "mpyz"),
+    *("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz"),
+)
+# Rows and columns of the six entries of a symmetric matrix, in the order of (106) and (112).
+PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+
+# The entries that remain for links of special shape (section III-B).
+SHAPES = {
+    "general": tuple(range(SIZE)),
+    "mass at origin": (0,),
+    "point": tuple(range(10)),  # (49)
+    "principal x": (0, 1, 4, 10, 11, 12),  # (51), centre on the x axis
+    "principal z": (0, 3, 6, 10, 11, 12),  # (51), centre on the z axis
+}
+
+# Physical quantities of a link and the entries that contain them (before equation 15).
+PHYSICAL = {
+    "m": tuple(range(10)),
+    **{
+        f"p{axis}": tuple(k for k, name in enumerate(NAMES) if name.startswith("mp") and axis in name) for axis in "xyz"
+    },
+    **{name: (k,) for k, name in enumerate(NAMES) if name.startswith("I")},
+}
+
+
+def theta16(arm: Arm, load: Inertia | None = None) -> NDArray:
+    """The arm's sixteen parameters a link: `inverse_dynamics = regressor16(...) @ theta16(arm)`.
+
+    Parameters
+    ----------
+    arm : Arm
+    load : Inertia, optional
+        A load described in the tip frame, counted as link n + 1.
+
+    Returns
+    -------
+    theta : ndarray, shape (16 n,) or (16 (n + 1),)
+
+    Raises
+    ------
+    ModelError
+        If a link has first moments without mass, and so no centre (as regrouped base parameters have).
+    """
+    bodies = [Inertia(row) for row in arm.trace_data("theta").reshape(arm.n, inertial.SIZE)]
+    names = [f"link '{name}'" for name in arm.link_names]
+    if load is not None:
+        bodies, names = [*bodies, load], [*names, "load"]
+    return np.concatenate([_theta16(body, name) for body, name in zip(bodies, names, strict=True)])
+
+
+def _theta16(body: Inertia, name: str) -> NDArray:
+    p, tensor = body.com, body.tensor_com
+    if np.isnan(p).any():
+        raise ModelError(f"theta16: {name} has first moments but no mass, so no centre of mass")
+    second = [body.mass * p[i] * p[k] for i, k in PAIRS]
+    products = [tensor[i, k] if i == k else -tensor[i, k] for i, k in PAIRS]
+    return np.array([body.mass, *body.first, *second, *products])
+
+
+def parameter_names16(n: int, load: bool = False) -> list[str]:
+    """Names of the entries of `theta16`: `m1, mpx1, ...`; a load has index n + 1."""
+    return [f"{name}{i + 1}" for i in range(n + load) for name in NAMES]
+
+
+def columns16(shapes: list[str]) -> list[int]:
+    """Columns of `regressor16` that remain when each link (and load) has the shape named.
+
+    Shapes: "general", "point", "mass at origin", "principal x", "principal z" (section III-B).
+    """
+    unknown = [shape for shape in shapes if shape not in SHAPES]
+    if unknown:
+        raise ArmdynError(f"columns16: unknown shape {unknown[0]!r}; expected one of {', '.join(SHAPES)}")
+    return [SIZE * i + k for i, shape in enumerate(shapes) for k in SHAPES[shape]]
+
+
+def unknown_columns16(names: list[str], n: int, load: bool = False) -> list[int]:
+    """Columns of `regressor16` whose parameters contain an unknown physical quantity (equations 15-18).
+
+    Quantities: mass `m3`, centre `px3`, `py3`, `pz3` and moments about it `Ixx3` ... `Iyz3`; the load has the
+    index n + 1. With these columns as Y_u, the torque of the known parameters is the rest times `theta16`.
+    """
+    found = set()
+    for name in names:
+        quantity = name.rstrip("0123456789")
+        index = name[len(quantity) :]
+        if quantity not in PHYSICAL or not index or not 1 <= int(index) <= n + load:
+            raise ArmdynError(
+                f"unknown_columns16: no quantity {name!r}; expected {', '.join(PHYSICAL)} with a number 1 to {n + load}"
+            )
+        found |= {SIZE * (int(index) - 1) + k for k in PHYSICAL[quantity]}
+    return sorted(found)
+
+
+def ten_from_sixteen() -> NDArray:
+    """The matrix (10, 16) from a link's sixteen parameters to its ten of `arm.theta`."""
+    L = np.zeros((inertial.SIZE, SIZE))
+    L[inertial.MASS, 0] = 1.0
+    L[inertial.FIRST, 1:4] = np.eye(3)
+    for k, (i, j) in enumerate(PAIRS):
+        entry = inertial.TENSOR[i, j]
+        L[entry, 10 + k] = 1.0 if i == j else -1.0
+        if i == j:  # Steiner: Ixx about the origin has m (py² + pz²) more
+            L[entry, [4 + other for other in range(3) if other != i]] = 1.0
+        else:
+            L[entry, 4 + k] = -1.0
+    return L
+
+
+@traced(q="n", qd="n", qdd="n", gravity="3", returns={"Y": "n, 16*n + 16*load"})
+def regressor16(
+    arm: Arm, q: Any, qd: Any, qdd: Any, load: bool = False, form: str = "iteration", *, gravity: Any
+) -> Any:
+    """Torque regressor of Lu and Meng's sixteen parameters a link.
+
+    Parameters
+    ----------
+    arm : Arm
+    q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities, accelerations [rad or m, /s, /s²].
+    load : bool
+        Whether sixteen columns for a load in the tip frame are appended, as link n + 1.
+    form : {"iteration", "closed"}
+        Outward and inward iteration, or closed form from link Lagrangians: equal numbers, and far more
+        operations in the closed form.
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    Y : ndarray, shape (..., n, 16 n) or (..., n, 16 (n + 1))
+        Columns in the order of `theta16`.
+
+    References
+    ----------
+    Lu and Meng (1993), equations (66)-(85) with erratum 1; (30)-(48), (127)-(129) with errata 3-5.
+    """
+    if form not in ("iteration", "closed"):
+        raise ArmdynError(f"regressor16: expected form 'iteration' or 'closed', got {form!r}")
+    derive = iteration if form == "iteration" else closed_form
+    return derive(arm, q, qd, qdd, load, gravity)
+
+
+# -- outward iteration: what each parameter adds to a link's force and moment ------------------------------
+
+
+def second_moment_matrix(H: Symbol) -> Symbol:
+    """(110)-(114): m p x (H p) = Psi m [px² py² pz² px py, px pz, py pz]'."""
+    Psi = ca.SX(3, 6)
+    for k, (i, j) in enumerate(PAIRS):
+        for a, b in {(i, j), (j, i)}:  # the monomial pa pb: p x (H p) takes e_a x (column b of H)
+            Psi[:, k] += ca.cross(ca.SX(np.eye(3)[a]), H[:, b])
+    return Psi
+
+
+def force_columns(link: LinkMotion) -> Symbol:
+    """(66)-(68), erratum 1: F = [vd, H] [m, m p], with H = [wd]x + w w' - |w|² 1, as 3 x 16."""
+    return ca.horzcat(link.a, link.U, ca.SX(3, 12))
+
+
+def moment_columns(link: LinkMotion) -> Symbol:
+    """(75): N + p x F = [0, Phi, E] theta, with (70) E = B(wd) + [w]x B(w) and (73) Phi = [-[vd]x, Psi]."""
+    E = products_matrix(link.wd) + ca.mtimes(ca.skew(link.w), products_matrix(link.w))
+    return ca.horzcat(ca.SX(3, 1), -ca.skew(link.a), second_moment_matrix(link.U), E)
+
+
+# -- inward iteration --------------------------------------------------------------------------------------
+
+
+def iteration(arm: Arm, q: Symbol, qd: Symbol, qdd: Symbol, load: bool, gravity: Symbol) -> Symbol:
+    """(66)-(85): carry force and moment columns inward; each joint takes what acts along its axis."""
+    joints = motions(arm, q)
+    links = outward(joints, qd, qdd, base_link_motion(gravity, None))
+    F, N = _load_columns(arm, links[-1]) if load else (ca.SX(3, 0), ca.SX(3, 0))
+    rows = []
+    for m, link in zip(reversed(joints), reversed(links), strict=True):
+        # (82), (84): the link's own columns stand before those of the links beyond it
+        F, N = ca.horzcat(force_columns(link), F), ca.horzcat(moment_columns(link), N)
+        rows.append(_along_joint(m, F, N))
+        F, N = _to_parent(m, F, N)
+    width = SIZE * (arm.n + load)
+    return ca.vertcat(*(ca.horzcat(ca.SX(1, width - row.shape[1]), row) for row in reversed(rows)))
+
+
+def _load_columns(arm: Arm, last: LinkMotion) -> tuple[Symbol, Symbol]:
+    """Force and moment columns of a load in the tip frame, at the last link's origin in its axes (71)."""
+    R, p = arm.tool
+    tip = LinkMotion(*(ca.mtimes(R.T, x) for x in (last.w, last.wd, last.a + ca.mtimes(last.U, p))))
+    F, N = ca.mtimes(R, force_columns(tip)), ca.mtimes(R, moment_columns(tip))
+    return F, N + ca.mtimes(ca.skew(ca.SX(p)), F)
+
+
+def _along_joint(m: Motion, F: Symbol, N: Symbol) -> Symbol:
+    """(85): z N at the joint's point of a revolute joint, z F of a prismatic one."""
+    axis = ca.SX(m.axis).T
+    if not m.is_revolute:
+        return ca.mtimes(axis, F)
+    return ca.mtimes(axis, N + ca.mtimes(ca.skew(ca.SX(m.after)), F))
+
+
+def _to_parent(m: Motion, F: Symbol, N: Symbol) -> tuple[Symbol, Symbol]:
+    """(82), (84): rotate the columns into the parent's axes and move the moments to its origin."""
+    N = N + ca.mtimes(ca.skew(m.offset), F)
+    F, N = (ca.horzcat(*(m.to_parent(column) for column in ca.horzsplit(X))) for X in (F, N))
+    return F, N + ca.mtimes(ca.skew(ca.SX(m.before)), F)

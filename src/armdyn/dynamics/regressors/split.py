@@ -1,0 +1,260 @@
+"""Known and unknown parameters: regressors of what is to be estimated, torques of what is known.
+
+In general the inertial parameters are theta = theta_known + S phi with a few unknown numbers phi. Lu and
+Meng's split (equations 15-18) into known and unknown entries of theta is the case where S picks entries;
+a mass at a known centre, or the ten parameters of a payload at the tip, are others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.dynamics.regressors.adaptive_regressor import adaptive_regressor, adaptive_torque
+from armdyn.dynamics.regressors.regressor import regressor
+from armdyn.errors import ArmdynError, ShapeError
+from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
+from armdyn.spatial.inertia import Inertia
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+# Physical quantities of a link and the entries of theta that contain them: mass and centre enter first and
+# second moments, as those are about the frame's origin; J are the moments about the centre of mass.
+PHYSICAL = {
+    "mass": inertial.NAMES,
+    "px": ("mx", "Iyy", "Izz", "Ixy", "Ixz"),
+    "py": ("my", "Ixx", "Izz", "Ixy", "Iyz"),
+    "pz": ("mz", "Ixx", "Iyy", "Ixz", "Iyz"),
+    **{f"J{pair}": (f"I{pair}",) for pair in ("xx", "yy", "zz", "xy", "xz", "yz")},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """`theta = theta_known + S phi`: what is known of an arm, and the directions of what is not.
+
+    `phi` is the arm's own value of the unknowns, NaN where the arm does not know.
+    """
+
+    arm: Arm
+    names: tuple[str, ...]
+    S: NDArray  # (10 n, u)
+    theta_known: NDArray  # (10 n,)
+    phi: NDArray  # (u,)
+
+    @property
+    def name(self) -> str:
+        """The arm's name."""
+        return self.arm.name
+
+    def theta(self, phi: ArrayLike) -> NDArray:
+        """Inertial parameters (..., 10 n) for unknowns (..., u)."""
+        values = np.asarray(phi, float)
+        if values.shape[-1:] != self.phi.shape:
+            raise ShapeError(f"split: expected phi of shape (..., {len(self.phi)}), got {values.shape}")
+        return self.theta_known + values @ self.S.T
+
+    def regressor(self, q: Any, qd: Any, qdd: Any, **options: Any) -> Any:
+        """`Y` (..., n, u) and `tau` (..., n) with inverse_dynamics = Y @ phi + tau."""
+        return split_regressor(self, q, qd, qdd, **options)
+
+    def adaptive_regressor(self, q: Any, qd: Any, v: Any, a: Any, **options: Any) -> Any:
+        """`Y` (..., n, u) and `tau` (..., n) with M a + C v + g = Y @ phi + tau."""
+        return split_adaptive_regressor(self, q, qd, v, a, **options)
+
+    def __and__(self, other: Split) -> Split:
+        """Both splits of one arm together: the unknowns of one, then of the other."""
+        if other.arm is not self.arm:
+            raise ArmdynError("split: expected two splits of the same arm")
+        S, phi = np.hstack([self.S, other.S]), np.concatenate([self.phi, other.phi])
+        if np.linalg.matrix_rank(S) < S.shape[1]:
+            both = ", ".join([*self.names, *other.names])
+            raise ArmdynError(f"split: the unknowns {both} are not independent; is one of them named twice?")
+        # What the other counts as known still contains what this one does not know.
+        known = self.theta_known + other.theta_known - self.arm.theta
+        unknown = np.isnan(self.arm.theta)
+        known[unknown] = np.where(np.isnan(self.theta_known), other.theta_known, self.theta_known)[unknown]
+        return Split(self.arm, (*self.names, *other.names), S, known, phi)
+
+    def __repr__(self) -> str:
+        return f"<Split of {self.arm!r}: unknown {', '.join(self.names)}>"
+
+    # -- what traced functions ask of it (see `armdyn.trace.traced.Subject`) -----------------------------
+
+    @property
+    def trace_sizes(self) -> Mapping[str, int]:
+        """Sizes that shapes may mention."""
+        return {"n": self.arm.n, "u": len(self.phi)}
+
+    @property
+    def trace_key(self) -> str:
+        """What kernels are keyed by."""
+        return f"{self.arm.trace_key} split {hashlib.sha256(self.S.tobytes()).hexdigest()}"
+
+    def trace_data(self, name: str) -> NDArray:
+        """The data input `name` bound to this split."""
+        if name != "theta":
+            return self.arm.trace_data(name)
+        return self.arm.with_theta(self.theta_known).trace_data("theta")
+
+
+@traced(q="n", qd="n", qdd="n", theta="10*n", gravity="3", returns={"Y": "n, u", "tau": "n"})
+def split_regressor(split: Split, q: Any, qd: Any, qdd: Any, *, theta: Any, gravity: Any) -> Any:
+    """Regressor of the unknown parameters and torque of the known ones.
+
+    Parameters
+    ----------
+    split : Split
+    q, qd, qdd : array_like, shape (..., n)
+        Joint positions, velocities, accelerations [rad or m, /s, /s²].
+    theta : array_like, shape (..., 10 n), optional
+        Known parameters instead of the split's.
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    Y : ndarray, shape (..., n, u)
+    tau : ndarray, shape (..., n)
+        `inverse_dynamics = Y @ phi + tau`.
+
+    References
+    ----------
+    Lu and Meng (1993), equations (3)-(5), (15)-(18).
+    """
+    Y = ca.mtimes(regressor(split.arm, q, qd, qdd, gravity=gravity), ca.sparsify(ca.DM(split.S)))
+    return Y, inverse_dynamics(split.arm, q, qd, qdd, theta=theta, gravity=gravity)
+
+
+@traced(q="n", qd="n", v="n", a="n", theta="10*n", gravity="3", returns={"Y": "n, u", "tau": "n"})
+def split_adaptive_regressor(split: Split, q: Any, qd: Any, v: Any, a: Any, *, theta: Any, gravity: Any) -> Any:
+    """Slotine-Li regressor of the unknown parameters and torque of the known ones.
+
+    Parameters
+    ----------
+    split : Split
+    q, qd : array_like, shape (..., n)
+        Measured joint positions and velocities [rad or m, /s].
+    v, a : array_like, shape (..., n)
+        Reference velocities and accelerations.
+    theta : array_like, shape (..., 10 n), optional
+        Known parameters instead of the split's.
+    gravity : array_like, shape (..., 3), optional
+        Gravity vector instead of the arm's [m/s²].
+
+    Returns
+    -------
+    Y : ndarray, shape (..., n, u)
+    tau : ndarray, shape (..., n)
+        `M a + C v + g = Y @ phi + tau`.
+    """
+    Y = ca.mtimes(adaptive_regressor(split.arm, q, qd, v, a, gravity=gravity), ca.sparsify(ca.DM(split.S)))
+    return Y, adaptive_torque(split.arm, q, qd, v, a, theta=theta, gravity=gravity)
+
+
+# -- ways to split -----------------------------------------------------------------------------------------
+
+
+def linear_parameters(arm: Arm, S: ArrayLike, theta_known: ArrayLike, names: Sequence[str] | None = None) -> Split:
+    """Unknowns phi of any linear map theta = theta_known + S phi.
+
+    Parameters
+    ----------
+    arm : Arm
+    S : array_like, shape (10 n, u)
+        Independent columns.
+    theta_known : array_like, shape (10 n,)
+    names : sequence of str, optional
+        `phi1, phi2, ...` if left out.
+    """
+    size = inertial.SIZE * arm.n
+    S, known = np.array(S, float), np.array(theta_known, float)
+    if S.ndim != 2 or S.shape[0] != size or known.shape != (size,):
+        raise ShapeError(
+            f"linear_parameters: expected S of shape ({size}, u) and theta_known of ({size},) for arm '{arm.name}', "
+            f"got {S.shape} and {known.shape}"
+        )
+    if np.linalg.matrix_rank(S) < S.shape[1]:
+        raise ArmdynError("linear_parameters: the columns of S are not independent")
+    names = tuple(names) if names is not None else tuple(f"phi{k + 1}" for k in range(S.shape[1]))
+    if len(names) != S.shape[1]:
+        raise ShapeError(f"linear_parameters: expected {S.shape[1]} names, got {len(names)}")
+    return Split(arm, names, S, known, np.linalg.pinv(S) @ (arm.theta - known))
+
+
+def unknown_parameters(arm: Arm, names: Iterable[str]) -> Split:
+    """Unknown entries of theta, the others known from the arm (Lu and Meng, equations 15-18).
+
+    Parameters
+    ----------
+    arm : Arm
+    names : iterable of str
+        Entries such as `Ixx2`; a link's name for all ten; or physical quantities, which stand for every
+        entry that contains them: `mass2`, `px2`, `py2`, `pz2` (centre), `Jxx2` ... `Jyz2` (about the centre).
+    """
+    every = [f"{name}{i + 1}" for i in range(arm.n) for name in inertial.NAMES]
+    names = [names] if isinstance(names, str) else names
+    entries = sorted({every.index(e) for name in names for e in _entries(arm, name, every)})
+    if not entries:
+        raise ArmdynError("unknown_parameters: expected at least one name, got none")
+    S = np.eye(len(every))[:, entries]
+    known = arm.theta.copy()
+    known[entries] = 0.0
+    return Split(arm, tuple(every[k] for k in entries), S, known, arm.theta[entries])
+
+
+def _entries(arm: Arm, name: str, every: list[str]) -> list[str]:
+    """The entries of theta that a name stands for."""
+    if name in every:
+        return [name]
+    if name in arm.link_names:
+        i = arm.link_names.index(name) + 1
+        return [f"{entry}{i}" for entry in inertial.NAMES]
+    quantity = name.rstrip("0123456789")
+    index = name[len(quantity) :]
+    if quantity in PHYSICAL and index and 1 <= int(index) <= arm.n:
+        return [f"{entry}{int(index)}" for entry in PHYSICAL[quantity]]
+    raise ArmdynError(
+        f"unknown_parameters: arm '{arm.name}' has no parameter {name!r}; expected {', '.join(inertial.NAMES)} or "
+        f"{', '.join(PHYSICAL)} with a link's number 1 to {arm.n}, or a link: {', '.join(arm.link_names)}"
+    )
+
+
+def unknown_mass(arm: Arm, centre: ArrayLike, link: str | None = None, mass: float = 0.0) -> Split:
+    """One unknown: the mass of a body at a known centre (Lu and Meng's case study, section V-B).
+
+    Parameters
+    ----------
+    arm : Arm
+    centre : array_like, shape (3,)
+        The body's centre in the frame of the link, or of the tip if no link is named [m].
+    link : str, optional
+        The link that carries it; left out, it is a load at the tip.
+    mass : float
+        How much of the arm's own inertia is this body [kg], to be replaced by the unknown: zero for a load
+        that the arm's parameters do not contain.
+    """
+    if link is not None and link not in arm.link_names:
+        raise ArmdynError(f"unknown_mass: arm '{arm.name}' has no link {link!r}; links: {', '.join(arm.link_names)}")
+    unit = Inertia.from_com(1.0, centre)
+    i = arm.n - 1 if link is None else arm.link_names.index(link)
+    column = np.zeros(inertial.SIZE * arm.n)
+    column[inertial.SIZE * i : inertial.SIZE * (i + 1)] = (unit.moved(arm.tool_pose) if link is None else unit).theta
+    name = "load mass" if link is None else f"mass on {link}"
+    return Split(arm, (name,), column[:, None], arm.theta - mass * column, np.array([float(mass)]))
+
+
+def unknown_payload(arm: Arm) -> Split:
+    """Ten unknowns: the parameters of a load, about the tip in tip axes; the arm itself is known."""
+    units = [Inertia(unit).moved(arm.tool_pose).theta for unit in np.eye(inertial.SIZE)]
+    S = np.zeros((inertial.SIZE * arm.n, inertial.SIZE))
+    S[-inertial.SIZE :] = np.column_stack(units)
+    names = tuple(f"{name} of load" for name in inertial.NAMES)
+    return Split(arm, names, S, arm.theta, np.zeros(inertial.SIZE))

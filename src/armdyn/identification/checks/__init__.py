@@ -1,0 +1,1 @@
+"""What may be wrong with a log, before anything is fitted to it."""

@@ -1,0 +1,167 @@
+"""What is wrong with a log, before anything is fitted to it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.full import joint_torque
+from armdyn.errors import DataError
+from armdyn.identification.checks import arrangement, resemblance
+from armdyn.identification.checks.arrangement import Samples, samples_of
+from armdyn.identification.checks.findings import (
+    STILL,
+    Finding,
+    JointFigures,
+    clock_findings,
+    motion_findings,
+    torque_findings,
+    velocity_findings,
+)
+from armdyn.identification.fit.rows import Filters, choose_band, smoothed
+from armdyn.identification.logs.log import Log, Stretch
+from armdyn.identification.motion.differentiate import Motion, lowpass
+from armdyn.model.arm import Arm
+
+
+class DataCheck(NamedTuple):
+    """Everything found in a log."""
+
+    arm: Arm
+    log: Log
+    findings: tuple[Finding, ...]
+    joints: JointFigures
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing speaks against using the log."""
+        return not any(f.level == "refuse" for f in self.findings)
+
+    @property
+    def verdict(self) -> str:
+        """In one sentence."""
+        doubts = sum(f.level == "warn" for f in self.findings)
+        if not self.ok:
+            return "This log cannot be used as it is."
+        return "Nothing speaks against this log." if not doubts else f"Usable, with {doubts} doubt{'s' * (doubts > 1)}."
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """A row of words for each joint, under `HEADINGS`."""
+        figures = zip(*self.joints, strict=True)
+        return [
+            (f"{j + 1} {name}", f"{low:.3g} .. {high:.3g}", f"{v:.3g}", f"{a:.3g}", f"{turns:.0f}", _told(condition),
+             f"{rms:.3g}", f"{peak:.3g}")
+            for j, (name, (low, high, v, a, turns, condition, rms, peak)) in enumerate(
+                zip(self.arm.joint_names, figures, strict=True)
+            )
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        table = [HEADINGS, *self.rows()]
+        widths = [max(len(row[k]) for row in table) for k in range(len(HEADINGS))]
+        lines = [f"{self.log!r}: {self.verdict}"]
+        lines += ["  " + "  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in table]
+        return "\n".join(lines + [f"  {f.level}: {f.text}" for f in self.findings])
+
+    def __repr__(self) -> str:
+        return f"<DataCheck of {self.log!r}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        from armdyn.html import fragment
+        from armdyn.identification.checks.check_table import parts
+
+        return fragment(*parts(self))
+
+
+HEADINGS = ("joint", "range", "top speed", "top acceleration", "reversals", "condition", "torque rms", "largest")
+
+
+def _told(condition: float) -> str:
+    return f"{condition:.3g}" if condition < 1e6 else "-"
+
+
+def check_log(arm: Arm, log: Log) -> DataCheck:
+    """Rates, ranges, dead joints, clipped torques, excitation, suspicious signs, units and order of columns.
+
+    Parameters
+    ----------
+    arm : Arm
+        Whose log it should be. With known inertias torques are compared with the model's.
+    log : Log
+
+    Returns
+    -------
+    DataCheck
+        `ok`, `findings` and figures of each joint; `str()` is a report, `armdyn.report(check, path)` a page.
+    """
+    if log.n != arm.n:
+        raise DataError(f"{log.name}: {log.n} joints in the log, {arm.n} in arm '{arm.name}'")
+    found = [Finding("note", text) for text in log.notes]
+    if not log.stretches:
+        found.append(Finding("refuse", "no stretch without gaps is long enough"))
+        return DataCheck(arm, log, tuple(found), _figures(log, []))
+    band = choose_band(log.stretches)
+    motions = [smoothed(s, Filters(band, None, "butterworth")) for s in log.stretches]
+    figures = _figures(log, motions)
+    found += motion_findings(arm, figures)
+    found += clock_findings(arm, log, figures)
+    found += torque_findings(arm, log)
+    found += velocity_findings(arm, log)
+    if all(f.level != "refuse" for f in found):
+        found += _dynamics(arm, log, motions, band)
+    return DataCheck(arm, log, tuple(found), figures)
+
+
+def _dynamics(arm: Arm, log: Log, motions: list[Motion], band: float) -> list[Finding]:
+    """Whether the torques can be those of the arm, and resemble those of its description."""
+    pairs = list(zip(log.stretches, motions, strict=True))
+    samples = samples_of(_filtered(s, m, band) for s, m in pairs)
+    found = arrangement.objections(arm, samples, log.dt)
+    if not np.isnan(arm.theta).any() and all(level != "refuse" for level, _ in found):
+        model = np.vstack([lowpass(joint_torque(arm, m.q, m.qd, m.qdd), s.dt, band) for s, m in pairs])
+        found += resemblance.objections(arm, resemblance.resemblance(model, samples))
+    return [Finding(level, text) for level, text in found]
+
+
+def _filtered(s: Stretch, m: Motion, band: float) -> Samples:
+    return Samples(*(lowpass(x, s.dt, band) for x in (m.q, m.qd, m.qdd, np.sign(m.qd), s.tau)))
+
+
+def _figures(log: Log, motions: list[Motion]) -> JointFigures:
+    torque = np.sqrt(np.mean(log.tau**2, axis=0)), np.abs(log.tau).max(axis=0)
+    low, high = log.q.min(axis=0), log.q.max(axis=0)
+    if not motions:
+        nothing = np.full(log.n, np.nan)
+        return JointFigures(low, high, nothing, nothing, nothing, nothing, *torque)
+    qd, qdd = np.vstack([m.qd for m in motions]), np.vstack([m.qdd for m in motions])
+    top = np.percentile(np.abs(qd), 99, axis=0)
+    # Noise about standstill is no reversal: the speed must pass a twentieth of the top one on either side.
+    sides = np.where(qd > top / 20, 1, np.where(qd < -top / 20, -1, 0))
+    reversals = np.array([np.count_nonzero(np.diff(side[side != 0])) for side in sides.T])
+    condition = np.array([_condition(v, a, s) for v, a, s in zip(qd.T, qdd.T, sides.T, strict=True)])
+    still = high - low < STILL
+    return JointFigures(
+        low,
+        high,
+        top,
+        np.percentile(np.abs(qdd), 99, axis=0),
+        np.where(still, 0, reversals),
+        np.where(still, np.inf, condition),
+        *torque,
+    )
+
+
+def _condition(v: NDArray, a: NDArray, side: NDArray) -> float:
+    """Of the columns acceleration, speed, sign and one, each of unit length."""
+    columns = np.stack([a, v, side, np.ones_like(v)], axis=1)
+    lengths = np.linalg.norm(columns, axis=0)
+    return float(np.linalg.cond(columns / lengths)) if lengths.all() else np.inf
+
+
+def require_good(check: DataCheck) -> None:
+    """Raise a `DataError` with the first reason to refuse the log."""
+    for finding in check.findings:
+        if finding.level == "refuse":
+            raise DataError(f"{check.log.name}: {finding.text}")

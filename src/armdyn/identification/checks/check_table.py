@@ -1,0 +1,27 @@
+"""A data check in words and a table, for reports and notebooks."""
+
+from __future__ import annotations
+
+from armdyn.html import listing, paragraph, table
+from armdyn.identification.checks.check import HEADINGS, DataCheck
+
+
+def parts(check: DataCheck) -> list[str]:
+    """Verdict, doubts, a table of the joints and notes."""
+    log = check.log
+    rate = f"{len(log)} samples of {log.n} joints, {log.duration:.4g} s at {1 / log.dt:.4g} Hz"
+    gaps = f", {len(log.gaps)} gaps" if len(log.gaps) else ""
+    found = [paragraph(f"{log.name}, arm '{check.arm.name}': {rate}{gaps}. {check.verdict}", "" if check.ok else "bad")]
+    found += [paragraph(f.text, "bad" if f.level == "refuse" else "warn") for f in check.findings if f.level != "note"]
+    notes = [f.text for f in check.findings if f.level == "note"]
+    return [
+        *found,
+        table(HEADINGS, check.rows()),
+        paragraph(
+            "Positions, speeds and torques in SI units. Condition: how alike a joint's own acceleration, speed, "
+            "direction and constant look; up to ten is good, beyond a hundred its friction and inertia cannot be told "
+            "apart.",
+            "small",
+        ),
+        *([listing(notes)] if notes else []),
+    ]

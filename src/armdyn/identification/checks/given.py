@@ -1,0 +1,46 @@
+"""The logs that were given: read, judged, and refused where they cannot support a model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import numpy as np
+
+from armdyn.errors import ArmdynError
+from armdyn.identification.checks.check import DataCheck, check_log, require_good
+from armdyn.identification.checks.doubt import doubt_findings
+from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.read_log import read_log
+from armdyn.model.arm import Arm
+
+MOST_CHECKED = 100_000  # samples of a log by which it is judged
+
+Logs = Log | str | os.PathLike[str] | Iterable[Log | str | os.PathLike[str]]
+
+
+def as_logs(arm: Arm, logs: Logs) -> list[Log]:
+    """The logs, those that are paths read."""
+    several = [logs] if isinstance(logs, Log | str | os.PathLike) else list(logs)
+    if not several:
+        raise ArmdynError("identify: expected at least one log, got none")
+    return [log if isinstance(log, Log) else read_log(log, arm) for log in several]
+
+
+def checked(arm: Arm, logs: list[Log]) -> tuple[DataCheck, ...]:
+    """What there is to say about each; refused where one cannot be used."""
+    checks = tuple(check_log(arm, _some(log)) for log in logs)
+    for check in checks:
+        require_good(check)
+    doubt_findings(checks)
+    return checks
+
+
+def _some(log: Log) -> Log:
+    """The log, or of one that is too long to look at as a whole the run of samples in which joints move most."""
+    starts = range(0, len(log), MOST_CHECKED)
+    if len(starts) == 1:
+        return log
+    spans = np.array([np.ptp(log.q[k : k + MOST_CHECKED], axis=0) for k in starts])
+    k = starts[int(np.argmax((spans / np.maximum(spans.max(axis=0), 1e-300)).sum(axis=1)))]
+    return log.part(float(log.t[k]), float(log.t[min(k + MOST_CHECKED, len(log)) - 1]))

@@ -1,0 +1,1 @@
+"""From logs to equations, to estimates, to a model with honest confidence."""

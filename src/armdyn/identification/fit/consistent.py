@@ -1,0 +1,170 @@
+"""The physically consistent fit: possible bodies, friction that brakes, near to the prior.
+
+    minimise  x'Ax/2 - b'x + strength * sum_i D(P_i, P0_i) - barrier * sum log(room)
+
+over all ten parameters of every link and the joint terms; room is the distance from each bound: of friction, which
+brakes, and of masses where some are known. It is convex, and its terms keep every iterate possible; Newton's method
+with a line search always ends, and its decrement bounds what is left to gain.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.fit.equations import System
+from armdyn.identification.fit.mass_bounds import MassBounds
+from armdyn.identification.fit.prior import UNITS, Prior, hessian, pseudo_inertias
+
+BARRIER = 1e-2  # weight of the logarithms that keep to the bounds, in units of half a squared sigma
+FLAT = 1e-13  # least addition to the diagonal of a scaled Hessian that is singular to round-off
+ENOUGH = 1e-9  # Newton decrement (squared, halved) at which the minimum is certified, in the same units
+MOST = 100  # Newton steps a stage, far more than self-concordant functions need
+GENTLE = 1.0  # strength of the divergence from which Newton's method takes few steps
+FROM_BOUNDARY = 1e-3  # a body whose smallest eigenvalue relative to the prior is below this sits on the boundary
+
+
+class Consistent(NamedTuple):
+    """The minimum found."""
+
+    theta: NDArray  # (10 n,)
+    joint: NDArray  # (joint parameters,)
+    gap: float  # bound of what a better point could gain, relative to one squared sigma
+    iterations: int
+    boundary: tuple[int, ...]  # links that are barely possible bodies
+
+
+def consistent_fit(
+    system: System,
+    prior: Prior,
+    strength: float,
+    start: NDArray,
+    positive: NDArray,
+    near: Consistent | None = None,
+    masses: MassBounds | None = None,
+) -> Consistent:
+    """Minimise over theta (10 n,) and joint parameters.
+
+    Parameters
+    ----------
+    system : System
+        Normal equations of [theta, joint parameters].
+    prior : Prior
+    strength : float
+        Weight of the divergence from the prior.
+    start : ndarray
+        Joint parameters to begin with.
+    positive : ndarray of bool
+        Which joint parameters must be positive.
+    near : Consistent, optional
+        The minimum of a similar problem, from which few steps are left.
+    masses : MassBounds, optional
+        Between which masses lie.
+    """
+    links = len(prior.theta)
+    size = np.maximum(np.abs(start), 1e-6 * max(np.abs(start).max(initial=0.0), 1.0))
+    bodies = prior.theta if masses is None else masses.inside(prior.theta)
+    x = np.concatenate([bodies, np.where(positive, np.maximum(start, 0.1 * size), start)])
+    bounds = _bounds(links, positive, masses)
+    # Weak divergences are steep walls: they are approached from where they are gentle.
+    stages = np.geomspace(max(strength, GENTLE), strength, 1 + max(0, int(np.ceil(np.log10(GENTLE / strength)))))
+    if near is not None:
+        x, stages = np.concatenate([near.theta, near.joint]), stages[-1:]
+    decrement, iterations = np.inf, 0
+    for stage in stages:
+        problem = _Problem(system, prior, float(stage), BARRIER * float(stage) / strength, bounds, links)
+        x, decrement, more = _newton(problem, x)
+        iterations += more
+    theta = x[:links]
+    smallest = np.linalg.eigvals(prior.inverses @ pseudo_inertias(theta)).real.min(axis=1)
+    return Consistent(theta, x[links:], decrement, iterations, tuple(np.flatnonzero(smallest < FROM_BOUNDARY).tolist()))
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step too far is worth infinity, and is halved
+def _newton(problem: _Problem, x: NDArray) -> tuple[NDArray, float, int]:
+    """The minimum by Newton's method with a line search, what is left to gain there, and the number of steps."""
+    value, decrement, iterations = problem.value(x), np.inf, 0
+    while iterations < MOST:
+        iterations += 1
+        gradient, H = problem.derivatives(x)
+        scale = 1 / np.sqrt(np.maximum(np.diag(H), 1e-300))
+        step = -scale * _solved(H * np.outer(scale, scale), scale * gradient)
+        decrement = float(-gradient @ step) / 2
+        if decrement < ENOUGH:
+            break
+        length, found = 1.0, np.inf
+        while length > 1e-12:
+            found = problem.value(x + length * step)
+            if found <= value - 0.1 * length * 2 * decrement:
+                break
+            length /= 2
+        if not found < value:
+            break  # round-off: the decrement says how far from the minimum this is
+        x, value = x + length * step, found
+    return x, decrement, iterations
+
+
+def _solved(H: NDArray, gradient: NDArray) -> NDArray:
+    """H⁻¹ gradient for H with a unit diagonal; along directions that nothing tells anything about no step is needed.
+
+    Round-off may make a nearly singular H indefinite, and the step one uphill: then its diagonal is made larger.
+    """
+    flat = 0.0
+    while flat < 1.0:
+        try:
+            step = np.linalg.solve(H + flat * np.eye(len(H)), gradient)
+        except np.linalg.LinAlgError:
+            step = np.full_like(gradient, np.nan)
+        if gradient @ step >= 0:
+            return step
+        flat = max(10 * flat, FLAT)
+    return gradient
+
+
+class _Bounds(NamedTuple):
+    """G x > h"""
+
+    G: NDArray  # (k, parameters)
+    h: NDArray  # (k,)
+
+
+def _bounds(links: int, positive: NDArray, masses: MassBounds | None) -> _Bounds:
+    signs = np.eye(len(positive))[positive]
+    G, h = np.hstack([np.zeros((len(signs), links)), signs]), np.zeros(len(signs))
+    if masses is None:
+        return _Bounds(G, h)
+    rows, limits = masses.rows(links)
+    return _Bounds(np.vstack([G, np.pad(rows, ((0, 0), (0, len(positive))))]), np.concatenate([h, limits]))
+
+
+class _Problem(NamedTuple):
+    system: System
+    prior: Prior
+    strength: float
+    barrier: float
+    bounds: _Bounds
+    links: int
+
+    def value(self, x: NDArray) -> float:
+        if not np.isfinite(x).all():
+            return np.inf
+        room = self.bounds.G @ x - self.bounds.h
+        bodies = pseudo_inertias(x[: self.links])
+        if (room <= 0).any() or np.linalg.eigvalsh(bodies).min() <= 0:
+            return np.inf
+        fit = x @ self.system.A @ x / 2 - self.system.b @ x
+        divergence = np.einsum("ijk,ikj->", self.prior.inverses, bodies) - np.linalg.slogdet(bodies)[1].sum()
+        return float(fit + self.strength * divergence - self.barrier * np.log(room).sum())
+
+    def derivatives(self, x: NDArray) -> tuple[NDArray, NDArray]:
+        inverses = np.linalg.inv(pseudo_inertias(x[: self.links]))
+        gradient, H = self.system.A @ x - self.system.b, self.system.A.copy()
+        difference = self.prior.inverses - inverses
+        gradient[: self.links] += self.strength * np.einsum("ijk,akj->ia", difference, UNITS).ravel()
+        H[: self.links, : self.links] += self.strength * hessian(inverses)
+        steep = self.bounds.G / (self.bounds.G @ x - self.bounds.h)[:, None]
+        gradient -= self.barrier * steep.sum(axis=0)
+        H += self.barrier * steep.T @ steep
+        return gradient, H

@@ -1,0 +1,43 @@
+"""Equations of energy: the power of all torques is the rate of the arm's energy and what friction takes.
+
+One equation a sample for all joints together, low-passed like the others; neither accelerations nor Coriolis terms
+are made. It is the energy model of Gautier and Khalil (1988), in the place of whose integrals stands the low-pass.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.base.parameters import BaseParameters
+from armdyn.dynamics.regressors.energy_regressor import energy_regressor
+from armdyn.dynamics.regressors.joint_columns import joint_columns
+from armdyn.identification.fit.decimate import Decimator
+from armdyn.identification.fit.parts import Part
+from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS
+from armdyn.identification.motion.differentiate import Motion
+
+
+def energy_part(
+    base: BaseParameters, part: Motion, columns: NDArray, tau: NDArray, low: Decimator, rate: Decimator
+) -> Part:
+    """Rows (1, N, base + n terms) and powers (1, N) from torques of joint terms (samples, terms, n) and tau."""
+    arm, n = base.source, base.source.n
+    energies = np.add(*energy_regressor(arm, part.q, part.qd))
+    if base.joint_terms:
+        # Coupled rotors: their torques with velocities in the place of accelerations are momenta.
+        momenta = joint_columns(arm, part.q, part.qd, part.qd, base.joint_terms)
+        energies = np.hstack([energies, np.einsum("ki,kij->kj", part.qd, momenta) / 2])
+    Y = np.zeros((low.count, base.count + n * len(TERMS)))
+    Y[:, : base.count] = rate @ energies[:, list(base.kept)]
+    taken = columns * part.qd[:, None, :]
+    Y[:, base.count :] = low @ taken.swapaxes(1, 2).reshape(len(taken), -1)
+    Y[:, base.count + ROTOR :: len(TERMS)] = rate @ (part.qd**2 / 2)
+    return Part(Y[None], (low @ (part.qd * tau).sum(axis=1, keepdims=True)).T)
+
+
+def with_loads(base: BaseParameters, part: Part, powers: NDArray) -> Part:
+    """The rows with powers (n, N) that load-dependent friction takes."""
+    Y = part.Y.copy()
+    Y[0][:, base.count + LOAD :: len(TERMS)] = powers.T
+    return Part(Y, part.tau)

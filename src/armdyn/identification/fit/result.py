@@ -1,0 +1,167 @@
+"""The result of identification: a model, how sure it is, and what it predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.checks.check import DataCheck
+from armdyn.identification.fit.perturbation import Perturbation
+from armdyn.identification.fit.rows import Filters
+from armdyn.identification.fit.validation import Prediction, Validation, compared, predicted
+from armdyn.identification.logs.log import Log
+from armdyn.model.arm import Arm
+from armdyn.model.joint import Friction
+
+
+class FrictionValues(NamedTuple):
+    """Plain friction by least squares, one number a joint, and the structure that the data support.
+
+    `viscous`, `coulomb` and `offset` are those of the model in which every joint has just these: comparable with
+    the literature. `chosen` is what `Fit.arm` has, with further terms where these pay on held-out data.
+    """
+
+    viscous: NDArray  # (n,) [N m s/rad or N s/m]
+    coulomb: NDArray  # (n,) [N m or N]
+    offset: NDArray  # (n,)
+    std: NDArray  # (3, n) standard deviations of the three
+    chosen: tuple[Friction, ...]
+
+
+class DriveValues(NamedTuple):
+    """Identified drives, one number a joint, seen at the joint."""
+
+    inertia: NDArray  # rotors, beyond what is one with the links [kg m² or kg]
+    stiffness: NDArray  # springs to ground [N m/rad or N/m]
+
+
+@dataclass(frozen=True, eq=False)
+class BaseEstimate:
+    """What the data alone say: least squares without prior, with plain friction in every joint.
+
+    Base parameters come first, then viscous, Coulomb friction and offset joint by joint (and the rotors' inertias of
+    geared arms, where they are parameters of their own). No term was selected and
+    no prior was used, so that the intervals are what they claim to be.
+    """
+
+    theta: NDArray  # (p,)
+    std: NDArray  # (p,) standard deviations; infinite where the log determines nothing
+    names: tuple[str, ...]  # written out, such as "Ixx2 - Iyy2 - 0.186 m3"
+    labels: tuple[str, ...]  # the leading parameter, such as "Ixx2"
+    count: int  # base parameters among them
+    covariance: NDArray  # (p, p), for the autocorrelation that the residuals show
+
+    @property
+    def intervals(self) -> NDArray:
+        """95 % intervals (p, 2)."""
+        return self.theta[:, None] + 1.96 * self.std[:, None] * np.array([-1.0, 1.0])
+
+    @property
+    def weak(self) -> tuple[str, ...]:
+        """Parameters less certain than large."""
+        pairs = zip(self.labels, self.theta, self.std, strict=True)
+        return tuple(name for name, value, std in pairs if abs(value) < std < np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """An identified arm; see `identify`."""
+
+    arm: Arm  # with identified links, friction and drives
+    source: Arm  # as it was described
+    theta: NDArray  # (10 n,) possible bodies behind the base parameters
+    friction: FrictionValues
+    drive: DriveValues
+    base: BaseEstimate
+    filters: Filters
+    rel_error: float = np.nan  # on the logs fitted to
+    rel_error_joints: NDArray = field(default_factory=lambda: np.empty(0))
+    rel_error_free: float = np.nan  # of least squares that need not be possible nor near the description
+    held_out: float = np.nan  # of parameters near the prior that need not be possible, by cross-validation over blocks
+    held_out_possible: float = np.nan  # the same of possible bodies: what `arm` costs on data it has not seen
+    held_out_logs: NDArray = field(default_factory=lambda: np.empty(0))  # of each of several logs, fitted to the others
+    rel_error_source: float = np.nan  # of the arm as it was described
+    strength: float = 0.0  # of the prior
+    scan: NDArray = field(default_factory=lambda: np.empty((0, 2)))  # strengths tried, held-out error of each
+    condition: float = np.nan  # of the weighted regressor
+    condition_scaled: float = np.nan  # with columns of unit length
+    bound: Perturbation | None = None  # how far `base.theta` can be off at worst; None where poses were held
+    gap: float = 0.0  # certificate of the consistent fit: what is left to gain, in squared sigmas
+    boundary: tuple[str, ...] = ()  # links that are barely possible bodies
+    structure: tuple[tuple[str, ...], ...] = ()  # joint terms used, a joint at a time
+    effective: NDArray = field(default_factory=lambda: np.empty(0))  # independent residuals of each joint
+    undetermined: tuple[str, ...] = ()  # parameters on which the logs have no say
+    notes: tuple[str, ...] = ()
+    checks: tuple[DataCheck, ...] = ()  # of the logs fitted to
+    own: Validation | None = None  # on the logs fitted to
+    other: Validation | None = None  # on the log given for validation
+
+    @property
+    def weak(self) -> tuple[str, ...]:
+        """Parameters less certain than large."""
+        return self.base.weak
+
+    def predict(self, log: Log) -> Prediction:
+        """Torques that the model needs for the log's motion, at the log's samples, without low-pass.
+
+        Samples in stretches too short to differentiate are left out.
+        """
+        return predicted(self.arm, log, self.filters._replace(cutoff=None))
+
+    def validate(self, log: Log) -> Validation:
+        """Compare the model with another log."""
+        return compared(self.arm, [log], self.filters._replace(cutoff=None))
+
+    @property
+    def cost(self) -> float:
+        """By how much, relatively, being possible raises the error on held-out blocks: the price of physics."""
+        return self.held_out_possible / self.held_out - 1
+
+    def certainty(self) -> list[str]:
+        """How sure the parameters are, in sentences."""
+        said = [f"condition {self.condition:.3g}, {self.condition_scaled:.3g} with columns of unit length"]
+        if self.bound is not None:
+            told = f"at most {self.bound.relative:.0%} off" if np.isfinite(self.bound.relative) else "not bounded"
+            said.append(
+                f"at worst (4.1): regressor off by {self.bound.regressor_error:.2%}, torques by "
+                f"{self.bound.torque_error:.2%}, then all parameters together are {told}"
+            )
+        if not np.isnan(self.held_out_possible):
+            said.append(f"possible bodies: error on held-out blocks {self.cost:+.1%} against free parameters")
+        if len(self.held_out_logs):
+            errors = ", ".join(f"{error:.2%}" for error in self.held_out_logs)
+            said.append(f"each log predicted by the others: {errors}")
+        if self.boundary:
+            said.append(f"barely possible bodies: {', '.join(self.boundary)}")
+        if self.undetermined:
+            said.append(f"not determined by the logs: {', '.join(self.undetermined)}")
+        return said
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.source.name}: {self.base.count} base parameters and {sum(map(len, self.structure))} joint terms",
+            f"relative torque error {self.rel_error:.2%}, on held-out blocks {self.held_out:.2%}"
+            + ("" if np.isnan(self.held_out_possible) else f" ({self.held_out_possible:.2%} with possible bodies)")
+            + ("" if np.isnan(self.rel_error_source) else f", as described {self.rel_error_source:.1%}"),
+        ]
+        lines += [
+            f"joint {j + 1}: {e:.2%}, {', '.join(s)}"
+            for j, (e, s) in enumerate(zip(self.rel_error_joints, self.structure, strict=False))
+        ]
+        if self.filters.cutoff is not None:
+            lines.append(
+                f"positions smoothed by {self.filters.method}, halved at {self.filters.cutoff:.3g} Hz; "
+                f"equations low-passed at {self.filters.band:.3g} Hz"
+            )
+        return "\n".join([*lines, *self.certainty()])
+
+    def __repr__(self) -> str:
+        return f"<Fit of '{self.source.name}': relative torque error {self.rel_error:.2%}>"
+
+    def _repr_html_(self) -> str:
+        from armdyn.identification.fit_figure import notebook
+
+        return notebook(self)

@@ -1,0 +1,150 @@
+"""How sure the estimates are: covariances that hold for filtered, autocorrelated residuals.
+
+Neighbouring residuals are alike: the low-pass and what the model lacks make them so. The naive formula counts
+them as independent and is two to three times too sure. Here the residuals of each joint are a stationary
+process with the spectrum that they show, and the covariance is the sandwich A^-1 (sum of Y'RY) A^-1.
+
+A fit takes most from the residuals where its columns live, at low frequencies. So the residuals are first
+corrected block by block with (1 - H)^-1/2, H being the block's part of the hat matrix (Bell, McCaffrey 2002).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.fit.equations import Equations
+from armdyn.identification.fit.rows import Part, Rows
+
+# A block that determines a direction to more than this share alone tells nothing about the noise along it.
+MOST_LEVERAGE = 0.95
+BLOCKS = 10
+UNKNOWN = 1e-9  # eigenvalue of the scaled normal equations below which a direction is not determined
+
+
+class Spread(NamedTuple):
+    """Confidence of a least-squares fit."""
+
+    covariance: NDArray  # (used, used); infinite variances where nothing is determined
+    undetermined: NDArray  # (used,) of bool
+    effective: NDArray  # (n,) number of independent residuals of each joint
+    condition: float  # of the weighted regressor
+    condition_scaled: float  # with columns of unit length
+
+
+def spread(rows: Rows, equations: Equations, used: NDArray, x: NDArray) -> Spread:
+    """Covariance of the least-squares parameters that are used."""
+    k = np.flatnonzero(used)
+    A = equations.total.A[np.ix_(k, k)]
+    known = determined(A)
+    meat, effective = _meat(rows, equations, k, _corrected(rows, equations, k, x, known.inverse))
+    covariance = known.inverse @ meat @ known.inverse
+    covariance[known.lost, known.lost] = np.inf
+    return Spread(covariance, known.lost, effective, _condition(np.linalg.eigvalsh(A)), _condition(known.values))
+
+
+class Determined(NamedTuple):
+    """What normal equations determine."""
+
+    inverse: NDArray  # (p, p), zero along directions that no sample shows
+    null: NDArray  # (p, k) these directions
+    lost: NDArray  # (p,) of bool: parameters that take part in them
+    values: NDArray  # (p,) eigenvalues with columns of unit length, smallest first
+
+
+def determined(A: NDArray) -> Determined:
+    """Directions of parameters that the normal equations A (p, p) determine, and those that they do not."""
+    size = np.diag(A)
+    scale = 1 / np.sqrt(np.maximum(np.where(size > 0, size, size.max()), 1e-300))
+    values, vectors = np.linalg.eigh(A * np.outer(scale, scale))
+    known = values > UNKNOWN * values[-1]
+    inverse = (vectors[:, known] / values[known]) @ vectors[:, known].T * np.outer(scale, scale)
+    null = vectors[:, ~known]
+    return Determined(inverse, scale[:, None] * null, (null**2).sum(axis=1) > 1e-6, values)
+
+
+def _condition(eigenvalues: NDArray) -> float:
+    """Condition of a regressor whose normal equations have these eigenvalues; infinite beyond round-off."""
+    smallest = eigenvalues[0] if eigenvalues[0] > 1e-15 * eigenvalues[-1] else 0.0
+    return float(np.sqrt(eigenvalues[-1] / smallest)) if smallest else np.inf
+
+
+def _corrected(rows: Rows, equations: Equations, k: NDArray, x: NDArray, inverse: NDArray) -> NDArray:
+    """Weighted residuals (n, N) with the spread of the noise itself: what the fit took away is put back."""
+    residuals = []
+    values, vectors = np.linalg.eigh(inverse)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))  # root root' = inverse
+    for part in rows:
+        # Long logs come in parts that are blocks as they are.
+        cuts = np.array_split(np.arange(part.tau.shape[1]), max(1, BLOCKS // len(rows.pieces)))
+        residuals += [_put_back(part, cut, equations, k, x, root) for cut in cuts if len(cut)]
+    return np.concatenate(residuals, axis=1)
+
+
+def _put_back(part: Part, cut: NDArray, equations: Equations, k: NDArray, x: NDArray, root: NDArray) -> NDArray:
+    """The corrected residuals (n, samples) of a block."""
+    U, e = [], []
+    for joint, weight in enumerate(equations.weights):
+        own = equations.own(joint)
+        Y = weight * part.Y[joint][cut]
+        e.append(weight * part.tau[joint][cut] - Y @ x[own])
+        here, at = _places(own, k)
+        U.append(Y[:, here] @ root[at])
+    # (1 - U U')^-1/2 = 1 + U V ((1 - m)^-1/2 - 1)/m V' U' with U'U = V m V'
+    stacked, error = np.concatenate(U), np.concatenate(e)
+    m, V = np.linalg.eigh(stacked.T @ stacked)
+    m = np.clip(m, 1e-12, MOST_LEVERAGE)
+    gain = (1 / np.sqrt(1 - m) - 1) / m
+    error = error + stacked @ (V @ (gain * (V.T @ (stacked.T @ error))))
+    return error.reshape(len(equations.weights), len(cut))
+
+
+def _places(own: NDArray, k: NDArray) -> tuple[NDArray, NDArray]:
+    """Which of a joint's columns are used, and where they stand among all that are."""
+    at = np.searchsorted(k, own)
+    here = (at < len(k)) & (k[np.minimum(at, len(k) - 1)] == own)
+    return here, at[here]
+
+
+def _meat(rows: Rows, equations: Equations, k: NDArray, residuals: NDArray) -> tuple[NDArray, NDArray]:
+    """Sum of Y'RY over joints and pieces, R the covariance of a joint's residuals."""
+    total = np.zeros((len(k), len(k)))
+    number = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
+    shapes = [autocorrelation(e, number) for e in residuals]
+    powers = np.mean(residuals**2, axis=1)
+    for part in rows:
+        for joint, (correlation, _) in enumerate(shapes):
+            here, at = _places(equations.own(joint), k)
+            Y = part.Y[joint][:, here] * equations.weights[joint]
+            total[np.ix_(at, at)] += powers[joint] * Y.T @ convolved(Y, correlation)
+    return total, np.array([effective for _, effective in shapes])
+
+
+def autocorrelation(e: NDArray, stretch: NDArray) -> tuple[NDArray, float]:
+    """Autocorrelation of residuals, tapered so that it is that of some process, and their effective number."""
+    lags = max(4, int(2 * np.sqrt(len(e))))
+    sums = np.zeros(lags)
+    for number in np.unique(stretch):
+        part = e[stretch == number]
+        for lag in range(min(lags, len(part))):
+            sums[lag] += part[lag:] @ part[: len(part) - lag]
+    correlation = sums / max(sums[0], 1e-300) * _parzen(lags)
+    width = max(1.0, correlation[0] + 2 * correlation[1:].sum())
+    return correlation, len(e) / width
+
+
+def _parzen(lags: int) -> NDArray:
+    """Parzen's window, whose transform is nowhere negative."""
+    u = np.arange(lags) / lags
+    return np.where(u < 0.5, 1 - 6 * u**2 + 6 * u**3, 2 * (1 - u) ** 3)
+
+
+def convolved(Y: NDArray, correlation: NDArray) -> NDArray:
+    """R Y for the Toeplitz matrix R of an autocorrelation."""
+    size = len(Y) + len(correlation)
+    kernel = np.zeros(size)
+    kernel[: len(correlation)] = correlation
+    kernel[size - len(correlation) + 1 :] = correlation[:0:-1]
+    return np.fft.irfft(np.fft.rfft(Y, size, axis=0) * np.fft.rfft(kernel)[:, None].real, size, axis=0)[: len(Y)]

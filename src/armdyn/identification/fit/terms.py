@@ -1,0 +1,215 @@
+"""Joint terms that identification may add to the rigid arm: friction and drives, linear in one number each.
+
+The columns are those of `friction_torque` and `joint_columns` for a unit parameter, so that a fitted arm gives
+exactly the torque that was fitted.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.friction import friction_torque
+from armdyn.dynamics.full import joint_torque
+from armdyn.identification.fit.presliding import built_up
+from armdyn.identification.motion.differentiate import Motion
+from armdyn.model.arm import Arm
+from armdyn.model.joint import FRICTION_NAMES, Friction
+
+
+class Term(NamedTuple):
+    """One kind of joint term; a joint has at most one of each kind."""
+
+    kind: str
+    symbol: str
+    positive: bool = False  # whether only positive values are physical
+    speed: float = 0.0  # Stribeck velocity as a fraction of the joint's top speed
+    most: float = np.inf  # larger values are not believed
+    order: int = 0  # waves a turn of Coulomb friction that depends on position
+    travel: float = 0.0  # over which Coulomb friction builds up, as a fraction of the joint's span
+
+
+ALWAYS = (Term("viscous", "Fv", True), Term("coulomb", "Fc", True), Term("offset", "F0"))
+# Friction beyond a quarter of the top speed would be mistaken for viscous friction, and extrapolate badly.
+OPTIONAL = (
+    *(Term("coulomb", "Fc", True, travel=travel) for travel in (1e-4, 3e-4, 1e-3, 3e-3)),
+    # Gears lose up to a third of the torque. More means that friction is itself most of the measured torque.
+    Term("load", "Fl", True, most=0.5),
+    *(Term("stribeck", "Fs", speed=speed) for speed in (0.03, 0.06, 0.12, 0.25)),
+    Term("viscous_asymmetry", "Fw"),
+    # Eccentric gears and bearings; more waves pass faster than what the low-pass leaves.
+    *(Term("cosine", "Fx", order=order) for order in (1, 2, 3)),
+    *(Term("sine", "Fy", order=order) for order in (1, 2, 3)),
+    Term("temperature", "Ft"),
+    Term("rotor", "Ia", True),
+    Term("spring", "Ks", True),
+    # Gas springs and hydraulics, whose levers change with position; more waves would be guesses beyond the range seen.
+    *(Term("balance_cosine", f"B{order}c", order=order) for order in (1, 2)),
+    *(Term("balance_sine", f"B{order}s", order=order) for order in (1, 2)),
+)
+TERMS = (*ALWAYS, *OPTIONAL)
+BALANCE = tuple(k for k, term in enumerate(TERMS) if term.kind.startswith("balance"))
+COULOMB, LOAD, ROTOR = ([term.kind for term in TERMS].index(kind) for kind in ("coulomb", "load", "rotor"))
+
+
+STILL = 1e-7  # rad/s or m/s
+
+
+class Reach(NamedTuple):
+    """What the joints do in the logs, to which some terms relate."""
+
+    top: NDArray  # (n,) top speeds
+    span: NDArray  # (n,) ranges of position
+    balanced: NDArray  # (n,) of bool: joints that have balancers
+    torque: NDArray  # (n,) rms torques
+
+
+def modest(kinds: tuple[str, ...], torque: NDArray, speed: NDArray | float = 1.0) -> NDArray:
+    """Precision (n, terms) of joint terms of some kinds that are, at a speed, about as large as the joint's torque."""
+    precision = np.zeros((len(torque), len(TERMS)))
+    for k, term in enumerate(TERMS):
+        if term.kind in kinds:
+            by = speed if term.kind.startswith("viscous") else 1.0
+            precision[:, k] = (by / np.maximum(torque, 1e-300)) ** 2
+    return precision
+
+
+def term_columns(arm: Arm, motion: Motion, reach: Reach, warmth: NDArray | None = None) -> NDArray:
+    """Torque (N, terms, n) of every joint for a unit parameter of each of `TERMS`, but zero for loads.
+
+    `warmth` (N, n) are temperatures of the joints above the one at which their friction holds, where they are logged.
+    """
+    columns = np.empty((len(motion.q), len(TERMS), motion.q.shape[1]))
+    for k, term in enumerate(TERMS):
+        if term.kind == "load":
+            columns[:, k] = 0.0
+        elif term.kind == "temperature":
+            # The linear parameter is viscous * temperature.
+            columns[:, k] = 0.0 if warmth is None else warmth * motion.qd
+        elif term.kind == "rotor":
+            columns[:, k] = motion.qdd
+        elif term.kind == "spring":
+            columns[:, k] = motion.q
+        elif k in BALANCE:
+            columns[:, k] = _turns(motion.q, term, reach.balanced)
+        elif term.order:
+            seen = term.order * reach.span >= 2 * np.pi  # a whole wave
+            columns[:, k] = _turns(motion.q, term, seen) * columns[:, COULOMB]
+        elif term.travel:
+            columns[:, k] = built_up(motion.q, travels(term, reach))
+        else:
+            columns[:, k] = friction_torque(arm, motion.q, motion.qd, friction=_unit(arm, term, reach))
+    # Velocities of joints that stand still are round-off, and their signs are too.
+    rubbing = [k for k, term in enumerate(TERMS) if k not in BALANCE and term.kind not in ("offset", "spring")]
+    columns[:, np.array(rubbing)[:, None], np.flatnonzero(reach.top < STILL)] = 0.0
+    return columns
+
+
+def _turns(q: NDArray, term: Term, joints: NDArray) -> NDArray:
+    """The term's wave with position (N, n) of some joints, zero for the others."""
+    wave = np.cos if term.kind.endswith("cosine") else np.sin
+    waves = np.zeros_like(q)
+    waves[:, joints] = wave(term.order * q[:, joints])
+    return waves
+
+
+def load_column(arm: Arm, motion: Motion, torque: NDArray) -> NDArray:
+    """Friction (N, n) for a unit of load-dependence under joint torques (N, n)."""
+    return friction_torque(arm, motion.q, motion.qd, load=torque, friction=_unit(arm, TERMS[LOAD], None))
+
+
+def _unit(arm: Arm, term: Term, reach: Reach | None) -> NDArray:
+    """Friction parameters (n, ...) that are zero but for a unit of this term."""
+    numbers = np.zeros_like(arm.trace_data("friction"))
+    numbers[:, FRICTION_NAMES.index("stribeck")] = 1.0
+    if reach is not None and term.kind == "stribeck":
+        # level = coulomb + (static - coulomb) exp(...): the linear parameter is the difference.
+        numbers[:, FRICTION_NAMES.index("static")] = 1.0
+        numbers[:, FRICTION_NAMES.index("stribeck")] = stribeck_speed(term, reach)
+    else:
+        numbers[:, FRICTION_NAMES.index(term.kind)] = 1.0
+    if term.kind == "coulomb":
+        numbers[:, FRICTION_NAMES.index("static")] = 1.0
+    return numbers
+
+
+def stribeck_speed(term: Term, reach: Reach) -> NDArray:
+    """Stribeck velocities (n,) [rad/s or m/s]."""
+    return np.maximum(term.speed * reach.top, 1e-6)
+
+
+def travels(term: Term, reach: Reach) -> NDArray:
+    """Distances (n,) over which Coulomb friction builds up [rad or m]."""
+    return np.maximum(term.travel * reach.span, 1e-9)
+
+
+def with_terms(arm: Arm, values: NDArray, reach: Reach) -> Arm:
+    """The arm with joint terms (n, terms) of these values, and of its drives the gears alone."""
+    joints = []
+    for i, joint in enumerate(arm.joints):
+        friction = _friction(values[i], i, reach)
+        if not (friction.viscous or friction.coulomb):
+            # The joint stood still: its friction is what it was.
+            friction = dataclasses.replace(joint.friction, offset=friction.offset)
+        value = {term.kind: float(x) for term, x in zip(TERMS, values[i], strict=True)}
+        drive = dataclasses.replace(
+            joint.drive,
+            rotor_inertia=value["rotor"] / joint.drive.gear_ratio**2,
+            damping=0.0,
+            stiffness=value["spring"],
+            rest=0.0,
+            balance=_balance(values[i]),
+        )
+        joints.append(dataclasses.replace(joint, friction=friction, drive=drive))
+    return arm.with_joints(joints)
+
+
+def _balance(values: NDArray) -> tuple[tuple[float, float, float], ...]:
+    """Rows (order, cosine, sine) of a balancer."""
+    rows: dict[int, list[float]] = {}
+    for k in BALANCE:
+        if values[k]:
+            rows.setdefault(TERMS[k].order, [0.0, 0.0])[TERMS[k].kind == "balance_sine"] = float(values[k])
+    return tuple((float(order), *pair) for order, pair in rows.items())  # type: ignore[misc]
+
+
+def _friction(values: NDArray, joint: int, reach: Reach) -> Friction:
+    found: dict[str, Any] = {}
+    dip, waves = 0.0, []
+    for k, (term, x) in enumerate(zip(TERMS, values.tolist(), strict=True)):
+        if not x or k in BALANCE or term.kind in ("rotor", "spring"):
+            continue
+        if term.order:
+            waves.append((term.order, x, 0.0) if term.kind == "cosine" else (term.order, 0.0, x))
+        elif term.kind == "stribeck":
+            dip, found["stribeck"] = x, float(stribeck_speed(term, reach)[joint])
+        else:
+            found[term.kind] = x
+        if term.travel:
+            found["bristle_stiffness"] = x / float(travels(term, reach)[joint])
+    if "temperature" in found:
+        found["temperature"] /= found.get("viscous", 0.0) or np.inf
+    if dip:
+        found["static"] = found.get("coulomb", 0.0) + dip
+    return Friction(**found, harmonics=tuple(waves))
+
+
+def whole_torque(arm: Arm, motion: Motion, warmth: NDArray | None) -> NDArray:
+    """Torque (N, n) that the drives give: links, friction, bristles, rotors, springs."""
+    tau = joint_torque(arm, motion.q, motion.qd, motion.qdd, temperature=warmth)
+    return tau + presliding_torque(arm, motion.q, motion.qd)
+
+
+def presliding_torque(arm: Arm, q: NDArray, qd: NDArray) -> NDArray:
+    """What bristles take from Coulomb friction along a motion (N, n): zero for joints without them."""
+    missing = np.zeros_like(q)
+    for j, joint in enumerate(arm.joints):
+        friction = joint.friction
+        if friction.bristle_stiffness > 0 and friction.coulomb > 0:
+            travel = np.array([friction.coulomb / friction.bristle_stiffness])
+            share = built_up(q[:, j : j + 1], travel)[:, 0]
+            missing[:, j] = friction.coulomb * (share - np.sign(qd[:, j]))
+    return missing

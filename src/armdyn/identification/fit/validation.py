@@ -1,0 +1,180 @@
+"""A model's torques beside those of logs: what it predicts, and how far off it is."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ArmdynError, DataError
+from armdyn.identification.checks.given import Logs, as_logs
+from armdyn.identification.fit.rows import PIECE, Filters, chosen_cutoff, pieces, smoothed
+from armdyn.identification.fit.terms import whole_torque
+from armdyn.identification.logs.log import Log, Stretch
+from armdyn.identification.motion.differentiate import lowpass
+from armdyn.model.arm import Arm
+
+STILL = 0.005  # part of a joint's largest speed below which it may be standing still
+SETTLING = 1.0  # s, over which smoothing feels the end of a piece
+SHOWN = 8  # samples a period of the low-pass's corner that validations keep
+
+
+class Prediction(NamedTuple):
+    """Model torques along a log."""
+
+    t: NDArray  # (N,) times of the log [s]
+    tau: NDArray  # (N, n)
+
+
+class Validation(NamedTuple):
+    """Measured against model torque, both through one low-pass."""
+
+    rel_error: float  # norm(tau - model) / norm(tau) over all joints
+    rel_error_joints: NDArray  # (n,)
+    rmse: NDArray  # (n,) [N m or N]
+    whiteness: NDArray  # (n,) correlation of neighbouring residuals 0.1 s apart; 0 is white
+    t: NDArray  # of some samples, as many as show all that the low-pass leaves
+    tau: NDArray  # measured, low-passed
+    model: NDArray  # low-passed
+    band: float  # [Hz]
+
+
+def validate(arm: Arm, logs: Logs, *, band: float = 5.0) -> Validation:
+    """How well an arm (links, friction, drives) explains logs.
+
+    Parameters
+    ----------
+    arm : Arm
+    logs : Log, path, or iterable of them
+        Paths are read with `read_log`.
+    band : float
+        Corner of the low-pass on both sides [Hz].
+
+    Returns
+    -------
+    Validation
+        With `rel_error`, `rel_error_joints`, `rmse` and `whiteness` of the residuals.
+    """
+    if not 0 < band < np.inf:
+        raise ArmdynError(f"validate: expected band > 0, got {band}")
+    return compared(arm, as_logs(arm, logs), Filters(float(band), None, "butterworth"))
+
+
+def compared(arm: Arm, logs: list[Log], filters: Filters) -> Validation:
+    """The arm's torques against those of logs, one after the other in time, both through `filters.band`."""
+    shown, elapsed, total = [], 0.0, np.zeros((4, arm.n))
+    for log in logs:
+        _same_joints(arm, log)
+        for piece in pieces([log]):
+            some = _compared(arm, piece.stretch, filters)
+            total += some.sums
+            shown.append((some.t - log.t[0] + elapsed, some.tau, some.model))
+        elapsed += log.duration
+    if not shown:
+        raise DataError(f"{logs[0].name}: no stretch without gaps is long enough to validate with")
+    squares, size, neighbours, samples = total
+    t, tau, model = (np.concatenate(column) for column in zip(*shown, strict=True))
+    return Validation(
+        float(np.sqrt(squares.sum() / max(size.sum(), 1e-300))),
+        np.sqrt(squares / np.maximum(size, 1e-300)),
+        np.sqrt(squares / samples),
+        neighbours / np.maximum(squares, 1e-300),
+        t,
+        tau,
+        model,
+        filters.band,
+    )
+
+
+class _Compared(NamedTuple):
+    sums: NDArray  # (4, n) squares of errors and torques, products of errors 0.1 s apart, number of samples
+    t: NDArray
+    tau: NDArray
+    model: NDArray
+
+
+def _compared(arm: Arm, s: Stretch, filters: Filters) -> _Compared:
+    """Measured and model torque of a piece, low-passed; errors count where joints move, see `_in_motion`."""
+    motion = smoothed(s, filters)
+    tau = lowpass(s.tau, s.dt, filters.band)
+    model = lowpass(whole_torque(arm, motion, s.temperature), s.dt, filters.band)
+    # The ends of zero-phase filters are guesses.
+    margin = min(len(s.t) // 4, int(1 / (filters.band * s.dt)))
+    inner = slice(margin, len(s.t) - margin)
+    counts = _in_motion(arm, motion.qd, int(1 / (filters.band * s.dt)))[inner]
+    e = (tau[inner] - model[inner]) * counts
+    lag = max(1, min(int(0.1 / s.dt), len(e) - 1))
+    sums = np.stack(
+        [
+            np.sum(e**2, axis=0),
+            np.sum((tau[inner] * counts) ** 2, axis=0),
+            np.sum(e[lag:] * e[:-lag], axis=0),
+            np.maximum(np.sum(counts, axis=0), 1),
+        ]
+    )
+    k = slice(margin, len(s.t) - margin, max(1, int(1 / (SHOWN * filters.band * s.dt))))
+    # Copies, for slices would keep all samples alive.
+    return _Compared(sums, s.t[k].copy(), tau[k].copy(), model[k].copy())
+
+
+def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:
+    """Samples (N, n) in which torques can be told: not where a joint with dry friction stands still.
+
+    There friction may be anything up to breakaway. A joint stands still while its speed stays below STILL of its
+    largest, `reach` samples to both sides, which is how far the low-pass spreads what happens there.
+    """
+    from scipy.ndimage import minimum_filter1d
+
+    dry = np.array([joint.friction.coulomb > 0 or (joint.friction.static or 0.0) > 0 for joint in arm.joints])
+    fast = np.abs(qd) > STILL * np.abs(qd).max(axis=0, initial=0.0)
+    # A reversal passes through zero and is soon over; standing still lasts.
+    still = minimum_filter1d((~fast).astype(np.int8), 2 * reach + 1, axis=0) > 0
+    near = -minimum_filter1d(-still.astype(np.int8), 4 * reach + 1, axis=0) > 0
+    return np.asarray(~(near & dry))
+
+
+def predicted(arm: Arm, log: Log, filters: Filters) -> Prediction:
+    """Torques of the arm for the log's motion, at the log's samples, without low-pass; a piece at a time."""
+    _same_joints(arm, log)
+    runs = log.parts(len(log))
+    if not runs:
+        raise DataError(f"{log.name}: no stretch without gaps is long enough to predict torques")
+    t = log.t if runs == [slice(0, len(log))] else np.concatenate([log.t[run] for run in runs])
+    tau, first = np.empty((len(t), arm.n)), 0
+    for run in runs:
+        for part in _overlapping(run, int(SETTLING / log.dt)):
+            s = log.even(part.whole)
+            filters = filters._replace(cutoff=filters.cutoff or chosen_cutoff(s, filters))
+            model, kept = model_torque(arm, s, filters), log.t[part.kept]
+            last = first + len(kept)
+            tau[first:last] = np.stack([np.interp(kept, s.t, column) for column in model.T], axis=1)
+            first = last
+    return Prediction(t, tau)
+
+
+class _Overlap(NamedTuple):
+    """Samples that are smoothed at once, and those among them whose torques are kept."""
+
+    whole: slice
+    kept: slice
+
+
+def _overlapping(run: slice, margin: int) -> list[_Overlap]:
+    """A run of samples in pieces, each smoothed with `margin` samples more on both sides: the ends are guesses."""
+    count = -(-(run.stop - run.start) // PIECE)
+    cuts = np.linspace(run.start, run.stop, count + 1).astype(int).tolist()
+    return [
+        _Overlap(slice(max(a - margin, run.start), min(b + margin, run.stop)), slice(a, b)) for a, b in pairwise(cuts)
+    ]
+
+
+def model_torque(arm: Arm, s: Stretch, filters: Filters) -> NDArray:
+    """Torque (N, n) of the whole arm along a stretch."""
+    return whole_torque(arm, smoothed(s, filters), s.temperature)
+
+
+def _same_joints(arm: Arm, log: Log) -> None:
+    if log.n != arm.n:
+        raise DataError(f"{log.name}: {log.n} joints in the log, {arm.n} in arm '{arm.name}'")

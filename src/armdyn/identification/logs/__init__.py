@@ -1,0 +1,1 @@
+"""Logs: what was measured, read from the files that people have."""

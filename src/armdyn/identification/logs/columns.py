@@ -1,0 +1,214 @@
+"""The columns of a log by role: in SI units, and in the arm's order of joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ArmdynError, ReadError
+from armdyn.identification.logs.column_names import DEGREE, UNITS, Column, understand
+from armdyn.model.arm import Arm
+
+MEASURED = ("q", "qd", "tau", "current", "temperature")
+CALLED = {"q": "positions", "tau": "torques"}
+# Units of arms whose joints turn, slide, or do both.
+SI = {
+    "q": ("rad", "m", "rad or m"), "qd": ("rad/s", "m/s", "rad/s or m/s"), "tau": ("N m", "N", "N m or N"),
+    "current": ("A", "A", "A"), "temperature": ("°C or K", "°C or K", "°C or K"),
+}  # fmt: skip
+# Samples half a second apart show no dynamics: such stamps count what makes of their steps usual ones [s].
+NO_SECONDS, USUAL = 0.5, 0.2
+CLOCKS = ((1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+
+
+class Assigned(NamedTuple):
+    """The columns of a log by role, in SI units and the arm's order of joints."""
+
+    t: NDArray
+    q: NDArray
+    qd: NDArray | None
+    tau: NDArray
+    temperature: NDArray | None
+    notes: list[str]
+    named: bool  # whether the names of positions carry a unit
+
+
+def assign(
+    table: Mapping[str, NDArray],
+    arm: Arm,
+    where: str,
+    names: Mapping[str, list[str]] | None = None,
+    angle: str | None = None,
+) -> Assigned:
+    """Columns of a table by role; `names` overrules what the names seem to say."""
+    names = _checked(names or {}, table, arm, where)
+    known = {name: understand(name, arm.joint_names) for name in table}
+    notes: list[str] = []
+    t = _time(table, known, where, names.get("t"), notes)
+    found: dict[str, NDArray] = {}
+    unit_of_q: list[str] = []
+    for role in MEASURED:
+        chosen = names.get(role) or _of_role(role, known, arm, where)
+        if chosen is None:
+            continue
+        units = [column.unit if (column := known[name]) else "" for name in chosen]
+        if role == "qd" and "q" in found and not any(units):
+            units = unit_of_q  # rates count what positions count
+        scale, told = _scale(units, role, arm, angle, f"{where}: column '{chosen[0]}'")
+        x = _together([table[name] for name in chosen])
+        found[role] = x if np.all(scale == 1) else x * scale
+        notes.append(f"{role}: columns {chosen[0]} .. {chosen[-1]}{told}")
+        unit_of_q = units if role == "q" else unit_of_q
+    if "tau" not in found and "current" in found:
+        found["tau"] = found["current"]
+        notes.append("torques: motor currents, to be multiplied by drive gains")
+    for role in ("q", "tau"):
+        _require(role, found, table, arm, where)
+    named = any(unit_of_q)
+    return Assigned(t, found["q"], found.get("qd"), found["tau"], found.get("temperature"), notes, named)
+
+
+def _checked(
+    names: Mapping[str, list[str]], table: Mapping[str, NDArray], arm: Arm, where: str
+) -> Mapping[str, list[str]]:
+    """The names of columns that were given."""
+    given = {role: [some] if isinstance(some, str) else list(some) for role, some in names.items()}
+    for role, some in given.items():
+        if role not in ("t", *MEASURED):
+            raise ArmdynError(f"read_log: expected columns of t, {', '.join(MEASURED)}, got {role!r}")
+        count = 1 if role == "t" else arm.n
+        missing = [name for name in some if name not in table]
+        if missing:
+            raise ReadError(f"{where}: no column '{missing[0]}' for {role}; there are {_some(table)}")
+        if len(some) != count:
+            raise ReadError(f"{where}: expected {count} columns for {role}, got {some}")
+    return given
+
+
+def _some(table: Mapping[str, NDArray]) -> str:
+    return f"{', '.join(list(table)[:12])}{' ...' if len(table) > 12 else ''}"
+
+
+def _require(role: str, found: Mapping[str, NDArray], table: Mapping[str, NDArray], arm: Arm, where: str) -> None:
+    if role not in found:
+        raise ReadError(
+            f"{where}: no columns of joint {CALLED[role]} for the {arm.n} joints; expected names like {role}1 .. "
+            f"{role}{arm.n} or columns={{'{role}': [...]}}, got {_some(table)}"
+        )
+    empty = np.flatnonzero(~np.isfinite(found[role]).any(axis=0))
+    if len(empty):
+        raise ReadError(f"{where}: {CALLED[role]} of joint {empty[0] + 1} '{arm.joint_names[empty[0]]}' hold no number")
+
+
+def _together(columns: list[NDArray]) -> NDArray:
+    """Columns as one matrix (N, n), without copying those that are neighbours in memory, perhaps mapped from a file."""
+    first = columns[0]
+    places = np.diff([column.__array_interface__["data"][0] for column in columns])
+    one = first.base is not None and all(
+        c.base is first.base and c.dtype == float and c.strides == first.strides for c in columns
+    )
+    if not one or len(columns) < 2 or (places != places[0]).any() or places[0] <= 0:
+        return np.column_stack(columns)
+    shape, strides = (len(first), len(columns)), (*first.strides, int(places[0]))
+    return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=first.flags.writeable)
+
+
+def _time(
+    table: Mapping[str, NDArray],
+    known: Mapping[str, Column | None],
+    where: str,
+    given: list[str] | None,
+    notes: list[str],
+) -> NDArray:
+    stamps = given or _named_times("time", known)
+    halves = _named_times("whole seconds", known) + _named_times("rest of seconds", known)
+    if not stamps and len(halves) == 2:
+        notes.append(f"times: {halves[0]} and {halves[1]}")
+        return np.asarray(table[halves[0]], float) + 1e-9 * np.asarray(table[halves[1]], float)
+    if not stamps:
+        raise ReadError(f"{where}: no column of times; expected one named t or time [s], got {_some(table)}")
+    column = known[stamps[0]]
+    t = np.asarray(table[stamps[0]], float)
+    if column and column.unit in UNITS:
+        return t * UNITS[column.unit]
+    step = _step(t)
+    guess = next((clock for clock in CLOCKS if step * clock[0] < USUAL), None) if step > NO_SECONDS else None
+    if guess is None:
+        return t
+    notes.append(f"times: {stamps[0]} has steps of {step:.3g}, taken as {guess[1]}; a name such as t_s would tell")
+    return t * guess[0]
+
+
+def _named_times(role: str, known: Mapping[str, Column | None]) -> list[str]:
+    """Columns of times, the best name first."""
+    found = [(column.rank, name) for name, column in known.items() if column and column.role == role]
+    return [name for _, name in sorted(found) if not known[name].joint]  # type: ignore[union-attr]
+
+
+def _step(t: NDArray) -> float:
+    """The usual step of stamps that rise."""
+    steps = np.diff(t)
+    steps = steps[steps > 0]
+    return float(np.median(steps)) if len(steps) else 0.0
+
+
+def _of_role(role: str, known: Mapping[str, Column | None], arm: Arm, where: str) -> list[str] | None:
+    """The n columns of a role in the arm's order, or None where there are none."""
+    offered: dict[int, dict[str, str]] = {}
+    for name, column in known.items():
+        if column and column.role == role:
+            group = offered.setdefault(column.rank, {})
+            if column.joint in group:
+                raise ReadError(
+                    f"{where}: columns '{group[column.joint]}' and '{name}' both claim to be {role}{column.joint}"
+                )
+            group[column.joint] = name
+    for rank in sorted(offered):
+        chosen = _in_order(offered[rank], role, arm, where)
+        if chosen is not None:
+            return chosen
+        if role in CALLED:
+            group = offered[rank]
+            missing = [str(k) for k in range(1, arm.n + 1) if str(k) not in group]
+            raise ReadError(
+                f"{where}: {role} has columns {', '.join(group.values())} but not all of joints 1 to {arm.n} "
+                f"of arm '{arm.name}' (missing: {', '.join(missing)})"
+            )
+    return None
+
+
+def _in_order(group: Mapping[str, str], role: str, arm: Arm, where: str) -> list[str] | None:
+    """The columns, by joint, of one kind of name, or None where some are missing."""
+    if set(arm.joint_names) <= set(group):
+        return [group[joint] for joint in arm.joint_names]
+    numbers = sorted(int(joint) for joint in group if joint.isdigit())
+    if len(numbers) >= arm.n and numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+        if len(numbers) > arm.n:
+            raise ReadError(
+                f"{where}: {len(numbers)} columns of {role} for the {arm.n} joints of arm '{arm.name}'; "
+                f"say which with columns={{'{role}': [...]}}"
+            )
+        return [group[str(k)] for k in numbers]
+    return list(group.values()) if arm.n == 1 and len(group) == 1 else None
+
+
+def _scale(units: list[str], role: str, arm: Arm, angle: str | None, where: str) -> tuple[NDArray, str]:
+    """Factors (n,) to SI units, by the names' units or by `angle`, and words on it."""
+    unknown = next((unit for unit in units if unit and unit not in UNITS), None)
+    if unknown is not None:
+        raise ReadError(f"{where}: the unit '{unknown}' is not known; expected one such as rad, deg, mm, N m, A, ms")
+    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+    angles = role in ("q", "qd") and turns.any()
+    if any(units):
+        said = {UNITS[unit] for unit, turning in zip(units, turns, strict=True) if unit and turning}
+        if angles and angle is not None and said != {DEGREE if angle == "deg" else 1.0}:
+            raise ReadError(f"{where}: the name says {units[0]}, angle= says {angle}")
+        kinds = ", ".join(dict.fromkeys(unit for unit in units if unit))
+        return np.array([UNITS.get(unit, 1.0) for unit in units]), f", unit {kinds} by its name"
+    if angles and angle == "deg":
+        return np.where(turns, DEGREE, 1.0), ", degrees, as said"
+    usual = SI[role][0 if turns.all() else 1 if not turns.any() else 2]
+    return np.ones(arm.n), f", {'radians, as said' if angles and angle else f'no unit named: taken as {usual}'}"

@@ -1,0 +1,191 @@
+"""Tables of text as loggers and spreadsheets write them: separators, comments, decimal commas, columns of words."""
+
+from __future__ import annotations
+
+import csv
+import re
+import warnings
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ReadError
+from armdyn.identification.logs.column_names import UNITS, plain_unit, understand
+
+LONGEST_HEAD = 200  # lines of comments before the names of the columns
+
+
+class _Layout(NamedTuple):
+    names: list[str]
+    mark: str | None  # between cells; None for white space
+    skip: int  # lines before the first row
+    comma: bool  # whether numbers have decimal commas
+    encoding: str
+
+
+def read_csv(path: Path, joints: tuple[str, ...], wanted: Collection[str]) -> tuple[dict[str, NDArray], list[str]]:
+    """Columns by name, and notes on what was repaired.
+
+    Words are refused in columns that mean something (see `understand`) or are `wanted`, and are nothing elsewhere.
+    """
+    try:
+        layout = _layout(path)
+    except OSError as error:
+        raise ReadError(f"{path}: cannot be read ({error.strerror})") from None
+    _check_names(path, layout.names)
+    notes: list[str] = []
+    try:
+        if layout.comma:
+            raise ValueError
+        with _rows(path, layout) as stream, warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of a file without rows, which is refused below
+            # NumPy's reader is a hundred times faster than one in Python, but gives up at the first odd cell.
+            data = np.loadtxt(stream, delimiter=layout.mark, ndmin=2, comments="#")
+        if data.size and data.shape[1] != len(layout.names):
+            raise ValueError
+    except ValueError:
+        used = [name in wanted or understand(name, joints) is not None for name in layout.names]
+        data = _slowly(path, layout, used, notes)
+    if not data.size:
+        raise ReadError(f"{path}: no rows of numbers below the names of the columns")
+    return dict(zip(layout.names, data.T, strict=True)), notes
+
+
+def _layout(path: Path) -> _Layout:
+    """Names, separator and place of the first row: the names stand in the line before it."""
+    encoding = _encoding(path)
+    before: list[str] = []
+    with path.open(encoding=encoding, errors="replace") as stream:
+        for number, line in enumerate(islice(stream, LONGEST_HEAD)):
+            plain = line.strip().lstrip("#% ")
+            if not plain:
+                continue
+            mark = _mark(plain)
+            if _mostly_numbers(plain.split(mark)) and not line.startswith("#"):
+                if not before:
+                    raise ReadError(
+                        f"{path}: the first line holds numbers; expected names of columns such as t, q1, tau1"
+                    )
+                comma = mark != "," and "," in plain and "." not in plain
+                return _Layout(_names(before), _mark(before[-1]), number, comma, encoding)
+            before.append(plain)
+    if not before:
+        raise ReadError(f"{path}: the file is empty")
+    raise ReadError(f"{path}: no rows of numbers below the names of the columns")
+
+
+def _names(before: list[str]) -> list[str]:
+    """The cells of the last line before the rows, or, where these are units, those of the line above with them."""
+    lines = [[cell.strip() for cell in _cells(line, _mark(line))] for line in before[-2:]]
+    units = lines[-1]
+    if len(lines) < 2 or len(lines[0]) != len(units) or not all(_unit_or_nothing(cell) for cell in units):
+        return units
+    return [f"{name} [{unit.strip('[()]')}]" if unit.strip("-") else name for name, unit in zip(*lines, strict=True)]
+
+
+def _unit_or_nothing(cell: str) -> bool:
+    return cell in ("", "-") or plain_unit(cell.strip("[()]")) in UNITS
+
+
+def _cells(line: str, mark: str | None) -> list[str]:
+    """Split at marks that are not inside quotes."""
+    return line.split() if mark is None else next(csv.reader([line], delimiter=mark), [])
+
+
+def _encoding(path: Path) -> str:
+    """UTF-8, UTF-16 or Latin-1 (which any bytes are); pictures and archives are none."""
+    with path.open("rb") as stream:
+        start = stream.read(1 << 16)
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    if b"\0" in start:
+        raise ReadError(f"{path}: cannot be read as text (it holds zero bytes)")
+    try:
+        # The last character may be cut in two.
+        start[: start.rfind(b"\n") + 1].decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8-sig"
+
+
+def _mark(line: str) -> str | None:
+    # Semicolons and tabs first: beside them, commas are decimal ones.
+    return next((mark for mark in ";\t," if mark in line), None)
+
+
+def _mostly_numbers(cells: list[str]) -> bool:
+    """Whether at least half of the cells that are filled hold numbers."""
+    filled = [cell for cell in cells if cell.strip()]
+    return sum(_number(cell) is not None for cell in filled) * 2 >= len(filled) > 0
+
+
+def _number(text: str) -> float | None:
+    text = text.strip().strip('"')
+    try:
+        return float(text if "." in text else text.replace(",", "."))
+    except ValueError:
+        return None
+
+
+def _check_names(path: Path, names: list[str]) -> None:
+    doubles = sorted({name for name in names if name and names.count(name) > 1})
+    if doubles:
+        raise ReadError(f"{path}: several columns are named {', '.join(doubles[:5])}")
+
+
+@contextmanager
+def _rows(path: Path, layout: _Layout) -> Iterator[IO[str]]:
+    with path.open(encoding=layout.encoding, errors="replace") as stream:
+        for _ in range(layout.skip):
+            next(stream)
+        yield stream
+
+
+def _slowly(path: Path, layout: _Layout, used: list[bool], notes: list[str]) -> NDArray:
+    """Row by row: empty cells and words in columns that nobody needs are missing values."""
+    rows: list[list[float]] = []
+    bad: str | None = None
+    with _rows(path, layout) as stream:
+        for number, line in enumerate(stream, start=layout.skip + 1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            if bad is not None:
+                raise ReadError(bad)
+            cells = _cells(line.rstrip("\r\n"), layout.mark)
+            if len(cells) != len(used):
+                # A recorder that was switched off leaves half a line, but only at the end.
+                bad = f"{path}, line {number}: expected {len(used)} values, got {len(cells)}"
+                continue
+            rows.append([_cell(cell, path, number, need) for cell, need in zip(cells, used, strict=True)])
+    if bad is not None and rows:
+        notes.append("the last line is cut off: dropped")
+    return np.array(rows, float).reshape(-1, len(used))
+
+
+def _cell(text: str, path: Path, line: int, used: bool) -> float:
+    value = _number(text)
+    if value is not None:
+        return value
+    text = text.strip().strip('"')
+    if not text or not used:
+        return np.nan
+    if re.fullmatch(r"\d\d?:\d\d:\d\d([.,]\d+)?", text):
+        hours, minutes, seconds = text.replace(",", ".").split(":")
+        return 3600.0 * int(hours) + 60.0 * int(minutes) + float(seconds)
+    if re.match(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d", text):
+        return _seconds(text, path, line)
+    raise ReadError(f"{path}, line {line}: expected a number, got {text[:40]!r}")
+
+
+def _seconds(text: str, path: Path, line: int) -> float:
+    """Of a date and time, since 1970."""
+    plain = re.sub(r"(Z|[+-]\d\d:?\d\d)$", "", text).replace(" ", "T")
+    try:
+        return float(np.datetime64(plain, "us").astype(float)) * 1e-6
+    except ValueError:
+        raise ReadError(f"{path}, line {line}: expected a number or a date, got {text[:40]!r}") from None

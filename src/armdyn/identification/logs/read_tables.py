@@ -1,0 +1,162 @@
+"""Tables of numbers in binary files: NPZ, MATLAB (also 7.3) and Parquet, as columns by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import MissingExtraError, ReadError
+from armdyn.files import read_arrays, refuse_bomb
+from armdyn.identification.logs.column_names import UNITS, understand
+from armdyn.identification.logs.log import FEWEST
+from armdyn.identification.logs.mapped import mapped_arrays
+from armdyn.identification.logs.mat_size import unpacked_size
+
+Table = dict[str, NDArray]
+HDF5 = (2, 0)  # what SciPy calls the version of MATLAB 7.3's files
+VALUES = ("data", "values", "signals")  # names of structures' fields that say nothing: the structure's own tells
+
+
+def read_npz(path: Path, joints: tuple[str, ...]) -> Table:
+    """Arrays of a NumPy archive."""
+    arrays = mapped_arrays(path)
+    return _expanded(read_arrays(path) if arrays is None else arrays, joints, path)
+
+
+def read_mat(path: Path, joints: tuple[str, ...]) -> Table:
+    """Arrays of a MATLAB file, those inside structures by their own names."""
+    from scipy.io import loadmat
+    from scipy.io.matlab import matfile_version
+
+    try:
+        if matfile_version(path) == HDF5:
+            return _expanded(_by_name(_in_hdf5(path), path), joints, path)
+        refuse_bomb(path, path.stat().st_size, unpacked_size(path))
+        data = loadmat(path, simplify_cells=True)
+    except (ReadError, MissingExtraError):
+        raise
+    except Exception as error:  # SciPy raises many kinds for damaged files
+        raise ReadError(f"{path}: cannot be read as a MATLAB file ({error})") from None
+    leaves = _leaves({name: x for name, x in data.items() if not name.startswith("__")})
+    return _expanded(_by_name(leaves, path), joints, path)
+
+
+def _leaves(data: Mapping[str, Any], inside: str = "") -> Iterator[tuple[str, NDArray]]:
+    """Arrays inside structures, and their names with those of the structures before."""
+    for name, x in data.items():
+        full = f"{inside}.{name}" if inside else name
+        if isinstance(x, Mapping):
+            yield from _leaves(x, full)
+        else:
+            yield full, np.asarray(x)
+
+
+def _in_hdf5(path: Path) -> list[tuple[str, NDArray]]:
+    """Arrays of a file of MATLAB 7.3, which is HDF5."""
+    try:
+        import h5py
+    except ImportError:
+        raise MissingExtraError(
+            f"{path}: files of MATLAB 7.3 need h5py (pip install armdyn[logs]); or save with '-v7'"
+        ) from None
+    found: list[tuple[str, NDArray]] = []
+
+    def take(name: str, x: Any) -> None:
+        # What starts with '#' are MATLAB's own books, of tables and objects.
+        if isinstance(x, h5py.Dataset) and not name.startswith("#") and x.dtype.kind in "fiu":
+            refuse_bomb(path, x.id.get_storage_size(), x.nbytes)
+            found.append((name.replace("/", "."), np.asarray(x)))
+
+    try:
+        with h5py.File(path, "r") as file:
+            file.visititems(take)
+    except ReadError:
+        raise
+    except Exception as error:  # h5py raises OSError, RuntimeError, KeyError for damaged files
+        raise ReadError(f"{path}: cannot be read as a MATLAB 7.3 file ({error})") from None
+    return found
+
+
+def _by_name(leaves: Iterator[tuple[str, NDArray]] | list[tuple[str, NDArray]], path: Path) -> Table:
+    """Arrays by the last part of their names that tells something; two different ones of a name are refused."""
+    found: Table = {}
+    full_names: dict[str, str] = {}
+    for full, x in leaves:
+        told = [word for word in full.split(".") if word.lower() not in VALUES]
+        name = told[-1] if told else full
+        if name in found and not np.array_equal(found[name], x):
+            raise ReadError(f"{path}: {full_names[name]} and {full} are both named {name}; save one run a file")
+        found[name], full_names[name] = x, full
+    return found
+
+
+def read_parquet(path: Path, joints: tuple[str, ...]) -> Table:
+    """Columns of a Parquet file: numbers, times, or lists of numbers."""
+    try:
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise MissingExtraError("Parquet logs need pyarrow: pip install armdyn[logs]") from None
+    try:
+        about = parquet.read_metadata(path)  # equal values are only counted in it: rows may be far more than bytes
+        refuse_bomb(path, path.stat().st_size, about.num_rows * about.num_columns * np.dtype(float).itemsize)
+        table = parquet.read_table(path)
+    except ReadError:
+        raise
+    except Exception as error:  # pyarrow's errors derive from several
+        raise ReadError(f"{path}: cannot be read as Parquet ({' '.join(str(error).split())})") from None
+    return _expanded({name: _numbers(table[name], name, path) for name in table.column_names}, joints, path)
+
+
+def _numbers(column: Any, name: str, path: Path) -> NDArray:
+    """A column of numbers, of lists of numbers (one a joint), of times [s], or the one list of words that all hold."""
+    kind = str(column.type)
+    if kind.startswith(("timestamp", "duration")):
+        return column.cast(f"{kind.split('[')[0]}[ns]").cast("int64").to_numpy() * 1e-9
+    if "list" in kind:
+        rows = column.to_pylist()
+        if len({None if row is None else len(row) for row in rows}) != 1 or rows[0] is None:
+            raise ReadError(f"{path}: lists in column '{name}' have different lengths")
+        if "string" in kind:
+            return np.array(rows[0]) if all(row == rows[0] for row in rows) else np.empty(0)
+        return np.array(rows, float)
+    if kind.startswith(("int", "uint", "float", "double", "half")):
+        return np.asarray(column.to_numpy(), float)
+    return np.empty(0)
+
+
+def _expanded(arrays: Mapping[str, NDArray], joints: tuple[str, ...], path: Path) -> Table:
+    """Matrices as one column a joint, named with its number or its name; whichever axis is the longest is time."""
+    numbers = {name: np.squeeze(x) for name, x in arrays.items() if x.dtype.kind in "fiuM" and x.ndim in (1, 2)}
+    lengths = [max(x.shape) for x in numbers.values() if x.ndim and x.size]
+    if not lengths:
+        raise ReadError(f"{path}: no arrays of numbers in it, but {', '.join(list(arrays)[:8]) or 'nothing'}")
+    N = max(set(lengths), key=lengths.count)
+    labels = _labels(arrays, joints)
+    table: Table = {}
+    for name, x in numbers.items():
+        if x.ndim == 0 or N not in x.shape:
+            if x.ndim and max(x.shape) >= FEWEST and understand(name, joints):
+                raise ReadError(f"{path}: {name} has shape {x.shape}, others have {N} samples")
+            continue
+        x = x.astype("datetime64[ns]").astype(np.int64) * 1e-9 if x.dtype.kind == "M" else np.asarray(x, float)
+        x = x if x.shape[0] == N else x.T
+        if x.ndim == 1:
+            table[name] = x
+            continue
+        head, _, unit = name.rpartition("_")
+        plain, tail = (head, f"_{unit}") if head and unit.lower() in UNITS else (name, "")
+        ends = labels if len(labels) == x.shape[1] else [str(k + 1) for k in range(x.shape[1])]
+        table |= {f"{plain}_{end}{tail}": column for end, column in zip(ends, x.T, strict=True)}
+    return table
+
+
+def _labels(arrays: Mapping[str, NDArray], joints: tuple[str, ...]) -> list[str]:
+    """Names of the joints in the order of the columns, where the file holds the arm's."""
+    for words in arrays.values():
+        if words.dtype.kind in "UO" and words.ndim == 1 and set(joints) <= {str(word).strip() for word in words}:
+            return [str(word).strip() for word in words]
+    return []

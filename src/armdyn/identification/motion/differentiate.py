@@ -1,0 +1,226 @@
+"""Velocities and accelerations from measured positions.
+
+Which smoother, and how hard it smooths, is found from the data by leaving positions out one at a time.
+`kalman.py` holds the filter of Kapadia's thesis.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ArmdynError, ShapeError, shown
+
+ORDER = 4
+MOST_JUDGED = 4_000  # samples by which smoothing is judged, from the middle
+MOST_COMPARED = 2_000  # samples by which methods are compared
+METHODS = ("butterworth", "kalman", "savgol", "spline")
+AUTO = "auto"
+EXACT = 1e-6  # of a joint's travel: errors of positions that make no difference
+AROUND = (0.7, 1.0, 1.5, 2.2, 3.3)  # of the Butterworth filter's cutoff: the others fall off more slowly
+FINE = 1.28  # ratio of cutoffs that are tried, unless there would be too many
+CLEARLY = 0.05  # share of the squared error on left-out positions by which a method must beat Butterworth's
+
+
+class Motion(NamedTuple):
+    """Smoothed positions and their derivatives."""
+
+    q: NDArray  # (N, n)
+    qd: NDArray
+    qdd: NDArray
+    cutoff: float  # where positions are halved (-6 dB) [Hz]
+    method: str = METHODS[0]
+
+
+class Smoother(NamedTuple):
+    """How positions are smoothed."""
+
+    method: str
+    cutoff: float  # [Hz]
+    score: float  # log of the squared error on positions left out, mean over joints
+
+
+def differentiate(
+    q: ArrayLike, dt: float, *, method: str = AUTO, cutoff: float | None = None, lowest: float = 0.0
+) -> Motion:
+    """Smoothed positions, velocities and accelerations, without delay.
+
+    Parameters
+    ----------
+    q : array_like, shape (N, n)
+        Positions at even times [rad or m].
+    dt : float
+        Time between samples [s].
+    method : {"auto", "butterworth", "kalman", "savgol", "spline"}
+        Zero-phase low-pass and central differences, a fixed-interval Kalman smoother, local cubics (Savitzky-Golay),
+        a smoothing spline, or the one of them that predicts positions left out best.
+    cutoff : float, optional
+        Where positions are halved [Hz]; default by cross-validation.
+    lowest : float
+        The least cutoff that may be chosen [Hz].
+
+    Returns
+    -------
+    Motion
+    """
+    q = require_positions(q, dt, "differentiate")
+    if cutoff is not None and not cutoff > 0:
+        raise ArmdynError(f"differentiate: expected a cutoff > 0 Hz, got {cutoff}")
+    if method not in (*METHODS, AUTO):
+        raise ArmdynError(f"differentiate: expected method one of {AUTO}, {', '.join(METHODS)}, got {method!r}")
+    highest = 0.4 / dt
+    if method == AUTO:
+        bounds = (lowest, highest) if cutoff is None else (cutoff, cutoff)
+        method, cutoff, _ = min(smoothers(q, dt, *bounds), key=lambda s: s.score)
+    elif cutoff is None:
+        cutoff = best_cutoff(q, dt, lowest, method)
+    cutoff = float(np.clip(cutoff, min(lowest, highest), highest))
+    return _smoothed(q, dt, method, cutoff)
+
+
+def require_positions(q: ArrayLike, dt: float, where: str, fewest: int = 12) -> NDArray:
+    """Positions (N, n) that are finite, at least `fewest`, and a time > 0 between them."""
+    try:
+        found = np.asarray(q, float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{where}: expected positions of shape (N, n), got {shown(q)}") from None
+    if found.ndim != 2 or len(found) < fewest:
+        raise ShapeError(f"{where}: expected positions of shape (N >= {fewest}, n), got {found.shape}")
+    if not np.isfinite(found).all():
+        raise ShapeError(f"{where}: positions have values that are not finite numbers")
+    if not 0 < dt < np.inf:
+        raise ShapeError(f"{where}: expected a time between samples > 0 s, got {dt}")
+    return found
+
+
+def _smoothed(q: NDArray, dt: float, method: str, cutoff: float) -> Motion:
+    from armdyn.identification.motion.kalman import smooth
+
+    ways = {"butterworth": _butterworth, "kalman": smooth, "savgol": _savgol, "spline": _spline}
+    return ways[method](q, dt, cutoff)
+
+
+def smoothers(q: NDArray, dt: float, lowest: float, highest: float) -> list[Smoother]:
+    """Each method with its best cutoff between two [Hz], and its error on positions left out.
+
+    Cutoffs are sought around that of the Butterworth filter, which has a head start: where nothing is to be gained it
+    stays.
+    """
+    lowest, highest = min(lowest, 0.4 / dt), min(highest, 0.4 / dt)
+    best = float(np.clip(best_cutoff(q, dt, lowest, highest=highest) if lowest < highest else lowest, lowest, highest))
+    near = sorted({float(np.clip(share * best, lowest, highest)) for share in AROUND})
+    first = max(0, (len(q) - MOST_COMPARED) // 2)
+    q = q[first : first + MOST_COMPARED]
+    found = []
+    for method in METHODS:
+        start = CLEARLY if method == METHODS[0] else 0.0
+        tried = [Smoother(method, cutoff, _score(q, dt, method, cutoff) - start) for cutoff in near]
+        found.append(min(tried, key=lambda s: s.score))
+    return found
+
+
+def best_cutoff(q: NDArray, dt: float, lowest: float = 0.0, method: str = METHODS[0], highest: float = np.inf) -> float:
+    """The cutoff with which a method predicts left-out positions best [Hz]; of equals the lower one."""
+    lowest = max(lowest, 4.0 / (len(q) * dt), 0.5)
+    highest = max(min(highest, 0.4 / dt), 1.01 * lowest)
+    count = int(np.clip(1 + np.ceil(np.log(highest / lowest) / np.log(FINE)), 2, 16))
+    candidates = [c for c in np.geomspace(lowest, highest, count) if c <= 0.45 / dt]
+    if not candidates or not np.ptp(q, axis=0).any():
+        return float(lowest)
+    scores = [_score(q, dt, method, float(cutoff)) for cutoff in candidates]
+    return float(candidates[int(np.argmin(scores))])
+
+
+def _score(q: NDArray, dt: float, method: str, cutoff: float) -> float:
+    """Log of the mean square of left-out residuals; joints vote by their residuals relative to their own noise.
+
+    For a linear smoother with centre tap h the left-out residual is the residual over 1 - h.
+    """
+    first = max(0, (len(q) - MOST_JUDGED) // 2)
+    q = q[first : first + MOST_JUDGED]
+    q = q[:, np.ptp(q, axis=0) > 0]
+    if not q.size:
+        return 0.0
+    residual = q - _smoothed(q, dt, method, cutoff).q
+    # The ends of a zero-phase filter are guesses.
+    margin = min(len(q) // 4, int(3 / (cutoff * dt)))
+    left_out = residual[margin : len(q) - margin] / (1 - _centre_tap(dt, method, cutoff))
+    return float(np.log(np.mean(left_out**2, axis=0) + (EXACT * np.ptp(q, axis=0)) ** 2).mean())
+
+
+def lowpass(x: NDArray, dt: float, cutoff: float) -> NDArray:
+    """Zero-phase Butterworth low-pass along the first axis, halving (-6 dB) at `cutoff` [Hz]."""
+    from scipy.signal import sosfiltfilt
+
+    return sosfiltfilt(_sections(min(2 * cutoff * dt, 0.95)), x, axis=0, padlen=min(len(x) - 1, int(3 / (cutoff * dt))))
+
+
+@lru_cache(maxsize=64)
+def _sections(corner: float) -> NDArray:
+    from scipy.signal import butter
+
+    return butter(ORDER, corner, output="sos")
+
+
+def impulse(dt: float, cutoff: float) -> NDArray:
+    """The response of `lowpass` to a unit impulse, as long as it matters; symmetric, sum 1, fading to zero."""
+    half = max(2, int(np.ceil(2.0 / (cutoff * dt))))
+    unit = np.zeros(4 * half + 1)
+    unit[2 * half] = 1.0
+    taps = lowpass(unit[:, None], dt, cutoff)[half : 3 * half + 1, 0]
+    # A sudden end would spoil the slope of what passes.
+    taps *= np.minimum(1.0, 1 - np.cos(np.pi * np.minimum(np.arange(2 * half + 1), np.arange(2 * half, -1, -1)) / half))
+    return taps / taps.sum()
+
+
+@lru_cache(maxsize=256)
+def _centre_tap(dt: float, method: str, cutoff: float) -> float:
+    """What a smoother makes of a unit impulse, where it is."""
+    half = max(20, int(np.ceil(4.0 / (cutoff * dt))))
+    unit = np.zeros((2 * half + 1, 1))
+    unit[half] = 1.0
+    return float(_smoothed(unit, dt, method, cutoff).q[half, 0])
+
+
+def _butterworth(q: NDArray, dt: float, cutoff: float) -> Motion:
+    smooth = lowpass(q, dt, cutoff)
+    qd = np.gradient(smooth, dt, axis=0)
+    # The second difference of neighbours, not of every other sample: half the bandwidth is not lost.
+    qdd = np.empty_like(smooth)
+    qdd[1:-1] = (smooth[2:] - 2 * smooth[1:-1] + smooth[:-2]) / dt**2
+    qdd[0], qdd[-1] = qdd[1], qdd[-2]
+    return Motion(smooth, qd, qdd, cutoff)
+
+
+def _savgol(q: NDArray, dt: float, cutoff: float) -> Motion:
+    """Local cubics: a window of W samples halves positions at 1.28 / (W dt), within 1 % from 11 samples on."""
+    from scipy.signal import savgol_filter
+
+    longest = len(q) - 1 + len(q) % 2
+    # Fewer than seven samples are hardly more than a cubic has numbers.
+    window = int(np.clip(2 * round((1.28 / (cutoff * dt) - 1) / 2) + 1, 7, longest))
+    parts = [savgol_filter(q, window, 3, deriv=d, delta=dt, axis=0) for d in range(3)]
+    return Motion(parts[0], parts[1], parts[2], cutoff, "savgol")
+
+
+def _spline(q: NDArray, dt: float, cutoff: float) -> Motion:
+    """Natural cubic smoothing splines: the least sum of (q - f)² + weight * integral of f''²; gain 1 / (1 + (f/fc)^4).
+
+    Reinsch 1967: with second differences Q' of samples and the Gram matrix R of hat functions,
+    (R + weight Q'Q) f'' = Q'q and f = q - weight Q f''.
+    """
+    from scipy.linalg import solveh_banded
+
+    weight = 1 / (dt * (2 * np.pi * cutoff) ** 4)
+    bands = np.outer([1.0, -4.0, 6.0], np.full(len(q) - 2, weight / dt**2))
+    bands += dt / 6 * np.array([[0.0], [1.0], [4.0]])
+    qdd = np.zeros_like(q)
+    qdd[1:-1] = solveh_banded(bands, np.diff(q, 2, axis=0) / dt)
+    smooth = q - weight / dt * np.diff(np.pad(qdd[1:-1], ((2, 2), (0, 0))), 2, axis=0)
+    qd = np.empty_like(q)
+    qd[:-1] = np.diff(smooth, axis=0) / dt - dt / 6 * (2 * qdd[:-1] + qdd[1:])
+    qd[-1] = qd[-2] + dt / 2 * (qdd[-2] + qdd[-1])
+    return Motion(smooth, qd, qdd, cutoff, "spline")

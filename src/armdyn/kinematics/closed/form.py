@@ -1,0 +1,165 @@
+"""Which closed form of inverse kinematics an arm has, if any, and all its solutions."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from armdyn.errors import ModelError
+from armdyn.kinematics.axes import Chain, chain
+from armdyn.kinematics.closed.parallel import ThreeParallel, three_parallel
+from armdyn.kinematics.closed.srs import Swivelling, swivelling
+from armdyn.kinematics.closed.subproblems import Symbol, place
+from armdyn.kinematics.closed.wrist import Decoupled, decoupled
+from armdyn.kinematics.error import error_sizes
+from armdyn.kinematics.forward import tip_frame
+from armdyn.model.arm import Arm
+from armdyn.spatial.transform import inverse
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+ClosedForm = Decoupled | ThreeParallel | Swivelling
+
+BRANCHES = 8  # the most that any family has
+
+# A branch of an arm with fewer than six joints whose tip is off by more than this [m, rad] places the
+# wrist, but not the tip; smaller errors come from descriptions that round.
+OFF = 1e-4
+# A solution this far beyond a limit is on it.
+ON_LIMIT = 1e-9
+# Added to the squared distance from the reference: any solution within limits beats any other.
+OUTSIDE = 1e12
+
+
+# Arms never change, so what was found for one stays true.
+_known: WeakKeyDictionary[Arm, ClosedForm | None] = WeakKeyDictionary()
+
+
+def closed_form(arm: Arm) -> ClosedForm | None:
+    """The closed form of an arm's inverse kinematics, or None if only iteration can solve it.
+
+    Decided from the joint axes alone, so it does not matter how the arm was described. Axes count as
+    parallel or meeting within 1e-5 rad or m, because files round; `inverse_kinematics` corrects what
+    that leaves by iteration.
+
+    Returns
+    -------
+    form : object or None
+        `form.family` says what kind of arm it is, `form.branches` names the solutions in order.
+    """
+    if arm not in _known:
+        _known[arm] = _form(chain(arm))
+    return _known[arm]
+
+
+def _form(seen: Chain) -> ClosedForm | None:
+    return decoupled(seen) or three_parallel(seen) or swivelling(seen)
+
+
+@traced(
+    pose="4, 4",
+    q_ref="n",
+    swivel="",
+    lower="n",
+    upper="n",
+    returns={"solutions": "8, n", "within": "8", "q": "n", "inside": "", "error": "2"},
+)
+def closed_solutions(
+    arm: Arm, pose: Any, q_ref: Any, swivel: Any = None, task: str = "pose", *, lower: Any, upper: Any
+) -> Any:
+    """All solutions of an arm with a closed form, and the one to take.
+
+    Parameters
+    ----------
+    arm : Arm
+    pose : array_like, shape (..., 4, 4)
+    q_ref : array_like, shape (..., n)
+        Solutions are turned by whole turns to lie near it, and joints without influence stay there.
+    swivel : array_like, shape (...), optional
+        Swivel angle of an S-R-S arm [rad].
+    task : {"pose", "position"}
+
+    Returns
+    -------
+    solutions : ndarray, shape (..., 8, n)
+        NaN for branches that do not exist.
+    within : ndarray, shape (..., 8)
+        1 where a solution is within the joint limits, else 0.
+    q : ndarray, shape (..., n)
+        The solution nearest to q_ref, if possible within the limits.
+    inside : ndarray, shape (...)
+        1 where it is within the limits, else 0.
+    error : ndarray, shape (..., 2)
+        Its distance [m] and angle [rad] from the pose.
+    """
+    solutions = [_turned(arm, q, q_ref, lower, upper) for q in _branches(arm, pose, q_ref, swivel)]
+    if arm.n < 6:
+        solutions = [ca.if_else(_is_off(arm, q, pose, task), np.nan, q) for q in solutions]
+    # The sum is NaN, and so fails the comparison, where any entry is.
+    inside = [ca.logic_and(_inside(q, lower, upper), ca.sum1(q) < ca.inf) for q in solutions]
+    q = _nearest(solutions, inside, q_ref)
+    missing = BRANCHES - len(solutions)
+    rows = ca.horzcat(*solutions, ca.SX(ca.DM.nan(arm.n, missing))).T
+    error = error_sizes(*tip_frame(arm, q), pose, task)
+    return rows, ca.vertcat(*inside, ca.SX.zeros(missing)), q, ca.mmax(ca.vertcat(*inside)), error
+
+
+def _branches(arm: Arm, pose: Symbol, q_ref: Symbol, swivel: Symbol | None) -> list[Symbol]:
+    """Joint positions of all branches."""
+    seen = chain(arm)
+    form = _form(seen)
+    if form is None:
+        raise ModelError(f"closed_solutions: arm '{arm.name}' has no closed form")
+    # base E_1 ... E_n home = pose
+    displacement = ca.mtimes([inverse(seen.base), pose, inverse(seen.home)])
+    R, p = displacement[:3, :3], displacement[:3, 3]
+    reference = [place(axis, q_ref[i]) for i, axis in enumerate(seen.axes)]
+    if isinstance(form, Swivelling):
+        found = form.solutions(R, p, reference, 0 if swivel is None else swivel)
+    else:
+        found = form.solutions(R, p, reference)
+    return [ca.vertcat(*(at.position for at in places)) for places in found]
+
+
+def _turned(arm: Arm, q: Symbol, q_ref: Symbol, lower: Symbol, upper: Symbol) -> Symbol:
+    """The same configuration with angles near the reference, and within the limits where a turn achieves that."""
+    entries = []
+    for i, joint in enumerate(arm.joints):
+        x = q[i]
+        if joint.kind == "revolute":
+            x = x + 2 * np.pi * ca.floor((q_ref[i] - x) * (0.5 / np.pi) + 0.5)
+            x = x + ca.if_else(x < lower[i] - ON_LIMIT, 2 * np.pi, 0)
+            x = x - ca.if_else(x > upper[i] + ON_LIMIT, 2 * np.pi, 0)
+        entries.append(x)
+    return ca.vertcat(*entries)
+
+
+def _is_off(arm: Arm, q: Symbol, pose: Symbol, task: str) -> Symbol:
+    sizes = error_sizes(*tip_frame(arm, q), pose, task)
+    return ca.logic_or(sizes[0] > OFF, sizes[1] > OFF)
+
+
+def _inside(q: Symbol, lower: Symbol, upper: Symbol) -> Symbol:
+    """1 if every joint is within its limits, else 0; NaN must be excluded otherwise."""
+    beyond = ca.fmax(lower - q, q - upper)
+    worst = beyond[0]
+    for i in range(1, q.shape[0]):
+        worst = ca.fmax(worst, beyond[i])
+    return worst <= ON_LIMIT
+
+
+def _nearest(solutions: list[Symbol], inside: list[Symbol], q_ref: Symbol) -> Symbol:
+    """The solution nearest to the reference, those within limits first; NaN if there is none."""
+    costs = [ca.dot(q - q_ref, q - q_ref) + OUTSIDE * (1 - ok) for q, ok in zip(solutions, inside, strict=True)]
+    least = costs[0]
+    for cost in costs[1:]:
+        least = ca.fmin(least, cost)  # ignores NaN
+    best, none_yet = ca.SX.zeros(q_ref.shape[0]), ca.SX.ones(1)
+    for q, cost in zip(solutions, costs, strict=True):
+        # Of equally near ones the first
+        chosen = ca.logic_and(cost <= least, none_yet)
+        best = best + ca.if_else(chosen, q, 0)
+        none_yet = none_yet - chosen
+    return best + ca.if_else(none_yet, np.nan, 0)

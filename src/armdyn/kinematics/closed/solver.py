@@ -1,0 +1,108 @@
+"""Many poses at once by an arm's closed form: all solutions, and the one to take."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.kinematics.closed.form import ON_LIMIT, OUTSIDE, ClosedForm, closed_solutions
+from armdyn.kinematics.closed.srs import Swivelling, swivel_angle
+from armdyn.kinematics.damped_step import damped_step, tip_error
+from armdyn.kinematics.numeric import Found, Settings, larger, unlimited
+from armdyn.model.arm import Arm
+
+# Swivel angles tried when none is asked for and the reference's will not do.
+SWIVELS = 24
+# Steps of iteration that remove what a rounded description leaves: each squares the error.
+POLISHING = 4
+
+
+class Solutions(NamedTuple):
+    """All solutions (N, k, n), NaN where a branch does not exist, and which of them are within limits (N, k)."""
+
+    q: NDArray
+    within: NDArray
+
+
+def solve_closed(
+    arm: Arm,
+    form: ClosedForm,
+    poses: NDArray,
+    q_ref: NDArray,
+    swivel: NDArray | None,
+    settings: Settings,
+) -> tuple[Found, Solutions]:
+    """Solve for poses (N, 4, 4); of several solutions take the one nearest to q_ref (N, n)."""
+    # Branches that do not exist are computed as NaN on purpose.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if isinstance(form, Swivelling):
+            result = _swivelled(arm, poses, q_ref, swivel, settings)
+        else:
+            result = closed_solutions(arm, poses, q_ref, task=settings.task)
+    count = len(form.branches)
+    solutions = Solutions(result.solutions[:, :count], result.within[:, :count] > 0)
+    found = Found(result.q, result.error, np.zeros(len(poses), int), result.inside > 0)
+    # NaN, where no branch exists, compares as false.
+    rough = np.flatnonzero(larger(found.error) > settings.tolerance)
+    if len(rough):
+        _polish(arm, poses, q_ref, settings, rough, found, solutions)
+    return found, solutions
+
+
+def _swivelled(arm: Arm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: Settings) -> Any:
+    """The closed form at the given swivel angles, or else at those of q_ref.
+
+    Where that has no solution within limits, at the angle of the nearest solution which is.
+    """
+    if swivel is not None:
+        return closed_solutions(arm, poses, q_ref, swivel, task=settings.task)
+    swivel = swivel_angle(arm, q_ref)
+    result = closed_solutions(arm, poses, q_ref, swivel, task=settings.task)
+    left = np.flatnonzero(result.inside == 0)
+    if len(left):
+        angles = swivel[left, None] + np.linspace(0, 2 * np.pi, SWIVELS, endpoint=False)
+        near, poses = q_ref[left], poses[left]
+        tried = closed_solutions(arm, poses[:, None], near[:, None], angles, task=settings.task)
+        cost = np.where(tried.inside > 0, ((tried.q - near[:, None]) ** 2).sum(-1), np.inf)
+        better = closed_solutions(arm, poses, near, angles[np.arange(len(left)), cost.argmin(-1)], task=settings.task)
+        for old, new in zip(result, better, strict=True):
+            old[left] = new
+    return result
+
+
+def _polish(
+    arm: Arm,
+    poses: NDArray,
+    q_ref: NDArray,
+    settings: Settings,
+    rows: NDArray,
+    found: Found,
+    solutions: Solutions,
+) -> None:
+    """Correct the solutions of some poses by iteration and choose again."""
+    q, pose = solutions.q[rows], poses[rows, None]
+    exists = np.isfinite(q).all(-1)
+    q = np.where(exists[..., None], q, 0.0)
+    free = unlimited(arm)
+    for _ in range(POLISHING):
+        q = damped_step(arm, q, pose, task=settings.task, lower=free[0], upper=free[1]).q
+    error = tip_error(arm, q, pose, task=settings.task)
+    exists &= larger(error) <= settings.tolerance
+    within = exists & _inside(arm, q)
+    solutions.q[rows] = np.where(exists[..., None], q, np.nan)
+    solutions.within[rows] = within
+    cost = ((q - q_ref[rows, None]) ** 2).sum(-1)
+    cost = np.where(exists, np.where(within, cost, cost + OUTSIDE), np.inf)
+    best = (np.arange(len(rows)), cost.argmin(-1))
+    found.q[rows] = np.where(exists[best][:, None], q[best], np.nan)
+    found.error[rows] = np.where(exists[best][:, None], error[best], np.nan)
+    found.solved[rows] = within[best]
+    found.iterations[rows] += POLISHING
+
+
+def _inside(arm: Arm, q: NDArray) -> NDArray:
+    """Whether all joints are within their limits; false for NaN."""
+    lower, upper = arm.position_limits
+    return np.asarray(((q >= lower - ON_LIMIT) & (q <= upper + ON_LIMIT)).all(-1))

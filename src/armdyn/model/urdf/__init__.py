@@ -1,0 +1,1 @@
+"""URDF files: read, written, and changed in place."""

@@ -1,0 +1,102 @@
+"""What rides on the links of a URDF's chain: bodies on fixed joints, and branches frozen at zero."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ModelError
+from armdyn.model.urdf.tree import KINDS, Tree, TreeJoint
+from armdyn.model.urdf.xml import axis, note_doubles, number, origin
+from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.rotation import from_axis_angle
+from armdyn.spatial.transform import transform
+
+
+class Rider(NamedTuple):
+    """A body that moves with a link of the chain, and its pose in that link's frame."""
+
+    link: str
+    T: NDArray
+    frozen: bool  # reached over a moving joint held at zero
+
+
+def riders(tree: Tree, link: str, chain: Collection[str]) -> list[Rider]:
+    """`link` and every body below it that is not carried by a further joint of the chain, given by names."""
+    found = [Rider(link, np.eye(4), False)]
+    for body in found:  # grows while it is walked
+        for joint in tree.children[body.link]:
+            if joint.name not in chain:
+                where = f"{tree.where}: joint '{joint.name}'"
+                T = body.T @ origin(joint.element, where)
+                if joint.moves:
+                    T = T @ _motion_at_zero(joint, chain, where)
+                found.append(Rider(joint.child, T, body.frozen or joint.moves))
+    return found
+
+
+def _motion_at_zero(joint: TreeJoint, chain: Collection[str], where: str) -> NDArray:
+    """Motion of a joint off the chain when all joints are at zero; only a mimic's offset moves it."""
+    if joint.type not in KINDS:
+        raise ModelError(f"{where}: a branch on a '{joint.type}' joint rides on the chain and cannot be lumped")
+    mimic = joint.element.find("mimic")
+    if mimic is None:
+        return np.eye(4)
+    if mimic.get("joint") in chain:
+        raise ModelError(f"{where}: mimics '{mimic.get('joint')}' of the chain and cannot be lumped with a link")
+    offset = number(mimic, "offset", where, "0")
+    if offset == 0:
+        return np.eye(4)
+    direction = axis(joint.element, where)
+    if KINDS[joint.type] == "revolute":
+        return transform(from_axis_angle(direction, offset))
+    return transform(None, offset * direction / np.linalg.norm(direction))
+
+
+def link_inertia(tree: Tree, link: str, chain: Collection[str], branches: str, notes: list[str]) -> Inertia:
+    """Inertia of all that moves with `link`, in its frame; unknown if no body of it is known.
+
+    `branches` is "lump" or "refuse"; what the user should know is added to `notes`.
+    """
+    bodies = riders(tree, link, chain)
+    frozen = ", ".join(body.link for body in bodies if body.frozen)
+    if frozen and branches == "refuse":
+        raise ModelError(
+            f"{tree.where}: moving branches off the chain ride on link '{link}' ({frozen:.200}); "
+            "choose another tip=, or branches='lump' to freeze their joints at zero"
+        )
+    if frozen:
+        notes.append(f"link '{link}' carries {frozen} with their joints frozen at zero")
+    known: dict[str, Inertia] = {}
+    for body in bodies:
+        element = tree.links[body.link]
+        note_doubles(element, f"link '{body.link}'", notes)
+        if (inertia := body_inertia(element, f"{tree.where}: link '{body.link}'")) is not None:
+            known[body.link] = inertia.moved(body.T)
+    if not known:
+        return Inertia.unknown()
+    if link not in known:
+        notes.append(f"link '{link}' has no inertia of its own, only that of {', '.join(known)}")
+    total, *others = known.values()
+    return sum(others, total)
+
+
+def body_inertia(link: Element, where: str) -> Inertia | None:
+    """The `<inertial>` of one link in its frame; None if it has none."""
+    inertial = link.find("inertial")
+    if inertial is None:
+        return None
+    mass, tensor = inertial.find("mass"), inertial.find("inertia")
+    if mass is None or tensor is None:
+        raise ModelError(f"{where}: <inertial> lacks its <{'mass' if mass is None else 'inertia'}>")
+    xx, xy, xz, yy, yz, zz = (number(tensor, f"i{ij}", where) for ij in ("xx", "xy", "xz", "yy", "yz", "zz"))
+    m = number(mass, "value", where)
+    if m < 0:
+        raise ModelError(f"{where}: mass is negative ({m:g} kg)")
+    T = origin(inertial, where)
+    turned = T[:3, :3] @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ T[:3, :3].T
+    return Inertia.from_com(m, T[:3, 3], (turned + turned.T) / 2)

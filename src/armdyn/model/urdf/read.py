@@ -1,0 +1,174 @@
+"""Arms from URDF files: one serial chain of the tree, with everything that rides on it.
+
+What URDF cannot hold is kept in an `<armdyn>` element; see `urdf_extension` and `docs/formats-urdf.md`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import warnings
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ArmdynWarning, ModelError
+from armdyn.model.arm import STANDARD_GRAVITY, Arm, Link
+from armdyn.model.joint import Friction, Joint, Limits
+from armdyn.model.urdf.extension import restored
+from armdyn.model.urdf.inertia import link_inertia
+from armdyn.model.urdf.tree import KINDS, Chain, Tree, TreeJoint, build_tree, choose_chain
+from armdyn.model.urdf.xml import axis, note_doubles, number, origin, read_robot
+
+# URDF knows no infinity: Gazebo's number for "no limit" is read and written as that.
+NO_LIMIT = 1e16
+BRANCHES = ("lump", "refuse")
+
+
+def read_urdf(
+    path: str | os.PathLike[str], base: str | None = None, tip: str | None = None, branches: str = "lump"
+) -> Arm:
+    """The arm between two links of a URDF.
+
+    Fixed joints are merged: a body that is rigidly joined to a moving link, anywhere below it and
+    also beyond `tip`, is part of that link. Bodies without `<inertial>` add nothing; a link none of
+    whose bodies has one is unknown. What hangs on `base` or above does not move and is left out.
+    Meshes are never opened. A tensor of inertia that no body can have is used as it stands, with a
+    warning that names the link.
+
+    Parameters
+    ----------
+    path : str or path
+    base : str
+        Link whose frame is the arm's base; default the root. If it is turned against the root (all
+        joints at zero), gravity is turned into its axes.
+    tip : str
+        Link whose frame is the arm's tip. Default: the end of the moving joints, then on along
+        fixed joints while there is one way only. If the moving joints fork into branches shorter
+        than the chain before them (a gripper), the tip is the link at the fork, with a warning.
+    branches : "lump" or "refuse"
+        What to do with moving branches off the chain that ride on its links (fingers): freeze their
+        joints at zero and count them in, which is told in `arm.notes`, or raise.
+
+    Returns
+    -------
+    Arm
+
+    Raises
+    ------
+    ReadError
+        If the file is not a URDF.
+    ModelError
+        If the chain is ambiguous, impossible, or not a chain of revolute and prismatic joints.
+    """
+    if branches not in BRANCHES:
+        raise ModelError(f"read_urdf: expected branches 'lump' or 'refuse', got {branches!r:.40}")
+    where = Path(path).name
+    robot = read_robot(path)
+    tree = build_tree(robot, where)
+    chain = choose_chain(tree, base, tip)
+    arm = restored(_arm(robot, tree, chain, branches), robot, where)
+    flaws = [note for note in map(impossible_note, arm.links) if note]
+    others = f" (and {len(flaws) - 1} more, see arm.notes)" if len(flaws) > 1 else ""
+    for message in [chain.guess, *(flaw + others for flaw in flaws[:1])]:
+        if message:
+            # The user's line: above `load` and what it calls.
+            warnings.warn(f"{where}: {message}", ArmdynWarning, stacklevel=4)
+    return dataclasses.replace(arm, notes=(*arm.notes, *(flaw for flaw in flaws if flaw not in arm.notes)))
+
+
+def impossible_note(link: Link) -> str:
+    """What is told, and kept in `arm.notes`, of a link whose inertia no body can have; empty if one can.
+
+    Makers' files hold such tensors. They are used as they stand, and written again while the notes
+    admit them; an arm that has become impossible later is not written.
+    """
+    why = link.inertia.problems() if link.inertia.is_known else []
+    return f"link '{link.name}' is not a possible body as described: {why[0]}" if why else ""
+
+
+def _arm(robot: Element, tree: Tree, chain: Chain, branches: str) -> Arm:
+    """The arm that the standard elements describe."""
+    notes: list[str] = []
+    joints, links = [], []
+    moving = {joint.name for joint in chain.joints if joint.moves}
+    T = np.eye(4)
+    for joint in chain.joints:
+        where = f"{tree.where}: joint '{joint.name}'"
+        note_doubles(joint.element, f"joint '{joint.name}'", notes)
+        T = T @ origin(joint.element, where)
+        if joint.moves:
+            joints.append(_joint(joint, T, where))
+            links.append(Link(joint.child, link_inertia(tree, joint.child, moving, branches, notes)))
+            T = np.eye(4)
+    return Arm(
+        tuple(joints),
+        tuple(links),
+        name=robot.get("name") or "arm",
+        gravity=_gravity(tree, chain.base, notes),
+        tool_pose=T,
+        base_name=chain.base,
+        tip_name=chain.tip,
+        notes=tuple(notes),
+    )
+
+
+def _gravity(tree: Tree, base: str, notes: list[str]) -> NDArray:
+    """Gravity along the root's -z, in the axes of `base`."""
+    R = np.eye(3)
+    for joint in tree.path(tree.root, base):
+        R = R @ origin(joint.element, f"{tree.where}: joint '{joint.name}'")[:3, :3]
+    if np.array_equal(R[2], (0.0, 0.0, 1.0)):
+        return np.array(STANDARD_GRAVITY)
+    notes.append(f"gravity: along -z of '{tree.root}', turned into the axes of '{base}' with all joints at zero")
+    return R.T @ STANDARD_GRAVITY
+
+
+def _joint(joint: TreeJoint, before: NDArray, where: str) -> Joint:
+    if joint.type not in KINDS:
+        kinds = ", ".join(KINDS)
+        raise ModelError(f"{where}: a '{joint.type}' joint has several freedoms; expected {kinds} or fixed")
+    if joint.element.find("mimic") is not None:
+        raise ModelError(f"{where}: mimics another joint, so it cannot be part of a chain; choose another tip=")
+    direction, friction = axis(joint.element, where), _friction(joint, where)
+    try:
+        limits = _limits(joint, where)
+        return Joint(joint.name, KINDS[joint.type], direction, before, limits=limits, friction=friction)
+    except ModelError as error:
+        raise ModelError(str(error) if where in str(error) else f"{where}: {error}") from None
+
+
+def _limits(joint: TreeJoint, where: str) -> Limits:
+    limit = joint.element.find("limit")
+    endless = joint.type == "continuous"
+    if endless and limit is None:
+        return Limits()
+    if limit is None or not (endless or "lower" in limit.attrib or "upper" in limit.attrib):
+        raise ModelError(f"{where}: lacks <limit lower=... upper=...>; without end stops its type is 'continuous'")
+    velocity, effort = (_bound(limit, name, where, "inf") for name in ("velocity", "effort"))
+    if endless:
+        return Limits(velocity=velocity, effort=effort)
+    lower, upper = (_bound(limit, name, where, "0") for name in ("lower", "upper"))
+    return Limits(lower, upper, velocity, effort)
+
+
+def _bound(limit: Element, name: str, where: str, default: str) -> float:
+    """One limit; a huge or infinite number means none."""
+    text = limit.get(name, default)
+    if text.strip().lstrip("+-").lower() in ("inf", "infinity"):
+        return float(text)
+    value = number(limit, name, where, default)
+    return value if abs(value) < NO_LIMIT else float(np.copysign(np.inf, value))
+
+
+def _friction(joint: TreeJoint, where: str) -> Friction:
+    dynamics = joint.element.find("dynamics")
+    if dynamics is None:
+        return Friction()
+    viscous, coulomb = (number(dynamics, name, where, "0") for name in ("damping", "friction"))
+    for name, value in (("damping", viscous), ("friction", coulomb)):
+        if value < 0:
+            raise ModelError(f"{where}: {name} is negative ({value:g}); friction cannot drive a joint")
+    return Friction(viscous=viscous, coulomb=coulomb)

@@ -1,0 +1,181 @@
+"""The tree of links and joints in a URDF, and the serial chain that is chosen in it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+from armdyn.errors import ModelError
+from armdyn.model.urdf.xml import text_attribute
+
+KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
+OTHER_TYPES = ("fixed", "floating", "planar")
+LISTED = 12  # link names shown in one error
+MOST_JOINTS = 1000  # of a chain: no arm comes near
+
+
+class TreeJoint(NamedTuple):
+    """A joint of the tree, its numbers not yet read."""
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    element: Element
+
+    @property
+    def moves(self) -> bool:
+        """Whether the joint is anything but fixed."""
+        return self.type != "fixed"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Links and joints by name; exactly one root, every other link the child of one joint."""
+
+    where: str  # the file, for errors
+    root: str
+    links: dict[str, Element]
+    parent: dict[str, TreeJoint]  # of a link: the joint above it
+    children: dict[str, list[TreeJoint]] = field(repr=False)
+
+    def below(self, link: str) -> Iterator[TreeJoint]:
+        """Every joint below `link`, parents before children."""
+        stack = list(reversed(self.children[link]))
+        while stack:
+            joint = stack.pop()
+            yield joint
+            stack.extend(reversed(self.children[joint.child]))
+
+    def path(self, base: str, tip: str) -> list[TreeJoint]:
+        """The joints from link `base` down to link `tip`."""
+        for link in (base, tip):
+            if link not in self.links:
+                raise ModelError(f"{self.where}: there is no link {link!r}; links: {_listed(self.links)}")
+        joints: list[TreeJoint] = []
+        link = tip
+        while link != base:
+            if link not in self.parent:
+                raise ModelError(f"{self.where}: link '{tip}' is not below '{base}'; there is no chain between them")
+            joints.append(self.parent[link])
+            link = joints[-1].parent
+        if sum(joint.moves for joint in joints) > MOST_JOINTS:
+            raise ModelError(f"{self.where}: more than {MOST_JOINTS} moving joints from '{base}' to '{tip}'")
+        return joints[::-1]
+
+
+def build_tree(robot: Element, where: str) -> Tree:
+    """The tree in a `<robot>` element, or a `ModelError` if it is not one."""
+    links: dict[str, Element] = {}
+    for element in robot.findall("link"):
+        name = text_attribute(element, "name", f"{where}: link {len(links) + 1}")
+        if name in links:
+            raise ModelError(f"{where}: there are two links named '{name}'")
+        links[name] = element
+    if not links:
+        raise ModelError(f"{where}: the robot has no links")
+    joints = _joints(robot, links, where)
+    parent: dict[str, TreeJoint] = {}
+    children: dict[str, list[TreeJoint]] = defaultdict(list)
+    for joint in joints:
+        if joint.child in parent:
+            raise ModelError(
+                f"{where}: link '{joint.child}' hangs on two joints, '{parent[joint.child].name}' "
+                f"and '{joint.name}'; closed loops are not serial arms"
+            )
+        parent[joint.child] = joint
+        children[joint.parent].append(joint)
+    roots = [name for name in links if name not in parent]
+    if len(roots) != 1:
+        what = f"{len(roots)} roots ({_listed(roots)})" if roots else "no root (its joints form a loop)"
+        raise ModelError(f"{where}: the tree has {what}; expected one link that is nobody's child")
+    tree = Tree(where, roots[0], links, parent, children)
+    if unreached := set(links) - {joint.child for joint in tree.below(tree.root)} - {tree.root}:
+        raise ModelError(f"{where}: links {_listed(sorted(unreached))} form a closed loop; expected a tree")
+    return tree
+
+
+def _joints(robot: Element, links: dict[str, Element], where: str) -> list[TreeJoint]:
+    joints: dict[str, TreeJoint] = {}
+    for element in robot.findall("joint"):
+        name = text_attribute(element, "name", f"{where}: joint {len(joints) + 1}")
+        here = f"{where}: joint '{name}'"
+        if name in joints:
+            raise ModelError(f"{where}: there are two joints named '{name}'")
+        kind = text_attribute(element, "type", here)
+        if kind not in (*KINDS, *OTHER_TYPES):
+            raise ModelError(f"{here}: unknown type {kind!r:.40}; expected one of {', '.join((*KINDS, *OTHER_TYPES))}")
+        ends = []
+        for end in ("parent", "child"):
+            found = element.find(end)
+            if found is None:
+                raise ModelError(f"{here}: lacks its <{end} link=...>")
+            ends.append(text_attribute(found, "link", here))
+            if ends[-1] not in links:
+                raise ModelError(f"{here}: its {end} link {ends[-1]!r:.60} is not in the file")
+        joints[name] = TreeJoint(name, kind, ends[0], ends[1], element)
+    return list(joints.values())
+
+
+class Chain(NamedTuple):
+    """The joints from `base` to `tip`; `guess` says how the tip was chosen where the tree left a choice."""
+
+    base: str
+    tip: str
+    joints: list[TreeJoint]
+    guess: str = ""
+
+
+def choose_chain(tree: Tree, base: str | None, tip: str | None) -> Chain:
+    """The chain from `base` (default: the root) to `tip`.
+
+    Without `tip` the chain follows the moving joints, then fixed joints while there is only one way
+    on. Where moving joints fork, a chain longer than every branch below the fork is taken to be an
+    arm with a gripper and ends at the fork; anything else needs `tip`.
+    """
+    base = tree.root if base is None else base
+    if tip is not None:
+        return Chain(base, tip, tree.path(base, tip))
+    if base not in tree.links:
+        raise ModelError(f"{tree.where}: there is no link {base!r}; links: {_listed(tree.links)}")
+    depth = _moving_depth(tree)
+    link, length = base, 0
+    while ways := [joint for joint in tree.children[link] if depth[joint.name]]:
+        if len(ways) > 1:
+            return _ended_at_fork(tree, base, link, length, max(depth[joint.name] for joint in ways))
+        length += ways[0].moves
+        link = ways[0].child
+    if not length:
+        raise ModelError(f"{tree.where}: there is no moving joint below link '{base}'")
+    while len(tree.children[link]) == 1:
+        link = tree.children[link][0].child
+    return Chain(base, link, tree.path(base, link))
+
+
+def _moving_depth(tree: Tree) -> dict[str, int]:
+    """For every joint the most moving joints on one path that begins with it."""
+    depth: dict[str, int] = {}
+    for joint in reversed(list(tree.below(tree.root))):
+        below = max((depth[child.name] for child in tree.children[joint.child]), default=0)
+        depth[joint.name] = below + joint.moves
+    return depth
+
+
+def _ended_at_fork(tree: Tree, base: str, link: str, length: int, branch: int) -> Chain:
+    """The chain that ends at a fork, if what follows is short enough for fingers."""
+    leaves = _listed([joint.child for joint in tree.below(base) if not tree.children[joint.child]])
+    if branch >= length:
+        raise ModelError(
+            f"{tree.where}: moving joints fork at link '{link}'; choose a chain with tip= (leaves: {leaves})"
+        )
+    guess = f"the chain ends where moving joints fork, at link '{link}'; choose with tip= (leaves: {leaves})"
+    return Chain(base, link, tree.path(base, link), guess)
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names for an error, cut after a dozen."""
+    shown = list(names)
+    return ", ".join(f"{name:.60}" for name in shown[:LISTED]) + (", ..." if len(shown) > LISTED else "")

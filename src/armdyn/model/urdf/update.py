@@ -1,0 +1,82 @@
+"""A changed arm written back onto the URDF it came from, with nothing counted twice."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ModelError
+from armdyn.model.arm import Arm
+from armdyn.model.urdf.extension import SAME, TAG, flat_frames, flat_inertia
+from armdyn.model.urdf.inertia import body_inertia, riders
+from armdyn.model.urdf.tree import Tree, TreeJoint, build_tree
+from armdyn.model.urdf.write import joint_type, set_friction, set_inertial, set_limits
+from armdyn.model.urdf.xml import origin, read_robot
+from armdyn.spatial.inertia import Inertia
+
+
+def updated_robot(arm: Arm, onto: str | os.PathLike[str]) -> Element:
+    """The `<robot>` of `onto` with inertia, limits and friction of `arm`; see `urdf_write.write_urdf`."""
+    where = Path(onto).name
+    robot = read_robot(onto, comments=True)
+    for old in robot.findall(TAG):
+        robot.remove(old)
+    tree = build_tree(robot, where)
+    path = tree.path(arm.base_name, arm.tip_name)
+    moving = [joint for joint in path if joint.moves]
+    names = {joint.name for joint in moving}
+    _refuse_other_arm(arm, path, where)
+    for joint, link, found in zip(arm.joints, arm.links, moving, strict=True):
+        found.element.set("type", joint_type(joint))
+        set_limits(found.element, joint)
+        set_friction(found.element, joint)
+        _set_group(tree, found, names, flat_inertia(link, joint))
+    return robot
+
+
+def _refuse_other_arm(arm: Arm, path: list[TreeJoint], where: str) -> None:
+    """Raise unless the chain in the file has the joints and frames of `arm`."""
+    names = tuple(joint.name for joint in path if joint.moves)
+    if names != arm.joint_names:
+        raise ModelError(
+            f"{where}: between '{arm.base_name}' and '{arm.tip_name}' it has the joints {', '.join(names)}, "
+            f"but arm '{arm.name}' has {', '.join(arm.joint_names)}"
+        )
+    for name, mine, theirs in zip((*names, "the tip"), flat_frames(arm), _frames(path, where), strict=True):
+        if np.abs(mine - theirs).max() > SAME * max(1.0, np.abs(mine).max()):
+            raise ModelError(
+                f"{where}: the frame of {name} is not where arm '{arm.name}' has it; write a file of its own"
+            )
+
+
+def _frames(path: list[TreeJoint], where: str) -> list[NDArray]:
+    """Pose of every moving joint in the one before it, and of the tip in the last."""
+    frames, T = [], np.eye(4)
+    for joint in path:
+        T = T @ origin(joint.element, f"{where}: joint '{joint.name}'")
+        if joint.moves:
+            frames.append(T)
+            T = np.eye(4)
+    return [*frames, T]
+
+
+def _set_group(tree: Tree, joint: TreeJoint, chain: Collection[str], total: Inertia) -> None:
+    """Give the link behind `joint` the inertia of all that moves with it, less what keeps its own."""
+    own = total
+    for body in riders(tree, joint.child, chain):
+        element = tree.links[body.link]
+        if not body.frozen:
+            set_inertial(element, None)
+        elif (kept := body_inertia(element, f"{tree.where}: link '{body.link}'")) is not None:
+            own = own - kept.moved(body.T)
+    if not total.problems() and (why := own.problems()):
+        raise ModelError(
+            f"{tree.where}: link '{joint.child}' is not a possible body without the moving branches "
+            f"that ride on it: {why[0]}"
+        )
+    set_inertial(tree.links[joint.child], own)

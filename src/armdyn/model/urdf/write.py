@@ -1,0 +1,175 @@
+"""URDF files from arms: standard elements that every program reads, and an extension that loses nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ModelError
+from armdyn.files import write_whole
+from armdyn.model.arm import Arm
+from armdyn.model.joint import Joint
+from armdyn.model.urdf.extension import extension, frame_names, plain_friction
+from armdyn.model.urdf.read import NO_LIMIT, impossible_note
+from armdyn.model.urdf.xml import LARGEST_NUMBER
+from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.rotation import to_rpy
+
+# Characters that XML 1.0 cannot hold, not even escaped.
+ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_urdf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[str] | None = None) -> None:
+    """Write `arm` as a URDF, whole or not at all.
+
+    The file holds the chain with all that was merged into its links. An `<armdyn>` element keeps
+    what URDF cannot; `read_urdf` gives back the same arm, bit by bit, unless another program has
+    changed the standard elements.
+
+    Parameters
+    ----------
+    arm : Arm
+        Links without known inertia are written without `<inertial>`.
+    path : str or path
+    onto : str or path
+        A URDF that holds the arm's joints, by default none. Its text is kept with meshes, frames
+        and branches; inertia, limits and friction of the chain become the arm's. Bodies that were
+        merged into a link give up their own `<inertial>`, and branches behind moving joints keep
+        theirs, which is subtracted from the link they ride on: nothing is counted twice.
+
+    Raises
+    ------
+    ModelError
+        If a link is not a possible body (and was not read so from a file), or `onto` does not hold
+        the arm's joints where the arm has them.
+    """
+    _refuse_impossible(arm)
+    if onto is not None:
+        from armdyn.model.urdf.update import updated_robot
+
+        robot = updated_robot(arm, onto)
+    else:
+        robot = _robot(arm)
+    robot.append(extension(arm))
+    write_whole(path, _serialized(robot))
+
+
+def _refuse_impossible(arm: Arm) -> None:
+    """Raise if a link is not a possible body, unless it was read so and nothing has changed."""
+    notes = {link.name: impossible_note(link) for link in arm.links}
+    if bad := [note for note in notes.values() if note and note not in arm.notes]:
+        raise ModelError(
+            f"arm '{arm.name}' cannot be written as URDF: {'; '.join(bad)}; "
+            "save it as .toml, or make it physically consistent first"
+        )
+
+
+def _serialized(robot: Element) -> bytes:
+    indent(robot)
+    text = tostring(robot, "unicode")
+    if found := ILLEGAL.search(text):
+        raise ModelError(f"a name or note holds the character {found.group()!r}, which XML cannot hold")
+    return b'<?xml version="1.0" encoding="utf-8"?>\n' + text.encode() + b"\n"
+
+
+def _robot(arm: Arm) -> Element:
+    """The chain in standard elements."""
+    robot = Element("robot", name=arm.name)
+    names = frame_names(arm)
+    SubElement(robot, "link", name=names.base)
+    parent, T = names.base, arm.base_pose
+    for joint, link, at_joint in zip(arm.joints, arm.links, names.joints, strict=True):
+        body = SubElement(robot, "link", name=at_joint)
+        _moving_joint(robot, joint, parent, at_joint, T @ joint.before)
+        if at_joint != link.name:
+            # Standard DH: the link's frame stands behind the joint, on a fixed joint of its own.
+            body = SubElement(robot, "link", name=link.name)
+            _fixed_joint(robot, at_joint, link.name, joint.after)
+        set_inertial(body, link.inertia)
+        parent, T = link.name, np.eye(4)
+    if names.tip != parent:
+        SubElement(robot, "link", name=names.tip)
+        _fixed_joint(robot, parent, names.tip, arm.tool_pose)
+    return robot
+
+
+def _moving_joint(robot: Element, joint: Joint, parent: str, child: str, T: NDArray) -> None:
+    element = _joint_element(robot, joint.name, joint_type(joint), parent, child, T)
+    SubElement(element, "axis", xyz=_text(joint.axis))
+    set_limits(element, joint)
+    set_friction(element, joint)
+
+
+def _fixed_joint(robot: Element, parent: str, child: str, T: NDArray) -> None:
+    taken = {element.get("name") for element in robot.findall("joint")}
+    name = f"{parent}_to_{child}"
+    while name in taken:
+        name += "_fixed"
+    _joint_element(robot, name, "fixed", parent, child, T)
+
+
+def _joint_element(robot: Element, name: str, kind: str, parent: str, child: str, T: NDArray) -> Element:
+    element = SubElement(robot, "joint", name=name, type=kind)
+    SubElement(element, "origin", xyz=_text(T[:3, 3]), rpy=_text(to_rpy(T[:3, :3])))
+    SubElement(element, "parent", link=parent)
+    SubElement(element, "child", link=child)
+    return element
+
+
+def joint_type(joint: Joint) -> str:
+    """URDF's word for the joint: without end stops a revolute one is 'continuous'."""
+    endless = np.isinf([joint.limits.lower, joint.limits.upper]).all()
+    return "continuous" if endless and joint.kind == "revolute" else joint.kind
+
+
+def set_limits(element: Element, joint: Joint) -> None:
+    """Write the joint's limits into its element."""
+    limits = joint.limits
+    bounds = {"effort": limits.effort, "velocity": limits.velocity, "lower": limits.lower, "upper": limits.upper}
+    limit = _child(element, "limit")
+    for name, value in bounds.items():
+        limit.set(name, _text([np.clip(value, -NO_LIMIT, NO_LIMIT)]))
+    if joint_type(joint) == "continuous":
+        del limit.attrib["lower"], limit.attrib["upper"]
+
+
+def set_friction(element: Element, joint: Joint) -> None:
+    """Write what URDF can hold of the joint's friction into its element."""
+    damping, friction = plain_friction(joint)
+    if damping or friction or element.find("dynamics") is not None:
+        _child(element, "dynamics").attrib.update(damping=_text([damping]), friction=_text([friction]))
+
+
+def set_inertial(body: Element, inertia: Inertia | None) -> None:
+    """Write a link's inertia into its element; None, or one not fully known, removes it."""
+    for old in body.findall("inertial"):
+        body.remove(old)
+    if inertia is None or not inertia.is_known:
+        return
+    inertial = Element("inertial")
+    body.insert(0, inertial)
+    SubElement(inertial, "origin", xyz=_text(inertia.com), rpy="0 0 0")
+    SubElement(inertial, "mass", value=_text([inertia.mass]))
+    I = inertia.tensor_com
+    entries = {"ixx": I[0, 0], "ixy": I[0, 1], "ixz": I[0, 2], "iyy": I[1, 1], "iyz": I[1, 2], "izz": I[2, 2]}
+    SubElement(inertial, "inertia", {name: _text([value]) for name, value in entries.items()})
+
+
+def _child(element: Element, tag: str) -> Element:
+    found = element.find(tag)
+    return SubElement(element, tag) if found is None else found
+
+
+def _text(values: Iterable[float]) -> str:
+    """Numbers with all their digits; whole ones without a point."""
+    numbers = [float(x) for x in values]
+    if any(abs(x) > LARGEST_NUMBER for x in numbers):
+        raise ModelError(
+            f"a length, mass or moment of {max(numbers, key=abs):g} is too large to be read back from a URDF"
+        )
+    return " ".join(repr(int(x)) if x == int(x) and abs(x) < 1e15 else repr(x) for x in numbers)

@@ -1,0 +1,1 @@
+"""Runs: controller and plant together, in time."""

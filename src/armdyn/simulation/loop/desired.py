@@ -1,0 +1,77 @@
+"""What a run shall follow, from what users give: a trajectory, any function of time, or a position to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ShapeError, shown
+from armdyn.simulation.loop.schedule import is_number
+from armdyn.trajectory.protocol import JointMotion
+
+POSES = 9  # at which the plant's own rates are looked at
+
+
+def make_reference(
+    reference: Any, duration: float | None, hold: bool, n: int
+) -> tuple[Callable[[NDArray], JointMotion], float]:
+    """The reference as a function of times (T,), and the duration of the run."""
+    if not callable(reference):
+        return _set_point(reference, n), _given(duration, "a position to hold has no duration of its own")
+    own = getattr(reference, "duration", None)
+    if duration is None:
+        duration = _given(own, "the reference has no duration of its own")
+    elif own is not None and is_number(duration) and duration > own * (1 + 1e-9) and not hold:
+        raise ShapeError(
+            f"simulate: the reference ends at {own:g} s, before the run of {duration:g} s; "
+            "shorten the run, or let the reference rest at its end with hold=True"
+        )
+
+    def motion(t: NDArray) -> JointMotion:
+        found = reference(t if own is None else np.minimum(t, own))
+        rows = [np.asarray(x, float) for x in found] if isinstance(found, Iterable) else []
+        if len(rows) != 3 or any(x.shape != (len(t), n) for x in rows):
+            shapes = ", ".join(str(x.shape) for x in rows) or shown(found)
+            raise ShapeError(f"simulate: expected a reference with q, qd, qdd of shape (T, {n}), got {shapes}")
+        if own is not None:
+            over = (t > own * (1 + 1e-9))[:, None]
+            rows[1:] = [np.where(over, 0.0, x) for x in rows[1:]]
+        if not all(np.isfinite(x).all() for x in rows):
+            raise ShapeError("simulate: the reference has values that are not finite numbers")
+        return JointMotion(*rows)
+
+    return motion, duration
+
+
+def some_poses(motion: Callable[[NDArray], JointMotion], duration: float) -> NDArray:
+    """Positions (POSES, n) along the reference."""
+    return motion(np.sort(scattered(POSES)) * duration).q
+
+
+def scattered(count: int) -> NDArray:
+    """Numbers from 0 to 1 spread by the golden section: even spacing may meet a periodic motion always at rest."""
+    return np.arange(count) * (5**0.5 - 1) / 2 % 1.0
+
+
+def numbers(value: Any) -> NDArray:
+    """An array, of NaN where there are no numbers."""
+    try:
+        return np.asarray(value, float)
+    except (TypeError, ValueError):
+        return np.array(np.nan)
+
+
+def _given(duration: float | None, why: str) -> float:
+    if duration is None:
+        raise ShapeError(f"simulate: expected a duration, as {why}")
+    return duration
+
+
+def _set_point(position: Any, n: int) -> Callable[[NDArray], JointMotion]:
+    q = numbers(position)
+    if q.shape != (n,) or not np.isfinite(q).all():
+        raise ShapeError(f"simulate: expected a trajectory, or {n} finite positions to hold, got {shown(position)}")
+    return lambda t: JointMotion(np.tile(q, (len(t), 1)), *np.zeros((2, len(t), n)))

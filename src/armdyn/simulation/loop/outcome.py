@@ -1,0 +1,86 @@
+"""From what a run computed to its result."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.simulation.loop.programs import SEEN, SHOWN
+from armdyn.simulation.loop.record import Record
+from armdyn.simulation.loop.schedule import Schedule
+from armdyn.simulation.readings import Readings
+from armdyn.simulation.result import SimulationResult
+from armdyn.simulation.sensing import Chance
+from armdyn.simulation.sensors import Sensors
+from armdyn.trajectory.protocol import JointMotion
+
+
+class Outcome(NamedTuple):
+    """What turns a record into a result."""
+
+    schedule: Schedule
+    wanted: JointMotion  # the reference at all steps and after the last, each (steps + 1, n)
+    batch: tuple[int, ...]
+    every: int
+    name: str
+    sensors: Sensors | None
+    seed: int
+
+
+def result_of(record: Record, outcome: Outcome, notes: list[str]) -> SimulationResult:
+    """The record with its times and reference, cut where it ends."""
+    schedule, wanted, batch, every = outcome[:4]
+    rows, stopped = record.rows, record.diverged_step
+    record.forget_after_divergence()
+    if not record.complete and (stopped >= 0).all():
+        rows = min(rows, int(record.good_rows.max()))
+    t = np.arange(rows) * (every * schedule.clock.period)
+    arrays = {key: x[:, :rows].reshape(*batch, *x[:, :rows].shape[1:]) for key, x in record.arrays.items()}
+    own = {"q", "qd"} | SHOWN
+    states = {key.removeprefix("law."): x for key, x in arrays.items() if key not in own}
+    q_ref, qd_ref, qdd_ref = (x[:: record.stride][:rows] for x in wanted)
+    diverged = np.where(stopped < 0, np.nan, stopped * schedule.clock.h).reshape(batch)
+    arm, kind = schedule.plant.arm, schedule.plant.kind
+    return SimulationResult(
+        t=t,
+        q=arrays["q"],
+        qd=arrays["qd"],
+        tau=arrays["tau"],
+        q_ref=q_ref,
+        qd_ref=qd_ref,
+        qdd_ref=qdd_ref,
+        diverged=diverged,
+        joint_names=arm.joint_names,
+        name=outcome.name,
+        complete=record.complete,
+        notes=(*notes, *record.notes),
+        states=states,
+        arm=arm,
+        measured=_measured(record, outcome, t, arrays),
+        elastic=kind.elastic,
+        motor_encoders=kind.motor_encoders,
+        held=_held(schedule, every),
+    )
+
+
+def _measured(record: Record, outcome: Outcome, t: NDArray, arrays: dict[str, NDArray]) -> Readings | None:
+    """What instruments showed of the rows that are kept."""
+    schedule, every, sensors, seed = outcome.schedule, outcome.every, outcome.sensors, outcome.seed
+    if sensors is None:
+        return None
+    lost = Chance(sensors, schedule.plant.arm.n, len(record.diverged_step), seed).losses(len(t) * every, every)
+    # The controller takes no sample at the very end of a run.
+    sampled = np.arange(len(t)) * every < schedule.clock.samples
+    copies = (sampled * (1 - lost)).reshape(*outcome.batch, len(t))
+    q, qd = (arrays[key] for key in SEEN)
+    seen = Readings(np.broadcast_to(t, copies.shape), q, qd, arrays["tau"], copies)
+    return sensors.logged(seen, arrays["q"], seed)
+
+
+def _held(schedule: Schedule, every: int) -> float:
+    """For which part of a kept sample its torque lasts; with a lag, or samples left out, half is the best guess."""
+    if every > 1 or schedule.plant.kind.lag:
+        return 0.5
+    return schedule.clock.delay / schedule.clock.substeps or 1.0

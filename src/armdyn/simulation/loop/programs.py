@@ -1,0 +1,281 @@
+"""The formulas of a run as programs: the plant's step alone, or controller and plant together.
+
+Inputs and outputs of the same name are state. A program with a law samples the controller where `sample` is 1
+and lets its command reach the drives where `apply` is 1; a run without sub-steps and delay has neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from armdyn.control.protocol import Law, Reference
+from armdyn.errors import ArmdynError, ModelError, ShapeError, shown
+from armdyn.simulation.plant.advance import Step
+from armdyn.simulation.plant.elasticity import at_encoders
+from armdyn.simulation.plant.plant import Kind, Plant
+from armdyn.simulation.sensing import Draw, Sensing, reading
+from armdyn.trace.program import Port, Program
+from armdyn.trace.rollout import Rollout, make_rollout
+from armdyn.trace.symbols import ca
+
+Shapes = dict[str, tuple[int, ...]]
+# Outputs that are not fed back: torques, and what the controller saw through its sensors.
+SEEN = ("seen.q", "seen.qd")
+SHOWN = frozenset(("tau", *SEEN))
+
+
+class Timing(NamedTuple):
+    """How controller and integrator interleave: `held` if a step may lack a sample, `delayed` if commands wait."""
+
+    held: bool = False
+    delayed: bool = False
+
+
+def plant_shapes(plant: Plant, kind: Kind) -> tuple[Shapes, Shapes]:
+    """State and data of a plant's step."""
+    n, h = plant.arm.n, plant.arm.trace_sizes["h"]
+    state: Shapes = {"q": (n,), "qd": (n,)}
+    data: Shapes = {"dt": (1,), "theta": (10 * n,), "gravity": (3,)}
+    if kind.friction != "none":
+        data["friction"] = (n, 11 + 3 * h)
+    if kind.friction == "dry":
+        state["direction"] = (n,)
+    if kind.rotors:
+        data["drive"] = (n, 4)
+    if kind.lag:
+        state["motor"], data["decay"] = (n,), (3, n)
+    if kind.saturation:
+        data["limit"] = (n,)
+    if kind.elastic:
+        count = len(kind.elastic)
+        state["rotor_q"], state["rotor_qd"], data["springs"] = (count,), (count,), (count, 3)
+    if kind.wrench:
+        data["wrench"] = (3, 6)
+    if kind.base_motion:
+        data["base_motion"] = (3, 3, 3)
+    return state, data
+
+
+def plant_program(plant: Plant, kind: Kind) -> Program:
+    """One step of the plant under the input `command`."""
+    state, data = plant_shapes(plant, kind)
+    inputs = {**state, "command": (plant.arm.n,), **data}
+
+    def formula(values: Mapping[str, Any]) -> dict[str, Any]:
+        step = Step(plant.arm, kind, {name: values[name] for name in data})
+        return step.advance({name: values[name] for name in state}, values["command"])
+
+    return program_of("plant", inputs, {**state, "tau": (plant.arm.n,)}, formula)
+
+
+class LawShapes(NamedTuple):
+    """What a law brings into the loop, by name."""
+
+    params: Shapes
+    state: Shapes
+    channels: Shapes
+
+    @classmethod
+    def of(cls, law: Law, channels: Mapping[str, Any]) -> LawShapes:
+        """The shapes of one law; `channels` are (T, ...)."""
+        return cls(
+            {name: law.core_shape(name) for name in law.shapes},
+            {name: _array_of(law, name, array).shape for name, array in law.init().items()},
+            {name: array.shape[1:] for name, array in channels.items()},
+        )
+
+
+def _array_of(law: Law, name: str, value: Any) -> np.ndarray:
+    if not isinstance(value, np.ndarray) or not value.ndim:
+        raise ShapeError(f"{type(law).__name__}.init: expected '{name}' as an array with an axis, got {shown(value)}")
+    return value
+
+
+def sensor_shapes(sensing: Sensing, n: int) -> tuple[Shapes, Shapes]:
+    """State and data of what the controller sees through."""
+    data: Shapes = {"noise": (2, n)} if sensing.noisy else {}
+    if sensing.quantised:
+        data["resolution"] = (n,)
+    if sensing.lossy:
+        data["lost"] = (1,)
+    return _prefixed("sensor", dict.fromkeys(sensing.states, (n,))), data
+
+
+def loop_program(
+    plant: Plant, kind: Kind, law: Law, shapes: LawShapes, timing: Timing, sensing: Sensing | None
+) -> Program:
+    """One step of controller and plant."""
+    n = plant.arm.n
+    plant_state, plant_data = plant_shapes(plant, kind)
+    own = {**plant_state, **_prefixed("law", shapes.state)}
+    seen_state, seen_data = ({}, {}) if sensing is None else sensor_shapes(sensing, n)
+    own |= seen_state
+    if timing.held:
+        own["command"] = (n,)
+    if timing.delayed:
+        own["pending"] = (n,)
+    inputs = {
+        **own,
+        **plant_data,
+        **seen_data,
+        "period": (1,),
+        "ref": (3, n),
+        **_prefixed("channel", shapes.channels),
+        **_prefixed("param", shapes.params),
+        **({"flags": (2,)} if timing.held else {}),
+    }
+
+    def formula(values: Mapping[str, Any]) -> dict[str, Any]:
+        memory, before = _unprefixed("law", values), _unprefixed("sensor", values)
+        q, qd, qdd = (values["ref"][k, :].T for k in range(3))
+        ref = Reference(q, qd, qdd, _unprefixed("channel", values))
+        params = _unprefixed("param", values)
+        q_seen, qd_seen, seen = _seen(kind, sensing, values)
+        u, after = _answer(law, shapes.state, (params, memory, q_seen, qd_seen, ref, values["period"]))
+        memory, after = (
+            {**_prefixed("law", a), **_prefixed("sensor", b)} for a, b in ((memory, before), (after, seen))
+        )
+        command, kept = _held(timing, values, u, memory, after)
+        step = Step(plant.arm, kind, {name: values[name] for name in plant_data})
+        moved = step.advance({name: values[name] for name in plant_state}, command)
+        return {**moved, **kept, **dict(zip(SEEN, (q_seen, qd_seen), strict=True))}
+
+    shown = ("tau",) if sensing is None else ("tau", *SEEN)
+    return program_of("loop", inputs, {**own, **dict.fromkeys(shown, (n,))}, formula)
+
+
+def _answer(law: Law, states: Shapes, asked: tuple[Any, ...]) -> tuple[Any, Mapping[str, Any]]:
+    """What a law's step gives for symbols, checked: the formula may be a user's."""
+    who, n = f"{type(law).__name__}.step", law.arm.n
+    try:
+        answer = law.step(law.arm, *asked)
+    except ArmdynError:
+        raise
+    except Exception as error:  # a user's formula may raise anything
+        why = " ".join(str(error).split())
+        raise ModelError(
+            f"{who} cannot become a kernel ({type(error).__name__}: {why}); "
+            "write it with traced formulas and CasADi's functions, or run it as Python with native=False"
+        ) from error
+    if not (isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], Mapping)):
+        raise ShapeError(f"{who}: expected a pair of torques and a state, got {shown(answer)}")
+    u = ca.vertcat(*answer[0]) if isinstance(answer[0], list | tuple) else ca.SX(answer[0])
+    if u.shape != (n, 1):
+        raise ShapeError(f"{who}: expected {n} torques, got shape {u.shape}")
+    for name, shape in states.items():
+        if name not in answer[1] or ca.SX(answer[1][name]).numel() != prod(shape):
+            raise ShapeError(f"{who}: expected the state '{name}' of shape {shape} that `init` began")
+    return u, {name: answer[1][name] for name in states}
+
+
+def _seen(kind: Kind, sensing: Sensing | None, values: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+    """Position and velocity as the controller sees them, and the sensors' state after it."""
+    q, qd = (
+        at_encoders(kind.elastic, values[name], values[f"rotor_{name}"]) if kind.motor_encoders else values[name]
+        for name in ("q", "qd")
+    )
+    if sensing is None:
+        return q, qd, {}
+    noise = [values["noise"][k, :].T for k in range(2)] if sensing.noisy else [0, 0]
+    draw = Draw(noise[0], noise[1], values["lost"] if sensing.lossy else 0)
+    memory = _unprefixed("sensor", values)
+    return reading(sensing, memory, (q, qd), draw, values.get("resolution"), values["period"], ca.floor)
+
+
+def _kept(law: Mapping[str, Any], sensors: Mapping[str, Any]) -> dict[str, Any]:
+    """States of law and sensors under the names of the loop."""
+    return {**_prefixed("law", law), **_prefixed("sensor", sensors)}
+
+
+def _held(timing: Timing, values: Mapping[str, Any], u: Any, memory: Any, after: Any) -> tuple[Any, dict[str, Any]]:
+    """The command that acts in this step, and what is kept of command, law and sensors for the next."""
+    if not timing.held:
+        return u, after
+    sample, apply = values["flags"][0] > 0.5, values["flags"][1] > 0.5
+    kept = {name: ca.if_else(sample, after[name], memory[name]) for name in after}
+    if timing.delayed:
+        # A delay of a whole period applies the last command as the next is being computed.
+        arriving = values["pending"]
+        kept["pending"] = ca.if_else(sample, u, values["pending"])
+    else:
+        arriving = u
+    kept["command"] = ca.if_else(apply, arriving, values["command"])
+    return kept["command"], kept
+
+
+def program_of(name: str, inputs: Shapes, outputs: Shapes, formula: Any) -> Program:
+    """A program from a formula between values by name."""
+
+    def flat(*symbols: Any) -> list[Any]:
+        results = formula(dict(zip(inputs, symbols, strict=True)))
+        return [results[key] for key in outputs]
+
+    def ports(shapes: Shapes) -> tuple[Port, ...]:
+        return tuple(Port(key, shape) for key, shape in shapes.items())
+
+    return Program(name, ports(inputs), ports(outputs), flat)
+
+
+def _prefixed(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{prefix}.{name}": value for name, value in values.items()}
+
+
+def _unprefixed(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name[len(prefix) + 1 :]: value for name, value in values.items() if name.startswith(prefix + ".")}
+
+
+# -- compiled ------------------------------------------------------------------------------------------------
+
+_known: dict[tuple[Any, ...], Rollout] = {}
+# A user's law may hold anything that its formula depends on: its kernels live and die with the object.
+_users: WeakKeyDictionary[Law, dict[tuple[Any, ...], Rollout]] = WeakKeyDictionary()
+
+
+def keyed_rollout(
+    key: tuple[Any, ...], program: Callable[[], Program], shared: frozenset[str], single: bool = False
+) -> Rollout:
+    """A program of armdyn's own compiled; kept for the life of the process."""
+    whole = (*key, shared, single, _backend())
+    if whole not in _known:
+        _known[whole] = make_rollout(program, shared, repr(key), single)
+    return _known[whole]
+
+
+def plant_rollout(plant: Plant, kind: Kind, shared: frozenset[str]) -> Rollout:
+    """The plant's step compiled, for one run."""
+    return keyed_rollout(("plant", plant.arm.trace_key, kind), lambda: plant_program(plant, kind), shared, True)
+
+
+def loop_rollout(
+    plant: Plant,
+    kind: Kind,
+    law: Law,
+    shapes: LawShapes,
+    timing: Timing,
+    sensing: Sensing | None,
+    shared: frozenset[str],
+    single: bool,
+) -> Rollout:
+    """Controller and plant compiled; a law of armdyn's own is known by its name, a user's by its graph."""
+    key = ("loop", plant.arm.trace_key, kind, type(law).__qualname__, law.trace_key, repr(shapes), timing, sensing)
+
+    def program() -> Program:
+        return loop_program(plant, kind, law, shapes, timing, sensing)
+
+    if law.is_known:
+        return keyed_rollout(key, program, shared, single)
+    kept, whole = _users.setdefault(law, {}), (*key, shared, single, _backend())
+    if whole not in kept:
+        kept[whole] = make_rollout(program, shared, None, single)
+    return kept[whole]
+
+
+def _backend() -> str:
+    from armdyn.trace import backend
+
+    return backend.current()

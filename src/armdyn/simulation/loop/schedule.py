@@ -1,0 +1,206 @@
+"""A run laid out in time: samples, steps, references, disturbances and payloads, all known beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+
+from armdyn.control.protocol import Law
+from armdyn.errors import ShapeError, shown
+from armdyn.simulation.loop.programs import SHOWN, Timing
+from armdyn.simulation.plant.payload import Change, Drop, PickUp, added
+from armdyn.simulation.plant.plant import Plant
+from armdyn.trajectory.protocol import JointMotion
+
+MOST_STEPS = 10**8  # a day at 1 kHz: references and results of more do not fit into memories
+MOST_FOR_DELAY = 100  # steps a period, taken by themselves so that a delay is a whole number of them
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Controller samples and integrator steps.
+
+    `substeps` steps a period; a command reaches the drives `delay` steps after its sample.
+    """
+
+    period: float
+    samples: int
+    substeps: int
+    delay: int
+
+    @property
+    def h(self) -> float:
+        """Step of the integrator [s]."""
+        return self.period / self.substeps
+
+    @property
+    def steps(self) -> int:
+        """Number of integrator steps."""
+        return self.samples * self.substeps
+
+    @property
+    def timing(self) -> Timing:
+        """Whether steps lack samples, and commands wait."""
+        return Timing(self.substeps > 1 or self.delay > 0, self.delay > 0)
+
+    def finer(self, times: int) -> Clock:
+        """The same with every step divided."""
+        return replace(self, substeps=times * self.substeps, delay=times * self.delay)
+
+    def flags(self, first: int, count: int) -> NDArray:
+        """For steps from `first`, (1, count, 2): whether each samples the controller and applies its command."""
+        k = np.arange(first, first + count)
+        sample, apply = k % self.substeps == 0, (k - self.delay) % self.substeps == 0
+        return np.stack([sample, apply & (k >= self.delay)], -1).astype(float)[None]
+
+
+def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
+    """A clock from what users give: rate [Hz], duration [s], steps a period (None: what the delay needs), delay [s]."""
+    if not is_number(rate) or not rate > 0:
+        raise ShapeError(f"simulate: expected a rate > 0 in Hz, got {shown(rate)}")
+    if not is_number(duration) or not duration > 0:
+        raise ShapeError(f"simulate: expected a duration > 0 in seconds, got {shown(duration)}")
+    if substeps is not None and (
+        isinstance(substeps, bool) or not isinstance(substeps, int | np.integer) or substeps < 1
+    ):
+        raise ShapeError(f"simulate: expected substeps as a whole number >= 1, got {shown(substeps)}")
+    period = 1 / float(rate)
+    samples = round(duration / period)
+    if samples < 1:
+        raise ShapeError(f"simulate: a run of {duration:g} s has no sample at {rate:g} Hz")
+    if samples * (substeps or 1) > MOST_STEPS:
+        raise ShapeError(f"simulate: {duration:g} s at {rate:g} Hz are more than {MOST_STEPS:g} steps; run parts of it")
+    if not is_number(delay) or not 0 <= delay <= period * (1 + 1e-9):
+        raise ShapeError(f"simulate: expected a delay from 0 to one period ({period:g} s), got {shown(delay)}")
+    if substeps is None:
+        substeps = Fraction(delay / period).limit_denominator(MOST_FOR_DELAY).denominator
+    waits = delay / period * substeps
+    if abs(waits - round(waits)) > 1e-6:
+        raise ShapeError(
+            f"simulate: a delay of {delay:g} s is {waits:.3g} steps of the integrator; choose substeps to make it whole"
+        )
+    return Clock(period, samples, int(substeps), round(waits))
+
+
+def is_number(value: Any) -> bool:
+    """Whether a user's setting is a finite number."""
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+class Span(NamedTuple):
+    """Steps between two changes of what the arm carries."""
+
+    first: int
+    last: int
+    theta: NDArray  # (..., 10 n)
+    grips: tuple[tuple[NDArray, NDArray], ...]  # theta before and after each body at rest that is seized at `first`
+
+    def seize(self, plant: Plant, rows: Mapping[str, NDArray]) -> None:
+        """Let the blows act on the state of a single run, rows (1, steps, ...) by name."""
+        state = {name: row[0, self.first] for name, row in rows.items() if name not in SHOWN}
+        for name, value in plant.seized(state, self.grips).items():
+            state[name][...] = value
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Everything of a run that does not depend on its state."""
+
+    plant: Plant
+    clock: Clock
+    motion: JointMotion  # the reference at every step, each (steps, n)
+    channels: Mapping[str, NDArray] = field(default_factory=dict)  # what the law computed beforehand, (steps, ...)
+
+    def for_law(self, law: Law) -> Schedule:
+        """The same with the law's channels."""
+        t = np.arange(self.clock.steps) * self.clock.h
+        rows = {name: np.ascontiguousarray(x, float) for name, x in law.channels(t, self.motion).items()}
+        for name, x in rows.items():
+            if x.shape[:1] != t.shape:
+                raise ShapeError(f"simulate: expected {len(t)} rows in the law's channel '{name}', got shape {x.shape}")
+        return replace(self, channels=rows)
+
+    def at_rate(self, by: int) -> Schedule:
+        """The same reference and disturbances passed through faster: for linearisation, step lengths alone matter."""
+        other = replace(self, clock=replace(self.clock, period=self.clock.period / by))
+        other.__dict__["disturbances"] = self.disturbances  # already computed
+        return other
+
+    @cached_property
+    def reference_rows(self) -> NDArray:
+        """(1, steps, 3, n)."""
+        return np.stack(self.motion, axis=-2)[None]
+
+    @cached_property
+    def disturbances(self) -> dict[str, NDArray]:
+        """Wrench and base motion at the three instants of every step, (1, steps, 3, ...), without copies."""
+        kind, found = self.plant.kind, {}
+        t = np.arange(2 * self.clock.steps + 1) * (self.clock.h / 2)
+        for name, wanted, rows in (
+            ("wrench", kind.wrench, self.plant.wrenches),
+            ("base_motion", kind.base_motion, self.plant.base_motions),
+        ):
+            if wanted:
+                halves = np.ascontiguousarray(rows(t))
+                step = halves.strides[0]
+                shape = (1, self.clock.steps, 3, *halves.shape[1:])
+                found[name] = as_strided(halves, shape, (0, 2 * step, *halves.strides), writeable=False)
+        return found
+
+    def constants(self, theta: NDArray) -> dict[str, NDArray]:
+        """The plant's other data, each (1 or lanes, 1, ...); `theta` is (1 or lanes, 10 n)."""
+        plant, kind = self.plant, self.plant.kind
+        data = {"dt": np.full((1, 1, 1), self.clock.h), "theta": theta[:, None, :]}
+        data["gravity"] = plant.arm.gravity[None, None]
+        if kind.friction != "none":
+            data["friction"] = _lanes(plant.own_friction, 2)
+        if kind.rotors:
+            data["drive"] = plant.arm.trace_data("drive")[None, None]
+        if kind.lag:
+            data["decay"] = _lanes(decays(np.asarray(plant.motor_lag), self.clock.h), 2)
+        if kind.saturation:
+            data["limit"] = _lanes(plant.torque_limits, 1)
+        if kind.elastic:
+            data["springs"] = plant.springs[list(kind.elastic)][None, None]
+        return {name: np.array(array, order="C") for name, array in data.items()}
+
+    def sample_of(self, change: Change) -> int:
+        """The sample at which a change acts: the first that is not before it."""
+        return int(np.ceil(change.t / self.clock.period - 1e-9))
+
+    def spans(self) -> Iterator[Span]:
+        """The run in stretches of constant payload."""
+        own = self.plant.own_theta
+        load, first = np.zeros(own.shape[-1]), 0
+        grips: list[tuple[NDArray, NDArray]] = []
+        for change in self.plant.changes:
+            at = min(self.sample_of(change), self.clock.samples) * self.clock.substeps
+            if at > first:
+                yield Span(first, at, own + load, tuple(grips))
+                first, grips = at, []
+            before = load
+            load = np.zeros_like(load) if isinstance(change, Drop) else load + added(self.plant.arm, change)
+            if isinstance(change, PickUp) and change.at_rest:
+                grips.append((own + before, own + load))
+        if first < self.clock.steps:
+            yield Span(first, self.clock.steps, own + load, tuple(grips))
+
+
+def _lanes(array: NDArray, core: int) -> NDArray:
+    """An array (..., core axes) as (1 or lanes, 1, core axes)."""
+    return array.reshape(-1, 1, *array.shape[array.ndim - core :])
+
+
+def decays(lag: NDArray, h: float) -> NDArray:
+    """What is left of a motor's old torque at the three instants of a step, (..., 3, n); nothing without a lag."""
+    lag = lag[..., None, :]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = np.exp(-np.array([0.0, 0.5, 1.0])[:, None] * h / lag)
+    return np.where(lag > 0, left, 0.0)

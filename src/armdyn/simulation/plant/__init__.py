@@ -1,0 +1,1 @@
+"""The arm that is simulated."""

@@ -1,0 +1,230 @@
+"""One integrator step of a plant, over symbols: Runge-Kutta of order four, with friction that sticks.
+
+A joint with dry friction moves in a direction (+1, -1) or sticks (0). Within a step the directions are fixed,
+so that the motion is smooth and nothing chatters; between steps
+
+* a stuck joint breaks away when holding it would take more than the breakaway torque (Eindhoven 1987, section
+  5.1). What holding takes depends on the other joints, which move on with those that stick held fast;
+* a joint whose velocity changed sign stops: its position is that of the instant of rest, exact for constant
+  deceleration, and it rests until the end of the step.
+
+A stuck joint has velocity zero and keeps its position to the last bit. Events are thus resolved to one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from armdyn.dynamics.bodies.ltdl import factorized
+from armdyn.dynamics.drive import drive_inertia, drive_torque
+from armdyn.dynamics.friction import breakaway_torque, joint_frictions
+from armdyn.dynamics.mass_matrix import mass_matrix
+from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES
+from armdyn.simulation.plant.elasticity import spring_torque
+from armdyn.simulation.plant.plant import Kind
+from armdyn.trace.symbols import ca
+
+Values = Mapping[str, Any]
+
+# Times of the three instants of a step at which forces are known, in steps.
+INSTANTS = (0.0, 0.5, 1.0)
+MOVES = ("q", "qd")
+
+
+class Equations(NamedTuple):
+    """M a = net, friction not included."""
+
+    M: Symbol
+    net: Symbol
+
+
+class Slip(NamedTuple):
+    """Which joints move (1) or stick (0), and in which direction friction sees them move."""
+
+    moving: Symbol
+    direction: Symbol
+
+
+class Step(NamedTuple):
+    """A plant's formula for one step: its arm, its kind and the data by name."""
+
+    arm: Arm
+    kind: Kind
+    data: Values
+
+    def advance(self, state: Values, command: Symbol) -> dict[str, Symbol]:
+        """The state after the step and `tau`, the torques of the drives when it began."""
+        tau, motor = self._torques(state, command)
+        x, v = (ca.vertcat(state[name], state[f"rotor_{name}"]) if self.kind.elastic else state[name] for name in MOVES)
+        slip = self._slip(x, v, tau[0], state)
+        x1, v1 = self._runge_kutta(x, v, tau, slip, self.data["dt"])
+        after = {"tau": tau[0]}
+        if self.kind.lag:
+            after["motor"] = motor
+        if slip is not None:
+            x1, v1, after["direction"] = self._stopped(x, v, x1, v1, slip, self.is_dry(x, v, tau[0]))
+        n = self.arm.n
+        after |= {"q": x1[:n], "qd": v1[:n]}
+        return {**after, "rotor_q": x1[n:], "rotor_qd": v1[n:]} if self.kind.elastic else after
+
+    # -- torques ----------------------------------------------------------------------------------------
+
+    def _torques(self, state: Values, command: Symbol) -> tuple[list[Symbol], Symbol]:
+        """Torques of the drives at the three instants, and at the end of the step."""
+        if self.kind.saturation:
+            # Not by fmin and fmax, which would make a limit of a command that is no number, and hide it.
+            limit = self.data["limit"]
+            command = ca.if_else(command > limit, limit, ca.if_else(command < -limit, -limit, command))
+        if not self.kind.lag:
+            return [command] * 3, command
+        # First-order lag solved exactly for a held command; `decay` (3, n) is exp(-t / lag).
+        decay = self.data["decay"]
+        tau = [command + (state["motor"] - command) * decay[k, :].T for k in range(3)]
+        return tau, tau[2]
+
+    # -- equations of motion ----------------------------------------------------------------------------
+
+    def equations(self, x: Symbol, v: Symbol, tau: Symbol, instant: int) -> Equations:
+        """M and the torques that accelerate links and then the rotors of elastic joints, friction aside."""
+        n, data, still = self.arm.n, self.data, ca.SX.zeros(self.arm.n)
+        outside = {
+            name: data[name][instant, :].T if name == "wrench" else data[name][instant]
+            for name in ("wrench", "base_motion")
+            if name in data
+        }
+        q, qd, at_links = x[:n], v[:n], self.transmitted(x, v, tau)
+        M = mass_matrix(self.arm, q, theta=data["theta"])
+        net = at_links - inverse_dynamics(
+            self.arm, q, qd, still, **outside, theta=data["theta"], gravity=data["gravity"]
+        )
+        if not self.kind.rotors:
+            return Equations(M, net)
+        drive = ca.SX(data["drive"])
+        inertia, damping = (DRIVE_NAMES.index(name) for name in ("inertia", "damping"))
+        for k, i in enumerate(self.kind.elastic):
+            M = ca.diagcat(M, drive[i, inertia])
+            net = ca.vertcat(net, tau[i] - at_links[i] - drive[i, damping] * v[n + k])
+            drive[i, inertia] = drive[i, damping] = 0
+        M[:n, :n] += drive_inertia(self.arm, drive)
+        net[:n] -= drive_torque(self.arm, q, qd, still, drive=drive)
+        return Equations(M, net)
+
+    def transmitted(self, x: Symbol, v: Symbol, tau: Symbol) -> Symbol:
+        """What of the drives' torques reaches the links, (n,): through springs where joints are elastic."""
+        n, at_links = self.arm.n, ca.SX(tau)
+        for k, i in enumerate(self.kind.elastic):
+            spring, plays = self.data["springs"][k, :], i in self.kind.backlash
+            at_links[i] = spring_torque(x[n + k] - x[i], v[n + k] - v[i], spring, plays)
+        return at_links
+
+    @property
+    def rubbing(self) -> list[int]:
+        """For every joint the entry of positions that its friction acts on: its link, or its rotor."""
+        kind, n = self.kind, self.arm.n
+        rotors = {i: n + k for k, i in enumerate(kind.elastic)} if kind.motor_friction else {}
+        return [rotors.get(i, i) for i in range(n)]
+
+    def _spread(self, values: Symbol, others: float) -> Symbol:
+        """A number a joint, (n,), at the entries that friction acts on; `others` elsewhere."""
+        spread = others * ca.SX.ones(self.arm.n + len(self.kind.elastic))
+        spread[self.rubbing] = values
+        return spread
+
+    def _sliding(self, x: Symbol, v: Symbol, tau: Symbol, direction: Symbol) -> Symbol:
+        """Friction torques (n,) of joints that slide in given directions."""
+        at, load = self.rubbing, self.transmitted(x, v, tau)
+        joints = joint_frictions(self.arm, x[at], v[at], self._friction, load=load)
+        return ca.vertcat(*(joint.sliding(direction[i]) for i, joint in enumerate(joints)))
+
+    def acceleration(self, x: Symbol, v: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
+        """Accelerations of links and of elastic joints' rotors, those of what sticks zero."""
+        return self._solved(self.equations(x, v, tau, instant), x, v, tau, slip)
+
+    def _solved(self, equations: Equations, x: Symbol, v: Symbol, tau: Symbol, slip: Slip | None) -> Symbol:
+        """Accelerations under friction."""
+        M, net = equations
+        if self.kind.friction == "none":
+            return factorized(M).solve(net)
+        direction = ca.sign(v[self.rubbing]) if slip is None else slip.direction
+        net = net - self._spread(self._sliding(x, v, tau, direction), 0.0)
+        return factorized(M).solve(net) if slip is None else _held(M, net, self._spread(slip.moving, 1.0))
+
+    def margins(self, x: Symbol, v: Symbol, tau: Symbol, slip: Slip) -> tuple[Symbol, Symbol]:
+        """How far joints that stick (n,) are from breaking away forward and backward; negative: held no longer."""
+        forward, backward = self._breakaway(x, v, tau)
+        M, net = equations = self.equations(x, v, tau, 0)
+        holding = (net - ca.mtimes(M, self._solved(equations, x, v, tau, slip)))[self.rubbing]
+        return forward - holding, holding - backward
+
+    def _runge_kutta(
+        self, x: Symbol, v: Symbol, tau: list[Symbol], slip: Slip | None, h: Symbol
+    ) -> tuple[Symbol, Symbol]:
+        """Kutta's classical method on positions and velocities."""
+        a1 = self.acceleration(x, v, tau[0], 0, slip)
+        v2 = v + h / 2 * a1
+        a2 = self.acceleration(x + h / 2 * v, v2, tau[1], 1, slip)
+        v3 = v + h / 2 * a2
+        a3 = self.acceleration(x + h / 2 * v2, v3, tau[1], 1, slip)
+        v4 = v + h * a3
+        a4 = self.acceleration(x + h * v3, v4, tau[2], 2, slip)
+        return x + h / 6 * (v + 2 * (v2 + v3) + v4), v + h / 6 * (a1 + 2 * (a2 + a3) + a4)
+
+    # -- sticking ---------------------------------------------------------------------------------------
+
+    @property
+    def _friction(self) -> Symbol:
+        """The joints' friction; without Stribeck's curve static is Coulomb friction and no exponential remains."""
+        friction = ca.SX(self.data["friction"])
+        if not self.kind.stribeck:
+            friction[:, FRICTION_NAMES.index("static")] = friction[:, FRICTION_NAMES.index("coulomb")]
+        return friction
+
+    def _breakaway(self, x: Symbol, v: Symbol, tau: Symbol) -> tuple[Symbol, Symbol]:
+        """Torques beyond which joints at rest move forward and backward."""
+        load = self.transmitted(x, v, tau)
+        return tuple(breakaway_torque(self.arm, x[self.rubbing], load=load, friction=self._friction))
+
+    def is_dry(self, x: Symbol, v: Symbol, tau: Symbol) -> Symbol:
+        """Which joints (n,) can stick at all."""
+        forward, backward = self._breakaway(x, v, tau)
+        return forward > backward
+
+    def _slip(self, x: Symbol, v: Symbol, tau: Symbol, state: Values) -> Slip | None:
+        """Which joints move in this step: those that did, and those that break away now."""
+        if self.kind.friction != "dry":
+            return None
+        direction, dry = state["direction"], self.is_dry(x, v, tau)
+        stuck = ca.logic_and(dry, direction == 0)
+        above, below = self.margins(x, v, tau, Slip(1 - stuck, direction))
+        away = (above < 0) - (below < 0)
+        direction = ca.if_else(stuck, away, ca.if_else(dry, direction, ca.sign(v[self.rubbing])))
+        return Slip(ca.if_else(stuck, ca.fabs(away), 1), direction)
+
+    def _stopped(
+        self, x: Symbol, v: Symbol, x1: Symbol, v1: Symbol, slip: Slip, dry: Symbol
+    ) -> tuple[Symbol, Symbol, Symbol]:
+        """Positions, velocities and directions after a step in which joints whose velocity changed sign stop."""
+        at, h = self.rubbing, self.data["dt"]
+        q, qd, q1, qd1 = x[at], v[at], x1[at], v1[at]
+        stop = ca.logic_and(dry, slip.direction * qd1 < 0)
+        # The instant of rest, were the deceleration constant: q + qd t / 2, t = h qd / (qd - qd1).
+        rest = q + h * qd * qd / (2 * (qd - qd1))
+        x1, v1 = ca.SX(x1), ca.SX(v1)
+        x1[at] = ca.if_else(stop, ca.if_else(qd * slip.direction > 0, rest, q), q1)
+        v1[at] = ca.if_else(stop, 0, qd1)
+        return x1, v1, ca.if_else(stop, 0, slip.direction)
+
+
+def _held(M: Symbol, net: Symbol, moving: Symbol) -> Symbol:
+    """Accelerations of the joints that move while the others are held: rows and columns of the latter are 1's."""
+    n = M.shape[0]
+    masked = ca.SX(M)
+    for i in range(n):
+        for j in range(i + 1):
+            masked[i, j] = moving[i] * moving[j] * M[i, j]
+        masked[i, i] = moving[i] * M[i, i] + (1 - moving[i])
+    return factorized(masked).solve(moving * net)

@@ -1,0 +1,307 @@
+"""The arm that is simulated: all that acts on it, as frozen data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.dynamics.movable import require_movable, require_movable_with_rotors
+from armdyn.errors import ModelError, ShapeError, shown
+from armdyn.model.arm import Arm
+from armdyn.model.joint import FRICTION_NAMES
+from armdyn.simulation.plant.elasticity import Elasticity, at_encoders, check_elastic, start_of_rotors
+from armdyn.simulation.plant.payload import Change, Drop, PickUp, after_grip
+
+ENGINES = ("armdyn", "mujoco")
+
+
+class Kind(NamedTuple):
+    """What a plant's formula holds; all else is folded away."""
+
+    friction: str  # "none"; "smooth": velocity decides alone; "dry": joints can stick
+    stribeck: bool
+    rotors: bool
+    lag: bool
+    saturation: bool
+    wrench: bool
+    base_motion: bool
+    elastic: tuple[int, ...] = ()  # joints with a spring behind their rotor
+    backlash: tuple[int, ...] = ()  # of those, joints with play
+    motor_encoders: bool = False
+    motor_friction: bool = False  # whether friction of elastic joints acts on rotors
+
+
+@dataclass(frozen=True, eq=False)
+class Plant:
+    """An arm with what drives, loads and disturbs it.
+
+    Parameters
+    ----------
+    arm : Arm
+    friction, drive : bool
+        Whether the joints' friction (with true sticking) and their drives (rotors, damping, springs) act.
+    motor_lag : array_like, shape (..., n)
+        Time constant with which torques follow commands [s]; zero: at once.
+    saturation : array_like, shape (..., n), or "limits", optional
+        Largest torque of each drive [N m or N]; "limits": the joints' effort limits.
+    current_limit : array_like, shape (..., n), optional
+        Largest current of each amplifier [A]; commands are cut off at the torque that the drive's torque constant and
+        gear make of it.
+    elasticity : Elasticity, optional
+        Springs and play between rotors and links.
+    changes : sequence of PickUp or Drop
+        Payloads seized and let go.
+    wrench : callable or array_like, shape (6,), optional
+        [force, moment] ON the arm at the tip, in tip axes [N, N m], as a function of the time [s] or constant.
+    base_motion : callable, optional
+        From the time to (omega, omega_dot, acc), each (3,), of the base in base axes, gravity not included.
+    theta : array_like, shape (..., 10 n), optional
+        Inertial parameters instead of the arm's; leading axes here and below are a batch of rollouts.
+    friction_data : array_like, shape (..., n, f), optional
+        Friction numbers instead of the arm's, rows and columns as in `arm.trace_data("friction")`.
+    engine : {"armdyn", "mujoco"}
+        Who computes the motion. MuJoCo takes arm, friction, drives and saturation; its dry friction is soft.
+    """
+
+    arm: Arm
+    friction: bool = True
+    drive: bool = True
+    motor_lag: ArrayLike = 0.0
+    saturation: ArrayLike | str | None = None
+    current_limit: ArrayLike | None = None
+    elasticity: Elasticity | None = None
+    changes: Sequence[Change] = ()
+    wrench: Callable[[float], ArrayLike] | ArrayLike | None = None
+    base_motion: Callable[[float], Any] | None = None
+    theta: ArrayLike | None = None
+    friction_data: ArrayLike | None = None
+    engine: str = "armdyn"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.arm, Arm):
+            raise ModelError(f"Plant: expected an Arm, got {shown(self.arm)}")
+        n = self.arm.n
+        lag = _per_joint(self.motor_lag, n, "motor_lag")
+        self._set("motor_lag", lag)
+        if (lag < 0).any() or not np.isfinite(lag).all():
+            raise ModelError("Plant: motor_lag: expected times >= 0 in seconds")
+        if self.saturation is not None:
+            self._set("saturation", self._saturation())
+        if self.current_limit is not None:
+            self._set("current_limit", self._positive(self.current_limit, "current_limit", "currents"))
+            self._check_currents()
+        if self.elasticity is not None:
+            self._check_elasticity()
+        listed = isinstance(self.changes, Sequence) and all(isinstance(x, PickUp | Drop) for x in self.changes)
+        if not listed:
+            raise ModelError(f"Plant: changes: expected a list of PickUp(...) and Drop(...), got {shown(self.changes)}")
+        self._set("changes", tuple(sorted(self.changes, key=lambda change: change.t)))
+        if self.wrench is not None and not callable(self.wrench):
+            self._set("wrench", _shaped(self.wrench, (6,), "wrench"))
+        if self.base_motion is not None and not callable(self.base_motion):
+            raise ModelError(f"Plant: base_motion: expected a function of time, got {shown(self.base_motion)}")
+        if self.theta is not None:
+            self._set("theta", self._theta())
+        if self.friction_data is not None:
+            self._set("friction_data", self._friction_data())
+        if self.engine not in ENGINES:
+            raise ModelError(f"Plant: unknown engine {shown(self.engine)}; expected one of {', '.join(ENGINES)}")
+        (require_movable_with_rotors if self.drive else require_movable)(
+            self.arm, () if self.theta is not None else ("theta", "drive")
+        )
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _saturation(self) -> NDArray:
+        if isinstance(self.saturation, str):
+            if self.saturation != "limits":
+                raise ModelError(f"Plant: saturation: expected numbers or 'limits', got {self.saturation!r}")
+            return np.array([joint.limits.effort for joint in self.arm.joints])
+        return self._positive(self.saturation, "saturation", "torques")
+
+    def _positive(self, value: Any, name: str, what: str) -> NDArray:
+        array = _per_joint(value, self.arm.n, name)
+        if not (array > 0).all():
+            still = ~(array > 0).reshape(-1, self.arm.n).all(0)
+            names = ", ".join(np.array(self.arm.joint_names)[still])
+            raise ModelError(f"Plant: {name}: expected {what} > 0, else nothing moves joint {names}")
+        return array
+
+    def _check_currents(self) -> None:
+        if self.arm.coupling is not None:
+            raise ModelError(f"Plant: current_limit: arm '{self.arm.name}' has coupled drives; give saturation instead")
+        limited = np.isfinite(np.asarray(self.current_limit)).reshape(-1, self.arm.n).any(0)
+        for joint in np.array(self.arm.joints, object)[limited]:
+            if not joint.drive.torque_constant:
+                raise ModelError(
+                    f"Plant: current_limit: the drive of joint '{joint.name}' has no torque_constant [N m/A]"
+                )
+
+    def _check_elasticity(self) -> None:
+        if not isinstance(self.elasticity, Elasticity):
+            raise ModelError(f"Plant: elasticity: expected Elasticity(...), got {shown(self.elasticity)}")
+        check_elastic(self.arm, self.elasticity)
+        if not self.drive:
+            raise ModelError("Plant: elasticity: springs need the drives' rotors; leave drive=True")
+
+    def _theta(self) -> NDArray:
+        size = 10 * self.arm.n
+        array = np.array(self.theta, dtype=float)
+        if array.ndim == 0 or array.shape[-1] != size or not np.isfinite(array).all():
+            raise ModelError(f"Plant: theta: expected finite numbers of shape (..., {size}), got {array.shape}")
+        return array
+
+    def _friction_data(self) -> NDArray:
+        core = self.arm.trace_data("friction").shape
+        array = np.array(self.friction_data, dtype=float)
+        if array.shape[-2:] != core or not np.isfinite(array).all():
+            raise ModelError(f"Plant: friction_data: expected finite numbers of shape (..., {core}), got {array.shape}")
+        return array
+
+    # -- what the loop asks -----------------------------------------------------------------------------
+
+    @cached_property
+    def kind(self) -> Kind:
+        """Which terms the plant has; those whose numbers are all zero it has not."""
+        numbers = self.own_friction
+        table = dict(zip(FRICTION_NAMES, np.moveaxis(numbers, -1, 0), strict=False))
+        friction = "none"
+        if self.friction and numbers.any(where=self._matters):
+            dry = ("coulomb", "static", "asymmetry", "load")
+            is_dry = any(table[name].any() for name in dry) or self.arm.trace_sizes["h"] > 0
+            friction = "dry" if is_dry else "smooth"
+        stiffness, _, backlash = self.springs.T
+        elastic = np.flatnonzero(np.isfinite(stiffness))
+        return Kind(
+            friction,
+            friction == "dry" and bool((table["static"] != table["coulomb"]).any()),
+            self.drive and (bool(self.arm.trace_data("drive").any()) or any(j.drive.balance for j in self.arm.joints)),
+            bool(np.any(self.motor_lag)),
+            bool(np.isfinite(self.torque_limits).any()),
+            self.wrench is not None,
+            self.base_motion is not None,
+            tuple(elastic.tolist()),
+            tuple(i for i in elastic.tolist() if backlash[i] > 0),
+            len(elastic) > 0 and self.elasticity is not None and self.elasticity.encoders == "motor",
+            len(elastic) > 0 and self.elasticity is not None and self.elasticity.friction == "motor",
+        )
+
+    @property
+    def springs(self) -> NDArray:
+        """Stiffness, damping and backlash of all joints, (n, 3); rigid ones have infinite stiffness."""
+        n = self.arm.n
+        return np.tile([np.inf, 0.0, 0.0], (n, 1)) if self.elasticity is None else self.elasticity.rows(n)
+
+    @property
+    def torque_limits(self) -> NDArray:
+        """What drives can exert at most, (..., n): the lower of their torque limits and what their currents allow."""
+        limits = np.full(self.arm.n, np.inf) if self.saturation is None else np.asarray(self.saturation, float)
+        if self.current_limit is None:
+            return limits
+        drives = [joint.drive for joint in self.arm.joints]
+        per_ampere = np.array([abs((d.torque_constant or 1.0) * d.gear_ratio) for d in drives])
+        return np.minimum(limits, per_ampere * self.current_limit)
+
+    @property
+    def _matters(self) -> NDArray:
+        """Friction numbers that exert a torque by themselves; the Stribeck velocity alone does not."""
+        silent = [FRICTION_NAMES.index(name) for name in ("stribeck", "temperature")]
+        mask = np.ones(self.arm.trace_data("friction").shape, bool)
+        mask[:, silent] = False
+        return mask
+
+    @property
+    def own_theta(self) -> NDArray:
+        """Parameters of the plant before any change, (..., 10 n)."""
+        return self.arm.trace_data("theta") if self.theta is None else np.asarray(self.theta)
+
+    @property
+    def own_drive(self) -> NDArray:
+        """Numbers of the drives (n, 4), zero where they do not act."""
+        numbers = self.arm.trace_data("drive")
+        return numbers if self.drive else np.zeros_like(numbers)
+
+    @property
+    def own_friction(self) -> NDArray:
+        """Friction numbers of the plant, (..., n, f)."""
+        return self.arm.trace_data("friction") if self.friction_data is None else np.asarray(self.friction_data)
+
+    @property
+    def batches(self) -> dict[str, tuple[int, ...]]:
+        """Batch axes of all that may have some, by name."""
+        found = {"plant.theta": self.own_theta.shape[:-1], "plant.motor_lag": np.shape(self.motor_lag)[:-1]}
+        found["plant.friction_data"] = self.own_friction.shape[:-2]
+        limits = {name: np.shape(getattr(self, name))[:-1] for name in ("saturation", "current_limit")}
+        return {**found, **{f"plant.{name}": shape for name, shape in limits.items()}}
+
+    def start(self, q: NDArray, qd: NDArray) -> dict[str, NDArray]:
+        """The state of the plant's formula at rest but for positions and velocities (n,) or (lanes, n)."""
+        elastic = self.kind.elastic
+        state = {"q": q, "qd": qd, "direction": np.sign(qd), "motor": np.zeros_like(q)}
+        if elastic:
+            springs = self.springs[list(elastic)]
+            theta = self.own_theta if q.ndim == 1 else self.own_theta.reshape(-1, 10 * self.arm.n)
+            state["rotor_q"] = start_of_rotors(self.arm, elastic, springs, q, theta)
+            state["rotor_qd"] = qd[..., elastic]
+        return state
+
+    def seized(self, state: Mapping[str, NDArray], grips: Sequence[tuple[NDArray, NDArray]]) -> dict[str, NDArray]:
+        """What blows change of a state: velocities, and the directions in which friction sees joints slide.
+
+        `grips` are the parameters (..., 10 n) before and after each body at rest that is seized.
+        """
+        kind, qd = self.kind, state["qd"]
+        for before, after in grips:
+            qd = after_grip(self.arm, state["q"], qd, before, after, kind.rotors, kind.elastic)
+        if "direction" not in state or not grips:
+            return {"qd": qd}
+        direction = np.sign(qd)
+        if kind.motor_friction:  # rotors behind springs do not feel the blow
+            direction[..., kind.elastic] = state["direction"][..., kind.elastic]
+        return {"qd": qd, "direction": direction}
+
+    def at_encoders(self, state: Mapping[str, NDArray]) -> tuple[NDArray, NDArray]:
+        """Positions and velocities (..., n) where encoders sit."""
+        kind = self.kind
+        if not kind.motor_encoders:
+            return state["q"], state["qd"]
+        q, qd = (at_encoders(kind.elastic, state[name], state[f"rotor_{name}"]) for name in ("q", "qd"))
+        return q, qd
+
+    def wrenches(self, t: NDArray) -> NDArray:
+        """The wrench at times (T,): (T, 6)."""
+        if not callable(self.wrench):
+            return np.tile(np.asarray(self.wrench), (len(t), 1))
+        return np.array([_shaped(self.wrench(float(x)), (6,), f"wrench at t = {x:g} s") for x in t])
+
+    def base_motions(self, t: NDArray) -> NDArray:
+        """The base's motion at times (T,): (T, 3, 3)."""
+        at = self.base_motion or (lambda t: np.zeros((3, 3)))
+        return np.array([_shaped(at(float(x)), (3, 3), f"base_motion at t = {x:g} s") for x in t])
+
+
+def _per_joint(value: Any, n: int, what: str) -> NDArray:
+    """`value` as n numbers; a single one serves all joints."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"Plant: {what}: expected a number a joint, got {shown(value)}") from None
+    if array.ndim and array.shape[-1] != n:
+        raise ModelError(f"Plant: {what}: expected one number or {n}, got shape {array.shape}")
+    return np.full(n, array) if array.ndim == 0 else array
+
+
+def _shaped(value: Any, shape: tuple[int, ...], what: str) -> NDArray:
+    try:
+        array = np.asarray(value, float)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ShapeError(f"Plant: {what}: expected finite numbers of shape {shape}, got {shown(value)}")
+    return array

@@ -1,0 +1,123 @@
+"""Steps short enough for the plant: friction stops light links, and springs swing, faster than controllers sample.
+
+About a pose a plant obeys M x'' + D x' + K x = ..., x being the links' positions and those of rotors behind springs.
+With d and k the largest eigenvalues of M^-1 D and M^-1 K no motion is faster than (d + sqrt(d² + 4 k)) / 2: multiply by
+an eigenvector from the left.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.drive import augmented_mass_matrix
+from armdyn.errors import ModelError
+from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES
+from armdyn.simulation.plant.plant import Plant
+
+# Of steps times rates: beyond 2.8 Runge-Kutta of order four lets every oscillation and decay grow. What is chosen
+# leaves room for poses and runs of a batch that are not looked at.
+LONGEST = 2.5
+WANTED = 1.0
+LANES = 8  # runs of a batch that are looked at
+
+
+class Fastest(NamedTuple):
+    """The fastest motion of a plant by itself."""
+
+    rate: float  # [1/s]
+    joint: int
+    springs: bool  # whether springs have more part in it than friction
+
+
+def fastest(plant: Plant, q: NDArray) -> Fastest:
+    """Of the poses q (P, n) and some runs of a batch."""
+    found = Fastest(0.0, 0, False)
+    arm, kind = plant.arm, plant.kind
+    rows = plant.own_drive
+    for theta, friction in _lanes(plant):
+        D, K = _resistance(plant, friction if plant.friction else 0 * friction, rows)
+        if not (D.any() or K.any()):
+            continue
+        links = rows.copy()
+        links[list(kind.elastic), DRIVE_NAMES.index("inertia")] = 0.0
+        M = np.zeros((len(q), len(D), len(D)))
+        M[:, : arm.n, : arm.n] = augmented_mass_matrix(arm, q, theta=theta, drive=links)
+        for k, i in enumerate(kind.elastic):
+            M[:, arm.n + k, arm.n + k] = rows[i, DRIVE_NAMES.index("inertia")]
+        damping, stiffness = _largest(M, D), _largest(M, K)
+        rate = (damping.value + np.sqrt(damping.value**2 + 4 * stiffness.value)) / 2
+        if rate > found.rate:
+            springs = bool(stiffness.value > damping.value**2)
+            x = (stiffness if springs else damping).coordinate
+            found = Fastest(float(rate), x if x < arm.n else kind.elastic[x - arm.n], springs)
+    return found
+
+
+def substeps_for(plant: Plant, q: NDArray, h: float) -> int:
+    """Into how many steps those of h [s] must be divided."""
+    return max(1, int(np.ceil(fastest(plant, q).rate * h / WANTED)))
+
+
+def check_step(plant: Plant, q: NDArray, h: float) -> None:
+    """Complain about springs that are too fast for steps of h [s]."""
+    found = fastest(plant, q)
+    if found.springs and found.rate * h > LONGEST:
+        name = plant.arm.joint_names[found.joint]
+        raise ModelError(
+            f"simulate: the spring of joint '{name}' moves at {found.rate:.3g} rad/s, too fast for steps of "
+            f"{1e3 * h:.3g} ms; make them shorter, {int(np.ceil(found.rate * h))} times or more, with "
+            "substeps=, or leave it out to have them chosen"
+        )
+
+
+def _lanes(plant: Plant) -> list[tuple[NDArray, NDArray]]:
+    """Inertial parameters and friction of some runs, spread over the batch."""
+    theta = plant.own_theta.reshape(-1, 10 * plant.arm.n)
+    friction = plant.own_friction.reshape(-1, *plant.own_friction.shape[-2:])
+    runs = max(len(theta), len(friction))
+    chosen = np.unique(np.linspace(0, runs - 1, LANES).astype(int))
+    return [(theta[k % len(theta)], friction[k % len(friction)]) for k in chosen]
+
+
+def _resistance(plant: Plant, friction: NDArray, drive: NDArray) -> tuple[NDArray, NDArray]:
+    """D and K of links, then of the rotors behind springs."""
+    n, elastic = plant.arm.n, plant.kind.elastic
+    rotors = {i: n + k for k, i in enumerate(elastic)}
+    D, K = np.zeros((2, n + len(elastic), n + len(elastic)))
+    viscous, damping, stiffness = FRICTION_NAMES.index("viscous"), *map(DRIVE_NAMES.index, ("damping", "stiffness"))
+    if plant.arm.coupling is not None:  # such arms have no springs behind rotors
+        D += plant.arm.coupling.T @ np.diag(drive[:, damping]) @ plant.arm.coupling - np.diag(drive[:, damping])
+    for i in range(n):
+        rotor = rotors.get(i, i)
+        rubbing = rotor if plant.kind.motor_friction else i
+        D[rubbing, rubbing] += friction[i, viscous]
+        D[rotor, rotor] += drive[i, damping]
+        K[i, i] += drive[i, stiffness]
+        if rotor != i:
+            pair = np.ix_([i, rotor], [i, rotor])
+            K[pair] += plant.springs[i, 0] * np.array([[1, -1], [-1, 1]])
+            D[pair] += plant.springs[i, 1] * np.array([[1, -1], [-1, 1]])
+    return D, K
+
+
+class _Largest(NamedTuple):
+    value: float
+    coordinate: int  # that moves most in its eigenvector, counted in its own inertia
+
+
+def _largest(M: NDArray, A: NDArray) -> _Largest:
+    """The largest eigenvalue of M^-1 A over all poses; nothing where M is none of possible bodies."""
+    if not A.any():
+        return _Largest(0.0, 0)
+    try:
+        L = np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        return _Largest(0.0, 0)
+    half = np.linalg.solve(L, np.broadcast_to(A, M.shape))
+    values, vectors = np.linalg.eigh(np.linalg.solve(L, half.swapaxes(-1, -2)))
+    k = int(np.argmax(values[:, -1]))
+    motion = np.linalg.solve(L[k].T, vectors[k, :, -1])
+    return _Largest(float(values[k, -1]), int(np.argmax(np.abs(motion))))

@@ -1,0 +1,132 @@
+"""Controllers on one motion with a load they do not know, and what adaptive ones learn of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ArmdynError
+from armdyn.simulation.compare import Comparison
+from armdyn.simulation.mismatch_study import mismatch_study
+from armdyn.studio.drawing.plot import TimePlot
+from armdyn.studio.motion import from_run
+from armdyn.studio.page import JobPanel, Page
+from armdyn.studio.state import Moment
+
+FEW = ("PD", "computed torque", "Slotine-Li")
+ALL = (
+    *("PD", "PID", "PD + gravity", "feedforward + PD", "computed torque", "computed torque + observer", "LQR(t)"),
+    *("Slotine-Li", "modified Slotine-Li", "Craig"),
+)
+REDRAW = 0.1  # [s] between redraws of a growing curve
+
+
+class Estimate(NamedTuple):
+    """The load's mass as an adaptive law believes it, over time."""
+
+    t: NDArray
+    mass: NDArray  # [kg]
+    truth: float
+
+
+def mass_estimate(comparison: Comparison, name: str, payload: float) -> Estimate | None:
+    """What a controller believed of the load; None for one that does not adapt. The mass leads its unknowns."""
+    result = comparison.results[name]
+    if "phi" not in result.states:
+        return None
+    return Estimate(result.t - result.t[0], result.states["phi"][:, 0], payload)
+
+
+def table_html(comparison: Comparison, unit: str = "mrad") -> str:
+    """Tracking errors of all controllers, the best in bold."""
+    best = min((row.final_rms for row in comparison.rows if np.isfinite(row.final_rms)), default=np.nan)
+    head = _table_row("controller", (f"rms [{unit}]", "at the end", ""), "opacity:.7")
+    rows = [
+        _table_row(row.name, (_thousandths(row.rms), _thousandths(row.final_rms), row.note),
+                   "font-weight:bold" if row.final_rms == best else "")
+        for row in comparison.rows
+    ]  # fmt: skip
+    style = "font-size:12.5px;line-height:1.6;padding:.2em .8em;font-variant-numeric:tabular-nums"
+    return f'<div style="{style}"><table id="comparison">{head}{"".join(rows)}</table></div>'
+
+
+def _table_row(name: str, cells: tuple[str, ...], style: str) -> str:
+    rest = "".join(f'<td style="text-align:right;padding-left:1em">{escape(cell)}</td>' for cell in cells)
+    return f'<tr style="{style}"><td>{escape(name)}</td>{rest}</tr>'
+
+
+def _thousandths(x: float) -> str:
+    return "-" if np.isnan(x) else f"{1e3 * x:.2f}"
+
+
+class ComparePanel:
+    """Settings, the run, its table, and the estimate that grows while the run plays."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self._unit = "mrad" if all(joint.kind == "revolute" for joint in page.state.arm.joints) else "mrad, mm"
+        self.comparison: Comparison | None = None
+        self.estimate: Estimate | None = None
+        self._drawn = -1.0
+        gui = page.gui
+        self.payload = gui.add_slider("Unknown load [kg]", 0.0, 10.0, 0.1, 2.5, hint="At the tip")
+        self.friction = gui.add_slider("Friction factor", 0.5, 2.0, 0.05, 1.25, hint="True friction over the model's")
+        self.duration = gui.add_slider("Duration [s]", 2.0, 20.0, 1.0, 8.0)
+        self.which = gui.add_dropdown("Controllers", ("three", "all"), initial_value="three")
+        self.job = JobPanel(page, "Compare controllers", self._run)
+        self.table = gui.add_html("")
+        self.shown = gui.add_dropdown("Show", FEW, initial_value=FEW[-1], visible=False)
+        self.shown.on_update(page.asked(lambda event: self.show(event.target.value)))
+        self.plot = TimePlot(page.server, "Load as estimated [kg]")
+        self.errors = TimePlot(page.server, "Tracking error")
+        page.state.on_change(self.follow)
+
+    def show(self, name: str) -> None:
+        """Get one controller's run ready to play."""
+        if self.comparison is None:
+            raise ArmdynError("studio: run the comparison first")
+        result = self.comparison.results[name]
+        self.estimate = mass_estimate(self.comparison, name, self.payload.value)
+        if self.estimate is not None:
+            t, mass, truth = self.estimate
+            self.plot.draw("Load as estimated [kg]", t, {name: mass, "true": np.full(len(t), truth)}, ("true",))
+        self.page.player.load(from_run(result, self.page.state.arm))
+
+    def follow(self, moment: Moment) -> None:
+        """Let the estimate grow with the time that plays."""
+        motion = self.page.player.motion
+        if self.estimate is None or moment.time is None or motion is None or self.comparison is None:
+            return
+        if motion.name in self.comparison.results and abs(moment.time - self._drawn) >= REDRAW:
+            self._drawn = moment.time
+            self.plot.until(moment.time, always=("true",))
+
+    def _run(self, report: Callable[[float, str], None]) -> None:
+        names = FEW if self.which.value == "three" else ALL
+        report(0.0, "Preparing; the first run compiles kernels and takes longest ...")
+
+        def progress(name: str) -> None:
+            report(names.index(name) / len(names), f"{name} ...")
+
+        self.comparison = mismatch_study(
+            self.page.state.arm, self.payload.value, self.friction.value, duration=float(self.duration.value),
+            controllers=names, progress=progress,
+        )  # fmt: skip
+        report(1.0, f"{self.comparison.about}.")
+        self.table.content = table_html(self.comparison, self._unit)
+        self._draw_errors()
+        self.shown.options, self.shown.visible = names, True
+        self.shown.value = FEW[-1]
+        self.show(FEW[-1])
+        self.page.player.play()
+
+    def _draw_errors(self) -> None:
+        assert self.comparison is not None
+        runs = {name: run for name, run in self.comparison.results.items() if run.complete}
+        curves = {name: 1e3 * np.sqrt((run.error**2).mean(axis=1)) for name, run in runs.items()}
+        if runs:
+            self.errors.draw(f"Tracking error, rms of all joints [{self._unit}]", next(iter(runs.values())).t, curves)

@@ -1,0 +1,24 @@
+"""Live torques against the joints' limits, with a load to try."""
+
+from __future__ import annotations
+
+from armdyn.studio.drawing.torques import TorqueBars, bars_html
+from armdyn.studio.page import Page
+from armdyn.studio.state import Moment
+
+HEAVIEST = 20.0  # [kg] on the slider
+
+
+class TorquePanel:
+    """Bars that follow the state."""
+
+    def __init__(self, page: Page) -> None:
+        self.bars = TorqueBars(page.state)
+        self.html = page.gui.add_html("")
+        self.payload = page.gui.add_slider("Tip load [kg]", 0.0, HEAVIEST, 0.1, 0.0)
+        self.payload.on_update(page.asked(lambda event: page.state.carry(event.target.value)))
+        page.state.on_change(self.follow)
+
+    def follow(self, moment: Moment) -> None:
+        """Draw the bars of a moment."""
+        self.html.content = bars_html(self.bars.bars(moment))

@@ -1,0 +1,22 @@
+"""What is drawn besides the arm: frames, centres of mass, inertia ellipsoids."""
+
+from __future__ import annotations
+
+from armdyn.studio.drawing.scene import ArmScene
+from armdyn.studio.page import Page, note_html
+
+
+class ViewPanel:
+    """Toggles of the scene."""
+
+    def __init__(self, page: Page, scene: ArmScene) -> None:
+        gui = page.gui
+        known = bool(scene.centres)
+        self.ellipsoids = gui.add_checkbox("Inertia ellipsoids", False, disabled=not known)
+        self.centres = gui.add_checkbox("Centres of mass", False, disabled=not known)
+        self.frames = gui.add_checkbox("Link frames", False)
+        if not known:
+            gui.add_html(note_html("The arm's inertia is not known."))
+        self.ellipsoids.on_update(page.asked(lambda event: scene.set_ellipsoids(event.target.value)))
+        self.centres.on_update(page.asked(lambda event: scene.set_centres(event.target.value)))
+        self.frames.on_update(page.asked(lambda event: scene.set_frames(event.target.value)))

@@ -1,0 +1,1 @@
+"""Programs as flat graphs: their order, their operations, and the same result with fewer of them."""

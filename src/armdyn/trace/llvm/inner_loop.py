@@ -1,0 +1,121 @@
+"""LLVM text of `loop`, NumPy's inner loop over a kernel's samples, which streams large results past the caches."""
+
+from __future__ import annotations
+
+from armdyn.trace.graphs.graph import Graph
+from armdyn.trace.llvm.emit import Emitter, Host
+from armdyn.trace.llvm.layout import Layout
+from armdyn.trace.llvm.signature import port_names
+
+# Results of at least this many entries a sample go through a stage in the first-level cache, and from there, once an
+# array exceeds the second-level cache, past the caches: ordinary stores would first read every line they overwrite.
+# For smaller results the copying costs more than that.
+STAGE_FROM = 256
+STREAM_FROM_BYTES = 4 * 2**20
+
+
+def inner_loop(graph: Graph, host: Host, layout: Layout, shared: frozenset[int]) -> str:
+    """`loop(args, dims, steps, data)`: NumPy's inner loop over samples."""
+    e = Emitter(host)
+    ports = port_names(graph)
+    # Blocks must be multiples of 32 bytes.
+    large = host.width >= 4 and sum(port.size for port in graph.outputs) >= STAGE_FROM
+    staged = {f"o{k}": port.size for k, port in enumerate(graph.outputs) if large and port.size >= 4}
+    e.label("entry")
+    e.line("%count = load i64, ptr %dims")
+    e.line("%some = icmp sgt i64 %count, 0")
+    e.line("br i1 %some, label %start, label %done")
+    e.label("start")
+    for k, port in enumerate(ports):
+        e.line(f"%at{port} = getelementptr ptr, ptr %args, i64 {k}")
+        e.line(f"%{port} = load ptr, ptr %at{port}")
+        e.line(f"%step{port} = getelementptr i64, ptr %steps, i64 {k}")
+        e.line(f"%s{port} = load i64, ptr %step{port}")
+    for port, size in staged.items():
+        _decide_streaming(e, port, size)
+    e.line(f"%uniform = alloca [{max(len(layout.uniform), 1) * host.width} x double], align 64")
+    e.line(f"call void @prepare({', '.join([*(f'ptr %i{p}' for p in sorted(shared)), 'ptr %uniform'])})")
+    e.line("br label %body")
+    e.label("body")
+    e.line("%k = phi i64 [ 0, %start ], [ %next, %latch ]")
+    e.line("%remaining = sub i64 %count, %k")
+    e.line(f"%full = icmp sge i64 %remaining, {host.width}")
+    words = []
+    for port in ports:
+        e.line(f"%off{port} = mul i64 %k, %s{port}")
+        e.line(f"%p{port} = getelementptr i8, ptr %{port}, i64 %off{port}")
+        if port in staged:
+            e.line(f"%use{port} = and i1 %full, %stream{port}")
+            e.line(f"%to{port} = select i1 %use{port}, ptr %stage{port}, ptr %p{port}")
+        words += [f"ptr %{'to' if port in staged else 'p'}{port}", f"i64 %s{port}"]
+    e.line(f"call void @kern({', '.join(words)}, ptr %uniform, i64 %remaining)")
+    for port, size in staged.items():
+        e.line(f"br i1 %use{port}, label %copy{port}, label %after{port}")
+        e.label(f"copy{port}")
+        e.line(f"call void @stream(ptr %p{port}, ptr %stage{port}, i64 {8 * size * host.width})")
+        e.line(f"br label %after{port}")
+        e.label(f"after{port}")
+    e.line("br label %latch")
+    e.label("latch")
+    e.line(f"%next = add i64 %k, {host.width}")
+    e.line("%more = icmp slt i64 %next, %count")
+    e.line("br i1 %more, label %body, label %finish")
+    e.label("finish")
+    if host.fp_flags:  # NaN in, NaN out, without a warning from NumPy
+        e.line(f"call i32 @feclearexcept(i32 {host.fp_flags})")
+    if staged:
+        e.line("fence seq_cst")  # streamed stores are not ordered by themselves
+    e.line("br label %done")
+    e.label("done")
+    head = "define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) nounwind {"
+    return "\n".join([head, *e.lines, "  ret void", "}", "declare i32 @feclearexcept(i32)", STREAM if staged else ""])
+
+
+def _decide_streaming(e: Emitter, port: str, size: int) -> None:
+    """Stream an output past the caches if it is contiguous, 16-byte aligned and larger than they are."""
+    e.line(f"%stage{port} = alloca [{size * e.host.width} x double], align 64")
+    e.line(f"%bytes{port} = mul i64 %count, %s{port}")
+    e.line(f"%big{port} = icmp sge i64 %bytes{port}, {STREAM_FROM_BYTES}")
+    e.line(f"%dense{port} = icmp eq i64 %s{port}, {8 * size}")
+    e.line(f"%int{port} = ptrtoint ptr %{port} to i64")
+    e.line(f"%low{port} = and i64 %int{port}, 15")
+    e.line(f"%even{port} = icmp eq i64 %low{port}, 0")
+    e.line(f"%both{port} = and i1 %big{port}, %dense{port}")
+    e.line(f"%stream{port} = and i1 %both{port}, %even{port}")
+
+
+# Copies a block (a multiple of 32 bytes, at least 64) to a 16-byte aligned place with non-temporal stores.
+STREAM = """define internal void @stream(ptr %to, ptr %from, i64 %bytes) noinline nounwind {
+entry:
+  %int = ptrtoint ptr %to to i64
+  %odd = and i64 %int, 16
+  %is_odd = icmp ne i64 %odd, 0
+  br i1 %is_odd, label %head, label %blocks
+head:
+  %h = load <2 x double>, ptr %from, align 8
+  store <2 x double> %h, ptr %to, align 16, !nontemporal !1
+  br label %blocks
+blocks:
+  %last = sub i64 %bytes, 32
+  br label %loop
+loop:
+  %k = phi i64 [ %odd, %blocks ], [ %next, %loop ]
+  %f = getelementptr i8, ptr %from, i64 %k
+  %t = getelementptr i8, ptr %to, i64 %k
+  %v = load <4 x double>, ptr %f, align 8
+  store <4 x double> %v, ptr %t, align 32, !nontemporal !1
+  %next = add i64 %k, 32
+  %more = icmp sle i64 %next, %last
+  br i1 %more, label %loop, label %end
+end:
+  br i1 %is_odd, label %tail, label %out
+tail:
+  %tf = getelementptr i8, ptr %from, i64 %next
+  %tt = getelementptr i8, ptr %to, i64 %next
+  %tv = load <2 x double>, ptr %tf, align 8
+  store <2 x double> %tv, ptr %tt, align 16, !nontemporal !1
+  br label %out
+out:
+  ret void
+}
+!1 = !{i32 1}"""

@@ -1,0 +1,271 @@
+"""Machine code from LLVM text, loaded into this process, and what NumPy and Python call it through."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import sys
+import sysconfig
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.trace.graphs.graph import Graph
+from armdyn.trace.llvm.emit import Host
+from armdyn.trace.llvm.entry import CONTEXT, entry
+from armdyn.trace.llvm.lower import lower
+from armdyn.trace.program import Port
+
+
+@cache
+def llvm_binding() -> Any:
+    """llvmlite's binding, ready for this machine."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm
+
+
+@dataclass(frozen=True)
+class Target:
+    """The processor that code is made for; part of the cache key."""
+
+    cpu: str
+    features: str
+    host: Host
+
+
+# FE_ALL_EXCEPT by processor.
+FP_FLAGS = {"x86_64": 0x3D, "amd64": 0x3D, "aarch64": 0x1F, "arm64": 0x1F}
+
+
+@cache
+def target() -> Target:
+    """This machine; `ARMDYN_SIMD_WIDTH=1|2|4|8` makes other code, below 4 without AVX and FMA."""
+    llvm = llvm_binding()
+    machine = platform.machine().lower()
+    features = llvm.get_host_cpu_features()
+    best = 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
+    wanted = os.environ.get("ARMDYN_SIMD_WIDTH")
+    width = int(wanted) if wanted in ("1", "2", "4", "8") else best
+    arm64, flags = machine in ("aarch64", "arm64"), FP_FLAGS.get(machine, 0)
+    if width < 4 and not arm64:
+        return Target("x86-64" if machine in ("x86_64", "amd64") else "", "", Host(width, False, flags))
+    fma = arm64 or bool(features.get("fma"))
+    return Target(llvm.get_host_cpu_name(), features.flatten(), Host(width, fma, flags))
+
+
+def target_machine() -> Any:
+    """A target machine: small code model (constants as memory operands), no costly optimisation."""
+    t = target()
+    return (
+        llvm_binding()
+        .Target.from_default_triple()
+        .create_target_machine(cpu=t.cpu, features=t.features, opt=1, codemodel="small", reloc="pic", jit=True)
+    )
+
+
+def versions() -> str:
+    """What the machine code depends on besides its source."""
+    llvm = llvm_binding()
+    return repr((llvm.llvm_version_info, np.__version__, sys.implementation.cache_tag, platform.machine(), target()))
+
+
+@dataclass(frozen=True)
+class Module:
+    """Compiled code with all that is needed to load it again without the graph."""
+
+    code: bytes
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    shared: tuple[int, ...]
+    uniform_size: int
+    has_entry: bool
+
+
+def compile_graph(graph: Graph, shared: frozenset[int]) -> Module:
+    """Machine code of a graph whose ports `shared` carry no batch axes."""
+    llvm, machine = llvm_binding(), target_machine()
+    lowered = lower(graph, target().host, shared)
+    has_entry = all(port.shape for port in graph.outputs)  # a scalar is no array
+    text = lowered.text + (entry(graph, shared) if has_entry else "")
+    module = llvm.parse_assembly(text)
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    code = machine.emit_object(module)
+    return Module(code, graph.inputs, graph.outputs, tuple(sorted(shared)), lowered.uniform_size, has_entry)
+
+
+class Loaded:
+    """A module in memory; keeps the code alive as long as anything that calls it."""
+
+    def __init__(self, module: Module) -> None:
+        llvm = llvm_binding()
+        self.module = module
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(module.code))
+        self._engine.finalize_object()
+        self.gufunc = _make_gufunc(self, self._engine.get_function_address("loop"))
+        self._prepare = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(module.shared) + 1))(
+            self._engine.get_function_address("prepare")
+        )
+        self._method: Any = None
+        if module.has_entry and has_fast_call():
+            _fill_context(self._engine.get_global_value_address("context"))
+            self._method = _MethodDef(b"kernel", self._engine.get_function_address("pycall"), 0x80 | 0x02, None)
+
+    def bind(
+        self, shared: Sequence[NDArray], fallback: Callable[..., Any], collect: Callable[..., Any] | None = None
+    ) -> Callable[..., Any]:
+        """A callable for single samples with the shared inputs fixed; other calls go to `fallback`.
+
+        Several results are passed to `collect`.
+        """
+        if self._method is None:
+            return fallback
+        block = _aligned(8 + max(self.module.uniform_size, 1))  # never empty: its address matters
+        block[:2].view(np.uintp)[:] = id(fallback), id(collect)
+        uniform = block[8:].view(_Bound)
+        uniform.keep = (block, fallback, collect, self)
+        arrays = [np.ascontiguousarray(a, float) for a in shared]
+        self._prepare(*(a.ctypes.data for a in arrays), uniform.ctypes.data)
+        make = ctypes.pythonapi.PyCFunction_NewEx
+        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+        return make(ctypes.addressof(self._method), uniform, None)
+
+
+class _Bound(np.ndarray):
+    """The uniform block of a bound call, with what must live as long as it."""
+
+    keep: Any = None
+
+
+def _aligned(size: int) -> NDArray:
+    """Zeros that start at a cache line."""
+    raw = np.zeros(size + 8)
+    start = (-raw.ctypes.data // 8) % 8
+    return raw[start : start + size]
+
+
+class _MethodDef(ctypes.Structure):
+    """CPython's PyMethodDef."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+# -- NumPy's and CPython's C interfaces -----------------------------------------------------------------------
+
+# Positions in NumPy's tables of C functions, fixed by its ABI.
+UFUNC_FROM_SIGNATURE, ARRAY_EMPTY = 31, 184
+FLOAT64 = 12
+
+
+def _capsule(module_attribute: str) -> Any:
+    """A table of C functions that NumPy exports."""
+    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
+
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    address = get(getattr(_multiarray_umath, module_attribute), None)
+    return ctypes.cast(address, ctypes.POINTER(ctypes.c_void_p))
+
+
+@cache
+def _ufunc_maker() -> Any:
+    """PyUFunc_FromFuncAndDataAndSignature."""
+    c = ctypes
+    kind = c.PYFUNCTYPE(
+        c.py_object, c.c_void_p, c.c_void_p, c.c_void_p, c.c_int, c.c_int, c.c_int, c.c_int, c.c_char_p, c.c_char_p,
+        c.c_int, c.c_char_p,
+    )  # fmt: skip
+    return kind(_capsule("_UFUNC_API")[UFUNC_FROM_SIGNATURE])
+
+
+def _make_gufunc(owner: Loaded, address: int) -> Any:
+    """A NumPy generalised ufunc over the inner loop; fixed sizes keep wrong lengths from reading out of bounds."""
+    inputs, outputs = owner.module.inputs, owner.module.outputs
+    count = len(inputs) + len(outputs)
+
+    def core(ports: tuple[Port, ...]) -> str:
+        return ",".join(f"({','.join(map(str, port.shape))})" for port in ports)
+
+    functions = (ctypes.c_void_p * 1)(address)
+    data = (ctypes.c_void_p * 1)(None)
+    types = (ctypes.c_char * count)(*[bytes([FLOAT64])] * count)
+    signature = f"{core(inputs)}->{core(outputs)}".encode()
+    gufunc = _ufunc_maker()(
+        ctypes.addressof(functions), ctypes.addressof(data), ctypes.addressof(types),
+        1, len(inputs), len(outputs), -1, b"kernel", b"", 0, signature,
+    )  # fmt: skip
+    # NumPy keeps the addresses, not the arrays: they must live as long as the gufunc.
+    owner.keep = (functions, data, types, signature)  # type: ignore[attr-defined]
+    return gufunc
+
+
+def _fill_context(address: int) -> None:
+    """Write this process's addresses into a loaded module's table."""
+    api = ctypes.pythonapi
+    values = {
+        "ndarray": id(np.ndarray),
+        "float64": id(np.dtype(np.float64)),
+        "empty": _capsule("_ARRAY_API")[ARRAY_EMPTY],
+        "vectorcall": ctypes.cast(api.PyObject_Vectorcall, ctypes.c_void_p).value,
+        "decref": ctypes.cast(api.Py_DecRef, ctypes.c_void_p).value,
+        "getitem": ctypes.cast(api.PyTuple_GetItem, ctypes.c_void_p).value,
+        "out": id(sys.intern("out")),
+    }
+    table = (ctypes.c_uint64 * len(CONTEXT)).from_address(address)
+    for k, name in enumerate(CONTEXT):
+        table[k] = values[name]
+
+
+@cache
+def has_fast_call() -> bool:
+    """Whether the direct entry may be used: CPython with a GIL, of a version whose layouts are known."""
+    known = platform.python_implementation() == "CPython" and (3, 10) <= sys.version_info[:2] <= (3, 14)
+    return known and not sysconfig.get_config_var("Py_GIL_DISABLED") and sys.maxsize > 2**32 and _layouts_hold()
+
+
+def _layouts_hold() -> bool:
+    """Check the object layouts that `entry` relies on against Python's own view of them."""
+    probe = np.arange(6.0).reshape(2, 3)
+    at = id(probe)
+
+    def read(offset: int, kind: Any = ctypes.c_uint64) -> int:
+        return int(kind.from_address(at + offset).value)
+
+    from armdyn.trace.llvm import entry as e
+
+    dims, strides = read(e.DIMS), read(e.STRIDES)
+    return (
+        read(e.TYPE) == id(np.ndarray)
+        and read(e.DATA) == probe.ctypes.data
+        and read(e.NDIM, ctypes.c_int32) == 2
+        and list((ctypes.c_int64 * 2).from_address(dims)) == [2, 3]
+        and list((ctypes.c_int64 * 2).from_address(strides)) == [24, 8]
+        and read(e.DTYPE) == id(probe.dtype) == id(np.dtype(np.float64))
+        and read(e.FLAGS, ctypes.c_int32) & (e.ALIGNED | e.WRITEABLE) == e.ALIGNED | e.WRITEABLE
+    )
+
+
+def self_test() -> None:
+    """Make, load and run a tiny kernel; raises if anything about this machine is not as expected."""
+    graph = Graph("self_test", (Port("x", (2,)),), (Port("y", (2,)),))
+    x = [graph.add("input", value=(0, k)) for k in range(2)]
+    graph.results = [[graph.add("sub", x[1], x[0]), graph.add("mul", x[0], x[1])]]
+    loaded = Loaded(compile_graph(graph, frozenset()))
+    batch = np.arange(10.0).reshape(5, 2)
+    want = np.stack([batch[:, 1] - batch[:, 0], batch[:, 0] * batch[:, 1]], -1)
+    got = [loaded.gufunc(batch), np.stack([loaded.bind([], loaded.gufunc)(row) for row in batch])]
+    if not all(np.array_equal(g, want) for g in got):
+        raise RuntimeError("a test kernel gave a wrong result")

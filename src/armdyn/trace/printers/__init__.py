@@ -1,0 +1,1 @@
+"""Traced functions as C99, LaTeX and SymPy."""

@@ -1,0 +1,292 @@
+"""Export traced functions as C99: dependency-free, reentrant, with a self-test and operation counts."""
+
+from __future__ import annotations
+
+import os
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from armdyn.errors import ArmdynError
+from armdyn.files import write_whole
+from armdyn.trace.graphs.counts import Counts, count_operations
+from armdyn.trace.graphs.graph import Graph, graph_of
+from armdyn.trace.graphs.simplify import simplify
+from armdyn.trace.printers.c_print import FunctionPrinter, Names, arguments, c_names, comment, identifier, sign_function
+from armdyn.trace.printers.c_selftest import FLOOR, Check, Vectors, selftest, vectors
+from armdyn.trace.printers.documentation import documentation
+from armdyn.trace.program import Port, Program
+from armdyn.trace.traced import Subject, Traced
+
+# A simplified graph that is further than this from the reference is not used.
+TRUSTED = 1e-9
+
+
+@dataclass(frozen=True)
+class CCode:
+    """The files of an export and the operations of each function."""
+
+    source: Path
+    header: Path
+    selftest: Path
+    counts: Mapping[str, Counts]  # by the function's name in Python
+
+    @property
+    def total(self) -> Counts:
+        """Operations of all functions together."""
+        return Counts(*(sum(column) for column in zip(*self.counts.values(), strict=True)))
+
+    @property
+    def multiplications(self) -> int:
+        """Multiplications, squares included, of all functions together."""
+        return self.total.multiplications
+
+    @property
+    def additions(self) -> int:
+        """Additions, subtractions and doublings of all functions together."""
+        return self.total.additions
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {counts}" for name, counts in self.counts.items())
+
+
+@dataclass(frozen=True, eq=False)
+class Exported:
+    """One function on its way to C."""
+
+    name: str
+    traced: Traced
+    graph: Graph
+    names: Names
+    vectors: Vectors
+    tolerances: Sequence[float]
+
+
+def c_code(
+    functions: Callable[..., Any] | Sequence[Callable[..., Any]],
+    arm: Subject,
+    directory: str | os.PathLike[str],
+    *,
+    prefix: str | None = None,
+    dtype: str = "double",
+    inputs: Iterable[str] = (),
+    options: Mapping[str, Any] | None = None,
+    search: bool = True,
+) -> CCode:
+    """Write traced functions of an arm as C99, with all constants folded in.
+
+    The code has no dependency but `math.h`, allocates nothing, keeps no state, and computes what the
+    Python functions compute, from as few operations as the simplifier finds. A program that checks it
+    against values from Python is written beside it.
+
+    Parameters
+    ----------
+    functions : traced function or sequence of them
+        Such as `armdyn.inverse_dynamics`; each becomes the C function `<prefix>_<name>`.
+    arm : Arm
+        What the functions are about.
+    directory : path
+        Where `<prefix>.c`, `<prefix>.h` and `<prefix>_selftest.c` are written; made if it does not exist.
+    prefix : str, optional
+        Start of every symbol and file name; the arm's name if left out.
+    dtype : {"double", "float"}
+        The floating-point type of the code.
+    inputs : sequence of str
+        Optional inputs that the C functions take (`"wrench"`), and data of the arm that stay arguments
+        instead of being folded in (`"theta"`).
+    options : dict, optional
+        Values of the functions' options.
+    search : bool
+        Whether to look for forms with fewer operations; without it, products and sums in common are shared alone,
+        which is quicker and for functions made of matrix products no worse.
+
+    Returns
+    -------
+    CCode
+        Fields `source`, `header`, `selftest` (paths) and `counts` (operations by function).
+    """
+    chosen = _traced_functions(functions)
+    prefix = _prefix(prefix, arm)
+    if dtype not in FLOOR:
+        raise ArmdynError(f"c_code: expected dtype 'double' or 'float', got {dtype!r}")
+    kept, options = _names(inputs), dict(options or {})
+    _refuse_unknown(chosen, kept, options)
+    exported = [
+        _export(traced, arm, f"{prefix}_{identifier(traced.name)}", dtype, kept, options, search) for traced in chosen
+    ]
+    texts = {
+        f"{prefix}.h": _header(prefix, arm, dtype, exported),
+        f"{prefix}.c": _source(prefix, dtype, exported),
+        f"{prefix}_selftest.c": _selftest(prefix, dtype, exported),
+    }
+    header, source, test = (_write(Path(directory), name, text) for name, text in texts.items())
+    return CCode(source, header, test, {e.traced.name: count_operations(e.graph) for e in exported})
+
+
+# -- what is asked for ---------------------------------------------------------------------------------------
+
+
+def _traced_functions(functions: Any) -> list[Traced]:
+    listed = [functions] if callable(functions) or isinstance(functions, str) else list(functions)
+    chosen = []
+    for function in listed:
+        traced = getattr(function, "traced", None)
+        if not isinstance(traced, Traced):
+            what = getattr(function, "__name__", repr(function))
+            raise ArmdynError(f"c_code: expected a traced function such as armdyn.inverse_dynamics, got {what:.80}")
+        chosen.append(traced)
+    names = [traced.name for traced in chosen]
+    if not names:
+        raise ArmdynError("c_code: expected at least one traced function, got none")
+    if doubles := sorted({name for name in names if names.count(name) > 1}):
+        raise ArmdynError(f"c_code: {', '.join(doubles)} is asked for more than once; export it in another file")
+    return chosen
+
+
+def _prefix(prefix: str | None, subject: Subject) -> str:
+    if prefix is None:
+        return identifier(str(getattr(subject, "name", "armdyn")))
+    if not isinstance(prefix, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix):
+        raise ArmdynError(
+            "c_code: expected a prefix of letters, digits and underscores that starts with a letter, "
+            f"got {prefix!r:.80}"
+        )
+    return prefix
+
+
+def _names(inputs: Iterable[str]) -> tuple[str, ...]:
+    return (inputs,) if isinstance(inputs, str) else tuple(inputs)
+
+
+def _refuse_unknown(chosen: list[Traced], inputs: tuple[str, ...], options: Mapping[str, Any]) -> None:
+    """Every name must mean something to at least one of the functions."""
+    listed = ", ".join(traced.name for traced in chosen)
+    data = {name for traced in chosen for name in traced.order}
+    if unknown := sorted(set(inputs) - data):
+        choice = sorted({name for traced in chosen for name in (*traced.optional, *traced.bound)})
+        raise ArmdynError(f"c_code: {listed} has no input {unknown[0]!r}; expected {' or '.join(choice) or 'none'}")
+    known = {name for traced in chosen for name in traced.options}
+    if unknown := sorted(set(options) - known):
+        raise ArmdynError(
+            f"c_code: {listed} has no option {unknown[0]!r}; expected {' or '.join(sorted(known)) or 'none'}"
+        )
+
+
+def _export(
+    traced: Traced,
+    subject: Subject,
+    name: str,
+    dtype: str,
+    inputs: tuple[str, ...],
+    options: Mapping[str, Any],
+    search: bool,
+) -> Exported:
+    """Trace, simplify, and make sure that nothing got lost on the way."""
+    present = dict.fromkeys(name for name in traced.order if name in traced.required or name in inputs)
+    chosen = {key: options.get(key, default) for key, default in traced.options.items()}
+    folded = tuple(name for name in traced.bound if name not in inputs)
+    try:
+        program = traced.make_program(subject, traced.variant(present, chosen), fold=folded)
+    except KeyError as missing:
+        raise ArmdynError(f"c_code: {traced.name} is not a function of {subject!r}, which has no {missing}") from None
+    known = vectors(program, dtype)
+    graph = _checked(program, known, search)
+    errors = known.errors(graph, dtype)
+    tolerances = [max(FLOOR[dtype], 20 * error) if error < 1 else FLOOR[dtype] for error in errors]
+    return Exported(name, traced, graph, c_names(graph.inputs, graph.outputs), known, tolerances)
+
+
+def _checked(program: Program, known: Vectors, search: bool) -> Graph:
+    """The simplified graph, or the plain one where simplifying costs too much accuracy."""
+    graph = graph_of(program)
+    simple = simplify(graph, search=search)
+    plain, simplified = max(known.errors(graph, "double")), max(known.errors(simple, "double"))
+    return simple if simplified <= max(TRUSTED, 10 * plain) else graph
+
+
+# -- the texts -----------------------------------------------------------------------------------------------
+
+
+def _signature(function: Exported, dtype: str) -> str:
+    line = f"void {function.name}({arguments(function.graph, function.names, dtype)})"
+    if len(line) <= 100:
+        return line
+    return line.replace("(", "(\n    ", 1).replace(", ", ",\n    ")
+
+
+def _header(prefix: str, subject: Subject, dtype: str, functions: list[Exported]) -> str:
+    guard = f"{prefix.upper()}_H_"
+    plural = "" if len(functions) == 1 else "s"
+    lines = comment(
+        [
+            f"Function{plural} of {subject!r}, generated by armdyn.",
+            "",
+            "C99 without allocation, state or dependencies but math.h, so reentrant and fit for real-time use.",
+            "Matrices are stored row by row. Outputs are written last and may overlap inputs.",
+            "Units are SI and radians unless a description says otherwise.",
+        ]
+    )
+    lines += [f"#ifndef {guard}", f"#define {guard}", ""]
+    for name, size in sorted(_sizes(subject, functions).items()):
+        lines += [f"#define {prefix.upper()}_{identifier(name).upper()} {size}", ""]
+    lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
+    for function in functions:
+        lines += [*_description(function), f"{_signature(function, dtype)};", ""]
+    lines += ["#ifdef __cplusplus", "}", "#endif", "", "#endif"]
+    return "\n".join(lines) + "\n"
+
+
+def _sizes(subject: Subject, functions: list[Exported]) -> dict[str, int]:
+    """The sizes that the functions' shapes mention."""
+    ports = [(f.traced, port) for f in functions for port in (*f.graph.inputs, *f.graph.outputs)]
+    shapes = " ".join(t.shapes.get(port.name, "") + " " + t.returns.get(port.name, "") for t, port in ports)
+    return {k: v for k, v in subject.trace_sizes.items() if k in re.findall(r"[^\W\d]\w*", shapes)}
+
+
+def _description(function: Exported) -> list[str]:
+    """The comment above a declaration: what it computes, its arguments, what it costs."""
+    said = documentation(function.traced.formula)
+    lines = [*(said.summary or [f"{function.traced.name}."]), ""]
+    for title, ports, names in (
+        ("Inputs:", function.graph.inputs, function.names.inputs),
+        ("Outputs:", function.graph.outputs, function.names.outputs),
+    ):
+        lines.append(title)
+        texts = [said.entries.get(port.name, "no description given.") for port in ports]
+        for text, group in groupby(zip(texts, ports, names, strict=True), key=lambda entry: entry[0]):
+            listed = ", ".join(f"{name} {_size(port)}" for _, port, name in group)
+            lines += textwrap.wrap(f"{listed}: {text}", 96, initial_indent="  ", subsequent_indent="      ")
+    return comment([*lines, "", f"Operations: {count_operations(function.graph)}."])
+
+
+def _size(port: Port) -> str:
+    return f"({' x '.join(map(str, port.shape))})" if port.shape else "(a number)"
+
+
+def _source(prefix: str, dtype: str, functions: list[Exported]) -> str:
+    lines = comment([f"Generated by armdyn; see {prefix}.h."])
+    lines += [f'#include "{prefix}.h"', "", "#include <math.h>", ""]
+    if any(node.op == "sign" for function in functions for node in function.graph.nodes):
+        lines += [*sign_function(f"{prefix}_sign", dtype), ""]
+    for function in functions:
+        body = FunctionPrinter(function.graph, function.names, dtype, f"{prefix}_sign").body()
+        lines += [_signature(function, dtype), "{", *(f"    {line}" for line in body), "}", ""]
+    return "\n".join(lines[:-1]) + "\n"
+
+
+def _selftest(prefix: str, dtype: str, functions: list[Exported]) -> str:
+    checks = [Check(f.name, f.graph, f.names, f.vectors, f.tolerances) for f in functions]
+    build = f"cc -std=c99 -O2 {prefix}.c {prefix}_selftest.c -lm -o {prefix}_selftest && ./{prefix}_selftest"
+    return selftest(f"{prefix}.h", dtype, checks, build)
+
+
+def _write(directory: Path, name: str, text: str) -> Path:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        return write_whole(directory / name, text)
+    except OSError as error:
+        raise ArmdynError(f"c_code: cannot write {directory / name} ({error.strerror or error})") from None

@@ -1,0 +1,1 @@
+"""Exciting motions: motions that show an arm's parameters."""

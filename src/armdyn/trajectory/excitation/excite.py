@@ -1,0 +1,304 @@
+"""Exciting motions: Fourier series that show an arm's parameters as well as its limits allow."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.blas import single_threaded
+from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
+from armdyn.errors import ArmdynError, LimitError
+from armdyn.model.arm import Arm
+from armdyn.trajectory.excitation.clearance import Clearance
+from armdyn.trajectory.excitation.held_information import held_information
+from armdyn.trajectory.excitation.information import CRITERIA, condition_numbers, least_seen
+from armdyn.trajectory.excitation.motion_constraints import Constraint, TipBox, TorqueLimits
+from armdyn.trajectory.excitation.multi_start import Candidate, Outcome, Standing, multi_start
+from armdyn.trajectory.excitation.problem import ExcitationProblem
+from armdyn.trajectory.excitation.regressor import labels_of
+from armdyn.trajectory.excitation.search import search
+from armdyn.trajectory.fourier import FourierSeries
+from armdyn.trajectory.motion_limits import MotionLimits, violations
+
+# A motion with a larger condition number (unit columns) does not show all parameters.
+BLIND = 1e4
+# Part of the time budget kept for the final checks.
+RESERVE = 0.03
+WHOLE = ("harmonics", "samples", "starts", "seed", "workers")  # settings that are counted
+
+
+@dataclass(frozen=True, eq=False)
+class Excitation:
+    """An exciting motion and how good it is."""
+
+    trajectory: FourierSeries
+    problem: ExcitationProblem
+    x: NDArray
+    starts: int  # searches that went through
+    seconds: float
+    interrupted: bool  # by Ctrl-C
+
+    @property
+    def base(self) -> BaseParameters:
+        """The parameters it is for."""
+        return self.problem.base
+
+    @property
+    def limits(self) -> MotionLimits:
+        """The limits it keeps."""
+        return self.problem.limits
+
+    @cached_property
+    def information(self) -> NDArray:
+        """W' W (c, c) of the base, viscous and Coulomb columns over the samples, rows over their noise."""
+        return self.problem.information(self.x)
+
+    @property
+    def condition(self) -> float:
+        """Condition number of W in SI units, base columns as `base` has them."""
+        return self._condition(unit=False)[0]
+
+    @property
+    def condition_worst(self) -> float:
+        """The same for the worst usual choice of base columns (its own alone unless designed to be robust)."""
+        return self._condition(unit=False).max()
+
+    @property
+    def condition_unit(self) -> float:
+        """Condition number with columns scaled to unit length."""
+        return self._condition(unit=True)[0]
+
+    @cached_property
+    def singular_values(self) -> NDArray:
+        """Singular values of W, the largest first."""
+        return np.sqrt(np.linalg.eigvalsh(self.information)[::-1])
+
+    def __repr__(self) -> str:
+        return f"<Excitation of '{self.base.name}': {self.trajectory.duration:g} s, condition {self.condition:.1f}>"
+
+    def _repr_html_(self) -> str:
+        from armdyn.trajectory.excitation.figure import notebook
+
+        return notebook(self)
+
+    def _condition(self, *, unit: bool) -> NDArray:
+        return condition_numbers(self.information, self.problem.forms, unit)
+
+
+def excite(
+    arm: Arm,
+    duration: float,
+    *,
+    max_acceleration: ArrayLike,
+    max_velocity: ArrayLike | None = None,
+    position: tuple[ArrayLike, ArrayLike] | None = None,
+    harmonics: int = 5,
+    frequency: float | None = None,
+    at_rest: bool = True,
+    criterion: str = "condition",
+    unit_columns: bool = False,
+    robust: bool | None = None,
+    noise: ArrayLike | None = None,
+    samples: int = 200,
+    given: Any = (),
+    max_torque: ArrayLike | bool | None = None,
+    tip_box: tuple[ArrayLike, ArrayLike] | None = None,
+    radius: ArrayLike | None = None,
+    boxes: ArrayLike = (),
+    time_budget: float = 60.0,
+    starts: int | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Callable[[Standing], None] | None = None,
+) -> Excitation:
+    """Find the Fourier series that shows the arm's base and friction parameters best.
+
+    Many searches start from random series; each follows the exact gradient of the criterion within the
+    limits, which hold at all times, not at samples alone. The best of them counts. Coulomb friction is
+    smoothed (tanh).
+
+    Parameters
+    ----------
+    arm : Arm
+        Its limits of position and velocity are kept; its inertia is not needed.
+    duration : float
+        [s].
+    max_acceleration : float or array_like, shape (n,)
+        [rad/s² or m/s²].
+    max_velocity : float or array_like, shape (n,), optional
+        Tightens the arm's own limits, or stands in for them [rad/s or m/s].
+    position : pair of array_like, optional
+        Lower and upper positions that tighten the arm's own [rad or m].
+    harmonics : int
+        Of the series.
+    frequency : float, optional
+        Of the first harmonic [Hz]; default one period in the duration.
+    at_rest : bool
+        Start and end with zero velocity and acceleration; otherwise the motion is periodic only.
+    criterion : {"condition", "log-det", "min-singular", "kalman"}
+        Condition number, volume of uncertainty (D-optimal), the least singular value of the correlation
+        matrix, or the slowest time constant of the minimum-variance (Kalman) estimator of parameters that
+        all drift alike; the last two have the same optimum.
+    unit_columns : bool
+        Judge the regressor with its columns scaled to unit length instead of in SI units.
+    robust : bool, optional
+        Design for the worst of the usual choices of base columns (the default in SI units), or for those of
+        `base_parameters` alone (the default with unit columns, for which no motion suits all choices).
+    noise : array_like, shape (n,), optional
+        Standard deviations of the joints' torques; rows are weighted by their inverse. Default: equal.
+    samples : int
+        Samples over the duration at which the criterion is computed.
+    given : log or iterable of logs, optional
+        Motions that exist already, with `t` and `q` (a log), or trajectories: what counts is all together.
+    max_torque : bool, float or array_like, shape (n,), optional
+        Keep the arm's torque limits, or these [N m or N], by its present model.
+    tip_box : pair of array_like, shape (3,), optional
+        Lower and upper corner of the tip's room in base axes [m]; infinite where open. Above a table of
+        height h: `((-inf, -inf, h), (inf, inf, inf))`.
+    radius : float or array_like, shape (n + 1,), optional
+        Of the capsules along the links that are to keep clear of each other and of `boxes` [m].
+    boxes : array_like, shape (B, 2, 3), optional
+        Lower and upper corners of obstacles in base axes [m].
+    time_budget : float
+        [s]; the best motion found until then is returned.
+    starts : int, optional
+        Number of searches; the result is then the same on every run, if the time suffices.
+    seed : int
+        Of the random starts.
+    workers : int, optional
+        Threads; default one a core.
+    progress : callable, optional
+        Called about ten times a second with a `Standing` (elapsed, best, starts, current). What it raises ends the
+        search; KeyboardInterrupt, as Ctrl-C, with the best motion so far.
+
+    Returns
+    -------
+    Excitation
+        With trajectory (`q, qd, qdd = result.trajectory(t)`), condition, base, singular_values.
+
+    Raises
+    ------
+    LimitError
+        If limits are missing or leave no room, or no motion within them shows the parameters.
+
+    References
+    ----------
+    Swevers, Ganseman, Tükel, de Schutter, Van Brussel (1997), Optimal robot excitation and identification.
+    """
+    begin = time.monotonic()
+    limits = MotionLimits.of(arm, acceleration=max_acceleration, velocity=max_velocity, position=position)
+    limits.check_room("excite", [joint.kind for joint in arm.joints])
+    _check_numbers(
+        duration=duration, harmonics=harmonics, frequency=frequency, samples=samples, time_budget=time_budget,
+        starts=starts, seed=seed, workers=workers,
+    )  # fmt: skip
+    if criterion not in CRITERIA:
+        raise ArmdynError(f"excite: unknown criterion {criterion!r}; expected one of {', '.join(CRITERIA)}")
+    with single_threaded():
+        base = base_parameters(arm)
+        problem = ExcitationProblem(
+            base, limits, float(duration), harmonics, frequency or 1 / duration, at_rest, samples,
+            _noise(arm, noise), criterion, unit_columns, (not unit_columns) if robust is None else robust,
+            constraints=_constraints(arm, max_torque, tip_box, radius, boxes),
+        )  # fmt: skip
+        held = held_information(problem, given)
+        if held is not None:
+            problem = replace(problem, given=held)
+
+        outcome = multi_start(
+            lambda k, race: search(problem, np.random.default_rng([seed, k]), k, race), starts=starts,
+            deadline=begin + (1 - RESERVE) * time_budget, workers=workers, progress=progress,
+        )  # fmt: skip
+    best = _usable(outcome, problem)
+    found = Excitation(problem.series(best.x), problem, best.x, outcome.starts, 0.0, outcome.interrupted)
+    _check_result(found)
+    return replace(found, seconds=time.monotonic() - begin)
+
+
+def _usable(outcome: Outcome, problem: ExcitationProblem) -> Candidate:
+    """The best candidate, or an error that says why there is none."""
+    if outcome.best is not None and np.isfinite(outcome.best.score):
+        return outcome.best
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    if problem.constraints and outcome.best is not None:
+        slack, name = problem.worst_slack(outcome.best.x)
+        if slack < 0:
+            raise LimitError(
+                f"excite: no motion was found that keeps all constraints; the last one misses '{name}' by "
+                f"{-slack:.3g}; relax it, or allow more time"
+            )
+    least = "" if outcome.best is None else f" (least of all {_least_seen(problem, outcome.best.x)})"
+    raise LimitError(
+        f"excite: no motion that shows all parameters{least} was found within the limits and the time budget; "
+        "allow a longer duration, more harmonics, wider limits or more time"
+    )
+
+
+def _least_seen(problem: ExcitationProblem, x: NDArray) -> str:
+    """Names of parameters that a motion hardly shows."""
+    labels = labels_of(problem.base)
+    return ", ".join(labels[k] for k in least_seen(problem.information(x)))
+
+
+def _check_result(found: Excitation) -> None:
+    """Refuse a motion that breaks a limit anywhere, or that does not show the parameters."""
+    broken = violations(found.trajectory, found.limits)
+    if broken:
+        raise LimitError(f"excite: the motion found breaks limits ({broken}); this should not happen, please report it")
+    if found.condition_unit > BLIND:
+        raise LimitError(
+            f"excite: the best motion within the limits has condition number {found.condition_unit:.1e} (unit "
+            f"columns), so it does not show all parameters, least of all {_least_seen(found.problem, found.x)}; "
+            "allow a longer duration, more harmonics or wider limits"
+        )
+
+
+def _constraints(
+    arm: Arm,
+    max_torque: ArrayLike | bool | None,
+    tip_box: tuple[ArrayLike, ArrayLike] | None,
+    radius: ArrayLike | None,
+    boxes: ArrayLike,
+) -> tuple[Constraint, ...]:
+    """What was asked for."""
+    found: list[Constraint] = []
+    if max_torque is not None and max_torque is not False:
+        found.append(TorqueLimits.of(arm, max_torque))
+    if tip_box is not None:
+        found.append(TipBox.of(arm, tip_box))
+    if radius is not None or np.size(boxes):
+        clearance = Clearance(arm, 0.0 if radius is None else radius, boxes)  # type: ignore[arg-type]
+        clearance.check_purpose()
+        found.append(clearance)
+    return tuple(found)
+
+
+def _noise(arm: Arm, noise: ArrayLike | None) -> NDArray:
+    """Standard deviations (n,) of the torques."""
+    try:
+        row = np.array(np.broadcast_to(1.0 if noise is None else np.asarray(noise, float), (arm.n,)))
+    except (TypeError, ValueError):
+        raise ArmdynError(f"excite: expected noise as a number, or {arm.n}, got {noise!r:.60}") from None
+    if not (np.isfinite(row).all() and (row > 0).all()):
+        raise ArmdynError(f"excite: expected noise as finite numbers > 0, one a joint, got {row}")
+    return row
+
+
+def _check_numbers(**settings: float | None) -> None:
+    """Refuse settings that mean nothing; None stands for a default."""
+    for name, value in settings.items():
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+            raise ArmdynError(f"excite: expected {name} as a number, got {value!r}")
+        if not (np.isfinite(value) and (value > 0 or (name == "seed" and value == 0))):
+            raise ArmdynError(f"excite: expected {name} {'>=' if name == 'seed' else '>'} 0, got {value:g}")
+        if name in WHOLE and value != int(value):
+            raise ArmdynError(f"excite: expected {name} as a whole number, got {value:g}")

@@ -1,0 +1,66 @@
+"""What motions that exist already tell about the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ShapeError
+from armdyn.trajectory.protocol import Trajectory
+
+if TYPE_CHECKING:
+    from armdyn.trajectory.excitation.problem import ExcitationProblem
+
+CUTOFF = 8.0  # of the low-pass before differentiation [Hz]
+RATE = 200.0  # samples a second of a trajectory
+
+
+def held_information(problem: ExcitationProblem, given: Any) -> NDArray | None:
+    """Sum of W' W (c, c) of one or more logs or trajectories, per second of motion as the problem's samples are."""
+    motions = tuple(given) if isinstance(given, Iterable) and not _is_motion(given) else (given,)
+    if not motions:
+        return None
+    total: NDArray | float = 0.0
+    for k, motion in enumerate(motions, 1):
+        t, states = _states(motion, problem.base.source.n, f"given motion {k}")
+        W = problem.rows(states)
+        share = (t[-1] - t[0]) / len(t) * problem.samples / problem.duration
+        total = total + share * (W.T @ W)
+    return np.asarray(total)
+
+
+def _is_motion(given: Any) -> bool:
+    return isinstance(given, Trajectory) or (hasattr(given, "t") and hasattr(given, "q"))
+
+
+def _states(motion: Any, n: int, what: str) -> tuple[NDArray, tuple[NDArray, ...]]:
+    """Times (N,) and states (N, n), differentiated where they were not given."""
+    if not _is_motion(motion):
+        raise ShapeError(f"{what}: expected a log with t and q, or a trajectory, got {type(motion).__name__}")
+    if isinstance(motion, Trajectory):
+        t = np.linspace(0.0, motion.duration, max(2, int(motion.duration * RATE)))
+        states: tuple[NDArray, ...] = tuple(motion(t))
+    else:
+        t, q = np.asarray(motion.t, float), np.asarray(motion.q, float)
+        if t.ndim != 1 or q.ndim != 2 or len(t) != len(q) or len(t) < 50:
+            raise ShapeError(f"{what}: expected at least 50 times (N,) and positions (N, n), got {t.shape}, {q.shape}")
+        t, states = _differentiated(t, q)
+    if states[0].shape[1] != n:
+        raise ShapeError(f"{what}: expected {n} joints, got {states[0].shape[1]}")
+    return t, states
+
+
+def _differentiated(t: NDArray, q: NDArray) -> tuple[NDArray, tuple[NDArray, ...]]:
+    """Positions on even times through a zero-phase low-pass, and their central differences."""
+    from scipy.signal import butter, sosfiltfilt
+
+    even = np.linspace(t[0], t[-1], len(t))
+    h = even[1] - even[0]
+    q = np.column_stack([np.interp(even, t, column) for column in q.T])
+    if 0.4 / h > CUTOFF:
+        q = sosfiltfilt(butter(4, CUTOFF * 2 * h, output="sos"), q, axis=0)
+    qd = np.gradient(q, h, axis=0)
+    return even, (q, qd, np.gradient(qd, h, axis=0))

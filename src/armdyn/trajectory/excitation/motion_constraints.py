@@ -1,0 +1,142 @@
+"""What a motion must keep to besides the joints' own ranges: torques, the room of the tip, clearance.
+
+A constraint is a set of slacks, positive where it holds, at every sample of a motion; a violation is
+turned into a gradient by the chain rule in reverse mode.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.dynamics.full import joint_torque
+from armdyn.dynamics.regressors.regressor_derivatives import weighted_gradient
+from armdyn.errors import LimitError
+from armdyn.kinematics.forward import forward_kinematics
+from armdyn.kinematics.jacobian import jacobian
+from armdyn.model.arm import Arm
+from armdyn.trace.traced import traced
+from armdyn.trajectory.excitation.regressor import ROUNDED
+from armdyn.trajectory.motion_limits import MotionLimits
+
+States = tuple[NDArray, NDArray, NDArray]
+
+
+class Pull(NamedTuple):
+    """Derivatives (N, n) of a sum of slacks by positions, velocities and accelerations."""
+
+    dq: NDArray
+    dqd: NDArray | float = 0.0
+    dqdd: NDArray | float = 0.0
+
+
+class Constraint(Protocol):
+    """Slacks (N, s) of states (N, n); and the derivative of their weighted sum.
+
+    `smooth` slacks have derivatives: sign(qd) is rounded off in them.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    def slack(self, states: States, smooth: bool = False) -> NDArray: ...  # noqa: D102
+    def pull(self, states: States, weights: NDArray) -> Pull: ...  # noqa: D102
+
+
+@traced(
+    q="n",
+    qd="n",
+    qdd="n",
+    weights="n",
+    theta="10*n",
+    gravity="3",
+    friction="n, 11 + 3*h",
+    drive="n, 4",
+    returns={"dq": "n", "dqd": "n", "dqdd": "n"},
+)
+def joint_torque_gradient(
+    arm: Arm, q: Any, qd: Any, qdd: Any, weights: Any, *, theta: Any, gravity: Any, friction: Any, drive: Any
+) -> Any:
+    """Gradient of `weights . joint_torque` with respect to the state, friction rounded off at low velocity."""
+    data = {"theta": theta, "gravity": gravity, "friction": friction, "drive": drive}
+    return weighted_gradient(lambda *state: joint_torque(arm, *state, width=ROUNDED, **data), (q, qd, qdd), weights)
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueLimits:
+    """|tau| <= limit (n,) [N m or N] by the present model, friction and drives included."""
+
+    arm: Arm
+    limit: NDArray
+    name: str = "torque"
+
+    @classmethod
+    def of(cls, arm: Arm, torque: ArrayLike | bool) -> TorqueLimits:
+        """The arm's own limits (True), or those given."""
+        limit = MotionLimits.of(arm, effort=None if torque is True else torque).effort
+        absent = np.flatnonzero(~(np.isfinite(limit) & (limit > 0)))
+        if len(absent):
+            names = ", ".join(f"joint {i + 1} '{arm.joint_names[i]}'" for i in absent)
+            raise LimitError(f"torque limits: none, or zero, for {names}; give max_torque as numbers > 0")
+        arm.trace_data("theta")  # says what is unknown
+        return cls(arm, limit)
+
+    def slack(self, states: States, smooth: bool = False) -> NDArray:
+        """1 - tau / limit and 1 + tau / limit (N, 2 n)."""
+        share = joint_torque(self.arm, *states, width=ROUNDED if smooth else 0.0) / self.limit
+        return np.hstack([1 - share, 1 + share])
+
+    def pull(self, states: States, weights: NDArray) -> Pull:
+        """Through the torques."""
+        up, down = np.split(weights, 2, axis=1)
+        return Pull(*joint_torque_gradient(self.arm, *states, (down - up) / self.limit))
+
+
+@dataclass(frozen=True, eq=False)
+class TipBox:
+    """The tip stays between two corners, in base axes [m]; infinite where open (a table: z >= height)."""
+
+    arm: Arm
+    lower: NDArray
+    upper: NDArray
+    name: str = "tip box"
+
+    @classmethod
+    def of(cls, arm: Arm, corners: tuple[ArrayLike, ArrayLike]) -> TipBox:
+        """From a pair of corners."""
+        try:
+            lower, upper = corners
+        except (TypeError, ValueError):
+            raise LimitError(f"tip box: expected a lower and an upper corner, got {corners!r:.60}") from None
+        return cls(arm, lower, upper)  # type: ignore[arg-type]
+
+    def __post_init__(self) -> None:
+        for side in ("lower", "upper"):
+            corner = np.asarray(getattr(self, side), float)
+            if corner.shape != (3,) or np.isnan(corner).any():
+                raise LimitError(f"tip box: expected {side} as three numbers, got {getattr(self, side)!r:.60}")
+            object.__setattr__(self, side, corner)
+        if not (self.lower < self.upper).all():
+            raise LimitError(f"tip box: expected lower < upper, got {self.lower} and {self.upper}")
+
+    def slack(self, states: States, smooth: bool = False) -> NDArray:
+        """Distances from the walls (N, 6) [m]."""
+        p = forward_kinematics(self.arm, states[0])[:, :3, 3]
+        return np.nan_to_num(np.hstack([p - self.lower, self.upper - p]), posinf=1e9)
+
+    def pull(self, states: States, weights: NDArray) -> Pull:
+        """Through the tip's Jacobian."""
+        low, high = np.split(weights, 2, axis=1)
+        return Pull(np.einsum("kij,ki->kj", jacobian(self.arm, states[0])[:, :3], low - high))
+
+
+def penalty(constraint: Constraint, states: States, margin: float) -> tuple[float, Pull]:
+    """Mean over the samples of the squares by which slacks fall short of a margin, and its derivatives."""
+    short = np.maximum(0.0, margin - constraint.slack(states, smooth=True))
+    samples = len(short)
+    value = float((short**2).sum()) / samples
+    if value == 0:
+        return 0.0, Pull(np.zeros_like(states[0]))
+    return value, constraint.pull(states, -2 * short / samples)

@@ -1,0 +1,197 @@
+"""The design of an exciting Fourier series as a smooth function of its coefficients within linear bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.base.parameters import BaseParameters
+from armdyn.trajectory.excitation.base_choices import base_choices
+from armdyn.trajectory.excitation.between_samples import least_between
+from armdyn.trajectory.excitation.information import condition_numbers, evaluate
+from armdyn.trajectory.excitation.interior_point import Bounds
+from armdyn.trajectory.excitation.motion_constraints import Constraint, penalty
+from armdyn.trajectory.excitation.regressor import excitation_gradient, excitation_regressor
+from armdyn.trajectory.fourier import Basis, FourierSeries, drift_basis, fourier_basis, peak_factor
+from armdyn.trajectory.motion_limits import MotionLimits
+
+# Samples a period and harmonic at which limits are imposed: between them a series rises by 0.3 % at most.
+GRID = 40
+# Slack that searches aim for, so that constraints hold between samples [part of a torque limit, m].
+MARGIN = 0.02
+# Part of a limit that scaling to it may miss by rounding.
+ROUND_OFF = 1e-12
+# Sizes of the motion about its mean that are tried until constraints hold.
+SIZES = (1.0, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class ExcitationProblem:
+    """Variables x (n, m) are coordinates of the coefficients, such that the motion keeps to its ends."""
+
+    base: BaseParameters
+    limits: MotionLimits
+    duration: float
+    harmonics: int
+    frequency: float
+    at_rest: bool
+    samples: int
+    noise: NDArray  # (n,) relative standard deviations of the torques
+    criterion: str
+    unit_columns: bool
+    robust: bool  # for the worst of the usual choices of base columns, or for that of `base` alone
+    given: NDArray | None = None  # information (c, c) that logs hold already
+    constraints: tuple[Constraint, ...] = ()
+
+    def series_basis(self, t: NDArray) -> Basis:
+        """Of the coefficients of a series, with those of its polynomial if it is to be at rest at its ends."""
+        basis = fourier_basis(t, self.frequency, self.harmonics)
+        if not self.at_rest:
+            return basis
+        return Basis(*(np.hstack(pair) for pair in zip(basis, drift_basis(t, self.duration), strict=True)))
+
+    @cached_property
+    def directions(self) -> NDArray:
+        """Coefficients (c, m) in which a joint may move: all, or those that start and end at rest where they began."""
+        if not self.at_rest:
+            return np.eye(2 * self.harmonics + 1)
+        ends = self.series_basis(np.array([0.0, self.duration]))
+        rate = 2 * np.pi * self.frequency
+        rows = np.concatenate([np.diff(ends.q, axis=0) * rate, ends.qd, ends.qdd / rate])
+        _, s, Vt = np.linalg.svd(rows)
+        return Vt[int((s > 1e-9 * s[0]).sum()) :].T
+
+    @cached_property
+    def times(self) -> NDArray:
+        """Times of the samples [s]."""
+        return np.linspace(0.0, self.duration, self.samples, endpoint=False)
+
+    @cached_property
+    def basis(self) -> Basis:
+        """What makes the samples of x."""
+        return Basis(*(B @ self.directions for B in self.series_basis(self.times)))
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """Limits of positions, velocities and accelerations: at all times of a series alone, else see `repaired`."""
+        grid = GRID * self.harmonics
+        t = np.arange(grid) / grid / self.frequency
+        if self.at_rest:
+            t = np.linspace(0.0, self.duration, max(4, int(np.ceil(grid * self.frequency * self.duration))) + 1)
+        factor = peak_factor(self.harmonics, grid)
+        matrices = (factor * B @ self.directions for B in self.series_basis(t))
+        room = (self.limits.half_range, self.limits.velocity, self.limits.acceleration)
+        return Bounds(
+            np.concatenate([B / limit[:, None, None] for B, limit in zip(matrices, room, strict=True)], axis=1)
+        )
+
+    @cached_property
+    def forms(self) -> NDArray:
+        """Choices of base columns (k, c, c); the first is that of `base`."""
+        extra = 2 * self.base.source.n
+        if not self.robust:
+            return np.eye(self.base.count + extra)[None]
+        return base_choices(self.base, self.limits, extra)
+
+    @cached_property
+    def row_weights(self) -> NDArray:
+        """Weights (n, 1) of the rows of the regressor."""
+        return (1 / self.noise)[:, None]
+
+    def series(self, x: NDArray) -> FourierSeries:
+        """The motion that x stands for."""
+        coefficients = x @ self.directions.T
+        coefficients[:, 0] += self.limits.center
+        series, drift = np.split(coefficients, [2 * self.harmonics + 1], axis=1)
+        return FourierSeries(series, self.frequency, self.duration, drift if self.at_rest else None)
+
+    def states(self, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Positions, velocities, accelerations (N, n) at the samples."""
+        return self.basis.q @ x.T + self.limits.center, self.basis.qd @ x.T, self.basis.qdd @ x.T
+
+    def rows(self, states: tuple[NDArray, ...]) -> NDArray:
+        """Weighted regressor rows (N n, c)."""
+        W = excitation_regressor(self.base, *states) * self.row_weights
+        return W.reshape(-1, W.shape[-1])
+
+    def information(self, x: NDArray) -> NDArray:
+        """The information matrix (c, c), with what the given logs hold."""
+        W = self.rows(self.states(x))
+        return W.T @ W if self.given is None else W.T @ W + self.given
+
+    def conditions(self, x: NDArray) -> NDArray:
+        """Condition numbers of all choices of base columns."""
+        return condition_numbers(self.information(x), self.forms, self.unit_columns)
+
+    def worst_forms(self, x: NDArray, count: int) -> NDArray:
+        """The choices of base columns for which x is worst."""
+        return self.forms[np.argsort(-self.conditions(x), kind="stable")[:count]]
+
+    def value(self, x: NDArray, forms: NDArray, power: float, weight: float = 0.0) -> tuple[float, NDArray]:
+        """The criterion with `weight` times the penalties of the constraints, and its exact gradient (n, m)."""
+        states = self.states(x)
+        W = self.rows(states)
+        S = W.T @ W if self.given is None else W.T @ W + self.given
+        found = evaluate(S, forms, self.criterion, power, self.unit_columns)
+        if found is None:
+            return np.inf, np.zeros_like(x)
+        # d f = sum(slope * dS), dS = dW' W + W' dW
+        weights = (2 * W @ found.slope).reshape(len(self.times), self.base.source.n, -1) * self.row_weights
+        dq, dqd, dqdd = excitation_gradient(self.base, *states, weights)
+        value = found.value
+        for constraint in self.constraints:
+            extra, pull = penalty(constraint, states, MARGIN)
+            value += weight * extra
+            dq, dqd, dqdd = (d + weight * p for d, p in zip((dq, dqd, dqdd), pull, strict=True))
+        return value, dq.T @ self.basis.q + dqd.T @ self.basis.qd + dqdd.T @ self.basis.qdd
+
+    def loss(self, x: NDArray) -> float:
+        """Logarithm of the plain criterion for the worst choice of base columns; infinite where singular."""
+        if self.criterion == "condition":
+            return float(np.log(self.conditions(x).max()))
+        found = evaluate(self.information(x), self.forms[:1], self.criterion, 1e3, self.unit_columns)
+        return np.inf if found is None else found.value
+
+    def score(self, x: NDArray) -> float:
+        """What candidates are compared by: the condition number itself, the logarithm of other criteria."""
+        return float(np.exp(self.loss(x))) if self.criterion == "condition" else self.loss(x)
+
+    def seems_to_keep_constraints(self, x: NDArray) -> bool:
+        """Whether no sample breaks a constraint: soon told, and not for sure."""
+        states = self.states(x)
+        return all(constraint.slack(states).min(initial=0) >= 0 for constraint in self.constraints)
+
+    def worst_slack(self, x: NDArray) -> tuple[float, str]:
+        """A lower bound of the slacks of all constraints at all times, and whose it is."""
+        series = self.series(x)
+        slacks = [
+            (least_between(lambda t, c=c: c.slack(tuple(series(t))), self.duration), c.name)  # type: ignore[misc]
+            for c in self.constraints
+        ]
+        return min(slacks, default=(np.inf, ""))
+
+    def peak(self, x: NDArray) -> float:
+        """An upper bound of positions, velocities and accelerations at all times, as parts of their limits."""
+        limits = self.limits
+        peaks = self.series(x).peaks(limits.center)
+        room = (limits.half_range, limits.velocity, limits.acceleration)
+        return float(max((peak / most).max() for peak, most in zip(peaks, room, strict=True)))
+
+    def repaired(self, x: NDArray) -> NDArray | None:
+        """x made smaller until it keeps all limits and, about its mean position, all constraints; None if never."""
+        x = x / max(1.0, self.peak(x) * (1 + ROUND_OFF)) if self.at_rest else x
+        mean = np.outer(x @ self.directions[0], self.directions[0])
+        for size in SIZES if self.constraints else ():
+            smaller = mean + size * (x - mean)
+            if self.seems_to_keep_constraints(smaller) and self.worst_slack(smaller)[0] >= 0:
+                return smaller
+        return None if self.constraints else x
+
+    def random_start(self, rng: np.random.Generator) -> NDArray:
+        """A random point inside the bounds."""
+        x = rng.normal(size=(self.base.source.n, self.directions.shape[1]))
+        reach = np.abs(np.einsum("irm,im->ir", self.bounds.A, x)).max(1)
+        return x / reach[:, None] * rng.uniform(0.3, 0.95, (len(x), 1))

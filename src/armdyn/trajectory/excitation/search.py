@@ -1,0 +1,106 @@
+"""The search for an exciting motion: many quick descents, of which those that promise most are brought to their end.
+
+From a random series, then again and again from the best motion so far with another part for one joint. Criteria
+are blunt at first (p-norms of low power) and sharp at the end. A quick descent ends some per cent above the
+minimum that it would reach in ten times as many steps, and tells well enough whether these are worth it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.trajectory.excitation.interior_point import minimize_inside
+from armdyn.trajectory.excitation.multi_start import Candidate, Race
+from armdyn.trajectory.excitation.problem import ExcitationProblem
+
+
+class Stage(NamedTuple):
+    """A part of a descent."""
+
+    power: float  # of the soft maxima
+    barrier: float  # weight of the joints' own limits
+    rigor: float  # weight of other constraints
+    gain: float = 1e-4  # least gain, in the logarithm of the criterion,
+    patience: int = 1  # of so many steps
+    steps: int = 100  # at most
+
+
+QUICK = (
+    Stage(3.0, 0.2, 1e1),
+    Stage(6.0, 0.06, 1e2),
+    Stage(12.0, 0.02, 1e3),
+    Stage(30.0, 6e-3, 1e4),
+    Stage(60.0, 2e-3, 1e5),
+)
+THOROUGH = (
+    Stage(60.0, 1e-3, 1e5, 1e-6, 10, 600),
+    Stage(120.0, 5e-4, 1e6, 1e-5, 10, 200),
+    Stage(300.0, 2e-4, 1e6, 1e-4, 10),
+    Stage(300.0, 1e-4, 1e6, 1e-4, 10),
+)
+HOPS = 40  # times that a search begins anew from its best motion
+CHOICES = 6  # worst choices of base columns that a stage looks at
+# How far above the quick descent to the best motion, in the logarithm of the criterion:
+NEAR = 0.015  # a descent may end to be worth a thorough one
+HOPELESS, EARLY = 0.06, 12.0  # it is given up after the stage of this power
+
+
+class Descent(NamedTuple):
+    """Where a descent ended, the criterion's logarithm there and the curvature it has learned."""
+
+    x: NDArray
+    loss: float
+    hessian: NDArray | None
+
+
+def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, race: Race) -> None:
+    """Offer ever better motions, from the k-th random series, until the race is stopped or HOPS are made."""
+
+    def offer(x: NDArray) -> Candidate:
+        kept = problem.repaired(x)
+        candidate = Candidate(np.inf, k, x) if kept is None else Candidate(problem.score(kept), k, kept)
+        race.offer(candidate)
+        return candidate
+
+    start = problem.random_start(rng)
+    offer(start)  # so that there is something whenever the time is up
+    quick = descend(problem, Descent(start, np.inf, None), QUICK, race)
+    best = offer(quick.x)
+    for hop in range(HOPS + 1):
+        if race.stopped():
+            return
+        if hop:
+            x = best.x.copy()
+            i = rng.integers(len(x))
+            x[i] = problem.random_start(rng)[i]
+            found = descend(problem, Descent(x, np.inf, None), QUICK[1:], race, quick.loss + HOPELESS)
+            if found.loss > quick.loss + NEAR or race.stopped():
+                continue
+        else:
+            found = quick
+        candidate = offer(descend(problem, found, THOROUGH, race).x)
+        if candidate.score < best.score:
+            best, quick = candidate, found
+
+
+def descend(
+    problem: ExcitationProblem, start: Descent, stages: tuple[Stage, ...], race: Race, hopeless: float = np.inf
+) -> Descent:
+    """The minimum that stages lead to; as much as is reached of it, with an infinite loss, if that is hopeless."""
+    x, _, hessian = start
+    for stage in stages:
+        if race.stopped():
+            break
+        forms = problem.worst_forms(x, CHOICES)
+        found = minimize_inside(
+            lambda x, forms=forms, stage=stage: problem.value(x, forms, stage.power, stage.rigor),  # type: ignore[misc]
+            x, problem.bounds, weight=stage.barrier, steps=stage.steps, tolerance=stage.gain, patience=stage.patience,
+            hessian=hessian, stop=race.stopped, tell=lambda x: race.note(x, problem.score),
+        )  # fmt: skip
+        x, hessian = found.x, found.hessian
+        if stage.power == EARLY and problem.loss(x) > hopeless:
+            return Descent(x, np.inf, hessian)
+    return Descent(x, problem.loss(x), hessian)

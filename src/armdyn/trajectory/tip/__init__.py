@@ -1,0 +1,1 @@
+"""Motions of the tip, and the joints' motions that make them."""

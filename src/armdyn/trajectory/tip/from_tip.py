@@ -1,0 +1,201 @@
+"""Joint trajectories that move the tip along a path."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import PathError
+from armdyn.kinematics.closed.form import ON_LIMIT
+from armdyn.kinematics.damped_step import damped_step, tip_error
+from armdyn.kinematics.diagnosis import FEW
+from armdyn.kinematics.error import TASKS, check_task
+from armdyn.kinematics.inverse import inverse_kinematics
+from armdyn.kinematics.jacobian import jacobian, jacobian_rate
+from armdyn.kinematics.numeric import unlimited
+from armdyn.kinematics.size import magnitude
+from armdyn.model.arm import Arm
+from armdyn.trajectory.piecewise import PiecewiseQuintic
+from armdyn.trajectory.protocol import JointMotion
+from armdyn.trajectory.tip.motion import TipMotion, TipState
+
+# Knots a second to begin with, but no more than this many a metre (or an arm's unit of length) if the motion is slow;
+# doubled until the tip stays on the path.
+RATE = 50
+A_METRE = 500
+FEWEST, MOST = 500, 1_000_000  # of which so many are always allowed, and ever
+DOUBLINGS = 8
+# Steps of iteration at a knot: from a good prediction each squares the error.
+STEPS = 12
+# Part of a smooth section that is certainly clear of the jumps at its ends.
+MARGIN = 1e-9
+# The last step starts this near to the path [m, rad] and squares that.
+ON_PATH = 1e-7
+# Ratio of the Jacobian's singular values below which joint velocities are too large to follow.
+SINGULAR = 1e-3
+# A joint further than this from where it was predicted has jumped to another branch [rad or m].
+JUMP = 0.5
+# Later times at which reach is checked to tell a singular configuration from the workspace's edge.
+LOOK_AHEAD = 50
+
+
+def joint_trajectory(
+    arm: Arm, motion: TipMotion, q0: ArrayLike | None = None, *, task: str = "pose", tolerance: float = 1e-8
+) -> PiecewiseQuintic:
+    """The joint motion that moves the tip as given, velocities and accelerations by the Jacobian and its rate.
+
+    Redundant arms move with the least joint velocity.
+
+    Parameters
+    ----------
+    arm : Arm
+    motion : TipMotion
+    q0 : array_like, shape (n,), optional
+        Start from the solution nearest to it; default: from the first solution from which the
+        whole path can be followed.
+    task : {"pose", "position"}
+        Whether the orientation is to follow too.
+    tolerance : float
+        Largest distance [m] and angle [rad] of the tip from the path at any time.
+
+    Returns
+    -------
+    trajectory : PiecewiseQuintic
+        `q, qd, qdd = trajectory(t)`, `trajectory.duration`.
+
+    Raises
+    ------
+    PathError
+        Where the path leaves the workspace, meets a joint limit or a singular configuration; it tells
+        the time and the pose.
+    """
+    check_task(task, "joint_trajectory")
+    first: PathError | None = None
+    for q in _starts(arm, motion, q0, task):
+        try:
+            return _follow(arm, motion, q, task, tolerance)
+        except PathError as error:
+            first = first or error
+    assert first is not None
+    raise first
+
+
+def _starts(arm: Arm, motion: TipMotion, q0: ArrayLike | None, task: str) -> NDArray:
+    """Configurations (k, n) at the path's start."""
+    pose = motion(0.0).pose
+    found = inverse_kinematics(arm, pose, q0, task=task)
+    if not found.success:
+        raise PathError(
+            f"joint_trajectory: the path's start cannot be reached: {found.message}", 0.0, pose, str(found.reason)
+        )
+    if q0 is not None:
+        return found.q[None]
+    others = found.all_solutions[found.within_limits]
+    nearest = np.argsort(((others - found.q) ** 2).sum(-1), kind="stable")
+    return others[nearest]
+
+
+def _follow(arm: Arm, motion: TipMotion, q: NDArray, task: str, tolerance: float) -> PiecewiseQuintic:
+    """The joint motion from a start, with as many knots as the tolerance needs."""
+    allowed = np.clip(A_METRE * motion.path.length / magnitude(arm), FEWEST, MOST)
+    rate = min(RATE, allowed / motion.duration)
+    count = np.maximum(2, np.ceil(np.diff(motion.breaks) * rate)).astype(int)
+    for _ in range(DOUBLINGS):
+        trajectory = _through_knots(arm, motion, q, task, count)
+        middle = (trajectory.knots[1:] + trajectory.knots[:-1]) / 2
+        if tip_error(arm, trajectory(middle).q, motion(middle).pose, task=task).max() <= tolerance:
+            return trajectory
+        count = 2 * count
+    raise PathError(
+        f"joint_trajectory: {count.sum() // 2} knots do not keep the tip within {tolerance:g} of the path; "
+        "expected a slower path or a larger tolerance", 0.0, motion(0.0).pose, "tolerance",
+    )  # fmt: skip
+
+
+def _through_knots(arm: Arm, motion: TipMotion, q: NDArray, task: str, count: NDArray) -> PiecewiseQuintic:
+    """March from knot to knot; each smooth part of the motion is sampled up to its own ends."""
+    follower = Follower(arm, motion, task)
+    knots, starts, ends = [0.0], [], []
+    for (begin, end), pieces in zip(pairwise(motion.breaks), count, strict=True):
+        t = np.linspace(begin, end, pieces + 1)
+        # Accelerations just inside the part are those of this side of a jump.
+        margin = MARGIN * (end - begin)
+        states = motion(t)._replace(acceleration=motion(np.clip(t, begin + margin, end - margin)).acceleration)
+        motions = [follower.motion(q, states, 0, t[0])]
+        for k in range(1, pieces + 1):
+            q = follower.advance(motions[-1], t[k] - t[k - 1], states.pose[k], t[k])
+            motions.append(follower.motion(q, states, k, t[k]))
+        starts += motions[:-1]
+        ends += motions[1:]
+        knots.extend(t[1:])
+    return PiecewiseQuintic.through(np.array(knots), _stacked(starts), _stacked(ends))
+
+
+class Follower:
+    """Moves an arm along a path step by step and refuses where it cannot follow."""
+
+    def __init__(self, arm: Arm, path: TipMotion, task: str) -> None:
+        self.arm, self.path, self.task = arm, path, task
+        self.rows = TASKS[task]
+        # Of tip velocities: metres a second, or what suits a tiny or huge arm, and radians a second.
+        self.units = np.repeat([magnitude(arm), 1.0], 3)[: self.rows]
+        self.handedness = 0.0  # sign of the Jacobian's determinant at the knot before
+
+    def advance(self, at: JointMotion, h: float, pose: NDArray, t: float) -> NDArray:
+        """The configuration at the next knot, found from a prediction by iteration."""
+        predicted = q = at.q + h * at.qd + h**2 / 2 * at.qdd
+        lower, upper = unlimited(self.arm)
+        for _ in range(STEPS):
+            q, error = damped_step(self.arm, q, pose, task=self.task, lower=lower, upper=upper)
+            if error.max() <= ON_PATH:
+                break
+        if error.max() > ON_PATH or np.abs(q - predicted).max() > JUMP:
+            self.refuse(t)
+        self._check_limits(q, t)
+        return q
+
+    def motion(self, q: NDArray, states: TipState, k: int, t: float) -> JointMotion:
+        """Velocities and accelerations of least size that move the tip as asked at knot k."""
+        J = jacobian(self.arm, q)[: self.rows] / self.units[:, None]
+        U, s, Vt = np.linalg.svd(J, full_matrices=False)
+        handedness = np.sign(np.linalg.det(J)) if J.shape[0] == J.shape[1] else 0.0
+        if s[-1] < SINGULAR * s[0] or handedness * self.handedness < 0:
+            self.refuse(t)
+        self.handedness = handedness
+        velocity, acceleration = (x[k, : self.rows] / self.units for x in (states.velocity, states.acceleration))
+        # qd = J⁺ v;  J qdd = a - Jd qd
+        x = (U.T @ velocity) / s
+        qd = Vt.T @ x
+        J_rate = jacobian_rate(self.arm, q, qd)[: self.rows] / self.units[:, None]
+        qdd = Vt.T @ ((U.T @ (acceleration - J_rate @ qd)) / s)
+        # A redundant arm's qd = J'(J J')⁻¹ v also turns within the freedom left: + (1 - J⁺J) Jd'(J J')⁻¹ v
+        drift = J_rate.T @ (U @ (x / s))
+        return JointMotion(q, qd, qdd + drift - Vt.T @ (Vt @ drift))
+
+    def refuse(self, t: float) -> None:
+        """Raise: the path leaves the workspace at or after t, or the arm is singular there."""
+        later = np.linspace(t, self.path.duration, LOOK_AHEAD)
+        found = inverse_kinematics(self.arm, self.path(later).pose, task=self.task, restarts=FEW)
+        lost = np.flatnonzero(found.reason == "reach")
+        if len(lost):
+            t, gap = later[lost[0]], found.shortfall[lost].max(0)
+            by = " and ".join(f"{x:.3g} {unit}" for x, unit in zip(gap, ("m", "rad"), strict=True) if x > 0)
+            raise self._error(f"leaves the workspace (by up to {by})", t, "reach")
+        raise self._error("meets a singular configuration", t, "singular")
+
+    def _check_limits(self, q: NDArray, t: float) -> None:
+        lower, upper = self.arm.position_limits
+        for i in np.flatnonzero((q < lower - ON_LIMIT) | (q > upper + ON_LIMIT)):
+            joint = f"joint {i + 1} '{self.arm.joint_names[i]}'"
+            raise self._error(f"takes {joint} to {q[i]:.4g}, outside [{lower[i]:.4g}, {upper[i]:.4g}],", t, "limit")
+
+    def _error(self, what: str, t: float, reason: str) -> PathError:
+        pose = self.path(t).pose
+        place = ", ".join(f"{x:.4g}" for x in pose[:3, 3])
+        return PathError(f"joint_trajectory: the path {what} at t = {t:.4g} s, tip at ({place}) m", t, pose, reason)
+
+
+def _stacked(motions: list[JointMotion]) -> JointMotion:
+    return JointMotion(*(np.array(column) for column in zip(*motions, strict=True)))

@@ -1,0 +1,114 @@
+"""`armdyn excite`: files, exit codes, interruption."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import armdyn
+from armdyn.cli.app import app
+from armdyn.errors import ArmdynError, LimitError
+
+
+@pytest.fixture(autouse=True)
+def short_searches(monkeypatch):
+    """Searches that end soon; see tests/trajectory."""
+    from armdyn.trajectory.excitation import search as excitation_search
+
+    monkeypatch.setattr(excitation_search, "HOPS", 2)
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(app, ["excite", *arguments], catch_exceptions=False)
+
+
+def test_it_writes_the_motion_and_says_how_good_it_is(tmp_path):
+    out = tmp_path / "t.csv"
+    report = tmp_path / "t.html"
+    result = run(
+        "panda", "--duration", "10", "--time-budget", "5", "--rate", "100", "--out", str(out), "--report", str(report)
+    )  # fmt: skip
+    assert result.exit_code == 0
+    assert "of 43 + 14 columns" in result.stdout
+    page = report.read_text()
+    assert page.count("<svg") == 3
+    assert re.search(r"(src|href|url)\W{1,2}http", page) is None  # nothing is fetched from elsewhere
+    assert "Izz1" in page
+    data = np.loadtxt(out, delimiter=",", skiprows=1)
+    assert data.shape == (1001, 22)
+    assert np.abs(data[:, 15:]).max() <= 8 + 1e-9
+    np.testing.assert_allclose(data[[0, -1], 8:], 0, atol=1e-9)
+
+
+def test_json(tmp_path):
+    out = tmp_path / "t.npz"
+    result = run("panda", "--time-budget", "5", "--periodic", "--out", str(out), "--json")
+    data = json.loads(result.stdout)
+    assert data["columns"] == 57
+    assert data["condition"] < 60
+    assert not data["interrupted"]
+    assert out.exists()
+
+
+def test_a_limit_a_joint_and_units(tmp_path):
+    out = tmp_path / "t.csv"
+    limits = ("--max-acceleration", "8,7,6,5,4,3,2", "--max-velocity", "1", "--max-torque", "80")
+    result = run("panda", "--time-budget", "6", *limits, "--units", "--rate", "100", "--out", str(out))
+    assert result.exit_code == 0
+    header, units = out.read_text().splitlines()[:2]
+    assert header.startswith("t,q1,q2")
+    assert units.startswith("# s,rad,rad")
+    data = np.loadtxt(out, delimiter=",", skiprows=1)
+    assert (np.abs(data[:, 15:]).max(0) <= np.arange(8, 1, -1) + 1e-9).all()
+    assert np.abs(data[:, 8:15]).max() <= 1 + 1e-9
+    tau = armdyn.joint_torque(armdyn.arms.panda(), *np.split(data[:, 1:], 3, axis=1))
+    assert np.abs(tau).max() <= 80
+
+
+def test_errors_name_options_as_the_command_line_does(tmp_path):
+    command = [sys.executable, "-m", "armdyn", "excite", "stanford", "--out", str(tmp_path / "max_velocity.csv")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "no velocity limit of joint 1" in result.stderr
+    assert "give --max-velocity" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_written_for_an_arm_without_limits(tmp_path):
+    with pytest.raises(LimitError, match="no velocity limit of joint 1"):
+        run("stanford", "--out", str(tmp_path / "t.csv"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_that_cannot_be_written_are_noticed_before_the_search(tmp_path):
+    with pytest.raises(ArmdynError, match="there is no folder"):
+        run("panda", "--out", str(tmp_path / "no" / "t.csv"))
+    with pytest.raises(ArmdynError, match=r"unknown ending; expected one of .csv"):
+        run("panda", "--out", str(tmp_path / "t.xls"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_ctrl_c_saves_the_best_so_far(tmp_path):
+    out = tmp_path / "t.csv"
+    command = [sys.executable, "-m", "armdyn", "excite", "panda", "--rate", "100", "--out", str(out), "--time-budget"]
+    begin = time.monotonic()
+    subprocess.run([*command, "0.1"], check=True, capture_output=True)  # how long it takes to start, on a busy machine
+    started = time.monotonic() - begin
+    out.unlink()
+    with subprocess.Popen([*command, "100"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(2 + 1.5 * started)
+        process.send_signal(signal.SIGINT)
+        text, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130, complaint
+    assert "Interrupted: this is the best motion so far" in text
+    assert f"Saved as {out}" in text
+    assert np.loadtxt(out, delimiter=",", skiprows=1).shape == (1001, 22)

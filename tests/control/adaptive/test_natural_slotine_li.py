@@ -1,0 +1,57 @@
+"""The natural gradient keeps bodies possible, and V falls."""
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.control.adaptive.natural_slotine_li import NaturalSlotineLi, pseudo_inertia
+from armdyn.control.adaptive.unknowns import adapt
+from armdyn.errors import ShapeError
+from armdyn.simulation.simulate import simulate
+from armdyn.spatial.inertia import Inertia
+
+LOAD = Inertia.from_com(1.5, (0.05, 0.02, 0.0), 0.004 * np.eye(3)).theta
+
+
+def law(planar, natural_gain=3.0, **options):
+    unknowns = adapt(armdyn.unknown_payload(planar), ("viscous",))
+    return NaturalSlotineLi(unknowns, 8.0, [60.0, 15.0], natural_gain, **options)
+
+
+def test_pseudo_inertia_is_the_matrix_of_moments():
+    """Of point masses: the sum of m [r; 1] [r; 1]'."""
+    rng = np.random.default_rng(0)
+    points, masses = rng.normal(size=(5, 3)), rng.uniform(0.1, 1, 5)
+    theta = sum(Inertia.from_com(m, r).theta for m, r in zip(masses, points, strict=True))
+    x = np.column_stack([points, np.ones(5)])
+    assert np.allclose(pseudo_inertia(theta), (x.T * masses) @ x)
+
+
+def test_energy_falls_and_the_load_stays_possible(planar, swing):
+    """10 kHz stands for continuous time."""
+    loaded = planar.with_payload(1.5, (0.05, 0.02, 0.0), 0.004 * np.eye(3))
+    controller = law(planar)
+    reference = swing([0.5, -0.8], [0.8, 1.3], 3.0)
+    run = simulate(loaded, controller, reference, rate=10_000, q0=[0.1, -0.1], check=False)
+    V, rate, _ = controller.lyapunov(loaded, [*LOAD, 0.0, 0.0], run)
+    assert np.diff(V).max() < 1e-4 * V[0]
+    assert np.isclose(V[-1] - V[0], np.trapezoid(rate, run.t), rtol=0.02)
+    assert np.linalg.eigvalsh(pseudo_inertia(run.states["phi"][..., :10])).min() > 0
+    assert np.abs(run.error[-1]).max() < 5e-3
+
+
+def test_overshooting_estimates_stay_possible_too(planar, swing):
+    """A gain at which the mass overshoots a hundredfold: still positive mass and moments, without any projection."""
+    run = simulate(
+        planar.with_payload(1.5), law(planar, 30.0), swing([0.5, -0.8], [0.8, 1.3], 1.0), rate=5000, check=False
+    )
+    phi = run.states["phi"][..., :10]
+    assert phi[:, 0].max() > 5.0
+    assert np.linalg.eigvalsh(pseudo_inertia(phi)).min() > 0
+
+
+def test_impossible_bodies_and_other_unknowns_are_refused(planar):
+    with pytest.raises(ShapeError, match="expected a possible body"):
+        law(planar, body=np.zeros(10))
+    with pytest.raises(ShapeError, match="expected adapt"):
+        NaturalSlotineLi(adapt(armdyn.unknown_mass(planar, (0, 0, 0))), 8.0, 10.0, 1.0)

@@ -1,0 +1,92 @@
+"""The regulator about the measured state: its Riccati equation as state."""
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.control.design.riccati import discrete_lqr
+from armdyn.control.laws.lqr import TrajectoryLQR
+from armdyn.control.laws.measured_lqr import MeasuredLQR
+from armdyn.control.protocol import Reference
+from armdyn.errors import ShapeError
+from armdyn.simulation.simulate import simulate
+
+RATE = 250.0
+LARGEST = ([0.02, 0.02, 0.5, 0.5], [30.0, 10.0])
+POSE = np.array([0.4, 1.2])
+
+
+@pytest.fixture(scope="module")
+def law(planar):
+    return MeasuredLQR(planar, *LARGEST, rate=RATE)
+
+
+def settled(planar, rate):
+    """Torques and cost-to-go after a second at a pose that is not the start's, and the algebraic solution."""
+    law = MeasuredLQR(planar, *LARGEST, rate=rate)
+    ref, state = Reference(POSE, np.zeros(2), np.zeros(2)), law.init()
+    for _ in range(int(rate)):
+        tau, state = law.step(planar, law.params, state, POSE, np.zeros(2), ref, 1 / rate)
+    systems = TrajectoryLQR(planar, *LARGEST, rate).systems(POSE, np.zeros(2), np.zeros(2))
+    return tau, state["P"], discrete_lqr(*systems, law.Q, law.R).P
+
+
+def test_the_cost_to_go_settles_at_the_algebraic_solution(planar):
+    """Up to how the arm is discretised: to the second order, so four times the rate leaves a sixteenth."""
+    missed = []
+    for rate in (RATE, 4 * RATE):
+        tau, P, exact = settled(planar, rate)
+        assert np.array_equal(P, P.T)
+        assert np.allclose(tau, armdyn.gravity_torque(planar, POSE), rtol=1e-12)
+        missed.append(np.linalg.norm(P - exact) / np.linalg.norm(exact))
+    assert missed[0] < 1e-4
+    assert missed[1] < missed[0] / 10
+
+
+def test_it_starts_where_it_is_told(planar):
+    law = MeasuredLQR(planar, *LARGEST, rate=RATE, pose=POSE)
+    ref = Reference(POSE, np.zeros(2), np.zeros(2))
+    _, state = law.step(planar, law.params, law.init(), POSE, np.zeros(2), ref, 1 / RATE)
+    assert np.allclose(state["P"], law.init()["P"], rtol=1e-3)
+    assert not np.allclose(state["P"], MeasuredLQR(planar, *LARGEST, rate=RATE).init()["P"], rtol=1e-3)
+
+
+def test_it_follows_the_regulator_that_solves_for_every_sample(planar, law, swing):
+    """From a start that is off by 0.2 rad, through poses whose inertia differs by a third."""
+    reference = swing([0.6, -0.8], [0.8, 1.2], 2.0)
+    start = np.asarray(reference(0.0)[0]) + 0.2
+    exact = TrajectoryLQR(planar, *LARGEST, RATE, "discrete").at_measured()
+    runs = [simulate(planar, each, reference, rate=RATE, q0=start, check=False) for each in (law, exact)]
+    assert np.abs(runs[0].q - runs[1].q).max() < 0.05 * 0.2
+    assert np.abs(runs[0].error[-1]).max() < 0.01
+
+
+def test_kernel_and_python_agree(planar, law, swing):
+    runs = [simulate(planar, law, swing([0.4, -0.3], 1.0, 0.2), rate=RATE, native=native) for native in (True, False)]
+    assert np.allclose(runs[0].q, runs[1].q, rtol=0, atol=1e-11)
+
+
+def test_runs_of_a_batch_are_apart(planar, swing):
+    """Each with a cost-to-go of its own."""
+    law = MeasuredLQR(planar, *LARGEST, rate=RATE)
+    reference = swing([0.4, -0.3], 1.0, 0.2)
+    both = simulate(planar, law, reference, rate=RATE, q0=[[0.1, 0.0], [0.0, 0.1]], check=False)
+    alone = simulate(planar, law, reference, rate=RATE, q0=[0.0, 0.1], check=False)
+    assert np.allclose(both.q[1], alone.q, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"pose": [0.0]}, "pose: expected 2 finite positions"),
+        ({"width": 0.0}, "width: expected a velocity > 0"),
+        ({"Q": [1.0, 2.0]}, "Q: expected 4 numbers"),
+        ({"Q": "small"}, "Q: expected numbers"),
+        ({"R": [[1.0, 2.0], [0.0, 1.0]]}, "R: expected a symmetric matrix"),
+        ({"R": -np.eye(2)}, "R: expected a symmetric matrix without negative eigenvalues"),
+        ({"rate": -1.0}, "expected a rate > 0"),
+    ],
+)
+def test_nonsense_is_refused(planar, change, message):
+    with pytest.raises(ShapeError, match=message):
+        MeasuredLQR(**{"arm": planar, "Q": LARGEST[0], "R": LARGEST[1], "rate": RATE, **change})

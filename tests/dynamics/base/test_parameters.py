@@ -1,0 +1,194 @@
+"""Base parameters: same torques from fewer parameters, numbers against rules, counts, names."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn import Arm, Joint, Link
+from armdyn.dynamics.base.parameters import base_regressor
+from armdyn.errors import ArmdynError, RankError, ShapeError
+
+# Torques of order 100 through matrices with entries up to 1: round-off only.
+CLOSE = {"rtol": 1e-11, "atol": 1e-10}
+
+
+def states(arm, count=5, seed=0):
+    return np.random.default_rng(seed).normal(size=(3, count, arm.n))
+
+
+@pytest.mark.parametrize("kinds", ["R", "P", "RPR", "PPR", "RRRRRR"])
+@pytest.mark.parametrize("method", ["numeric", "rules"])
+def test_torques_are_kept(random_arm, kinds, method):
+    arm = random_arm(kinds, seed=2)
+    base = armdyn.base_parameters(arm, method=method)
+    state = states(arm)
+    tau = armdyn.inverse_dynamics(arm, *state)
+    np.testing.assert_allclose(base.regressor(*state) @ base.theta, tau, **CLOSE)
+    np.testing.assert_allclose(armdyn.inverse_dynamics(base.arm, *state), tau, **CLOSE)
+    assert np.count_nonzero(base.arm.theta) <= base.count
+    # Every direction called unidentifiable moves no torque at all.
+    np.testing.assert_allclose(armdyn.regressor(arm, *state) @ base.null, 0, atol=1e-10)
+
+
+def test_gravity_alone(random_arm):
+    arm = random_arm("RRPR", seed=3)
+    base = armdyn.base_parameters(arm, terms="gravity")
+    q = states(arm)[0]
+    tau = armdyn.gravity_torque(arm, q)
+    np.testing.assert_allclose(base.regressor(q) @ base.theta, tau, **CLOSE)
+    np.testing.assert_allclose(armdyn.gravity_torque(base.arm, q), tau, **CLOSE)
+
+
+def test_adaptive_regressor_in_base_form(random_arm):
+    arm = random_arm("RRR", seed=4)
+    base = armdyn.base_parameters(arm, method="rules")
+    q, qd, v = states(arm)
+    np.testing.assert_allclose(
+        base.adaptive_regressor(q, qd, v, q) @ base.theta,
+        armdyn.adaptive_regressor(arm, q, qd, v, q) @ arm.theta,
+        **CLOSE,
+    )
+
+
+def test_numbers_and_rules_agree_on_17_arms(golden, golden_arm):
+    for case in golden("base_parameter_counts")["arms"]:
+        arm = golden_arm(case)
+        for terms, key in (("full", "base_inertial_parameters"), ("gravity", "gravity_base_parameters")):
+            by_numbers, by_rules = (armdyn.base_parameters(arm, terms, method=m) for m in ("numeric", "rules"))
+            assert by_numbers.count == by_rules.count == case[key], case["arm"]
+            assert by_numbers.kept == by_rules.kept, case["arm"]
+            # Least squares on unit columns against exact elimination.
+            np.testing.assert_allclose(by_numbers.P, by_rules.P, atol=1e-11)
+
+
+def test_projection_and_what_lies_behind_it(random_arm):
+    arm = random_arm("RRR", seed=5)
+    base = armdyn.base_parameters(arm)
+    theta_base = base.project(arm.theta)
+    assert theta_base.shape == (base.count,)
+    np.testing.assert_allclose(base.project(base.expand(theta_base)), theta_base, rtol=1e-14)
+    guess = arm.theta + 0.1 * np.random.default_rng(0).normal(size=arm.theta.shape)
+    nearest = base.nearest(theta_base, guess)
+    np.testing.assert_allclose(base.project(nearest), theta_base, **CLOSE)
+    # The nearest one differs from the guess only across the null directions.
+    np.testing.assert_allclose(base.null.T @ (nearest - guess), 0, atol=1e-12)
+    assert base.project(np.stack([arm.theta] * 3)).shape == (3, base.count)
+
+
+def test_names_of_the_three_link_puma(golden, golden_arm):
+    """The groupings of the thesis's arm, with rotors: Ia1 and Ia2 are one with Izz, Ia3 is the 16th parameter."""
+    case = next(a for a in golden("base_parameter_counts")["arms"] if a["arm"] == "PUMA560 3dof (MDH)")
+    base = armdyn.base_parameters(golden_arm(case), joint_terms=("rotor",))
+    assert base.count == 16
+    assert base.formulas == (
+        *("Izz1 + Iyy2 + x3^2 m3 + Iyy3 + Ia1", "mx2 + x3 m3", "my2", "Ixx2 - Iyy2 - x3^2 m3", "Ixy2"),
+        *("Ixz2 - x3 mz3", "Iyz2", "Izz2 + x3^2 m3 + Ia2", "mx3", "my3", "Ixx3 - Iyy3"),
+        *("Ixy3", "Ixz3", "Iyz3", "Izz3", "Ia3"),
+    )
+    assert base.lengths == {"x3": 0.4318}
+    assert base.names[0] == "Izz1 + Iyy2 + 0.186451 m3 + Iyy3 + Ia1"
+    assert base.labels[7] == "Izz2"
+    assert "m2" in base.unidentifiable
+    assert "mz2" in base.unidentifiable
+
+
+def test_formulas_are_the_numbers(random_arm):
+    """Formulas of a general arm, evaluated with its lengths, give the rows of P."""
+    arm = random_arm("RPR", seed=6)
+    base = armdyn.base_parameters(arm, method="rules")
+    theta = dict(zip(base.parameter_names, np.random.default_rng(1).normal(size=base.P.shape[1]), strict=True))
+    for text, row in zip(base.formulas, base.P, strict=True):
+        code = " ".join(text.replace("^", "**").split()).replace(") (", ") * (")
+        code = _with_products(code)
+        value = eval(code, {}, {**theta, **base.lengths})
+        # The text carries six digits.
+        assert value == pytest.approx(row @ list(theta.values()), rel=2e-5, abs=2e-5)
+
+
+def _with_products(text: str) -> str:
+    """Python of a sum in which a space between factors means a product."""
+    words = text.split(" ")
+    code = words[0]
+    for before, word in pairwise(words):
+        product = before not in "+-" and word not in "+-"
+        code += (" * " if product and before != "*" and word != "*" else " ") + word
+    return code
+
+
+def test_base_parameters_with_joint_terms(random_arm):
+    arm = random_arm("RRP", seed=7)
+    terms = ("rotor", "viscous", "offset")
+    for method in ("numeric", "rules"):
+        base = armdyn.base_parameters(arm, joint_terms=terms, method=method)
+        state = states(arm)
+        every = np.random.default_rng(2).normal(size=10 * arm.n + 3 * arm.n)
+        tau = armdyn.full_regressor(arm, *state, terms=terms) @ every
+        np.testing.assert_allclose(base.regressor(*state) @ base.project(every), tau, **CLOSE)
+        # The joints keep their own parameters; the links' torques are the original's.
+        rigid = armdyn.inverse_dynamics(arm, *state)
+        np.testing.assert_allclose(armdyn.inverse_dynamics(base.arm, *state), rigid, **CLOSE)
+
+
+def test_planar_arm_with_gravity_along_its_axes_has_no_gravity_parameters():
+    rows = [{"kind": "R", "a": 0.5}, {"kind": "R", "a": 0.3}]
+    arm = Arm.from_dh(rows, gravity=[0, 0, -9.81])
+    base = armdyn.base_parameters(arm, terms="gravity")
+    assert base.count == 0
+    assert base.regressor(np.zeros((4, 2))).shape == (4, 2, 0)
+
+
+def nearly_planar(angle):
+    rows = [{"kind": "R", "a": 0.4, "d": 0.1, "alpha": alpha} for alpha in (angle, 0.0, 0.0)]
+    return Arm.from_dh(rows, gravity=[0, -9.81, 0])
+
+
+def test_rounded_angles_count_as_exact():
+    """3.1416 for pi, as files have it: the axes are parallel to 7e-6 only, and the report says so."""
+    for method in ("numeric", "rules"):
+        assert armdyn.base_parameters(nearly_planar(3.1416), method=method).count == 9
+    gap = armdyn.base_parameters(nearly_planar(3.1416)).gap
+    assert 1e-7 < gap.strongest_dropped < 1e-5
+    assert gap.weakest_kept > 1e-2
+
+
+def test_unclear_rank_is_reported():
+    """An angle of 1e-3 is small and not zero: at a tolerance of that size the rank cannot be told."""
+    with pytest.raises(RankError, match=r"of the weakest of \d+ kept columns .* unexplained .* give a tolerance"):
+        armdyn.base_parameters(nearly_planar(1e-3), tolerance=3e-4)
+
+
+def test_unknown_inertia_is_no_obstacle():
+    arm = Arm([Joint("a"), Joint("b")], [Link("one"), Link("two")])
+    base = armdyn.base_parameters(arm)
+    assert base.count == 2  # both joints turn about the same line, along gravity: two rates of turning
+    with pytest.raises(ArmdynError, match="link 'one' lacks all ten"):
+        base.theta
+
+
+def test_symbols_work(random_arm):
+    import casadi as ca
+
+    arm = random_arm("RR", seed=1)
+    base = armdyn.base_parameters(arm, method="rules")
+    q = ca.SX.sym("q", 2)
+    f = ca.Function("f", [q], [base_regressor(base, q, q, q)])
+    np.testing.assert_allclose(f([0.1, 0.2]).full(), base.regressor(*[[0.1, 0.2]] * 3), **CLOSE)
+
+
+def test_mistakes_are_named(random_arm):
+    arm = random_arm("RR", seed=0)
+    with pytest.raises(ArmdynError, match="expected terms one of full, gravity, got 'all'"):
+        armdyn.base_parameters(arm, terms="all")
+    with pytest.raises(ArmdynError, match="expected method one of numeric, rules, got 'svd'"):
+        armdyn.base_parameters(arm, method="svd")
+    with pytest.raises(ArmdynError, match="unknown joint term 'stiction'; expected some of rotor, damping"):
+        armdyn.base_parameters(arm, joint_terms=("stiction",))
+    with pytest.raises(ArmdynError, match="expected 0 < tolerance < 1, got -1"):
+        armdyn.base_parameters(arm, tolerance=-1)
+    base = armdyn.base_parameters(arm, method="rules")
+    with pytest.raises(ShapeError, match=r"project: expected theta of shape \(\.\.\., 20\), got \(19,\)"):
+        base.project(np.zeros(19))

@@ -1,0 +1,58 @@
+"""Possible bodies behind base parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.dynamics.base.physical import possible_range, possible_theta
+from armdyn.errors import ArmdynError, ShapeError
+
+pytest.importorskip("cvxpy", reason="the extra 'physical' is not installed")
+
+# The conic solver stops at a relative accuracy of 1e-8; base parameters are of order 1.
+SOLVED = {"rtol": 0, "atol": 1e-6}
+
+
+@pytest.fixture
+def base(random_arm):
+    return armdyn.base_parameters(random_arm("RRR", seed=4), method="rules")
+
+
+def test_possible_bodies_with_the_same_torques(base):
+    far = np.zeros(30)
+    theta = possible_theta(base, base.theta, near=far)
+    np.testing.assert_allclose(base.project(theta), base.theta, **SOLVED)
+    for i in range(3):
+        body = armdyn.Inertia(theta[10 * i : 10 * (i + 1)])
+        assert np.linalg.eigvalsh(body.pseudo_inertia).min() > -1e-6
+    # The base values alone, with zeros elsewhere, are not possible bodies.
+    assert not base.arm.is_physical
+
+
+def test_the_arm_itself_is_the_nearest_to_itself(base):
+    np.testing.assert_allclose(possible_theta(base, base.theta), base.source.theta, **SOLVED)
+
+
+def test_range_of_a_parameter(base):
+    low, high = possible_range(base, base.theta, "Izz3")
+    assert low <= base.source.theta[29] <= high
+    low, high = possible_range(base, base.theta, "m1")
+    assert low >= -1e-6
+    assert high == np.inf
+
+
+def test_impossible_base_parameters_are_refused(base):
+    # A moment of inertia about the first axis below zero belongs to no body.
+    with pytest.raises(ArmdynError, match=r"no possible bodies of arm 'RRR' .* the nearest that have are \d.*% away"):
+        possible_theta(base, -base.theta)
+    with pytest.raises(ArmdynError, match="no possible bodies"):
+        possible_range(base, -base.theta, "m1")
+
+
+def test_mistakes_are_named(base):
+    with pytest.raises(ArmdynError, match="no parameter 'm9'; expected one of m1"):
+        possible_range(base, base.theta, "m9")
+    with pytest.raises(ShapeError, match="base parameters of arm 'RRR', got shape"):
+        possible_theta(base, [1.0, 2.0])

@@ -1,0 +1,99 @@
+"""Geometric rules, Mayeda's formula and Kapadia's theorems against each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn import Arm
+from armdyn.dynamics.base.rules import base_counts, mayeda_count, null_directions
+from armdyn.dynamics.base.theorems import absorb_masses, theorem2_coefficients, theorem2_reduction
+from armdyn.errors import ModelError
+
+CLOSE = {"rtol": 1e-11, "atol": 1e-10}  # round-off on torques of order 100
+
+
+@pytest.mark.parametrize("kinds", ["RRR", "RPR", "PRP", "RRRPRR"])
+@pytest.mark.parametrize("rotors", [False, True])
+def test_null_directions_move_no_torque(random_arm, kinds, rotors):
+    arm = random_arm(kinds, seed=3)
+    state = np.random.default_rng(0).normal(size=(3, 30, arm.n))
+    terms = ("rotor",) if rotors else ()
+    Y = armdyn.full_regressor(arm, *state, terms=terms)
+    N = null_directions(arm, rotors=rotors)
+    np.testing.assert_allclose(Y @ N, 0, atol=1e-10)
+    # They are all there are: rank and nullity add up to the number of columns.
+    assert np.linalg.matrix_rank(Y.reshape(-1, Y.shape[-1])) + N.shape[1] == Y.shape[-1]
+
+
+def test_what_each_link_contributes(random_arm):
+    """In general position: 3 for the first revolute link (1 of them weightless), 7 a revolute, 4 a prismatic."""
+    assert base_counts(random_arm("RRPR", seed=1)) == [3, 7, 4, 7]
+    arm = random_arm("RRPR", seed=1)
+    assert base_counts(arm.with_gravity([0, 0, 0])) == [1, 7, 4, 7]
+    # Links that only slide have a mass; the first to turn shows its moment of inertia and two first moments.
+    assert base_counts(random_arm("PPR", seed=1)) == [1, 1, 3]
+
+
+def test_a_tiny_arm_has_the_same_parameters():
+    """Lengths of millimetres are not taken for round-off."""
+    rows = [{"kind": "R", "a": 0.3, "d": 0.1, "alpha": a} for a in (np.pi / 2, 0.0, np.pi / 2)]
+    small = [{**row, "a": 3e-4, "d": 1e-4} for row in rows]
+    assert base_counts(Arm.from_dh(rows)) == base_counts(Arm.from_dh(small))
+
+
+def test_mayeda_on_golden_arms(golden, golden_arm):
+    checked = 0
+    for case in golden("base_parameter_counts")["arms"]:
+        try:
+            count = mayeda_count(golden_arm(case))
+        except ModelError:
+            continue  # a sliding joint, or axes at another angle: not an arm the rule is for
+        assert count == case["base_inertial_parameters"], case["arm"]
+        checked += 1
+    assert checked >= 11
+
+
+def test_mayeda_says_what_it_is_not_for(random_arm):
+    with pytest.raises(ModelError, match="for revolute arms, but joint 'joint2' slides"):
+        mayeda_count(random_arm("RP", seed=0))
+    with pytest.raises(ModelError, match="joint 'joint2' is neither parallel nor perpendicular"):
+        mayeda_count(random_arm("RR", seed=0))
+
+
+def test_theorem_1_masses_can_be_absorbed(random_arm):
+    arm = random_arm("RRRR", seed=5)
+    theta = absorb_masses(arm)
+    np.testing.assert_allclose(theta[::10], 0, atol=1e-14)
+    state = np.random.default_rng(1).normal(size=(3, 6, arm.n))
+    tau = armdyn.inverse_dynamics(arm, *state)
+    np.testing.assert_allclose(armdyn.inverse_dynamics(arm, *state, theta=theta), tau, **CLOSE)
+
+
+def test_theorem_2_gives_inertia_and_gravity_torques(random_arm):
+    arm = random_arm("RRRR", seed=6)
+    q, qdd = np.random.default_rng(2).normal(size=(2, 6, arm.n))
+    theta = absorb_masses(arm)
+    inertia, weight = theorem2_coefficients(arm, q, qdd)
+    expected = (armdyn.mass_matrix(arm, q) @ qdd[..., None])[..., 0]
+    np.testing.assert_allclose(inertia @ theta, expected, **CLOSE)
+    np.testing.assert_allclose(weight @ theta, armdyn.gravity_torque(arm, q), **CLOSE)
+
+
+def test_theorem_2_shows_all_base_parameters(golden, golden_arm):
+    for case in golden("base_parameter_counts")["arms"][:6]:
+        arm = golden_arm(case)
+        assert theorem2_reduction(arm).kept == list(armdyn.base_parameters(arm, method="rules").kept), case["arm"]
+
+
+def test_theorems_refuse_sliding_joints(random_arm):
+    with pytest.raises(ModelError, match="absorb_masses: the theorem is for revolute arms, but joint 'joint2' slides"):
+        absorb_masses(random_arm("RP", seed=0))
+
+
+def test_counts_of_library_arms():
+    """As the literature counts them: Panda and LWR 4 have 43, PUMA 560 and UR 10 36, the Stanford arm 33."""
+    known = {"panda": 43, "lwr4": 43, "puma560": 36, "ur10": 36, "stanford": 33, "scara": 8, "sarcos": 45}
+    for name, count in known.items():
+        assert sum(base_counts(getattr(armdyn.arms, name)())) == count, name

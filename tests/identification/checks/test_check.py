@@ -1,0 +1,180 @@
+"""The data check: figures of good logs, and one finding for each way of spoiling them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.errors import ArmdynWarning, DataError
+from armdyn.identification.logs.log import Log
+
+
+@pytest.fixture(scope="module")
+def log(puma, make_log):
+    return make_log(puma)
+
+
+def changed(log: Log, **arrays) -> Log:
+    return dataclasses.replace(log, **arrays)
+
+
+def findings(arm, log: Log) -> dict[str, str]:
+    """Sentences by level; notes are left out."""
+    found: dict[str, str] = {}
+    for f in armdyn.check_log(arm, log).findings:
+        if f.level != "note":
+            found[f.level] = f"{found[f.level]}; {f.text}" if f.level in found else f.text
+    return found
+
+
+def test_a_good_log(puma, log):
+    check = armdyn.check_log(puma, log)
+    assert check.ok
+    assert findings(puma, log) == {}
+    assert check.verdict == "Nothing speaks against this log."
+    np.testing.assert_array_equal(check.joints.low, log.q.min(axis=0))
+    np.testing.assert_allclose(check.joints.torque, np.sqrt(np.mean(log.tau**2, axis=0)))
+    # The fifth harmonic of 0.1 Hz turns back at most 20 times in 20 s.
+    assert np.all((check.joints.reversals >= 4) & (check.joints.reversals <= 20))
+    assert np.all(check.joints.condition < 10)
+    text = str(check)
+    assert "6 joints, 20.0 s at 200 Hz" in text
+    assert text.count("\n") == 7
+
+
+def test_speeds_and_accelerations_of_a_known_motion(two):
+    t = np.arange(0, 20, 0.005)
+    q = np.stack([np.sin(2 * t), 0.5 * np.cos(3 * t)], axis=1)
+    figures = armdyn.check_log(two, Log(t, q, q)).joints
+    np.testing.assert_allclose(figures.speed, [2.0, 1.5], rtol=0.01)
+    np.testing.assert_allclose(figures.acceleration, [4.0, 4.5], rtol=0.01)
+    np.testing.assert_array_equal(figures.reversals, [13, 19])  # 20 s are 12.7 and 19.1 half periods
+
+
+def test_friction_does_not_hide_the_sign(puma, make_log):
+    """Where friction is most of the torque it correlates for any model; what is beyond friction tells."""
+    rubbing = puma.with_joints([dataclasses.replace(j, friction=armdyn.Friction(40.0, 60.0)) for j in puma.joints])
+    log = make_log(rubbing)
+    assert findings(puma, log) == {}
+    tau = log.tau.copy()
+    tau[:, 1] = tau[:, 1] - 2 * armdyn.inverse_dynamics(puma, log.q, *_rates(log))[:, 1]
+    assert "joint 2 'joint2' is opposite to the model's" in findings(puma, changed(log, tau=tau))["refuse"]
+
+
+def _rates(log):
+    qd = np.gradient(log.q, log.t, axis=0)
+    return qd, np.gradient(qd, log.t, axis=0)
+
+
+class TestSpoiled:
+    def test_degrees(self, puma, log):
+        degrees = changed(log, q=np.degrees(log.q))
+        assert "degrees instead of radians?" in findings(puma, degrees)["refuse"]
+        with pytest.raises(DataError, match=r"simulated: joints turn to .* rad: degrees"):
+            armdyn.identify(puma, degrees)
+
+    def test_small_motion_in_degrees_leaves_the_limits(self, log):
+        arm = armdyn.arms.puma560()
+        q = np.degrees(0.05 * log.q)
+        assert "outside its limits" in findings(arm, changed(log, q=q))["warn"]
+
+    @pytest.mark.parametrize(("factor", "unit"), [(1e3, "mN m"), (1e-3, "kN m"), (100.0, "N cm")])
+    def test_other_units_of_torque(self, puma, log, factor, unit):
+        assert unit in findings(puma, changed(log, tau=factor * log.tau))["warn"]
+
+    @pytest.mark.parametrize("other", ["ur10", "stanford"])
+    def test_another_arm(self, make_log, puma, other):
+        """Its log is refused or doubted; with its own description nothing is."""
+        strange = armdyn.arms.ur10() if other == "ur10" else armdyn.arms.stanford()
+        strange = strange.with_joints([dataclasses.replace(j, limits=armdyn.Limits()) for j in strange.joints])
+        log = make_log(strange, noise=0.1)
+        assert findings(strange, log) == {}
+        found = findings(puma, log)
+        assert found
+        assert "another arm" in " ".join(found.values()) or "shuffled" in " ".join(found.values())
+
+    def test_another_arm_is_refused_or_warned_of_by_identify(self, make_log, puma):
+        strange = armdyn.arms.stanford()
+        strange = strange.with_joints([dataclasses.replace(j, limits=armdyn.Limits()) for j in strange.joints])
+        log = make_log(strange, noise=0.1)
+        with pytest.raises((DataError, ArmdynWarning)):
+            armdyn.identify(puma, log)
+        bare = puma.with_theta(np.full(60, np.nan))
+        with pytest.raises((DataError, ArmdynWarning)):
+            armdyn.identify(bare, log)
+
+    def test_reversed_sign_of_one_joint(self, puma, log):
+        tau = log.tau * np.where(np.arange(6) == 2, -1, 1)
+        assert "torque of joint 3 'joint3'" in findings(puma, changed(log, tau=tau))["refuse"]
+        assert "reversed" in findings(puma, changed(log, tau=tau))["refuse"]
+
+    def test_shuffled_columns(self, puma, log):
+        for order in ([0, 3, 2, 1, 4, 5], [0, 2, 1, 3, 4, 5], [1, 0, 2, 3, 4, 5], [0, 1, 2, 3, 5, 4]):
+            assert "shuffled" in findings(puma, changed(log, tau=log.tau[:, order]))["refuse"]
+            assert "shuffled" in findings(puma, changed(log, q=log.q[:, order]))["refuse"]
+
+    def test_dead_torque_sensor(self, puma, log):
+        tau = log.tau.copy()
+        tau[:, 3] = 0.0
+        assert findings(puma, changed(log, tau=tau))["refuse"] == (
+            "the torque of joint 4 'joint4' is 0 throughout: sensor dead?"
+        )
+
+    def test_torque_sensor_that_dies(self, puma, log):
+        tau = log.tau.copy()
+        tau[2000:, 3] = tau[2000, 3]
+        assert "stays at" in findings(puma, changed(log, tau=tau))["refuse"]
+        assert "from 10 s on while the joint moves: sensor dead?" in findings(puma, changed(log, tau=tau))["refuse"]
+
+    def test_times_in_another_unit(self, puma, log):
+        assert "samples are 5 s apart" in findings(puma, changed(log, t=1e3 * log.t))["refuse"]
+        assert "the log lasts 0.02 s" in findings(puma, changed(log, t=1e-3 * log.t))["refuse"]
+
+    def test_dead_position_sensor(self, puma, log):
+        q = log.q.copy()
+        q[:, 3] = q[0, 3]
+        assert "joint 4 'joint4' does not move" in findings(puma, changed(log, q=q))["warn"]
+
+    def test_constant_motion(self, puma, log):
+        assert "no joint moves" in findings(puma, changed(log, q=np.tile(log.q[:1], (len(log), 1))))["refuse"]
+
+    def test_one_direction(self, two):
+        t = np.arange(0, 20, 0.01)
+        q = np.stack([0.2 * t + 0.05 * np.sin(2 * t), np.sin(2 * t)], axis=1)
+        assert "joint 1 'joint1' moves in one direction only" in findings(two, Log(t, q, np.sin(3 * q)))["warn"]
+
+    def test_clipped_torque(self, puma, log):
+        bound = np.percentile(log.tau[:, 1], 90)
+        tau = np.minimum(log.tau, np.where(np.arange(6) == 1, bound, np.inf))
+        assert "joint 2 'joint2'" in findings(puma, changed(log, tau=tau))["warn"]
+
+    def test_nothing_between_gaps(self, two):
+        t = np.arange(200) * 0.01 + np.repeat(np.arange(20), 10)
+        q = np.stack([np.sin(t), np.cos(t)], axis=1)
+        check = armdyn.check_log(two, Log(t, q, q))
+        assert not check.ok
+        assert "no stretch without gaps is long enough" in str(check)
+
+
+def test_joints_without_end_may_turn_several_times(two, make_log):
+    """Beside a joint with limits; where no limits are known, such angles are degrees."""
+    log = make_log(two)
+    q = log.q.copy()
+    q[:, 1] += 16.0
+    wound = dataclasses.replace(log, q=q, qd=None)
+    limited = dataclasses.replace(two.joints[0], limits=armdyn.Limits(lower=-3.0, upper=3.0))
+    assert not any(
+        "degrees" in f.text for f in armdyn.check_log(two.with_joints([limited, two.joints[1]]), wound).findings
+    )
+    assert any("degrees" in f.text for f in armdyn.check_log(two, wound).findings)
+
+
+def test_short_pieces_of_a_good_log_are_not_refused(puma, make_log):
+    """A few seconds of slow motion say too little to tell signs or columns from one another."""
+    log = make_log(puma, duration=20.0)
+    for start in np.arange(0.0, 20.0, 2.5):
+        check = armdyn.check_log(puma, log.part(start, start + 2.5))
+        assert check.ok, str(check)

@@ -1,0 +1,47 @@
+"""Sums over blocks: fits and held-out errors from them are those of the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.identification.fit.equations import Equations, solve
+from armdyn.identification.fit.rows import Filters, make_rows
+from armdyn.identification.fit.structure import starting_terms
+
+
+@pytest.fixture(scope="module")
+def rows(two, make_log):
+    return make_rows(armdyn.base_parameters(two), [make_log(two)], Filters(5.0, 20.0, "butterworth"))
+
+
+def no_prior(equations):
+    return np.zeros((equations.size, equations.size)), np.zeros(equations.size)
+
+
+def test_a_fit_is_that_of_least_squares(rows):
+    equations = Equations.of(rows, rows.base.count)
+    used = starting_terms(equations)
+    x = solve(equations.total, used, *no_prior(equations))
+    (part,) = rows
+    full = np.zeros((2, len(rows), equations.size))
+    for joint in range(2):
+        full[joint][:, equations.own(joint)] = part.Y[joint]
+    A = full[:, :, used].reshape(-1, used.sum())
+    np.testing.assert_allclose(x[used], np.linalg.lstsq(A, part.tau.ravel(), rcond=None)[0], atol=1e-6)
+    residuals = part.tau - (full @ x)
+    np.testing.assert_allclose(equations.errors(x), np.sum(residuals**2, axis=1), rtol=1e-6)
+
+
+def test_one_more_parameter_at_a_time(rows):
+    equations = Equations.of(rows, rows.base.count)
+    used = starting_terms(equations)
+    precision, prior = no_prior(equations)
+    precision[: rows.base.count, : rows.base.count] = np.eye(rows.base.count)
+    more = np.flatnonzero(~used & (np.diag(equations.total.A) > 0))
+    scores = equations.held_out_adding(used, more, precision, prior)
+    for k, score in zip(more, scores, strict=True):
+        trial = used.copy()
+        trial[k] = True
+        np.testing.assert_allclose(score, equations.held_out(trial, precision, prior), rtol=1e-5)

@@ -1,0 +1,81 @@
+"""Models beside logs: predictions piece by piece, errors on logs held out."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.errors import ArmdynError, DataError
+from armdyn.identification.fit import validation
+from armdyn.identification.fit.structure import pays
+
+
+def test_pieces_predict_what_the_whole_predicts(two, make_log, monkeypatch):
+    log = make_log(two, noise=0.02)
+    fit = armdyn.identify(two, log)
+    whole = fit.predict(log)
+    assert len(whole.t) == len(log)
+    monkeypatch.setattr(validation, "PIECE", 700)
+    apart = fit.predict(log)
+    np.testing.assert_array_equal(apart.t, whole.t)
+    # Smoothing forgets the end of a piece within the second that pieces overlap.
+    assert np.abs(apart.tau - whole.tau).max() < 1e-3 * np.abs(whole.tau).max()
+
+
+def test_samples_around_a_gap_are_predicted(two, make_log):
+    log = make_log(two, noise=0.02)
+    fit = armdyn.identify(two, log)
+    keep = (log.t < 8) | (log.t > 9)
+    cut = dataclasses.replace(log, t=log.t[keep], q=log.q[keep], tau=log.tau[keep])
+    t, tau = fit.predict(cut)
+    np.testing.assert_array_equal(t, cut.t)
+    assert np.linalg.norm(tau - cut.tau) < 0.02 * np.linalg.norm(cut.tau)
+
+
+def test_validate_takes_paths_and_several_logs(two, make_log, tmp_path):
+    logs = [make_log(two, motion=m, noise=0.02) for m in (0, 1)]
+    for k, log in enumerate(logs):
+        np.savez(tmp_path / f"{k}.npz", t=log.t, q=log.q, tau=log.tau)
+    both = armdyn.validate(two, [tmp_path / "0.npz", logs[1]])
+    each = [armdyn.validate(two, log).rel_error for log in logs]
+    assert min(each) < both.rel_error < max(each)
+    assert both.rel_error < 0.01
+    assert np.all(np.abs(both.whiteness) < 0.5)
+    with pytest.raises(ArmdynError, match="expected band > 0"):
+        armdyn.validate(two, logs[0], band=0.0)
+    with pytest.raises(DataError, match="2 joints in the log, 6 in arm"):
+        armdyn.validate(armdyn.arms.puma560(), logs[0])
+
+
+def test_each_log_is_predicted_by_the_others(two, make_log):
+    logs = [make_log(two, motion=m, noise=0.02, duration=d) for m, d in ((0, 20.0), (1, 12.0), (2, 6.0))]
+    fit = armdyn.identify(two, logs, validation=[make_log(two, motion=m, noise=0.02) for m in (4, 5)])
+    assert fit.held_out_logs.shape == (3,)
+    assert np.all(fit.held_out_logs < 0.02)
+    assert fit.other is not None
+    assert fit.other.rel_error < 0.02
+    assert fit.other.t[-1] > 39  # both
+    spoiled = dataclasses.replace(logs[1], tau=logs[1].tau * 1.3)
+    worse = armdyn.identify(two, [logs[0], spoiled, logs[2]])
+    assert int(np.argmax(worse.held_out_logs)) == 1
+    assert worse.held_out_logs[1] > 0.1
+    assert armdyn.identify(two, logs[0]).held_out_logs.shape == (0,)
+
+
+def test_the_price_of_being_possible_is_stated(two, make_log):
+    fit = armdyn.identify(two, make_log(two, noise=0.02))
+    assert fit.cost == fit.held_out_possible / fit.held_out - 1
+    assert abs(fit.cost) < 0.05
+    assert "possible bodies: error" in str(fit)
+
+
+def test_a_gain_that_every_block_shows_pays():
+    before = np.array([1.0, 2.0, 1.5, 1.0, 30.0, 80.0, 5.0, 2.0, 1.0, 4.0])
+    assert pays(before, 0.8 * before)  # a t-test of the differences alone would be blinded by the large blocks
+    assert not pays(before, before)
+    assert not pays(before, 1.2 * before)
+    mixed = before * np.where(np.arange(10) % 2, 0.9, 1.1)
+    assert not pays(before, mixed)

@@ -1,0 +1,109 @@
+"""Which links and joints make a tree, and which chain is chosen in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from armdyn.errors import ArmdynWarning, ModelError
+from armdyn.model.urdf.read import read_urdf
+from armdyn.model.urdf.tree import MOST_JOINTS
+
+JOINT = '<joint name="{}" type="{}"><parent link="{}"/><child link="{}"/><limit lower="-1" upper="1"/></joint>'
+
+
+def robot(tmp_path, links: str, *joints: tuple[str, str, str, str]):
+    """A URDF with links named by letters, and joints (name, type, parent, child)."""
+    body = "".join(f'<link name="{name}"/>' for name in links) + "".join(JOINT.format(*j) for j in joints)
+    path = tmp_path / "tree.urdf"
+    path.write_text(f"<robot>{body}</robot>")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("links", "joints", "message"),
+    [
+        ("ab", [("j", "fixed", "a", "b")], "no moving joint below link 'a'"),
+        ("abc", [("j", "revolute", "a", "b")], r"2 roots \(a, c\)"),
+        (
+            "abc",
+            [("j", "revolute", "a", "b"), ("k", "revolute", "c", "b")],
+            "link 'b' hangs on two joints, 'j' and 'k'",
+        ),
+        ("ab", [("j", "revolute", "a", "b"), ("k", "revolute", "b", "a")], "no root"),
+        ("abc", [("j", "revolute", "b", "c"), ("k", "revolute", "c", "b")], "links b, c form a closed loop"),
+        ("a", [("j", "revolute", "a", "a")], "no root"),
+        ("ab", [("j", "revolute", "a", "z")], "joint 'j': its child link 'z' is not in the file"),
+        ("aab", [("j", "revolute", "a", "b")], "two links named 'a'"),
+        ("abc", [("j", "revolute", "a", "b"), ("j", "revolute", "b", "c")], "two joints named 'j'"),
+        ("ab", [("j", "hinge", "a", "b")], "unknown type 'hinge'; expected one of revolute"),
+        ("ab", [("j", "floating", "a", "b")], "'floating' joint has several freedoms"),
+        ("ab", [("j", "planar", "a", "b")], "'planar' joint has several freedoms"),
+        ("abc", [("j", "revolute", "a", "b"), ("k", "revolute", "a", "c")], "fork at link 'a'.*leaves: b, c"),
+        (
+            "abcd",
+            [("j", "revolute", "a", "b"), ("k", "revolute", "b", "c"), ("l", "revolute", "b", "d")],
+            "fork at link 'b'.*choose a chain with tip=",
+        ),
+    ],
+)
+def test_what_is_not_a_chain_is_refused(tmp_path, links, joints, message):
+    with pytest.raises(ModelError, match=message):
+        read_urdf(robot(tmp_path, links, *joints))
+
+
+def test_names_that_are_missing(tmp_path):
+    path = tmp_path / "nameless.urdf"
+    path.write_text("<robot><link/></robot>")
+    with pytest.raises(ModelError, match="link 1: <link> lacks the attribute 'name'"):
+        read_urdf(path)
+    path.write_text('<robot><link name="a"/><joint type="fixed"/></robot>')
+    with pytest.raises(ModelError, match="joint 1: <joint> lacks the attribute 'name'"):
+        read_urdf(path)
+    path.write_text('<robot><link name="a"/><joint name="j" type="fixed"><parent link="a"/></joint></robot>')
+    with pytest.raises(ModelError, match="joint 'j': lacks its <child"):
+        read_urdf(path)
+
+
+def test_the_only_leaf_is_the_tip(urdfs):
+    arm = read_urdf(urdfs / "slider.urdf")
+    assert (arm.base_name, arm.tip_name) == ("rail", "tool")
+    assert arm.joint_names == ("slide", "swing", "spin")
+
+
+def test_fixed_side_branches_leave_no_choice(tmp_path):
+    joints = [("j", "revolute", "a", "b"), ("f", "fixed", "b", "c"), ("g", "fixed", "b", "d"), ("h", "fixed", "a", "e")]
+    arm = read_urdf(robot(tmp_path, "abcde", *joints))
+    assert (arm.base_name, arm.tip_name) == ("a", "b")
+
+
+def test_a_gripper_ends_the_chain_with_a_warning(urdfs):
+    with pytest.warns(
+        ArmdynWarning, match="fork, at link 'hand'; choose with tip= .leaves: camera, counterweight, left"
+    ):
+        arm = read_urdf(urdfs / "gripper.urdf")
+    assert arm.tip_name == "hand"
+    assert arm.joint_names == ("shoulder", "elbow", "roll")
+
+
+def test_base_and_tip_choose_the_chain(urdfs):
+    arm = read_urdf(urdfs / "gripper.urdf", base="pedestal", tip="fore")
+    assert (arm.base_name, arm.tip_name, arm.joint_names) == ("pedestal", "fore", ("shoulder", "elbow"))
+    with pytest.raises(ModelError, match="no link 'elbow_link'; links: world, pedestal"):
+        read_urdf(urdfs / "gripper.urdf", tip="elbow_link")
+    with pytest.raises(ModelError, match="no link 'nowhere'"):
+        read_urdf(urdfs / "gripper.urdf", base="nowhere")
+    with pytest.raises(ModelError, match="link 'upper' is not below 'fore'"):
+        read_urdf(urdfs / "gripper.urdf", base="fore", tip="upper")
+    with pytest.raises(ModelError, match="no moving joint"):
+        read_urdf(urdfs / "gripper.urdf", base="upper", tip="camera")
+
+
+def test_long_chains_are_read_without_recursion_up_to_a_bound(tmp_path):
+    count = MOST_JOINTS
+    links = "".join(f'<link name="l{i}"/>' for i in range(count + 2))
+    joints = "".join(JOINT.format(f"j{i}", "revolute", f"l{i}", f"l{i + 1}") for i in range(count + 1))
+    path = tmp_path / "long.urdf"
+    path.write_text(f"<robot>{links}{joints}</robot>")
+    with pytest.raises(ModelError, match="more than 1000 moving joints from 'l0' to 'l1001'"):
+        read_urdf(path)
+    assert read_urdf(path, tip="l300").n == 300

@@ -1,0 +1,98 @@
+"""Sampled loops: what the linearisation predicts, and what happens."""
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn import Drive, Friction
+from armdyn.control.design.designs import adaptive_designs
+from armdyn.control.laws.pd import PD
+from armdyn.errors import ArmdynWarning
+from armdyn.simulation.compare import Sway
+from armdyn.simulation.loop.schedule import Schedule, make_clock
+from armdyn.simulation.loop.stability import expected_instability, period_map
+from armdyn.simulation.plant.plant import Plant
+from armdyn.simulation.simulate import simulate
+from armdyn.trajectory.protocol import JointMotion
+
+
+def schedule_of(plant, rate, duration=0.1, **options):
+    clock = make_clock(rate, duration, options.get("substeps", 1), options.get("delay", 0.0))
+    zeros = np.zeros((clock.steps, plant.arm.n))
+    return Schedule(plant, clock, JointMotion(zeros, zeros, zeros))
+
+
+def exact_map(m, kp, kd, T, delayed):
+    """A mass under a held force -kp x - kd v, of this sample or of the last one."""
+    A, B = np.array([[1, T], [0, 1]]), np.array([[T**2 / 2], [T]]) / m
+    K = np.array([[kp, kd]])
+    return np.block([[A, B], [-K, np.zeros((1, 1))]]) if delayed else A - B @ K
+
+
+@pytest.mark.parametrize("delayed", [False, True])
+def test_the_map_of_a_mass_is_the_exact_one(block, delayed):
+    """Held force, one period of delay: eigenvalues as by hand, to the accuracy of differences."""
+    m, kp, kd, rate = 2.0, 300.0, 40.0, 100.0
+    arm = block(m)
+    delay = 1 / rate if delayed else 0.0
+    found = period_map(schedule_of(Plant(arm), rate, delay=delay), PD(arm, kp, kd))
+    expected = np.abs(np.linalg.eigvals(exact_map(m, kp, kd, 1 / rate, delayed))).max()
+    assert found.radius == pytest.approx(expected, rel=1e-7)
+
+
+def test_a_delay_destabilises_where_the_linearisation_says(block):
+    """kd between the limits with and without delay: one loop settles, the other grows as predicted."""
+    m, kp, rate = 2.0, 50.0, 100.0
+    arm = block(m)
+    kd = 0.75 * 2 * m * rate  # stable below 2 m / dt without a delay, below m / dt with one period of it
+    prompt = simulate(arm, PD(arm, kp, kd), [0.0], 2.0, rate, q0=[0.1])
+    assert abs(prompt.q[-1, 0]) < 0.1
+    with pytest.warns(ArmdynWarning, match="unstable at 100 Hz"):
+        late = simulate(arm, PD(arm, kp, kd), [0.0], 0.3, rate, q0=[0.1], delay=1 / rate)
+    radius = np.abs(np.linalg.eigvals(exact_map(m, kp, kd, 1 / rate, True))).max()
+    peaks = np.abs(late.qd[5:, 0])
+    growth = np.log(peaks[-8:].max() / peaks[:8].max()) / (len(peaks) - 8)
+    assert radius > 1
+    assert growth == pytest.approx(np.log(radius), rel=0.1)
+
+
+def test_rotor_inertia_rescues_a_light_joint(block):
+    """kd dt > 2 m is unstable; with the rotor's inertia it is not."""
+    law = PD(block(0.01), 10.0, 30.0)
+    assert "grows" in expected_instability(schedule_of(Plant(block(0.01)), 1000.0), law)
+    geared = block(0.01, drive=Drive(rotor_inertia=1e-4, gear_ratio=100.0))
+    assert expected_instability(schedule_of(Plant(geared), 1000.0), law) is None
+
+
+def test_gravity_on_a_soft_joint_is_no_matter_of_sampling(planar):
+    law = PD(planar, 0.0, 0.0)
+    assert expected_instability(schedule_of(Plant(planar, friction=False), 1000.0), law) is None
+
+
+def test_a_light_wrist_without_rotors_is_named():
+    """PUMA 560 under a PD at 1 kHz: fine with its rotors, hopeless in the wrist without them."""
+    arm = armdyn.arms.puma560()
+    law = PD(arm, [2000, 2000, 800, 100, 100, 100], [200, 200, 80, 8, 8, 8])
+    text = expected_instability(schedule_of(Plant(arm, friction=False, drive=False), 1000.0), law)
+    assert any(f"joint{k}" in text for k in (4, 5, 6))
+    assert expected_instability(schedule_of(Plant(arm, friction=False), 1000.0), law) is None
+
+
+def test_adaptation_is_no_instability():
+    """A law that learns load and friction at 250 Hz tracks well: the check must stay silent along its motion."""
+    arm = armdyn.arms.puma3()
+    motion = Sway.within(arm, 6.0)
+    law = adaptive_designs(arm, motion(np.linspace(0, 6, 300)), 3.0)["Slotine-Li"]
+    clock = make_clock(250.0, 6.0, 1, 0.0)
+    schedule = Schedule(Plant(arm.with_payload(2.0)), clock, JointMotion(*motion(np.arange(clock.steps) * clock.h)))
+    assert expected_instability(schedule, law) is None
+
+
+def test_joints_are_looked_at_while_they_move(block):
+    """A periodic motion that rests at evenly spaced instants, and dry friction: the loop is seen to be unstable."""
+    arm = block(0.01, Friction(coulomb=0.05))
+    clock = make_clock(1000.0, 4.0, 1, 0.0)
+    t = np.arange(clock.steps)[:, None] * clock.h
+    w, a = 8 * np.pi, 0.05
+    motion = JointMotion(a * np.cos(w * t), -a * w * np.sin(w * t), -a * w**2 * np.cos(w * t))
+    assert "grows" in expected_instability(Schedule(Plant(arm), clock, motion), PD(arm, 10.0, 30.0))

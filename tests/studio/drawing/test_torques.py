@@ -1,0 +1,63 @@
+"""Torque bars."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from armdyn import Limits, gravity_torque, joint_torque
+from armdyn.studio.drawing.torques import Bar, TorqueBars, bars_html
+from armdyn.studio.state import ArmState, Moment
+
+
+def limited(arm, effort):
+    joints = [dataclasses.replace(joint, limits=Limits(effort=effort)) for joint in arm.joints]
+    return arm.with_joints(joints)
+
+
+def test_at_rest_gravity_in_motion_everything(arm):
+    state = ArmState(arm)
+    bars = TorqueBars(state)
+    q, qd, qdd = np.array([0.3, -0.8]), np.array([1.0, 2.0]), np.array([-1.0, 0.5])
+    still = bars.bars(Moment(q, np.zeros(2), np.zeros(2)))
+    np.testing.assert_allclose([bar.total for bar in still], gravity_torque(arm, q))
+    moving = bars.bars(Moment(q, qd, qdd, np.array([1.0, 2.0])))
+    np.testing.assert_allclose([bar.total for bar in moving], joint_torque(arm, q, qd, qdd))
+    assert [bar.measured for bar in moving] == [1.0, 2.0]
+
+
+def test_limits_scale_the_bars_and_turn_them_red(arm):
+    bars = TorqueBars(ArmState(limited(arm, 1e-3))).bars(Moment(np.zeros(2), np.zeros(2), np.zeros(2)))
+    assert bars[0].scale == 1e-3
+    assert bars[0].over
+    html = bars_html(bars)
+    assert 'class="d o"' in html
+    assert "of 0.001 N m" in html
+
+
+def test_without_limits_no_bar_leaves_its_track(arm):
+    bars = TorqueBars(ArmState(arm))
+    for bar in bars.bars(Moment(np.zeros(2), np.full(2, 50.0), np.full(2, 300.0))):
+        assert abs(bar.total) <= bar.scale
+        assert not bar.over
+
+
+def test_the_load_counts(arm):
+    state = ArmState(arm)
+    bars = TorqueBars(state)
+    before = bars.bars(state.moment)[0].gravity
+    state.carry(5.0)
+    assert abs(bars.bars(state.moment)[0].gravity) > abs(before)
+
+
+def test_unknown_inertia_is_said(arm):
+    state = ArmState(arm.with_theta(np.full(20, np.nan)))
+    bars = TorqueBars(state).bars(state.moment)
+    assert all(np.isnan(bar.total) for bar in bars)
+    assert "unknown" in bars_html(bars)
+
+
+@pytest.mark.parametrize("name", ['<img src=x onerror="alert(1)">', "a&b"])
+def test_names_from_files_cannot_become_markup(name):
+    html = bars_html([Bar(name, "N m", 1.0, 1.0, float("nan"), float("inf"), 2.0)])
+    assert name not in html

@@ -1,0 +1,160 @@
+"""Constraints of motions: slacks, gradients, and motions that keep them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.errors import LimitError, MissingInertiaError
+from armdyn.trajectory.excitation.clearance import Clearance, closest
+from armdyn.trajectory.excitation.motion_constraints import TipBox, TorqueLimits, penalty
+
+
+def limited(arm, effort=np.inf):
+    limits = armdyn.Limits(-2.0, 2.0, 2.0, effort)
+    return arm.with_joints([dataclasses.replace(joint, limits=limits) for joint in arm.joints])
+
+
+ARM = limited(armdyn.arms.puma3(), 150.0)
+OPEN = (np.inf, np.inf, np.inf)
+
+
+def constraints():
+    puma = armdyn.arms.puma560()
+    return [
+        TorqueLimits.of(ARM, [20.0, 60.0, 20.0]),
+        TipBox(ARM, np.array([-0.3, -0.3, -np.inf]), np.array([0.4, 0.4, 0.2])),
+        Clearance(puma, 0.08, [[[0.3, -0.2, -0.2], [0.6, 0.2, 0.3]], [[-0.9, -0.9, -0.9], [-0.3, 0.9, -0.2]]]),
+    ]
+
+
+@pytest.mark.parametrize("constraint", constraints(), ids=lambda c: c.name)
+def test_penalties_have_exact_gradients(constraint):
+    rng = np.random.default_rng(0)
+    states = tuple(rng.uniform(-2, 2, (3, 40, constraint.arm.n)))
+    steps = tuple(rng.normal(size=(3, 40, constraint.arm.n)))
+    value, pull = penalty(constraint, states, 0.05)
+    assert value > 0
+    h = 1e-7
+    ahead, behind = (
+        penalty(constraint, tuple(x + side * h * d for x, d in zip(states, steps, strict=True)), 0.05)[0]
+        for side in (1, -1)
+    )
+    slope = sum(np.sum(p * d) for p, d in zip(pull, steps, strict=True))
+    # Central differences of a function whose second derivatives jump.
+    assert slope == pytest.approx((ahead - behind) / (2 * h), rel=1e-5)
+
+
+def test_distances_of_pieces_are_least():
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(200, 4, 3))
+    distance = closest(points, 0, 2)[2]
+    s = np.linspace(0, 1, 60)
+    one = points[:, 0, None] + s[:, None] * (points[:, 1] - points[:, 0])[:, None]
+    two = points[:, 2, None] + s[:, None] * (points[:, 3] - points[:, 2])[:, None]
+    sampled = np.linalg.norm(one[:, :, None] - two[:, None], axis=3).min((1, 2))
+    assert (distance <= sampled + 1e-12).all()
+    # A grid of sixty points on pieces about two long is this coarse.
+    assert (sampled - distance).max() < 0.1
+
+
+def test_distances_of_a_piece_from_a_box_are_least():
+    box = np.array([[-0.3, -0.2, -0.4], [0.3, 0.2, 0.4]])
+    rng = np.random.default_rng(2)
+    points = rng.uniform(-1, 1, (300, ARM.n + 2, 3))
+    points[::3, 2, 0] = points[::3, 1, 0]  # along walls
+    points[::6, 2, 1] = points[::6, 1, 1]
+    free, s, _ = Clearance(ARM, 0.0, [box])._to_box(points, 1, box)
+    along = points[:, 1, None] + np.linspace(0, 1, 400)[:, None] * (points[:, 2] - points[:, 1])[:, None]
+    beyond = np.maximum(box[0] - along, along - box[1])
+    inside = beyond.max(2)
+    signed = np.where(inside > 0, np.linalg.norm(np.maximum(beyond, 0), axis=2), inside).min(1)
+    assert (free <= signed + 1e-6).all()
+    # Points of a piece at most 3.5 long are this far apart.
+    assert (signed - free).max() < 0.01
+    assert ((s >= 0) & (s <= 1)).all()
+
+
+def test_torque_limits_are_kept():
+    options = {"max_acceleration": 8.0, "starts": 1, "time_budget": 60.0}
+    free = armdyn.excite(ARM, 8.0, **options)
+    held = armdyn.excite(ARM, 8.0, max_torque=[38.0, 55.0, 19.0], **options)
+    t = np.linspace(0, 8, 8001)
+    limit = np.array([38.0, 55.0, 19.0])
+    assert (np.abs(armdyn.joint_torque(ARM, *held.trajectory(t))).max(0) <= limit).all()
+    assert (np.abs(armdyn.joint_torque(ARM, *free.trajectory(t))).max(0) > limit).any()
+
+
+def test_the_tip_stays_in_its_room():
+    found = armdyn.excite(
+        ARM, 8.0, max_acceleration=8.0, tip_box=((-np.inf, -np.inf, 0.0), OPEN), starts=1, time_budget=60.0
+    )
+    tip = armdyn.forward_kinematics(ARM, found.trajectory(np.linspace(0, 8, 4001)).q)[:, :3, 3]
+    assert tip[:, 2].min() >= 0
+
+
+def test_links_keep_clear():
+    puma = limited(armdyn.arms.puma560())
+    box = [[0.3, -0.3, -0.5], [0.6, 0.3, -0.1]]
+    found = armdyn.excite(puma, 8.0, max_acceleration=8.0, radius=0.05, boxes=[box], starts=1, time_budget=60.0)
+    states = found.trajectory(np.linspace(0, 8, 2001))
+    assert Clearance(puma, 0.05, [box]).slack(states).min() >= 0
+
+
+def test_constraints_that_cannot_be_kept_say_so():
+    with pytest.raises(LimitError, match="misses 'torque' by"):
+        armdyn.excite(ARM, 8.0, max_acceleration=8.0, max_torque=1.0, starts=1, time_budget=20.0)
+    with pytest.raises(LimitError, match="misses 'tip box' by"):
+        armdyn.excite(ARM, 8.0, max_acceleration=8.0, tip_box=((5, 5, 5), OPEN), starts=1, time_budget=20.0)
+
+
+def test_bad_constraints():
+    with pytest.raises(LimitError, match=r"joint 1 'joint1'.*give max_torque"):
+        TorqueLimits.of(limited(armdyn.arms.puma3()), True)
+    with pytest.raises(MissingInertiaError):
+        TorqueLimits.of(ARM.with_theta(np.full(30, np.nan)), True)
+    with pytest.raises(LimitError, match="expected lower < upper"):
+        TipBox(ARM, np.zeros(3), np.zeros(3))
+    with pytest.raises(LimitError, match="expected lower as three numbers"):
+        TipBox(ARM, np.zeros(2), np.ones(3))
+    with pytest.raises(LimitError, match="expected a radius, or 4"):
+        Clearance(ARM, [0.1, 0.1], ())
+    with pytest.raises(LimitError, match="radii >= 0"):
+        Clearance(ARM, -0.1, ())
+    with pytest.raises(LimitError, match=r"with radius 0.6 m no two links .* give smaller radii"):
+        armdyn.excite(armdyn.arms.panda(), 8.0, max_acceleration=8.0, radius=0.6, time_budget=5.0)
+
+
+def test_what_logs_hold_already_counts():
+    options = {"max_acceleration": 8.0, "starts": 1, "time_budget": 60.0}
+    first = armdyn.excite(ARM, 8.0, **options)
+    second = armdyn.excite(ARM, 8.0, given=[first.trajectory], seed=3, **options)
+    assert second.condition < first.condition
+    # The design for both together is better than two designs on their own, put together.
+    alone = armdyn.excite(ARM, 8.0, seed=3, **options)
+    together = first.information + alone.information
+    assert second.condition_worst <= 1.02 * _worst(first.problem, together)
+
+
+def _worst(problem, S):
+    from armdyn.trajectory.excitation.information import condition_numbers
+
+    return condition_numbers(S, problem.forms).max()
+
+
+def test_given_logs_may_be_measured():
+    from types import SimpleNamespace
+
+    first = armdyn.excite(ARM, 8.0, max_acceleration=8.0, starts=1, time_budget=60.0)
+    t = np.linspace(0, 8, 1601)
+    log = SimpleNamespace(t=t, q=first.trajectory(t).q)
+    task = first.problem
+    from armdyn.trajectory.excitation.held_information import held_information
+
+    # The ends of a filtered record are less sure than its middle.
+    np.testing.assert_allclose(np.diag(held_information(task, (log,))), np.diag(first.information), rtol=0.1)
+    with pytest.raises(ValueError, match="given motion 1: expected a log with t and q"):
+        armdyn.excite(ARM, 8.0, max_acceleration=8.0, given=[3], time_budget=1.0)
