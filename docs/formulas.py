@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import armdyn
-from armdyn.control.adaptive.craig import craig
-from armdyn.control.adaptive.modified_slotine_li import modified_slotine_li
-from armdyn.control.adaptive.slotine_li import slotine_li
 from armdyn.control.laws.computed_torque import computed_torque
+from armdyn.control.step import StepSubject, step_function
 from armdyn.dynamics.base.parameters import parameter_names
 from armdyn.files import write_whole
 from armdyn.identification.estimators.online import Lms
@@ -98,17 +96,23 @@ def formulas() -> dict[str, str]:
         "regressor-puma": by_column(outputs(armdyn.regressor, puma)["Y"], parameter_names(3)),
         "base-regressor": by_column(outputs(armdyn.base_regressor, base)["Y"], base.labels),
         "computed-torque": torque(computed_torque, PENDULUM),
-        "slotine-li": torque(slotine_li, load),
-        "modified-slotine-li": torque(modified_slotine_li, load),
-        "craig": torque(craig, load),
+        "slotine-li": law_torque(armdyn.SlotineLi(load, 1.0, 1.0, 1.0), "lam", "k"),
+        "modified-slotine-li": law_torque(armdyn.ModifiedSlotineLi(load, 1.0, 1.0), "lam"),
+        "craig": law_torque(armdyn.Craig(load, 2.0, 2.0, 1.0, 1.0), "kp", "kd"),
         "adaptive-torque": whole(r"\hat M a + \hat C v + \hat g", outputs(armdyn.adaptive_torque, two)[r"\tau"]),
         "lms": _lms(outputs(lms_step, learner, symbols=["gain"])["x"]),
     }
 
 
-def torque(law: Callable[..., Any], subject: Any) -> str:
+def law_torque(law: armdyn.Law, *gains: str) -> str:
+    """The torque of a law's step, its gains as symbols."""
+    subject = StepSubject(law, 1.0)
+    return torque(step_function(subject), subject, symbols=gains)
+
+
+def torque(law: Callable[..., Any], subject: Any, **options: Any) -> str:
     """The torque of a law for an arm of one joint, whose number need not be said."""
-    (text,) = table(outputs(law, subject, output="tau")[r"\tau"])[0]
+    (text,) = table(outputs(law, subject, output="tau", **options)[r"\tau"])[0]
     text = text.replace("c_{1}", r"\cos q").replace(r"\cos\left(q_{1}\right)", r"\cos q")
     return whole(r"\tau", re.sub(r", 1\}|(?<=[dp])1\}", "}", text).replace("_{1}", ""))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,12 @@ from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law, Reference
 from armdyn.control.settings import one_number
+from armdyn.control.step import MOTION, StepSubject, step_function
 from armdyn.errors import ArmdynError, shown
 from armdyn.files import write_whole
 from armdyn.trace.printers.c_code import CCode, c_code
 from armdyn.trace.printers.c_print import comment, identifier, number
-from armdyn.trace.traced import Traced
-from armdyn.trajectory.protocol import JointMotion
 
-MOTION = ("q", "qd", "q_ref", "qd_ref", "qdd_ref")
 # Samples of the self-test, and errors it allows as fractions of the largest torque: round-off, grown over the samples.
 SAMPLES, SEED = 20, 2
 ALLOWED = {"double": 1e-9, "float": 1e-3}
@@ -79,8 +77,11 @@ def law_code(
     rate = one_number(rate, "law_code", "a rate > 0 in Hz")
     prefix = identifier(f"{law.arm.name}_{type(law).__name__}").lower() if prefix is None else prefix
     kept = (inputs,) if isinstance(inputs, str) else tuple(inputs)
-    subject = _Subject(law, 1 / rate)
-    update = c_code(_update(subject), subject, directory, prefix=f"{prefix}_update", dtype=dtype, inputs=kept)
+    for name, value in law.params.items():
+        if value.shape != law.core_shape(name):
+            raise ArmdynError(f"law_code: {name} is a batch of shape {value.shape}; export one law of it at a time")
+    subject = StepSubject(law, 1 / rate)
+    update = c_code(step_function(subject), subject, directory, prefix=f"{prefix}_update", dtype=dtype, inputs=kept)
     files = _Files(subject, prefix, dtype, tuple(name for name in subject.bound if name in kept))
     texts = {f"{prefix}.h": files.header(), f"{prefix}.c": files.source(), f"{prefix}_selftest.c": files.selftest()}
     header, source, selftest = (write_whole(Path(directory) / name, text) for name, text in texts.items())
@@ -88,103 +89,10 @@ def law_code(
     return LawCode(source, header, selftest, replace(update, selftest=selftest))
 
 
-class _Subject:
-    """What the law's formula is about: its numbers by name."""
-
-    def __init__(self, law: Law, period: float) -> None:
-        self.law, self.period, self.name = law, period, law.arm.name
-        self.state = law.init()
-        self.channels = _channel_shapes(law, period)
-        self.params = law.params
-        for name, value in self.params.items():
-            if value.shape != law.core_shape(name):
-                raise ArmdynError(f"law_code: {name} is a batch of shape {value.shape}; export one law of it at a time")
-        self.bound = (*self.params, "dt")
-
-    @property
-    def trace_sizes(self) -> Mapping[str, int]:
-        return {"n": self.law.arm.n}
-
-    @property
-    def trace_key(self) -> str:
-        return f"{type(self.law).__qualname__} {self.law.trace_key}"
-
-    def trace_data(self, name: str) -> NDArray:
-        return np.asarray(self.period if name == "dt" else self.params[name])
-
-    def __repr__(self) -> str:
-        return f"{type(self.law).__name__} at {1 / self.period:g} Hz of {self.law.arm!r}"
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Of all inputs in the order of the C function."""
-        motion = {name: (self.law.arm.n,) for name in MOTION}
-        data = {name: self.trace_data(name).shape for name in self.bound}
-        return {**{name: x.shape for name, x in self.state.items()}, **motion, **self.channels, **data}
-
-
-def _channel_shapes(law: Law, period: float) -> dict[str, tuple[int, ...]]:
-    """What the law wants computed beforehand; it is told of an arm at rest to find out."""
-    still = np.zeros((2, law.arm.n))
-    return {
-        name: rows.shape[1:]
-        for name, rows in law.channels(np.arange(2) * period, JointMotion(still, still, still)).items()
-    }
-
-
-def _update(subject: _Subject) -> Callable[..., Any]:
-    """The law's step as a traced function of state, motion and channels."""
-    law, state, channels = subject.law, tuple(subject.state), tuple(subject.channels)
-
-    def update(subject: Any, **values: Any) -> Any:
-        ref = Reference(*(values[name] for name in MOTION[2:]))._replace(
-            channels={name: values[name] for name in channels}
-        )
-        params = {name: values[name] for name in subject.params}
-        memory = {name: values[name] for name in state}
-        tau, after = law.step(law.arm, params, memory, values["q"], values["qd"], ref, values["dt"])
-        return (tau, *(after[name] for name in state)) if state else tau
-
-    update.__doc__ = _described(subject)
-    kinds = inspect.Parameter
-    names = [*state, *MOTION, *channels]
-    parameters = [kinds("subject", kinds.POSITIONAL_OR_KEYWORD)]
-    parameters += [kinds(name, kinds.POSITIONAL_OR_KEYWORD) for name in names]
-    parameters += [kinds(name, kinds.KEYWORD_ONLY) for name in subject.bound]
-    update.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    shapes = {name: ", ".join(map(str, shape)) for name, shape in subject.shapes.items()}
-    returns = {"tau": shapes["q"], **{name: shapes[name] for name in state}}
-    return Traced(update, shapes, returns).public()
-
-
-def _described(subject: _Subject) -> str:
-    """The text above the formula in C."""
-    law = subject.law
-    said = inspect.cleandoc(type(law).__doc__ or "").split("\n")[0]
-    return f"""One sample of {type(law).__name__}: {said}
-
-    Parameters
-    ----------
-    q, qd : array
-        Measured positions and velocities [rad or m, /s].
-    q_ref, qd_ref, qdd_ref : array
-        Wanted motion.
-    {", ".join(subject.state) or "none"} : array
-        State of the law before the sample, or after it.
-    {", ".join((*subject.channels, *subject.bound))} : array
-        See the law's description.
-
-    Returns
-    -------
-    tau : array
-        Torques for the next period.
-    """
-
-
 class _Files:
     """The texts about the struct."""
 
-    def __init__(self, subject: _Subject, prefix: str, dtype: str, kept: tuple[str, ...]) -> None:
+    def __init__(self, subject: StepSubject, prefix: str, dtype: str, kept: tuple[str, ...]) -> None:
         self.subject, self.prefix, self.dtype, self.kept = subject, prefix, dtype, kept
 
     @property
@@ -268,7 +176,7 @@ class _Files:
         return "\n".join(lines) + "\n"
 
 
-def _sequence(subject: _Subject) -> tuple[dict[str, NDArray], NDArray]:
+def _sequence(subject: StepSubject) -> tuple[dict[str, NDArray], NDArray]:
     """Random inputs of some samples and the torques that Python's step makes of them."""
     law, rng = subject.law, np.random.default_rng(SEED)
     shapes = subject.shapes

@@ -12,6 +12,7 @@ from armdyn.control.adaptive.prediction import empty_prediction, predict, predic
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.design.lyapunov import Lyapunov, quadratic
 from armdyn.control.protocol import Answer, Reference, Shortfall, Values, checked
+from armdyn.control.step import traced_step
 from armdyn.model.arm import Arm
 
 
@@ -54,13 +55,12 @@ class CompositeSlotineLi(SlotineLi):
         """The estimate and an empty prediction."""
         return {**super().init(), **empty_prediction(self.unknowns)}
 
+    @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample; see `slotine_li` for the torques, `filtered_columns` and `predicted_estimate` for the rest."""
+        """One sample: the torques of `SlotineLi`, and what predictions teach."""
         tau, after = super().step(arm, params, state, q, qd, ref, dt)
         new = predict(self.unknowns, params, state, q, qd, tau, dt)
-        rules = {name: params[name] for name in ("k", "weight", "gain", "lower", "upper")}
-        phi = predicted_estimate(self.unknowns, after["phi"], state["phi"], new["W"], new["r"], dt=dt, **rules)
-        return tau, {"phi": phi, **new}
+        return tau, {"phi": predicted_estimate(after["phi"], state["phi"], new["W"], new["r"], params, dt), **new}
 
     def after_loss(self, state: Values) -> Values:
         """The next prediction has no sample before it."""

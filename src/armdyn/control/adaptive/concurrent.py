@@ -11,17 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.control.adaptive.composite import CompositeSlotineLi
 from armdyn.control.adaptive.prediction import learnt, predict, where_other
 from armdyn.control.adaptive.slotine_li import SlotineLi
-from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.design.lyapunov import Lyapunov, quadratic
 from armdyn.control.protocol import Answer, Reference, Values
+from armdyn.control.step import traced_step
 from armdyn.dynamics.bodies.ltdl import factorized
 from armdyn.errors import ShapeError
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
 
-# Records that are kept, each of n equations; the shapes below say so too.
+# Records that are kept, each of n equations.
 RECORDS = 10
 # Rates of learning [1/s] far below this count as none when records are judged.
 SLOWEST = 1e-3
@@ -30,63 +29,34 @@ BETTER = 1e-6
 WORST = 1e300
 
 
-@traced(
-    W="n, u", r="n", records="10*n, u", torques="10*n", information="u, u", evidence="u", merit="1",
-    gain="u", k="n, n", weight="",
-    returns={"records": "10*n, u", "torques": "10*n", "information": "u, u", "evidence": "u", "merit": "1"},
-)  # fmt: skip
-def remembered(
-    unknowns: Unknowns, W: Any, r: Any, records: Any, torques: Any, information: Any, evidence: Any, merit: Any,
-    gain: Any, k: Any, weight: Any,
-) -> Any:  # fmt: skip
+def remembered(W: Symbol, r: Symbol, memory: Values, params: Values) -> dict[str, Symbol]:
     """The memory after a sample: its first record is exchanged for what is seen now if that tells more, and goes last.
 
     Merit is log det of 1 + the rates of learning that all records together give; it never falls, so that a memory
-    which determines all unknowns goes on doing so.
-
-    Parameters
-    ----------
-    unknowns : Unknowns
-    W : array_like, shape (..., n, u)
-    r : array_like, shape (..., n)
-        Low-passed columns and torques now.
-    records : array_like, shape (..., 10 n, u)
-    torques : array_like, shape (..., 10 n)
-        Those remembered; zero: nothing yet.
-    information : array_like, shape (..., u, u)
-    evidence : array_like, shape (..., u)
-        Sums W' R W and W' R r over the records.
-    merit : array_like, shape (..., 1)
-        Merit of the memory.
-    gain : array_like, shape (..., u)
-    k : array_like, shape (..., n, n)
-    weight : float
-
-    Returns
-    -------
-    records, torques, information, evidence, merit : ndarray
-        As given.
+    which determines all unknowns goes on doing so. `information` and `evidence` are the sums W' R W and W' R r over the
+    records.
 
     References
     ----------
     Chowdhary and Johnson (2010), Concurrent learning for convergence in adaptive control without persistency of
     excitation; Fedorov (1972) for the exchange by determinants.
     """
-    n = unknowns.arm.n
+    n = W.shape[0]
+    records, torques, evidence, merit = (memory[name] for name in ("records", "torques", "evidence", "merit"))
     old_W, old_r = where_other(records[:n, :], W), torques[:n]
-    R = weight / RECORDS / ca.diag(k)
+    R = params["weight"] / RECORDS / ca.diag(params["k"])
     seen = _squares(W, R)
-    information = where_other(ca.triu2symm(ca.triu(information)), seen)
+    information = where_other(ca.triu2symm(ca.triu(memory["information"])), seen)
     changed = information + seen - _squares(old_W, R)
-    judged = _merit(changed, gain)
+    judged = _merit(changed, params["gain"])
     better = judged > merit + BETTER
-    return (
-        ca.vertcat(records[n:, :], ca.if_else(better, W, old_W)),
-        ca.vertcat(torques[n:], ca.if_else(better, r, old_r)),
-        ca.if_else(better, changed, information),
-        ca.if_else(better, evidence + ca.mtimes(W.T, R * r) - ca.mtimes(old_W.T, R * old_r), evidence),
-        ca.if_else(better, judged, merit),
-    )
+    return {
+        "records": ca.vertcat(records[n:, :], ca.if_else(better, W, old_W)),
+        "torques": ca.vertcat(torques[n:], ca.if_else(better, r, old_r)),
+        "information": ca.if_else(better, changed, information),
+        "evidence": ca.if_else(better, evidence + ca.mtimes(W.T, R * r) - ca.mtimes(old_W.T, R * old_r), evidence),
+        "merit": ca.if_else(better, judged, merit),
+    }
 
 
 def _merit(information: Symbol, gain: Symbol) -> Symbol:
@@ -105,37 +75,6 @@ def _squares(W: Symbol, R: Symbol) -> Symbol:
         for i in range(j + 1):
             total[i, j] = total[j, i] = ca.dot(W[:, i], scaled)
     return total
-
-
-@traced(
-    phi="u", before="u", information="u, u", evidence="u", gain="u", lower="u", upper="u", dt="", returns={"phi": "u"}
-)
-def recalled_estimate(
-    unknowns: Unknowns, phi: Any, before: Any, information: Any, evidence: Any, gain: Any, lower: Any, upper: Any,
-    dt: Any,
-) -> Any:  # fmt: skip
-    """The estimate after a period of d phi/dt = gain (evidence - information phi); see `learnt`.
-
-    Parameters
-    ----------
-    unknowns : Unknowns
-    phi : array_like, shape (..., u)
-        The estimate, changed by tracking errors already.
-    before : array_like, shape (..., u)
-        The estimate at the sample.
-    information : array_like, shape (..., u, u)
-    evidence : array_like, shape (..., u)
-        Of the memory.
-    gain, lower, upper : array_like, shape (..., u)
-    dt : float
-        Period [s].
-
-    Returns
-    -------
-    phi : ndarray, shape (..., u)
-    """
-    strength = ca.dot(gain, ca.diag(information))
-    return learnt(phi, evidence - ca.mtimes(information, before), strength, (gain, lower, upper), dt)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,18 +113,16 @@ class ConcurrentSlotineLi(CompositeSlotineLi):
         sums = {"information": np.zeros((u, u)), "evidence": np.zeros(u), "merit": np.zeros(1)}
         return {**super().init(), "records": np.zeros((RECORDS * n, u)), "torques": np.zeros(RECORDS * n), **sums}
 
+    @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample; see `slotine_li` for the torques, `remembered` and `recalled_estimate` for the rest."""
+        """One sample: the torques of `SlotineLi`, and a period of d phi/dt = gain (evidence - information phi)."""
         tau, after = SlotineLi.step(self, arm, params, state, q, qd, ref, dt)
         new = predict(self.unknowns, params, state, q, qd, tau, dt)
-        kept = ("records", "torques", "information", "evidence", "merit")
-        own = {name: params[name] for name in ("gain", "k", "weight")}
-        memory = remembered(self.unknowns, new["W"], new["r"], **{name: state[name] for name in kept}, **own)
-        memory = dict(zip(kept, memory, strict=True))
-        rules = {name: params[name] for name in ("gain", "lower", "upper")}
-        recalled = (memory["information"], memory["evidence"])
-        phi = recalled_estimate(self.unknowns, after["phi"], state["phi"], *recalled, dt=dt, **rules)
-        return tau, {"phi": phi, **new, **memory}
+        memory = remembered(new["W"], new["r"], state, params)
+        information = memory["information"]
+        strength = ca.dot(params["gain"], ca.diag(information))
+        change = memory["evidence"] - ca.mtimes(information, state["phi"])
+        return tau, {"phi": learnt(after["phi"], change, strength, params, dt), **new, **memory}
 
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any, form: str = "standard") -> Lyapunov:
         """V and its rate along a run, as in `SlotineLi`, with what the memory adds."""

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.body import BODY, is_body, possible_body
-from armdyn.control.adaptive.estimate import ADAPTATION_SHAPES, MOTION_SHAPES, Adaptive, adapted, outside
+from armdyn.control.adaptive.estimate import Adaptive, adapted, outside
 from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.design.lyapunov import Lyapunov, parameter_energy
-from armdyn.control.laws.model import MODEL_SHAPES
 from armdyn.control.protocol import Answer, Reference, Values, checked
+from armdyn.control.step import traced_step
 from armdyn.dynamics.bodies.ltdl import Factors, factorized
 from armdyn.dynamics.drive import drive_inertia
 from armdyn.dynamics.mass_matrix import mass_matrix
@@ -22,79 +22,9 @@ from armdyn.errors import ArmdynWarning, ShapeError
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
 
 # Pivots of the estimated mass matrix below this [kg or kg m²] count as singular.
 SMALLEST_PIVOT = 1e-9
-
-
-@traced(
-    **MOTION_SHAPES, phi="u", kp="n", kd="n", psi="n", **ADAPTATION_SHAPES, q_last="n", qd_last="n", started="1", dt="",
-    **MODEL_SHAPES, returns={"tau": "n", "phi": "u", "singular": "1"},
-)  # fmt: skip
-def craig(
-    unknowns: Unknowns, q: Any, qd: Any, q_ref: Any, qd_ref: Any, qdd_ref: Any, phi: Any, kp: Any, kd: Any, psi: Any,
-    start: Any, gain: Any, lower: Any, upper: Any, dead_zone: Any, leak: Any, normalize: Any, q_last: Any,
-    qd_last: Any, started: Any, dt: Any, possible: bool = False, *, theta: Any, gravity: Any, drive: Any,
-) -> Any:  # fmt: skip
-    """Torques of Craig's law and the estimate after the sample; see `Craig`.
-
-    Parameters
-    ----------
-    unknowns : Unknowns
-    q, qd, q_ref, qd_ref, qdd_ref : array_like, shape (..., n)
-        Measured and wanted motion [rad or m, /s, /s²].
-    phi : array_like, shape (..., u)
-        Estimate of the unknowns.
-    kp, kd, psi : array_like, shape (..., n)
-        [1/s², 1/s, 1/s]
-    start, gain, lower, upper, leak : array_like, shape (..., u)
-    dead_zone, normalize : array_like, shape (..., n)
-    q_last, qd_last : array_like, shape (..., n)
-        Measurements of the sample before, for the acceleration.
-    started : array_like, shape (..., 1)
-        0 at the first sample, which has no acceleration yet.
-    dt : float
-        Period [s].
-    possible : bool
-        Whether the first ten unknowns are moved to the nearest possible body.
-    theta, gravity, drive : array_like, optional
-        The known part of the model.
-
-    Returns
-    -------
-    tau : ndarray, shape (..., n)
-    phi : ndarray, shape (..., u)
-    singular : ndarray, shape (..., 1)
-        1 if the estimated mass matrix is not positive definite, or would not be after the step: the estimate rests.
-
-    References
-    ----------
-    Craig, Hsu and Sastry (1987), Adaptive control of mechanical manipulators; Lu and Meng (1993), section V-B.
-    """
-    data = {"theta": theta, "gravity": gravity, "drive": drive}
-    e, ed = q_ref - q, qd_ref - qd
-    wanted, known = unknowns.torque(q, qd, qdd_ref + kd * ed + kp * e, data)
-    tau = ca.mtimes(wanted, phi) + known
-    # The mean acceleration of the last period belongs to its middle.
-    Y, _ = unknowns.torque((q + q_last) / 2, (qd + qd_last) / 2, (qd - qd_last) / dt, data)
-    factors, regular = _mass(unknowns, q, phi, theta, drive)
-    rate = ca.mtimes(Y.T, factors.solve(outside(ed + psi * e, dead_zone)))
-    rules = {"start": start, "gain": gain, "lower": lower, "upper": upper, "leak": leak, "normalize": normalize}
-    after = adapted(phi, rate, Y, rules, dt)
-    if possible:
-        after = ca.vertcat(possible_body(after[:BODY]), after[BODY:])
-    regular = ca.logic_and(regular, _mass(unknowns, q, after, theta, drive)[1])
-    return tau, ca.if_else(ca.logic_and(regular, started > 0.5), after, phi), 1 - regular
-
-
-def _mass(unknowns: Unknowns, q: Symbol, phi: Symbol, theta: Symbol, drive: Symbol) -> tuple[Factors, Symbol]:
-    """The factors of M_hat for an estimate, and whether it is positive definite."""
-    M = mass_matrix(unknowns.arm, q, theta=unknowns.estimate(theta, phi)) + drive_inertia(unknowns.arm, drive)
-    factors, regular = factorized(M), ca.SX(1)
-    for inverse in factors.inverse_d:
-        regular = ca.logic_and(regular, ca.logic_and(inverse > 0, inverse < 1 / SMALLEST_PIVOT))
-    return factors, regular
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,16 +90,31 @@ class Craig(Adaptive):
         last = {"q_last": np.zeros(n), "qd_last": np.zeros(n), "started": np.zeros(1), "singular": np.zeros(1)}
         return {**super().init(), **last}
 
+    @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample; see `craig`."""
-        own = {name: params[name] for name in ("kp", "kd", "psi")}
-        own |= {name: state[name] for name in ("phi", "q_last", "qd_last", "started")}
-        tau, phi, singular = craig(
-            self.unknowns, **own, dt=dt, possible=self.possible, **self.arguments(params, q, qd, ref)
-        )
-        return tau, {
-            "phi": phi, "q_last": q, "qd_last": qd, "started": 0 * state["started"] + 1, "singular": singular,
-        }  # fmt: skip
+        """One sample; the mean acceleration of the last period belongs to its middle."""
+        phi, e, ed = state["phi"], ref.q - q, ref.qd - qd
+        desired, known = self.unknowns.torque(q, qd, ref.qdd + params["kd"] * ed + params["kp"] * e, params)
+        q_last, qd_last = state["q_last"], state["qd_last"]
+        Y, _ = self.unknowns.torque((q + q_last) / 2, (qd + qd_last) / 2, (qd - qd_last) / dt, params)
+        factors, regular = self._mass(q, phi, params)
+        rate = ca.mtimes(Y.T, factors.solve(outside(ed + params["psi"] * e, params["dead_zone"])))
+        after = adapted(phi, rate, Y, params, dt)
+        if self.possible:
+            after = ca.vertcat(possible_body(after[:BODY]), after[BODY:])
+        regular = ca.logic_and(regular, self._mass(q, after, params)[1])
+        phi = ca.if_else(ca.logic_and(regular, state["started"] > 0.5), after, phi)
+        tau = ca.mtimes(desired, state["phi"]) + known
+        return tau, {"phi": phi, "q_last": q, "qd_last": qd, "started": ca.SX(1), "singular": 1 - regular}
+
+    def _mass(self, q: Symbol, phi: Symbol, params: Values) -> tuple[Factors, Symbol]:
+        """The factors of M_hat for an estimate, and whether it is positive definite."""
+        theta = self.unknowns.estimate(params["theta"], phi)
+        M = mass_matrix(self.arm, q, theta=theta) + drive_inertia(self.arm, params["drive"])
+        factors, regular = factorized(M), ca.SX(1)
+        for inverse in factors.inverse_d:
+            regular = ca.logic_and(regular, ca.logic_and(inverse > 0, inverse < 1 / SMALLEST_PIVOT))
+        return factors, regular
 
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any) -> Lyapunov:
         """V and its rate along a run.

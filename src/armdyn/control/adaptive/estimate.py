@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.laws.model import MODEL, MODEL_SHAPES
-from armdyn.control.protocol import Law, Reference, Shortfall, Values, checked, chosen
+from armdyn.control.protocol import Law, Shortfall, Values, checked, chosen
 from armdyn.errors import ShapeError, shown
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 
 # Data of every adaptation: see `Adaptive`.
-ADAPTATION = ("start", "gain", "lower", "upper", "dead_zone", "leak", "normalize")
 ADAPTATION_SHAPES: dict[str, Any] = {
     "start": "u",
     "gain": "u",
@@ -27,7 +26,6 @@ ADAPTATION_SHAPES: dict[str, Any] = {
     "leak": "u",
     "normalize": "n",
 }
-MOTION_SHAPES: dict[str, Any] = {"q": "n", "qd": "n", "q_ref": "n", "qd_ref": "n", "qdd_ref": "n"}
 
 
 def adapted(phi: Symbol, rate: Symbol, Y: Symbol, rules: Mapping[str, Symbol], dt: Symbol) -> Symbol:
@@ -47,7 +45,7 @@ def outside(s: Symbol, dead_zone: Symbol) -> Symbol:
 
 
 class Adaptive(Law):
-    """Base of adaptive laws: fields `unknowns` and those of ADAPTATION; the state `phi` is the estimate.
+    """Base of adaptive laws: fields `unknowns` and those of ADAPTATION_SHAPES; the state `phi` is the estimate.
 
     * start (u,): the first estimate, by default what the model says;
     * gain (u,): of adaptation, Gamma = diag(gain);
@@ -120,8 +118,3 @@ class Adaptive(Law):
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """The estimate rests: errors that limits leave tell nothing about the unknowns."""
         return {**after, "phi": chosen(short.any, before["phi"], after["phi"])}
-
-    def arguments(self, params: Values, q: Any, qd: Any, ref: Reference) -> dict[str, Any]:
-        """What every adaptive formula takes, by name."""
-        motion = {"q": q, "qd": qd, "q_ref": ref.q, "qd_ref": ref.qd, "qdd_ref": ref.qdd}
-        return {**motion, **{name: params[name] for name in (*ADAPTATION, *MODEL)}}

@@ -8,69 +8,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.control.adaptive.estimate import ADAPTATION_SHAPES, MOTION_SHAPES, Adaptive, adapted, outside
+from armdyn.control.adaptive.estimate import Adaptive, adapted, outside
 from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.design.gains import gain_matrix
 from armdyn.control.design.lyapunov import Lyapunov, parameter_energy, quadratic, surface
-from armdyn.control.laws.model import MODEL_SHAPES
 from armdyn.control.protocol import Answer, Reference, Values
+from armdyn.control.step import traced_step
 from armdyn.dynamics.coriolis import coriolis_matrix
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
-
-
-@traced(
-    **MOTION_SHAPES, phi="u", lam="n, n", k="n, n", **ADAPTATION_SHAPES, dt="", **MODEL_SHAPES,
-    returns={"tau": "n", "phi": "u"},
-)  # fmt: skip
-def modified_slotine_li(
-    unknowns: Unknowns, q: Any, qd: Any, q_ref: Any, qd_ref: Any, qdd_ref: Any, phi: Any, lam: Any,
-    start: Any, gain: Any, lower: Any, upper: Any, dead_zone: Any, leak: Any, normalize: Any, dt: Any, k: Any = None, *,
-    theta: Any, gravity: Any, drive: Any,
-) -> Any:  # fmt: skip
-    """Torques of the modified law and the estimate after the sample; see `ModifiedSlotineLi`.
-
-    Parameters
-    ----------
-    unknowns : Unknowns
-    q, qd, q_ref, qd_ref, qdd_ref : array_like, shape (..., n)
-        Measured and wanted motion [rad or m, /s, /s²].
-    phi : array_like, shape (..., u)
-        Estimate of the unknowns.
-    lam : array_like, shape (..., n, n)
-    k : array_like, shape (..., n, n), optional
-        Left out: K = lambda M_hat.
-    start, gain, lower, upper, leak : array_like, shape (..., u)
-    dead_zone, normalize : array_like, shape (..., n)
-    dt : float
-        Period [s].
-    theta, gravity, drive : array_like, optional
-        The known part of the model.
-
-    Returns
-    -------
-    tau : ndarray, shape (..., n)
-    phi : ndarray, shape (..., u)
-
-    References
-    ----------
-    Lu and Meng (1993), equations (86)-(96), with erratum 7: the estimate is what is updated, and accelerations
-    qdd_r, qdd* stand where velocities are printed. Signs here: e = q_ref - q, so s is minus the paper's.
-    """
-    e, ed = q_ref - q, qd_ref - qd
-    s = ed + ca.mtimes(lam, e)
-    a = qdd_ref + ca.mtimes(lam, ed)  # qdd_r of (86)
-    if k is None:
-        a = a + ca.mtimes(lam, s)  # qdd* of (96)
-    Y, known = unknowns.torque(q, qd, a, {"theta": theta, "gravity": gravity, "drive": drive})
-    tau = ca.mtimes(Y, phi) + known  # (95)
-    if k is not None:
-        tau = tau + ca.mtimes(k, s)  # (88)
-    rules = {"start": start, "gain": gain, "lower": lower, "upper": upper, "leak": leak, "normalize": normalize}
-    return tau, adapted(phi, ca.mtimes(Y.T, outside(s, dead_zone)), Y, rules, dt)  # (89), (94)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +44,11 @@ class ModifiedSlotineLi(Adaptive):
         Positive definite K [N m s/rad].
     start, lower, upper, leak, dead_zone, normalize
         See `Adaptive`.
+
+    References
+    ----------
+    Lu and Meng (1993), equations (86)-(96), with erratum 7: the estimate is what is updated, and accelerations
+    qdd_r, qdd* stand where velocities are printed.
     """
 
     unknowns: Unknowns
@@ -124,11 +77,21 @@ class ModifiedSlotineLi(Adaptive):
         """With K only if it is given."""
         return {name: shape for name, shape in self.every_shape.items() if name != "k" or self.k is not None}
 
+    @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample; see `modified_slotine_li`."""
-        arguments = self.arguments(params, q, qd, ref) | ({"k": params["k"]} if self.k is not None else {})
-        tau, phi = modified_slotine_li(self.unknowns, phi=state["phi"], lam=params["lam"], dt=dt, **arguments)
-        return tau, {"phi": phi}
+        """One sample: equations (86)-(96) of the paper, whose s has the other sign."""
+        phi, lam = state["phi"], params["lam"]
+        e, ed = ref.q - q, ref.qd - qd
+        s = ed + ca.mtimes(lam, e)
+        a = ref.qdd + ca.mtimes(lam, ed)  # qdd_r of (86)
+        if self.k is None:
+            a = a + ca.mtimes(lam, s)  # qdd* of (96)
+        Y, known = self.unknowns.torque(q, qd, a, params)
+        tau = ca.mtimes(Y, phi) + known  # (95)
+        if self.k is not None:
+            tau = tau + ca.mtimes(params["k"], s)  # (88)
+        rate = ca.mtimes(Y.T, outside(s, params["dead_zone"]))
+        return tau, {"phi": adapted(phi, rate, Y, params, dt)}  # (89), (94)
 
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any) -> Lyapunov:
         """V, its rate -s' (K - C) s, and the least eigenvalue of the symmetric part of K - C.

@@ -10,16 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.body import BODY, assembled, gram, parameters, pseudo_inertia
 from armdyn.control.adaptive.body_law import BodyLaw
-from armdyn.control.adaptive.estimate import ADAPTATION_SHAPES, MOTION_SHAPES, Adaptive, adapted
+from armdyn.control.adaptive.estimate import Adaptive, adapted
 from armdyn.control.adaptive.slotine_li import torques_and_rate
 from armdyn.control.adaptive.unknowns import Unknowns
-from armdyn.control.laws.model import MODEL_SHAPES
 from armdyn.control.protocol import Answer, Reference, Values, checked
+from armdyn.control.step import traced_step
 from armdyn.errors import ShapeError
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
 
 
 def natural_step(phi: Symbol, rate: Symbol, step: Symbol) -> Symbol:
@@ -31,52 +30,6 @@ def natural_step(phi: Symbol, rate: Symbol, step: Symbol) -> Symbol:
     B = assembled(ca.mtimes(ca.DM(np.linalg.inv(gram())), rate))
     half = ca.SX.eye(4) + step / 2 * ca.mtimes(P, B)
     return parameters(ca.mtimes([half, P, half.T]))
-
-
-@traced(
-    **MOTION_SHAPES, phi="u", lam="n, n", k="n, n", natural_gain="", **ADAPTATION_SHAPES, dt="", **MODEL_SHAPES,
-    returns={"tau": "n", "phi": "u"},
-)  # fmt: skip
-def natural_slotine_li(
-    unknowns: Unknowns, q: Any, qd: Any, q_ref: Any, qd_ref: Any, qdd_ref: Any, phi: Any, lam: Any, k: Any,
-    natural_gain: Any, start: Any, gain: Any, lower: Any, upper: Any, dead_zone: Any, leak: Any, normalize: Any,
-    dt: Any, *, theta: Any, gravity: Any, drive: Any,
-) -> Any:  # fmt: skip
-    """Torques of Slotine and Li's law, and the estimate after a step of the natural gradient.
-
-    Parameters
-    ----------
-    unknowns : Unknowns
-        Of which the first ten are a body's.
-    q, qd, q_ref, qd_ref, qdd_ref : array_like, shape (..., n)
-        Measured and wanted motion [rad or m, /s, /s²].
-    phi : array_like, shape (..., u)
-        Estimate of the unknowns.
-    lam, k : array_like, shape (..., n, n)
-    natural_gain : float
-        Of the body's adaptation.
-    start, gain, lower, upper, leak : array_like, shape (..., u)
-        Of the unknowns after the body's.
-    dead_zone, normalize : array_like, shape (..., n)
-    dt : float
-        Period [s].
-    theta, gravity, drive : array_like, optional
-        The known part of the model.
-
-    Returns
-    -------
-    tau : ndarray, shape (..., n)
-    phi : ndarray, shape (..., u)
-
-    References
-    ----------
-    Lee, Kwon and Park (2018), A natural adaptive control law for robot manipulators.
-    """
-    data = {"theta": theta, "gravity": gravity, "drive": drive}
-    tau, rate, Y = torques_and_rate(unknowns, (q, qd, q_ref, qd_ref, qdd_ref), phi, lam, k, dead_zone, data)
-    rules = {"start": start, "gain": gain, "lower": lower, "upper": upper, "leak": leak, "normalize": normalize}
-    others = adapted(phi, rate, Y, rules, dt)[BODY:]
-    return tau, ca.vertcat(natural_step(phi[:BODY], rate[:BODY], natural_gain * dt), others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +55,10 @@ class NaturalSlotineLi(BodyLaw):
         Of friction's adaptation, as one number or (u,), of which the first ten play no role.
     start, lower, upper, leak, dead_zone, normalize
         See `Adaptive`; for the unknowns after the load's. `start` includes `body`.
+
+    References
+    ----------
+    Lee, Kwon and Park (2018), A natural adaptive control law for robot manipulators.
     """
 
     shapes: ClassVar = {**Adaptive.shapes, "lam": "n, n", "k": "n, n", "natural_gain": ""}
@@ -125,12 +82,13 @@ class NaturalSlotineLi(BodyLaw):
         if not lowest > 0:
             raise ShapeError("NaturalSlotineLi: body: expected a possible body, with mass and extent in all directions")
 
+    @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample; see `natural_slotine_li`."""
-        own = {name: params[name] for name in ("lam", "k", "natural_gain")}
-        arguments = self.arguments(params, q, qd, ref)
-        tau, phi = natural_slotine_li(self.unknowns, phi=state["phi"], dt=dt, **own, **arguments)
-        return tau, {"phi": phi}
+        """One sample: Slotine and Li's torques, and a step of the natural gradient."""
+        phi = state["phi"]
+        tau, rate, Y = torques_and_rate(self.unknowns, params, phi, q, qd, ref)
+        body = natural_step(phi[:BODY], rate[:BODY], params["natural_gain"] * dt)
+        return tau, {"phi": ca.vertcat(body, adapted(phi, rate, Y, params, dt)[BODY:])}
 
     def body_energy(self, phi: NDArray, truth: NDArray) -> NDArray:
         """The log-det divergence of the true body from the estimates (..., 10)."""

@@ -20,16 +20,15 @@ from armdyn.control.adaptive.body import (
     scaling,
 )
 from armdyn.control.adaptive.body_law import BodyLaw
-from armdyn.control.adaptive.estimate import ADAPTATION_SHAPES, MOTION_SHAPES, Adaptive, adapted
+from armdyn.control.adaptive.estimate import Adaptive, adapted
 from armdyn.control.adaptive.slotine_li import torques_and_rate
 from armdyn.control.adaptive.unknowns import Unknowns
-from armdyn.control.laws.model import MODEL_SHAPES
 from armdyn.control.protocol import Answer, Reference, Values, checked
+from armdyn.control.step import traced_step
 from armdyn.errors import ShapeError
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
 
 
 def projected_step(phi: Symbol, rate: Symbol, step: Symbol, size: Symbol, least: Symbol) -> Symbol:
@@ -44,52 +43,6 @@ def projected_step(phi: Symbol, rate: Symbol, step: Symbol, size: Symbol, least:
     dual = assembled(ca.mtimes(ca.DM(np.linalg.inv(gram())), rate))
     P = scale * assembled(phi) + step * dual / scale
     return parameters(nearest_possible(P, least) / scale)
-
-
-@traced(
-    **MOTION_SHAPES, phi="u", lam="n, n", k="n, n", body_gain="", size="", least="", **ADAPTATION_SHAPES, dt="",
-    **MODEL_SHAPES, returns={"tau": "n", "phi": "u"},
-)  # fmt: skip
-def projected_slotine_li(
-    unknowns: Unknowns, q: Any, qd: Any, q_ref: Any, qd_ref: Any, qdd_ref: Any, phi: Any, lam: Any, k: Any,
-    body_gain: Any, size: Any, least: Any, start: Any, gain: Any, lower: Any, upper: Any, dead_zone: Any, leak: Any,
-    normalize: Any, dt: Any, *, theta: Any, gravity: Any, drive: Any,
-) -> Any:  # fmt: skip
-    """Torques of Slotine and Li's law, and the estimate after a step and its projection.
-
-    Parameters
-    ----------
-    unknowns : Unknowns
-        Of which the first ten are a body's.
-    q, qd, q_ref, qd_ref, qdd_ref : array_like, shape (..., n)
-        Measured and wanted motion [rad or m, /s, /s²].
-    phi : array_like, shape (..., u)
-        Estimate of the unknowns.
-    lam, k : array_like, shape (..., n, n)
-    body_gain : float
-        Of the body's adaptation.
-    size : float
-        Length in which the body is measured [m].
-    least : float
-        Eigenvalue of the scaled pseudo-inertia below which no body is possible [kg].
-    start, gain, lower, upper, leak : array_like, shape (..., u)
-        Of the unknowns after the body's.
-    dead_zone, normalize : array_like, shape (..., n)
-    dt : float
-        Period [s].
-    theta, gravity, drive : array_like, optional
-        The known part of the model.
-
-    Returns
-    -------
-    tau : ndarray, shape (..., n)
-    phi : ndarray, shape (..., u)
-    """
-    data = {"theta": theta, "gravity": gravity, "drive": drive}
-    tau, rate, Y = torques_and_rate(unknowns, (q, qd, q_ref, qd_ref, qdd_ref), phi, lam, k, dead_zone, data)
-    rules = {"start": start, "gain": gain, "lower": lower, "upper": upper, "leak": leak, "normalize": normalize}
-    others = adapted(phi, rate, Y, rules, dt)[BODY:]
-    return tau, ca.vertcat(projected_step(phi[:BODY], rate[:BODY], body_gain * dt, size, least), others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +67,9 @@ class ProjectedSlotineLi(BodyLaw):
     body : array_like, shape (10,)
         The load at the start. Default a ball of 0.1 kg and 5 cm.
     size : float
-        Typical extent of loads [m].
+        Typical extent of loads, the length in which they are measured [m].
     least : float
-        [kg]
+        Eigenvalue of the scaled pseudo-inertia below which no body is possible [kg].
     start, lower, upper, leak, dead_zone, normalize
         See `Adaptive`; for the unknowns after the load's. `start` includes `body`.
 
@@ -148,12 +101,13 @@ class ProjectedSlotineLi(BodyLaw):
         if not (np.asarray(self.size) > 0).all():
             raise ShapeError("ProjectedSlotineLi: size: expected a length > 0")
 
+    @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample; see `projected_slotine_li`."""
-        own = {name: params[name] for name in ("lam", "k", "body_gain", "size", "least")}
-        arguments = self.arguments(params, q, qd, ref)
-        tau, phi = projected_slotine_li(self.unknowns, phi=state["phi"], dt=dt, **own, **arguments)
-        return tau, {"phi": phi}
+        """One sample: Slotine and Li's torques, a step against the gradient, and its projection."""
+        phi = state["phi"]
+        tau, rate, Y = torques_and_rate(self.unknowns, params, phi, q, qd, ref)
+        body = projected_step(phi[:BODY], rate[:BODY], params["body_gain"] * dt, params["size"], params["least"])
+        return tau, {"phi": ca.vertcat(body, adapted(phi, rate, Y, params, dt)[BODY:])}
 
     def body_energy(self, phi: NDArray, truth: NDArray) -> NDArray:
         """Squared distance of the estimates (..., 10) from the true body, lengths in `size`."""

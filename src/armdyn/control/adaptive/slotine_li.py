@@ -9,71 +9,35 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.control.adaptive.estimate import ADAPTATION_SHAPES, MOTION_SHAPES, Adaptive, adapted, outside
+from armdyn.control.adaptive.estimate import Adaptive, adapted, outside
 from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.design.gains import commute, gain_matrix
 from armdyn.control.design.lyapunov import Lyapunov, parameter_energy, quadratic, surface
-from armdyn.control.laws.model import MODEL_SHAPES
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.settings import as_numbers
+from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ArmdynWarning, ShapeError, shown
+from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
 
 
 def torques_and_rate(
-    unknowns: Unknowns, motion: tuple[Any, ...], phi: Any, lam: Any, k: Any, dead_zone: Any, data: Any
-) -> tuple[Any, Any, Any]:
-    """Slotine and Li's torques Y phi + known + K s, and Y' s, which drives the adaptation, and Y."""
-    q, qd, q_ref, qd_ref, qdd_ref = motion
-    e, ed = q_ref - q, qd_ref - qd
-    v, a = qd_ref + ca.mtimes(lam, e), qdd_ref + ca.mtimes(lam, ed)
-    s = v - qd
-    Y, known = unknowns.torque(q, qd, a, data, v)
-    return ca.mtimes(Y, phi) + known + ca.mtimes(k, s), ca.mtimes(Y.T, outside(s, dead_zone)), Y
-
-
-@traced(
-    **MOTION_SHAPES, phi="u", lam="n, n", k="n, n", **ADAPTATION_SHAPES, dt="", **MODEL_SHAPES,
-    returns={"tau": "n", "phi": "u"},
-)  # fmt: skip
-def slotine_li(
-    unknowns: Unknowns, q: Any, qd: Any, q_ref: Any, qd_ref: Any, qdd_ref: Any, phi: Any, lam: Any, k: Any,
-    start: Any, gain: Any, lower: Any, upper: Any, dead_zone: Any, leak: Any, normalize: Any, dt: Any, *,
-    theta: Any, gravity: Any, drive: Any,
-) -> Any:  # fmt: skip
-    """Torques of Slotine and Li's law and the estimate after the sample; see `SlotineLi` for the symbols.
-
-    Parameters
-    ----------
-    unknowns : Unknowns
-    q, qd, q_ref, qd_ref, qdd_ref : array_like, shape (..., n)
-        Measured and wanted motion [rad or m, /s, /s²].
-    phi : array_like, shape (..., u)
-        Estimate of the unknowns.
-    lam, k : array_like, shape (..., n, n)
-    start, gain, lower, upper, leak : array_like, shape (..., u)
-    dead_zone, normalize : array_like, shape (..., n)
-    dt : float
-        Period [s].
-    theta, gravity, drive : array_like, optional
-        The known part of the model.
-
-    Returns
-    -------
-    tau : ndarray, shape (..., n)
-    phi : ndarray, shape (..., u)
+    unknowns: Unknowns, params: Values, phi: Symbol, q: Symbol, qd: Symbol, ref: Reference
+) -> tuple[Symbol, Symbol, Symbol]:
+    """Slotine and Li's torques Y phi + known + K s, and Y' s, which drives the adaptation, and Y.
 
     References
     ----------
     Slotine and Li (1987); ECE470 (2019), section 3.3.
     """
-    data = {"theta": theta, "gravity": gravity, "drive": drive}
-    tau, rate, Y = torques_and_rate(unknowns, (q, qd, q_ref, qd_ref, qdd_ref), phi, lam, k, dead_zone, data)
-    rules = {"start": start, "gain": gain, "lower": lower, "upper": upper, "leak": leak, "normalize": normalize}
-    return tau, adapted(phi, rate, Y, rules, dt)
+    e, ed = ref.q - q, ref.qd - qd
+    v, a = ref.qd + ca.mtimes(params["lam"], e), ref.qdd + ca.mtimes(params["lam"], ed)
+    s = v - qd
+    Y, known = unknowns.torque(q, qd, a, params, v)
+    tau = ca.mtimes(Y, phi) + known + ca.mtimes(params["k"], s)
+    return tau, ca.mtimes(Y.T, outside(s, params["dead_zone"])), Y
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,11 +100,11 @@ class SlotineLi(Adaptive):
             )
         return law
 
+    @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample; see `slotine_li`."""
-        arguments = self.arguments(params, q, qd, ref)
-        tau, phi = slotine_li(self.unknowns, phi=state["phi"], lam=params["lam"], k=params["k"], dt=dt, **arguments)
-        return tau, {"phi": phi}
+        """One sample of the equations above."""
+        tau, rate, Y = torques_and_rate(self.unknowns, params, state["phi"], q, qd, ref)
+        return tau, {"phi": adapted(state["phi"], rate, Y, params, dt)}
 
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any, form: str = "standard") -> Lyapunov:
         """V and its rate along a run.

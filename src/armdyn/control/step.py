@@ -1,0 +1,147 @@
+"""A law's step as one traced function of its declared parameters and state.
+
+`@traced_step` above a law's `step` is all that a law needs to compute with numbers: the step is written over symbols,
+and arrays run a kernel of the whole of it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import lru_cache, wraps
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.control.protocol import Answer, Law, Reference, Values
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import is_symbol
+from armdyn.trace.traced import Traced
+from armdyn.trajectory.protocol import JointMotion
+
+MOTION = ("q", "qd", "q_ref", "qd_ref", "qdd_ref")
+
+
+class StepSubject:
+    """What the function of a law's step is about: the law's numbers by name, and the period [s]."""
+
+    def __init__(self, law: Law, period: float = 0.0) -> None:
+        self.law, self.period, self.name = law, period, law.arm.name
+        self.state = law.init()
+        self.channels = _channel_shapes(law, period)
+        self.bound = (*law.shapes, "dt")
+
+    @property
+    def trace_sizes(self) -> Mapping[str, int]:
+        """None: all shapes are numbers already."""
+        return {}
+
+    @property
+    def trace_key(self) -> str:
+        """What decides the formula."""
+        return f"{type(self.law).__qualname__} {self.law.trace_key} {self.shapes}"
+
+    def trace_data(self, name: str) -> NDArray:
+        """A parameter of the law, or the period."""
+        return np.asarray(self.period if name == "dt" else self.law.params[name])
+
+    def __repr__(self) -> str:
+        return f"{type(self.law).__name__} at {1 / self.period:g} Hz of {self.law.arm!r}"
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Of all inputs: state, motion, channels, parameters, period."""
+        motion = {name: (self.law.arm.n,) for name in MOTION}
+        params = {name: self.law.core_shape(name) for name in self.law.shapes}
+        return {**{name: x.shape for name, x in self.state.items()}, **motion, **self.channels, **params, "dt": ()}
+
+
+def _channel_shapes(law: Law, period: float) -> dict[str, tuple[int, ...]]:
+    """What the law wants computed beforehand; it is told of an arm at rest to find out."""
+    still = np.zeros((2, law.arm.n))
+    return {
+        name: rows.shape[1:]
+        for name, rows in law.channels(np.arange(2) * period, JointMotion(still, still, still)).items()
+    }
+
+
+def step_function(subject: StepSubject) -> Callable[..., Any]:
+    """The law's step as a traced function of state, motion and channels, its parameters bound."""
+    law, state, channels = subject.law, tuple(subject.state), tuple(subject.channels)
+    params = tuple(law.shapes)
+
+    def update(subject: Any, **values: Any) -> Any:
+        told = {name: values[name] for name in channels}
+        ref = Reference(values["q_ref"], values["qd_ref"], values["qdd_ref"], told)
+        memory = {name: values[name] for name in state}
+        given = {name: values[name] for name in params}
+        tau, after = law.step(law.arm, given, memory, values["q"], values["qd"], ref, values["dt"])
+        return (tau, *(after[name] for name in state)) if state else tau
+
+    update.__doc__ = _described(subject)
+    # Kernels of a user's law are keyed by their graph.
+    update.__module__ = __name__ if law.is_known else type(law).__module__
+    kinds = inspect.Parameter
+    parameters = [kinds("subject", kinds.POSITIONAL_OR_KEYWORD)]
+    parameters += [kinds(name, kinds.POSITIONAL_OR_KEYWORD) for name in (*state, *MOTION, *channels)]
+    parameters += [kinds(name, kinds.KEYWORD_ONLY) for name in subject.bound]
+    update.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    shapes = {name: ", ".join(map(str, shape)) for name, shape in subject.shapes.items()}
+    returns = {"tau": shapes["q"], **{name: shapes[name] for name in state}}
+    return Traced(update, shapes, returns).public()
+
+
+def _described(subject: StepSubject) -> str:
+    """The text above the formula in C."""
+    law = subject.law
+    said = inspect.cleandoc(type(law).__doc__ or "").split("\n")[0]
+    return f"""One sample of {type(law).__name__}: {said}
+
+    Parameters
+    ----------
+    q, qd : array
+        Measured positions and velocities [rad or m, /s].
+    q_ref, qd_ref, qdd_ref : array
+        Desired motion.
+    {", ".join(subject.state) or "none"} : array
+        State of the law before the sample, or after it.
+    {", ".join((*subject.channels, *subject.bound))} : array
+        See the law's description.
+
+    Returns
+    -------
+    tau : array
+        Torques for the next period.
+    """
+
+
+# -- numbers -------------------------------------------------------------------------------------------------
+
+# Laws whose functions are kept for their next call.
+KEPT_LAWS = 64
+
+
+@lru_cache(maxsize=KEPT_LAWS)
+def _function_of(law: Law) -> tuple[StepSubject, Callable[..., Any]]:
+    subject = StepSubject(law)
+    return subject, step_function(subject)
+
+
+def traced_step(step: Callable[..., Answer]) -> Callable[..., Answer]:
+    """Let a law's step over symbols be called with arrays, leading axes being batches."""
+
+    @wraps(step)
+    def stepped(self: Law, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        if is_symbol(q):
+            return step(self, arm, params, state, q, qd, ref, dt)
+        subject, function = _function_of(self)
+        motion = dict(zip(MOTION, (q, qd, ref.q, ref.qd, ref.qdd), strict=True))
+        given = {name: params[name] for name in self.shapes}
+        kept = {name: state[name] for name in subject.state}
+        results = function(subject, **kept, **motion, **ref.channels, **given, dt=dt)
+        if not kept:
+            return results, {}
+        return results[0], dict(zip(kept, results[1:], strict=True))
+
+    return stepped
