@@ -1,0 +1,103 @@
+"""Identification on arms nobody tuned for: `python benchmarks/robots.py`.
+
+Synthetic arms whose truth is known (see `zoo/`), drawn from seeds 0, 1, 2 ..., and the real logs of `../shared/data`
+where they exist. Every figure stands over plain least squares (`zoo/plain.py`). Choices of identification are made on
+this table and on nothing smaller.
+
+    python benchmarks/robots.py                                # 24 arms and 24 faults: CI size, within a minute
+    python benchmarks/robots.py --size 300 --jobs 2 --results full.jsonl       # full size; goes on where it stopped
+    python benchmarks/robots.py --size 40 --only clean
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from zoo.cases import make_case
+from zoo.faults import FAULTS, spoil
+from zoo.plain import plain_errors
+from zoo.real import real_cases
+from zoo.score import score
+from zoo.tables import clean_table, fault_table, real_table
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+PARTS = ("clean", "faults", "real", "real-faults")
+
+
+def task(name: str) -> dict[str, Any]:
+    """The row of a task: zoo-7, zoo-7/delay, UR10 60/40, or UR10 60/40|delay."""
+    whole, _, fault = name.partition("|")
+    if whole.startswith("zoo-"):
+        case = make_case(int(whole[4:]))
+    else:
+        case = next(case for case in real_cases() if case.name == whole)
+    row = score(spoil(case, fault) if fault else case)
+    row["task"] = name
+    if fault and not whole.startswith("zoo-"):
+        row["clean_plain"], row["clean_plain_train"] = plain_errors(case.arm, case.train, case.test)[::-1]
+    return row
+
+
+def names(size: int, faults: int, only: Iterable[str]) -> Iterator[str]:
+    """All tasks; each arm has some of the faults, each fault some of the arms."""
+    for seed in range(size):
+        if "clean" in only or "faults" in only:
+            yield f"zoo-{seed}"
+        if "faults" in only:
+            yield from (f"zoo-{seed}|{list(FAULTS)[(seed + k * 5) % len(FAULTS)]}" for k in range(faults))
+    real = [case.name for case in real_cases()] if {"real", "real-faults"} & set(only) else []
+    yield from real
+    if "real-faults" in only:
+        yield from (f"{name}|{fault}" for name in real for fault in FAULTS)
+
+
+def run(wanted: list[str], results: Path | None = None, jobs: int = 1) -> list[dict[str, Any]]:
+    """Rows of the tasks, those in the file `results` taken from there, new ones added to it."""
+    done: dict[str, dict[str, Any]] = {}
+    if results is not None and results.exists():
+        done = {row["task"]: row for row in map(json.loads, results.read_text().splitlines())}
+    left = [name for name in wanted if name not in done]
+    with ProcessPoolExecutor(jobs) as pool:
+        for row in pool.map(task, left) if jobs > 1 else map(task, left):
+            done[row["task"]] = row
+            if results is not None:
+                with results.open("a") as file:
+                    file.write(json.dumps(row, default=float) + "\n")
+    return [done[name] for name in wanted]
+
+
+def print_tables(rows: list[dict[str, Any]]) -> None:
+    for title, lines in tables(rows):
+        print(f"\n{title}\n" + "\n".join(lines))
+
+
+def tables(rows: list[dict[str, Any]]) -> Iterator[tuple[str, list[str]]]:
+    for source, real in (("Synthetic arms", False), ("Real arms", True)):
+        here = [row for row in rows if bool(row.get("real")) == real]
+        clean = {row["name"]: row for row in here if "fault" not in row}
+        faulty = [row for row in here if "fault" in row]
+        if clean:
+            yield source, (real_table if real else clean_table)(list(clean.values()))
+        if faulty:
+            yield f"{source}, faults", fault_table(faulty, clean)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Scores of identification on synthetic and real arms.")
+    parser.add_argument("--size", type=int, default=24, help="synthetic arms; 300 is full size")
+    parser.add_argument("--faults", type=int, default=1, help="faults per arm")
+    parser.add_argument("--only", default="clean,faults,real", help="of " + ", ".join(PARTS))
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--results", type=Path, help="file of rows (JSON lines) to go on with")
+    given = parser.parse_args()
+    print_tables(run(list(names(given.size, given.faults, given.only.split(","))), given.results, given.jobs))
+
+
+if __name__ == "__main__":
+    main()
