@@ -1,0 +1,187 @@
+"""What stands around an arm: boxes, half-spaces and spheres, in base axes.
+
+A small TOML file holds them, the same for exciting motions, simulation and the studio:
+
+    [[box]]
+    name = "cabinet"
+    center = [0.8, 0.0, 0.4]      # m
+    size = [0.4, 1.0, 0.8]        # m
+    rpy = [0.0, 0.0, 0.3]         # rad; may be left out
+
+    [[half_space]]
+    name = "wall"
+    point = [0.0, -0.7, 0.0]      # on its surface
+    normal = [0.0, 1.0, 0.0]      # into the free side
+
+    [[sphere]]
+    name = "lamp"
+    center = [0.3, 0.3, 1.5]
+    radius = 0.2
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ArmdynError, ReadError, shown
+from armdyn.files import read_text
+from armdyn.model.toml_format import parse_toml
+from armdyn.spatial.rotation import from_rpy
+from armdyn.spatial.transform import transform
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A box of edges `size` (3,) [m] whose centre and axes are those of the pose `T` (4, 4)."""
+
+    T: NDArray
+    size: NDArray
+    name: str = "box"
+
+    def distance(self, p: ArrayLike) -> tuple[NDArray, NDArray]:
+        """Signed distance (...) of points (..., 3) from the surface, and the unit vector (..., 3) that leads away."""
+        R = self.T[:3, :3]
+        local = (np.asarray(p, float) - self.T[:3, 3]) @ R
+        beyond = np.abs(local) - self.size / 2
+        outside = np.maximum(beyond, 0.0)
+        far = np.linalg.norm(outside, axis=-1)
+        inside = far == 0
+        nearest_wall = np.eye(3)[beyond.argmax(-1)]
+        away = np.where(inside[..., None], nearest_wall, outside / np.where(inside, 1.0, far)[..., None])
+        away = away * np.where(local < 0, -1.0, 1.0)
+        return np.where(inside, beyond.max(-1), far), away @ R.T
+
+
+@dataclass(frozen=True, eq=False)
+class HalfSpace:
+    """All points p with `normal . p < offset`; the unit vector `normal` (3,) leads into the free side."""
+
+    normal: NDArray
+    offset: float
+    name: str = "half-space"
+
+    def distance(self, p: ArrayLike) -> tuple[NDArray, NDArray]:
+        """Signed distance (...) of points (..., 3) from the surface, and the unit vector (..., 3) that leads away."""
+        p = np.asarray(p, float)
+        return p @ self.normal - self.offset, np.broadcast_to(self.normal, p.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere:
+    """A ball."""
+
+    center: NDArray
+    radius: float
+    name: str = "sphere"
+
+    def distance(self, p: ArrayLike) -> tuple[NDArray, NDArray]:
+        """Signed distance (...) of points (..., 3) from the surface, and the unit vector (..., 3) that leads away."""
+        gap = np.asarray(p, float) - self.center
+        far = np.linalg.norm(gap, axis=-1)
+        somewhere = np.array([0.0, 0.0, 1.0])
+        away = np.where((far > 0)[..., None], gap / np.where(far > 0, far, 1.0)[..., None], somewhere)
+        return far - self.radius, away
+
+
+Obstacle = Box | HalfSpace | Sphere
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """How a table of the file becomes an obstacle: its keys with the count of their numbers, and who makes it."""
+
+    needed: Mapping[str, int]
+    make: Callable[..., Obstacle]
+    optional: Mapping[str, int] = field(default_factory=dict)
+
+
+def _box(name: str, center: NDArray, size: NDArray, rpy: NDArray | None = None) -> Box:
+    return Box(transform(None if rpy is None else from_rpy(rpy), center), size, name)
+
+
+def _half_space(name: str, point: NDArray, normal: NDArray) -> HalfSpace:
+    length = float(np.linalg.norm(normal))
+    if length == 0:
+        raise ArmdynError("normal: expected a vector that is not zero")
+    return HalfSpace(normal / length, float(point @ normal) / length, name)
+
+
+def _sphere(name: str, center: NDArray, radius: NDArray) -> Sphere:
+    return Sphere(center, float(radius[0]), name)
+
+
+ENTRIES = {
+    "box": _Entry({"center": 3, "size": 3}, _box, {"rpy": 3}),
+    "half_space": _Entry({"point": 3, "normal": 3}, _half_space),
+    "sphere": _Entry({"center": 3, "radius": 1}, _sphere),
+}
+POSITIVE = ("size", "radius")
+
+
+def read_obstacles(path: str | os.PathLike[str]) -> tuple[Obstacle, ...]:
+    """The obstacles of a TOML file with tables [[box]], [[half_space]] and [[sphere]].
+
+    Parameters
+    ----------
+    path : str or path
+
+    Raises
+    ------
+    ReadError
+        If the file holds something else, or numbers that mean nothing.
+    """
+    return obstacles_from(parse_toml(read_text(path), str(path)), str(path))
+
+
+def obstacles_from(document: Mapping[str, Any], where: str) -> tuple[Obstacle, ...]:
+    """The obstacles of a parsed file."""
+    unknown = [key for key in document if key not in ENTRIES]
+    if unknown or not document:
+        got = ", ".join(unknown)[:80] or "nothing"
+        raise ReadError(f"{where}: expected tables [[box]], [[half_space]] or [[sphere]], got {got}")
+    found: list[Obstacle] = []
+    for kind, tables in document.items():
+        if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
+            raise ReadError(f"{where}: expected [[{kind}]] with two brackets, got {shown(tables)}")
+        for k, table in enumerate(tables, 1):
+            place = f"{where}: {kind} {k}"
+            try:
+                found.append(_obstacle(kind, table, f"{kind} {k}"))
+            except ReadError:
+                raise
+            except ArmdynError as error:
+                raise ReadError(f"{place}: {error}") from None
+    return tuple(found)
+
+
+def _obstacle(kind: str, table: Mapping[str, Any], default: str) -> Obstacle:
+    entry = ENTRIES[kind]
+    known = {**entry.needed, **entry.optional}
+    for key in table:
+        if key != "name" and key not in known:
+            raise ArmdynError(f"unknown key '{key:.40}'; expected some of name, {', '.join(known)}")
+    for key in entry.needed:
+        if key not in table:
+            raise ArmdynError(f"lacks '{key}'; expected {', '.join(entry.needed)}")
+    name = table.get("name", default)
+    if not isinstance(name, str) or not name:
+        raise ArmdynError(f"name: expected text, got {shown(name)}")
+    values = {key: _numbers(table[key], count, key) for key, count in known.items() if key in table}
+    return entry.make(name, **values)
+
+
+def _numbers(value: Any, count: int, key: str) -> NDArray:
+    row = value if isinstance(value, list) else [value]
+    plain = all(isinstance(x, int | float) and not isinstance(x, bool) and np.isfinite(x) for x in row)
+    if len(row) != count or not plain:
+        raise ArmdynError(f"{key}: expected {count} number{'s' if count > 1 else ''}, got {shown(value)}")
+    numbers = np.array(row, float)
+    if key in POSITIVE and not (numbers > 0).all():
+        raise ArmdynError(f"{key}: expected numbers > 0, got {shown(value)}")
+    return numbers
