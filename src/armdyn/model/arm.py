@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,6 +51,14 @@ class Segment(NamedTuple):
     p_after: NDArray
 
 
+class Source(NamedTuple):
+    """The file an arm was read from, and the chain that was asked for."""
+
+    path: Path
+    base: str | None
+    tip: str | None
+
+
 class Physical(NamedTuple):
     """Whether every link is a possible body (then true in a condition), or which is not and why."""
 
@@ -81,6 +90,10 @@ class Arm:
     base_name: str = "base"
     tip_name: str = "tip"
     notes: tuple[str, ...] = ()  # where the numbers come from and what was assumed
+    # What it is mounted on, None where unknown: x, y, z of the normal into the arm's side, and the plane's distance
+    # from the origin along it [m], in base axes.
+    mounting_plane: tuple[float, float, float, float] | None = None
+    source: Source | None = None
 
     def __post_init__(self) -> None:
         for name in ("name", "base_name", "tip_name"):
@@ -98,6 +111,8 @@ class Arm:
         object.__setattr__(self, "gravity", _check_vector(self.gravity, 3, f"{where}: gravity"))
         for name in ("base_pose", "tool_pose"):
             object.__setattr__(self, name, check_transform(getattr(self, name), f"{where}: {name}"))
+        if self.mounting_plane is not None:
+            object.__setattr__(self, "mounting_plane", _check_plane(self.mounting_plane, where))
         _ = self.coupling  # checks the drives' rows
 
     # -- what it is made of ---------------------------------------------------------------------------
@@ -223,6 +238,10 @@ class Arm:
     def with_gravity(self, gravity: ArrayLike) -> Arm:
         """The same arm under another gravity vector (3,), in base axes [m/s²]."""
         return dataclasses.replace(self, gravity=_check_vector(gravity, 3, "with_gravity"))
+
+    def with_floor(self, z: float) -> Arm:
+        """The same arm mounted on the plane of height z, in base axes [m]: floor, wall or ceiling, as gravity says."""
+        return dataclasses.replace(self, mounting_plane=(0.0, 0.0, 1.0, z))
 
     def with_tool(self, tool_pose: ArrayLike) -> Arm:
         """The same arm with the tip elsewhere: its pose (4, 4) in the last link's frame."""
@@ -404,6 +423,15 @@ def _check_vector(vector: ArrayLike, size: int, what: str) -> NDArray:
         raise ModelError(f"{what}: expected {size} finite numbers, got {shown(vector)}")
     array.flags.writeable = False
     return array
+
+
+def _check_plane(plane: Any, where: str) -> tuple[float, ...]:
+    """A unit normal and an offset."""
+    row = _check_vector(plane, 4, f"{where}: mounting_plane")
+    length = float(np.linalg.norm(row[:3]))
+    if length == 0:
+        raise ModelError(f"{where}: mounting_plane: expected a normal that is not zero")
+    return tuple(float(x) for x in (row if abs(length - 1) < 1e-12 else row / length))
 
 
 def _tuple_of(kind: type, items: Any, what: str) -> tuple[Any, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from armdyn.errors import ArmdynError, ReadError
 from armdyn.files import read_text, write_whole
-from armdyn.model.arm import Arm
+from armdyn.model.arm import Arm, Source
 
 
 def load(
@@ -45,7 +46,7 @@ def load(
     ModelError
         If it describes an arm that cannot exist.
     """
-    arm = _read(path, base, tip, branches)
+    arm = replace(_read(path, base, tip, branches), source=Source(Path(path).absolute(), base, tip))
     if snap is not None:
         from armdyn.model.snap import snapped
 

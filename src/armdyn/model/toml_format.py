@@ -35,7 +35,7 @@ VERSION = 1
 DEEPEST = 64  # dots in a key
 TOP_KEYS = (
     "format", "version", "name", "base", "tip", "gravity", "base_pose", "tool_pose", "physical", "notes",
-    "joint",
+    "mounting_plane", "joint",
 )  # fmt: skip
 JOINT_KEYS = (
     "name", "kind", "axis", "before", "after", "limits", "friction", "drive",
@@ -95,7 +95,9 @@ def _arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
     if not isinstance(physical, bool):
         raise ReadError(f"{where}: physical: expected true or false, got {shown(physical)}")
     built = [_joint_and_link(table, f"{where}: joint {i}", physical) for i, table in enumerate(tables, start=1)]
-    options: dict[str, Any] = {key: document[key] for key in ("name", "gravity", "notes") if key in document}
+    options: dict[str, Any] = {
+        key: document[key] for key in ("name", "gravity", "notes", "mounting_plane") if key in document
+    }
     options |= {f"{key}_name": document[key] for key in ("base", "tip") if key in document}
     for key in ("base_pose", "tool_pose"):
         if key in document:
@@ -181,6 +183,8 @@ def _head(arm: Arm) -> Iterator[str]:
     yield from _pairs({"gravity": arm.gravity})
     yield from _pose("base_pose", arm.base_pose)
     yield from _pose("tool_pose", arm.tool_pose)
+    if arm.mounting_plane is not None:
+        yield from _pairs({"mounting_plane": arm.mounting_plane})
     if any(link.inertia.impossible() for link in arm.links):
         yield "# Some links are not possible bodies (measured, estimated, regrouped): take them as they are."
         yield from _pairs({"physical": False})

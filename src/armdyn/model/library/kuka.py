@@ -60,9 +60,10 @@ def lwr4() -> Arm:
             "Source: DH table of Corke's Robotics Toolbox (model LWR4), after De Luca.",
             "The base frame is at the shoulder and the tip at the wrist centre, as in that table; its "
             "limits are another arm's and were replaced by KUKA's for the LWR4+.",
+            "The floor is 0.3105 m below the shoulder, as in the common URDFs of the LWR4.",
             "Assumed: all masses (13.5 kg together), centres and tensors: solid cylinders; no drive data.",
         ),
-    )
+    ).with_floor(-0.3105)
 
 
 # Offset from the joint before, roll-pitch-yaw / (pi/2), mass, centre, Ixx, Iyy, Izz: frames and numbers of
@@ -108,4 +109,4 @@ def iiwa14() -> Arm:
             "The masses and tensors are round numbers; do not take them for measured ones.",
             "Assumed: the flange is 45 mm beyond the frame of link 7 (126 mm beyond the wrist centre); no drive data.",
         ),
-    )
+    ).with_floor(0.0)

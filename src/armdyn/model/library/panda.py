@@ -80,7 +80,7 @@ def panda() -> Arm:
             "behind a ratio of 100; the identified inertias come from torque sensors on the link side, and "
             "do not contain it.",
         ),
-    )
+    ).with_floor(0.0)
 
 
 def _tensor(Ixx: float, Iyy: float, Izz: float, Ixy: float, Ixz: float, Iyz: float) -> np.ndarray:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ModelError
 from armdyn.model.arm import Arm
-from armdyn.model.library.puma560 import VELOCITY, armstrong_drives, friction, puma560
+from armdyn.model.library.puma560 import SHOULDER_HEIGHT, VELOCITY, armstrong_drives, friction, puma560
 from armdyn.model.library.tables import limits_in_degrees, rows
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import rotation_z
@@ -62,7 +62,7 @@ def puma3(convention: str = "modified") -> Arm:
             "0.4318 m in the frames of appendix A; velocity limits as of puma560().",
         ),
     )
-    return arm.with_theta(_armstrong_theta(_frames(arm, np.zeros(3))))
+    return arm.with_theta(_armstrong_theta(_frames(arm, np.zeros(3)))).with_floor(-SHOULDER_HEIGHT)
 
 
 def _armstrong_theta(frames: list[NDArray]) -> NDArray:

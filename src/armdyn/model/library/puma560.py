@@ -23,6 +23,7 @@ ARMSTRONG_MOTOR = (1.14, 4.71, 0.83, 0.2, 0.179, 0.193)
 # parallel, so moments across them can be moved from link 2 to link 3 without changing any torque.
 MOVED = 0.004  # kg m²
 
+SHOULDER_HEIGHT = 0.67183  # above the floor [m], in the toolbox's table
 VELOCITY = (82.0, 54.0, 122.0, 228.0, 241.0, 228.0)  # deg/s
 EFFORT = (97.6, 186.4, 89.4, 24.2, 20.1, 21.3)  # N m
 
@@ -93,7 +94,9 @@ def _modified() -> Arm:
         "Frames and numbers as printed there (AKB); link 3's Izz is 0.086 (some copies have 0.066).",
         "Rotor inertia: AKB's motor and drive inertia at the joint, divided by the gear ratio squared.",
     )
-    return Arm.from_dh(table, convention="modified", name="puma560", notes=(*notes, *COMMON_NOTES))
+    return Arm.from_dh(table, convention="modified", name="puma560", notes=(*notes, *COMMON_NOTES)).with_floor(
+        -SHOULDER_HEIGHT
+    )
 
 
 def _standard() -> Arm:
@@ -101,7 +104,7 @@ def _standard() -> Arm:
         kind="RRRRRR",
         a=(0.0, 0.4318, 0.0203, 0.0, 0.0, 0.0),
         alpha=np.array([1, 0, -1, 1, -1, 0]) * np.pi / 2,
-        d=(0.67183, 0.0, 0.15005, 0.4318, 0.0, 0.0),
+        d=(SHOULDER_HEIGHT, 0.0, 0.15005, 0.4318, 0.0, 0.0),
         mass=(0.0, 17.4, 4.8, 0.82, 0.34, 0.09),
         com=[
             (0, 0, 0),
@@ -128,7 +131,9 @@ def _standard() -> Arm:
         "That table follows Armstrong et al. (1986, AKB) and Corke and Armstrong-Helouvry (1994).",
         "Rotor inertia: the same table.",
     )
-    return Arm.from_dh(table, convention="standard", name="puma560_standard", notes=(*notes, *COMMON_NOTES))
+    return Arm.from_dh(table, convention="standard", name="puma560_standard", notes=(*notes, *COMMON_NOTES)).with_floor(
+        0.0
+    )
 
 
 def armstrong_drives() -> list[Drive]:

@@ -56,4 +56,4 @@ def stanford() -> Arm:
             "Drives: actuator inertias are known at the joints only (gear ratio 1); velocity and effort "
             "limits are not given.",
         ),
-    )
+    ).with_floor(0.0)

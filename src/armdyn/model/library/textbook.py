@@ -45,7 +45,7 @@ def scara() -> Arm:
             "Source: no particular machine, a SCARA of 0.6 m reach.",
             "Assumed: all masses (solid cylinders), centres and limits.",
         ),
-    )
+    ).with_floor(0.0)
 
 
 def cylindrical() -> Arm:
@@ -71,4 +71,4 @@ def cylindrical() -> Arm:
             "Source: no particular machine, the cylindrical structure of textbooks.",
             "Assumed: all masses (solid cylinders), centres and limits.",
         ),
-    )
+    ).with_floor(0.0)

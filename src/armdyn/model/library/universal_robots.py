@@ -118,7 +118,7 @@ def _arm(name: str, notes: tuple[str, ...], **columns: Iterable[Any]) -> Arm:
         alpha=np.array([1, 0, 0, 1, -1, 0]) * np.pi / 2,
         **columns,
     )
-    return Arm.from_dh(table, name=name, notes=notes)
+    return Arm.from_dh(table, name=name, notes=notes).with_floor(0.0)
 
 
 def _limits(velocity: Sequence[float], effort: Sequence[float]) -> list[Limits]:

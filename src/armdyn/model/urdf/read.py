@@ -21,6 +21,7 @@ from armdyn.model.urdf.extension import restored
 from armdyn.model.urdf.inertia import link_inertia
 from armdyn.model.urdf.tree import KINDS, Chain, Tree, TreeJoint, build_tree, choose_chain
 from armdyn.model.urdf.xml import axis, note_doubles, number, origin, read_robot
+from armdyn.spatial.transform import inverse
 
 # URDF knows no infinity: Gazebo's number for "no limit" is read and written as that.
 NO_LIMIT = 1e16
@@ -109,6 +110,7 @@ def _arm(robot: Element, tree: Tree, chain: Chain, branches: str) -> Arm:
         name=robot.get("name") or "arm",
         gravity=_gravity(tree, chain.base, notes),
         tool_pose=T,
+        mounting_plane=_mounting_plane(tree, chain),
         base_name=chain.base,
         tip_name=chain.tip,
         notes=tuple(notes),
@@ -124,6 +126,37 @@ def _gravity(tree: Tree, base: str, notes: list[str]) -> NDArray:
         return np.array(STANDARD_GRAVITY)
     notes.append(f"gravity: along -z of '{tree.root}', turned into the axes of '{base}' with all joints at zero")
     return R.T @ STANDARD_GRAVITY
+
+
+def _mounting_plane(tree: Tree, chain: Chain) -> tuple[float, ...]:
+    """The plane z = 0 of the link that carries the arm, in the axes of the chain's base.
+
+    That is the last link with a body before the first moving joint; on a base that moves itself (a lift, wheels),
+    the root. Root and base as they are with all joints at zero.
+    """
+    above = tree.path(tree.root, chain.base)
+    standing = [joint.child for joint in chain.joints[: [joint.moves for joint in chain.joints].index(True)]]
+    links = [chain.base, *standing]
+    carrier = next((link for link in reversed(links) if _has_body(tree.links[link])), None)
+    if carrier is None and not any(joint.moves for joint in above):
+        carrier = next((joint.parent for joint in reversed(above) if _has_body(tree.links[joint.parent])), None)
+    if any(joint.moves for joint in above) or carrier is None:
+        carrier = tree.root
+    T_root_base, T_root_carrier = (_pose_at_zero(tree, link) for link in (chain.base, carrier))
+    T = inverse(T_root_base) @ T_root_carrier
+    normal = T[:3, 2]
+    return (*(float(x) for x in normal), float(normal @ T[:3, 3]))
+
+
+def _has_body(link: Element) -> bool:
+    return any(link.find(tag) is not None for tag in ("visual", "collision", "inertial"))
+
+
+def _pose_at_zero(tree: Tree, link: str) -> NDArray:
+    T = np.eye(4)
+    for joint in tree.path(tree.root, link):
+        T = T @ origin(joint.element, f"{tree.where}: joint '{joint.name}'")
+    return T
 
 
 def _joint(joint: TreeJoint, before: NDArray, where: str) -> Joint:

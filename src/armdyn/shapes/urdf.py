@@ -1,0 +1,153 @@
+"""The `<visual>` or `<collision>` elements of a URDF's chain, in the frames of the arm that was read from it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ArmdynError, ReadError
+from armdyn.files import read_bytes
+from armdyn.kinematics.forward import link_poses
+from armdyn.model.arm import Arm
+from armdyn.model.urdf.inertia import riders
+from armdyn.model.urdf.tree import Chain, Tree, build_tree, choose_chain
+from armdyn.model.urdf.xml import number, numbers, origin, read_robot
+from armdyn.shapes.capsules import Capsule, enclosing_capsule
+from armdyn.spatial.transform import inverse
+
+LARGEST_MESH = 50_000_000  # bytes
+MOST_FACES = 500_000  # of one mesh: more would stall a browser
+CORNERS = np.array(np.meshgrid(*[(-0.5, 0.5)] * 3)).reshape(3, -1).T  # of a unit box
+SIDES = 24  # of the prism that stands for a cylinder, around it
+
+
+class Piece(NamedTuple):
+    """One element on a link of the arm (0 is the base); `where` names it in errors."""
+
+    link: int
+    T: NDArray  # (4, 4) in the link's frame; scale of a mesh not included
+    body: Element  # box, cylinder, sphere or mesh
+    element: Element
+    name: str  # of the URDF's link
+    where: str
+
+
+def pieces(
+    path: str | os.PathLike[str], arm: Arm, base: str | None, tip: str | None, tag: str
+) -> Iterator[Piece | ReadError]:
+    """All elements `tag` of a chain and what rides on it; an error for one that cannot be read."""
+    robot = read_robot(path)
+    tree = build_tree(robot, Path(path).name)
+    chain = choose_chain(tree, base, tip)
+    moving = {joint.name for joint in chain.joints if joint.moves}
+    for i, (name, T_arm_urdf) in enumerate(_frames(tree, chain, arm)):
+        for rider in riders(tree, name, moving):
+            where = f"{tree.where}: link '{rider.link}'"
+            for element in tree.links[rider.link].findall(tag):
+                try:
+                    T = T_arm_urdf @ rider.T @ origin(element, where)
+                    yield Piece(i, T, _body(element, tag, where), element, rider.link, where)
+                except ArmdynError as error:
+                    yield ReadError(str(error))
+
+
+def _frames(tree: Tree, chain: Chain, arm: Arm) -> Iterator[tuple[str, NDArray]]:
+    """The base and every moving link: its name, and the pose of its URDF frame in the arm's link frame."""
+    yield chain.base, np.eye(4)
+    poses = link_poses(arm, np.zeros(arm.n))
+    T, i = np.eye(4), 0
+    for joint in chain.joints:
+        T = T @ origin(joint.element, tree.where)
+        if joint.moves:
+            yield joint.child, inverse(poses[i]) @ T
+            i += 1
+
+
+def _body(element: Element, tag: str, where: str) -> Element:
+    geometry = element.find("geometry")
+    body = None if geometry is None else next(iter(geometry), None)
+    if body is None:
+        raise ReadError(f"{where}: a <{tag}> without geometry")
+    if body.tag not in ("box", "cylinder", "sphere", "mesh"):
+        raise ReadError(f"{where}: unknown geometry <{body.tag:.40}>")
+    return body
+
+
+def capsule(piece: Piece, path: Path) -> Capsule:
+    """The capsule that holds a piece: of a mesh, its convex hull."""
+    body, where = piece.body, piece.where
+    if body.tag == "sphere":
+        center = piece.T[:3, 3]
+        return Capsule(piece.link, center, center, _positive(body, "radius", where), piece.name)
+    if body.tag == "box":
+        points = CORNERS * numbers(body, "size", 3, where)
+    elif body.tag == "cylinder":
+        points = _prism(_positive(body, "radius", where), _positive(body, "length", where))
+    else:
+        vertices, _ = read_mesh(mesh_file(body.get("filename") or "", path, where), where)
+        points = vertices * numbers(body, "scale", 3, where, "1 1 1")
+    return enclosing_capsule(points @ piece.T[:3, :3].T + piece.T[:3, 3], piece.link, piece.name)
+
+
+def _positive(body: Element, key: str, where: str) -> float:
+    value = number(body, key, where)
+    if value <= 0:
+        raise ReadError(f"{where}: expected {key} > 0, got {value:g}")
+    return value
+
+
+def _prism(radius: float, length: float) -> NDArray:
+    """Corners (P, 3) of a prism around a cylinder along z."""
+    angle = 2 * np.pi * np.arange(SIDES) / SIDES
+    ring = radius / np.cos(np.pi / SIDES) * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(SIDES)])
+    top = np.array([0, 0, length / 2])
+    return np.concatenate([ring - top, ring + top])
+
+
+def mesh_file(name: str, urdf: Path, where: str) -> Path:
+    """The file that a mesh's name means: beside the URDF, or `package://` below any folder above it."""
+    if name.startswith("package://"):
+        inside = Path(unquote(name.removeprefix("package://")))
+        # A package is a folder of its name; where the URDF itself is inside, the name may not occur on disk.
+        tries = [folder / part for folder in urdf.resolve().parents for part in (inside, Path(*inside.parts[1:]))]
+    else:
+        tries = [urdf.resolve().parent / unquote(name.removeprefix("file://"))]
+    for path in tries:
+        if path.is_file():
+            return path
+    raise ReadError(f"{where}: mesh '{name}' was not found")
+
+
+def read_mesh(path: Path, where: str) -> tuple[NDArray, NDArray]:
+    """Vertices (V, 3) [m] and faces (F, 3) of a mesh file."""
+    import io
+
+    data = read_bytes(path, LARGEST_MESH)
+    try:
+        import trimesh
+    except ImportError:
+        raise ReadError(
+            f"{where}: mesh '{path.name}' was not read: trimesh is not installed (pip install 'armdyn[studio]')"
+        ) from None
+    try:
+        loaded: Any = trimesh.load_mesh(io.BytesIO(data), file_type=path.suffix.lstrip(".").lower())
+        mesh = loaded.to_mesh() if hasattr(loaded, "to_mesh") else loaded
+        vertices, faces = _unit(loaded) * np.asarray(mesh.vertices, float), np.asarray(mesh.faces)
+    except Exception as error:  # every format has errors of its own
+        raise ReadError(f"{where}: mesh '{path.name}' cannot be read ({type(error).__name__})") from None
+    if not len(faces) or len(faces) > MOST_FACES or not np.isfinite(vertices).all():
+        raise ReadError(f"{where}: mesh '{path.name}' has {len(faces)} faces; expected 1 to {MOST_FACES}")
+    return vertices, faces
+
+
+def _unit(loaded: Any) -> float:
+    """Metres a unit of a mesh: Collada files say it, as trimesh's "0.01 * meters"; of all others metres are meant."""
+    factor, _, unit = str(loaded.units).partition(" * ")
+    return float(factor) if unit == "meters" else 1.0
