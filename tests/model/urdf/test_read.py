@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from armdyn import forward_kinematics, inverse_dynamics, link_poses
+from armdyn import forward_kinematics, inverse_dynamics, link_poses, load
 from armdyn.errors import ArmdynWarning, MissingInertiaError, ModelError
 from armdyn.model.urdf.read import read_urdf
 from armdyn.spatial.rotation import from_rpy
@@ -181,3 +181,22 @@ def test_doubled_elements_are_told(edited):
     arm = read_urdf(edited("gripper", (doubled, doubled + '<origin xyz="9 9 9"/>')), tip="flange")
     assert "joint 'roll' has several <origin> elements; the first is used" in arm.notes
     assert arm.joints[2].before[0, 3] == 0.25
+
+
+def test_the_mounting_plane_is_that_of_the_link_that_carries_the_arm(tmp_path):
+    path = tmp_path / "on_a_box.urdf"
+    body = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    path.write_text(
+        f"""<robot name="r"><link name="world"/><link name="foot">{body}</link><link name="frame"/>
+        <link name="one">{body}</link>
+        <joint name="a" type="fixed"><parent link="world"/><child link="foot"/>
+          <origin xyz="0.3 0 1" rpy="1.5707963267948966 0 0"/></joint>
+        <joint name="b" type="fixed"><parent link="foot"/><child link="frame"/><origin xyz="0 0 0.2"/></joint>
+        <joint name="j" type="continuous"><parent link="frame"/><child link="one"/><axis xyz="0 0 1"/></joint>
+        </robot>"""
+    )
+    # The foot's z axis points along -y of the world, from y = 0.
+    np.testing.assert_allclose(load(path).mounting_plane, (0, -1, 0, 0), atol=1e-12)
+    # Its frame is 0.2 m above the foot's plane.
+    np.testing.assert_allclose(load(path, base="frame").mounting_plane, (0, 0, 1, -0.2), atol=1e-12)
+    assert load(path).source.path == path

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import warnings
+from itertools import takewhile
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -135,8 +136,7 @@ def _mounting_plane(tree: Tree, chain: Chain) -> tuple[float, ...]:
     the root. Root and base as they are with all joints at zero.
     """
     above = tree.path(tree.root, chain.base)
-    standing = [joint.child for joint in chain.joints[: [joint.moves for joint in chain.joints].index(True)]]
-    links = [chain.base, *standing]
+    links = [chain.base, *(joint.child for joint in takewhile(lambda joint: not joint.moves, chain.joints))]
     carrier = next((link for link in reversed(links) if _has_body(tree.links[link])), None)
     if carrier is None and not any(joint.moves for joint in above):
         carrier = next((joint.parent for joint in reversed(above) if _has_body(tree.links[joint.parent])), None)
