@@ -129,7 +129,7 @@ def _gravity(tree: Tree, base: str, notes: list[str]) -> NDArray:
     return R.T @ STANDARD_GRAVITY
 
 
-def _mounting_plane(tree: Tree, chain: Chain) -> tuple[float, ...]:
+def _mounting_plane(tree: Tree, chain: Chain) -> tuple[float, float, float, float]:
     """The plane z = 0 of the link that carries the arm, in the axes of the chain's base.
 
     That is the last link with a body before the first moving joint; on a base that moves itself (a lift, wheels),
@@ -144,8 +144,8 @@ def _mounting_plane(tree: Tree, chain: Chain) -> tuple[float, ...]:
         carrier = tree.root
     T_root_base, T_root_carrier = (_pose_at_zero(tree, link) for link in (chain.base, carrier))
     T = inverse(T_root_base) @ T_root_carrier
-    normal = T[:3, 2]
-    return (*(float(x) for x in normal), float(normal @ T[:3, 3]))
+    x, y, z = (float(part) for part in T[:3, 2])
+    return x, y, z, float(T[:3, 2] @ T[:3, 3])
 
 
 def _has_body(link: Element) -> bool:
