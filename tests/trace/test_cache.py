@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import stat
 import subprocess
@@ -51,6 +53,58 @@ def test_a_damaged_entry_is_never_loaded_and_goes_away(folder: Path, spoil: Call
     file.write_bytes(spoil(file.read_bytes()))
     assert cache.read("b" * 64) is None
     assert not file.exists()
+
+
+def forged(header: object, code: bytes = MODULE.code) -> bytes:
+    """An entry with a right checksum over any header."""
+    text = json.dumps(header).encode()
+    rest = len(text).to_bytes(4, "little") + text + code
+    return cache.MAGIC + hashlib.sha256(rest).digest() + rest
+
+
+HEADER = {
+    "key": "b" * 64, "inputs": [{"name": "q", "shape": [3]}], "outputs": [{"name": "M", "shape": [3, 3]}],
+    "shared": [0], "uniform_size": 12, "has_entry": True,
+}  # fmt: skip
+BAD = [
+    *({key: value for key, value in HEADER.items() if key != lacking} for lacking in HEADER),
+    *(HEADER | {key: value} for key in HEADER for value in (None, "x", -1, [-1], [{}], [[0]], {"name": 1})),
+    HEADER | {"inputs": [{"name": "q", "shape": [3.5]}]},
+    HEADER | {"inputs": [{"name": 7, "shape": [3]}]},
+    HEADER | {"shared": [1]},
+    HEADER | {"outputs": []},
+    HEADER | {"has_entry": 1},
+    [], "text", 3, None,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("header", BAD, ids=lambda header: json.dumps(header)[:80])
+def test_a_bad_header_under_a_right_checksum_is_absent(folder: Path, header: object) -> None:
+    folder.mkdir(mode=0o700)
+    file = folder / ("b" * 64 + cache.SUFFIX)
+    file.write_bytes(forged(HEADER))
+    assert cache.read("b" * 64) is not None  # the forgery itself works
+    file.write_bytes(forged(header))
+    assert cache.read("b" * 64) is None
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("rest", [b"", b"\xff\xff\xff\xff", b"\x05\x00\x00\x00" + b"[" * 200_000])
+def test_no_header_at_all_is_absent(folder: Path, rest: bytes) -> None:
+    folder.mkdir(mode=0o700)
+    (folder / ("b" * 64 + cache.SUFFIX)).write_bytes(cache.MAGIC + hashlib.sha256(rest).digest() + rest)
+    assert cache.read("b" * 64) is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link to a device"])
+def test_an_entry_that_is_no_file_is_not_waited_for(folder: Path, kind: str) -> None:
+    folder.mkdir(mode=0o700)
+    file = folder / ("b" * 64 + cache.SUFFIX)
+    {"pipe": os.mkfifo, "folder": os.mkdir, "link to a device": lambda f: f.symlink_to("/dev/zero")}[kind](file)
+    assert cache.read("b" * 64) is None
+    cache.write("b" * 64, MODULE)
+    assert (cache.read("b" * 64) is not None) == (kind != "folder")
 
 
 def test_an_entry_under_another_name_is_not_trusted(folder: Path) -> None:

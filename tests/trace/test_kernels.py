@@ -352,9 +352,9 @@ def test_a_graph_beyond_the_limit_runs_on_the_virtual_machine_and_says_so(
     monkeypatch: pytest.MonkeyPatch, random_arm: Callable[..., Any]
 ) -> None:
     from armdyn.errors import ArmdynWarning
-    from armdyn.trace import kernel
+    from armdyn.trace import compiled
 
-    monkeypatch.setattr(kernel, "LARGEST_NATIVE", 50)
+    monkeypatch.setattr(compiled, "LARGEST_NATIVE", 50)
     arm = random_arm("PRP", seed=9)
     with pytest.warns(ArmdynWarning, match="virtual machine"):
         M = armdyn.mass_matrix(arm, np.zeros(3))

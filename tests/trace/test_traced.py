@@ -16,6 +16,7 @@ import pytest
 import armdyn
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.trace import backend
+from armdyn.trace.recent import kernels
 from armdyn.trace.traced import traced
 
 
@@ -123,7 +124,6 @@ def test_absent_optional_inputs_are_folded_away(random_arm: Callable[..., Any]) 
 def test_with_theta_payload_and_gravity_never_recompile(random_arm: Callable[..., Any]) -> None:
     arm = random_arm("RPR")
     q = np.ones(3)
-    kernels = armdyn.inverse_dynamics.traced.runner._kernels
     armdyn.inverse_dynamics(arm, q, q, q)
     count = len(kernels)
     for other in (arm.with_theta(arm.theta * 2), arm.with_payload(1.0), arm.with_gravity([1, 2, 3])):

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from armdyn.errors import ArmdynError
 from armdyn.files import write_whole
@@ -71,7 +72,7 @@ def read(key: str) -> Module | None:
         return None
     file = path / (key + SUFFIX)
     try:
-        data = file.read_bytes()
+        data = _contents(file)
     except OSError:
         return None
     module = _decode(data, key)
@@ -80,12 +81,20 @@ def read(key: str) -> Module | None:
     return module
 
 
+def _contents(file: Path) -> bytes:
+    """The bytes of a regular file, else none: a pipe or a device is not waited for, nor read without end."""
+    descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(descriptor, "rb") as stream:
+        info = os.fstat(descriptor)
+        return stream.read() if stat.S_ISREG(info.st_mode) and info.st_size <= LIMIT_BYTES else b""
+
+
 def write(key: str, module: Module) -> None:
     """Keep an entry; a full disk or a read-only folder only means that the next process compiles again."""
     path = _private_folder()
     if path is None:
         return
-    with suppress(OSError):
+    with suppress(OSError, ArmdynError):
         write_whole(path / (key + SUFFIX), _encode(module, key))
         _trim(path)
 
@@ -109,13 +118,33 @@ def _decode(data: bytes, key: str) -> Module | None:
     if not data.startswith(MAGIC) or hashlib.sha256(rest).digest() != digest:
         return None
     size = int.from_bytes(rest[:4], "little")
-    header = json.loads(rest[4 : 4 + size])
-    if header["key"] != key:
+    try:
+        return _module(json.loads(rest[4 : 4 + size]), key, rest[4 + size :])
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):  # a checksum vouches for no header
         return None
-    inputs, outputs = (tuple(Port(p["name"], tuple(p["shape"])) for p in header[k]) for k in ("inputs", "outputs"))
-    return Module(
-        rest[4 + size :], inputs, outputs, tuple(header["shared"]), header["uniform_size"], header["has_entry"]
+
+
+def _module(header: dict[str, Any], key: str, code: bytes) -> Module | None:
+    """The entry that a header describes, or None if it is none of this key."""
+    inputs, outputs = (tuple(_port(p) for p in header[k]) for k in ("inputs", "outputs"))
+    shared, uniform_size, has_entry = tuple(header["shared"]), header["uniform_size"], header["has_entry"]
+    fits = (
+        header["key"] == key
+        and outputs
+        and all(type(k) is int and 0 <= k < len(inputs) for k in shared)
+        and type(uniform_size) is int
+        and uniform_size >= 0
+        and type(has_entry) is bool
     )
+    return Module(code, inputs, outputs, shared, uniform_size, has_entry) if fits else None
+
+
+def _port(entry: dict[str, Any]) -> Port:
+    """A port, or a `ValueError`."""
+    name, shape = entry["name"], tuple(entry["shape"])
+    if not isinstance(name, str) or not all(type(size) is int and size >= 0 for size in shape):
+        raise ValueError("not a port")
+    return Port(name, shape)
 
 
 def entries() -> Iterator[os.DirEntry[str]]:

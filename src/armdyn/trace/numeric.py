@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import weakref
 from collections.abc import Callable, Mapping
@@ -12,15 +13,13 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.trace import backend
-from armdyn.trace.kernel import check_threads, default_threads, make_kernel, strides
-from armdyn.trace.program import Port, Program
+from armdyn.trace.kernel import check_threads, default_threads, make_kernel
+from armdyn.trace.program import Port
+from armdyn.trace.recent import kernels
 from armdyn.trace.shapes import evaluate, text
 
 if TYPE_CHECKING:
     from armdyn.trace.traced import Subject, Traced, Variant
-
-
-FLOAT64 = np.dtype(np.float64)
 
 
 class Plan:
@@ -31,45 +30,49 @@ class Plan:
 
     def __init__(self, kernel: Any, bound: list[NDArray], result: Callable[..., Any] | None) -> None:
         count = len(kernel.inputs) - len(bound)
+        self.kernel = kernel  # the gufunc does not keep its code alive
         self._gufunc, self._bound, self._result = kernel.gufunc, bound, result
-        self._inputs = [(len(p.shape), p.shape, strides(p)) for p in kernel.inputs[:count]]
-        self._outputs = [(len(p.shape), p.shape, strides(p)) for p in kernel.outputs]
+        self._inputs, self._outputs = kernel.inputs[:count], kernel.outputs
 
     def __call__(self, args: tuple[Any, ...], out: Any) -> Any:
         """The result, or None if the arguments are not plain arrays."""
-        if len(args) != len(self._inputs) or not all(map(_is_plain, args, self._inputs)):
+        if len(args) != len(self._inputs) or not all(map(_is_plain, self._inputs, args)):
             return None
         if out is None:
             results = self._gufunc(*args, *self._bound)
         else:
             outs = (out,) if self._result is None else tuple(out)
-            if len(outs) != len(self._outputs) or not all(map(_is_plain, outs, self._outputs)):
+            if len(outs) != len(self._outputs) or not all(map(_is_plain, self._outputs, outs)):
                 return None
+            batch = max(map(_batch, self._inputs, args), key=len)
+            if any(_batch(port, out) != batch for port, out in zip(self._outputs, outs, strict=True)):
+                return None  # the general way broadcasts, or explains what is wrong
             try:
                 results = self._gufunc(*args, *self._bound, out=outs)
             except ValueError:
-                return None  # the general way explains what is wrong
+                return None
         return results if self._result is None else self._result(*results)
 
 
-def _is_plain(array: Any, axes: tuple[int, tuple[int, ...], tuple[int, ...]]) -> bool:
-    """Whether samples of the declared shape are contiguous, aligned doubles in `array`."""
-    k, shape, steps = axes
-    if type(array) is not np.ndarray or array.dtype is not FLOAT64 or not array.flags.aligned:
-        return False
-    start = array.ndim - k
-    return start >= 0 and array.shape[start:] == shape and array.strides[start:] == steps
+def _is_plain(port: Port, array: Any) -> bool:
+    """Whether a value is an array that a gufunc may take as it is."""
+    return type(array) is np.ndarray and port.is_plain(array)
+
+
+def _batch(port: Port, array: NDArray) -> tuple[int, ...]:
+    """The leading axes of an array."""
+    return array.shape[: array.ndim - len(port.shape)]
 
 
 class Runner:
-    """The kernels of one traced function, kept for the life of the process."""
+    """The kernels of one traced function, and the short ways to them."""
 
     def __init__(self, traced: Traced) -> None:
         self.traced = traced
         self.fast: dict[int, Callable[..., Any]] = {}  # by id of the subject: the short way, once it is known
         self.plans: dict[int, Plan] = {}
-        self._kernels: dict[tuple[Any, ...], Any] = {}
-        self._known_ports: dict[tuple[str, tuple[str, ...]], list[Port]] = {}
+        self._watched: set[int] = set()
+        self._known_ports: dict[tuple[Any, ...], list[Port]] = {}
         backend.on_change(self.fast.clear)
         backend.on_change(self.plans.clear)
 
@@ -97,9 +100,9 @@ class Runner:
 
     def _ports(self, subject: Subject, names: tuple[str, ...]) -> list[Port]:
         """The inputs that are present, with their shapes for this subject."""
-        key = (subject.trace_key, names)
+        sizes = subject.trace_sizes
+        key = (*sizes.items(), *names)
         if key not in self._known_ports:
-            sizes = subject.trace_sizes
             self._known_ports[key] = [Port(name, evaluate(self.traced.shapes[name], sizes)) for name in names]
         return self._known_ports[key]
 
@@ -108,24 +111,21 @@ class Runner:
     def kernel(self, subject: Subject, variant: Variant, shared: frozenset[str], fold: bool = False) -> Any:
         """The kernel of a variant, made at the first need."""
         constants = _digest(subject, self.traced.bound) if fold else ""
-        key = (subject.trace_key, variant, shared, constants, backend.current())
-        kernel = self._kernels.get(key)
-        if kernel is None:
+        engine = backend.current()
+
+        def make() -> Any:
             # An option that is a user's function is no part of the source digest: key by the graph then.
             ours = self._is_ours and not any(callable(value) for _, value in variant.options)
             parts = (self.traced.module, self.traced.name, subject.trace_key, variant, constants)
-            name = repr(parts) if ours else None
-            kernel = make_kernel(lambda: self._program(subject, variant, fold), shared, name, key[-1])
-            self._kernels[key] = kernel
-        return kernel
+            program = functools.partial(self.traced.make_program, subject, variant, fold=fold)
+            return make_kernel(program, shared, repr(parts) if ours else None, engine)
+
+        return kernels.find((self, subject.trace_key, variant, shared, constants, engine), make)
 
     @property
     def _is_ours(self) -> bool:
         """Whether the source digest covers the formula; a user's own is keyed by its graph instead."""
         return self.traced.module.split(".")[0] == "armdyn"
-
-    def _program(self, subject: Subject, variant: Variant, fold: bool) -> Program:
-        return self.traced.make_program(subject, variant, fold=True) if fold else self.traced.program(subject, variant)
 
     def _learn(self, subject: Subject, kernel: Any) -> None:
         """Remember the short ways for this subject as long as it lives."""
@@ -137,13 +137,23 @@ class Runner:
         def general(*args: Any, **keywords: Any) -> Any:
             return call(_alive(reference), args, keywords)
 
+        kernel.short_ways[id(subject)] = self._forget
         self.plans[id(subject)] = Plan(kernel, bound, result)
         self.fast[id(subject)] = kernel.bind(bound, general, result)
-        weakref.finalize(subject, self._forget, id(subject))
+        if id(subject) not in self._watched:
+            self._watched.add(id(subject))
+            weakref.finalize(subject, self._end, id(subject)).atexit = False
+
+    def _end(self, identity: int) -> None:
+        """The subject is gone: its number may soon be another's."""
+        self._watched.discard(identity)
+        self._forget(identity)
 
     def _forget(self, identity: int) -> None:
-        self.plans.pop(identity, None)
         self.fast.pop(identity, None)
+        plan = self.plans.pop(identity, None)
+        if plan is not None:
+            plan.kernel.short_ways.pop(identity, None)
 
     # -- arrays ---------------------------------------------------------------------------------------
 

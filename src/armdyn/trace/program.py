@@ -11,8 +11,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from armdyn.trace.shapes import Shape, count
 from armdyn.trace.symbols import ca
+
+FLOAT64 = np.dtype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +31,22 @@ class Port:
     def size(self) -> int:
         """Number of entries of one sample."""
         return count(self.shape)
+
+    @cached_property
+    def strides(self) -> tuple[int, ...]:
+        """Distances in bytes between the entries of one sample in C order."""
+        return tuple(8 * count(self.shape[k + 1 :]) for k in range(len(self.shape)))
+
+    def is_plain(self, array: NDArray) -> bool:
+        """Whether `array` holds samples of this shape, each as contiguous, aligned doubles."""
+        start = array.ndim - len(self.shape)
+        return (
+            start >= 0
+            and array.dtype is FLOAT64
+            and array.shape[start:] == self.shape
+            and array.strides[start:] == self.strides
+            and array.flags.aligned
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,17 +11,20 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
 from armdyn.trace import backend, virtual
-from armdyn.trace.kernel import LARGEST_NATIVE, compile_lock, key_digest, strides, thread_pool, too_large
+from armdyn.trace.compiled import compiled
+from armdyn.trace.kernel import thread_pool
 from armdyn.trace.program import Port, Program
+
+if TYPE_CHECKING:
+    from armdyn.trace.llvm.native import Code
 
 Rows = Mapping[str, NDArray]
 
@@ -29,20 +32,26 @@ Rows = Mapping[str, NDArray]
 class Rollout:
     """A program ready to run; make it with `make_rollout`."""
 
-    def __init__(self, inputs: tuple[Port, ...], outputs: tuple[Port, ...], engine: Any, program: Any) -> None:
-        self.inputs, self.outputs = inputs, outputs
-        self._ports = (*inputs, *outputs)
-        self._engine, self._program = engine, program
-        if engine is not None:
+    def __init__(self, code: Code | Program) -> None:
+        self._program = code if isinstance(code, Program) else None
+        ports = code if isinstance(code, Program) else code.module
+        self.inputs, self.outputs = ports.inputs, ports.outputs
+        if isinstance(code, Program):
+            self.nbytes = virtual.size(code)
+        else:
+            self.nbytes, self._code = code.nbytes, code
             pointer, number = ctypes.c_void_p, ctypes.c_int64
             kind = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, number, number)
-            self._march = kind(engine.get_function_address("march"))
+            self._march = kind(code.address("march"))
+
+    def dropped(self) -> None:
+        """Nothing else refers to it."""
 
     def bind(self, inputs: Rows, outputs: Rows) -> Callable[[], None]:
         """A call without arguments that fills `outputs` from `inputs`, as often as wanted."""
         arrays = self._arrays(inputs, outputs)
         lanes, steps = arrays[-1].shape[:2]
-        if self._engine is None:
+        if self._program is not None:
             return lambda: self._virtual(arrays, 0, steps)
         pointers, across, along = self._tables(arrays)
         march = self._march
@@ -57,7 +66,7 @@ class Rollout:
         arrays = self._arrays(inputs, outputs)
         lanes, total = arrays[-1].shape[:2]
         left = iter(range(0, total - steps + 1, steps))
-        if self._engine is None:
+        if self._program is not None:
             return lambda: self._virtual(arrays, next(left), steps)
         pointers, across, along = self._tables(arrays)
         ahead, march = along * steps, self._march
@@ -74,7 +83,7 @@ class Rollout:
         """The arrays of all ports, checked."""
         arrays = [inputs[p.name] for p in self.inputs] + [outputs[p.name] for p in self.outputs]
         lanes, steps = np.shape(arrays[-1])[:2]
-        for k, (port, array) in enumerate(zip(self._ports, arrays, strict=True)):
+        for k, (port, array) in enumerate(zip((*self.inputs, *self.outputs), arrays, strict=True)):
             _check(port, array, lanes, steps, is_output=k >= len(self.inputs))
         return arrays
 
@@ -90,7 +99,7 @@ class Rollout:
         """Fill `outputs` from `inputs`; with threads, each takes a block of the rollouts."""
         lanes = next(iter(outputs.values())).shape[0]
         threads = min(threads, lanes)
-        if threads <= 1 or self._engine is None:
+        if threads <= 1 or self._program is not None:
             self.bind(inputs, outputs)()
             return
         edges = np.linspace(0, lanes, threads + 1).astype(int)
@@ -104,6 +113,7 @@ class Rollout:
 
     def _virtual(self, arrays: list[NDArray], first: int, steps: int) -> None:
         """Step by step on CasADi's virtual machine."""
+        assert self._program is not None
         count = len(self.inputs)
         for k in range(first, first + steps):
             rows = [a[:, k if a.shape[1] > 1 else 0] for a in arrays]
@@ -121,7 +131,7 @@ def _check(port: Port, array: NDArray, lanes: int, steps: int, is_output: bool) 
         and array.ndim == 2 + len(port.shape)
         and (whole if is_output else array.shape[0] in (1, lanes) and array.shape[1] in (1, steps))
         and array.shape[2:] == port.shape
-        and array.strides[2:] == strides(port)
+        and array.strides[2:] == port.strides
         and array.flags.aligned
     )
     if not fits:
@@ -142,98 +152,7 @@ def make_rollout(
     serves one rollout faster and many slower, one after the other.
     """
     if backend.current() == "virtual":
-        traced = program()
-        return Rollout(traced.inputs, traced.outputs, None, traced)
-    from armdyn.trace import cache as disk
-    from armdyn.trace.llvm.native import llvm_binding, target_machine, versions
+        return Rollout(program())
+    from armdyn.trace.llvm.native import Code
 
-    with compile_lock:
-        name = key_digest(f"rollout {key}{' single' * single}", shared, versions()) if key else None
-        module = disk.read(name) if name else None
-        if module is None:
-            traced = program()
-            if traced.function.n_instructions() > LARGEST_NATIVE:
-                too_large(traced)
-                return Rollout(traced.inputs, traced.outputs, None, traced)
-            module, name = _compiled(traced, shared, name, single)
-        engine = llvm_binding().create_mcjit_compiler(llvm_binding().parse_assembly(""), target_machine())
-        engine.add_object_file(llvm_binding().ObjectFileRef.from_data(module.code))
-        engine.finalize_object()
-    return Rollout(module.inputs, module.outputs, engine, None)
-
-
-def _compiled(program: Program, shared: frozenset[str], name: str | None, single: bool) -> tuple[Any, str]:
-    """Machine code of a program, from the cache if it is known there by its graph."""
-    from armdyn.trace import cache as disk
-    from armdyn.trace.graphs.graph import graph_of
-    from armdyn.trace.llvm.lower import lower
-    from armdyn.trace.llvm.native import Module, llvm_binding, target, target_machine, versions
-
-    graph = graph_of(program)
-    if name is None:
-        text = repr(("rollout", single, graph.nodes, graph.results, graph.inputs, graph.outputs))
-        name = key_digest(text, shared, versions())
-        module = disk.read(name)
-        if module is not None:
-            return module, name
-    ports = frozenset(k for k, port in enumerate(program.inputs) if port.name in shared)
-    host = replace(target().host, width=1) if single else target().host
-    lowered = lower(graph, host, ports)
-    machine = target_machine()
-    assembly = llvm_binding().parse_assembly(lowered.text + _march(graph, host.width, ports, lowered.uniform_size))
-    assembly.triple, assembly.data_layout = machine.triple, str(machine.target_data)
-    code = machine.emit_object(assembly)
-    module = Module(code, graph.inputs, graph.outputs, tuple(sorted(ports)), lowered.uniform_size, False)
-    disk.write(name, module)
-    return module, name
-
-
-def _march(graph: Any, width: int, shared: frozenset[int], uniform_size: int) -> str:
-    """`march(pointers, strides across, strides along, rollouts, steps)`: all steps of a vector of rollouts in turn."""
-    count = len(graph.inputs) + len(graph.outputs)
-    start, row, step, words = [], [], [], []
-    for p in range(count):
-        for table, kind in (("args", "ptr"), ("across", "i64"), ("along", "i64")):
-            start.append(f"  %at_{table}{p} = getelementptr {kind}, ptr %{table}, i64 {p}")
-            start.append(f"  %{table}{p} = load {kind}, ptr %at_{table}{p}")
-        row.append(f"  %shift{p} = mul i64 %k, %across{p}")
-        row.append(f"  %row{p} = getelementptr i8, ptr %args{p}, i64 %shift{p}")
-        step.append(f"  %go{p} = mul i64 %t, %along{p}")
-        step.append(f"  %p{p} = getelementptr i8, ptr %row{p}, i64 %go{p}")
-        words.append(f"ptr %p{p}, i64 %across{p}")
-    prepare = ", ".join([*(f"ptr %args{p}" for p in sorted(shared)), "ptr %uniform"])
-    return "\n".join(
-        [
-            "define void @march(ptr %args, ptr %across, ptr %along, i64 %count, i64 %steps) nounwind {",
-            "entry:",
-            "  %some = icmp sgt i64 %count, 0",
-            "  %any = icmp sgt i64 %steps, 0",
-            "  %work = and i1 %some, %any",
-            "  br i1 %work, label %start, label %done",
-            "start:",
-            *start,
-            f"  %uniform = alloca [{max(uniform_size, width)} x double], align 64",
-            f"  call void @prepare({prepare})",
-            "  br label %rollouts",
-            "rollouts:",
-            "  %k = phi i64 [ 0, %start ], [ %next_k, %after ]",
-            "  %remaining = sub i64 %count, %k",
-            *row,
-            "  br label %steps_of",
-            "steps_of:",
-            "  %t = phi i64 [ 0, %rollouts ], [ %next_t, %steps_of ]",
-            *step,
-            f"  call void @kern({', '.join(words)}, ptr %uniform, i64 %remaining)",
-            "  %next_t = add i64 %t, 1",
-            "  %more_t = icmp slt i64 %next_t, %steps",
-            "  br i1 %more_t, label %steps_of, label %after",
-            "after:",
-            f"  %next_k = add i64 %k, {width}",
-            "  %more_k = icmp slt i64 %next_k, %count",
-            "  br i1 %more_k, label %rollouts, label %done",
-            "done:",
-            "  ret void",
-            "}",
-            "",
-        ]
-    )
+    return Rollout(compiled(program, shared, key, "single rollout" if single else "rollout", Code))

@@ -31,6 +31,8 @@ from armdyn.trace.program import Port, Program, as_list, unflatten
 from armdyn.trace.shapes import evaluate
 from armdyn.trace.symbols import ca, is_symbol
 
+MOST_PROGRAMS = 64  # remembered per function
+
 
 class Subject(Protocol):
     """What a formula is about (an arm): sizes, a key for its constants, data bound by name."""
@@ -163,6 +165,8 @@ class Traced:
         """The formula traced for the subject's constants and a choice of inputs and options."""
         key = (subject.trace_key, variant)
         if key not in self._programs:
+            if len(self._programs) >= MOST_PROGRAMS:
+                self._programs.clear()
             self._programs[key] = self.make_program(subject, variant)
         return self._programs[key]
 

@@ -8,10 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.trace.program import Program
+from armdyn.trace.recent import OVERHEAD
 from armdyn.trace.symbols import ca
 
 # Samples evaluated by one call: bounds the memory that CasADi copies.
 BLOCK = 4096
+# Memory that CasADi takes per instruction, about.
+NODE_BYTES = 100
+
+
+def size(program: Program) -> int:
+    """About how much memory a program takes [bytes]."""
+    return OVERHEAD + NODE_BYTES * program.function.n_instructions()
 
 
 def evaluate(program: Program, arrays: Sequence[NDArray], outs: Sequence[NDArray | None]) -> list[NDArray]:

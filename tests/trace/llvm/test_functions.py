@@ -68,6 +68,19 @@ def test_very_large_angles_are_reduced_exactly(op: str, width: int) -> None:
     assert ulps(native(op)(x), getattr(np, op)(x.astype(np.longdouble))) <= 1
 
 
+@pytest.mark.parametrize("op", ["sin", "cos"])
+@pytest.mark.parametrize("huge", [1e6, -1e6, 1e300, INF, NAN])
+def test_a_very_large_angle_does_not_change_its_neighbours(op: str, huge: float, width: int) -> None:
+    x = wide(6, 4000, -3, 5)
+    x = x[np.abs(x) < 1e5][:3200]
+    alone = native(op)(x)
+    spoilt = x.copy()
+    spoilt[::5] = huge  # every lane has one in turn
+    got = native(op)(spoilt)
+    kept = np.arange(len(x)) % 5 != 0
+    np.testing.assert_array_equal(got[kept], alone[kept])
+
+
 @pytest.mark.parametrize(
     ("op", "x", "y"),
     [

@@ -20,6 +20,7 @@ from armdyn.simulation.plant.elasticity import at_encoders
 from armdyn.simulation.plant.plant import Kind, Plant
 from armdyn.simulation.sensing import Draw, Sensing, reading
 from armdyn.trace.program import Port, Program
+from armdyn.trace.recent import kernels
 from armdyn.trace.rollout import Rollout, make_rollout
 from armdyn.trace.symbols import ca
 
@@ -231,7 +232,6 @@ def _unprefixed(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 # -- compiled ------------------------------------------------------------------------------------------------
 
-_known: dict[tuple[Any, ...], Rollout] = {}
 # A user's law may hold anything that its formula depends on: its kernels live and die with the object.
 _users: WeakKeyDictionary[Law, dict[tuple[Any, ...], Rollout]] = WeakKeyDictionary()
 
@@ -239,11 +239,9 @@ _users: WeakKeyDictionary[Law, dict[tuple[Any, ...], Rollout]] = WeakKeyDictiona
 def keyed_rollout(
     key: tuple[Any, ...], program: Callable[[], Program], shared: frozenset[str], single: bool = False
 ) -> Rollout:
-    """A program of armdyn's own compiled; kept for the life of the process."""
-    whole = (*key, shared, single, _backend())
-    if whole not in _known:
-        _known[whole] = make_rollout(program, shared, repr(key), single)
-    return _known[whole]
+    """A program of armdyn's own compiled, or as compiled before."""
+    whole = ("rollout", *key, shared, single, _backend())
+    return kernels.find(whole, lambda: make_rollout(program, shared, repr(key), single))
 
 
 def plant_rollout(plant: Plant, kind: Kind, shared: frozenset[str]) -> Rollout:

@@ -61,8 +61,8 @@ def sine_cosine(e: Emitter, x: str) -> tuple[str, str]:
     z = e.mul(r, r)
     # sin r = r + r z S(z)
     sine = e.fma(e.mul(r, z), e.polynomial(z, SIN), r)
-    if not e.host.fma:  # separate roundings lose the sign of zero
-        sine = e.select(e.compare("oeq", x, e.constant(0.0)), x, sine)
+    # The sum of zeros of both signs is +0: keep the sign of x.
+    sine = e.select(e.compare("oeq", x, e.constant(0.0)), x, sine)
     # cos r = 1 - z/2 + z² C(z)
     main = e.fma(e.constant(-0.5), z, e.constant(1.0))
     cosine = e.fma(e.mul(z, z), e.polynomial(z, COS), main)

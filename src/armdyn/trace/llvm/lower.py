@@ -288,9 +288,13 @@ def _kern(graph: Graph, host: Host, layout: Layout, chunks: int) -> str:
 
 
 def _slow_trig(host: Host, declared: set[str]) -> str:
-    """Sine and cosine by the C library, for very large angles, and the hint that they are rare."""
+    """Sine and cosine by the C library in lanes of very large angles, and the hint that they are rare.
+
+    The other lanes get the same bits as on the fast way: no sample changes what its neighbours get.
+    """
     e = Emitter(host, declared=declared)
-    s, c = e.per_lane("sin", "%x"), e.per_lane("cos", "%x")
+    large, near = is_large_angle(e, "%x"), sine_cosine(e, "%x")
+    s, c = (e.select(large, e.per_lane(f, "%x"), fast) for f, fast in zip(("sin", "cos"), near, strict=True))
     pair = f"{{ {e.T}, {e.T} }}"
     half = e.let(f"insertvalue {pair} poison, {e.T} {s}, 0")
     both = e.let(f"insertvalue {pair} {half}, {e.T} {c}, 1")

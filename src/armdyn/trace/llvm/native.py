@@ -8,7 +8,7 @@ import platform
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -19,7 +19,9 @@ from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.llvm.emit import Host
 from armdyn.trace.llvm.entry import CONTEXT, entry
 from armdyn.trace.llvm.lower import lower
+from armdyn.trace.llvm.march import march
 from armdyn.trace.program import Port
+from armdyn.trace.recent import OVERHEAD
 
 
 @cache
@@ -89,35 +91,55 @@ class Module:
     has_entry: bool
 
 
-def compile_graph(graph: Graph, shared: frozenset[int]) -> Module:
-    """Machine code of a graph whose ports `shared` carry no batch axes."""
+# What is compiled around a graph: calls from NumPy and Python, many steps for lanes of rollouts, or for one.
+FORMS = ("kernel", "rollout", "single rollout")
+
+
+def compile_graph(graph: Graph, shared: frozenset[int], form: str = "kernel") -> Module:
+    """Machine code of a graph whose ports `shared` carry no batch axes, in one of `FORMS`."""
     llvm, machine = llvm_binding(), target_machine()
-    lowered = lower(graph, target().host, shared)
-    has_entry = all(port.shape for port in graph.outputs)  # a scalar is no array
-    text = lowered.text + (entry(graph, shared) if has_entry else "")
+    host = replace(target().host, width=1) if form == "single rollout" else target().host
+    lowered = lower(graph, host, shared)
+    has_entry = form == "kernel" and all(port.shape for port in graph.outputs)  # a scalar is no array
+    text = lowered.text
+    if form != "kernel":
+        text += march(graph, host.width, shared, lowered.uniform_size)
+    elif has_entry:
+        text += entry(graph, shared)
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     code = machine.emit_object(module)
     return Module(code, graph.inputs, graph.outputs, tuple(sorted(shared)), lowered.uniform_size, has_entry)
 
 
-class Loaded:
+class Code:
     """A module in memory; keeps the code alive as long as anything that calls it."""
 
     def __init__(self, module: Module) -> None:
         llvm = llvm_binding()
         self.module = module
+        self.nbytes = OVERHEAD + len(module.code)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(module.code))
         self._engine.finalize_object()
-        self.gufunc = _make_gufunc(self, self._engine.get_function_address("loop"))
-        self._prepare = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(module.shared) + 1))(
-            self._engine.get_function_address("prepare")
-        )
+
+    def address(self, name: str) -> int:
+        """Where a function or variable of the module is."""
+        return int(self._engine.get_global_value_address(name))
+
+
+class Loaded(Code):
+    """A module in memory with all that NumPy and Python call it through."""
+
+    def __init__(self, module: Module) -> None:
+        super().__init__(module)
+        self.gufunc = _make_gufunc(self, self.address("loop"))
+        prepare = self.address("prepare")
+        self._prepare = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(module.shared) + 1))(prepare)
         self._method: Any = None
         if module.has_entry and has_fast_call():
-            _fill_context(self._engine.get_global_value_address("context"))
-            self._method = _MethodDef(b"kernel", self._engine.get_function_address("pycall"), 0x80 | 0x02, None)
+            _fill_context(self.address("context"))
+            self._method = _MethodDef(b"kernel", self.address("pycall"), 0x80 | 0x02, None)
 
     def bind(
         self, shared: Sequence[NDArray], fallback: Callable[..., Any], collect: Callable[..., Any] | None = None

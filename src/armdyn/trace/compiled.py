@@ -1,0 +1,89 @@
+"""From a program to machine code in this process: found on disk, or compiled and kept there."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from armdyn.errors import ArmdynWarning
+from armdyn.trace.program import Program
+
+if TYPE_CHECKING:
+    from armdyn.trace.llvm.native import Module
+
+# Graphs with more instructions than this would compile for minutes: the virtual machine runs them.
+LARGEST_NATIVE = 30_000
+# Folders whose text cannot change a formula.
+_NOT_FORMULAS = {"cli", "report", "studio", "library"}
+
+Code = TypeVar("Code")
+_lock = threading.Lock()  # LLVM's global state; also keeps two threads from compiling the same program
+
+
+def compiled(
+    program: Callable[[], Program],
+    shared: frozenset[str],
+    key: str | None,
+    form: str,
+    load: Callable[[Module], Code],
+) -> Code | Program:
+    """The code of a program that is traced only if it must be; the program itself if it is too large for that.
+
+    `shared` names the inputs without batch axes: what depends on them alone is computed once per call. `key` tells
+    apart everything that armdyn's own text does not decide; None means that the graph does. `form` is one of
+    `native.FORMS`, and `load` brings machine code into this process.
+    """
+    from armdyn.trace import cache as disk
+    from armdyn.trace.llvm.native import compile_graph
+
+    with _lock:
+        name = _digest(f"{form} {key}", shared) if key else None
+        module = disk.read(name) if name else None
+        if module is not None:
+            return load(module)
+        from armdyn.trace.graphs.graph import graph_of
+
+        traced = program()
+        if traced.function.n_instructions() > LARGEST_NATIVE:
+            _warn_too_large(traced)
+            return traced
+        graph = graph_of(traced)
+        if name is None:
+            name = _digest(repr((form, graph.nodes, graph.results, graph.inputs, graph.outputs)), shared)
+            module = disk.read(name)
+        if module is None:
+            module = compile_graph(graph, frozenset(k for k, p in enumerate(traced.inputs) if p.name in shared), form)
+            disk.write(name, module)
+        return load(module)
+
+
+def _digest(key: str, shared: frozenset[str]) -> str:
+    """The name of an entry on disk: what it computes, which inputs are shared, and what made it."""
+    from armdyn.trace.llvm.native import versions
+
+    return hashlib.sha256(repr((key, sorted(shared), versions(), source_digest())).encode()).hexdigest()
+
+
+@cache
+def source_digest() -> str:
+    """A digest of armdyn's own text, as far as it can change a formula."""
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        if not _NOT_FORMULAS & set(path.relative_to(root).parts):
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _warn_too_large(program: Any) -> None:
+    warnings.warn(
+        f"{program.name} has {program.function.n_instructions()} instructions, more than {LARGEST_NATIVE}: "
+        "it runs on CasADi's virtual machine, about 100 times slower than a native kernel",
+        ArmdynWarning,
+        stacklevel=4,
+    )
