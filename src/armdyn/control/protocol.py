@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.settings import as_numbers
 from armdyn.errors import ShapeError, shown
+from armdyn.frozen import Frozen
 from armdyn.model.arm import Arm
 from armdyn.trace.shapes import evaluate, text
 from armdyn.trace.symbols import ca, is_symbol
@@ -42,7 +43,7 @@ class Shortfall(NamedTuple):
     any: Any
 
 
-class Law(ABC):
+class Law(Frozen, ABC):
     """Base of control laws; a law is a frozen dataclass with the field `arm`, its model.
 
     Attributes

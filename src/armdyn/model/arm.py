@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import MissingInertiaError, ModelError, shown
+from armdyn.frozen import Frozen
 from armdyn.model.joint import Joint
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
@@ -28,7 +29,7 @@ SNAP = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
-class Link:
+class Link(Frozen):
     """A rigid body; `inertia` is given in the link's frame."""
 
     name: str
@@ -73,7 +74,7 @@ class Physical(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Arm:
+class Arm(Frozen):
     """A serial arm: n joints, each carrying one link.
 
     The tip is `base_pose @ T_1(q_1) @ ... @ T_n(q_n) @ tool_pose`; poses, the Jacobian and gravity are
@@ -114,6 +115,15 @@ class Arm:
         if self.mounting_plane is not None:
             object.__setattr__(self, "mounting_plane", _check_plane(self.mounting_plane, where))
         _ = self.coupling  # checks the drives' rows
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"fingerprint": self.fingerprint}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        stored = state.pop("fingerprint", None)
+        super().__setstate__(state)
+        if stored != self.fingerprint:
+            raise ModelError(f"arm '{self.name}': a copy has other numbers than its fingerprint says; save it again")
 
     # -- what it is made of ---------------------------------------------------------------------------
 

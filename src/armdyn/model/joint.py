@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ModelError, shown
+from armdyn.frozen import Frozen
 from armdyn.spatial.transform import check_transform
 
 KINDS = ("revolute", "prismatic")
@@ -156,7 +157,7 @@ DRIVE_NAMES = ("inertia", "damping", "stiffness", "rest")  # the first two seen 
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class Joint(Frozen):
     """`T_parent_link(q) = before @ motion(axis, q) @ after`."""
 
     name: str

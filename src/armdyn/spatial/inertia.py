@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ModelError, shown
+from armdyn.frozen import Frozen
 
 SIZE = 10
 NAMES = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
@@ -28,7 +29,7 @@ SLACK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Inertia:
+class Inertia(Frozen):
     """Ten inertial parameters in the body's frame; `mass`, `com` and tensors are views of them."""
 
     theta: NDArray

@@ -26,6 +26,7 @@ from armdyn.dynamics.regressors.joint_columns import (
     joint_parameters,
 )
 from armdyn.errors import ArmdynError, ShapeError
+from armdyn.frozen import Frozen
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.trace.traced import traced
@@ -35,7 +36,7 @@ METHODS = ("numeric", "rules")
 
 
 @dataclass(frozen=True, eq=False)
-class BaseParameters:
+class BaseParameters(Frozen):
     """Base parameters of an arm: `theta_base = P theta`, and `Y theta = Y_base theta_base` for every motion.
 
     `Y_base` are the columns `kept` of the regressor, so each base parameter is a standard parameter
