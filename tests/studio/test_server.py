@@ -100,6 +100,33 @@ def test_the_running_server_asks_its_guard(running):
     assert status(running, Origin="http://evil.example") == 403
 
 
+ODD_REQUESTS = {
+    "two hosts": ("/", "Host: {host}\r\nHost: {host}"),
+    "two origins": ("/", "Host: {host}\r\nOrigin: http://a\r\nOrigin: http://b"),
+    "two encodings": ("/", "Host: {host}\r\nAccept-Encoding: gzip\r\nAccept-Encoding: br"),
+    "two upgrades": ("/", "Host: {host}\r\nUpgrade: websocket\r\nUpgrade: websocket\r\nConnection: Upgrade"),
+    "half a bracket": ("/", "Host: {host}\r\nOrigin: http://["),
+    "bytes that are no text": ("/", "Host: {host}\r\nOrigin: \xff\xfe"),
+    "a host that is no text": ("/", "Host: \xff\xfe"),
+    "a name too long for files": ("/" + "a" * 300, "Host: {host}"),
+    "a way out": ("/../../../../etc/passwd", "Host: {host}"),
+    "a way out in code": ("/%2e%2e/%2e%2e/etc/passwd", "Host: {host}"),
+    "a zero byte": ("/%00", "Host: {host}"),
+    "nobody's page": ("//[", "Host: {host}"),
+}
+
+
+@pytest.mark.parametrize("name", ODD_REQUESTS)
+def test_odd_requests_are_the_asker_s_fault(running, name):
+    path, headers = ODD_REQUESTS[name]
+    text = f"GET {path} HTTP/1.1\r\n{headers.format(host=f'127.0.0.1:{running.get_port()}')}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", running.get_port()), timeout=10) as connection:
+        connection.sendall(text.encode("latin-1"))
+        answer = connection.recv(1000)
+    assert answer.startswith(b"HTTP/1.1 4"), answer
+    assert status(running) == 200
+
+
 def test_messages_from_other_sites_are_not_taken(running):
     from websockets.exceptions import InvalidStatus
     from websockets.sync.client import connect

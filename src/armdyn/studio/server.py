@@ -136,10 +136,10 @@ class Guard:
     def refusal(self, host: str | None, origin: str | None) -> str | None:
         """Why a request with these headers is refused, or None."""
         if not host or not self._is_ours(_name(f"//{host}")):
-            return f"the studio does not answer to the name '{(host or '')[:80]}'"
+            return f"the studio does not answer to the name {ascii((host or '')[:80])}"
         # Programs other than browsers send no origin.
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-            return f"the studio does not take requests from '{origin[:80]}'"
+        if origin is not None and _place(origin) != host.lower():
+            return f"the studio does not take requests from {ascii(origin[:80])}"
         return None
 
     def _is_ours(self, name: str) -> bool:
@@ -147,6 +147,14 @@ class Guard:
             ipaddress.ip_address(name)
             return True
         return name in self.names
+
+
+def _place(url: str) -> str:
+    """Name and port of an address; empty where it is none."""
+    try:
+        return urlsplit(url).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def _name(url: str) -> str:
@@ -168,10 +176,13 @@ def guarded(host: str) -> Iterator[Guard]:
 
     def guarded_serve(handler: Any, *args: Any, process_request: Any, **options: Any) -> Any:
         def ask(connection: Any, request: Any) -> Any:
-            why = guard.refusal(request.headers.get("Host"), request.headers.get("Origin"))
-            if why is not None:
-                return connection.respond(http.HTTPStatus.FORBIDDEN, why + "\n")
-            return process_request(connection, request)
+            try:
+                why = guard.refusal(request.headers.get("Host"), request.headers.get("Origin"))
+                if why is not None:
+                    return connection.respond(http.HTTPStatus.FORBIDDEN, why + "\n")
+                return process_request(connection, request)
+            except (LookupError, ValueError, OSError):  # doubled headers, names of files that cannot be
+                return connection.respond(http.HTTPStatus.BAD_REQUEST, "expected each header once, and a page's path\n")
 
         guard.installed = True
         return serve(handler, *args, process_request=ask, **options)
