@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
+import subprocess
+import sys
+import time
 
 import pytest
 
 from armdyn.errors import ArmdynError, ReadError
-from armdyn.files import read_bytes, read_text, write_whole
+from armdyn.files import parse_json, read_bytes, read_text, write_whole
 
 
 def test_text_and_bytes_come_back(tmp_path):
@@ -41,7 +46,97 @@ def test_the_size_is_limited(tmp_path):
         read_text(path, largest=99)
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs a device that never ends")
-def test_an_endless_device_is_refused():
-    with pytest.raises(ReadError, match="more than the"):
-        read_bytes("/dev/zero", largest=1000)
+def test_pipes_devices_and_folders_are_no_files(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("/dev/zero")
+    for name, kind in (("pipe", "a pipe"), ("link", "a device"), (".", "a folder")):
+        with pytest.raises(ReadError, match=f"is {kind}; expected a file"):
+            read_bytes(tmp_path / name)
+
+
+def test_a_name_with_a_zero_byte_is_one_sentence():
+    with pytest.raises(ReadError, match="not a file name"):
+        read_bytes("a\0b")
+
+
+def test_json_nested_without_end_is_refused():
+    assert parse_json(b'{"a": [1, 2]}') == {"a": [1, 2]}
+    for text in ("{", "[" * 200_000, b"\xff", ""):
+        with pytest.raises(ReadError, match="expected JSON"):
+            parse_json(text)
+
+
+# -- what is not replaced -----------------------------------------------------------------------------------------
+
+
+def device(path, number):
+    """A device of the kernel's memory: 3 is null, 7 is full."""
+    try:
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, number))
+        path.write_bytes(b"")
+    except (PermissionError, OSError):
+        pytest.skip("needs the right to make devices")
+    return path
+
+
+def test_a_device_is_written_to_and_stays(tmp_path):
+    null = device(tmp_path / "null", 3)
+    write_whole(null, "text")
+    assert stat.S_ISCHR(null.lstat().st_mode)
+    assert list(tmp_path.iterdir()) == [null]
+
+
+def test_a_full_device_says_so_and_stays(tmp_path):
+    full = device(tmp_path / "full", 7)
+    with pytest.raises(OSError, match="No space left on device"):
+        write_whole(full, "text")
+    assert stat.S_ISCHR(full.lstat().st_mode)
+
+
+def test_a_pipe_gets_the_data_and_stays(tmp_path):
+    pipe, data = tmp_path / "pipe", b"x" * 1_000_000  # more than a pipe holds
+    os.mkfifo(pipe)
+    reader = subprocess.Popen([sys.executable, "-c", f"print(len(open({str(pipe)!r}, 'rb').read()))"], stdout=-1)
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            write_whole(pipe, data)
+            break
+        except OSError as error:  # nobody reads yet
+            assert error.errno == errno.ENXIO
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    assert reader.communicate(timeout=30)[0].strip() == b"1000000"
+    assert stat.S_ISFIFO(pipe.lstat().st_mode)
+
+
+def test_a_pipe_that_nobody_reads_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="No such device or address"):
+        write_whole(tmp_path / "pipe", "text")
+    assert stat.S_ISFIFO((tmp_path / "pipe").lstat().st_mode)
+
+
+def test_a_read_only_file_is_not_overwritten(tmp_path):
+    path = write_whole(tmp_path / "a.txt", "precious")
+    path.chmod(0o444)
+    with pytest.raises(PermissionError, match="the file is read-only"):
+        write_whole(path, "new")
+    assert path.read_text() == "precious"
+
+
+def test_a_file_keeps_its_mode_and_a_link_its_place(tmp_path):
+    path = write_whole(tmp_path / "a.txt", "old")
+    path.chmod(0o640)
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    write_whole(link, "new")
+    assert link.is_symlink()
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_folder_is_not_replaced(tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="Is a directory"):
+        write_whole(tmp_path / "folder", "text")

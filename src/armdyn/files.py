@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import stat
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from armdyn.errors import ArmdynError, ReadError
 
@@ -20,6 +22,8 @@ LARGEST_TEXT = 50_000_000
 # signals, which are noisy, shrink to a half or a tenth.
 LARGE_ARCHIVE = 100_000_000
 DENSEST = 200
+# A day of seven joints at 1 kHz is 20 GB of text; more than this is not read into memory.
+LARGEST_TABLE = 20_000_000_000
 
 
 def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> str:
@@ -33,33 +37,56 @@ def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> str:
 
 
 def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> bytes:
-    """The contents of a file, or a `ReadError` that says why it cannot be read.
-
-    The size is checked before anything is read, and at most `largest` bytes are read even from a
-    pipe or a device that claims to be empty.
-    """
-    path = Path(path)
+    """The contents of a file, or a `ReadError` that says why it cannot be read; see `require_file`."""
+    path = require_file(path, largest)
     try:
-        size = path.stat().st_size
-        if size > largest:
-            raise ReadError(f"{path}: the file has {size / 1e6:.0f} MB, more than the {largest / 1e6:.0f} MB allowed")
         with path.open("rb") as stream:
             data = stream.read(largest + 1)
     except OSError as error:
         raise ReadError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except ValueError as error:
-        if isinstance(error, ReadError):
-            raise
-        raise ReadError(f"{str(path)!r}: not a file name ({error})") from None
     if len(data) > largest:
         raise ReadError(f"{path}: the file has more than the {largest / 1e6:.0f} MB allowed")
     return data
+
+
+def require_file(path: str | os.PathLike[str], largest: int = LARGEST_TABLE) -> Path:
+    """`path`, if it is a file of at most `largest` bytes; nothing of it is read.
+
+    A pipe that nobody writes to would be waited for without end, and a device may have no end.
+    """
+    path = Path(path)
+    try:
+        about = path.stat()
+    except OSError as error:
+        raise ReadError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except ValueError as error:
+        raise ReadError(f"{str(path)!r}: not a file name ({error})") from None
+    if not stat.S_ISREG(about.st_mode):
+        raise ReadError(f"{path}: is {_kind(about.st_mode)}; expected a file, save it as one first")
+    if about.st_size > largest:
+        size = f"{about.st_size / 1e6:.0f} MB, more than the {largest / 1e6:.0f} MB"
+        raise ReadError(f"{path}: the file has {size} allowed")
+    return path
+
+
+def _kind(mode: int) -> str:
+    kinds = {stat.S_ISDIR: "a folder", stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket"}
+    return next((name for is_kind, name in kinds.items() if is_kind(mode)), "a device")
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value that a JSON text holds; a `ReadError` where it holds none, or one nested without end."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ReadError(f"expected JSON ({type(error).__name__})") from None
 
 
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
     """The arrays of an `.npz` file; runs no code from it, and refuses those that unpack to far more than they are."""
     import numpy as np
 
+    path = require_file(path)
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
@@ -87,26 +114,43 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
     """Write `data` to `path` through a temporary file beside it and a rename.
 
     A reader sees the old file or the new one, never half of either, and a failure
-    (full disk, Ctrl-C) leaves the old one in place.
+    (full disk, Ctrl-C) leaves the old one in place. A link stays, and the file it leads to is replaced. Devices and
+    pipes are written to, never replaced; files that may not be written stay as they are.
     """
     path = Path(path)
     if not path.parent.is_dir():
         raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'")
+    payload = data.encode() if isinstance(data, str) else data
     try:
-        _replace(path, data.encode() if isinstance(data, str) else data)
+        mode = path.stat().st_mode if path.exists() else None
+        if mode is not None and not stat.S_ISREG(mode):
+            _send(path, payload)
+        else:
+            _replace(Path(os.path.realpath(path)), payload, mode)
     except OSError as error:  # names the temporary file, or none
         raise OSError(error.errno or errno.EIO, error.strerror or str(error), str(path)) from None
     return path
 
 
-def _replace(path: Path, payload: bytes) -> None:
+def _send(path: Path, payload: bytes) -> None:
+    """Write to a device or to a pipe that somebody reads; waiting for a reader might take for ever."""
+    handle = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(handle, "wb") as stream:
+        os.set_blocking(stream.fileno(), True)
+        stream.write(payload)
+
+
+def _replace(path: Path, payload: bytes, mode: int | None) -> None:
+    # Asked of the mode too, for root may write anything.
+    if mode is not None and not (mode & 0o222 and os.access(path, os.W_OK)):
+        raise PermissionError(errno.EACCES, "the file is read-only")
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(payload)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(name, 0o666 & ~_umask())
+        os.chmod(name, 0o666 & ~_umask() if mode is None else stat.S_IMODE(mode))
         os.replace(name, path)
     except BaseException:
         os.unlink(name)

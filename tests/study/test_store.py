@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 
 import numpy as np
 import pytest
@@ -86,6 +87,27 @@ def test_a_manifest_of_nonsense(computed):
     manifest.write_text("{}")
     with pytest.raises(StudyError, match="not the manifest of a study"):
         run_study(small, folder, resume=True)
+
+
+def test_a_line_nested_without_end_does_not_count(computed):
+    small, folder, columns = computed
+    with (folder / "manifest.jsonl").open("a") as stream:
+        stream.write("[" * 200_000 + "\n")
+    same(columns, run_study(small, folder, resume=True))
+    (folder / "manifest.jsonl").write_text('{"a":' * 100_000)
+    with pytest.raises(StudyError, match="not the manifest of a study"):
+        run_study(small, folder, resume=True)
+
+
+def test_a_pipe_in_place_of_a_part_is_computed_again(computed):
+    small, folder, columns = computed
+    part = sorted((folder / "parts").iterdir())[0]
+    part.unlink()
+    os.mkfifo(part)
+    with pytest.raises(StudyError, match="part 0 cannot be written"):
+        run_study(small, folder, resume=True)
+    part.unlink()
+    same(columns, run_study(small, folder, resume=True))
 
 
 def test_a_changed_file_is_not_resumed(computed, study):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ReadError
-from armdyn.files import read_arrays, write_whole
+from armdyn.files import parse_json, read_arrays, write_whole
 from armdyn.simulation.plant.elasticity import at_encoders
 from armdyn.simulation.readings import Readings
 
@@ -177,7 +177,7 @@ class SimulationResult:
         """Read what `save` wrote as `.npz`; nothing in the file is ever executed."""
         file = read_arrays(path)
         try:
-            about = json.loads(str(file["about"]))
+            about = parse_json(str(file["about"]))
             if about.get("format") != FORMAT:
                 raise KeyError("format")
             arrays: dict[str, Any] = {name: file[name] for name in ARRAYS}

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from armdyn import __version__
-from armdyn.errors import MissingExtraError
-from armdyn.files import read_text, write_whole
+from armdyn.errors import MissingExtraError, ReadError
+from armdyn.files import LARGEST_TABLE, parse_json, read_bytes, read_text, write_whole
 from armdyn.study.spec import Columns, Study
 from armdyn.study.table import StudyError
 
@@ -101,8 +101,8 @@ class Store:
 
     def _is_whole(self, number: int, checksum: Any) -> bool:
         try:
-            return hashlib.sha256(self._path(number).read_bytes()).hexdigest() == checksum
-        except OSError:
+            return hashlib.sha256(read_bytes(self._path(number), LARGEST_TABLE)).hexdigest() == checksum
+        except ReadError:
             return False
 
     def _write_manifest(self) -> None:
@@ -163,8 +163,8 @@ class Store:
 def _parsed(line: str) -> dict[str, Any]:
     """A line of the manifest; empty for one that was torn."""
     try:
-        found = json.loads(line)
-    except ValueError:
+        found = parse_json(line)
+    except ReadError:
         return {}
     return found if isinstance(found, dict) else {}
 

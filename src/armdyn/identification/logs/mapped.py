@@ -20,7 +20,7 @@ HEADERS = {
 def mapped_arrays(path: Path) -> dict[str, NDArray] | None:
     """The arrays of a file that is large and not compressed; None if it is not, or not in order."""
     try:
-        if path.stat().st_size < LARGE:
+        if not path.is_file() or path.stat().st_size < LARGE:
             return None
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()

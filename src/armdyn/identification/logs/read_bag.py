@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import MissingExtraError, ReadError
+from armdyn.files import refuse_bomb, require_file
+from armdyn.identification.bag_bounds import bound_rosbags, require_no_bombs
 
 KIND = "sensor_msgs/msg/JointState"
 PARTS = ("position", "velocity", "effort")
@@ -24,8 +26,10 @@ def read_bag(path: Path, joints: tuple[str, ...], topic: str | None = None) -> t
     """
     try:
         rows, notes = _rows(path, joints, topic)
-    except (ReadError, MissingExtraError):
+    except MissingExtraError:
         raise
+    except ReadError as error:
+        raise ReadError(str(error) if str(error).startswith(str(path)) else f"{path}: {error}") from None
     except Exception as error:  # readers raise errors of SQLite, YAML, zstd, struct for damaged files
         told = " ".join(str(error).split())
         raise ReadError(
@@ -120,7 +124,9 @@ def _messages(path: Path, topic: str | None) -> Iterator[tuple[str, int, Any]]:
         from rosbags.typesys import Stores, get_typestore
     except ImportError:
         raise MissingExtraError("ROS 2 bags need rosbags: pip install armdyn[logs]") from None
+    bound_rosbags()
     store = get_typestore(Stores.ROS2_HUMBLE)
+    packed, total = sum(file.stat().st_size for file in _contents(path)), 0
     for file in _files(path):
         with Reader(file) as reader:
             chosen = [c for c in reader.connections if c.msgtype == KIND and topic in (None, c.topic)]
@@ -128,7 +134,17 @@ def _messages(path: Path, topic: str | None) -> Iterator[tuple[str, int, Any]]:
                 held = ", ".join(f"{c.topic} ({c.msgtype})" for c in reader.connections) or "nothing"
                 raise ReadError(f"{path}: no topic of {KIND}{f' named {topic}' if topic else ''}; the bag holds {held}")
             for connection, arrival, raw in reader.messages(connections=chosen):
+                total += len(raw)
+                refuse_bomb(path, packed, total)
                 yield connection.topic, arrival, store.deserialize_cdr(raw, connection.msgtype)
+
+
+def _contents(path: Path) -> list[Path]:
+    """All files of a bag, none of which is a pipe, a device or far larger than it seems."""
+    if not path.is_dir():
+        return [require_file(path)]
+    require_no_bombs(path)
+    return [require_file(file) for file in path.iterdir() if not file.is_dir()]
 
 
 def _files(path: Path) -> list[Path]:

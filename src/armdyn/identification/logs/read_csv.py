@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import re
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -18,6 +18,7 @@ from armdyn.errors import ReadError
 from armdyn.identification.logs.column_names import UNITS, plain_unit, understand
 
 LONGEST_HEAD = 200  # lines of comments before the names of the columns
+LONGEST_LINE = 10_000_000  # characters of one of them
 
 
 class _Layout(NamedTuple):
@@ -61,7 +62,14 @@ def _layout(path: Path) -> _Layout:
     encoding = _encoding(path)
     before: list[str] = []
     with path.open(encoding=encoding, errors="replace") as stream:
-        for number, line in enumerate(islice(stream, LONGEST_HEAD)):
+        for number in range(LONGEST_HEAD):
+            line = stream.readline(LONGEST_LINE + 1)
+            if not line:
+                break
+            if len(line) > LONGEST_LINE:
+                raise ReadError(
+                    f"{path}, line {number + 1}: more than {LONGEST_LINE:,} characters; not a table of text"
+                )
             plain = line.strip().lstrip("#% ")
             if not plain:
                 continue
@@ -72,16 +80,17 @@ def _layout(path: Path) -> _Layout:
                         f"{path}: the first line holds numbers; expected names of columns such as t, q1, tau1"
                     )
                 comma = mark != "," and "," in plain and "." not in plain
-                return _Layout(_names(before), _mark(before[-1]), number, comma, encoding)
+                return _Layout(_names(before, path), _mark(before[-1]), number, comma, encoding)
             before.append(plain)
     if not before:
         raise ReadError(f"{path}: the file is empty")
     raise ReadError(f"{path}: no rows of numbers below the names of the columns")
 
 
-def _names(before: list[str]) -> list[str]:
+def _names(before: list[str], path: Path) -> list[str]:
     """The cells of the last line before the rows, or, where these are units, those of the line above with them."""
-    lines = [[cell.strip() for cell in _cells(line, _mark(line))] for line in before[-2:]]
+    place = f"{path}, names of the columns"
+    lines = [[cell.strip() for cell in _cells(line, _mark(line), place)] for line in before[-2:]]
     units = lines[-1]
     if len(lines) < 2 or len(lines[0]) != len(units) or not all(_unit_or_nothing(cell) for cell in units):
         return units
@@ -92,9 +101,12 @@ def _unit_or_nothing(cell: str) -> bool:
     return cell in ("", "-") or plain_unit(cell.strip("[()]")) in UNITS
 
 
-def _cells(line: str, mark: str | None) -> list[str]:
+def _cells(line: str, mark: str | None, place: str) -> list[str]:
     """Split at marks that are not inside quotes."""
-    return line.split() if mark is None else next(csv.reader([line], delimiter=mark), [])
+    try:
+        return line.split() if mark is None else next(csv.reader([line], delimiter=mark), [])
+    except csv.Error as error:  # a cell of more than 131,072 characters
+        raise ReadError(f"{place}: {error}") from None
 
 
 def _encoding(path: Path) -> str:
@@ -125,7 +137,10 @@ def _mostly_numbers(cells: list[str]) -> bool:
 
 
 def _number(text: str) -> float | None:
+    """A number as tables hold it; Python's float would also take 1_000 and the digits of other scripts."""
     text = text.strip().strip('"')
+    if "_" in text or not text.isascii():
+        return None
     try:
         return float(text if "." in text else text.replace(",", "."))
     except ValueError:
@@ -133,7 +148,7 @@ def _number(text: str) -> float | None:
 
 
 def _check_names(path: Path, names: list[str]) -> None:
-    doubles = sorted({name for name in names if name and names.count(name) > 1})
+    doubles = sorted(name for name, count in Counter(names).items() if name and count > 1)
     if doubles:
         raise ReadError(f"{path}: several columns are named {', '.join(doubles[:5])}")
 
@@ -156,7 +171,7 @@ def _slowly(path: Path, layout: _Layout, used: list[bool], notes: list[str]) -> 
                 continue
             if bad is not None:
                 raise ReadError(bad)
-            cells = _cells(line.rstrip("\r\n"), layout.mark)
+            cells = _cells(line.rstrip("\r\n"), layout.mark, f"{path}, line {number}")
             if len(cells) != len(used):
                 # A recorder that was switched off leaves half a line, but only at the end.
                 bad = f"{path}, line {number}: expected {len(used)} values, got {len(cells)}"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError, ReadError, ShapeError
+from armdyn.files import require_file
 from armdyn.identification.logs.clock import repair
 from armdyn.identification.logs.columns import assign
 from armdyn.identification.logs.log import FEWEST, Log
@@ -164,6 +165,8 @@ def _table(path: Path, arm: Arm, topic: str | None, wanted: Collection[str]) -> 
         from armdyn.identification.logs.read_bag import read_bag
 
         return read_bag(path, arm.joint_names, topic)
+    if suffix != ".npz":  # which is mapped, however large
+        require_file(path)
     if suffix in (".csv", ".txt", ".tsv", ".dat"):
         return read_csv(path, arm.joint_names, wanted)
     readers = {".npz": read_npz, ".mat": read_mat, ".parquet": read_parquet}

@@ -18,6 +18,7 @@ from armdyn.identification.logs.mat_size import unpacked_size
 
 Table = dict[str, NDArray]
 HDF5 = (2, 0)  # what SciPy calls the version of MATLAB 7.3's files
+TEXTS = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")  # kinds of Parquet columns
 VALUES = ("data", "values", "signals")  # names of structures' fields that say nothing: the structure's own tells
 
 
@@ -64,11 +65,14 @@ def _in_hdf5(path: Path) -> list[tuple[str, NDArray]]:
             f"{path}: files of MATLAB 7.3 need h5py (pip install armdyn[logs]); or save with '-v7'"
         ) from None
     found: list[tuple[str, NDArray]] = []
+    packed, whole = 0, 0
 
     def take(name: str, x: Any) -> None:
         # What starts with '#' are MATLAB's own books, of tables and objects.
         if isinstance(x, h5py.Dataset) and not name.startswith("#") and x.dtype.kind in "fiu":
-            refuse_bomb(path, x.id.get_storage_size(), x.nbytes)
+            nonlocal packed, whole
+            packed, whole = packed + x.id.get_storage_size(), whole + x.nbytes
+            refuse_bomb(path, min(packed, path.stat().st_size), whole)
             found.append((name.replace("/", "."), np.asarray(x)))
 
     try:
@@ -101,14 +105,20 @@ def read_parquet(path: Path, joints: tuple[str, ...]) -> Table:
     except ImportError:
         raise MissingExtraError("Parquet logs need pyarrow: pip install armdyn[logs]") from None
     try:
-        about = parquet.read_metadata(path)  # equal values are only counted in it: rows may be far more than bytes
-        refuse_bomb(path, path.stat().st_size, about.num_rows * about.num_columns * np.dtype(float).itemsize)
-        table = parquet.read_table(path)
+        about = parquet.read_metadata(path)
+        groups = [about.row_group(k) for k in range(about.num_row_groups)]
+        # Equal values are only counted in it: there may be far more than bytes, in lists more than rows.
+        values = sum(group.column(j).num_values for group in groups for j in range(group.num_columns))
+        refuse_bomb(path, path.stat().st_size, values * np.dtype(float).itemsize)
+        schema = parquet.read_schema(path)
+        texts = [field.name for field in schema if str(field.type) in TEXTS]  # say nothing, and may be of any length
+        table = parquet.read_table(path, columns=[name for name in schema.names if name not in texts])
     except ReadError:
         raise
     except Exception as error:  # pyarrow's errors derive from several
         raise ReadError(f"{path}: cannot be read as Parquet ({' '.join(str(error).split())})") from None
-    return _expanded({name: _numbers(table[name], name, path) for name in table.column_names}, joints, path)
+    found = {name: _numbers(table[name], name, path) for name in table.column_names}
+    return _expanded(found | dict.fromkeys(texts, np.empty(0)), joints, path)
 
 
 def _numbers(column: Any, name: str, path: Path) -> NDArray:

@@ -1,0 +1,64 @@
+"""ROS 2 bags unpack to no more than measured data do: rosbags itself unpacks whatever it is given, in one piece."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cache, partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from armdyn.errors import MissingExtraError
+from armdyn.files import refuse_bomb
+
+BLOCK = 2**20
+
+
+@cache
+def bound_rosbags() -> None:
+    """Give rosbags decompressors that stop in time, for the chunks of MCAP files and for single messages.
+
+    The sizes that a file states are not asked: a bomb states what it likes.
+    """
+    try:
+        import lz4.frame
+        from rosbags.rosbag2 import reader, storage_mcap
+
+        zstd, chunks = reader.zstd, storage_mcap.DECOMPRESSORS
+        zstd_bounded = partial(unpack, zstd.ZstdDecompressor)
+        lz4_bounded = partial(unpack, lz4.frame.LZ4FrameDecompressor)
+    except (ImportError, AttributeError):
+        raise MissingExtraError("ROS 2 bags need rosbags 0.11.9 or later: pip install -U armdyn[logs]") from None
+    chunks |= {"zstd": lambda data, _: zstd_bounded(data), "lz4": lambda data, _: lz4_bounded(data)}
+    reader.zstd = SimpleNamespace(open=zstd.open, decompress=zstd_bounded)
+
+
+def unpack(decompressor: Any, data: bytes) -> bytes:
+    """What compressed data hold, frame after frame; a `ReadError` as soon as it is more than measured data can be."""
+    blocks: list[bytes] = []
+    packed, total = len(data), 0
+    while data:
+        frame = decompressor()
+        while not frame.eof:
+            block = frame.decompress(data, max_length=BLOCK)
+            if not block and frame.needs_input:
+                raise EOFError("compressed data are cut off")
+            total += len(block)
+            refuse_bomb("compressed data", packed, total)
+            blocks.append(block)
+            data = b""
+        data = frame.unused_data or b""
+    return b"".join(blocks)
+
+
+def require_no_bombs(folder: Path) -> None:
+    """Refuse a bag whose files, compressed whole, unpack to far more than they are."""
+    from rosbags.rosbag2 import storage_mcap
+
+    for path in filter(Path.is_file, folder.iterdir()):
+        total, packed = 0, path.stat().st_size
+        # Of files that are not compressed the first bytes are read; of damaged ones rosbags says what is wrong.
+        with suppress(storage_mcap.zstd.ZstdError, EOFError), storage_mcap.zstd.open(path, "rb") as stream:
+            while block := stream.read(BLOCK):
+                total += len(block)
+                refuse_bomb(path, packed, total)
