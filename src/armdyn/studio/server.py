@@ -136,10 +136,10 @@ class Guard:
     def refusal(self, host: str | None, origin: str | None) -> str | None:
         """Why a request with these headers is refused, or None."""
         if not host or not self._is_ours(_name(f"//{host}")):
-            return f"the studio does not answer to the name {ascii((host or '')[:80])}"
+            return f"the studio does not answer to the name {(host or '')[:80]!a}"
         # Programs other than browsers send no origin.
         if origin is not None and _place(origin) != host.lower():
-            return f"the studio does not take requests from {ascii(origin[:80])}"
+            return f"the studio does not take requests from {origin[:80]!a}"
         return None
 
     def _is_ours(self, name: str) -> bool:

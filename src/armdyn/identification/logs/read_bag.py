@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import MissingExtraError, ReadError
 from armdyn.files import refuse_bomb, require_file
-from armdyn.identification.bag_bounds import bound_rosbags, require_no_bombs
+from armdyn.identification.logs.bag_bounds import bound_rosbags, require_no_bombs
 
 KIND = "sensor_msgs/msg/JointState"
 PARTS = ("position", "velocity", "effort")

@@ -67,9 +67,7 @@ def _layout(path: Path) -> _Layout:
             if not line:
                 break
             if len(line) > LONGEST_LINE:
-                raise ReadError(
-                    f"{path}, line {number + 1}: more than {LONGEST_LINE:,} characters; not a table of text"
-                )
+                raise ReadError(f"{path}, line {number + 1}: more than {LONGEST_LINE:,} characters, not a table")
             plain = line.strip().lstrip("#% ")
             if not plain:
                 continue
