@@ -34,48 +34,6 @@ def test_a_pool_gives_the_same_bits(study, tmp_path, expected):
     assert seen[-1].done == seen[-1].total == 400
 
 
-def test_a_dask_cluster_gives_the_same_bits_though_a_worker_is_lost(study, tmp_path, expected):
-    distributed = pytest.importorskip("distributed")
-    killed = []
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
-    ) as cluster:
-
-        def kill_one(at: Progress) -> None:
-            if at.computed and not killed:
-                killed.append(cluster.workers[0].pid)
-                os.kill(killed[0], signal.SIGKILL)
-
-        found = run_study(study(), tmp_path / "dask", dask=cluster.scheduler_address, progress=kill_one)
-    same(expected, found)
-    assert killed
-
-
-def test_a_scheduler_that_does_not_answer(study, tmp_path, monkeypatch):
-    pytest.importorskip("distributed")
-    monkeypatch.setattr(run_module, "CONNECT_SECONDS", 0.3)
-    for address in ("tcp://127.0.0.1:9", "nonsense://x"):
-        with pytest.raises(StudyError, match="no scheduler answers there"):
-            run_study(study(), tmp_path / "out", resume=True, dask=address)
-
-
-def test_a_lost_cluster_is_one_sentence(study, tmp_path, monkeypatch):
-    distributed = pytest.importorskip("distributed")
-    from distributed.comm import CommClosedError
-
-    def lost(*_, **__):
-        raise CommClosedError("connection reset")
-
-    monkeypatch.setattr(distributed, "as_completed", lost)
-    with (
-        distributed.LocalCluster(
-            n_workers=1, processes=False, protocol="tcp", dashboard_address=None, host="127.0.0.1"
-        ) as cluster,
-        pytest.raises(StudyError, match=r"gave up \(CommClosedError\); what is finished is kept, go on with --resume"),
-    ):
-        run_study(study(), tmp_path / "out", dask=cluster.scheduler_address)
-
-
 def test_a_killed_worker_is_replaced(study, tmp_path, expected):
     killed = []
 

@@ -6,26 +6,21 @@ often it was tried makes no difference; this process alone writes.
 
 from __future__ import annotations
 
-import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from armdyn import __version__
 from armdyn.blas import single_threaded
-from armdyn.errors import MissingExtraError
 from armdyn.study.spec import Columns, Study
 from armdyn.study.store import Store
 from armdyn.study.table import StudyError
 
-# Parts that wait at every worker: enough to keep it busy, few enough to stop at once.
-AHEAD = 2
+AHEAD = 2  # parts that wait at every worker: enough to keep it busy, few enough to stop at once
 # Workers that may die in a row without any part finished: by then it is the study that kills them.
 MOST_LOSSES = 3
-CONNECT_SECONDS = 20
 # Options of glibc's mallopt, and what they are set to in workers: the largest that are useful or allowed.
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 KEPT_BYTES, MMAP_BYTES = 2**28, 2**25
@@ -102,7 +97,9 @@ def run_study(
 def _computed(study: Study, numbers: list[int], workers: int, dask: str | None) -> Iterator[Done]:
     """Parts as they become ready."""
     if dask is not None:
-        return _on_dask(study, numbers, dask)
+        from armdyn.study.cluster import on_cluster
+
+        return on_cluster(study, numbers, dask)
     if workers == 1 or len(numbers) < 2:
         return ((number, study.compute(study.parts[number])) for number in numbers)
     return _in_pool(study, numbers, min(workers, len(numbers)))
@@ -196,63 +193,3 @@ def keep_memory() -> None:
         return
     tune(M_TRIM_THRESHOLD, KEPT_BYTES)
     tune(M_MMAP_THRESHOLD, MMAP_BYTES)
-
-
-# -- a Dask cluster -----------------------------------------------------------------------------------------------
-
-
-def _on_dask(study: Study, numbers: Iterable[int], address: str) -> Iterator[Done]:
-    """Parts from a cluster, whose scheduler gives the parts of lost workers to others."""
-    client = _client(address)
-    log = logging.getLogger("distributed.client")
-    level = log.level
-    log.setLevel(logging.CRITICAL)  # of a lost cluster it writes tracebacks; the sentence below says it
-    try:
-        from distributed import as_completed
-
-        shared = client.scatter(study, broadcast=True, hash=False)
-        waiting, threads = iter(numbers), sum(client.nthreads().values())
-        if not threads:
-            raise StudyError(f"--dask {address}: the cluster has no workers")
-
-        def submitted(count: int) -> list[Any]:
-            return [client.submit(_work_on_dask, shared, k, __version__, pure=False) for k in islice(waiting, count)]
-
-        ready = as_completed(submitted(AHEAD * threads), loop=client.loop)
-        for future in ready:
-            yield future.result()
-            for another in submitted(1):
-                ready.add(another)
-    except _dask_losses() as error:
-        raise StudyError(
-            f"--dask {address}: the cluster gave up ({type(error).__name__}); what is finished is kept, "
-            "go on with --resume"
-        ) from None
-    finally:
-        client.close()
-        log.setLevel(level)
-
-
-def _work_on_dask(study: Study, number: int, version: str) -> Done:
-    if version != __version__:
-        raise StudyError(f"--dask: a worker has armdyn {__version__}, this program {version}; expected the same")
-    keep_memory()
-    return number, study.compute(study.parts[number])
-
-
-def _client(address: str) -> Any:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise MissingExtraError("--dask needs distributed: pip install 'armdyn[dask]'") from None
-    try:
-        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise StudyError(f"--dask {address}: no scheduler answers there ({type(error).__name__})") from None
-
-
-def _dask_losses() -> tuple[type[BaseException], ...]:
-    from distributed import CancelledError, KilledWorker
-    from distributed.comm import CommClosedError
-
-    return (KilledWorker, CancelledError, CommClosedError)
