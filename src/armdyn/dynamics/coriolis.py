@@ -12,7 +12,7 @@ Wensing (2021), where B is a full 6x6 matrix; here it is two vectors and a symme
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from armdyn.dynamics.base.regroup import regrouped
 from armdyn.dynamics.bodies.body import Body, link_theta, symmetric, turned_tensor
@@ -21,6 +21,8 @@ from armdyn.dynamics.bodies.velocity import Twist, twists
 from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Q, Qd, Theta
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -158,23 +160,15 @@ def coriolis_matrix_from(joints: list[Motion], carried: list[Moving], velocities
     return C
 
 
-@traced(q="n", qd="n", theta="10*n", returns={"C": "n, n"})
-def coriolis_matrix(arm: Arm, q: Any, qd: Any, *, theta: Any) -> Any:
+@traced(returns={"C": "n, n"})
+def coriolis_matrix(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Array:
     """Coriolis matrix C(q, qd) of the Christoffel symbols.
 
     `C qd` are the centrifugal and Coriolis torques, and dM/dt - 2 C is skew at every state.
 
-    Parameters
-    ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
-        Joint positions and velocities [rad or m, /s].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-
     Returns
     -------
-    C : ndarray, shape (..., n, n)
+    C
         C_ij = sum over k of (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) qd_k / 2.
 
     References
@@ -187,21 +181,13 @@ def coriolis_matrix(arm: Arm, q: Any, qd: Any, *, theta: Any) -> Any:
     return coriolis_matrix_from(joints, moving_composites(joints, qd, regrouped(arm, theta), at_links), at_joints)
 
 
-@traced(q="n", qd="n", theta="10*n", returns={"Md": "n, n"})
-def mass_matrix_rate(arm: Arm, q: Any, qd: Any, *, theta: Any) -> Any:
+@traced(returns={"Md": "n, n"})
+def mass_matrix_rate(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Array:
     """Rate dM/dt of the mass matrix at velocities qd.
-
-    Parameters
-    ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
-        Joint positions and velocities [rad or m, /s].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
 
     Returns
     -------
-    Md : ndarray, shape (..., n, n)
+    Md
         C + C', which the skew symmetry of dM/dt - 2 C implies.
     """
     C = coriolis_matrix(arm, q, qd, theta=theta)

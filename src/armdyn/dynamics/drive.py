@@ -6,8 +6,6 @@ torques are left out, as there: they fall with the gear ratio.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +13,8 @@ from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES
+from armdyn.model.quantities import DriveData, Q, Qd, Qdd, Theta
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -56,22 +56,13 @@ def _balance(arm: Arm, q: Symbol) -> Symbol:
     return ca.vertcat(*torques)
 
 
-@traced(q="n", qd="n", qdd="n", drive="n, 4", returns={"tau": "n"})
-def drive_torque(arm: Arm, q: Any, qd: Any, qdd: Any, *, drive: Any) -> Any:
+@traced(returns={"tau": "n"})
+def drive_torque(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, drive: DriveData = None) -> Array:
     """Joint torques that rotors, motor damping, joint springs and balancers ask for.
-
-    Parameters
-    ----------
-    arm : Arm
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
-    drive : array_like, shape (..., n, 4), optional
-        Instead of the arm's: reflected rotor inertia and damping, spring stiffness and rest position. Balancers are
-        the arm's own.
 
     Returns
     -------
-    tau : ndarray, shape (..., n)
+    tau
         G' (Im G qdd + Bm G qd) + k (q - rest) + balance(q), with G the `transmission_matrix` [N m or N].
 
     References
@@ -84,23 +75,13 @@ def drive_torque(arm: Arm, q: Any, qd: Any, qdd: Any, *, drive: Any) -> Any:
     return rotor + damping + spring + _balance(arm, q)
 
 
-@traced(q="n", theta="10*n", drive="n, 4", returns={"M": "n, n"})
-def augmented_mass_matrix(arm: Arm, q: Any, *, theta: Any, drive: Any) -> Any:
+@traced(returns={"M": "n, n"})
+def augmented_mass_matrix(arm: Arm, q: Q, *, theta: Theta = None, drive: DriveData = None) -> Array:
     """Mass matrix of links and rotors.
-
-    Parameters
-    ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-    drive : array_like, shape (..., n, 4), optional
-        Instead of the arm's; see `drive_torque`.
 
     Returns
     -------
-    M : ndarray, shape (..., n, n)
+    M
         `mass_matrix` plus rotor inertias, which do not depend on q, so that `coriolis_matrix` stays as it is.
     """
     return mass_matrix(arm, q, theta=theta) + drive_inertia(arm, drive)

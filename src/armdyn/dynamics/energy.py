@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 from armdyn.dynamics.base.regroup import regrouped
 from armdyn.dynamics.bodies.body import Body, link_theta
@@ -11,25 +11,19 @@ from armdyn.dynamics.gravity import first_moments, gravity_torque
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Gravity, Q, Qd, Qdd, Theta
+from armdyn.trace.shapes import Array, Scalar
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
-@traced(q="n", qd="n", theta="10*n", returns={"T": ""})
-def kinetic_energy(arm: Arm, q: Any, qd: Any, *, theta: Any) -> Any:
+@traced(returns={"T": ""})
+def kinetic_energy(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Array:
     """Kinetic energy of the links [J].
-
-    Parameters
-    ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
-        Joint positions and velocities [rad or m, /s].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
 
     Returns
     -------
-    T : ndarray, shape (...)
+    T
         qd' M qd / 2, summed over the links without forming M. Rotors are not included.
 
     References
@@ -45,23 +39,9 @@ def kinetic_energy(arm: Arm, q: Any, qd: Any, *, theta: Any) -> Any:
     return energy
 
 
-@traced(q="n", theta="10*n", gravity="3", returns={"U": ""})
-def potential_energy(arm: Arm, q: Any, *, theta: Any, gravity: Any) -> Any:
+@traced(returns={"U": ""})
+def potential_energy(arm: Arm, q: Q, *, theta: Theta = None, gravity: Gravity = None) -> Array:
     """Potential energy of the links under gravity [J], zero when the centre of mass is at the base's origin.
-
-    Parameters
-    ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
-
-    Returns
-    -------
-    U : ndarray, shape (...)
 
     References
     ----------
@@ -70,23 +50,16 @@ def potential_energy(arm: Arm, q: Any, *, theta: Any, gravity: Any) -> Any:
     return -ca.dot(gravity, first_moments(motions(arm, q), theta)[1].h)
 
 
-@traced(q="n", qd="n", qdd="n", theta="10*n", gravity="3", returns={"kinetic": "", "potential": ""})
-def energy_rates(arm: Arm, q: Any, qd: Any, qdd: Any, *, theta: Any, gravity: Any) -> Any:
-    """How fast kinetic and potential energy change [W]; together they are the power qd.tau of the joints.
+class EnergyRates(NamedTuple):
+    """What `energy_rates` returns."""
 
-    Parameters
-    ----------
-    arm : Arm
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
+    kinetic: Scalar
+    potential: Scalar
 
-    Returns
-    -------
-    kinetic, potential : ndarray, shape (...)
-    """
+
+@traced()
+def energy_rates(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, theta: Theta = None, gravity: Gravity = None) -> EnergyRates:
+    """How fast kinetic and potential energy change [W]; together they are the power qd.tau of the joints."""
     inertial_torque = inverse_dynamics(arm, q, qd, qdd, theta=theta, gravity=ca.SX.zeros(3))
-    return ca.dot(qd, inertial_torque), ca.dot(qd, gravity_torque(arm, q, theta=theta, gravity=gravity))
+    weight = gravity_torque(arm, q, theta=theta, gravity=gravity)
+    return EnergyRates(ca.dot(qd, inertial_torque), ca.dot(qd, weight))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from armdyn.dynamics.base.regroup import regrouped
 from armdyn.dynamics.bodies.articulated import articulated_acceleration
 from armdyn.dynamics.bodies.body import link_theta
@@ -21,6 +19,8 @@ from armdyn.dynamics.newton_euler import (
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.motion import Symbol, motions
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Gravity, Q, Qd, Tau, Theta, TipWrench
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -55,10 +55,18 @@ def accelerations(
     return factorized(M).solve(tau - ca.vertcat(*inward(joints, wrenches, tip)))
 
 
-@traced(q="n", qd="n", tau="n", wrench="6", theta="10*n", gravity="3", returns={"qdd": "n"}, check=require_movable)
+@traced(returns={"qdd": "n"}, check=require_movable)
 def forward_dynamics(
-    arm: Arm, q: Any, qd: Any, tau: Any, wrench: Any = None, method: str = "auto", *, theta: Any, gravity: Any
-) -> Any:
+    arm: Arm,
+    q: Q,
+    qd: Qd,
+    tau: Tau,
+    wrench: TipWrench = None,
+    method: str = "auto",
+    *,
+    theta: Theta = None,
+    gravity: Gravity = None,
+) -> Array:
     """Joint accelerations that the torques `tau` produce.
 
     Solves M(q) qdd = tau - C(q, qd) qd - g(q) + J' w. The rigid arm only: `joint_acceleration` adds
@@ -66,22 +74,13 @@ def forward_dynamics(
 
     Parameters
     ----------
-    arm : Arm
-    q, qd, tau : array_like, shape (..., n)
-        Joint positions, velocities and torques [rad or m, /s, N m or N].
-    wrench : array_like, shape (..., 6), optional
-        [force, moment] exerted ON the arm at the tip, in tip axes [N, N m].
     method : {"auto", "composite", "articulated"}
         Composite bodies and a factorised mass matrix, or articulated bodies, whose cost grows only with
         n; "auto" takes the former up to 12 joints.
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
 
     Returns
     -------
-    qdd : ndarray, shape (..., n)
+    qdd
         Joint accelerations [rad/s² or m/s²]; infinite or NaN where a given `theta` makes M singular.
 
     Raises

@@ -8,11 +8,13 @@ must add for the joints to move as they do, so they have the sign of the velocit
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
+from armdyn.model.quantities import FrictionData, Q, Qd, Tau, Temperatures
+from armdyn.trace.shapes import Array, Vector
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -80,33 +82,33 @@ def direction(v: Symbol, width: float) -> Symbol:
     return ca.tanh(v / width) if width else ca.sign(v)
 
 
-@traced(q="n", qd="n", load="n", temperature="n", friction="n, 11 + 3*h", returns={"tau": "n"})
+@traced(returns={"tau": "n"})
 def friction_torque(
-    arm: Arm, q: Any, qd: Any, load: Any = None, temperature: Any = None, width: float = 0.0, *, friction: Any
-) -> Any:
+    arm: Arm,
+    q: Q,
+    qd: Qd,
+    load: Tau = None,
+    temperature: Temperatures = None,
+    width: float = 0.0,
+    *,
+    friction: FrictionData = None,
+) -> Array:
     """Torques that the drives must add to move against friction.
 
     At rest only the offset remains: what friction holds there is bounded by `breakaway_torque`.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
-        Joint positions and velocities [rad or m, /s].
-    load : array_like, shape (..., n), optional
+    load
         Joint torques [N m or N], for friction that grows with them; without it that part is left out
         (`joint_torque` includes it).
-    temperature : array_like, shape (..., n), optional
-        Temperature of the joints above the one at which their numbers hold [K].
     width : float
         Zero: sign(qd), exact, for simulation. Else tanh(qd / width) stands for it, for optimisation
         [rad/s or m/s].
-    friction : array_like, shape (..., n, 11 + 3 h), optional
-        Parameters instead of the arm's: in the order of `Friction`, then h rows of harmonics.
 
     Returns
     -------
-    tau : ndarray, shape (..., n)
+    tau
         [N m or N]; see `Friction` for the formula.
 
     References
@@ -121,25 +123,27 @@ def friction_torque(
     )
 
 
-@traced(q="n", load="n", friction="n, 11 + 3*h", returns={"forward": "n", "backward": "n"})
-def breakaway_torque(arm: Arm, q: Any, load: Any = None, *, friction: Any) -> Any:
+class BreakawayTorque(NamedTuple):
+    """What `breakaway_torque` returns."""
+
+    forward: Vector
+    backward: Vector
+
+
+@traced()
+def breakaway_torque(arm: Arm, q: Q, load: Tau = None, *, friction: FrictionData = None) -> BreakawayTorque:
     """Torques beyond which joints at rest begin to move, forward and backward.
 
     Between the two a joint sticks: friction then takes the value that keeps it at rest.
 
     Parameters
     ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
-    load : array_like, shape (..., n), optional
+    load
         Joint torques [N m or N], for friction that grows with them.
-    friction : array_like, shape (..., n, 11 + 3 h), optional
-        Parameters instead of the arm's; see `friction_torque`.
 
     Returns
     -------
-    forward, backward : ndarray, shape (..., n)
+    forward, backward
         [N m or N], forward above backward.
 
     References
@@ -149,4 +153,4 @@ def breakaway_torque(arm: Arm, q: Any, load: Any = None, *, friction: Any) -> An
     joints = joint_frictions(arm, q, ca.SX.zeros(arm.n), friction, load)
     centre = ca.vertcat(*(joint["offset"] + joint["asymmetry"] for joint in joints))
     level = ca.vertcat(*(joint["static"] + joint.constant_level for joint in joints))
-    return centre + level, centre - level
+    return BreakawayTorque(centre + level, centre - level)

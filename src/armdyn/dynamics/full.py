@@ -12,6 +12,20 @@ from armdyn.dynamics.movable import require_movable_with_rotors
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import (
+    BaseMotion,
+    DriveData,
+    FrictionData,
+    Gravity,
+    Q,
+    Qd,
+    Qdd,
+    Tau,
+    Temperatures,
+    Theta,
+    TipWrench,
+)
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -27,57 +41,36 @@ def _balance(arm: Arm, q: Symbol, counterbalance: Counterbalance | None) -> Symb
     return ca.vertcat(*torques) if isinstance(torques, (list, tuple)) else torques
 
 
-@traced(
-    q="n",
-    qd="n",
-    qdd="n",
-    wrench="6",
-    base_motion="3, 3",
-    temperature="n",
-    theta="10*n",
-    gravity="3",
-    friction="n, 11 + 3*h",
-    drive="n, 4",
-    returns={"tau": "n"},
-)
+@traced(returns={"tau": "n"})
 def joint_torque(
     arm: Arm,
-    q: Any,
-    qd: Any,
-    qdd: Any,
-    wrench: Any = None,
-    base_motion: Any = None,
-    temperature: Any = None,
+    q: Q,
+    qd: Qd,
+    qdd: Qdd,
+    wrench: TipWrench = None,
+    base_motion: BaseMotion = None,
+    temperature: Temperatures = None,
     width: float = 0.0,
     counterbalance: Counterbalance | None = None,
     *,
-    theta: Any,
-    gravity: Any,
-    friction: Any,
-    drive: Any,
-) -> Any:
+    theta: Theta = None,
+    gravity: Gravity = None,
+    friction: FrictionData = None,
+    drive: DriveData = None,
+) -> Array:
     """Torques that the drives must give for the motion: rigid arm, friction, rotors, damping and springs.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
-    wrench, base_motion : array_like, optional
-        As in `inverse_dynamics`.
-    temperature : array_like, shape (..., n), optional
-        Temperature of the joints above the one at which their friction holds [K].
     width : float
         Zero for exact friction; else the width of its smooth stand-in, as in `friction_torque`.
     counterbalance : callable, optional
         Torques (n,) that a balancing device exerts on the joints: a function of (arm, q) over CasADi
         symbols, or a traced one.
-    theta, gravity, friction, drive : array_like, optional
-        Instead of the arm's; see `inverse_dynamics`, `friction_torque`, `drive_torque`.
 
     Returns
     -------
-    tau : ndarray, shape (..., n)
+    tau
         Joint torques at the gears' outputs [N m or N]; motors give `G'^-1 tau`, see `transmission_matrix`.
 
     References
@@ -95,34 +88,22 @@ def joint_torque(
     return ca.vertcat(*loaded)
 
 
-@traced(
-    q="n",
-    qd="n",
-    tau="n",
-    wrench="6",
-    temperature="n",
-    theta="10*n",
-    gravity="3",
-    friction="n, 11 + 3*h",
-    drive="n, 4",
-    returns={"qdd": "n"},
-    check=require_movable_with_rotors,
-)
+@traced(returns={"qdd": "n"}, check=require_movable_with_rotors)
 def joint_acceleration(
     arm: Arm,
-    q: Any,
-    qd: Any,
-    tau: Any,
-    wrench: Any = None,
-    temperature: Any = None,
+    q: Q,
+    qd: Qd,
+    tau: Tau,
+    wrench: TipWrench = None,
+    temperature: Temperatures = None,
     width: float = 0.0,
     counterbalance: Counterbalance | None = None,
     *,
-    theta: Any,
-    gravity: Any,
-    friction: Any,
-    drive: Any,
-) -> Any:
+    theta: Theta = None,
+    gravity: Gravity = None,
+    friction: FrictionData = None,
+    drive: DriveData = None,
+) -> Array:
     """Joint accelerations that the drives' torques produce in the whole arm; the inverse of `joint_torque`.
 
     Friction here is that of moving joints: at qd = 0 it exerts its offset only. Whether a joint at rest
@@ -130,17 +111,14 @@ def joint_acceleration(
 
     Parameters
     ----------
-    arm : Arm
-    q, qd, tau : array_like, shape (..., n)
+    q, qd, tau
         Joint positions, velocities and drive torques [rad or m, /s, N m or N].
-    wrench : array_like, shape (..., 6), optional
-        [force, moment] exerted ON the arm at the tip, in tip axes [N, N m].
     temperature, width, counterbalance, theta, gravity, friction, drive
         As in `joint_torque`.
 
     Returns
     -------
-    qdd : ndarray, shape (..., n)
+    qdd
         Joint accelerations [rad/s² or m/s²].
     """
     lost = friction_torque(arm, q, qd, load=tau, temperature=temperature, width=width, friction=friction)

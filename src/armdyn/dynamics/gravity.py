@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from armdyn.dynamics.base.regroup import regrouped
 from armdyn.dynamics.bodies.body import link_theta
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Gravity, Q, Theta
 from armdyn.spatial import inertia as inertial
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -33,23 +35,13 @@ def first_moments(joints: list[Motion], theta: Symbol) -> tuple[list[FirstMoment
     return found[::-1], FirstMoments(m, h)
 
 
-@traced(q="n", theta="10*n", gravity="3", returns={"tau": "n"})
-def gravity_torque(arm: Arm, q: Any, *, theta: Any, gravity: Any) -> Any:
+@traced(returns={"tau": "n"})
+def gravity_torque(arm: Arm, q: Q, *, theta: Theta = None, gravity: Gravity = None) -> Array:
     """Joint torques g(q) that hold the rigid arm still against gravity.
-
-    Parameters
-    ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
 
     Returns
     -------
-    tau : ndarray, shape (..., n)
+    tau
         The gradient of `potential_energy` [N m or N].
 
     References

@@ -11,11 +11,13 @@ h that this adds vanish there.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 from armdyn.dynamics.bodies.body import Body, link_theta
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Gravity, Q, Qd, Theta
+from armdyn.trace.shapes import Matrix, Vector
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -142,37 +144,31 @@ def member_terms(member: Member, theta: Symbol, gravity: Symbol) -> Terms:
     return Terms(Z, Zd, dT, Y)
 
 
-@traced(
-    q="n",
-    qd="n",
-    theta="10*n",
-    gravity="3",
-    returns={"W": "n, n", "V": "n", "Wd": "n, n", "dT_dq": "n", "Y": "n"},
-)
-def lagrange(arm: Arm, q: Any, qd: Any, *, theta: Any, gravity: Any) -> Any:
-    """Lagrange's equations of the rigid arm, W qdd = P + V, with P the joint torques.
+class Lagrange(NamedTuple):
+    """What `lagrange` returns."""
 
-    Parameters
-    ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
-        Joint positions and velocities [rad or m, /s].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
+    W: Matrix
+    V: Vector
+    Wd: Matrix
+    dT_dq: Vector
+    Y: Vector
+
+
+@traced()
+def lagrange(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None, gravity: Gravity = None) -> Lagrange:
+    """Lagrange's equations of the rigid arm, W qdd = P + V, with P the joint torques.
 
     Returns
     -------
-    W : ndarray, shape (..., n, n)
+    W
         The mass matrix.
-    V : ndarray, shape (..., n)
+    V
         Y + dT/dq - Wd qd.
-    Wd : ndarray, shape (..., n, n)
+    Wd
         The rate of W.
-    dT_dq : ndarray, shape (..., n)
+    dT_dq
         Gradient of the kinetic energy.
-    Y : ndarray, shape (..., n)
+    Y
         Generalised forces of gravity, minus `gravity_torque`.
 
     References
@@ -192,7 +188,7 @@ def lagrange(arm: Arm, q: Any, qd: Any, *, theta: Any, gravity: Any) -> Any:
                 W[j, k] += terms.Z[j][k]
                 Wd[j, k] += terms.Zd[j][k]
     W, Wd = _from_lower(W), _from_lower(Wd)
-    return W, Y + dT - ca.mtimes(Wd, qd), Wd, dT, Y  # (29)
+    return Lagrange(W, Y + dT - ca.mtimes(Wd, qd), Wd, dT, Y)  # (29)
 
 
 def _from_lower(A: Symbol) -> Symbol:

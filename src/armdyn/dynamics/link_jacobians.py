@@ -14,6 +14,8 @@ from armdyn.kinematics.forward import link_frames
 from armdyn.kinematics.jacobian import point_jacobian
 from armdyn.kinematics.motion import Symbol, motions
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Gravity, Q, Theta
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -33,21 +35,9 @@ def link_jacobians(arm: Arm, q: Symbol) -> list[LinkJacobian]:
     return [LinkJacobian(J[:3, :], J[3:, :], R) for J, (R, _) in zip(jacobians, frames, strict=True)]
 
 
-@traced(q="n", theta="10*n", returns={"M": "n, n"})
-def mass_matrix_jacobians(arm: Arm, q: Any, *, theta: Any) -> Any:
+@traced(returns={"M": "n, n"})
+def mass_matrix_jacobians(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
     """The mass matrix from link Jacobians; see `mass_matrix` for the one to use.
-
-    Parameters
-    ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-
-    Returns
-    -------
-    M : ndarray, shape (..., n, n)
 
     References
     ----------
@@ -65,23 +55,9 @@ def mass_matrix_jacobians(arm: Arm, q: Any, *, theta: Any) -> Any:
     return M
 
 
-@traced(q="n", theta="10*n", gravity="3", returns={"tau": "n"})
-def gravity_torque_jacobians(arm: Arm, q: Any, *, theta: Any, gravity: Any) -> Any:
+@traced(returns={"tau": "n"})
+def gravity_torque_jacobians(arm: Arm, q: Q, *, theta: Theta = None, gravity: Gravity = None) -> Array:
     """Gravity torques from link Jacobians; see `gravity_torque` for the one to use.
-
-    Parameters
-    ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
-
-    Returns
-    -------
-    tau : ndarray, shape (..., n)
 
     References
     ----------
@@ -103,24 +79,16 @@ def mass_matrix_gradient(arm: Arm, q: Symbol, theta: Symbol) -> list[Symbol]:
     return [ca.reshape(gradient[:, k], n, n) for k in range(n)]
 
 
-@traced(q="n", theta="10*n", returns={"h": "n, n, n"})
-def coriolis_coefficients(arm: Arm, q: Any, *, theta: Any) -> Any:
+@traced(returns={"h": "n, n, n"})
+def coriolis_coefficients(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
     """The coefficients h_ijk whose sum over j, k with qd_j qd_k is the Coriolis and centrifugal torque.
 
     They are not the Christoffel symbols: a matrix formed from them does not make dM/dt - 2 C skew; see
     `christoffel_symbols`.
 
-    Parameters
-    ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-
     Returns
     -------
-    h : ndarray, shape (..., n, n, n)
+    h
         h_ijk = dM_ij/dq_k - dM_jk/dq_i / 2. Symbols give a list of matrices over i.
 
     References
@@ -128,24 +96,17 @@ def coriolis_coefficients(arm: Arm, q: Any, *, theta: Any) -> Any:
     Eindhoven (1987), equation (18), and its erratum 11.
     """
     dM, n = mass_matrix_gradient(arm, q, theta), arm.n
-    return [ca.blockcat([[dM[k][i, j] - dM[i][j, k] / 2 for k in range(n)] for j in range(n)]) for i in range(n)]
+    h: Any = [ca.blockcat([[dM[k][i, j] - dM[i][j, k] / 2 for k in range(n)] for j in range(n)]) for i in range(n)]
+    return h
 
 
-@traced(q="n", theta="10*n", returns={"Gamma": "n, n, n"})
-def christoffel_symbols(arm: Arm, q: Any, *, theta: Any) -> Any:
+@traced(returns={"Gamma": "n, n, n"})
+def christoffel_symbols(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
     """Christoffel symbols of the first kind of the mass matrix: C_ij = sum over k of Gamma_ijk qd_k.
-
-    Parameters
-    ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
 
     Returns
     -------
-    Gamma : ndarray, shape (..., n, n, n)
+    Gamma
         (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2. Symbols give a list of matrices over i.
 
     References
@@ -153,7 +114,8 @@ def christoffel_symbols(arm: Arm, q: Any, *, theta: Any) -> Any:
     ECE470 (2019), section 2, equation (7).
     """
     dM, n = mass_matrix_gradient(arm, q, theta), arm.n
-    return [
+    Gamma: Any = [
         ca.blockcat([[(dM[k][i, j] + dM[j][i, k] - dM[i][j, k]) / 2 for k in range(n)] for j in range(n)])
         for i in range(n)
     ]
+    return Gamma

@@ -6,11 +6,13 @@ Source: Canudas de Wit, Olsson, Åström and Lischinsky (1995), equations (3)-(5
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 from armdyn.dynamics.friction import JointFriction, joint_frictions
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import FrictionData, Number, Q, Qd, Tau, Temperatures, Vec
+from armdyn.trace.shapes import Array, Vector
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -27,33 +29,31 @@ def _bristle_rate(joint: JointFriction, z: Symbol) -> Symbol:
     return ca.if_else(joint["bristle_stiffness"] > 0, joint.v - released, 0)
 
 
-@traced(
-    q="n",
-    qd="n",
-    z="n",
-    load="n",
-    temperature="n",
-    friction="n, 11 + 3*h",
-    returns={"tau": "n", "zd": "n"},
-)
-def lugre_torque(arm: Arm, q: Any, qd: Any, z: Any, load: Any = None, temperature: Any = None, *, friction: Any) -> Any:
+class LugreTorque(NamedTuple):
+    """What `lugre_torque` returns."""
+
+    tau: Vector
+    zd: Vector
+
+
+@traced()
+def lugre_torque(
+    arm: Arm, q: Q, qd: Qd, z: Vec, load: Tau = None, temperature: Temperatures = None, *, friction: FrictionData = None
+) -> LugreTorque:
     """Friction torques of bent bristles, and how fast these bend.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
-        Joint positions and velocities [rad or m, /s].
-    z : array_like, shape (..., n)
+    z
         Mean deflection of the bristles, the state [rad or m]; zero when nothing has moved yet.
-    load, temperature, friction : array_like, optional
+    load, temperature, friction
         As in `friction_torque`.
 
     Returns
     -------
-    tau : ndarray, shape (..., n)
+    tau
         sigma0 z + sigma1 zd and the viscous part and the offset of `friction_torque` [N m or N].
-    zd : ndarray, shape (..., n)
+    zd
         Rate of z. It is stiff near rest; `lugre_step` integrates it exactly over a step.
 
     References
@@ -67,28 +67,25 @@ def lugre_torque(arm: Arm, q: Any, qd: Any, z: Any, load: Any = None, temperatur
         dry = ca.if_else(joint["bristle_stiffness"] > 0, bristles, _slide_level(joint) * sign)
         tau.append(joint.smooth(sign) + dry)
         rates.append(zd)
-    return ca.vertcat(*tau), ca.vertcat(*rates)
+    return LugreTorque(ca.vertcat(*tau), ca.vertcat(*rates))
 
 
-@traced(q="n", qd="n", z="n", dt="", load="n", friction="n, 11 + 3*h", returns={"z": "n"})
-def lugre_step(arm: Arm, q: Any, qd: Any, z: Any, dt: Any, load: Any = None, *, friction: Any) -> Any:
+@traced(returns={"z": "n"})
+def lugre_step(arm: Arm, q: Q, qd: Qd, z: Vec, dt: Number, load: Tau = None, *, friction: FrictionData = None) -> Array:
     """Bristle deflection after a step at constant velocity, exactly and stably for any step.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
-        Joint positions and velocities [rad or m, /s].
-    z : array_like, shape (..., n)
+    z
         Deflection before the step [rad or m].
-    dt : array_like, shape (...)
+    dt
         Length of the step [s].
-    load, friction : array_like, optional
+    load, friction
         As in `friction_torque`.
 
     Returns
     -------
-    z : ndarray, shape (..., n)
+    z
         Deflection after the step.
     """
     after = []

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from armdyn.dynamics.base.regroup import regrouped
 from armdyn.dynamics.bodies.composite import Body, carry, composites
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Q, Theta
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -37,23 +37,15 @@ def mass_matrix_from(joints: list[Motion], bodies: list[Body]) -> Symbol:
     return M
 
 
-@traced(q="n", theta="10*n", returns={"M": "n, n"})
-def mass_matrix(arm: Arm, q: Any, *, theta: Any) -> Any:
+@traced(returns={"M": "n, n"})
+def mass_matrix(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
     """Mass matrix M(q) of the rigid arm, symmetric to the last bit.
 
     Kinetic energy is qd' M qd / 2. Rotors are not included; see `drive_inertia`.
 
-    Parameters
-    ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-
     Returns
     -------
-    M : ndarray, shape (..., n, n)
+    M
         [kg m² for two revolute joints, kg for two prismatic ones, kg m for one of each]
 
     References

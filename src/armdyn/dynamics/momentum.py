@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from armdyn.dynamics.base.regroup import regrouped
 from armdyn.dynamics.bodies.body import Body, link_theta
 from armdyn.dynamics.bodies.composite import wrench_to_joint, wrench_to_parent
@@ -12,27 +10,21 @@ from armdyn.dynamics.gravity import first_moments
 from armdyn.dynamics.mass_matrix import along_joint
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Q, Qd, Theta
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
-@traced(q="n", qd="n", theta="10*n", returns={"p": "n"})
-def generalized_momentum(arm: Arm, q: Any, qd: Any, *, theta: Any) -> Any:
+@traced(returns={"p": "n"})
+def generalized_momentum(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Array:
     """Generalised momentum p = M(q) qd of the rigid arm, without forming M.
 
     Its rate is dp/dt = tau + C' qd - g, which disturbance observers use.
 
-    Parameters
-    ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
-        Joint positions and velocities [rad or m, /s].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-
     Returns
     -------
-    p : ndarray, shape (..., n)
+    p
         [N m s or N s]
     """
     theta = regrouped(arm, theta)
@@ -49,21 +41,13 @@ def generalized_momentum(arm: Arm, q: Any, qd: Any, *, theta: Any) -> Any:
     return ca.vertcat(*found[::-1])
 
 
-@traced(q="n", theta="10*n", returns={"com": "3"})
-def center_of_mass(arm: Arm, q: Any, *, theta: Any) -> Any:
+@traced(returns={"com": "3"})
+def center_of_mass(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
     """Centre of mass of all links in base axes.
-
-    Parameters
-    ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
 
     Returns
     -------
-    com : ndarray, shape (..., 3)
+    com
         [m]; NaN for an arm without mass.
     """
     m, h = first_moments(motions(arm, q), theta)[1]

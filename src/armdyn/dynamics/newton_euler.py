@@ -8,7 +8,6 @@ tip is subtracted.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,9 @@ from armdyn.dynamics.base.regroup import regrouped
 from armdyn.dynamics.bodies.body import link_theta
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipWrench
 from armdyn.spatial import inertia as inertial
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -165,41 +166,26 @@ def tip_wrench(arm: Arm, wrench: Symbol | None) -> tuple[Symbol, Symbol]:
     return -f, -(n + ca.cross(p, f))
 
 
-@traced(q="n", qd="n", qdd="n", wrench="6", base_motion="3, 3", theta="10*n", gravity="3", returns={"tau": "n"})
+@traced(returns={"tau": "n"})
 def inverse_dynamics(
     arm: Arm,
-    q: Any,
-    qd: Any,
-    qdd: Any,
-    wrench: Any = None,
-    base_motion: Any = None,
+    q: Q,
+    qd: Qd,
+    qdd: Qdd,
+    wrench: TipWrench = None,
+    base_motion: BaseMotion = None,
     *,
-    theta: Any,
-    gravity: Any,
-) -> Any:
+    theta: Theta = None,
+    gravity: Gravity = None,
+) -> Array:
     """Joint torques that produce the accelerations `qdd`.
 
     tau = M(q) qdd + C(q, qd) qd + g(q) - J' w, by recursive Newton-Euler. The rigid arm only: friction
     and drives are separate functions.
 
-    Parameters
-    ----------
-    arm : Arm
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
-    wrench : array_like, shape (..., 6), optional
-        [force, moment] exerted ON the arm at the tip, in tip axes [N, N m].
-    base_motion : tuple of three array_like of shape (..., 3), optional
-        Angular velocity, angular acceleration and acceleration of the base, in base axes, gravity not
-        included.
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
-
     Returns
     -------
-    tau : ndarray, shape (..., n)
+    tau
         Joint torques or forces [N m or N], positive along the joint axis.
 
     References

@@ -5,12 +5,14 @@ Source: Eindhoven (1987), equations (31)-(44), i running from 0 to n - 1 (erratu
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from armdyn.dynamics.bodies.body import Body, link_theta
 from armdyn.kinematics.forward import link_frames
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Gravity, Q, Qd, Qdd, Theta
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -43,23 +45,9 @@ def _next(parent: BaseMotion, m: Motion, reach: Reach, qd: Symbol, qdd: Symbol) 
     return BaseMotion(w, wd, a + ca.cross(wd, r) + ca.cross(w, ca.cross(w, r)))  # (34), (38)
 
 
-@traced(q="n", qd="n", qdd="n", theta="10*n", gravity="3", returns={"tau": "n"})
-def inverse_dynamics_base(arm: Arm, q: Any, qd: Any, qdd: Any, *, theta: Any, gravity: Any) -> Any:
+@traced(returns={"tau": "n"})
+def inverse_dynamics_base(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, theta: Theta = None, gravity: Gravity = None) -> Array:
     """Joint torques by Newton-Euler in base axes; see `inverse_dynamics` for the one to use.
-
-    Parameters
-    ----------
-    arm : Arm
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
-
-    Returns
-    -------
-    tau : ndarray, shape (..., n)
 
     References
     ----------

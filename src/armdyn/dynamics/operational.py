@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from armdyn.dynamics.bodies.ltdl import factorized
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.movable import require_movable
 from armdyn.errors import ModelError
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Q, Theta
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
-@traced(q="n", theta="10*n", returns={"mobility": "6, 6"}, check=require_movable)
-def tip_mobility(arm: Arm, q: Any, *, theta: Any) -> Any:
+@traced(returns={"mobility": "6, 6"}, check=require_movable)
+def tip_mobility(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
     """Acceleration of the resting tip a unit of force and moment on it: J M^-1 J'.
 
     Finite at every position and for any number of joints; its inverse, where there is one, is
     `operational_inertia`.
 
-    Parameters
-    ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-
     Returns
     -------
-    mobility : ndarray, shape (..., 6, 6)
+    mobility
         Rows and columns as in `jacobian`: linear first, at the tip, in base axes.
 
     References
@@ -50,23 +42,21 @@ def tip_mobility(arm: Arm, q: Any, *, theta: Any) -> Any:
     return out
 
 
-@traced(q="n", theta="10*n", returns={"Lambda": "6, 6"}, check=require_movable)
-def operational_inertia(arm: Arm, q: Any, *, theta: Any) -> Any:
+@traced(returns={"Lambda": "6, 6"}, check=require_movable)
+def operational_inertia(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
     """Operational-space inertia Lambda = (J M^-1 J')^-1: what the tip weighs in every direction.
 
     Parameters
     ----------
     arm : Arm
         With at least six joints; fewer cannot move the tip in every direction (see `tip_mobility`).
-    q : array_like, shape (..., n)
+    q
         Joint positions [rad or m], not singular: there Lambda does not exist and the numbers are huge,
         infinite or NaN.
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
 
     Returns
     -------
-    Lambda : ndarray, shape (..., 6, 6)
+    Lambda
         Rows and columns as in `jacobian`: linear first, at the tip, in base axes.
 
     References

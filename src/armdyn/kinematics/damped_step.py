@@ -8,13 +8,15 @@ Transactions on Robotics 27(5): damping in proportion to the remaining error.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 from armdyn.kinematics.error import error_sizes, pose_error
 from armdyn.kinematics.forward import tip_frame
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.kinematics.size import magnitude
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Pose, Q, Vec
+from armdyn.trace.shapes import Array, Vector
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -30,18 +32,25 @@ LEAST_DAMPING = 1e-12
 PACE = 0.2
 
 
-@traced(q="n", pose="4, 4", wish="n", lower="n", upper="n", returns={"q": "n", "error": "2"})
+class DampedStep(NamedTuple):
+    """Joint positions after a step, and the distance and the angle of the tip from the pose."""
+
+    q: Vector
+    error: Annotated[Array, "2"]
+
+
+@traced()
 def damped_step(
     arm: Arm,
-    q: Any,
-    pose: Any,
-    wish: Any = None,
+    q: Q,
+    pose: Pose,
+    wish: Vec = None,
     task: str = "pose",
     careful: bool = False,
     *,
-    lower: Any,
-    upper: Any,
-) -> Any:
+    lower: Vec = None,
+    upper: Vec = None,
+) -> DampedStep:
     """One step towards a pose, within joint limits, and the error (distance, angle) before it.
 
     dq = wish + (J'W J + damping)⁻¹ J'W (e - J wish): the wish acts as far as it does not move the tip, in
@@ -61,15 +70,17 @@ def damped_step(
         dq = _correction(J, weights, 1 - held, damping, e)
     else:
         dq = _wished(J, weights, 1 - held, damping, e, wish, (lower - q, upper - q))
-    return ca.fmin(ca.fmax(q + dq, lower), upper), error_sizes(R, p, pose, task)
+    return DampedStep(ca.fmin(ca.fmax(q + dq, lower), upper), error_sizes(R, p, pose, task))
 
 
-@traced(q="n", pose="4, 4", lower="n", upper="n", returns={"q": "n", "error": "2"})
-def damped_steps(arm: Arm, q: Any, pose: Any, task: str = "pose", steps: int = 4, *, lower: Any, upper: Any) -> Any:
+@traced()
+def damped_steps(
+    arm: Arm, q: Q, pose: Pose, task: str = "pose", steps: int = 4, *, lower: Vec = None, upper: Vec = None
+) -> DampedStep:
     """Several steps at once (a call costs as much as many steps), and the error (distance, angle) after them."""
     for _ in range(steps):
         q = damped_step(arm, q, pose, task=task, lower=lower, upper=upper).q
-    return q, error_sizes(*tip_frame(arm, q), pose, task)
+    return DampedStep(q, error_sizes(*tip_frame(arm, q), pose, task))
 
 
 def _correction(J: Symbol, weights: Symbol, free: Symbol, damping: Symbol, e: Symbol) -> Symbol:
@@ -96,8 +107,8 @@ def _wished(
     return moved + _correction(J, weights, free * (1 - stopped), damping, e - ca.mtimes(J, moved))
 
 
-@traced(q="n", pose="4, 4", returns={"error": "2"})
-def tip_error(arm: Arm, q: Any, pose: Any, task: str = "pose") -> Any:
+@traced(returns={"error": "2"})
+def tip_error(arm: Arm, q: Q, pose: Pose, task: str = "pose") -> Array:
     """Distance [m] and angle [rad] between the tip and a pose."""
     distance, sine = ca.vertsplit(error_sizes(*tip_frame(arm, q), pose, task))
     return ca.vertcat(distance, 2 * ca.asin(ca.fmin(sine / 2, 1)))

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError, shown
+from armdyn.model.quantities import Pose
 from armdyn.spatial.rotation import normalized
 from armdyn.spatial.transform import ORTHOGONALITY
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -60,8 +62,8 @@ def check_task(task: str, what: str) -> None:
         raise ShapeError(f"{what}: expected task {' or '.join(map(repr, TASKS))}, got {task!r}")
 
 
-@traced(pose="4, 4", returns={"defect": ""})
-def rigidity_defect(arm: Any, pose: Any) -> Any:
+@traced(returns={"defect": ""})
+def rigidity_defect(arm: Any, pose: Pose) -> Array:
     """How far a matrix is from a rigid transform: 0 for one, at least 1 for a mirror image."""
     R = pose[:3, :3]
     off = ca.mtimes(R.T, R) - ca.SX.eye(3)

@@ -6,6 +6,8 @@ from typing import Any
 
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Q
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -35,37 +37,26 @@ def homogeneous(R: Any, p: Any) -> Any:
     return ca.vertcat(ca.horzcat(R, p), ca.SX([[0, 0, 0, 1]]))
 
 
-@traced(q="n", returns={"pose": "4, 4"})
-def forward_kinematics(arm: Arm, q: Any) -> Any:
+@traced(returns={"pose": "4, 4"})
+def forward_kinematics(arm: Arm, q: Q) -> Array:
     """Pose of the tip in base axes.
-
-    Parameters
-    ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
 
     Returns
     -------
-    pose : ndarray, shape (..., 4, 4)
+    pose
         `base_pose @ T_1(q_1) @ ... @ T_n(q_n) @ tool_pose`.
     """
     return homogeneous(*tip_frame(arm, q))
 
 
-@traced(q="n", returns={"poses": "n, 4, 4"})
-def link_poses(arm: Arm, q: Any) -> Any:
+@traced(returns={"poses": "n, 4, 4"})
+def link_poses(arm: Arm, q: Q) -> Array:
     """Poses of all link frames in base axes.
-
-    Parameters
-    ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
 
     Returns
     -------
-    poses : ndarray, shape (..., n, 4, 4)
+    poses
         The tip is not among them; see `forward_kinematics`. Symbols give a list of matrices.
     """
-    return [homogeneous(R, p) for R, p in link_frames(arm, q)]
+    poses: Any = [homogeneous(R, p) for R, p in link_frames(arm, q)]
+    return poses

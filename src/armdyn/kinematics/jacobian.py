@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from armdyn.kinematics.forward import link_frames
 from armdyn.kinematics.frame import in_axes, link_index, point_frame
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.kinematics.screws import Screw, joint_line, joint_screw
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Point, Q, Qd
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -29,25 +29,18 @@ def point_jacobian(joints: list[Motion], frames: list[tuple[Symbol, Symbol]], p:
     return ca.horzcat(*columns, ca.SX.zeros(6, len(joints) - moving))
 
 
-@traced(q="n", point="3", returns={"J": "6, n"})
-def jacobian(arm: Arm, q: Any, point: Any = None, link: int | None = None, axes: str = "base") -> Any:
+@traced(returns={"J": "6, n"})
+def jacobian(arm: Arm, q: Q, point: Point = None, link: int | None = None, axes: str = "base") -> Array:
     """Jacobian of the tip or of any point: `[v; w] = J qd`, linear rows first.
 
     Parameters
     ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
-    point : array_like, shape (..., 3), optional
+    point
         The point, fixed in the tip (or in `link`) and given in its frame [m]; default its origin.
     link : int, optional
         The link that carries the point, counted from 0; default the tip.
     axes : {"base", "tip"}
         Axes in which velocities are expressed: the base's, or those of the tip (of `link`, if given).
-
-    Returns
-    -------
-    J : ndarray, shape (..., 6, n)
 
     References
     ----------
@@ -59,22 +52,15 @@ def jacobian(arm: Arm, q: Any, point: Any = None, link: int | None = None, axes:
     return in_axes(R, J, axes, "jacobian")
 
 
-@traced(q="n", qd="n", point="3", returns={"J_rate": "6, n"})
-def jacobian_rate(arm: Arm, q: Any, qd: Any, point: Any = None, link: int | None = None, axes: str = "base") -> Any:
+@traced(returns={"J_rate": "6, n"})
+def jacobian_rate(arm: Arm, q: Q, qd: Qd, point: Point = None, link: int | None = None, axes: str = "base") -> Array:
     """Time derivative of the Jacobian along a motion: `[a; wd] = J qdd + J_rate qd`.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
-        Joint positions and velocities [rad or m, /s].
     point, link, axes
         As for `jacobian`. The derivative is taken in base axes, then expressed in `axes`, so that the
         formula above gives the true acceleration in either.
-
-    Returns
-    -------
-    J_rate : ndarray, shape (..., 6, n)
     """
     frames = link_frames(arm, q)
     R, p = point_frame(arm, frames, point, link, "jacobian_rate")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ShapeError
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Q
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -23,21 +24,18 @@ SINGULAR = 1e-3
 VISIBLE = 0.1
 
 
-@traced(q="n", returns={"manipulability": ""})
-def manipulability(arm: Arm, q: Any, part: str = "all") -> Any:
+@traced(returns={"manipulability": ""})
+def manipulability(arm: Arm, q: Q, part: str = "all") -> Array:
     """Yoshikawa's measure: sqrt(det(J J')), or sqrt(det(J' J)) for an arm with fewer joints than rows.
 
     Parameters
     ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
     part : {"all", "linear", "angular"}
         Rows of the Jacobian to look at.
 
     Returns
     -------
-    manipulability : ndarray, shape (...)
+    manipulability
         The product of the singular values: zero where the arm is singular.
 
     References

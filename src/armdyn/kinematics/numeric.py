@@ -7,7 +7,7 @@ as for dozens.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,7 +106,7 @@ def _descend(
     found: Found,
 ) -> None:
     """Step from q (L, n), lane by lane towards the pose of its owner, until solved, stuck or out of patience."""
-    options = {"task": settings.task, "lower": limits[0], "upper": limits[1]}
+    options: dict[str, Any] = {"task": settings.task, "lower": limits[0], "upper": limits[1]}
     target = poses[owner]
     cost = np.full(len(q), np.inf)
     left = settings.iterations

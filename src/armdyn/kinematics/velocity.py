@@ -13,25 +13,24 @@ from armdyn.kinematics.frame import in_axes, link_index, point_frame
 from armdyn.kinematics.motion import motions
 from armdyn.kinematics.screws import Screw, joint_screw
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Point, Q, Qd, Qdd
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
-@traced(q="n", qd="n", point="3", returns={"velocity": "6"})
-def point_velocity(arm: Arm, q: Any, qd: Any, point: Any = None, link: int | None = None, axes: str = "base") -> Any:
+@traced(returns={"velocity": "6"})
+def point_velocity(arm: Arm, q: Q, qd: Qd, point: Point = None, link: int | None = None, axes: str = "base") -> Array:
     """Velocity of the tip or of any point, and angular velocity of its link: `[v; w] = J qd`.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
-        Joint positions and velocities [rad or m, /s].
     point, link, axes
         As for `jacobian`.
 
     Returns
     -------
-    velocity : ndarray, shape (..., 6)
+    velocity
         [v, w] [m/s, rad/s].
     """
     frames = link_frames(arm, q)
@@ -42,23 +41,20 @@ def point_velocity(arm: Arm, q: Any, qd: Any, point: Any = None, link: int | Non
     return in_axes(R, ca.vertcat(velocity.at(p), velocity.w), axes, "point_velocity")
 
 
-@traced(q="n", qd="n", qdd="n", point="3", returns={"acceleration": "6"})
+@traced(returns={"acceleration": "6"})
 def point_acceleration(
-    arm: Arm, q: Any, qd: Any, qdd: Any, point: Any = None, link: int | None = None, axes: str = "base"
-) -> Any:
+    arm: Arm, q: Q, qd: Qd, qdd: Qdd, point: Point = None, link: int | None = None, axes: str = "base"
+) -> Array:
     """Acceleration of the tip or of any point, and of its link's turning: `[a; wd] = J qdd + J_rate qd`.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities and accelerations [rad or m, /s, /s²].
     point, link, axes
         As for `jacobian`. Gravity is not included.
 
     Returns
     -------
-    acceleration : ndarray, shape (..., 6)
+    acceleration
         [a, wd] [m/s², rad/s²].
     """
     frames = link_frames(arm, q)

@@ -1,13 +1,68 @@
-"""Declared shapes such as `"n"`, `"10*n"`, `"6, n"` or `""` (a scalar), evaluated for given sizes."""
+"""Declared shapes such as `"n"`, `"10*n"`, `"6, n"` or `""` (a scalar), evaluated for given sizes.
+
+A shape is declared once, as the annotation of a parameter or of a result's field:
+
+    Q = Annotated[Any, Data("n", "Joint positions [rad or m].")]
+    def some_torque(arm: Arm, q: Q, weights: Annotated[Any, "n, 10*n"]) -> Array: ...
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from math import prod
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
 
 Shape = tuple[int, ...]
+
+Array = NDArray[np.float64]
+"""What traced functions return for numbers; a NumPy scalar where one sample has no axes."""
+
+
+class Data(NamedTuple):
+    """A declared shape and, for the documentation, what is in it."""
+
+    shape: str
+    text: str = ""
+
+
+# Fields of results.
+Scalar = Annotated[Array, ""]
+Vector = Annotated[Array, "n"]
+Matrix = Annotated[Array, "n, n"]
+
+
+def annotated(function: Callable[..., Any], name: str) -> Any:
+    """The annotation of a parameter (or of "return") as an object; None where there is none to be had."""
+    value = function.__annotations__.get(name)
+    if not isinstance(value, str):
+        return value
+    try:
+        return eval(value, function.__globals__)
+    except NameError:
+        return None  # known to type checkers only
+
+
+def data_of(annotation: Any) -> Data | None:
+    """What an annotation declares: `Annotated[Any, "n"]` or `Annotated[Any, Data("n", "...")]`, also `... | None`."""
+    for note in getattr(annotation, "__metadata__", ()):
+        if isinstance(note, Data):
+            return note
+        if isinstance(note, str):
+            return Data(note)
+    if getattr(annotation, "__metadata__", None) is None and type(None) in get_args(annotation):
+        return next((data for data in map(data_of, get_args(annotation)) if data is not None), None)
+    return None
+
+
+def fields_of(result: type) -> dict[str, str]:
+    """The shapes that the fields of a NamedTuple declare, by name."""
+    hints = get_type_hints(result, include_extras=True)
+    return {name: data.shape for name, note in hints.items() if (data := data_of(note)) is not None}
 
 
 def evaluate(declared: str, sizes: Mapping[str, int]) -> Shape:
@@ -49,3 +104,8 @@ def count(shape: Shape) -> int:
 def text(shape: Shape) -> str:
     """A core shape with leading batch axes as users read it: `(..., 6, 7)`."""
     return f"({', '.join(['...', *map(str, shape)])})"
+
+
+def described(declared: str) -> str:
+    """A declared shape with leading batch axes as the documentation writes it: `(..., n, 10 n)`."""
+    return f"(..., {declared.replace('*', ' ')})" if declared.strip() else "(...)"

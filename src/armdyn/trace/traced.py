@@ -1,16 +1,18 @@
 """`@traced`: a formula written once over symbols, callable with numbers.
 
-    @traced(q="n", qd="n", theta="10*n", gravity="3", returns={"tau": "n"})
-    def some_torque(arm, q, qd, wrench=None, model="rigid", *, theta, gravity): ...
+    @traced(returns={"tau": "n"})
+    def some_torque(arm: Arm, q: Q, load: Vec = None, model: str = "full", *, theta: Theta = None) -> Array:
 
-* positional parameters with a declared shape are data; with the default None they are optional, and
-  a call without them runs a variant in which they do not exist;
+* shapes are annotations, `Annotated[Any, "n"]` or a name for it (`armdyn.model.quantities`); a single result is named
+  in the decorator, several are the fields of the NamedTuple that the formula says it returns;
+* positional parameters with a shape are data; with the default None they are optional, and a call without them runs
+  a variant in which they do not exist;
 * keyword-only parameters are data bound from the subject (`subject.trace_data(name)`) unless given;
-* parameters without a declared shape are options: hashable values that select a variant; the shape of a
-  result may mention an option that is an integer, or a tuple (which counts as its length).
+* parameters without a shape are options: hashable values that select a variant; the shape of a result may mention an
+  option that is an integer, or a tuple (which counts as its length).
 
-The formula sees CasADi `SX` columns (matrices where two axes are declared, lists of matrices where
-three are) and returns one symbol an output.
+The formula sees CasADi `SX` columns (matrices where two axes are declared, lists of matrices where three are) and
+returns one symbol per output. Its annotations are what callers with numbers see; callers with symbols get symbols.
 """
 
 from __future__ import annotations
@@ -19,19 +21,23 @@ import functools
 import inspect
 from collections import namedtuple
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
+from armdyn.trace.docstring import complete
 from armdyn.trace.kernel import default_threads
 from armdyn.trace.numeric import Runner, options_of
 from armdyn.trace.program import Port, Program, as_list, unflatten
-from armdyn.trace.shapes import evaluate
+from armdyn.trace.shapes import Data, annotated, data_of, described, evaluate, fields_of
 from armdyn.trace.symbols import ca, is_symbol
 
 MOST_PROGRAMS = 64  # remembered per function
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
 
 
 class Subject(Protocol):
@@ -51,16 +57,34 @@ class Variant(NamedTuple):
     options: tuple[tuple[str, Any], ...] = ()
 
 
+class TracedFunction(Protocol[P, R]):
+    """A traced function as type checkers see it: the formula's parameters and result, and `out` and `threads`."""
+
+    traced: Traced
+    __name__: str
+
+    @overload
+    def __call__(self, *args: P.args, **keywords: P.kwargs) -> R: ...
+    @overload
+    def __call__(self, subject: Any, /, *args: Any, out: Any, threads: int | None = None, **keywords: Any) -> R: ...
+    @overload
+    def __call__(self, subject: Any, /, *args: Any, threads: int | None, **keywords: Any) -> R: ...
+
+
 def traced(
-    *, returns: Mapping[str, str], check: Callable[[Any, Collection[str]], None] | None = None, **shapes: str
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    *,
+    returns: Mapping[str, str] | None = None,
+    check: Callable[[Any, Collection[str]], None] | None = None,
+    **shapes: str,
+) -> Callable[[Callable[P, R]], TracedFunction[P, R]]:
     """Make a formula over symbols callable with arrays; see the text of this module.
 
-    `shapes` are those of its inputs by name, `returns` those of its outputs, as text: `"n"`, `"6, n"`, `"10*n"`.
+    `returns` is the shape of the output by its name, as text: `"n"`, `"6, n"`, `"10*n"`; without it the formula's
+    return annotation is a NamedTuple whose fields declare theirs. `shapes` are those of inputs that are not annotated.
     `check` gets the subject and the names of the data bound from it, and raises if these will not do.
     """
 
-    def decorate(formula: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(formula: Callable[P, R]) -> TracedFunction[P, R]:
         return Traced(formula, shapes, returns, check).public()
 
     return decorate
@@ -73,36 +97,59 @@ class Traced:
         self,
         formula: Callable[..., Any],
         shapes: Mapping[str, str],
-        returns: Mapping[str, str],
+        returns: Mapping[str, str] | None = None,
         check: Callable[[Any, Collection[str]], None] | None = None,
     ) -> None:
         self.formula = formula
         self.check = check
         self.name = formula.__name__
         self.module = formula.__module__
-        self.shapes = dict(shapes)
-        self.returns = dict(returns)
-        parameters = list(inspect.signature(formula).parameters.values())[1:]
+        self.signature = inspect.signature(formula)
+        parameters = list(self.signature.parameters.values())[1:]
+        self.inputs = self._inputs(parameters, shapes)
+        self.shapes = {name: data.shape for name, data in self.inputs.items()}
         self.bound = tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
-        data = [p for p in parameters if p.name in shapes and p.name not in self.bound]
+        data = [p for p in parameters if p.name in self.shapes and p.name not in self.bound]
         self.required = tuple(p.name for p in data if p.default is p.empty)
         self.optional = tuple(p.name for p in data if p.default is None)
-        self.options = {p.name: p.default for p in parameters if p.name not in shapes}
+        self.options = {p.name: p.default for p in parameters if p.name not in self.shapes}
         self.positional = tuple(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY)
         self.order = (*self.required, *self.optional, *self.bound)
-        unknown = set(shapes) - set(self.order)
-        if unknown or not set(self.bound) <= set(shapes):
+        unknown = set(self.shapes) - set(self.order)
+        if unknown or not set(self.bound) <= set(self.shapes):
             raise TypeError(f"traced {self.name}: shapes and parameters do not match ({unknown or self.bound})")
-        self.result = (
-            namedtuple(self.name.title().replace("_", ""), tuple(returns)) if len(returns) > 1 else None  # type: ignore[misc]
-        )
+        self.returns, self.result = self._results(returns)
+        self.doc = self._documentation()
         self._programs: dict[tuple[str, Variant], Program] = {}
         self.plain_variant = self.variant(dict.fromkeys(self.required), self.options)
         self.runner = Runner(self)
 
+    def _inputs(self, parameters: list[inspect.Parameter], shapes: Mapping[str, str]) -> dict[str, Data]:
+        """What is declared of each input, in the decorator or as an annotation."""
+        found = {name: Data(shape) for name, shape in shapes.items()}
+        for p in parameters:
+            data = data_of(annotated(self.formula, p.name))
+            if data is not None:
+                found.setdefault(p.name, data)
+        return found
+
+    def _results(self, returns: Mapping[str, str] | None) -> tuple[dict[str, str], Any]:
+        """Shapes of the outputs by name, and the NamedTuple of several."""
+        kind = annotated(self.formula, "return")
+        if returns is None:
+            shapes = fields_of(kind) if hasattr(kind, "_fields") else {}
+            if not shapes or tuple(shapes) != kind._fields:
+                raise TypeError(
+                    f"traced {self.name}: expected returns={{name: shape}}, or a NamedTuple with annotated shapes as the "
+                    f"return type, got {kind!r}"
+                )
+            return shapes, kind
+        name = self.name.title().replace("_", "")
+        return dict(returns), namedtuple(name, tuple(returns)) if len(returns) > 1 else None  # type: ignore[misc]
+
     # -- the public function --------------------------------------------------------------------------
 
-    def public(self) -> Callable[..., Any]:
+    def public(self) -> Any:
         """The function that users call."""
 
         fast, call = self.runner.fast, self.call
@@ -112,16 +159,29 @@ class Traced:
             short = fast.get(id(subject))  # one sample of this subject before: a direct native call
             return short(*args, **keywords) if short is not None else call(subject, args, keywords)
 
+        function.__doc__ = self.doc
         function.__signature__ = self._signature()  # type: ignore[attr-defined]
         function.traced = self  # type: ignore[attr-defined]
         return function
 
     def _signature(self) -> inspect.Signature:
         """The formula's signature as callers see it: bound data optional, `out` and `threads` added."""
-        old = inspect.signature(self.formula)
+        old = self.signature
         parameters = [p.replace(default=None) if p.kind is p.KEYWORD_ONLY else p for p in old.parameters.values()]
         extra = [inspect.Parameter(k, inspect.Parameter.KEYWORD_ONLY, default=None) for k in ("out", "threads")]
         return old.replace(parameters=[*parameters, *extra])
+
+    def _documentation(self) -> str:
+        """The formula's docstring with the types, shapes and words of what is declared."""
+        words = {}
+        for p in self.signature.parameters.values():
+            data = self.inputs.get(p.name)
+            if data is None:
+                words[p.name] = (p.annotation if isinstance(p.annotation, str) else "", "")
+            else:
+                kind = f"array_like, shape {described(data.shape)}"
+                words[p.name] = (kind if p.name in self.required else f"{kind}, optional", data.text)
+        return complete(self.formula.__doc__, words, self.returns)
 
     def call(self, subject: Subject, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Sort the arguments, then compute with numbers or symbols."""

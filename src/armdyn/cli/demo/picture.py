@@ -70,11 +70,11 @@ def _torques(axes: Axes, study: Study) -> None:
     log = study.fit.other
     if log is None:
         return
-    state = study.task(log.t)
+    q, qd, qdd = study.task(log.t)
     axes.plot(log.t, log.tau[:, JOINT], color="#14375e", linewidth=3, alpha=0.35, label="measured")
     for name, arm, colour in (("as described", study.arm, COLOURS[1]), ("identified", study.fit.arm, COLOURS[2])):
         # The width of the sign of the velocity: as smooth as the filtered measurement.
-        tau = joint_torque(arm, *state, width=0.05)
+        tau = joint_torque(arm, q, qd, qdd, width=0.05)
         axes.plot(log.t, tau[:, JOINT], color=colour, linewidth=1, label=name)
     axes.set(title=f"torque of joint {JOINT + 1} on another motion", ylabel="[N m]", xlim=(0, log.t[-1]))
     axes.legend(ncols=3, fontsize=7, frameon=False, loc="lower left")

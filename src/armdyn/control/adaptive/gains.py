@@ -21,7 +21,9 @@ INVISIBLE = 1e-12
 
 
 @traced(q="n", qd="n", qdd="n", **MODEL_SHAPES, returns={"Y": "n, u", "tau": "n"})
-def unknown_columns(unknowns: Unknowns, q: Any, qd: Any, qdd: Any, *, theta: Any, gravity: Any, drive: Any) -> Any:
+def unknown_columns(
+    unknowns: Unknowns, q: Any, qd: Any, qdd: Any, *, theta: Any = None, gravity: Any = None, drive: Any = None
+) -> Any:
     """Columns of the unknowns and torques of what is known: torques of a motion are `Y @ phi + tau`.
 
     Parameters

@@ -11,54 +11,40 @@ from armdyn.control.design.gains import gains_from_bandwidth
 from armdyn.control.laws.model import MODEL, model_torque
 from armdyn.control.protocol import Answer, Law, Reference, Values, checked
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import DriveData, Gravity, Q, Qd, Theta, Vec
+from armdyn.trace.shapes import Array
 from armdyn.trace.traced import traced
 
 
-@traced(
-    q="n",
-    qd="n",
-    q_ref="n",
-    qd_ref="n",
-    qdd_ref="n",
-    kp="n",
-    kd="n",
-    theta="10*n",
-    gravity="3",
-    drive="n, 4",
-    returns={"tau": "n"},
-)
+@traced(returns={"tau": "n"})
 def computed_torque(
     arm: Arm,
-    q: Any,
-    qd: Any,
-    q_ref: Any,
-    qd_ref: Any,
-    qdd_ref: Any,
-    kp: Any,
-    kd: Any,
+    q: Q,
+    qd: Qd,
+    q_ref: Vec,
+    qd_ref: Vec,
+    qdd_ref: Vec,
+    kp: Vec,
+    kd: Vec,
     *,
-    theta: Any,
-    gravity: Any,
-    drive: Any,
-) -> Any:
+    theta: Theta = None,
+    gravity: Gravity = None,
+    drive: DriveData = None,
+) -> Array:
     """Torques M (qdd_ref + kp e + kd ed) + C qd + g with e = q_ref - q, rotors included, by Newton-Euler.
 
     Parameters
     ----------
     arm : Arm
         The model.
-    q, qd : array_like, shape (..., n)
+    q, qd
         Measured positions and velocities [rad or m, /s].
-    q_ref, qd_ref, qdd_ref : array_like, shape (..., n)
+    q_ref, qd_ref, qdd_ref
         Wanted motion.
-    kp, kd : array_like, shape (..., n)
+    kp, kd
         Gains [1/s², 1/s].
-    theta, gravity, drive : array_like, optional
+    theta, gravity, drive
         Instead of the model's.
-
-    Returns
-    -------
-    tau : ndarray, shape (..., n)
 
     References
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,61 +16,56 @@ from armdyn.dynamics.drive import drive_inertia, drive_torque
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import DriveData, Gravity, Number, Q, Qd, Theta, Vec
+from armdyn.trace.shapes import Vector
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
-@traced(
-    q="n",
-    qd="n",
-    predicted="n",
-    applied="n",
-    started="1",
-    observer_gain="n",
-    dt="",
-    theta="10*n",
-    gravity="3",
-    drive="n, 4",
-    returns={"disturbance": "n", "predicted": "n"},
-)
+class ObservedDisturbance(NamedTuple):
+    """What `observed_disturbance` returns."""
+
+    disturbance: Vector
+    predicted: Vector
+
+
+@traced()
 def observed_disturbance(
     arm: Arm,
-    q: Any,
-    qd: Any,
-    predicted: Any,
-    applied: Any,
-    started: Any,
-    observer_gain: Any,
-    dt: Any,
+    q: Q,
+    qd: Qd,
+    predicted: Vec,
+    applied: Vec,
+    started: Annotated[Any, "1"],
+    observer_gain: Vec,
+    dt: Number,
     *,
-    theta: Any,
-    gravity: Any,
-    drive: Any,
-) -> Any:
+    theta: Theta = None,
+    gravity: Gravity = None,
+    drive: DriveData = None,
+) -> ObservedDisturbance:
     """Torques that act besides those of the model, low-passed.
 
         p = M qd,  dp/dt = tau + C' qd - g + d,  d_hat = L (p - p_hat),  dp_hat/dt = tau + C' qd - g + d_hat
 
     Parameters
     ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
+    q, qd
         Measured positions and velocities.
-    predicted : array_like, shape (..., n)
+    predicted
         Momentum p_hat predicted for this sample, without the torque applied since the last.
-    applied : array_like, shape (..., n)
+    applied
         Torque applied since the last sample times the period.
-    started : array_like, shape (..., 1)
+    started
         0 at the first sample, at which nothing is observed yet; 1 later.
-    observer_gain : array_like, shape (..., n)
+    observer_gain
         L [1/s].
-    dt : float
+    dt
         Period [s].
 
     Returns
     -------
-    disturbance : ndarray, shape (..., n)
-    predicted : ndarray, shape (..., n)
+    predicted
         For the next sample, without the torque to be applied.
 
     References
@@ -84,7 +79,7 @@ def observed_disturbance(
         arm, q, theta=theta, gravity=gravity
     )
     turned = ca.mtimes(coriolis_matrix(arm, q, qd, theta=theta).T, qd)
-    return disturbance, estimate + dt * (turned - rest + disturbance)
+    return ObservedDisturbance(disturbance, estimate + dt * (turned - rest + disturbance))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,61 +12,76 @@ from armdyn.control.laws.wrapped import Wrapped, efforts, joint_sizes
 from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, chosen
 from armdyn.errors import ShapeError, shown
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Number, Q, Qd, Tau, Vec
+from armdyn.trace.shapes import Array, Vector
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
-@traced(q="n", qd="n", q_held="n", qd_held="n", lost="1", returns={"q": "n", "qd": "n", "lost": "1"})
-def held_measurement(arm: Arm, q: Any, qd: Any, q_held: Any, qd_held: Any, lost: Any) -> Any:
+class HeldMeasurement(NamedTuple):
+    """What `held_measurement` returns."""
+
+    q: Vector
+    qd: Vector
+    lost: Annotated[Array, "1"]
+
+
+@traced()
+def held_measurement(arm: Arm, q: Q, qd: Qd, q_held: Vec, qd_held: Vec, lost: Annotated[Any, "1"]) -> HeldMeasurement:
     """The measurement if all its numbers are finite, else the last good one, and how many were lost in a row.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
+    q, qd
         What the sensors show, perhaps NaN or infinite.
-    q_held, qd_held : array_like, shape (..., n)
+    q_held, qd_held
         The last good measurement.
-    lost : array_like, shape (..., 1)
+    lost
         Samples lost in a row until now; negative before the first good one.
-
-    Returns
-    -------
-    q, qd : ndarray, shape (..., n)
-    lost : ndarray, shape (..., 1)
     """
     good = ca.SX(1)
     for x in (*ca.vertsplit(q), *ca.vertsplit(qd)):
         good = ca.logic_and(good, ca.fabs(x) < np.inf)  # false for NaN too
     held = ca.if_else(good, q, q_held), ca.if_else(good, qd, qd_held)
-    return *held, ca.if_else(good, 0, ca.if_else(lost < 0, lost, lost + 1))
+    return HeldMeasurement(*held, ca.if_else(good, 0, ca.if_else(lost < 0, lost, lost + 1)))
 
 
-@traced(
-    tau="n", lost="1", jumped="1", limited="1", patience="1", largest="n",
-    returns={"tau": "n", "missing": "n", "limited": "1", "idle": "1"},
-)  # fmt: skip
-def guarded_torque(arm: Arm, tau: Any, lost: Any, jumped: Any, limited: Any, patience: Any, largest: Any) -> Any:
+class GuardedTorque(NamedTuple):
+    """What `guarded_torque` returns."""
+
+    tau: Vector
+    missing: Vector
+    limited: Annotated[Array, "1"]
+    idle: Annotated[Array, "1"]
+
+
+@traced()
+def guarded_torque(
+    arm: Arm,
+    tau: Tau,
+    lost: Annotated[Any, "1"],
+    jumped: Annotated[Any, "1"],
+    limited: Annotated[Any, "1"],
+    patience: Annotated[Any, "1"],
+    largest: Vec,
+) -> GuardedTorque:
     """Torques within limits; none where they are no numbers, or once too many measurements are lost in a row.
 
     Parameters
     ----------
-    arm : Arm
-    tau : array_like, shape (..., n)
-    lost, jumped, limited, patience : array_like, shape (..., 1)
+    lost, jumped, limited, patience
         Measurements lost and references refused in a row (negative: there was no good one yet), samples in a row until
         now that were limited, and how many measurements may be lost.
-    largest : array_like, shape (..., n)
+    largest
         Largest torques.
 
     Returns
     -------
-    tau : ndarray, shape (..., n)
-    missing : ndarray, shape (..., n)
+    missing
         What the limits took off.
-    limited : ndarray, shape (..., 1)
+    limited
         Samples in a row at which some torque was limited.
-    idle : ndarray, shape (..., 1)
+    idle
         1 if the law has nothing to learn from this sample: no measurement, no reference or no numbers.
     """
     finite, over = ca.SX(1), ca.SX(0)
@@ -79,36 +94,36 @@ def guarded_torque(arm: Arm, tau: Any, lost: Any, jumped: Any, limited: Any, pat
     for x in ca.vertsplit(missing):
         over = ca.logic_or(over, x != 0)
     learning = ca.logic_and(ca.logic_and(lost == 0, jumped >= 0), finite)
-    return within, missing, ca.if_else(over, limited + 1, 0), 1 - learning
+    return GuardedTorque(within, missing, ca.if_else(over, limited + 1, 0), 1 - learning)
 
 
-@traced(
-    q_ref="n", qd_ref="n", qdd_ref="n", q_kept="n", jumped="1", jump="n", dt="",
-    returns={"q_ref": "n", "qd_ref": "n", "qdd_ref": "n", "jumped": "1"},
-)  # fmt: skip
+class HeldReference(NamedTuple):
+    """What `held_reference` returns."""
+
+    q_ref: Vector
+    qd_ref: Vector
+    qdd_ref: Vector
+    jumped: Annotated[Array, "1"]
+
+
+@traced()
 def held_reference(
-    arm: Arm, q_ref: Any, qd_ref: Any, qdd_ref: Any, q_kept: Any, jumped: Any, jump: Any, dt: Any
-) -> Any:
+    arm: Arm, q_ref: Vec, qd_ref: Vec, qdd_ref: Vec, q_kept: Vec, jumped: Annotated[Any, "1"], jump: Vec, dt: Number
+) -> HeldReference:
     """The reference if it goes on from the last one, else the last position at rest, and for how many samples so.
 
     Parameters
     ----------
-    arm : Arm
-    q_ref, qd_ref, qdd_ref : array_like, shape (..., n)
+    q_ref, qd_ref, qdd_ref
         What is wanted, perhaps NaN or infinite.
-    q_kept : array_like, shape (..., n)
+    q_kept
         The position wanted last.
-    jumped : array_like, shape (..., 1)
+    jumped
         Samples refused in a row until now; negative before the first good one.
-    jump : array_like, shape (..., n)
+    jump
         How far the position may lie from what the last one and the velocity lead to [rad or m].
-    dt : float
+    dt
         Period [s].
-
-    Returns
-    -------
-    q_ref, qd_ref, qdd_ref : ndarray, shape (..., n)
-    jumped : ndarray, shape (..., 1)
     """
     good, near = ca.SX(1), ca.SX(1)
     for x in (*ca.vertsplit(q_ref), *ca.vertsplit(qd_ref), *ca.vertsplit(qdd_ref)):
@@ -118,7 +133,7 @@ def held_reference(
     good = ca.logic_and(good, ca.logic_or(near, jumped < 0))
     none = ca.SX.zeros(arm.n)
     used = ca.if_else(good, q_ref, q_kept), ca.if_else(good, qd_ref, none), ca.if_else(good, qdd_ref, none)
-    return *used, ca.if_else(good, 0, ca.if_else(jumped < 0, jumped, jumped + 1))
+    return HeldReference(*used, ca.if_else(good, 0, ca.if_else(jumped < 0, jumped, jumped + 1)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,41 +12,47 @@ from armdyn.control.laws.pd import PD
 from armdyn.control.laws.wrapped import Wrapped, efforts, joint_sizes
 from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, checked
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Number, Q, Tau, Vec
+from armdyn.trace.shapes import Vector
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
-@traced(
-    tau="n", integral="n", q="n", q_ref="n", ki="n", unwind="n", limit="n", dt="", returns={"tau": "n", "integral": "n"}
-)
+class IntegralAction(NamedTuple):
+    """What `integral_action` returns."""
+
+    tau: Vector
+    integral: Vector
+
+
+@traced()
 def integral_action(
-    arm: Arm, tau: Any, integral: Any, q: Any, q_ref: Any, ki: Any, unwind: Any, limit: Any, dt: Any
-) -> Any:
+    arm: Arm, tau: Tau, integral: Vec, q: Q, q_ref: Vec, ki: Vec, unwind: Vec, limit: Vec, dt: Number
+) -> IntegralAction:
     """Torques with integral action, limited, and the integral after the sample.
 
         u = tau + integral,  tau_out = u within limits,  d integral / dt = ki (q_ref - q) + unwind (tau_out - u)
 
     Parameters
     ----------
-    arm : Arm
-    tau : array_like, shape (..., n)
+    tau
         What another law asks for.
-    integral : array_like, shape (..., n)
+    integral
         [N m or N]
-    q, q_ref : array_like, shape (..., n)
+    q, q_ref
         Measured and wanted positions.
-    ki : array_like, shape (..., n)
+    ki
         Integral gain [N m/(rad s)].
-    unwind : array_like, shape (..., n)
+    unwind
         Rate at which the integral yields while the drives are saturated [1/s].
-    limit : array_like, shape (..., n)
+    limit
         Largest torques.
-    dt : float
+    dt
         Period [s].
     """
     u = tau + integral
     limited = ca.fmax(ca.fmin(u, limit), -limit)
-    return limited, integral + dt * (ki * (q_ref - q) + unwind * (limited - u))
+    return IntegralAction(limited, integral + dt * (ki * (q_ref - q) + unwind * (limited - u)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +93,8 @@ class Integral(Wrapped):
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; see `integral_action`."""
         tau, after = self.inner(params, state, q, qd, ref, dt)
-        own = (params[name] for name in ("ki", "unwind", "limit"))
-        tau, after["integral"] = integral_action(arm, tau, state["integral"], q, ref.q, *own, dt)
+        ki, unwind, limit = (params[name] for name in ("ki", "unwind", "limit"))
+        tau, after["integral"] = integral_action(arm, tau, state["integral"], q, ref.q, ki, unwind, limit, dt)
         return tau, after
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:

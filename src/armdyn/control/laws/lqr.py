@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,8 @@ from armdyn.dynamics.linear.discretize import discretize
 from armdyn.dynamics.linear.linearize import linearize
 from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Q, Qd, Vec
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 from armdyn.trajectory.protocol import JointMotion
@@ -27,23 +29,18 @@ DESIGNS = ("finite", "discrete", "continuous")
 SYMMETRIC = 1e-9
 
 
-@traced(q="n", qd="n", q_ref="n", qd_ref="n", tau_ff="n", K="n, 2*n", returns={"tau": "n"})
-def state_feedback(arm: Arm, q: Any, qd: Any, q_ref: Any, qd_ref: Any, tau_ff: Any, K: Any) -> Any:
+@traced(returns={"tau": "n"})
+def state_feedback(arm: Arm, q: Q, qd: Qd, q_ref: Vec, qd_ref: Vec, tau_ff: Vec, K: Annotated[Any, "n, 2*n"]) -> Array:
     """Torques tau_ff + K [q_ref - q, qd_ref - qd].
 
     Parameters
     ----------
-    arm : Arm
-    q, qd, q_ref, qd_ref : array_like, shape (..., n)
+    q, qd, q_ref, qd_ref
         Measured and wanted positions and velocities [rad or m, /s].
-    tau_ff : array_like, shape (..., n)
+    tau_ff
         Nominal torques.
-    K : array_like, shape (..., n, 2 n)
+    K
         Gains.
-
-    Returns
-    -------
-    tau : ndarray, shape (..., n)
     """
     return tau_ff + ca.mtimes(K, ca.vertcat(q_ref - q, qd_ref - qd))
 

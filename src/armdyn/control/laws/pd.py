@@ -9,24 +9,21 @@ from numpy.typing import ArrayLike
 
 from armdyn.control.protocol import Answer, Law, Reference, Values, checked
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Q, Qd, Vec
+from armdyn.trace.shapes import Array
 from armdyn.trace.traced import traced
 
 
-@traced(q="n", qd="n", q_ref="n", qd_ref="n", kp="n", kd="n", returns={"tau": "n"})
-def pd_torque(arm: Arm, q: Any, qd: Any, q_ref: Any, qd_ref: Any, kp: Any, kd: Any) -> Any:
+@traced(returns={"tau": "n"})
+def pd_torque(arm: Arm, q: Q, qd: Qd, q_ref: Vec, qd_ref: Vec, kp: Vec, kd: Vec) -> Array:
     """Torques kp (q_ref - q) + kd (qd_ref - qd).
 
     Parameters
     ----------
-    arm : Arm
-    q, qd, q_ref, qd_ref : array_like, shape (..., n)
+    q, qd, q_ref, qd_ref
         Measured and wanted positions and velocities [rad or m, /s].
-    kp, kd : array_like, shape (..., n)
+    kp, kd
         Stiffness and damping of each joint [N m/rad, N m s/rad or N/m, N s/m].
-
-    Returns
-    -------
-    tau : ndarray, shape (..., n)
     """
     return kp * (q_ref - q) + kd * (qd_ref - qd)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from numpy.typing import ArrayLike
 
@@ -18,6 +18,8 @@ from armdyn.kinematics.error import pose_error
 from armdyn.kinematics.forward import forward_kinematics, tip_frame
 from armdyn.kinematics.jacobian import jacobian, jacobian_rate
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Number, Pose, Q
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -191,28 +193,29 @@ class Impedance(_TipSpace):
         checked(self, "push", positive=False)
 
 
-@traced(q="n", pose="4, 4", twist="6", gain="6", damping="", returns={"qd": "n"})
-def resolved_rate(arm: Arm, q: Any, pose: Any, twist: Any, gain: Any, damping: Any, task: str = "pose") -> Any:
+@traced(returns={"qd": "n"})
+def resolved_rate(
+    arm: Arm,
+    q: Q,
+    pose: Pose,
+    twist: Annotated[Any, "6"],
+    gain: Annotated[Any, "6"],
+    damping: Number,
+    task: str = "pose",
+) -> Array:
     """Joint velocities that lead the tip to a moving pose: J+ (twist + gain error), damped near singular positions.
 
     Parameters
     ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
-    pose : array_like, shape (..., 4, 4)
+    pose
         Wanted pose of the tip.
-    twist : array_like, shape (..., 6)
+    twist
         Its velocity, linear first, in base axes [m/s, rad/s].
-    gain : array_like, shape (..., 6)
+    gain
         Rate at which errors decay [1/s].
-    damping : float
+    damping
         Of the least-squares solution [m or rad]; 0 is exact and fails at singular positions.
     task : {"pose", "position"}
-
-    Returns
-    -------
-    qd : ndarray, shape (..., n)
 
     References
     ----------

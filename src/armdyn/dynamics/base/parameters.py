@@ -28,7 +28,9 @@ from armdyn.dynamics.regressors.joint_columns import (
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.frozen import Frozen
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import A, Gravity, Q, Qd, Qdd, V
 from armdyn.spatial import inertia as inertial
+from armdyn.trace.shapes import Array
 from armdyn.trace.traced import traced
 
 TERMS = ("full", "gravity")
@@ -193,16 +195,13 @@ class BaseParameters(Frozen):
         return f"<BaseParameters of {self.source!r}: {self.count} of {self.P.shape[1]}, {self.terms}>"
 
 
-@traced(q="n", qd="n", qdd="n", gravity="3", returns={"Y": "n, b"})
-def base_regressor(base: BaseParameters, q: Any, qd: Any, qdd: Any, *, gravity: Any) -> Any:
+@traced(returns={"Y": "n, b"})
+def base_regressor(base: BaseParameters, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gravity = None) -> Array:
     """Regressor of the base parameters: `tau = Y @ base.theta`.
 
     Parameters
     ----------
-    base : BaseParameters
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
-    gravity : array_like, shape (..., 3), optional
+    gravity
         Gravity vector instead of the arm's [m/s²]; its direction must be one the base parameters are for.
 
     Returns
@@ -213,19 +212,14 @@ def base_regressor(base: BaseParameters, q: Any, qd: Any, qdd: Any, *, gravity: 
     return full_regressor(base.source, q, qd, qdd, terms=base.joint_terms, gravity=gravity)[:, list(base.kept)]
 
 
-@traced(q="n", qd="n", v="n", a="n", gravity="3", returns={"Y": "n, b"})
-def base_adaptive_regressor(base: BaseParameters, q: Any, qd: Any, v: Any, a: Any, *, gravity: Any) -> Any:
+@traced(returns={"Y": "n, b"})
+def base_adaptive_regressor(base: BaseParameters, q: Q, qd: Qd, v: V, a: A, *, gravity: Gravity = None) -> Array:
     """Slotine-Li regressor of the base parameters: `Y @ base.theta = M a + C v + g`.
 
     Parameters
     ----------
-    base : BaseParameters
-    q, qd : array_like, shape (..., n)
+    q, qd
         Measured joint positions and velocities [rad or m, /s].
-    v, a : array_like, shape (..., n)
-        Reference velocities and accelerations.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
 
     Returns
     -------

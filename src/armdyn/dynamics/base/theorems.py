@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,10 @@ from armdyn.kinematics.forward import link_frames
 from armdyn.kinematics.motion import Symbol, motions
 from armdyn.kinematics.screws import joint_line
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Gravity, Q, Qdd
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -48,8 +50,15 @@ def absorb_masses(arm: Arm) -> NDArray:
     return rows.ravel()
 
 
-@traced(q="n", qdd="n", gravity="3", returns={"inertia": "n, 10*n", "weight": "n, 10*n"})
-def theorem2_coefficients(arm: Arm, q: Any, qdd: Any, *, gravity: Any) -> Any:
+class Theorem2Coefficients(NamedTuple):
+    """What `theorem2_coefficients` returns."""
+
+    inertia: Annotated[Array, "n, 10*n"]
+    weight: Annotated[Array, "n, 10*n"]
+
+
+@traced()
+def theorem2_coefficients(arm: Arm, q: Q, qdd: Qdd, *, gravity: Gravity = None) -> Theorem2Coefficients:
     """Theorem 2: torques of the accelerations and of gravity, by parameter; mass columns are zero.
 
     Torque at joint j of link x beyond it, with e_k the joint axes and O_k their points,
@@ -63,14 +72,12 @@ def theorem2_coefficients(arm: Arm, q: Any, qdd: Any, *, gravity: Any) -> Any:
     ----------
     arm : Arm
         Revolute joints only.
-    q, qdd : array_like, shape (..., n)
+    q, qdd
         Joint positions and accelerations [rad, rad/s²].
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
 
     Returns
     -------
-    inertia, weight : ndarray, shape (..., n, 10 n)
+    inertia, weight
         `inertia @ theta = M(q) qdd` and `weight @ theta = g(q)` for a theta without masses.
     """
     _revolute_only(arm, "theorem2_coefficients")
@@ -88,7 +95,7 @@ def theorem2_coefficients(arm: Arm, q: Any, qdd: Any, *, gravity: Any) -> Any:
             first = ca.cross(ca.cross(e, arm_j), wd) + ca.cross(vd, e)
             inertia[j, columns] = _row(ca.mtimes(R.T, first), ca.mtimes(R.T, e), ca.mtimes(R.T, wd))
             weight[j, columns] = _row(ca.mtimes(R.T, ca.cross(e, gravity)), ca.SX.zeros(3), ca.SX.zeros(3))
-    return inertia, weight
+    return Theorem2Coefficients(inertia, weight)
 
 
 def theorem2_reduction(arm: Arm) -> Reduction:

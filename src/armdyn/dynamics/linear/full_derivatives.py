@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from armdyn.dynamics.drive import drive_inertia, drive_torque
 from armdyn.dynamics.friction import direction, friction_torque, joint_frictions
-from armdyn.dynamics.linear.torque_derivatives import TorqueMatrices
+from armdyn.dynamics.linear.torque_derivatives import TorqueDerivatives
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
@@ -42,22 +42,22 @@ class JointTerms(NamedTuple):
     share: Symbol  # tau = tau_0 + share |tau|
     share_slope: Symbol  # d share/d qd
 
-    def sign(self, rigid: TorqueMatrices) -> Symbol:
+    def sign(self, rigid: TorqueDerivatives) -> Symbol:
         """The sign of the torques."""
         return ca.sign(rigid.tau + self.tau)
 
-    def gain(self, rigid: TorqueMatrices) -> Symbol:
+    def gain(self, rigid: TorqueDerivatives) -> Symbol:
         """tau / tau_0, from tau = tau_0 + share |tau|."""
         return 1 / (1 - self.share * self.sign(rigid))
 
-    def balance(self, rigid: TorqueMatrices) -> Balance:
+    def balance(self, rigid: TorqueDerivatives) -> Balance:
         """Of the whole arm."""
         gain = self.gain(rigid)
         by_share = (rigid.tau + self.tau) * gain * self.sign(rigid)
         C = rigid.C + self.C + ca.mtimes(ca.diag(by_share), self.share_slope)
         return Balance(gain, rigid.M + self.M, C, rigid.K + self.K)
 
-    def change(self, rigid: TorqueMatrices, slope: TorqueMatrices) -> Balance:
+    def change(self, rigid: TorqueDerivatives, slope: TorqueDerivatives) -> Balance:
         """Derivatives of `balance(rigid)` when those of `rigid` are `slope`; the gain does not change."""
         gain = self.gain(rigid)
         by_share = slope.tau * gain * self.sign(rigid)

@@ -67,4 +67,4 @@ def linearize_motion(
         k = int(np.argmax(late))
         raise ShapeError(f"{where}: expected increasing times, but t[{k + 1}] = {t[k + 1]:g} after t[{k}] = {t[k]:g}")
     state = checked_state(arm, where, (len(t),), q=q, qd=qd, qdd=qdd)
-    return LinearMotion(arm, t, *state, *linearize(arm, *state, **options))
+    return LinearMotion(arm, t, *state, **linearize(arm, *state, **options)._asdict())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,9 @@ from armdyn.dynamics.linear.full_derivatives import joint_terms
 from armdyn.dynamics.linear.torque_derivatives import torque_derivatives
 from armdyn.dynamics.movable import require_movable_with_rotors
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import BaseMotion, DriveData, FrictionData, Gravity, Q, Qd, Qdd, Theta, TipWrench
 from armdyn.spatial.inertia import SIZE, Inertia
+from armdyn.trace.shapes import Array, Matrix
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -38,52 +40,47 @@ def unit_payload(arm: Arm, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike 
     return direction
 
 
-@traced(
-    q="n", qd="n", qdd="n", direction="10*n", wrench="6", base_motion="3, 3",
-    theta="10*n", gravity="3", friction="n, 11 + 3*h", drive="n, 4",
-    returns={"dM": "n, n", "dC": "n, n", "dK": "n, n", "dA": "2*n, 2*n", "dB": "2*n, n"},
-    check=require_movable_with_rotors,
-)  # fmt: skip
+class LinearizeSensitivity(NamedTuple):
+    """What `linearize_sensitivity` returns."""
+
+    dM: Matrix
+    dC: Matrix
+    dK: Matrix
+    dA: Annotated[Array, "2*n, 2*n"]
+    dB: Annotated[Array, "2*n, n"]
+
+
+@traced(check=require_movable_with_rotors)
 def linearize_sensitivity(
     arm: Arm,
-    q: Any,
-    qd: Any,
-    qdd: Any,
-    direction: Any,
-    wrench: Any = None,
-    base_motion: Any = None,
+    q: Q,
+    qd: Qd,
+    qdd: Qdd,
+    direction: Annotated[Any, "10*n"],
+    wrench: TipWrench = None,
+    base_motion: BaseMotion = None,
     model: str = "rigid",
     width: float = 0.0,
     *,
-    theta: Any,
-    gravity: Any,
-    friction: Any,
-    drive: Any,
-) -> Any:
+    theta: Theta = None,
+    gravity: Gravity = None,
+    friction: FrictionData = None,
+    drive: DriveData = None,
+) -> LinearizeSensitivity:
     """Derivatives of what `linearize` gives, along a direction of `theta`.
 
     The motion q, qd, qdd is kept; the rigid arm's torques along it change by `regressor(...) @ direction`.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd, qdd : array_like, shape (..., n)
+    q, qd, qdd
         Joint positions, velocities, accelerations of the motion [rad or m, /s, /s²].
-    direction : array_like, shape (..., 10 n)
+    direction
         Change of the inertial parameters, such as `unit_payload(arm)`.
-    wrench : array_like, shape (..., 6), optional
+    wrench
         [force, moment] exerted ON the arm at the tip, in tip axes, and constant there [N, N m].
-    base_motion : tuple of three array_like of shape (..., 3), optional
-        Angular velocity, angular acceleration and acceleration of the base, in base axes, gravity not
-        included.
     model, width, theta, gravity, friction, drive
         As in `linearize`.
-
-    Returns
-    -------
-    dM, dC, dK : ndarray, shape (..., n, n)
-    dA : ndarray, shape (..., 2 n, 2 n)
-    dB : ndarray, shape (..., 2 n, n)
     """
     n, state = arm.n, (q, qd, qdd)
     joints = joint_terms(arm, model, "linearize_sensitivity", *state, width, friction, drive)
@@ -99,4 +96,4 @@ def linearize_sensitivity(
     )
     dA = ca.vertcat(ca.SX.zeros(n, 2 * n), ca.horzcat(by_q, by_qd))
     by_tau = -ca.mtimes(turn, ca.mtimes(inverse, ca.diag(1 / gain)))
-    return *change.matrices, dA, ca.vertcat(ca.SX.zeros(n, n), by_tau)
+    return LinearizeSensitivity(*change.matrices, dA, ca.vertcat(ca.SX.zeros(n, n), by_tau))

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Q, Qd
 from armdyn.trace.graphs.derivative import on_symbols
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
-@traced(q="n", qd="n", returns={"C": "12, 2*n"})
-def tip_output(arm: Arm, q: Any, qd: Any) -> Any:
+@traced(returns={"C": "12, 2*n"})
+def tip_output(arm: Arm, q: Q, qd: Qd) -> Array:
     """Output matrix from the state [dq; dqd] to the tip's deviation, in base axes.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
+    q, qd
         Joint positions and velocities of the motion [rad or m, /s].
 
     Returns
     -------
-    C : ndarray, shape (..., 12, 2 n)
+    C
         [[J, 0], [d(J qd)/dq, J]]: rows 0-5 are the tip's displacement and small turn [m, rad], rows 6-11
         the deviations of its velocity and angular velocity [m/s, rad/s].
     """

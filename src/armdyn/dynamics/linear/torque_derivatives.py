@@ -15,7 +15,7 @@ velocities matters, so no velocity relative to the base is ever formed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from armdyn.dynamics.base.regroup import regrouped
 from armdyn.dynamics.bodies.body import link_theta
@@ -31,6 +31,8 @@ from armdyn.dynamics.newton_euler import (
 )
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipWrench
+from armdyn.trace.shapes import Matrix, Vector
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -182,16 +184,16 @@ class Feel(NamedTuple):
         return ca.dot(self.f, push.a) + ca.dot(self.n, push.alpha) + ca.dot(self.g, push.w)
 
 
-class TorqueMatrices(NamedTuple):
-    """Torque and its derivatives with respect to qdd, qd and q."""
+class TorqueDerivatives(NamedTuple):
+    """Torques and their derivatives with respect to qdd, qd and q."""
 
-    tau: Symbol
-    M: Symbol
-    C: Symbol
-    K: Symbol
+    tau: Vector
+    M: Matrix
+    C: Matrix
+    K: Matrix
 
 
-def torque_matrices(crossings: list[Crossing], carried: list[Load]) -> TorqueMatrices:
+def torque_matrices(crossings: list[Crossing], carried: list[Load]) -> TorqueDerivatives:
     """Joint by joint: its own column above the diagonal, its own row below."""
     n = len(crossings)
     M, C, K = ca.SX.zeros(n, n), ca.SX.zeros(n, n), ca.SX.zeros(n, n)
@@ -211,46 +213,33 @@ def torque_matrices(crossings: list[Crossing], carried: list[Load]) -> TorqueMat
             C[i, j] = along_joint(m, *by_speed)  # (96), (95)
             K[i, j] = along_joint(m, *by_place)  # (110), (109)
     tau = ca.vertcat(*(along_joint(x.m, *load.wrench) for x, load in zip(crossings, carried, strict=True)))
-    return TorqueMatrices(tau, M, C, K)
+    return TorqueDerivatives(tau, M, C, K)
 
 
-@traced(
-    q="n", qd="n", qdd="n", wrench="6", base_motion="3, 3", theta="10*n", gravity="3",
-    returns={"tau": "n", "M": "n, n", "C": "n, n", "K": "n, n"},
-)  # fmt: skip
+@traced()
 def torque_derivatives(
     arm: Arm,
-    q: Any,
-    qd: Any,
-    qdd: Any,
-    wrench: Any = None,
-    base_motion: Any = None,
+    q: Q,
+    qd: Qd,
+    qdd: Qdd,
+    wrench: TipWrench = None,
+    base_motion: BaseMotion = None,
     *,
-    theta: Any,
-    gravity: Any,
-) -> Any:
+    theta: Theta = None,
+    gravity: Gravity = None,
+) -> TorqueDerivatives:
     """Joint torques of the rigid arm and their derivatives, in one pass.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
-    wrench : array_like, shape (..., 6), optional
+    wrench
         [force, moment] exerted ON the arm at the tip, in tip axes, and constant there [N, N m].
-    base_motion : tuple of three array_like of shape (..., 3), optional
-        Angular velocity, angular acceleration and acceleration of the base, in base axes, gravity not
-        included.
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
 
     Returns
     -------
-    tau : ndarray, shape (..., n)
+    tau
         What `inverse_dynamics` gives.
-    M, C, K : ndarray, shape (..., n, n)
+    M, C, K
         d tau/d qdd, d tau/d qd and d tau/d q. M is the mass matrix; C is not the Coriolis matrix of
         `coriolis_matrix` but, on a base at rest, twice that.
 

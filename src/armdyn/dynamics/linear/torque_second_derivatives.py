@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 from armdyn.dynamics.linear.torque_derivatives import torque_derivatives
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipWrench
 from armdyn.trace.graphs.derivative import on_symbols
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -22,43 +24,39 @@ def mirrored(H: Symbol) -> Symbol:
     return ca.triu(H) + ca.triu(H, False).T
 
 
-@traced(
-    q="n", qd="n", qdd="n", wrench="6", base_motion="3, 3", theta="10*n", gravity="3",
-    returns={"qq": "n, n, n", "qqd": "n, n, n", "qdqd": "n, n, n", "qqdd": "n, n, n"},
-)  # fmt: skip
+class TorqueSecondDerivatives(NamedTuple):
+    """What `torque_second_derivatives` returns."""
+
+    qq: Annotated[Array, "n, n, n"]
+    qqd: Annotated[Array, "n, n, n"]
+    qdqd: Annotated[Array, "n, n, n"]
+    qqdd: Annotated[Array, "n, n, n"]
+
+
+@traced()
 def torque_second_derivatives(
     arm: Arm,
-    q: Any,
-    qd: Any,
-    qdd: Any,
-    wrench: Any = None,
-    base_motion: Any = None,
+    q: Q,
+    qd: Qd,
+    qdd: Qdd,
+    wrench: TipWrench = None,
+    base_motion: BaseMotion = None,
     *,
-    theta: Any,
-    gravity: Any,
-) -> Any:
+    theta: Theta = None,
+    gravity: Gravity = None,
+) -> TorqueSecondDerivatives:
     """Second derivatives of the joint torques of the rigid arm.
 
     Those with respect to qd and qdd, and to qdd twice, are zero.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
-    wrench : array_like, shape (..., 6), optional
+    wrench
         [force, moment] exerted ON the arm at the tip, in tip axes, and constant there [N, N m].
-    base_motion : tuple of three array_like of shape (..., 3), optional
-        Angular velocity, angular acceleration and acceleration of the base, in base axes, gravity not
-        included.
-    theta : array_like, shape (..., 10 n), optional
-        Inertial parameters instead of the arm's.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
 
     Returns
     -------
-    qq, qqd, qdqd, qqdd : ndarray, shape (..., n, n, n)
+    qq, qqd, qdqd, qqdd
         Entry [i, j, k] is d² tau_i / dq_j dq_k, / dq_j dqd_k, / dqd_j dqd_k and / dq_j dqdd_k.
     """
 
@@ -68,7 +66,8 @@ def torque_second_derivatives(
 
     n, found = arm.n, on_symbols(slopes, q)
     dM, dC, dK = found[:n], found[n : 2 * n], found[2 * n :]
-    return [mirrored(H) for H in dK], [H.T for H in dC], christoffel(dM), [H.T for H in dM]
+    blocks: list[Any] = [[mirrored(H) for H in dK], [H.T for H in dC], christoffel(dM), [H.T for H in dM]]
+    return TorqueSecondDerivatives(*blocks)
 
 
 def christoffel(dM: list[Symbol]) -> list[Symbol]:

@@ -9,13 +9,14 @@ With v = qd and a = qdd it is the torque regressor.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from armdyn.dynamics.bodies.body import link_theta
 from armdyn.dynamics.newton_euler import field_of_products, inward
 from armdyn.dynamics.regressors.regressor import AccelerationField, regressor_matrix
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import A, Gravity, Q, Qd, Theta, V
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -52,8 +53,8 @@ def polarised_fields(
     return fields
 
 
-@traced(q="n", qd="n", v="n", a="n", gravity="3", returns={"Y": "n, 10*n"})
-def adaptive_regressor(arm: Arm, q: Any, qd: Any, v: Any, a: Any, *, gravity: Any) -> Any:
+@traced(returns={"Y": "n, 10*n"})
+def adaptive_regressor(arm: Arm, q: Q, qd: Qd, v: V, a: A, *, gravity: Gravity = None) -> Array:
     """Slotine-Li regressor: `Y @ theta = M(q) a + C(q, qd) v + g(q)` with the Christoffel matrix C.
 
     In adaptive control v and a are the reference velocity and acceleration, and s'(dM/dt - 2 C)s = 0 is
@@ -62,17 +63,12 @@ def adaptive_regressor(arm: Arm, q: Any, qd: Any, v: Any, a: Any, *, gravity: An
 
     Parameters
     ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
+    q, qd
         Measured joint positions and velocities [rad or m, /s].
-    v, a : array_like, shape (..., n)
-        Reference velocities and accelerations [rad/s or m/s, /s²].
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
 
     Returns
     -------
-    Y : ndarray, shape (..., n, 10 n)
+    Y
         Columns in the order of `arm.theta`; linear in (v, a) apart from gravity.
 
     References
@@ -83,25 +79,20 @@ def adaptive_regressor(arm: Arm, q: Any, qd: Any, v: Any, a: Any, *, gravity: An
     return regressor_matrix(joints, polarised_fields(joints, qd, v, a, gravity))
 
 
-@traced(q="n", qd="n", v="n", a="n", theta="10*n", gravity="3", returns={"tau": "n"})
-def adaptive_torque(arm: Arm, q: Any, qd: Any, v: Any, a: Any, *, theta: Any, gravity: Any) -> Any:
+@traced(returns={"tau": "n"})
+def adaptive_torque(arm: Arm, q: Q, qd: Qd, v: V, a: A, *, theta: Theta = None, gravity: Gravity = None) -> Array:
     """The torques M(q) a + C(q, qd) v + g(q) themselves, with the Christoffel matrix C, in one recursion.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
+    q, qd
         Measured joint positions and velocities [rad or m, /s].
-    v, a : array_like, shape (..., n)
-        Reference velocities and accelerations [rad/s or m/s, /s²].
-    theta : array_like, shape (..., 10 n), optional
+    theta
         Inertial parameters instead of the arm's, such as an estimate.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
 
     Returns
     -------
-    tau : ndarray, shape (..., n)
+    tau
         `adaptive_regressor(...) @ theta`, from a tenth of the operations.
     """
     joints = motions(arm, q)

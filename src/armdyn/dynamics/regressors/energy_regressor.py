@@ -6,7 +6,7 @@ and the filtered regressor is built from them.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, NamedTuple
 
 from armdyn.dynamics.bodies.velocity import Twist, twists
 from armdyn.dynamics.newton_euler import base_link_motion, outward
@@ -14,7 +14,9 @@ from armdyn.dynamics.regressors.regressor import AccelerationField, carried, own
 from armdyn.kinematics.forward import link_frames
 from armdyn.kinematics.motion import Symbol, motions
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Gravity, Q, Qd, Qdd
 from armdyn.spatial import inertia as inertial
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -39,23 +41,22 @@ def weight_row(g: Symbol, screw: Twist) -> Symbol:
     return row
 
 
-@traced(q="n", qd="n", gravity="3", returns={"kinetic": "10*n", "potential": "10*n"})
-def energy_regressor(arm: Arm, q: Any, qd: Any, *, gravity: Any) -> Any:
+class EnergyRegressor(NamedTuple):
+    """What `energy_regressor` returns."""
+
+    kinetic: Annotated[Array, "10*n"]
+    potential: Annotated[Array, "10*n"]
+
+
+@traced()
+def energy_regressor(arm: Arm, q: Q, qd: Qd, *, gravity: Gravity = None) -> EnergyRegressor:
     """Kinetic and potential energy as rows: `kinetic_energy = kinetic @ theta`, likewise `potential`.
 
     Along a motion the work of the joint torques is the difference of the total energy.
 
-    Parameters
-    ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
-        Joint positions and velocities [rad or m, /s].
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
-
     Returns
     -------
-    kinetic, potential : ndarray, shape (..., 10 n)
+    kinetic, potential
         The potential is zero for mass at the base origin.
     """
     _, links = twists(motions(arm, q), qd)
@@ -67,25 +68,12 @@ def energy_regressor(arm: Arm, q: Any, qd: Any, *, gravity: Any) -> Any:
         row[inertial.MASS] = -ca.dot(gravity, p)
         row[inertial.FIRST] = -ca.mtimes(R.T, gravity).T
         potential.append(row)
-    return ca.horzcat(*kinetic).T, ca.horzcat(*potential).T
+    return EnergyRegressor(ca.horzcat(*kinetic).T, ca.horzcat(*potential).T)
 
 
-@traced(q="n", qd="n", qdd="n", gravity="3", returns={"row": "10*n"})
-def power_regressor(arm: Arm, q: Any, qd: Any, qdd: Any, *, gravity: Any) -> Any:
-    """Power of the joint torques as a row: `qd @ tau = row @ theta`, the rate of the total energy.
-
-    Parameters
-    ----------
-    arm : Arm
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
-
-    Returns
-    -------
-    row : ndarray, shape (..., 10 n)
-    """
+@traced(returns={"row": "10*n"})
+def power_regressor(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gravity = None) -> Array:
+    """Power of the joint torques as a row: `qd @ tau = row @ theta`, the rate of the total energy."""
     joints = motions(arm, q)
     _, velocities = twists(joints, qd)
     links = outward(joints, qd, qdd, base_link_motion(gravity, None))
@@ -93,20 +81,9 @@ def power_regressor(arm: Arm, q: Any, qd: Any, qdd: Any, *, gravity: Any) -> Any
     return ca.horzcat(*rows).T
 
 
-@traced(q="n", qd="n", returns={"P": "n, 10*n"})
-def momentum_regressor(arm: Arm, q: Any, qd: Any) -> Any:
-    """Generalised momentum: `M(q) qd = P @ theta`.
-
-    Parameters
-    ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
-        Joint positions and velocities [rad or m, /s].
-
-    Returns
-    -------
-    P : ndarray, shape (..., n, 10 n)
-    """
+@traced(returns={"P": "n, 10*n"})
+def momentum_regressor(arm: Arm, q: Q, qd: Qd) -> Array:
+    """Generalised momentum: `M(q) qd = P @ theta`."""
     joints = motions(arm, q)
     _, links = twists(joints, qd)
     P = ca.SX(arm.n, inertial.SIZE * arm.n)
@@ -116,22 +93,9 @@ def momentum_regressor(arm: Arm, q: Any, qd: Any) -> Any:
     return P
 
 
-@traced(q="n", qd="n", gravity="3", returns={"D": "n, 10*n"})
-def lagrangian_regressor(arm: Arm, q: Any, qd: Any, *, gravity: Any) -> Any:
-    """Gradient of the Lagrangian: `d(T - U)/dq = D @ theta`, so that tau = d/dt(P theta) - D theta.
-
-    Parameters
-    ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
-        Joint positions and velocities [rad or m, /s].
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
-
-    Returns
-    -------
-    D : ndarray, shape (..., n, 10 n)
-    """
+@traced(returns={"D": "n, 10*n"})
+def lagrangian_regressor(arm: Arm, q: Q, qd: Qd, *, gravity: Gravity = None) -> Array:
+    """Gradient of the Lagrangian: `d(T - U)/dq = D @ theta`, so that tau = d/dt(P theta) - D theta."""
     joints = motions(arm, q)
     _, links = twists(joints, qd)
     D = ca.SX(arm.n, inertial.SIZE * arm.n)

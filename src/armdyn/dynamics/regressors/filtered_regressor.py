@@ -12,7 +12,7 @@ remark 2). Between samples P, D and tau are taken to be linear, and the filter i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,23 +22,27 @@ from armdyn.dynamics.regressors.energy_regressor import lagrangian_regressor, mo
 from armdyn.dynamics.regressors.joint_columns import joint_columns
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Gravity, Q, Qd
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
-@traced(q="n", qd="n", gravity="3", returns={"P": "n, 10*n + n*terms", "D": "n, 10*n + n*terms"})
-def filter_terms(arm: Arm, q: Any, qd: Any, terms: tuple[str, ...] = (), *, gravity: Any) -> Any:
+class FilterTerms(NamedTuple):
+    """What `filter_terms` returns."""
+
+    P: Annotated[Array, "n, 10*n + n*terms"]
+    D: Annotated[Array, "n, 10*n + n*terms"]
+
+
+@traced()
+def filter_terms(arm: Arm, q: Q, qd: Qd, terms: tuple[str, ...] = (), *, gravity: Gravity = None) -> FilterTerms:
     """P and D of links and joint terms, with tau = d/dt(P theta) - D theta.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
-        Joint positions and velocities [rad or m, /s].
     terms : tuple of str
         Joint terms, see `joint_columns`.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
 
     Returns
     -------
@@ -51,7 +55,7 @@ def filter_terms(arm: Arm, q: Any, qd: Any, terms: tuple[str, ...] = (), *, grav
         rotor = term == "rotor"
         P.append(column if rotor else ca.SX(*column.shape))
         D.append(ca.SX(*column.shape) if rotor else -column)
-    return ca.horzcat(*P), ca.horzcat(*D)
+    return FilterTerms(ca.horzcat(*P), ca.horzcat(*D))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ behind those of `regressor`, term by term:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from armdyn.errors import ArmdynError
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Joint
+from armdyn.model.quantities import A, Gravity, Q, Qd, Qdd, V, Vec
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -83,8 +85,8 @@ def joint_parameters(arm: Arm, terms: tuple[str, ...]) -> NDArray:
     )
 
 
-@traced(q="n", qd="n", qdd="n", returns={"Y": "n, n*terms"})
-def joint_columns(arm: Arm, q: Any, qd: Any, qdd: Any, terms: tuple[str, ...] = ("viscous", "coulomb")) -> Any:
+@traced(returns={"Y": "n, n*terms"})
+def joint_columns(arm: Arm, q: Q, qd: Qd, qdd: Qdd, terms: tuple[str, ...] = ("viscous", "coulomb")) -> Array:
     """Regressor columns of joint terms.
 
     For adaptive control give the measured q and qd and the reference acceleration: damping and friction
@@ -92,9 +94,6 @@ def joint_columns(arm: Arm, q: Any, qd: Any, qdd: Any, terms: tuple[str, ...] = 
 
     Parameters
     ----------
-    arm : Arm
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
     terms : tuple of str
         Some of "rotor", "damping" (of coupled motors), "viscous", "coulomb", "asymmetry",
         "viscous_asymmetry", "spring", "offset".
@@ -121,21 +120,16 @@ def _blocks(arm: Arm, q: Symbol, qd: Symbol, qdd: Symbol, terms: tuple[str, ...]
     return ca.horzcat(*blocks)
 
 
-@traced(q="n", qd="n", qdd="n", gravity="3", returns={"Y": "n, 10*n + n*terms"})
+@traced(returns={"Y": "n, 10*n + n*terms"})
 def full_regressor(
-    arm: Arm, q: Any, qd: Any, qdd: Any, terms: tuple[str, ...] = ("viscous", "coulomb"), *, gravity: Any
-) -> Any:
+    arm: Arm, q: Q, qd: Qd, qdd: Qdd, terms: tuple[str, ...] = ("viscous", "coulomb"), *, gravity: Gravity = None
+) -> Array:
     """Torque regressor of links and joint terms: `tau = Y @ [theta, joint_parameters(arm, terms)]`.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
     terms : tuple of str
         Joint terms, see `joint_columns`.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
 
     Returns
     -------
@@ -145,23 +139,18 @@ def full_regressor(
     return ca.horzcat(regressor(arm, q, qd, qdd, gravity=gravity), _blocks(arm, q, qd, qdd, terms))
 
 
-@traced(q="n", qd="n", v="n", a="n", gravity="3", returns={"Y": "n, 10*n + n*terms"})
+@traced(returns={"Y": "n, 10*n + n*terms"})
 def full_adaptive_regressor(
-    arm: Arm, q: Any, qd: Any, v: Any, a: Any, terms: tuple[str, ...] = ("viscous", "coulomb"), *, gravity: Any
-) -> Any:
+    arm: Arm, q: Q, qd: Qd, v: V, a: A, terms: tuple[str, ...] = ("viscous", "coulomb"), *, gravity: Gravity = None
+) -> Array:
     """Slotine-Li regressor of links and joint terms; friction takes the measured qd, rotors the reference a.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd : array_like, shape (..., n)
+    q, qd
         Measured joint positions and velocities [rad or m, /s].
-    v, a : array_like, shape (..., n)
-        Reference velocities and accelerations.
     terms : tuple of str
         Joint terms, see `joint_columns`.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
 
     Returns
     -------
@@ -175,8 +164,8 @@ def full_adaptive_regressor(
     return ca.horzcat(adaptive_regressor(arm, q, qd, v, a, gravity=gravity), _blocks(arm, q, qd, a, terms))
 
 
-@traced(current="n", returns={"Y": "n, n"})
-def gain_columns(arm: Arm, current: Any) -> Any:
+@traced(returns={"Y": "n, n"})
+def gain_columns(arm: Arm, current: Vec) -> Array:
     """Columns of the drive gains: `tau = Y @ gains` for measured motor currents.
 
     Joined as `[regressor, -gain_columns] @ [theta, gains] = 0`, one known parameter (a payload's mass)
@@ -184,12 +173,7 @@ def gain_columns(arm: Arm, current: Any) -> Any:
 
     Parameters
     ----------
-    arm : Arm
-    current : array_like, shape (..., n)
+    current
         Motor currents [A].
-
-    Returns
-    -------
-    Y : ndarray, shape (..., n, n)
     """
     return ca.diag(current)

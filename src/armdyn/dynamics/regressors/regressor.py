@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from armdyn.dynamics.bodies.velocity import Twist
 from armdyn.dynamics.newton_euler import LinkMotion, base_link_motion, outward
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Gravity, Q, Qd, Qdd
 from armdyn.spatial import inertia as inertial
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -108,23 +109,15 @@ def regressor_matrix(joints: list[Motion], fields: list[AccelerationField]) -> S
     return Y
 
 
-@traced(q="n", qd="n", qdd="n", gravity="3", returns={"Y": "n, 10*n"})
-def regressor(arm: Arm, q: Any, qd: Any, qdd: Any, *, gravity: Any) -> Any:
+@traced(returns={"Y": "n, 10*n"})
+def regressor(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gravity = None) -> Array:
     """Torque regressor: `inverse_dynamics(arm, q, qd, qdd) = Y @ arm.theta`.
 
     The rigid arm only: `full_regressor` appends columns of friction, rotors, springs and offsets.
 
-    Parameters
-    ----------
-    arm : Arm
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
-
     Returns
     -------
-    Y : ndarray, shape (..., n, 10 n)
+    Y
         Columns in the order of `arm.theta`. Columns 10 j to 10 j + 9 are exactly zero in the rows of
         the joints beyond link j.
     """

@@ -13,8 +13,6 @@ Two derivations of one matrix, kept apart on purpose: the outward and inward ite
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,8 +21,10 @@ from armdyn.dynamics.regressors.regressor16_closed import closed_form, products_
 from armdyn.errors import ArmdynError, ModelError
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Gravity, Q, Qd, Qdd
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -138,24 +138,19 @@ def ten_from_sixteen() -> NDArray:
     return L
 
 
-@traced(q="n", qd="n", qdd="n", gravity="3", returns={"Y": "n, 16*n + 16*load"})
+@traced(returns={"Y": "n, 16*n + 16*load"})
 def regressor16(
-    arm: Arm, q: Any, qd: Any, qdd: Any, load: bool = False, form: str = "iteration", *, gravity: Any
-) -> Any:
+    arm: Arm, q: Q, qd: Qd, qdd: Qdd, load: bool = False, form: str = "iteration", *, gravity: Gravity = None
+) -> Array:
     """Torque regressor of Lu and Meng's sixteen parameters a link.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
     load : bool
         Whether sixteen columns for a load in the tip frame are appended, as link n + 1.
     form : {"iteration", "closed"}
         Outward and inward iteration, or closed form from link Lagrangians: equal numbers, and far more
         operations in the closed form.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
 
     Returns
     -------

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +20,10 @@ from armdyn.dynamics.regressors.adaptive_regressor import adaptive_regressor, ad
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import A, Gravity, Q, Qd, Qdd, Theta, V
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
+from armdyn.trace.shapes import Array, Vector
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -105,24 +107,27 @@ class Split:
         return self.arm.with_theta(self.theta_known).trace_data("theta")
 
 
-@traced(q="n", qd="n", qdd="n", theta="10*n", gravity="3", returns={"Y": "n, u", "tau": "n"})
-def split_regressor(split: Split, q: Any, qd: Any, qdd: Any, *, theta: Any, gravity: Any) -> Any:
+class SplitRegressor(NamedTuple):
+    """Columns of the unknown parameters, and torques of the known ones."""
+
+    Y: Annotated[Array, "n, u"]
+    tau: Vector
+
+
+@traced()
+def split_regressor(
+    split: Split, q: Q, qd: Qd, qdd: Qdd, *, theta: Theta = None, gravity: Gravity = None
+) -> SplitRegressor:
     """Regressor of the unknown parameters and torque of the known ones.
 
     Parameters
     ----------
-    split : Split
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
-    theta : array_like, shape (..., 10 n), optional
+    theta
         Known parameters instead of the split's.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
 
     Returns
     -------
-    Y : ndarray, shape (..., n, u)
-    tau : ndarray, shape (..., n)
+    tau
         `inverse_dynamics = Y @ phi + tau`.
 
     References
@@ -130,33 +135,29 @@ def split_regressor(split: Split, q: Any, qd: Any, qdd: Any, *, theta: Any, grav
     Lu and Meng (1993), equations (3)-(5), (15)-(18).
     """
     Y = ca.mtimes(regressor(split.arm, q, qd, qdd, gravity=gravity), ca.sparsify(ca.DM(split.S)))
-    return Y, inverse_dynamics(split.arm, q, qd, qdd, theta=theta, gravity=gravity)
+    return SplitRegressor(Y, inverse_dynamics(split.arm, q, qd, qdd, theta=theta, gravity=gravity))
 
 
-@traced(q="n", qd="n", v="n", a="n", theta="10*n", gravity="3", returns={"Y": "n, u", "tau": "n"})
-def split_adaptive_regressor(split: Split, q: Any, qd: Any, v: Any, a: Any, *, theta: Any, gravity: Any) -> Any:
+@traced()
+def split_adaptive_regressor(
+    split: Split, q: Q, qd: Qd, v: V, a: A, *, theta: Theta = None, gravity: Gravity = None
+) -> SplitRegressor:
     """Slotine-Li regressor of the unknown parameters and torque of the known ones.
 
     Parameters
     ----------
-    split : Split
-    q, qd : array_like, shape (..., n)
+    q, qd
         Measured joint positions and velocities [rad or m, /s].
-    v, a : array_like, shape (..., n)
-        Reference velocities and accelerations.
-    theta : array_like, shape (..., 10 n), optional
+    theta
         Known parameters instead of the split's.
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
 
     Returns
     -------
-    Y : ndarray, shape (..., n, u)
-    tau : ndarray, shape (..., n)
+    tau
         `M a + C v + g = Y @ phi + tau`.
     """
     Y = ca.mtimes(adaptive_regressor(split.arm, q, qd, v, a, gravity=gravity), ca.sparsify(ca.DM(split.S)))
-    return Y, adaptive_torque(split.arm, q, qd, v, a, theta=theta, gravity=gravity)
+    return SplitRegressor(Y, adaptive_torque(split.arm, q, qd, v, a, theta=theta, gravity=gravity))
 
 
 # -- ways to split -----------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,11 @@ from armdyn.identification.estimators.online import (
     belief_update,
     lms_update,
 )
+from armdyn.model.quantities import Gravity, Mat, Number, Q, Qd, Qdd, Tau
 from armdyn.trace.graphs.symmetric import diagonal
 from armdyn.trace.printers.c_code import CCode, c_code
 from armdyn.trace.printers.c_print import identifier
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -72,38 +74,48 @@ class OnlineEstimator:
         return f"{self.name} of {self.base!r}"
 
 
-@traced(x_start="p", returns={"x": "p"})
-def lms_start(subject: OnlineEstimator, *, x_start: Any) -> Any:
+@traced(returns={"x": "p"})
+def lms_start(subject: OnlineEstimator, *, x_start: Annotated[Any, "p"] = None) -> Array:
     """The estimate before the first sample.
 
     Returns
     -------
-    x : array
+    x
         Parameters.
     """
     return x_start
 
 
-@traced(x="p", q="n", qd="n", qdd="n", tau="n", gain="p", gravity="3", returns={"x": "p"})
-def lms_step(subject: OnlineEstimator, x: Any, q: Any, qd: Any, qdd: Any, tau: Any, *, gain: Any, gravity: Any) -> Any:
+@traced(returns={"x": "p"})
+def lms_step(
+    subject: OnlineEstimator,
+    x: Annotated[Any, "p"],
+    q: Q,
+    qd: Qd,
+    qdd: Qdd,
+    tau: Tau,
+    *,
+    gain: Annotated[Any, "p"] = None,
+    gravity: Gravity = None,
+) -> Array:
     """The estimate after one sample; it may be written over the one before.
 
     Parameters
     ----------
-    x : array
+    x
         Parameters.
-    q, qd, qdd : array
+    q, qd, qdd
         Motion [rad or m, /s, /s²].
-    tau : array
+    tau
         Measured torques [N m or N].
-    gain : array
+    gain
         Of each parameter.
-    gravity : array
+    gravity
         [m/s²]
 
     Returns
     -------
-    x : array
+    x
         Parameters.
     """
     Y = base_regressor(subject.base, q, qd, qdd, gravity=gravity)
@@ -120,54 +132,60 @@ def _most_stable_mode(Y: Any, gain: Any) -> Any:
     return mode
 
 
-@traced(x_start="p", P_start="p, p", returns={"x": "p", "P": "p, p"})
-def belief_start(subject: OnlineEstimator, *, x_start: Any, P_start: Any) -> Any:
+class Belief(NamedTuple):
+    """Parameters and their covariance."""
+
+    x: Annotated[Array, "p"]
+    P: Annotated[Array, "p, p"]
+
+
+@traced()
+def belief_start(
+    subject: OnlineEstimator, *, x_start: Annotated[Any, "p"] = None, P_start: Annotated[Any, "p, p"] = None
+) -> Belief:
     """The estimate and its covariance before the first sample.
 
     Returns
     -------
-    x : array
+    x
         Parameters.
-    P : array
+    P
         Covariance, row by row.
     """
-    return x_start, P_start
+    return Belief(x_start, P_start)
 
 
-@traced(
-    x="p", P="p, p", q="n", qd="n", qdd="n", tau="n", whiten="n, n", forgetting="", drift="p, p", gravity="3",
-    returns={"x": "p", "P": "p, p"},
-)  # fmt: skip
+@traced()
 def belief_step(
-    subject: OnlineEstimator, x: Any, P: Any, q: Any, qd: Any, qdd: Any, tau: Any, *,
-    whiten: Any, forgetting: Any, drift: Any, gravity: Any,
-) -> Any:  # fmt: skip
+    subject: OnlineEstimator, x: Annotated[Any, "p"], P: Annotated[Any, "p, p"], q: Q, qd: Qd, qdd: Qdd, tau: Tau, *,
+    whiten: Mat = None, forgetting: Number = None, drift: Annotated[Any, "p, p"] = None, gravity: Gravity = None,
+) -> Belief:  # fmt: skip
     """The estimate and its covariance after one sample; they may be written over those before.
 
     Parameters
     ----------
-    x : array
+    x
         Parameters.
-    P : array
+    P
         Covariance, row by row.
-    q, qd, qdd : array
+    q, qd, qdd
         Motion [rad or m, /s, /s²].
-    tau : array
+    tau
         Measured torques [N m or N].
-    whiten, forgetting, drift : array
+    whiten, forgetting, drift
         See `belief_update`.
-    gravity : array
+    gravity
         [m/s²]
 
     Returns
     -------
-    x : array
+    x
         Parameters.
-    P : array
+    P
         Covariance, row by row.
     """
     Y = base_regressor(subject.base, q, qd, qdd, gravity=gravity)
-    return belief_update(x, P, Y, tau, whiten, forgetting, drift)
+    return Belief(*belief_update(x, P, Y, tau, whiten, forgetting, drift))
 
 
 def online_code(
@@ -200,7 +218,7 @@ def online_code(
         The files, with a self-test, and the operations of each function.
     """
     subject = OnlineEstimator(estimator, base)
-    functions = [lms_start, lms_step] if isinstance(estimator, Lms) else [belief_start, belief_step]
+    functions: list[Any] = [lms_start, lms_step] if isinstance(estimator, Lms) else [belief_start, belief_step]
     prefix = identifier(subject.name).lower() if prefix is None else prefix
     # Updates of covariances and rotations are products in which a search would find nothing, for half a minute.
     search = isinstance(estimator, Lms) and not estimator.most_stable

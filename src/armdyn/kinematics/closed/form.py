@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,7 +16,9 @@ from armdyn.kinematics.closed.wrist import Decoupled, decoupled
 from armdyn.kinematics.error import error_sizes
 from armdyn.kinematics.forward import tip_frame
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Number, Pose, Vec
 from armdyn.spatial.transform import inverse
+from armdyn.trace.shapes import Array, Scalar, Vector
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -58,40 +60,41 @@ def _form(seen: Chain) -> ClosedForm | None:
     return decoupled(seen) or three_parallel(seen) or swivelling(seen)
 
 
-@traced(
-    pose="4, 4",
-    q_ref="n",
-    swivel="",
-    lower="n",
-    upper="n",
-    returns={"solutions": "8, n", "within": "8", "q": "n", "inside": "", "error": "2"},
-)
+class ClosedSolutions(NamedTuple):
+    """What `closed_solutions` returns."""
+
+    solutions: Annotated[Array, "8, n"]
+    within: Annotated[Array, "8"]
+    q: Vector
+    inside: Scalar
+    error: Annotated[Array, "2"]
+
+
+@traced()
 def closed_solutions(
-    arm: Arm, pose: Any, q_ref: Any, swivel: Any = None, task: str = "pose", *, lower: Any, upper: Any
-) -> Any:
+    arm: Arm, pose: Pose, q_ref: Vec, swivel: Number = None, task: str = "pose", *, lower: Vec = None, upper: Vec = None
+) -> ClosedSolutions:
     """All solutions of an arm with a closed form, and the one to take.
 
     Parameters
     ----------
-    arm : Arm
-    pose : array_like, shape (..., 4, 4)
-    q_ref : array_like, shape (..., n)
+    q_ref
         Solutions are turned by whole turns to lie near it, and joints without influence stay there.
-    swivel : array_like, shape (...), optional
+    swivel
         Swivel angle of an S-R-S arm [rad].
     task : {"pose", "position"}
 
     Returns
     -------
-    solutions : ndarray, shape (..., 8, n)
+    solutions
         NaN for branches that do not exist.
-    within : ndarray, shape (..., 8)
+    within
         1 where a solution is within the joint limits, else 0.
-    q : ndarray, shape (..., n)
+    q
         The solution nearest to q_ref, if possible within the limits.
-    inside : ndarray, shape (...)
+    inside
         1 where it is within the limits, else 0.
-    error : ndarray, shape (..., 2)
+    error
         Its distance [m] and angle [rad] from the pose.
     """
     solutions = [_turned(arm, q, q_ref, lower, upper) for q in _branches(arm, pose, q_ref, swivel)]
@@ -103,7 +106,8 @@ def closed_solutions(
     missing = BRANCHES - len(solutions)
     rows = ca.horzcat(*solutions, ca.SX(ca.DM.nan(arm.n, missing))).T
     error = error_sizes(*tip_frame(arm, q), pose, task)
-    return rows, ca.vertcat(*inside, ca.SX.zeros(missing)), q, ca.mmax(ca.vertcat(*inside)), error
+    within = ca.vertcat(*inside, ca.SX.zeros(missing))
+    return ClosedSolutions(rows, within, q, ca.mmax(ca.vertcat(*inside)), error)
 
 
 def _branches(arm: Arm, pose: Symbol, q_ref: Symbol, swivel: Symbol | None) -> list[Symbol]:

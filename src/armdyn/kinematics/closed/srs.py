@@ -13,7 +13,7 @@ redundant manipulators with joint limits, IEEE Transactions on Robotics 24(5).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from armdyn.kinematics.closed.positioning import Axes, Places
 from armdyn.kinematics.closed.subproblems import NOTHING, Symbol, move, place, rotate, to_distance
 from armdyn.kinematics.closed.wrist import perpendicular, wrist_turns
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Q
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -94,8 +96,8 @@ def swivelling(chain: Chain) -> Swivelling | None:
     return Swivelling((*axes[:3], elbow, *axes[4:]), S, W)
 
 
-@traced(q="n", returns={"swivel": ""})
-def swivel_angle(arm: Arm, q: Any) -> Any:
+@traced(returns={"swivel": ""})
+def swivel_angle(arm: Arm, q: Q) -> Array:
     """Where the elbow of a seven-joint S-R-S arm (LWR4, iiwa) is, about the line from shoulder to wrist.
 
     Parameters
@@ -107,7 +109,7 @@ def swivel_angle(arm: Arm, q: Any) -> Any:
 
     Returns
     -------
-    swivel : ndarray, shape (...)
+    swivel
         In (-pi, pi]: zero when the elbow points along the first axis, positive counterclockwise about
         the direction from shoulder to wrist. Zero for a stretched arm, whose elbow is on that line.
 

@@ -186,7 +186,7 @@ class Step(NamedTuple):
     def _breakaway(self, x: Symbol, v: Symbol, tau: Symbol) -> tuple[Symbol, Symbol]:
         """Torques beyond which joints at rest move forward and backward."""
         load = self.transmitted(x, v, tau)
-        return tuple(breakaway_torque(self.arm, x[self.rubbing], load=load, friction=self._friction))
+        return breakaway_torque(self.arm, x[self.rubbing], load=load, friction=self._friction)
 
     def is_dry(self, x: Symbol, v: Symbol, tau: Symbol) -> Symbol:
         """Which joints (n,) can stick at all."""

@@ -13,12 +13,12 @@ from typing import Any
 
 from armdyn.errors import ArmdynError
 from armdyn.files import write_whole
+from armdyn.trace.docstring import documentation
 from armdyn.trace.graphs.counts import Counts, count_operations
 from armdyn.trace.graphs.graph import Graph, graph_of
 from armdyn.trace.graphs.simplify import simplify
 from armdyn.trace.printers.c_print import FunctionPrinter, Names, arguments, c_names, comment, identifier, sign_function
 from armdyn.trace.printers.c_selftest import FLOOR, Check, Vectors, selftest, vectors
-from armdyn.trace.printers.documentation import documentation
 from armdyn.trace.program import Port, Program
 from armdyn.trace.traced import Subject, Traced
 
@@ -249,7 +249,7 @@ def _sizes(subject: Subject, functions: list[Exported]) -> dict[str, int]:
 
 def _description(function: Exported) -> list[str]:
     """The comment above a declaration: what it computes, its arguments, what it costs."""
-    said = documentation(function.traced.formula)
+    said = documentation(function.traced.doc)
     lines = [*(said.summary or [f"{function.traced.name}."]), ""]
     for title, ports, names in (
         ("Inputs:", function.graph.inputs, function.names.inputs),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from armdyn.errors import LimitError
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import Q
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 from armdyn.trajectory.excitation.motion_constraints import Pull, States
@@ -27,26 +29,15 @@ PROBES = 300
 ALWAYS = 0.5
 
 
-@traced(q="n", returns={"points": "n + 2, 3"})
-def skeleton(arm: Arm, q: Any) -> Any:
-    """Base, origins of the link frames and tip (n + 2, 3), in base axes.
-
-    Parameters
-    ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        Joint positions [rad or m].
-
-    Returns
-    -------
-    points : ndarray, shape (..., n + 2, 3)
-    """
+@traced(returns={"points": "n + 2, 3"})
+def skeleton(arm: Arm, q: Q) -> Array:
+    """Base, origins of the link frames and tip (n + 2, 3), in base axes."""
     origins = [pose[:3, 3].T for pose in link_poses(arm, q)]
     return ca.vertcat(ca.SX(arm.base_pose[:3, 3]).T, *origins, forward_kinematics(arm, q)[:3, 3].T)
 
 
-@traced(q="n", weights="n + 2, 3", returns={"dq": "n"})
-def skeleton_gradient(arm: Arm, q: Any, weights: Any) -> Any:
+@traced(returns={"dq": "n"})
+def skeleton_gradient(arm: Arm, q: Q, weights: Annotated[Any, "n + 2, 3"]) -> Array:
     """Gradient of sum(weights * skeleton) with respect to q."""
     own = ca.SX.sym("q", arm.n)
     slope = ca.jtimes(ca.vec(skeleton(arm, own)), own, ca.vec(ca.densify(weights)), True)

@@ -7,17 +7,18 @@ turned into a gradient by the chain rule in reverse mode.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.full import joint_torque
-from armdyn.dynamics.regressors.regressor_derivatives import weighted_gradient
+from armdyn.dynamics.regressors.regressor_derivatives import StateGradient, weighted_gradient
 from armdyn.errors import LimitError
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import DriveData, FrictionData, Gravity, Q, Qd, Qdd, Theta, Vec
 from armdyn.trace.traced import traced
 from armdyn.trajectory.excitation.regressor import ROUNDED
 from armdyn.trajectory.motion_limits import MotionLimits
@@ -45,20 +46,19 @@ class Constraint(Protocol):
     def pull(self, states: States, weights: NDArray) -> Pull: ...  # noqa: D102
 
 
-@traced(
-    q="n",
-    qd="n",
-    qdd="n",
-    weights="n",
-    theta="10*n",
-    gravity="3",
-    friction="n, 11 + 3*h",
-    drive="n, 4",
-    returns={"dq": "n", "dqd": "n", "dqdd": "n"},
-)
+@traced()
 def joint_torque_gradient(
-    arm: Arm, q: Any, qd: Any, qdd: Any, weights: Any, *, theta: Any, gravity: Any, friction: Any, drive: Any
-) -> Any:
+    arm: Arm,
+    q: Q,
+    qd: Qd,
+    qdd: Qdd,
+    weights: Vec,
+    *,
+    theta: Theta = None,
+    gravity: Gravity = None,
+    friction: FrictionData = None,
+    drive: DriveData = None,
+) -> StateGradient:
     """Gradient of `weights . joint_torque` with respect to the state, friction rounded off at low velocity."""
     data = {"theta": theta, "gravity": gravity, "friction": friction, "drive": drive}
     return weighted_gradient(lambda *state: joint_torque(arm, *state, width=ROUNDED, **data), (q, qd, qdd), weights)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from armdyn.dynamics.base.parameters import BaseParameters, base_regressor
 from armdyn.dynamics.regressors.joint_columns import joint_parameter_names
-from armdyn.dynamics.regressors.regressor_derivatives import weighted_gradient
+from armdyn.dynamics.regressors.regressor_derivatives import StateGradient, weighted_gradient
 from armdyn.kinematics.motion import Symbol
+from armdyn.model.quantities import Gravity, Q, Qd, Qdd
+from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -25,17 +27,9 @@ def _columns(base: BaseParameters, q: Symbol, qd: Symbol, qdd: Symbol, gravity: 
     return ca.horzcat(inertial, ca.diag(qd), ca.diag(ca.tanh(qd / ROUNDED)))
 
 
-@traced(q="n", qd="n", qdd="n", gravity="3", returns={"Y": "n, b + 2*n"})
-def excitation_regressor(base: BaseParameters, q: Any, qd: Any, qdd: Any, *, gravity: Any) -> Any:
+@traced(returns={"Y": "n, b + 2*n"})
+def excitation_regressor(base: BaseParameters, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gravity = None) -> Array:
     """Base regressor, then a column qd and a column tanh(qd / 0.1) a joint.
-
-    Parameters
-    ----------
-    base : BaseParameters
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
 
     Returns
     -------
@@ -44,21 +38,9 @@ def excitation_regressor(base: BaseParameters, q: Any, qd: Any, qdd: Any, *, gra
     return _columns(base, q, qd, qdd, gravity)
 
 
-@traced(q="n", qd="n", qdd="n", weights="n, b + 2*n", gravity="3", returns={"dq": "n", "dqd": "n", "dqdd": "n"})
-def excitation_gradient(base: BaseParameters, q: Any, qd: Any, qdd: Any, weights: Any, *, gravity: Any) -> Any:
-    """Gradient of sum(weights * Y) for the excitation regressor Y.
-
-    Parameters
-    ----------
-    base : BaseParameters
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
-    weights : array_like, shape (..., n, count + 2 n)
-    gravity : array_like, shape (..., 3), optional
-        Gravity vector instead of the arm's [m/s²].
-
-    Returns
-    -------
-    dq, dqd, dqdd : ndarray, shape (..., n)
-    """
+@traced()
+def excitation_gradient(
+    base: BaseParameters, q: Q, qd: Qd, qdd: Qdd, weights: Annotated[Any, "n, b + 2*n"], *, gravity: Gravity = None
+) -> StateGradient:
+    """Gradient of sum(weights * Y) for the excitation regressor Y."""
     return weighted_gradient(lambda q, qd, qdd: _columns(base, q, qd, qdd, gravity), (q, qd, qdd), weights)

@@ -1,0 +1,51 @@
+"""The data of formulas: shapes for `@traced`, and the words that its documentation uses for them.
+
+A formula annotates its parameters with these names; `n` is the number of joints, leading axes are batches.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from armdyn.trace.shapes import Data
+
+Number = Annotated[Any, ""]
+Vec = Annotated[Any, "n"]
+Mat = Annotated[Any, "n, n"]
+
+# Motion and torques of the joints.
+Q = Annotated[Any, Data("n", "Joint positions [rad or m].")]
+Qd = Annotated[Any, Data("n", "Joint velocities [rad/s or m/s].")]
+Qdd = Annotated[Any, Data("n", "Joint accelerations [rad/s² or m/s²].")]
+Tau = Annotated[Any, Data("n", "Joint torques [N m or N].")]
+V = Annotated[Any, Data("n", "Reference velocities [rad/s or m/s].")]
+A = Annotated[Any, Data("n", "Reference accelerations [rad/s² or m/s²].")]
+Temperatures = Annotated[Any, Data("n", "Temperature of the joints above the one at which their friction holds [K].")]
+
+# At the tip and at the base.
+Pose = Annotated[Any, Data("4, 4", "Pose of the tip in base axes, as a homogeneous matrix.")]
+Point = Annotated[Any, "3"]
+TipWrench = Annotated[Any, Data("6", "[force, moment] exerted ON the arm at the tip, in tip axes [N, N m].")]
+BaseMotion = Annotated[
+    Any,
+    Data(
+        "3, 3",
+        "Angular velocity, angular acceleration and acceleration of the base, each (..., 3), in base axes; gravity is "
+        "not included.",
+    ),
+]
+
+# Parameters, taken from the arm unless given.
+Theta = Annotated[Any, Data("10*n", "Inertial parameters instead of the arm's.")]
+Gravity = Annotated[Any, Data("3", "Gravity vector instead of the arm's [m/s²].")]
+FrictionData = Annotated[
+    Any, Data("n, 11 + 3*h", "Instead of the arm's: in the order of `Friction`, then h rows of harmonics.")
+]
+DriveData = Annotated[
+    Any,
+    Data(
+        "n, 4",
+        "Instead of the arm's: reflected rotor inertia and damping, spring stiffness and rest position. Balancers are "
+        "the arm's own.",
+    ),
+]
