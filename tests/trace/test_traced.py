@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -17,6 +17,7 @@ import armdyn
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.trace import backend
 from armdyn.trace.recent import kernels
+from armdyn.trace.shapes import Array, Data, Scalar, Vector
 from armdyn.trace.traced import traced
 
 
@@ -40,6 +41,9 @@ class Spring:
         return {"k": np.array([self.stiffness])}[name]
 
 
+Stretch = Annotated[Any, Data("n", "Stretch [m].")]
+
+
 @traced(x="n", rest="n", k="1", returns={"force": "n"})
 def force(spring: Spring, x: Any, rest: Any = None, power: int = 1, *, k: Any) -> Any:
     """Force of springs."""
@@ -51,6 +55,77 @@ def force(spring: Spring, x: Any, rest: Any = None, power: int = 1, *, k: Any) -
 def energies(spring: Spring, x: Any, *, k: Any) -> Any:
     """Energy, its gradient, and an outer product."""
     return k / 2 * ca.dot(x, x), k * x, ca.mtimes(x, x.T)
+
+
+class Energies(NamedTuple):
+    """Energy, its gradient, and an outer product."""
+
+    energy: Scalar
+    gradient: Vector
+    outer: Annotated[Array, "n, n"]
+
+
+@traced()
+def declared_energies(
+    spring: Spring, x: Stretch, rest: Stretch | None = None, *, k: Annotated[Any, "1"] = None
+) -> Energies:
+    """Energy, its gradient, and an outer product.
+
+    Parameters
+    ----------
+    rest
+        Where the force is zero [m].
+
+    Returns
+    -------
+    energy
+        [J]
+    """
+    stretch = x if rest is None else x - rest
+    return Energies(k / 2 * ca.dot(stretch, stretch), k * stretch, ca.mtimes(stretch, stretch.T))
+
+
+def test_annotations_declare_what_the_decorator_may() -> None:
+    old, new = energies.traced, declared_energies.traced
+    assert (new.shapes, new.returns) == ({**old.shapes, "rest": "n"}, old.returns)
+    assert (new.required, new.optional, new.bound) == (("x",), ("rest",), ("k",))
+    spring, x = Spring(3, 2.0), np.array([[1.0, 2, 3], [4, 5, 6]])
+    result = declared_energies(spring, x)
+    assert type(result) is Energies
+    for one, other in zip(result, energies(spring, x), strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(declared_energies(spring, x, [1, 1, 1]).gradient, 2 * (x - 1))
+
+
+def test_documentation_is_completed_from_what_is_declared() -> None:
+    assert inspect.getdoc(declared_energies) == (
+        """Energy, its gradient, and an outer product.
+
+Parameters
+----------
+spring : Spring
+x : array_like, shape (..., n)
+    Stretch [m].
+rest : array_like, shape (..., n), optional
+    Where the force is zero [m].
+k : array_like, shape (..., 1), optional
+out : ndarray or tuple of these, optional
+    Filled and returned instead of fresh arrays.
+threads : int, optional
+    Threads for large batches; by default the value of ARMDYN_NUM_THREADS, else one.
+
+Returns
+-------
+energy : ndarray, shape (...)
+    [J]
+gradient : ndarray, shape (..., n)
+outer : ndarray, shape (..., n, n)"""
+    )
+
+
+def test_a_result_without_shapes_is_rejected() -> None:
+    with pytest.raises(TypeError, match=r"expected returns=.* or as the return type a NamedTuple"):
+        traced()(lambda spring, x: x)
 
 
 def test_a_formula_over_any_subject() -> None:

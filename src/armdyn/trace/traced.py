@@ -140,8 +140,8 @@ class Traced:
             shapes = fields_of(kind) if hasattr(kind, "_fields") else {}
             if not shapes or tuple(shapes) != kind._fields:
                 raise TypeError(
-                    f"traced {self.name}: expected returns={{name: shape}}, or a NamedTuple with annotated shapes as the "
-                    f"return type, got {kind!r}"
+                    f"traced {self.name}: expected returns={{name: shape}}, or as the return type a NamedTuple with "
+                    f"annotated shapes, got {kind!r}"
                 )
             return shapes, kind
         name = self.name.title().replace("_", "")
