@@ -13,6 +13,7 @@ from pathlib import Path
 from sphinx.util import logging
 
 import armdyn
+from armdyn.exports import aliases
 
 project = "armdyn"
 author = "The armdyn authors"
@@ -59,8 +60,9 @@ FOLDERS = {
 def write_reference(app: object) -> None:
     """One page a folder with the public names that live there."""
     names: dict[str, list[str]] = defaultdict(list)
-    for home, members in armdyn._HOMES.items():
-        names[home.split(".")[1]] += members
+    homes = {**aliases(armdyn), **armdyn._homes}
+    for name, home in homes.items():
+        names[home.split(".")[1]].append(name)
     here = Path(__file__).parent / "api"
     here.mkdir(exist_ok=True)
     for folder, members in names.items():

@@ -1,1 +1,52 @@
 """How arms respond to torques, and what torques motions need."""
+
+from armdyn.exports import export
+
+export(
+    __name__,
+    {
+        "base.parameters": "base_adaptive_regressor base_parameters base_regressor BaseParameters",
+        "base.physical": "possible_range possible_theta",
+        "coriolis": "coriolis_matrix mass_matrix_rate",
+        "drive": "augmented_mass_matrix drive_torque transmission_matrix",
+        "energy": "energy_rates kinetic_energy potential_energy",
+        "forward_dynamics": "forward_dynamics",
+        "friction": "breakaway_torque friction_torque",
+        "full": "joint_acceleration joint_torque",
+        "gravity": "gravity_torque",
+        "joint_wrenches": "joint_wrenches",
+        "lagrange": "lagrange",
+        "linear.acceleration_derivatives": "acceleration_derivatives",
+        "linear.discretize": "discretize",
+        "linear.gramian": "controllability observability",
+        "linear.linearize": "linearize",
+        "linear.modes": "eigenvalue_shift modes",
+        "linear.motion": "linearize_motion",
+        "linear.plot": "plot_modes",
+        "linear.sensitivity": "linearize_sensitivity unit_payload",
+        "linear.state_space": "state_space",
+        "linear.tip_output": "tip_output",
+        "linear.torque_derivatives": "torque_derivatives",
+        "linear.torque_second_derivatives": "torque_second_derivatives",
+        "link_jacobians": "christoffel_symbols coriolis_coefficients gravity_torque_jacobians mass_matrix_jacobians",
+        "lugre": "lugre_step lugre_torque",
+        "mass_matrix": "mass_matrix",
+        "momentum": "center_of_mass generalized_momentum",
+        "movable": "massless_joints",
+        "newton_euler": "inverse_dynamics",
+        "newton_euler_base": "inverse_dynamics_base",
+        "operational": "operational_inertia tip_mobility",
+        "regressors.adaptive_regressor": "adaptive_regressor adaptive_torque",
+        "regressors.energy_regressor": "energy_regressor lagrangian_regressor momentum_regressor power_regressor",
+        "regressors.filtered_regressor": "FilteredRegressor LowPass",
+        "regressors.forward_by_regressor": "forward_dynamics_regressor",
+        "regressors.joint_columns": (
+            "full_adaptive_regressor full_regressor gain_columns joint_columns joint_parameters"
+        ),
+        "regressors.normal_equations": "normal_equations",
+        "regressors.regressor": "regressor",
+        "regressors.regressor16": "regressor16 theta16",
+        "regressors.regressor_derivatives": "base_regressor_gradient regressor_derivatives regressor_gradient",
+        "regressors.split": "linear_parameters unknown_mass unknown_parameters unknown_payload",
+    },
+)

@@ -1,1 +1,19 @@
 """Identification: logs in, models with honest confidence out."""
+
+from armdyn.exports import export
+
+export(
+    __name__,
+    {
+        "checks.check": "check_log",
+        "drive_gains": "DriveGains identify_drive_gains",
+        "fit.result": "Fit",
+        "fit.validation": "validate",
+        "identify": "identify",
+        "logs.log": "Log",
+        "logs.read_log": "read_log",
+        "motion.differentiate": "differentiate",
+        "payload": "identify_payload",
+    },
+    rooms="estimators",
+)

@@ -1,1 +1,15 @@
 """Arms as frozen data, and the ways to describe them."""
+
+from armdyn.exports import export
+
+export(
+    __name__,
+    {
+        "arm": "Arm Link",
+        "dh_frames": "as_dh dh_frames dh_parameters",
+        "diagnosis": "diagnose",
+        "io": "load",
+        "joint": "Drive Friction Joint Limits",
+        "pinocchio_bridge": "from_pinocchio to_pinocchio",
+    },
+)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import MissingInertiaError, ModelError, shown
 from armdyn.frozen import Frozen
 from armdyn.model.joint import Joint
+from armdyn.names import UnknownName
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import check_transform, exact, inverse
@@ -288,6 +289,11 @@ class Arm(Frozen):
         """The same links on other joints (limits, friction, drives)."""
         return dataclasses.replace(self, joints=tuple(joints))
 
+    if not TYPE_CHECKING:  # type checkers must not believe that every name exists
+
+        def __getattr__(self, name: str) -> Any:
+            raise UnknownName("an arm", name, lambda: dir(self))
+
     # -- descriptions ---------------------------------------------------------------------------------
 
     @classmethod
@@ -295,7 +301,12 @@ class Arm(Frozen):
         cls,
         rows: Sequence[Mapping[str, Any]] | str | os.PathLike[str],
         convention: str | None = None,
-        **options: Any,
+        *,
+        gravity: ArrayLike | None = None,
+        name: str | None = None,
+        base_pose: ArrayLike | None = None,
+        tool_pose: ArrayLike | None = None,
+        notes: Sequence[str] | None = None,
     ) -> Arm:
         """An arm from Denavit-Hartenberg rows, "standard" (default) or "modified".
 
@@ -303,20 +314,33 @@ class Arm(Frozen):
         """
         from armdyn.model.dh import arm_from_dh
 
-        return arm_from_dh(rows, convention, **options)
+        return arm_from_dh(
+            rows, convention, gravity=gravity, name=name, base_pose=base_pose, tool_pose=tool_pose, notes=notes
+        )
 
     @classmethod
-    def from_vectors(cls, members: Sequence[Mapping[str, Any]], **options: Any) -> Arm:
+    def from_vectors(
+        cls,
+        members: Sequence[Mapping[str, Any]],
+        *,
+        gravity: ArrayLike | None = None,
+        name: str | None = None,
+        base_pose: ArrayLike | None = None,
+        tool_pose: ArrayLike | None = None,
+        notes: Sequence[str] | None = None,
+    ) -> Arm:
         """An arm from axes and vectors; see `armdyn.model.vectors.arm_from_vectors`."""
         from armdyn.model.vectors import arm_from_vectors
 
-        return arm_from_vectors(members, **options)
+        return arm_from_vectors(
+            members, gravity=gravity, name=name, base_pose=base_pose, tool_pose=tool_pose, notes=notes
+        )
 
-    def save(self, path: str | os.PathLike[str], **options: Any) -> None:
+    def save(self, path: str | os.PathLike[str], *, onto: str | os.PathLike[str] | None = None) -> None:
         """Write the arm to a `.urdf` or `.toml` file; see `armdyn.model.io.save`."""
         from armdyn.model.io import save
 
-        save(self, path, **options)
+        save(self, path, onto=onto)
 
     # -- what traced functions ask of it (see `armdyn.trace.traced.Subject`) -----------------------------
 

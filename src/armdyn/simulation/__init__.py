@@ -1,1 +1,20 @@
 """Simulation: a believable arm in a closed loop, from one run to thousands."""
+
+from armdyn.exports import export
+
+export(
+    __name__,
+    {
+        "compare": "compare Comparison",
+        "mismatch_study": "mismatch_study",
+        "plant.elasticity": "Elasticity resonances",
+        "plant.mujoco": "to_mjcf",
+        "plant.payload": "Drop PickUp",
+        "plant.plant": "Plant",
+        "plot": "plot_run",
+        "readings": "Readings",
+        "result": "SimulationResult",
+        "sensors": "Sensors",
+        "simulate": "simulate",
+    },
+)

@@ -1,1 +1,10 @@
 """Rotations, rigid transforms and rigid-body inertia: numbers that describe arms."""
+
+from armdyn.exports import export
+
+export(
+    __name__,
+    {
+        "inertia": "Inertia",
+    },
+)

@@ -1,1 +1,14 @@
 """Formulas written once: numbers, symbols, C and LaTeX from one text. Knows nothing of robots."""
+
+from armdyn.exports import export
+
+export(
+    __name__,
+    {
+        "numeric": "kernel",
+        "printers.c_code": "c_code",
+        "printers.latex": "latex",
+        "printers.sympy_form": "sympy_expression",
+        "traced": "traced",
+    },
+)

@@ -1,1 +1,25 @@
 """Motions over time, of joints and of the tip."""
+
+from armdyn.exports import export
+
+export(
+    __name__,
+    {
+        "excitation.excite": "Excitation excite",
+        "excitation.multistage": "improve_motion Multistage",
+        "excitation.multistage_start": "heuristic_start",
+        "excitation.quality": "predict_quality tracking_loss",
+        "fourier": "FourierSeries",
+        "motion_limits": "MotionLimits",
+        "point_to_point": "point_to_point PointToPoint",
+        "retime": "Retimed scale_to_limits",
+        "s_curve": "SCurve",
+        "save": "save_trajectory",
+        "sequence": "concatenate repeat",
+        "spline": "read_trajectory sampled spline",
+        "timing": "ConstantAcceleration Cubic Quintic Trapezoid",
+        "tip.from_tip": "joint_trajectory",
+        "tip.motion": "lift TipMotion",
+        "tip.path": "Circle Line",
+    },
+)

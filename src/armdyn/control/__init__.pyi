@@ -1,0 +1,89 @@
+# Written by tools/write_stubs.py from the tables in __init__.py: change these, not this file.
+
+from armdyn.control.adaptive.composite import CompositeSlotineLi as CompositeSlotineLi
+from armdyn.control.adaptive.concurrent import ConcurrentSlotineLi as ConcurrentSlotineLi
+from armdyn.control.adaptive.craig import Craig as Craig
+from armdyn.control.adaptive.gains import adaptation_gains as adaptation_gains
+from armdyn.control.adaptive.gains import retuned as retuned
+from armdyn.control.adaptive.modified_slotine_li import ModifiedSlotineLi as ModifiedSlotineLi
+from armdyn.control.adaptive.natural_slotine_li import NaturalSlotineLi as NaturalSlotineLi
+from armdyn.control.adaptive.projected_slotine_li import ProjectedSlotineLi as ProjectedSlotineLi
+from armdyn.control.adaptive.slotine_li import SlotineLi as SlotineLi
+from armdyn.control.adaptive.unknowns import adapt as adapt
+from armdyn.control.design.accuracy import pole_regions as pole_regions
+from armdyn.control.design.assumptions import failed_assumptions as failed_assumptions
+from armdyn.control.design.designs import designs as designs
+from armdyn.control.design.gains import bryson as bryson
+from armdyn.control.design.gains import gains_from_bandwidth as gains_from_bandwidth
+from armdyn.control.design.gains import gains_from_poles as gains_from_poles
+from armdyn.control.design.gains import pd_gains as pd_gains
+from armdyn.control.design.pid_design import optimal_pid as optimal_pid
+from armdyn.control.design.riccati import continuous_lqr as continuous_lqr
+from armdyn.control.design.riccati import discrete_lqr as discrete_lqr
+from armdyn.control.design.riccati import finite_horizon_lqr as finite_horizon_lqr
+from armdyn.control.design.robustness import closed_loop as closed_loop
+from armdyn.control.design.robustness import robustness as robustness
+from armdyn.control.export import law_code as law_code
+from armdyn.control.laws.computed_torque import ComputedTorque as ComputedTorque
+from armdyn.control.laws.computed_torque import computed_torque as computed_torque
+from armdyn.control.laws.disturbance_observer import DisturbanceObserver as DisturbanceObserver
+from armdyn.control.laws.feedforward import FeedforwardPD as FeedforwardPD
+from armdyn.control.laws.friction_feedforward import FrictionFeedforward as FrictionFeedforward
+from armdyn.control.laws.gravity_pd import GravityPD as GravityPD
+from armdyn.control.laws.guarded import Guarded as Guarded
+from armdyn.control.laws.integral import Integral as Integral
+from armdyn.control.laws.integral import pid as pid
+from armdyn.control.laws.lqr import TrajectoryLQR as TrajectoryLQR
+from armdyn.control.laws.measured_lqr import MeasuredLQR as MeasuredLQR
+from armdyn.control.laws.pd import PD as PD
+from armdyn.control.laws.pd import pd_torque as pd_torque
+from armdyn.control.laws.tip_space import Impedance as Impedance
+from armdyn.control.laws.tip_space import OperationalSpace as OperationalSpace
+from armdyn.control.laws.tip_space import resolved_rate as resolved_rate
+from armdyn.control.protocol import Law as Law
+from armdyn.control.protocol import Reference as Reference
+
+__all__ = [
+    "CompositeSlotineLi",
+    "ComputedTorque",
+    "ConcurrentSlotineLi",
+    "Craig",
+    "DisturbanceObserver",
+    "FeedforwardPD",
+    "FrictionFeedforward",
+    "GravityPD",
+    "Guarded",
+    "Impedance",
+    "Integral",
+    "Law",
+    "MeasuredLQR",
+    "ModifiedSlotineLi",
+    "NaturalSlotineLi",
+    "OperationalSpace",
+    "PD",
+    "ProjectedSlotineLi",
+    "Reference",
+    "SlotineLi",
+    "TrajectoryLQR",
+    "adapt",
+    "adaptation_gains",
+    "bryson",
+    "closed_loop",
+    "computed_torque",
+    "continuous_lqr",
+    "designs",
+    "discrete_lqr",
+    "failed_assumptions",
+    "finite_horizon_lqr",
+    "gains_from_bandwidth",
+    "gains_from_poles",
+    "law_code",
+    "optimal_pid",
+    "pd_gains",
+    "pd_torque",
+    "pid",
+    "pole_regions",
+    "resolved_rate",
+    "retuned",
+    "robustness",
+]

@@ -1,0 +1,27 @@
+# Written by tools/write_stubs.py from the tables in __init__.py: change these, not this file.
+
+from armdyn.identification import estimators as estimators
+from armdyn.identification.checks.check import check_log as check_log
+from armdyn.identification.drive_gains import DriveGains as DriveGains
+from armdyn.identification.drive_gains import identify_drive_gains as identify_drive_gains
+from armdyn.identification.fit.result import Fit as Fit
+from armdyn.identification.fit.validation import validate as validate
+from armdyn.identification.identify import identify as identify
+from armdyn.identification.logs.log import Log as Log
+from armdyn.identification.logs.read_log import read_log as read_log
+from armdyn.identification.motion.differentiate import differentiate as differentiate
+from armdyn.identification.payload import identify_payload as identify_payload
+
+__all__ = [
+    "DriveGains",
+    "Fit",
+    "Log",
+    "check_log",
+    "differentiate",
+    "estimators",
+    "identify",
+    "identify_drive_gains",
+    "identify_payload",
+    "read_log",
+    "validate",
+]

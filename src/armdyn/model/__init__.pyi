@@ -1,0 +1,31 @@
+# Written by tools/write_stubs.py from the tables in __init__.py: change these, not this file.
+
+from armdyn.model.arm import Arm as Arm
+from armdyn.model.arm import Link as Link
+from armdyn.model.dh_frames import as_dh as as_dh
+from armdyn.model.dh_frames import dh_frames as dh_frames
+from armdyn.model.dh_frames import dh_parameters as dh_parameters
+from armdyn.model.diagnosis import diagnose as diagnose
+from armdyn.model.io import load as load
+from armdyn.model.joint import Drive as Drive
+from armdyn.model.joint import Friction as Friction
+from armdyn.model.joint import Joint as Joint
+from armdyn.model.joint import Limits as Limits
+from armdyn.model.pinocchio_bridge import from_pinocchio as from_pinocchio
+from armdyn.model.pinocchio_bridge import to_pinocchio as to_pinocchio
+
+__all__ = [
+    "Arm",
+    "Drive",
+    "Friction",
+    "Joint",
+    "Limits",
+    "Link",
+    "as_dh",
+    "dh_frames",
+    "dh_parameters",
+    "diagnose",
+    "from_pinocchio",
+    "load",
+    "to_pinocchio",
+]

@@ -1,0 +1,33 @@
+# Written by tools/write_stubs.py from the tables in __init__.py: change these, not this file.
+
+from armdyn.simulation.compare import Comparison as Comparison
+from armdyn.simulation.compare import compare as compare
+from armdyn.simulation.mismatch_study import mismatch_study as mismatch_study
+from armdyn.simulation.plant.elasticity import Elasticity as Elasticity
+from armdyn.simulation.plant.elasticity import resonances as resonances
+from armdyn.simulation.plant.mujoco import to_mjcf as to_mjcf
+from armdyn.simulation.plant.payload import Drop as Drop
+from armdyn.simulation.plant.payload import PickUp as PickUp
+from armdyn.simulation.plant.plant import Plant as Plant
+from armdyn.simulation.plot import plot_run as plot_run
+from armdyn.simulation.readings import Readings as Readings
+from armdyn.simulation.result import SimulationResult as SimulationResult
+from armdyn.simulation.sensors import Sensors as Sensors
+from armdyn.simulation.simulate import simulate as simulate
+
+__all__ = [
+    "Comparison",
+    "Drop",
+    "Elasticity",
+    "PickUp",
+    "Plant",
+    "Readings",
+    "Sensors",
+    "SimulationResult",
+    "compare",
+    "mismatch_study",
+    "plot_run",
+    "resonances",
+    "simulate",
+    "to_mjcf",
+]
