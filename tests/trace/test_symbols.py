@@ -4,8 +4,10 @@ import sys
 import types
 
 import casadi
+import numpy as np
+import pytest
 
-from armdyn.trace.symbols import is_symbol
+from armdyn.trace.symbols import diagonal, is_symbol
 
 
 def test_symbols_are_told_from_numbers():
@@ -17,3 +19,17 @@ def test_symbols_are_told_from_numbers():
 def test_nothing_is_a_symbol_while_another_thread_imports_casadi(monkeypatch):
     monkeypatch.setitem(sys.modules, "casadi", types.ModuleType("casadi"))
     assert not is_symbol(1.0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 6])
+def test_eigenvalues_and_vectors(n):
+    A = casadi.SX.sym("A", n, n)
+    values, V = diagonal(A, 7)
+    found = casadi.Function("found", [A], [casadi.vertcat(*values), V])
+    rng = np.random.default_rng(n)
+    spread = rng.normal(size=(n, n))
+    for matrix in (spread + spread.T, np.diag(np.arange(n) + 0.0), np.ones((n, n)), np.zeros((n, n))):
+        w, v = (np.asarray(part) for part in found(matrix))
+        np.testing.assert_allclose(np.sort(w[:, 0]), np.linalg.eigvalsh(matrix), atol=1e-12)
+        np.testing.assert_allclose(v.T @ v, np.eye(n), atol=1e-13)
+        np.testing.assert_allclose(v @ np.diag(w[:, 0]) @ v.T, matrix, atol=1e-12)

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.kinematics.motion import Symbol
 from armdyn.spatial import inertia as inertial
-from armdyn.trace.graphs.symmetric import diagonal
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import ca, diagonal
 
 BODY = inertial.SIZE
 # Typical extent of loads [m] and least eigenvalue of their pseudo-inertia in that unit of length [kg].

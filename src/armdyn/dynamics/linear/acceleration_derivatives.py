@@ -11,9 +11,8 @@ from armdyn.dynamics.movable import require_movable
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Tau, Theta, TipWrench
-from armdyn.trace.graphs.derivative import on_symbols
 from armdyn.trace.shapes import Matrix, Vector
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import ca, on_symbols
 from armdyn.trace.traced import traced
 
 

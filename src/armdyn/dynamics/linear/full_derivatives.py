@@ -10,8 +10,7 @@ from armdyn.dynamics.linear.torque_derivatives import TorqueDerivatives
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.trace.graphs.derivative import on_symbols
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import ca, on_symbols
 
 MODELS = ("rigid", "full")
 

@@ -6,9 +6,8 @@ from armdyn.kinematics.jacobian import jacobian
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd
-from armdyn.trace.graphs.derivative import on_symbols
 from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import ca, on_symbols
 from armdyn.trace.traced import traced
 
 

@@ -8,9 +8,8 @@ from armdyn.dynamics.linear.torque_derivatives import torque_derivatives
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipWrench
-from armdyn.trace.graphs.derivative import on_symbols
 from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import ca, on_symbols
 from armdyn.trace.traced import traced
 
 

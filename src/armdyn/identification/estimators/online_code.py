@@ -19,11 +19,10 @@ from armdyn.identification.estimators.online import (
     lms_update,
 )
 from armdyn.model.quantities import Gravity, Mat, Number, Q, Qd, Qdd, Tau
-from armdyn.trace.graphs.symmetric import diagonal
 from armdyn.trace.printers.c_code import CCode, c_code
 from armdyn.trace.printers.c_print import identifier
 from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import ca, diagonal
 from armdyn.trace.traced import traced
 
 SWEEPS = 7  # of Jacobi's rotations: round-off for matrices of up to seven rows
