@@ -72,10 +72,14 @@ class NativeKernel:
         return self._run(arrays, outs)
 
     def _run(self, arrays: Sequence[NDArray], outs: Sequence[NDArray | None]) -> list[NDArray]:
+        """One call; results that may overlap an input are computed apart and copied."""
         if all(out is None for out in outs):
             results = self.gufunc(*arrays)
             return list(results) if len(outs) > 1 else [results]
-        direct = [o if o is None or port.is_plain(o) else None for o, port in zip(outs, self.outputs, strict=True)]
+        direct = [
+            o if o is not None and port.is_plain(o) and _is_apart(o, arrays, outs) else None
+            for o, port in zip(outs, self.outputs, strict=True)
+        ]
         results = self.gufunc(*arrays, out=tuple(direct))
         results = list(results) if len(outs) > 1 else [results]
         for k, out in enumerate(outs):
@@ -87,11 +91,7 @@ class NativeKernel:
     def _threaded(
         self, arrays: Sequence[NDArray], outs: Sequence[NDArray | None], threads: int, batch: tuple[int, ...]
     ) -> list[NDArray]:
-        """Blocks of the first batch axis, one per thread; the gufunc releases the GIL.
-
-        NumPy guards a call against results that overlap its inputs, but not one thread's call against another's:
-        such results are computed apart and copied.
-        """
+        """Blocks of the first batch axis, one per thread; the gufunc releases the GIL."""
         results = [
             out if out is not None and _is_apart(out, arrays, outs) else np.empty(batch + port.shape)
             for out, port in zip(outs, self.outputs, strict=True)

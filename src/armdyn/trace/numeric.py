@@ -47,6 +47,8 @@ class Plan:
             batch = max(map(_batch, self._inputs, args), key=len)
             if any(_batch(port, out) != batch for port, out in zip(self._outputs, outs, strict=True)):
                 return None  # the general way broadcasts, or explains what is wrong
+            if any(np.may_share_memory(a, out) for a in args for out in outs):
+                return None
             try:
                 results = self._gufunc(*args, *self._bound, out=outs)
             except ValueError:

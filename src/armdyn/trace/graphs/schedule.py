@@ -66,11 +66,17 @@ def uniform_nodes(graph: Graph, shared: frozenset[int]) -> set[int]:
 
 
 def make_schedule(graph: Graph, shared: frozenset[int], group: int) -> Schedule:
-    """Order a graph; outputs are stored in groups of `group` entries as soon as these are known."""
+    """Order a graph; outputs are stored in groups of `group` entries."""
     uniform = uniform_nodes(graph, shared)
     varying = [k for k in range(len(graph.nodes)) if k not in uniform and not is_leaf(graph, k)]
-    order = _with_trig_first(graph, varying)
-    return Schedule(sorted(uniform), _with_stores(graph, order, group))
+    early, late = _with_trig_first(graph, varying)
+    stores = [
+        Store(port, start, tuple(column[start : start + group]))
+        for port, column in enumerate(graph.results)
+        for start in _starts(len(column), group)
+    ]
+    ways = [early + depth_first(graph, late, way) for way in (stores, stores[::-1])]
+    return Schedule(sorted(uniform), min(ways, key=lambda steps: memory_traffic(graph, steps)))
 
 
 def _trig_levels(graph: Graph) -> list[int]:
@@ -82,8 +88,8 @@ def _trig_levels(graph: Graph) -> list[int]:
     return levels
 
 
-def _with_trig_first(graph: Graph, varying: list[int]) -> list[Step]:
-    """Group sines and cosines that can be computed together, and compute them as early as possible."""
+def _with_trig_first(graph: Graph, varying: list[int]) -> tuple[list[Step], list[int]]:
+    """Steps up to the last sines and cosines, those that can be computed together grouped, and the nodes left."""
     levels = _trig_levels(graph)
     inside = set(varying)
     done: set[int] = set()
@@ -95,8 +101,7 @@ def _with_trig_first(graph: Graph, varying: list[int]) -> list[Step]:
         steps += [Compute(k) for k in sorted(needed) if graph.nodes[k].op not in TRIG]
         steps.append(Trig(angles))
         done |= needed
-    steps += [Compute(k) for k in varying if k not in done and graph.nodes[k].op not in TRIG]
-    return steps
+    return steps, [k for k in varying if k not in done and graph.nodes[k].op not in TRIG]
 
 
 def _ancestors(graph: Graph, roots: tuple[int, ...], inside: set[int]) -> set[int]:
@@ -111,27 +116,6 @@ def _ancestors(graph: Graph, roots: tuple[int, ...], inside: set[int]) -> set[in
     return found
 
 
-def _with_stores(graph: Graph, steps: list[Step], group: int) -> list[Step]:
-    """Put every store right after the step that completes its entries."""
-    stores = [
-        Store(p, s, tuple(column[s : s + group]))
-        for p, column in enumerate(graph.results)
-        for s in _starts(len(column), group)
-    ]
-    ready_at = {k: -1 for k in range(len(graph.nodes))}
-    for at, step in enumerate(steps):
-        for k in defined_by(graph, step):
-            ready_at[k] = at
-    waiting: dict[int, list[Store]] = {}
-    for store in stores:
-        waiting.setdefault(max(ready_at[k] for k in store.nodes), []).append(store)
-    out: list[Step] = list(waiting.get(-1, ()))
-    for at, step in enumerate(steps):
-        out.append(step)
-        out += waiting.get(at, ())
-    return out
-
-
 def _starts(size: int, group: int) -> list[int]:
     """First entries of the groups that cover an output; the last one overlaps rather than overruns."""
     if size < group:
@@ -140,12 +124,12 @@ def _starts(size: int, group: int) -> list[int]:
     return starts if size % group == 0 else [*starts, size - group]
 
 
-def defined_by(graph: Graph, step: Step) -> list[int]:
-    """The nodes that a step computes."""
+def defined_by(trig: dict[int, list[int]], step: Step) -> list[int]:
+    """The nodes that a step computes, given those of all angles (`trig_nodes`)."""
     if isinstance(step, Compute):
         return [step.node]
     if isinstance(step, Trig):
-        return [k for a in step.angles for k in trig_nodes(graph).get(a, ())]
+        return [k for a in step.angles for k in trig.get(a, ())]
     return []
 
 
@@ -163,3 +147,75 @@ def read_by(graph: Graph, step: Step) -> tuple[int, ...]:
     if isinstance(step, Compute):
         return graph.nodes[step.node].args
     return step.angles if isinstance(step, Trig) else step.nodes
+
+
+# -- registers ---------------------------------------------------------------------------------------------
+
+# What a processor with AVX2 has; more only makes the differences smaller.
+REGISTERS = 16
+
+
+def depth_first(graph: Graph, nodes: list[int], stores: list[Store]) -> list[Step]:
+    """The nodes in the order in which the stores, one after the other, need them: few values wait for their use.
+
+    Of a node's arguments the one that needs most registers comes first (Sethi and Ullman 1970); in graphs with
+    divisions the deepest comes last, so that other work fills the wait for it.
+    """
+    todo, steps = set(nodes), []
+    weight = _depths(graph) if any(graph.nodes[k].op == "div" for k in nodes) else _register_needs(graph)
+    for store in stores:
+        stack = [(k, False) for k in reversed(store.nodes)]
+        while stack:
+            k, ready = stack.pop()
+            if k not in todo:
+                continue
+            if ready:
+                todo.remove(k)
+                steps.append(Compute(k))
+            else:
+                stack.append((k, True))
+                stack += [(a, False) for a in sorted(reversed(graph.nodes[k].args), key=lambda a: weight[a])]
+        steps.append(store)
+    return steps
+
+
+def _depths(graph: Graph) -> list[int]:
+    """The negative length of the longest chain of operations below each node."""
+    depths: list[int] = []
+    for node in graph.nodes:
+        depths.append(min((depths[a] for a in node.args), default=0) - 1)
+    return depths
+
+
+def _register_needs(graph: Graph) -> list[int]:
+    """How many registers each node needs, were it a tree."""
+    needs: list[int] = []
+    for node in graph.nodes:
+        below = sorted((needs[a] for a in node.args), reverse=True)
+        needs.append(max((need + k for k, need in enumerate(below)), default=1))
+    return needs
+
+
+def memory_traffic(graph: Graph, steps: list[Step]) -> int:
+    """How often values go to memory and back, if those needed last are the ones that leave the registers."""
+    trig = trig_nodes(graph)
+    made = {k for step in steps for k in defined_by(trig, step)}
+    uses: dict[int, list[int]] = {}
+    for at in range(len(steps) - 1, -1, -1):  # the next use of a value is the last of its list
+        for k in set(read_by(graph, steps[at])) & made:
+            uses.setdefault(k, []).append(at)
+    held: set[int] = set()
+    saved: set[int] = set()
+    loads = 0
+    for step in steps:
+        read = set(read_by(graph, step)) & made
+        loads += len(read - held)
+        for k in read:
+            uses[k].pop()
+        held |= read | set(defined_by(trig, step))
+        held = {k for k in held if uses.get(k)}
+        while len(held) > REGISTERS:
+            last = max(held, key=lambda k: (uses[k][-1], k))
+            held.remove(last)
+            saved.add(last)
+    return loads + len(saved)

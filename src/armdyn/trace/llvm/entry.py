@@ -167,7 +167,7 @@ def _compute(graph: Graph, data: list[int]) -> list[str]:
         f"  %result = phi ptr [ %new0, %allocated0 ], [ %y, %{last} ]",
         f"  %result.data = phi ptr [ %new0.data, %allocated0 ], [ %y.data, %{last} ]",
         *_field("uniform", "%self", DATA, "ptr"),
-        f"  call void @kern({', '.join(words)})",
+        f"  call void @batch({', '.join(words)})",
         "  ret ptr %result",
     ]
 
@@ -179,7 +179,7 @@ def _several(graph: Graph, data: list[int]) -> list[str]:
     lines = [
         "compute:",
         *_field("uniform", "%self", DATA, "ptr"),
-        f"  call void @kern({', '.join([*_inputs(graph, data), *outs, 'ptr %uniform', 'i64 1'])})",
+        f"  call void @batch({', '.join([*_inputs(graph, data), *outs, 'ptr %uniform', 'i64 1'])})",
         f"  %arrays = alloca [{count} x ptr]",
     ]
     for k in range(count):

@@ -1,26 +1,81 @@
-"""LLVM text of `loop`, NumPy's inner loop over a kernel's samples, which streams large results past the caches."""
+"""LLVM text of the loop over samples, and of `loop`, by which NumPy calls it.
+
+Large results stream past the caches.
+"""
 
 from __future__ import annotations
 
 from armdyn.trace.graphs.graph import Graph
-from armdyn.trace.llvm.emit import Emitter, Host
+from armdyn.trace.graphs.schedule import Step
+from armdyn.trace.llvm.body import body_text, lane_distances, port_names, scratch
+from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.layout import Layout
-from armdyn.trace.llvm.signature import port_names
 
-# Results of at least this many entries a sample go through a stage in the first-level cache, and from there, once an
+# Results of at least this many entries per sample go through a stage in the first-level cache, and from there, once an
 # array exceeds the second-level cache, past the caches: ordinary stores would first read every line they overwrite.
 # For smaller results the copying costs more than that.
-STAGE_FROM = 256
+STAGE_FROM = 16
 STREAM_FROM_BYTES = 4 * 2**20
 
 
-def inner_loop(graph: Graph, host: Host, layout: Layout, shared: frozenset[int]) -> str:
-    """`loop(args, dims, steps, data)`: NumPy's inner loop over samples."""
-    e = Emitter(host)
-    ports = port_names(graph)
+def inner_loop(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]], shared: frozenset[int]) -> str:
+    """`batch(port pointers and strides..., uniform, count)`, and `loop(args, dims, steps, data)` that calls it."""
+    return "\n".join([_batch(e, graph, layout, parts), _loop(e, graph, layout, shared), STREAM])
+
+
+def _batch(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]]) -> str:
+    """The samples, a vector at a time; the last vector may compute some samples of the one before again."""
+    width, ports = e.host.width, port_names(graph)
     # Blocks must be multiples of 32 bytes.
-    large = host.width >= 4 and sum(port.size for port in graph.outputs) >= STAGE_FROM
+    large = width >= 4 and sum(port.size for port in graph.outputs) >= STAGE_FROM
     staged = {f"o{k}": port.size for k, port in enumerate(graph.outputs) if large and port.size >= 4}
+    e.label("entry")
+    lane_distances(e, ports, "%count")
+    for port, size in staged.items():
+        _decide_streaming(e, port, size)
+    scratch(e, layout, parts)
+    e.line(f"%most = sub i64 %count, {width}")
+    e.line("%short = icmp slt i64 %most, 0")
+    e.line("%last = select i1 %short, i64 0, i64 %most")
+    e.line("br label %body")
+    e.label("body")
+    e.line("%k = phi i64 [ 0, %entry ], [ %next, %latch ]")
+    if staged:
+        e.line(f"%beyond = and i64 %k, {width - 1}")
+        e.line("%even = icmp eq i64 %beyond, 0")
+    for port in ports:
+        e.line(f"%off{port} = mul i64 %k, %s{port}")
+        e.line(f"%{'row' if port in staged else 'p'}{port} = getelementptr i8, ptr %{port}, i64 %off{port}")
+        if port in staged:
+            e.line(f"%use{port} = and i1 %even, %stream{port}")
+            e.line(f"%p{port} = select i1 %use{port}, ptr %stage{port}, ptr %row{port}")
+    body_text(e, graph, layout, parts, "%count")
+    for port, size in staged.items():
+        e.line(f"br i1 %use{port}, label %copy{port}, label %after{port}")
+        e.label(f"copy{port}")
+        e.line(f"call void @stream(ptr %row{port}, ptr %stage{port}, i64 {8 * size * width})")
+        e.line(f"br label %after{port}")
+        e.label(f"after{port}")
+    e.line("br label %latch")
+    e.label("latch")
+    e.line(f"%ahead = add i64 %k, {width}")
+    e.line("%within = icmp slt i64 %ahead, %last")
+    e.line("%next = select i1 %within, i64 %ahead, i64 %last")
+    e.line("%more = icmp slt i64 %k, %last")
+    e.line("br i1 %more, label %body, label %finish")
+    e.label("finish")
+    if staged:
+        e.line("fence seq_cst")  # streamed stores are not ordered by themselves
+    words = []
+    for port in ports:
+        words += [f"ptr noalias {'readonly ' * (port[0] == 'i')}%{port}", f"i64 %s{port}"]
+    head = f"define internal void @batch({', '.join(words)}, ptr noalias readonly %uniform, i64 %count)"
+    return "\n".join([f"{head} noinline nounwind {{", *e.lines, "  ret void", "}"])
+
+
+def _loop(e: Emitter, graph: Graph, layout: Layout, shared: frozenset[int]) -> str:
+    """NumPy's inner loop over samples."""
+    ports, e = port_names(graph), Emitter(e.host)
     e.label("entry")
     e.line("%count = load i64, ptr %dims")
     e.line("%some = icmp sgt i64 %count, 0")
@@ -31,44 +86,16 @@ def inner_loop(graph: Graph, host: Host, layout: Layout, shared: frozenset[int])
         e.line(f"%{port} = load ptr, ptr %at{port}")
         e.line(f"%step{port} = getelementptr i64, ptr %steps, i64 {k}")
         e.line(f"%s{port} = load i64, ptr %step{port}")
-    for port, size in staged.items():
-        _decide_streaming(e, port, size)
-    e.line(f"%uniform = alloca [{max(len(layout.uniform), 1) * host.width} x double], align 64")
+    e.line(f"%uniform = alloca [{max(len(layout.uniform), 1) * e.host.width} x double], align 64")
     e.line(f"call void @prepare({', '.join([*(f'ptr %i{p}' for p in sorted(shared)), 'ptr %uniform'])})")
-    e.line("br label %body")
-    e.label("body")
-    e.line("%k = phi i64 [ 0, %start ], [ %next, %latch ]")
-    e.line("%remaining = sub i64 %count, %k")
-    e.line(f"%full = icmp sge i64 %remaining, {host.width}")
-    words = []
-    for port in ports:
-        e.line(f"%off{port} = mul i64 %k, %s{port}")
-        e.line(f"%p{port} = getelementptr i8, ptr %{port}, i64 %off{port}")
-        if port in staged:
-            e.line(f"%use{port} = and i1 %full, %stream{port}")
-            e.line(f"%to{port} = select i1 %use{port}, ptr %stage{port}, ptr %p{port}")
-        words += [f"ptr %{'to' if port in staged else 'p'}{port}", f"i64 %s{port}"]
-    e.line(f"call void @kern({', '.join(words)}, ptr %uniform, i64 %remaining)")
-    for port, size in staged.items():
-        e.line(f"br i1 %use{port}, label %copy{port}, label %after{port}")
-        e.label(f"copy{port}")
-        e.line(f"call void @stream(ptr %p{port}, ptr %stage{port}, i64 {8 * size * host.width})")
-        e.line(f"br label %after{port}")
-        e.label(f"after{port}")
-    e.line("br label %latch")
-    e.label("latch")
-    e.line(f"%next = add i64 %k, {host.width}")
-    e.line("%more = icmp slt i64 %next, %count")
-    e.line("br i1 %more, label %body, label %finish")
-    e.label("finish")
-    if host.fp_flags:  # NaN in, NaN out, without a warning from NumPy
-        e.line(f"call i32 @feclearexcept(i32 {host.fp_flags})")
-    if staged:
-        e.line("fence seq_cst")  # streamed stores are not ordered by themselves
+    words = [word for port in ports for word in (f"ptr %{port}", f"i64 %s{port}")]
+    e.line(f"call void @batch({', '.join(words)}, ptr %uniform, i64 %count)")
+    if e.host.fp_flags:  # NaN in, NaN out, without a warning from NumPy
+        e.line(f"call i32 @feclearexcept(i32 {e.host.fp_flags})")
     e.line("br label %done")
     e.label("done")
     head = "define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) nounwind {"
-    return "\n".join([head, *e.lines, "  ret void", "}", "declare i32 @feclearexcept(i32)", STREAM if staged else ""])
+    return "\n".join([head, *e.lines, "  ret void", "}", "declare i32 @feclearexcept(i32)"])
 
 
 def _decide_streaming(e: Emitter, port: str, size: int) -> None:
@@ -79,9 +106,9 @@ def _decide_streaming(e: Emitter, port: str, size: int) -> None:
     e.line(f"%dense{port} = icmp eq i64 %s{port}, {8 * size}")
     e.line(f"%int{port} = ptrtoint ptr %{port} to i64")
     e.line(f"%low{port} = and i64 %int{port}, 15")
-    e.line(f"%even{port} = icmp eq i64 %low{port}, 0")
+    e.line(f"%whole{port} = icmp eq i64 %low{port}, 0")
     e.line(f"%both{port} = and i1 %big{port}, %dense{port}")
-    e.line(f"%stream{port} = and i1 %both{port}, %even{port}")
+    e.line(f"%stream{port} = and i1 %both{port}, %whole{port}")
 
 
 # Copies a block (a multiple of 32 bytes, at least 64) to a 16-byte aligned place with non-temporal stores.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from armdyn.trace.graphs.graph import Graph
-from armdyn.trace.graphs.schedule import Schedule, Step, defined_by, read_by
+from armdyn.trace.graphs.schedule import Schedule, Step, defined_by, read_by, trig_nodes
 
 # Above this many steps the kernel is split into functions of CHUNK steps: LLVM's time grows faster than
 # linearly with the length of a function.
-SPLIT_ABOVE = 2500
+SPLIT_ABOVE = 8000
 CHUNK = 800
 
 
@@ -46,7 +46,8 @@ def _split(steps: list[Step]) -> list[list[Step]]:
 
 def _place_scratch(graph: Graph, chunks: list[list[Step]], layout: Layout) -> None:
     """Give every value that is read in a later chunk a slot, reused after its last reader."""
-    made = {k: c for c, steps in enumerate(chunks) for step in steps for k in defined_by(graph, step)}
+    trig = trig_nodes(graph)
+    made = {k: c for c, steps in enumerate(chunks) for step in steps for k in defined_by(trig, step)}
     last: dict[int, int] = {}
     for c, steps in enumerate(chunks):
         for step in steps:

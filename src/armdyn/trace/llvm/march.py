@@ -3,54 +3,68 @@
 from __future__ import annotations
 
 from armdyn.trace.graphs.graph import Graph
+from armdyn.trace.graphs.schedule import Step
+from armdyn.trace.llvm.body import body_text, lane_distances, port_names, scratch
+from armdyn.trace.llvm.emit import Emitter
+from armdyn.trace.llvm.layout import Layout
 
 
-def march(graph: Graph, width: int, shared: frozenset[int], uniform_size: int) -> str:
+def march(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]], shared: frozenset[int]) -> str:
     """`march(pointers, strides across, strides along, rollouts, steps)`: all steps of a vector of rollouts in turn."""
-    count = len(graph.inputs) + len(graph.outputs)
-    start, row, step, words = [], [], [], []
-    for p in range(count):
-        for table, kind in (("args", "ptr"), ("across", "i64"), ("along", "i64")):
-            start.append(f"  %at_{table}{p} = getelementptr {kind}, ptr %{table}, i64 {p}")
-            start.append(f"  %{table}{p} = load {kind}, ptr %at_{table}{p}")
-        row.append(f"  %shift{p} = mul i64 %k, %across{p}")
-        row.append(f"  %row{p} = getelementptr i8, ptr %args{p}, i64 %shift{p}")
-        step.append(f"  %go{p} = mul i64 %t, %along{p}")
-        step.append(f"  %p{p} = getelementptr i8, ptr %row{p}, i64 %go{p}")
-        words.append(f"ptr %p{p}, i64 %across{p}")
-    prepare = ", ".join([*(f"ptr %args{p}" for p in sorted(shared)), "ptr %uniform"])
-    return "\n".join(
-        [
-            "define void @march(ptr %args, ptr %across, ptr %along, i64 %count, i64 %steps) nounwind {",
-            "entry:",
-            "  %some = icmp sgt i64 %count, 0",
-            "  %any = icmp sgt i64 %steps, 0",
-            "  %work = and i1 %some, %any",
-            "  br i1 %work, label %start, label %done",
-            "start:",
-            *start,
-            f"  %uniform = alloca [{max(uniform_size, width)} x double], align 64",
-            f"  call void @prepare({prepare})",
-            "  br label %rollouts",
-            "rollouts:",
-            "  %k = phi i64 [ 0, %start ], [ %next_k, %after ]",
-            "  %remaining = sub i64 %count, %k",
-            *row,
-            "  br label %steps_of",
-            "steps_of:",
-            "  %t = phi i64 [ 0, %rollouts ], [ %next_t, %steps_of ]",
-            *step,
-            f"  call void @kern({', '.join(words)}, ptr %uniform, i64 %remaining)",
-            "  %next_t = add i64 %t, 1",
-            "  %more_t = icmp slt i64 %next_t, %steps",
-            "  br i1 %more_t, label %steps_of, label %after",
-            "after:",
-            f"  %next_k = add i64 %k, {width}",
-            "  %more_k = icmp slt i64 %next_k, %count",
-            "  br i1 %more_k, label %rollouts, label %done",
-            "done:",
-            "  ret void",
-            "}",
-            "",
-        ]
-    )
+    return "\n".join([_rollouts(e, graph, layout, parts), _march(Emitter(e.host), graph, layout, shared)])
+
+
+def _rollouts(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]]) -> str:
+    """All steps of a vector of rollouts; a state's input and output overlap, one step apart."""
+    ports = port_names(graph)
+    e.label("entry")
+    lane_distances(e, ports, "%remaining")
+    scratch(e, layout, parts)
+    e.line("br label %body")
+    e.label("body")
+    e.line("%t = phi i64 [ 0, %entry ], [ %next, %latch ]")
+    for port in ports:
+        e.line(f"%go{port} = mul i64 %t, %a{port}")
+        e.line(f"%p{port} = getelementptr i8, ptr %{port}, i64 %go{port}")
+    body_text(e, graph, layout, parts, "%remaining")
+    e.line("br label %latch")
+    e.label("latch")
+    e.line("%next = add i64 %t, 1")
+    e.line("%more = icmp slt i64 %next, %steps")
+    e.line("br i1 %more, label %body, label %done")
+    e.label("done")
+    words = ", ".join(f"ptr %{port}, i64 %s{port}, i64 %a{port}" for port in ports)
+    head = f"define internal void @rollouts({words}, ptr noalias readonly %uniform, i64 %remaining, i64 %steps)"
+    return "\n".join([f"{head} noinline nounwind {{", *e.lines, "  ret void", "}"])
+
+
+def _march(e: Emitter, graph: Graph, layout: Layout, shared: frozenset[int]) -> str:
+    """One vector of rollouts after the other."""
+    ports = port_names(graph)
+    e.label("entry")
+    e.line("%some = icmp sgt i64 %count, 0")
+    e.line("%any = icmp sgt i64 %steps, 0")
+    e.line("%work = and i1 %some, %any")
+    e.line("br i1 %work, label %start, label %done")
+    e.label("start")
+    for k, port in enumerate(ports):
+        for short, table, kind in (("", "args", "ptr"), ("s", "across", "i64"), ("a", "along", "i64")):
+            e.line(f"%at_{table}{port} = getelementptr {kind}, ptr %{table}, i64 {k}")
+            e.line(f"%{short}{port} = load {kind}, ptr %at_{table}{port}")
+    e.line(f"%uniform = alloca [{max(len(layout.uniform), 1) * e.host.width} x double], align 64")
+    e.line(f"call void @prepare({', '.join([*(f'ptr %i{p}' for p in sorted(shared)), 'ptr %uniform'])})")
+    e.line("br label %rollouts")
+    e.label("rollouts")
+    e.line("%k = phi i64 [ 0, %start ], [ %next, %rollouts ]")
+    e.line("%remaining = sub i64 %count, %k")
+    for port in ports:
+        e.line(f"%shift{port} = mul i64 %k, %s{port}")
+        e.line(f"%row{port} = getelementptr i8, ptr %{port}, i64 %shift{port}")
+    words = ", ".join(f"ptr %row{port}, i64 %s{port}, i64 %a{port}" for port in ports)
+    e.line(f"call void @rollouts({words}, ptr %uniform, i64 %remaining, i64 %steps)")
+    e.line(f"%next = add i64 %k, {e.host.width}")
+    e.line("%more = icmp slt i64 %next, %count")
+    e.line("br i1 %more, label %rollouts, label %done")
+    e.label("done")
+    head = "define void @march(ptr %args, ptr %across, ptr %along, i64 %count, i64 %steps) nounwind {"
+    return "\n".join([head, *e.lines, "  ret void", "}", ""])

@@ -19,7 +19,6 @@ from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.llvm.emit import Host
 from armdyn.trace.llvm.entry import CONTEXT, entry
 from armdyn.trace.llvm.lower import lower
-from armdyn.trace.llvm.march import march
 from armdyn.trace.program import Port
 from armdyn.trace.recent import OVERHEAD
 
@@ -99,13 +98,9 @@ def compile_graph(graph: Graph, shared: frozenset[int], form: str = "kernel") ->
     """Machine code of a graph whose ports `shared` carry no batch axes, in one of `FORMS`."""
     llvm, machine = llvm_binding(), target_machine()
     host = replace(target().host, width=1) if form == "single rollout" else target().host
-    lowered = lower(graph, host, shared)
+    lowered = lower(graph, host, shared, steps=form != "kernel")
     has_entry = form == "kernel" and all(port.shape for port in graph.outputs)  # a scalar is no array
-    text = lowered.text
-    if form != "kernel":
-        text += march(graph, host.width, shared, lowered.uniform_size)
-    elif has_entry:
-        text += entry(graph, shared)
+    text = lowered.text + (entry(graph, shared) if has_entry else "")
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     code = machine.emit_object(module)

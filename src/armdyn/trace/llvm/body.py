@@ -1,0 +1,239 @@
+"""LLVM text of a kernel's steps, for one vector of samples.
+
+* lanes are samples: rows of the user's arrays are loaded and transposed in the kernel;
+* lanes past the last sample read and write the last one, so that short batches need no second kernel.
+
+The text stands in a function that knows, for every port, `%p<port>` (the row of the first lane) and
+`%l<port>_<lane>` (the distance of the other lanes' rows, in bytes), and the block `%uniform`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from armdyn.trace.graphs.graph import Graph
+from armdyn.trace.graphs.schedule import Compute, Step, Store, Trig, defined_by, trig_nodes
+from armdyn.trace.llvm.emit import Emitter, Host
+from armdyn.trace.llvm.functions import is_large_angle, operation, sine_cosine
+from armdyn.trace.llvm.layout import Layout
+
+
+def port_names(graph: Graph) -> list[str]:
+    """Short names of all ports: i0, i1, ..., o0, ..."""
+    return [f"i{k}" for k in range(len(graph.inputs))] + [f"o{k}" for k in range(len(graph.outputs))]
+
+
+def lane_distances(e: Emitter, ports: Iterable[str], remaining: str) -> None:
+    """Define `%l<port>_<lane>`, from the strides `%s<port>`; lanes past the last of `remaining` samples fall on it."""
+    if e.host.width == 1:
+        return
+    last = e.let(f"sub i64 {remaining}, 1")
+    lanes = []
+    for k in range(1, e.host.width):
+        inside = e.let(f"icmp slt i64 {k}, {remaining}")
+        lanes.append(e.let(f"select i1 {inside}, i64 {k}, i64 {last}"))
+    for port in ports:
+        for k, lane in enumerate(lanes, 1):
+            e.line(f"%l{port}_{k} = mul i64 {lane}, %s{port}")
+
+
+class Body:
+    """Emits steps of a graph; values that cross from one function into another stand in the block `%scratch`."""
+
+    def __init__(self, e: Emitter, graph: Graph, layout: Layout) -> None:
+        self.e, self.graph, self.layout = e, graph, layout
+        self.values: dict[int, str] = {}
+        self.rows: dict[str, list[str]] = {}
+        self.blocks = 0
+        self.trig = trig_nodes(graph)
+
+    def run(self, steps: Iterable[Step]) -> None:
+        """Emit the steps in order."""
+        for step in steps:
+            if isinstance(step, Compute):
+                self._compute(step)
+            elif isinstance(step, Trig):
+                self._trig(step)
+            else:
+                self._store(step)
+            for k in defined_by(self.trig, step):
+                if k in self.layout.scratch:
+                    at = self._slot("%scratch", self.layout.scratch[k])
+                    self.e.line(f"store {self.e.T} {self.values[k]}, ptr {at}, align 8")
+
+    # -- values ---------------------------------------------------------------------------------------
+
+    def _value(self, k: int) -> str:
+        if k in self.values:
+            return self.values[k]
+        node = self.graph.nodes[k]
+        if node.op == "const":
+            return self.e.constant(node.value)
+        if k in self.layout.uniform:  # loaded at every use: the load becomes an operand of its reader
+            return self._load(self._slot("%uniform", self.layout.uniform[k]))
+        if node.op == "input":
+            port, index = node.value
+            return self._input(port, index, k)
+        if k in self.layout.scratch:
+            self.values[k] = self._load(self._slot("%scratch", self.layout.scratch[k]))
+            return self.values[k]
+        return operation(self.e, node.op, [self._value(a) for a in node.args])  # of constants only
+
+    def _load(self, at: str) -> str:
+        return self.e.let(f"load {self.e.T}, ptr {at}, align 8")
+
+    def _slot(self, block: str, slot: int) -> str:
+        return self.e.let(f"getelementptr {self.e.T}, ptr {block}, i64 {slot}")
+
+    def _compute(self, step: Compute) -> None:
+        node = self.graph.nodes[step.node]
+        self.values[step.node] = operation(self.e, node.op, [self._value(a) for a in node.args])
+
+    # -- sines ----------------------------------------------------------------------------------------
+
+    def _trig(self, step: Trig) -> None:
+        """Sine and cosine of all angles inline, or by the C library if any angle is very large."""
+        e, tag = self.e, self.blocks
+        self.blocks += 1
+        angles = [self._value(a) for a in step.angles]
+        large = [is_large_angle(e, x) for x in angles]
+        while len(large) > 1:
+            large = [*large[2:], e.let(f"or {e.vector('i1')} {large[0]}, {large[1]}")]
+        e.line(f"br i1 {e.any_lane(large[0])}, label %large{tag}, label %near{tag}, !prof !0")
+        e.label(f"large{tag}")
+        pair = f"{{ {e.T}, {e.T} }}"
+        far = []
+        for x in angles:
+            both = e.let(f"call {pair} @slow_trig({e.T} {x})")
+            far.append(tuple(e.let(f"extractvalue {pair} {both}, {i}") for i in (0, 1)))
+        e.line(f"br label %angles{tag}")
+        e.label(f"near{tag}")
+        near = [sine_cosine(e, x) for x in angles]
+        e.line(f"br label %angles{tag}")
+        e.label(f"angles{tag}")
+        for angle, slow, fast in zip(step.angles, far, near, strict=True):
+            for k in self.trig.get(angle, ()):
+                i = 0 if self.graph.nodes[k].op == "sin" else 1
+                self.values[k] = e.let(f"phi {e.T} [ {slow[i]}, %large{tag} ], [ {fast[i]}, %near{tag} ]")
+
+    # -- memory ---------------------------------------------------------------------------------------
+
+    def _row_pointers(self, port: str) -> list[str]:
+        """One pointer per lane."""
+        if port not in self.rows:
+            others = range(1, self.e.host.width)
+            self.rows[port] = [
+                f"%p{port}",
+                *(self.e.let(f"getelementptr i8, ptr %p{port}, i64 %l{port}_{k}") for k in others),
+            ]
+        return self.rows[port]
+
+    def _input(self, port: int, index: int, k: int) -> str:
+        """An input entry; pairs of columns are loaded and transposed together."""
+        e, size = self.e, self.graph.inputs[port].size
+        rows = self._row_pointers(f"i{port}")
+        if e.host.width not in (4, 8) or size < 2:
+            lanes = [e.let(f"load double, ptr {self._entry(row, index)}, align 8") for row in rows]
+            self.values[k] = e.from_lanes(lanes)
+            return self.values[k]
+        start = min(index - index % 2, size - 2)
+        loaded = [e.let(f"load <2 x double>, ptr {self._entry(row, start)}, align 8") for row in rows]
+        for i, column in enumerate(_pair_of_columns(e, loaded)):
+            node = self.graph.input_node(port, start + i)
+            if node is not None:
+                self.values.setdefault(node, column)
+        return self.values[k]
+
+    def _store(self, step: Store) -> None:
+        """A group of output entries; four columns are transposed and stored together."""
+        e = self.e
+        rows = self._row_pointers(f"o{step.port}")
+        values = [self._value(k) for k in step.nodes]
+        if len(values) != 4 or e.host.width not in (4, 8):
+            for i, value in enumerate(values):
+                for lane, row in enumerate(rows):
+                    e.line(f"store double {e.lane(value, lane)}, ptr {self._entry(row, step.start + i)}, align 8")
+            return
+        for row, columns in zip(rows, _rows_of_four(e, values), strict=True):
+            e.line(f"store <4 x double> {columns}, ptr {self._entry(row, step.start)}, align 8")
+
+    def _entry(self, row: str, index: int) -> str:
+        return row if index == 0 else self.e.let(f"getelementptr double, ptr {row}, i64 {index}")
+
+
+def _pair_of_columns(e: Emitter, rows: list[str]) -> list[str]:
+    """Two columns, one vector of samples each, from one <2 x double> per sample.
+
+    Halves of a register are loaded from two rows, which saves shuffling across the halves.
+    """
+    columns = []
+    for first in range(0, len(rows), 4):
+        even = _shuffle(e, 2, rows[first], rows[first + 2], range(4))
+        odd = _shuffle(e, 2, rows[first + 1], rows[first + 3], range(4))
+        columns.append([_shuffle(e, 4, even, odd, m) for m in ((0, 4, 2, 6), (1, 5, 3, 7))])
+    if len(columns) == 1:
+        return columns[0]
+    return [_shuffle(e, 4, a, b, range(8)) for a, b in zip(*columns, strict=True)]
+
+
+def _rows_of_four(e: Emitter, columns: list[str]) -> list[str]:
+    """One <4 x double> per sample from four columns."""
+    if e.host.width == 4:
+        return _transpose4(e, columns)
+    low = [_shuffle(e, 8, c, "poison", range(4)) for c in columns]
+    high = [_shuffle(e, 8, c, "poison", range(4, 8)) for c in columns]
+    return _transpose4(e, low) + _transpose4(e, high)
+
+
+def _shuffle(e: Emitter, width: int, a: str, b: str, lanes: range | tuple[int, ...]) -> str:
+    mask = ", ".join(f"i32 {k}" for k in lanes)
+    return e.let(f"shufflevector <{width} x double> {a}, <{width} x double> {b}, <{len(lanes)} x i32> <{mask}>")
+
+
+def _transpose4(e: Emitter, r: list[str]) -> list[str]:
+    """The transpose of a 4x4 block held in four vectors."""
+    t = [_shuffle(e, 4, r[a], r[b], m) for a, b in ((0, 1), (2, 3)) for m in ((0, 4, 2, 6), (1, 5, 3, 7))]
+    return [_shuffle(e, 4, t[a], t[b], m) for m in ((0, 1, 4, 5), (2, 3, 6, 7)) for a, b in ((0, 2), (1, 3))]
+
+
+# -- parts of a large body ----------------------------------------------------------------------------------
+
+
+def body_text(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]], remaining: str) -> None:
+    """Emit the whole body: its steps, or calls of the parts that it is split into."""
+    if len(parts) == 1:
+        Body(e, graph, layout).run(parts[0])
+        return
+    words = [word for port in port_names(graph) for word in (f"ptr %p{port}", f"i64 %s{port}")]
+    for k in range(len(parts)):
+        e.line(f"call void @part{k}({', '.join(words)}, ptr %uniform, ptr %scratch, i64 {remaining})")
+
+
+def scratch(e: Emitter, layout: Layout, parts: list[list[Step]]) -> None:
+    """Make room for the values that cross from one part into another."""
+    if len(parts) > 1:
+        e.line(f"%scratch = alloca [{max(layout.scratch_size, 1) * e.host.width} x double], align 64")
+
+
+def part_functions(
+    graph: Graph, host: Host, layout: Layout, parts: list[list[Step]], declared: set[str], table: dict[str, int]
+) -> list[str]:
+    """The text of the functions that a large body is split into."""
+    return [
+        _part(Emitter(host, declared=declared, table=table), graph, layout, f"part{k}", steps)
+        for k, steps in enumerate(parts)
+        if len(parts) > 1
+    ]
+
+
+def _part(e: Emitter, graph: Graph, layout: Layout, name: str, steps: list[Step]) -> str:
+    ports = port_names(graph)
+    e.label("entry")
+    lane_distances(e, ports, "%remaining")
+    Body(e, graph, layout).run(steps)
+    words = []
+    for port in ports:
+        words += [f"ptr noalias {'readonly ' * (port[0] == 'i')}%p{port}", f"i64 %s{port}"]
+    words += ["ptr noalias readonly %uniform", "ptr noalias %scratch", "i64 %remaining"]
+    head = f"define internal void @{name}({', '.join(words)}) noinline nounwind {{"
+    return "\n".join([head, *e.lines, "  ret void", "}"])
