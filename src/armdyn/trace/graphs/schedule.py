@@ -161,7 +161,8 @@ def depth_first(graph: Graph, nodes: list[int], stores: list[Store]) -> list[Ste
     Of a node's arguments the one that needs most registers comes first (Sethi and Ullman 1970); in graphs with
     divisions the deepest comes last, so that other work fills the wait for it.
     """
-    todo, steps = set(nodes), []
+    todo = set(nodes)
+    steps: list[Step] = []
     weight = _depths(graph) if any(graph.nodes[k].op == "div" for k in nodes) else _register_needs(graph)
     for store in stores:
         stack = [(k, False) for k in reversed(store.nodes)]
