@@ -30,9 +30,9 @@ limits = st.builds(
 )
 frictions = st.builds(
     Friction,
-    viscous=finite,
+    viscous=positive,
     offset=finite,
-    static=st.none() | finite,
+    static=st.none() | positive,
     harmonics=st.lists(st.tuples(finite, finite, finite), max_size=2).map(tuple),
 )
 drives = st.builds(Drive, rotor_inertia=positive, gear_ratio=st.floats(0.1, 200), torque_constant=st.none() | positive)

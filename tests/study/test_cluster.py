@@ -6,6 +6,8 @@ import contextlib
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -36,39 +38,62 @@ def expected(study, tmp_path):
     return contents(tmp_path / "expected")
 
 
-@contextlib.contextmanager
-def killer(cluster: distributed.LocalCluster, rng: random.Random, kills: int, within: float) -> Iterator[list[int]]:
-    """Kill so many workers, one after the other, each within some seconds of the last; the nannies start others."""
-    killed: list[int] = []
-    stop = threading.Event()
+class Fleet:
+    """Worker processes without nannies, which give up where a worker dies while it is being started."""
 
-    def go() -> None:
-        while len(killed) < kills and not stop.wait(rng.uniform(0, within)):
-            worker = rng.choice(list(cluster.workers.values()))
-            with contextlib.suppress(AttributeError, ProcessLookupError, TypeError):  # it is being started
-                os.kill(worker.pid, signal.SIGKILL)
-                killed.append(worker.pid)
+    def __init__(self, address: str, count: int) -> None:
+        self.address, self.killed = address, 0
+        self.workers = [self._started() for _ in range(count)]
 
-    thread = threading.Thread(target=go)
-    thread.start()
-    try:
-        yield killed
-    finally:
-        stop.set()
-        thread.join()
+    def _started(self) -> subprocess.Popen[bytes]:
+        options = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", self.address, *options]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def kill_one(self, rng: random.Random) -> None:
+        """Kill a worker, whatever it is doing, and start another."""
+        k = rng.randrange(len(self.workers))
+        self.workers[k].kill()
+        self.workers[k].wait()
+        self.workers[k] = self._started()
+        self.killed += 1
+
+    @contextlib.contextmanager
+    def dying(self, rng: random.Random, within: float, kills: int) -> Iterator[None]:
+        """Kill workers, each within some seconds of the last."""
+        stop = threading.Event()
+
+        def go() -> None:
+            while self.killed < kills and not stop.wait(rng.uniform(0, within)):
+                self.kill_one(rng)
+
+        thread = threading.Thread(target=go)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+    def __enter__(self) -> Fleet:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self.workers:
+            worker.kill()
+            worker.wait()
 
 
-@pytest.mark.parametrize(("kills", "seed"), [(3, 1), pytest.param(20, 2, marks=pytest.mark.slow)])
-def test_workers_killed_at_random_moments_change_no_byte(study, tmp_path, expected, kills, seed):
-    """From the very beginning on, when workers are being told of the study, until the end of the last of several."""
-    rng, runs, done = random.Random(seed), 0, 0
-    with local(2) as cluster:
-        while done < kills:
-            folder = tmp_path / f"run{runs}"
-            with killer(cluster, rng, kills - done, 1.0) as killed:
-                run_study(study(), folder, dask=cluster.scheduler_address)
-            assert contents(folder) == expected
-            done, runs = done + len(killed), runs + 1
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_workers_killed_at_random_moments_change_no_byte(study, tmp_path, expected, kills):
+    """Also at the very beginning, when the study is sent to them."""
+    rng, runs = random.Random(kills), 0
+    with local(0) as cluster, Fleet(cluster.scheduler_address, 2) as fleet:
+        while fleet.killed < kills:
+            runs += 1
+            with fleet.dying(rng, 6.0 if runs % 2 else 0.5, kills):
+                run_study(study(), tmp_path / f"run{runs}", dask=cluster.scheduler_address)
+            assert contents(tmp_path / f"run{runs}") == expected
 
 
 def test_all_workers_killed_at_the_first_part(study, tmp_path, expected):

@@ -59,6 +59,10 @@ class Limits:
             raise ModelError(f"limits: lower {self.lower:g} is above upper {self.upper:g}; reversed?")
 
 
+# Parameters of friction that, below zero, would drive the joint.
+DISSIPATIVE = ("viscous", "coulomb", "static", "bristle_stiffness", "bristle_damping")
+
+
 @dataclass(frozen=True)
 class Friction:
     """Friction of one joint, on the link side of the gear; zero means none.
@@ -88,7 +92,9 @@ class Friction:
             if f.name == "harmonics":
                 object.__setattr__(self, "harmonics", _harmonics(self.harmonics, "friction", "harmonics"))
             elif getattr(self, f.name) is not None:
-                object.__setattr__(self, f.name, _check_number(getattr(self, f.name), f"friction: {f.name}"))
+                signed = f.name not in DISSIPATIVE
+                value = _check_number(getattr(self, f.name), f"friction: {f.name}", negative=signed)
+                object.__setattr__(self, f.name, value)
         if self.stribeck <= 0:
             raise ModelError(f"friction: expected a Stribeck velocity > 0, got {self.stribeck:g}")
         if not -1 < self.load < 1:

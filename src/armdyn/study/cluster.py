@@ -34,7 +34,7 @@ def on_cluster(study: Study, numbers: Iterable[int], address: str) -> Iterator[t
         from distributed import CancelledError, KilledWorker
 
         while True:
-            for number in islice(waiting, AHEAD * cluster.threads - len(cluster.running)):
+            for number in islice(waiting, max(0, AHEAD * cluster.threads - len(cluster.running))):
                 cluster.submit(packed, number)
             if not cluster.running:
                 return

@@ -8,8 +8,8 @@ import pytest
 import armdyn
 from armdyn import Arm
 from armdyn.dynamics.base.rules import base_counts, mayeda_count, null_directions
-from armdyn.dynamics.base.theorems import absorb_masses, theorem2_coefficients, theorem2_reduction
-from armdyn.errors import ModelError
+from armdyn.dynamics.base.theorems import absorb_masses, theorem2_coefficients
+from armdyn.errors import ArmdynError, ModelError
 
 CLOSE = {"rtol": 1e-11, "atol": 1e-10}  # round-off on torques of order 100
 
@@ -84,10 +84,14 @@ def test_theorem_2_gives_inertia_and_gravity_torques(random_arm):
 def test_theorem_2_shows_all_base_parameters(golden, golden_arm):
     for case in golden("base_parameter_counts")["arms"][:6]:
         arm = golden_arm(case)
-        assert theorem2_reduction(arm).kept == list(armdyn.base_parameters(arm, method="rules").kept), case["arm"]
+        assert (
+            armdyn.base_parameters(arm, method="theorems").kept == armdyn.base_parameters(arm, method="rules").kept
+        ), case["arm"]
 
 
 def test_theorems_refuse_sliding_joints(random_arm):
+    with pytest.raises(ModelError, match="theorem2_coefficients: the theorem is for revolute arms"):
+        armdyn.base_parameters(random_arm("RP", seed=0), method="theorems")
     with pytest.raises(ModelError, match="absorb_masses: the theorem is for revolute arms, but joint 'joint2' slides"):
         absorb_masses(random_arm("RP", seed=0))
 
@@ -97,3 +101,20 @@ def test_counts_of_library_arms():
     known = {"panda": 43, "lwr4": 43, "puma560": 36, "ur10": 36, "stanford": 33, "scara": 8, "sarcos": 45}
     for name, count in known.items():
         assert sum(base_counts(getattr(armdyn.arms, name)())) == count, name
+
+
+@pytest.mark.parametrize("terms", ["full", "gravity"])
+@pytest.mark.parametrize("name", ["puma560", "planar2", "panda"])
+def test_the_theorems_are_a_method(name, terms):
+    """The same base parameters as by numbers: the same torques from as many, each a combination of the others."""
+    arm = getattr(armdyn.arms, name)()
+    found, numeric = (armdyn.base_parameters(arm, terms, method=method) for method in ("theorems", "numeric"))
+    assert found.kept == numeric.kept
+    np.testing.assert_allclose(found.P, numeric.P, atol=1e-9)
+    q = np.random.default_rng(0).normal(size=(5, arm.n))
+    np.testing.assert_allclose(found.regressor(q) @ found.theta, armdyn.gravity_torque(arm, q), atol=1e-9)
+
+
+def test_the_theorems_are_of_links():
+    with pytest.raises(ArmdynError, match="the theorems are of links, not of rotor"):
+        armdyn.base_parameters(armdyn.arms.puma560(), joint_terms=("rotor",), method="theorems")

@@ -176,13 +176,6 @@ def test_equal_names_are_kept_apart(tmp_path, base, tip, link):
     assert len(set(names)) == len(names)
 
 
-def test_negative_friction_estimates_survive(tmp_path):
-    arm = random_arm(0)
-    joints = [dataclasses.replace(joint, friction=Friction(viscous=1, coulomb=-0.1)) for joint in arm.joints]
-    back = again(arm.with_joints(joints), tmp_path)
-    assert [joint.friction.coulomb for joint in back.joints] == [-0.1] * 3
-
-
 def test_names_that_xml_cannot_hold_are_refused(tmp_path):
     arm = dataclasses.replace(random_arm(0), name="bell \x07")
     with pytest.raises(ModelError, match="which XML cannot hold"):

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.dynamics.base.reduction import TOLERANCE, Gap, cleaned
 from armdyn.dynamics.base.search import by_numbers, by_rules
 from armdyn.dynamics.base.symbolic import combination, formulas, length_values
+from armdyn.dynamics.base.theorems import by_theorems
 from armdyn.dynamics.regressors.joint_columns import (
     check_terms,
     full_adaptive_regressor,
@@ -34,7 +35,7 @@ from armdyn.trace.shapes import Array
 from armdyn.trace.traced import traced
 
 TERMS = ("full", "gravity")
-METHODS = ("numeric", "rules")
+METHODS = ("numeric", "rules", "theorems")
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,11 +250,11 @@ def base_parameters(
     joint_terms : tuple of str, optional
         Joint terms to identify along with the links ("rotor", "viscous", ...; see `joint_columns`): a
         rotor's inertia may be one with a link's.
-    method : {"numeric", "rules"}
-        Independent columns of the regressor at random states, with a report of how clear the rank is, or
-        the geometric rules, which need no regressor.
+    method : {"numeric", "rules", "theorems"}
+        Independent columns of the regressor at random states, with a report of how clear the rank is; the
+        geometric rules, which need no regressor; or Kapadia's two theorems for revolute arms, without joint terms.
     tolerance : float
-        Numeric only: a column counts as dependent if what the others leave unexplained of it is below
+        Not for the rules: a column counts as dependent if what the others leave unexplained of it is below
         this fraction of the longest column.
 
     Returns
@@ -279,6 +280,10 @@ def base_parameters(
     joint_terms = check_terms(joint_terms, "base_parameters")
     if method == "rules":
         found = by_rules(arm, terms, joint_terms)
+    elif method == "theorems":
+        if joint_terms:
+            raise ArmdynError(f"base_parameters: the theorems are of links, not of {', '.join(joint_terms)}")
+        found = by_theorems(arm, terms, tolerance)
     else:
         found = by_numbers(arm, terms, joint_terms, tolerance)
     return BaseParameters(arm, terms, joint_terms, tuple(found.kept), cleaned(found.P, found.kept), found.gap)

@@ -34,20 +34,25 @@ from armdyn.trace.traced import traced
 
 
 def absorb_masses(arm: Arm) -> NDArray:
-    """Theorem 1: parameters (10 n,) without masses that give the same torques.
+    """Theorem 1: parameters (10 n,) without masses that give the same torques."""
+    return absorption(arm) @ arm.trace_data("theta")
+
+
+def absorption(arm: Arm) -> NDArray:
+    """Theorem 1: the matrix (10 n, 10 n) that takes the masses away and gives each to the link before.
 
     mrho_i += m l and J_i += m (l.l 1 - l l') with l = l_{i+1}, the place of joint i + 1 in link i
     (erratum 4: the thesis has l_i), and m the mass of link i + 1 and of all that it absorbed before.
     """
     _revolute_only(arm, "absorb_masses")
-    rows = arm.trace_data("theta").reshape(arm.n, inertial.SIZE).copy()
+    rows = np.eye(inertial.SIZE * arm.n).reshape(arm.n, inertial.SIZE, -1)
     for i in reversed(range(arm.n)):
-        segment, mass = arm.segments[i], rows[i, inertial.MASS]
+        segment, mass = arm.segments[i], rows[i, inertial.MASS].copy()
         # The joint's point seen from the link itself, where the mass is taken away.
-        rows[i] -= Inertia.from_com(mass, -segment.R_after.T @ segment.p_after).theta
+        rows[i] -= np.outer(Inertia.from_com(1.0, -segment.R_after.T @ segment.p_after).theta, mass)
         if i:
-            rows[i - 1] += Inertia.from_com(mass, segment.p_before).theta
-    return rows.ravel()
+            rows[i - 1] += np.outer(Inertia.from_com(1.0, segment.p_before).theta, mass)
+    return rows.reshape(inertial.SIZE * arm.n, -1)
 
 
 class Theorem2Coefficients(NamedTuple):
@@ -98,18 +103,19 @@ def theorem2_coefficients(arm: Arm, q: Q, qdd: Qdd, *, gravity: Gravity = None) 
     return Theorem2Coefficients(inertia, weight)
 
 
-def theorem2_reduction(arm: Arm) -> Reduction:
-    """Base parameters from theorem 2's coefficients at random positions and unit accelerations.
+def by_theorems(arm: Arm, terms: str, tolerance: float = TOLERANCE) -> Reduction:
+    """Base parameters from theorem 2's coefficients at random positions, the masses absorbed by theorem 1.
 
-    The same as those of the whole torque, but for masses, which theorem 1 has absorbed.
+    They span what those of the whole torque span; masses never lead.
     """
     rng = np.random.default_rng(0)
     q = rng.uniform(-np.pi, np.pi, (40, 1, arm.n))
     inertia, weight = theorem2_coefficients(arm, q, 10.0 * np.eye(arm.n))
-    rows = np.concatenate([Y.reshape(-1, inertial.SIZE * arm.n) for Y in (inertia, weight)])
+    felt = (inertia, weight) if terms == "full" else (weight,)
+    rows = np.concatenate([Y.reshape(-1, inertial.SIZE * arm.n) for Y in felt])
     sizes = parameter_sizes(arm, arm_size(arm))
-    kept, P, gap = reduce_columns(rows * sizes, preference(arm), TOLERANCE, f"theorem 2 for arm '{arm.name}'")
-    return Reduction(kept, P * sizes[kept][:, None] / sizes, gap)
+    kept, P, gap = reduce_columns(rows * sizes, preference(arm), tolerance, f"theorem 2 for arm '{arm.name}'")
+    return Reduction(kept, P * sizes[kept][:, None] / sizes @ absorption(arm), gap)
 
 
 def _row(first: Symbol, e: Symbol, wd: Symbol) -> Symbol:

@@ -17,7 +17,7 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.identification.fit.presliding import built_up
 from armdyn.identification.motion.differentiate import Motion
 from armdyn.model.arm import Arm
-from armdyn.model.joint import FRICTION_NAMES, Friction
+from armdyn.model.joint import DISSIPATIVE, FRICTION_NAMES, Friction
 
 
 class Term(NamedTuple):
@@ -194,6 +194,7 @@ def _friction(values: NDArray, joint: int, reach: Reach) -> Friction:
         found["temperature"] /= found.get("viscous", 0.0) or np.inf
     if dip:
         found["static"] = found.get("coulomb", 0.0) + dip
+    found |= {name: max(found[name], 0.0) for name in DISSIPATIVE if name in found}
     return Friction(**found, harmonics=tuple(waves))
 
 
