@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.errors import ArmdynWarning, DataError
+from armdyn.errors import ArmdynWarning, DataError, ReadError
 from armdyn.identification.logs.log import Log
 from armdyn.identification.poses import held_poses
 
@@ -132,3 +132,59 @@ def test_another_arms_poses(sarcos):
 def test_fast_motion_is_not_for_gravity_alone(two, make_log):
     with pytest.warns(ArmdynWarning, match="too fast for gravity alone"):
         armdyn.identify(two, make_log(two, noise=0.02), terms="gravity")
+
+
+# -- tables of poses ----------------------------------------------------------------------------------------------
+
+
+def pose_table(arm, path, count=60, times=None, noise=0.05):
+    """One row a pose: positions and torques, perhaps with times."""
+    rng = np.random.default_rng(5)
+    q = rng.uniform(-1.5, 1.5, (count, arm.n))
+    tau = armdyn.gravity_torque(arm, q) + noise * rng.normal(size=q.shape)
+    names = [f"{what}{k + 1}" for what in ("q", "tau") for k in range(arm.n)]
+    columns = [q, tau] if times is None else [times(count)[:, None], q, tau]
+    head = names if times is None else ["t", *names]
+    np.savetxt(path, np.concatenate(columns, axis=1), delimiter=",", header=",".join(head), comments="", fmt="%.9g")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("times", "told"),
+    [(None, "no column of times"), (np.arange, ""), (lambda n: 5.0 * np.arange(n), "")],
+    ids=["without times", "whole seconds", "five seconds each"],
+)
+def test_a_table_of_poses_gives_gravity(tmp_path, times, told):
+    arm = armdyn.arms.puma560()
+    path = pose_table(arm, tmp_path / "poses.csv", times=times)
+    log = armdyn.read_log(path, arm)
+    assert log.still
+    assert len(log) == 60
+    assert told in log.notes[0]
+    fit = armdyn.identify(arm.with_theta(np.full(60, np.nan)), path, terms="gravity")
+    q = np.random.default_rng(6).uniform(-1, 1, (50, arm.n))
+    expected = armdyn.gravity_torque(arm, q)
+    # Noise of 0.05 N m in 60 poses; the largest torques are some 40 N m.
+    np.testing.assert_allclose(armdyn.gravity_torque(fit.arm, q), expected, atol=0.2)
+    assert "60 poses held still" in fit.notes[0]
+    assert "<html" in armdyn.report(fit, tmp_path / "report.html").read_text()
+
+
+def test_a_table_of_poses_has_no_motion(tmp_path):
+    arm = armdyn.arms.puma560()
+    path = pose_table(arm, tmp_path / "poses.csv")
+    with pytest.raises(DataError, match=r"expected a motion, got a table of 60 poses.*terms='gravity'"):
+        armdyn.identify(arm, path)
+    with pytest.raises(DataError, match="got a table of 60 poses"):
+        armdyn.check_log(arm, armdyn.read_log(path, arm))
+    with pytest.raises(ReadError, match="expected at least 4 samples, got 3"):
+        armdyn.read_log(pose_table(arm, tmp_path / "few.csv", count=3), arm)
+
+
+def test_a_motion_without_times_is_no_table_of_poses(tmp_path):
+    arm = armdyn.arms.planar2()
+    t = np.arange(0, 5, 0.01)
+    rows = np.column_stack([np.sin(t), np.cos(2 * t), t, t])
+    np.savetxt(tmp_path / "log.csv", rows, delimiter=",", header="q1,q2,tau1,tau2", comments="")
+    with pytest.raises(ReadError, match="no column of times; expected one named t or time"):
+        armdyn.read_log(tmp_path / "log.csv", arm)

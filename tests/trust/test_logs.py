@@ -56,7 +56,7 @@ def test_columns_are_read_in_linear_time(tmp_path, arm):
         names = ",".join(f"c{k}" for k in range(count))
         (tmp_path / "wide.csv").write_text(names + "\n" + (",".join("1" * count) + "\n") * 3)
         begin = time.process_time()
-        refused(tmp_path / "wide.csv", arm, "no column of times")
+        refused(tmp_path / "wide.csv", arm, "no columns of joint positions")
         return time.process_time() - begin
 
     seconds(100)  # imports

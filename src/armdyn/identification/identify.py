@@ -127,11 +127,12 @@ def identify(
     with single_threaded():
         tell(0.1, "checking the data")
         checks = checked(arm, given)
+        poses = held_poses(given) if terms == "gravity" else None
+        if poses is not None:
+            fit = fit_poses(arm, poses, checks, prior, Filters(band or 0.0, cutoff, method), masses)
+            return _judged_poses(fit, others)
         band = choose_band(piece.stretch for piece in pieces(given)) if band is None else float(band)
         if terms == "gravity":
-            if (poses := held_poses(given)) is not None:
-                fit = fit_poses(arm, poses, checks, prior, Filters(band, cutoff, method), masses)
-                return _judged_poses(fit, others)
             doubt_haste(arm, checks)
         base = base_with_drives(arm, terms, rotors)
         tell(0.2, "filtering and differentiating")

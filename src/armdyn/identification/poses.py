@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.logs.log import Log, Stretch
+from armdyn.identification.logs.log import FEWEST_POSES, Log, Stretch
 from armdyn.identification.motion.differentiate import differentiate
 
 CUTOFF = 2.0  # Hz: arms that stand still need no more
@@ -17,7 +17,6 @@ SLOW, NOISE = 0.02, 1e-3  # a joint stands still below this share of its top spe
 HOLD = 0.5  # s: shorter rests are turning points
 SETTLING = 0.2  # s at either end of a rest, in which the arm may still swing
 SHARE = 0.25  # of the time at rest, from which on a log is one of poses
-FEWEST = 4  # poses
 
 
 class Poses(NamedTuple):
@@ -31,15 +30,20 @@ class Poses(NamedTuple):
 
 def held_poses(logs: Iterable[Log]) -> Poses | None:
     """The poses of logs in which the arm mostly rests; None where it mostly moves."""
-    found, elapsed, resting, total = [], 0.0, 0.0, 0.0
+    found: list[tuple[float, NDArray, NDArray]] = []
+    elapsed, resting, total = 0.0, 0.0, 0.0
     for log in logs:
+        if log.still:
+            found += zip(log.t - log.t[0] + elapsed, log.q, log.tau, strict=True)
+            elapsed, resting, total = elapsed + log.duration, resting + log.duration, total + log.duration
+            continue
         for s in log.stretches:
             for rest in _rests(s):
                 found.append((s.t[rest].mean() - log.t[0] + elapsed, s.q[rest].mean(axis=0), s.tau[rest].mean(axis=0)))
                 resting += s.t[rest][-1] - s.t[rest][0] + 2 * SETTLING
             total += s.t[-1] - s.t[0]
         elapsed += log.duration
-    if len(found) < FEWEST or resting < SHARE * total:
+    if len(found) < FEWEST_POSES or resting < SHARE * total:
         return None
     t, q, tau = (np.array(column) for column in zip(*found, strict=True))
     return Poses(t, q, tau, resting / total)

@@ -131,6 +131,25 @@ def test_unnamed_units_of_time_are_guessed(tmp_path, arm, data, start, factor, u
     assert f"times: t has steps of {0.01 * factor:.3g}, taken as {unit}" in log.notes[0]
 
 
+def test_whole_seconds_are_seconds(tmp_path, arm):
+    """A hundred rows share a stamp of a whole second: nobody swings at hundreds of hertz."""
+    t = np.arange(3000) / 100
+    q = np.stack([np.sin(t), np.cos(1.3 * t)], axis=1)
+    rows = np.column_stack([np.floor(t), q, q])
+    np.savetxt(tmp_path / "a.csv", rows, "%.9g", ",", header="t,q1,q2,tau1,tau2", comments="")
+    log = armdyn.read_log(tmp_path / "a.csv", arm)
+    assert not log.still
+    np.testing.assert_allclose(log.t, t, atol=0.011)
+    assert log.dt == pytest.approx(0.01, rel=0.01)
+
+
+def test_rows_of_milliseconds_stay_milliseconds(tmp_path, arm):
+    t = np.arange(3000)
+    q = np.stack([np.sin(1e-3 * t * 12), np.cos(1e-3 * t * 9)], axis=1)  # 2 Hz
+    np.savetxt(tmp_path / "a.csv", np.column_stack([t, q, q]), "%.9g", ",", header="t,q1,q2,tau1,tau2", comments="")
+    np.testing.assert_allclose(armdyn.read_log(tmp_path / "a.csv", arm).t, 1e-3 * t)
+
+
 def test_seconds_and_nanoseconds_in_two_columns(tmp_path, arm, data):
     t, *rest = data
     stamps = np.column_stack([1000 + np.floor(t), np.round(t % 1 * 1e9)])

@@ -22,6 +22,10 @@ SI = {
 # Samples half a second apart show no dynamics: such stamps count what makes of their steps usual ones [s].
 NO_SECONDS, USUAL = 0.5, 0.2
 CLOCKS = ((1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+FASTEST = 20.0  # Hz: no arm swings faster, so that a unit of time by which it would is not the one
+# Joints that move by more than this [rad or m] tell samples of a motion from single poses: between two poses they go,
+# on average, by more than this share of their range.
+MOVES, APART = 0.05, 0.1
 
 
 class Assigned(NamedTuple):
@@ -34,6 +38,7 @@ class Assigned(NamedTuple):
     temperature: NDArray | None
     notes: list[str]
     named: bool  # whether the names of positions carry a unit
+    still: bool  # whether rows are poses held still, not samples of a motion
 
 
 def assign(
@@ -47,7 +52,6 @@ def assign(
     names = _checked(names or {}, table, arm, where)
     known = {name: understand(name, arm.joint_names) for name in table}
     notes: list[str] = []
-    t = _time(table, known, where, names.get("t"), notes)
     found: dict[str, NDArray] = {}
     unit_of_q: list[str] = []
     for role in MEASURED:
@@ -67,8 +71,25 @@ def assign(
         notes.append("torques: motor currents, to be multiplied by drive gains")
     for role in ("q", "tau"):
         _require(role, found, table, arm, where)
-    named = any(unit_of_q)
-    return Assigned(t, found["q"], found.get("qd"), found["tau"], found.get("temperature"), notes, named)
+    steps = _steps(found["q"])
+    poses = bool((steps > APART).any())
+    t = _time(table, known, where, names.get("t"), steps, notes)
+    if t is None:
+        if not poses:
+            raise ReadError(f"{where}: no column of times; expected one named t or time [s], got {_some(table)}")
+        t = np.arange(len(found["q"]), dtype=float)
+        notes.insert(0, "no column of times: each row is taken as a pose held still")
+    still, named = poses and _step(t) > NO_SECONDS, any(unit_of_q)
+    return Assigned(t, found["q"], found.get("qd"), found["tau"], found.get("temperature"), notes, named, still)
+
+
+def _steps(q: NDArray) -> NDArray:
+    """What joints that move go from row to row on average, in parts of their range."""
+    q = q[np.isfinite(q).all(axis=1)]
+    if len(q) < 2:
+        return np.empty(0)
+    spans = np.ptp(q, axis=0)
+    return (np.abs(np.diff(q, axis=0)).mean(axis=0) / np.maximum(spans, 1e-300))[spans > MOVES]
 
 
 def _checked(
@@ -121,24 +142,28 @@ def _time(
     known: Mapping[str, Column | None],
     where: str,
     given: list[str] | None,
+    moves: NDArray,
     notes: list[str],
-) -> NDArray:
+) -> NDArray | None:
+    """Stamps [s], or None where there are none; `moves` (see `_steps`) tell units of time that cannot be."""
     stamps = given or _named_times("time", known)
     halves = _named_times("whole seconds", known) + _named_times("rest of seconds", known)
     if not stamps and len(halves) == 2:
-        notes.append(f"times: {halves[0]} and {halves[1]}")
+        notes.insert(0, f"times: {halves[0]} and {halves[1]}")
         return np.asarray(table[halves[0]], float) + 1e-9 * np.asarray(table[halves[1]], float)
     if not stamps:
-        raise ReadError(f"{where}: no column of times; expected one named t or time [s], got {_some(table)}")
+        return None
     column = known[stamps[0]]
     t = np.asarray(table[stamps[0]], float)
     if column and column.unit in UNITS:
         return t * UNITS[column.unit]
     step = _step(t)
+    row = np.ptp(t[np.isfinite(t)]) / max(len(t) - 1, 1) if np.isfinite(t).any() else 0.0
     guess = next((clock for clock in CLOCKS if step * clock[0] < USUAL), None) if step > NO_SECONDS else None
-    if guess is None:
+    # Going there and back is twice the range.
+    if guess is None or (len(moves) and np.median(moves) / 2 > FASTEST * row * guess[0]):
         return t
-    notes.append(f"times: {stamps[0]} has steps of {step:.3g}, taken as {guess[1]}; a name such as t_s would tell")
+    notes.insert(0, f"times: {stamps[0]} has steps of {step:.3g}, taken as {guess[1]}; a name such as t_s would tell")
     return t * guess[0]
 
 

@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ReadError
+from armdyn.errors import DataError, ReadError
 
 # Stamps further apart than this many sample periods and seconds are a gap: nothing is invented there.
 GAP, GAP_SECONDS = 8.0, 0.05
 FEWEST = 50  # samples: fewer tell nothing
+FEWEST_POSES = 4
 
 
 class Stretch(NamedTuple):
@@ -31,7 +32,8 @@ class Stretch(NamedTuple):
 class Log:
     """Measured joint positions and torques; times strictly rise.
 
-    `notes` tell how the columns were read and what was repaired.
+    `notes` tell how the columns were read and what was repaired. Where `still`, each row is a pose held still instead
+    of a sample of a motion, and tells of gravity alone.
     """
 
     t: NDArray  # (N,) [s]
@@ -41,6 +43,7 @@ class Log:
     name: str = "log"
     notes: tuple[str, ...] = ()
     temperature: NDArray | None = None  # (N, n) of the joints, above the one at which their friction holds [K]
+    still: bool = False
 
     def __post_init__(self) -> None:
         for name in ("t", "q", "tau", "qd", "temperature"):
@@ -56,8 +59,10 @@ class Log:
                 raise ReadError(f"{self.name}: expected {name} of shape {(len(self.t), self.n)}, got {array.shape}")
             if not np.isfinite(array).all():
                 raise ReadError(f"{self.name}: {name} has values that are not finite numbers")
-        if len(self.t) < FEWEST:
-            raise ReadError(f"{self.name}: expected at least {FEWEST} samples, got {len(self.t)}")
+        fewest = FEWEST_POSES if self.still else FEWEST
+        if len(self.t) < fewest:
+            what = "poses" if self.still else "samples"
+            raise ReadError(f"{self.name}: expected at least {fewest} {what}, got {len(self.t)}")
         if not (np.diff(self.t) > 0).all():
             raise ReadError(f"{self.name}: expected times that rise from sample to sample")
 
@@ -80,6 +85,8 @@ class Log:
         return len(self.t)
 
     def __repr__(self) -> str:
+        if self.still:
+            return f"<Log '{self.name}': {len(self)} poses of {self.n} joints>"
         rate = f"{self.duration:.1f} s at {1 / self.dt:.0f} Hz"
         return f"<Log '{self.name}': {len(self)} samples of {self.n} joints, {rate}>"
 
@@ -87,7 +94,7 @@ class Log:
         """The samples between two times [s]."""
         k = (self.t >= first) & (self.t <= last)
         qd, warmth = (None if x is None else x[k] for x in (self.qd, self.temperature))
-        return Log(self.t[k], self.q[k], self.tau[k], qd, self.name, self.notes, warmth)
+        return Log(self.t[k], self.q[k], self.tau[k], qd, self.name, self.notes, warmth, self.still)
 
     @cached_property
     def gaps(self) -> NDArray:
@@ -101,6 +108,11 @@ class Log:
 
     def parts(self, most: int) -> list[slice]:
         """The samples between gaps, in runs of at most about `most`."""
+        if self.still:
+            raise DataError(
+                f"{self.name}: expected a motion, got a table of {len(self)} poses, which tells of gravity alone; "
+                "use terms='gravity'"
+            )
         ends = [0, *(self.gaps + 1).tolist(), len(self)]
         runs = [(a, b, -(-(b - a) // most)) for a, b in pairwise(ends) if b - a >= FEWEST]
         cuts = [np.linspace(a, b, count + 1).astype(int).tolist() for a, b, count in runs]

@@ -13,7 +13,7 @@ from armdyn.errors import ArmdynError, ReadError, ShapeError
 from armdyn.files import require_file
 from armdyn.identification.logs.clock import repair
 from armdyn.identification.logs.columns import assign
-from armdyn.identification.logs.log import FEWEST, Log
+from armdyn.identification.logs.log import FEWEST, FEWEST_POSES, Log
 from armdyn.identification.logs.read_csv import read_csv
 from armdyn.identification.logs.read_tables import Table, read_mat, read_npz, read_parquet
 from armdyn.model.arm import Arm
@@ -40,7 +40,8 @@ def read_log(
     Columns are found by their names: `t, q1 .. qn, qd1 .., tau1 ..`, `position_1`, `effort[0]`, or with the
     arm's joint names; a unit may follow, as in `q1_deg`. Joints are put into the arm's order by name.
     Stamps that jitter, repeat, run backward or have gaps, and rows with missing values, are repaired and
-    reported in `log.notes`, or refused.
+    reported in `log.notes`, or refused. A table without times whose rows are poses far apart, or with times half a
+    second apart and more, is one of poses held still, for `identify(..., terms="gravity")`.
 
     Parameters
     ----------
@@ -81,8 +82,9 @@ def read_log(
     wanted = {name for names in (columns or {}).values() for name in ([names] if isinstance(names, str) else names)}
     table, repaired = _table(Path(path), arm, topic, wanted)
     found = assign(table, arm, where, columns, angle)
-    if len(found.t) < FEWEST:
-        raise ReadError(f"{where}: expected at least {FEWEST} samples, got {len(found.t)}")
+    fewest = FEWEST_POSES if found.still else FEWEST
+    if len(found.t) < fewest:
+        raise ReadError(f"{where}: expected at least {fewest} samples, got {len(found.t)}")
     fixed = repair(found.t, (found.q, found.tau), where)
     k = slice(None) if fixed.keep.all() else fixed.keep  # a slice copies nothing
     q, tau, qd = found.q[k], found.tau[k], None if found.qd is None else found.qd[k]
@@ -95,7 +97,8 @@ def read_log(
     if offset is not None:
         q = q + _vector(offset, arm.n, "offset")
     notes = (*found.notes, *repaired, *fixed.notes)
-    return Log(fixed.t, q, tau, qd, Path(path).name, notes, _warmth(found.temperature, k, reference_temperature))
+    warmth = _warmth(found.temperature, k, reference_temperature)
+    return Log(fixed.t, q, tau, qd, Path(path).name, notes, warmth, found.still)
 
 
 def _warmth(temperature: NDArray | None, keep: NDArray | slice, reference: float) -> NDArray | None:

@@ -18,7 +18,7 @@ def lwr4() -> Arm:
     References
     ----------
     DH table: De Luca's robotics course on the KUKA LWR4, as in Corke's Robotics Toolbox (model LWR4);
-    limits: KUKA's data of the LWR4+, as in CentroEPiaggio's `kuka-lwr` description.
+    limits: CentroEPiaggio's `kuka-lwr` description of the LWR4+.
     """
     masses = (2.6, 2.6, 2.4, 2.4, 1.8, 1.4, 0.3)
     tube, half = 0.055, 0.12
@@ -59,7 +59,7 @@ def lwr4() -> Arm:
         notes=(
             "Source: DH table of Corke's Robotics Toolbox (model LWR4), after De Luca.",
             "The base frame is at the shoulder and the tip at the wrist centre, as in that table; its "
-            "limits are another arm's and were replaced by KUKA's for the LWR4+.",
+            "limits are another arm's and were replaced by those of CentroEPiaggio's kuka-lwr description (LWR4+).",
             "The floor is 0.3105 m below the shoulder, as in the common URDFs of the LWR4.",
             "Assumed: all masses (13.5 kg together), centres and tensors: solid cylinders; no drive data.",
         ),
@@ -84,8 +84,7 @@ def iiwa14() -> Arm:
 
     References
     ----------
-    Description shipped with pybullet (zlib); limits: axis data in KUKA's brochure "Sensitive robotics LBR iiwa", as
-    quoted in Drake's `iiwa_description`.
+    Description shipped with pybullet (zlib); limits: ROS-Industrial's `kuka_lbr_iiwa_support` (efforts: see notes).
     """
     limits = limits_in_degrees(
         (-170, -120, -170, -120, -170, -120, -175),
@@ -105,7 +104,10 @@ def iiwa14() -> Arm:
         base_name="lbr_iiwa_link_0",
         tool_pose=transform(translation=(0.0, 0.0, 0.045)),
         notes=(
-            "Source: description shipped with pybullet; limits: axis data in KUKA's brochure of the LBR iiwa.",
+            "Source: description shipped with pybullet; limits of position and velocity: ROS-Industrial's "
+            "kuka_lbr_iiwa_support.",
+            "Assumed: effort limits 320, 320, 176, 176, 110, 40, 40 N m, quoted as the maker's; the first is that of "
+            "iiwa_ros too.",
             "The masses and tensors are round numbers; do not take them for measured ones.",
             "Assumed: the flange is 45 mm beyond the frame of link 7 (126 mm beyond the wrist centre); no drive data.",
         ),

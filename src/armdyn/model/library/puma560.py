@@ -32,7 +32,8 @@ TOOLBOX = "Corke's Robotics Toolbox (model Puma560)"
 COMMON_NOTES = (
     f"Gear ratios and friction: {TOOLBOX}, motor side, converted to the link side; Coulomb friction depends "
     "on the direction of motion (its joint 1 is large against the 6 N m break-away of AKB).",
-    "Effort limits: AKB's maximum torques. Velocity limits: the maker's figures as usually quoted.",
+    "Effort limits: AKB's maximum torques, checked against programs that quote them, not against the paper.",
+    "Assumed: velocity limits 82, 54, 122, 228, 241, 228 deg/s, quoted as the maker's without a source at hand.",
     "The measured moments of link 3 are impossible by 9 %; 0.004 kg m² of the two moments across axis 3 "
     "were moved there from link 2, which makes the body possible and changes no torque.",
     "Assumed: link 1 is massless with Ixx = Iyy = Izz / 2 about the vertical axis; only the moment about "
