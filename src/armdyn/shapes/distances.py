@@ -55,11 +55,12 @@ class ToObstacle(NamedTuple):
 
 
 def to_obstacle(a: NDArray, way: NDArray, obstacle: Obstacle) -> ToObstacle:
-    """Where pieces a + s way, a and way (N, 3), are nearest to an obstacle, or deepest in it."""
+    """Where pieces a + s way are nearest to an obstacle, or deepest in it."""
     if isinstance(obstacle, HalfSpace):
         s = np.where(way @ obstacle.normal < 0, 1.0, 0.0)
     elif isinstance(obstacle, Box):
-        return _to_box(a, way, obstacle)
+        found = _to_box(a.reshape(-1, 3), way.reshape(-1, 3), obstacle)
+        return ToObstacle(*(x.reshape(*a.shape[:-1], *x.shape[1:]) for x in found))
     else:
         s = _part(((obstacle.center - a) * way).sum(-1), (way * way).sum(-1))
     distance, away = obstacle.distance(a + s[..., None] * way)

@@ -20,6 +20,7 @@ from armdyn.model.urdf.inertia import riders
 from armdyn.model.urdf.tree import Chain, Tree, build_tree, choose_chain
 from armdyn.model.urdf.xml import number, numbers, origin, read_robot
 from armdyn.shapes.capsules import Capsule, enclosing_capsule
+from armdyn.shapes.obstacles import Box
 from armdyn.spatial.transform import inverse
 
 LARGEST_MESH = 50_000_000  # bytes
@@ -39,10 +40,17 @@ class Piece(NamedTuple):
     where: str
 
 
+class Unreadable(NamedTuple):
+    """An element on a link of the arm that says nothing, and why."""
+
+    link: int
+    reason: str
+
+
 def pieces(
     path: str | os.PathLike[str], arm: Arm, base: str | None, tip: str | None, tag: str
-) -> Iterator[Piece | ReadError]:
-    """All elements `tag` of a chain and what rides on it; an error for one that cannot be read."""
+) -> Iterator[Piece | Unreadable]:
+    """All elements `tag` of a chain and what rides on it."""
     robot = read_robot(path)
     tree = build_tree(robot, Path(path).name)
     chain = choose_chain(tree, base, tip)
@@ -55,7 +63,7 @@ def pieces(
                     T = T_arm_urdf @ rider.T @ origin(element, where)
                     yield Piece(i, T, _body(element, tag, where), element, rider.link, where)
                 except ArmdynError as error:
-                    yield ReadError(str(error))
+                    yield Unreadable(i, str(error))
 
 
 def _frames(tree: Tree, chain: Chain, arm: Arm) -> Iterator[tuple[str, NDArray]]:
@@ -87,13 +95,25 @@ def capsule(piece: Piece, path: Path) -> Capsule:
         center = piece.T[:3, 3]
         return Capsule(piece.link, center, center, _positive(body, "radius", where), piece.name)
     if body.tag == "box":
-        points = CORNERS * numbers(body, "size", 3, where)
+        points = CORNERS * _edges(piece)
     elif body.tag == "cylinder":
         points = _prism(_positive(body, "radius", where), _positive(body, "length", where))
     else:
         vertices, _ = read_mesh(mesh_file(body.get("filename") or "", path, where), where)
         points = vertices * numbers(body, "scale", 3, where, "1 1 1")
     return enclosing_capsule(points @ piece.T[:3, :3].T + piece.T[:3, 3], piece.link, piece.name)
+
+
+def fixed_box(piece: Piece, arm: Arm) -> Box:
+    """A box of the base, which does not move, in base axes."""
+    return Box(arm.base_pose @ piece.T, _edges(piece), piece.name)
+
+
+def _edges(piece: Piece) -> NDArray:
+    size = np.array(numbers(piece.body, "size", 3, piece.where))
+    if not (size > 0).all():
+        raise ReadError(f"{piece.where}: expected a box of size > 0, got {size}")
+    return size
 
 
 def _positive(body: Element, key: str, where: str) -> float:

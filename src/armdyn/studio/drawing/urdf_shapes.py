@@ -41,9 +41,10 @@ def urdf_shapes(path: str | os.PathLike[str], arm: Arm, base: str | None = None,
     shapes: list[Shape | MeshShape] = []
     notes: list[str] = []
     for piece in pieces(path, arm, base, tip, "visual"):
+        if not isinstance(piece, Piece):
+            notes.append(piece.reason)
+            continue
         try:
-            if not isinstance(piece, Piece):
-                raise piece
             shapes.append(_shape(piece, colors, Path(path)))
         except ArmdynError as error:
             notes.append(str(error))

@@ -1,217 +1,247 @@
-"""Links as capsules that keep clear of each other and of boxes (a simple check, not of the links' true shapes).
-
-The arm's skeleton leads from the base through the origins of the link frames to the tip; a capsule is a
-piece of it with a radius.
-"""
+"""Links, as capsules, that keep clear of each other, of what the arm is mounted on and of obstacles."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import LimitError
-from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.model.arm import Arm
-from armdyn.model.quantities import Q
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.shapes.bodies import Bodies, Posed
+from armdyn.shapes.distances import Nearest, between_pieces, to_obstacle
+from armdyn.shapes.obstacles import Obstacle
 from armdyn.trajectory.excitation.motion_constraints import Pull, States
+from armdyn.trajectory.motion_limits import MotionLimits
+from armdyn.trajectory.protocol import Trajectory
 
-# Pieces shorter than this are points within their neighbours [m].
-SHORTEST = 1e-6
-# Random configurations by which pairs that touch by construction are told from the others.
-PROBES = 300
-ALWAYS = 0.5
-
-
-@traced(returns={"points": "n + 2, 3"})
-def skeleton(arm: Arm, q: Q) -> Array:
-    """Base, origins of the link frames and tip (n + 2, 3), in base axes."""
-    origins = [pose[:3, 3].T for pose in link_poses(arm, q)]
-    return ca.vertcat(ca.SX(arm.base_pose[:3, 3]).T, *origins, forward_kinematics(arm, q)[:3, 3].T)
+PROBES = 2000  # random configurations by which what touches by construction, or never, is told
+ALWAYS = 0.95  # part of them in which things overlap that cannot be kept apart
+TOUCHING = 0.02  # clearance below which they do [m]
+NEVER = 0.1  # clearance of all of them beyond which searches need not look [m]
+RATE, FINER, LEVELS = 500.0, 8, 3  # samples a second of the first grid; finer grids, one within the other
 
 
-@traced(returns={"dq": "n"})
-def skeleton_gradient(arm: Arm, q: Q, weights: Annotated[Any, "n + 2, 3"]) -> Array:
-    """Gradient of sum(weights * skeleton) with respect to q."""
-    own = ca.SX.sym("q", arm.n)
-    slope = ca.jtimes(ca.vec(skeleton(arm, own)), own, ca.vec(ca.densify(weights)), True)
-    return ca.substitute(slope, own, q)
+class Columns(NamedTuple):
+    """What is kept apart: pairs of capsules, and capsules from obstacles."""
+
+    one: NDArray  # (P,)
+    two: NDArray  # (P,)
+    body: NDArray  # (O,) capsules
+    obstacle: NDArray  # (O,) numbers of obstacles
+
+    def chosen(self, which: NDArray) -> Columns:
+        """Some of them, by a mask (P + O,)."""
+        pairs, rest = which[: len(self.one)], which[len(self.one) :]
+        return Columns(self.one[pairs], self.two[pairs], self.body[rest], self.obstacle[rest])
 
 
 @dataclass(frozen=True, eq=False)
 class Clearance:
-    """Capsules along the skeleton clear of each other and of boxes.
+    """Capsules clear of each other and of obstacles.
 
     Parameters
     ----------
-    arm : Arm
-    radius : ndarray, shape (n + 1,)
-        Of the capsules, from the base [m].
-    boxes : ndarray, shape (B, 2, 3)
-        Lower and upper corners, in base axes [m].
+    bodies : Bodies
+    obstacles : tuple of Obstacle
+        From which the links keep clear, base and first link excepted; the mounting plane is one of them.
+    apart : bool
+        Whether the links keep clear of each other, neighbours excepted, and of the base's boxes.
     """
 
-    arm: Arm
-    radius: NDArray
-    boxes: NDArray
+    bodies: Bodies
+    obstacles: tuple[Obstacle, ...] = ()
+    apart: bool = True
     name: str = "clearance"
 
-    def __post_init__(self) -> None:
-        try:
-            radius = np.broadcast_to(np.asarray(self.radius, float), (self.arm.n + 1,))
-            boxes = np.asarray(self.boxes, float).reshape(-1, 2, 3)
-        except (TypeError, ValueError):
-            raise LimitError(
-                f"clearance: expected a radius, or {self.arm.n + 1}, and boxes (B, 2, 3), got {self.radius!r:.60}"
-            ) from None
-        if not (np.isfinite(radius).all() and (radius >= 0).all() and (boxes[:, 0] < boxes[:, 1]).all()):
-            raise LimitError("clearance: expected radii >= 0 and boxes with lower < upper corners")
-        object.__setattr__(self, "radius", radius)
-        object.__setattr__(self, "boxes", boxes)
-
-    def check_purpose(self) -> None:
-        """Refuse to keep clear what has nothing to keep clear of."""
-        if not len(self.boxes) and not self.pairs:
-            raise LimitError(
-                f"clearance: with radius {self.radius.max():g} m no two links of arm '{self.arm.name}' can be kept "
-                "clear: all are neighbours, or overlap most of the time; give smaller radii, or boxes"
-            )
+    @property
+    def arm(self) -> Arm:
+        """Whose links they are."""
+        return self.bodies.arm
 
     @cached_property
-    def pieces(self) -> list[int]:
-        """Pieces k (from point k to k + 1) that have a length."""
-        points = self._probe()
-        length = np.linalg.norm(np.diff(points, axis=1), axis=2).max(0)
-        return [k for k in range(self.arm.n + 1) if length[k] > SHORTEST]
+    def _around(self) -> tuple[Obstacle, ...]:
+        return (*self.obstacles, *(self.bodies.fixed if self.apart else ()))
 
     @cached_property
-    def pairs(self) -> list[tuple[int, int]]:
-        """Pieces compared with each other: no neighbours, none that touch in most configurations."""
-        points, found = self._probe(), []
-        for i, one in enumerate(self.pieces):
-            for two in self.pieces[i + 2 :]:
-                distance = closest(points, one, two)[2]
-                if (distance < self.radius[one] + self.radius[two]).mean() < ALWAYS:
-                    found.append((one, two))
-        return found
+    def _all(self) -> Columns:
+        """Everything but neighbours: capsules of one link, or of links with none between them that has a body."""
+        order = {link: k for k, link in enumerate(sorted({*self.bodies.link.tolist(), *self._base}))}
+        link, K = self.bodies.link, len(self.bodies.capsules)
+        pairs = [
+            (i, j) for i in range(K) for j in range(K) if self.apart and order[int(link[j])] - order[int(link[i])] >= 2
+        ]
+        rest = [(k, o) for o in range(len(self._around)) for k in range(K) if link[k] >= 2]
+        one, two = np.array(pairs, int).reshape(-1, 2).T
+        body, obstacle = np.array(rest, int).reshape(-1, 2).T
+        return Columns(one, two, body, obstacle)
 
+    @property
+    def _base(self) -> set[int]:
+        return {0} if self.bodies.fixed else set()
+
+    @cached_property
     def _probe(self) -> NDArray:
-        lower, upper = (np.clip(x, -np.pi, np.pi) for x in self.arm.position_limits)
-        return skeleton(self.arm, np.random.default_rng(0).uniform(lower, upper, (PROBES, self.arm.n)))
+        """Slacks (PROBES, ...) of everything."""
+        return self._slack(self._all, self.bodies.at(random_poses(self.arm)))
 
-    def slack(self, states: States, smooth: bool = False) -> NDArray:
-        """Free distances (N, pairs + boxes times pieces) [m]."""
-        points = skeleton(self.arm, states[0])
-        columns = [closest(points, i, j)[2] - self.radius[i] - self.radius[j] for i, j in self.pairs]
-        columns += [self._to_box(points, k, box)[0] for k in self.pieces[1:] for box in self.boxes]
-        return np.array(columns).T.reshape(len(points), -1)
+    @cached_property
+    def _overlaps(self) -> NDArray:
+        return np.asarray((self._probe < TOUCHING).mean(0) > ALWAYS)
 
-    def pull(self, states: States, weights: NDArray) -> Pull:
-        """Through the nearest points, which may be held fixed on their capsules."""
-        points = skeleton(self.arm, states[0])
-        on_points = np.zeros_like(points)
-        column = iter(weights.T)
-        for i, j in self.pairs:
-            s, t, distance, gap = closest(points, i, j)
-            push = next(column)[:, None] * gap / np.maximum(distance, 1e-12)[:, None]
-            _spread(on_points, i, s, push)
-            _spread(on_points, j, t, -push)
-        for k in self.pieces[1:]:
-            for box in self.boxes:
-                _, s, outward = self._to_box(points, k, box)
-                _spread(on_points, k, s, next(column)[:, None] * outward)
-        return Pull(skeleton_gradient(self.arm, states[0], on_points))
+    @cached_property
+    def columns(self) -> Columns:
+        """What is kept apart."""
+        return self._all.chosen(~self._overlaps)
 
-    def _to_box(self, points: NDArray, k: int, box: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-        """Free distance (N,) of a capsule from a box, where on its axis, and the direction away from the box."""
-        a, way = points[:, k], points[:, k + 1] - points[:, k]
-        s = nearest_to_box(a, way, box)
-        p = a + s[:, None] * way
-        free = _beyond(p, box)
-        out = np.maximum(p - box[1], 0) - np.maximum(box[0] - p, 0)
-        out /= np.maximum(free, 1e-12)[:, None]
-        within = np.flatnonzero(free <= 0)
-        s[within], out[within] = _deepest(a[within], way[within], box)
-        free[within] = _beyond(a[within] + s[within, None] * way[within], box)
-        return free - self.radius[k], s, out
+    @cached_property
+    def _near(self) -> Columns:
+        """What searches look at: all that came near in some random pose."""
+        return self._all.chosen(~self._overlaps & (self._probe.min(0) < NEVER))
+
+    @cached_property
+    def left_out(self) -> tuple[str, ...]:
+        """What overlaps in nearly all poses, so that it cannot be kept apart: links, two by two."""
+        return tuple(dict.fromkeys(self._names(self._all.chosen(self._overlaps))))
+
+    @property
+    def pair_count(self) -> int:
+        """Pairs of links that are kept apart."""
+        link = self.bodies.link
+        return len({(link[i], link[j]) for i, j in zip(self.columns.one, self.columns.two, strict=True)})
+
+    def _names(self, columns: Columns) -> list[str]:
+        name = [one.name for one in self.bodies.capsules]
+        pairs = [f"{name[i]} and {name[j]}" for i, j in zip(columns.one, columns.two, strict=True)]
+        rest = [
+            f"{name[k]} and the {self._around[o].name}" for k, o in zip(columns.body, columns.obstacle, strict=True)
+        ]
+        return pairs + rest
+
+    def worst(self, q: NDArray) -> tuple[float, str]:
+        """The least free distance of configurations (N, n), and of what."""
+        slack = self._slack(self.columns, self.bodies.at(q))
+        if not slack.size:
+            return np.inf, "nothing"
+        column = int(slack.min(0).argmin())
+        return float(slack.min()), self._names(self.columns)[column]
+
+    def describe(self, states: States) -> str:
+        """What overlaps most, and by how much."""
+        slack, names = self.worst(states[0])
+        return f"the clearance between {names} by {-slack:.3g} m"
+
+    def slack(self, states: States) -> NDArray:
+        """Free distances (N, s) [m]."""
+        return self._slack(self.columns, self.bodies.at(states[0]))
+
+    def _slack(self, columns: Columns, posed: Posed) -> NDArray:
+        return self._distances(columns, posed).distance
+
+    def _distances(self, columns: Columns, posed: Posed) -> Nearest:
+        """Free distances (N, P + O), places on the first and the second capsule, and ways apart."""
+        a, way, radius = posed.a, posed.b - posed.a, self.bodies.radius
+        i, j, k = columns.one, columns.two, columns.body
+        near = between_pieces(a[:, i], way[:, i], a[:, j], way[:, j])
+        parts = [near._replace(distance=near.distance - radius[i] - radius[j])]
+        for o, obstacle in enumerate(self._around):
+            mine = k[columns.obstacle == o]
+            if len(mine):
+                s, distance, away = to_obstacle(a[:, mine], way[:, mine], obstacle)
+                parts.append(Nearest(s, s, distance - radius[mine], away))
+        return Nearest(*(np.concatenate(x, axis=1) for x in zip(*parts, strict=True)))
+
+    def penalty(self, states: States, margin: float) -> tuple[float, Pull]:
+        """Mean over the samples of the squares by which distances fall short of a margin, and its derivatives.
+
+        The nearest points may be held fixed on their capsules.
+        """
+        columns, posed = self._near, self.bodies.at(states[0])
+        found = self._distances(columns, posed)
+        short = np.maximum(0.0, margin - found.distance)
+        value = float((short**2).sum()) / len(short)
+        if value == 0:
+            return 0.0, Pull(0.0)
+        force = (-2 / len(short) * short)[..., None] * found.away
+        on_a, on_b = np.zeros_like(posed.a), np.zeros_like(posed.b)
+        pairs = len(columns.one)
+        for c in np.flatnonzero(short.any(0)):
+            first = columns.one[c] if c < pairs else columns.body[c - pairs]
+            _share(on_a[:, first], on_b[:, first], found.s[:, c], force[:, c])
+            if c < pairs:
+                _share(on_a[:, columns.two[c]], on_b[:, columns.two[c]], found.t[:, c], -force[:, c])
+        return value, Pull(self.bodies.pull(posed, on_a, on_b))
+
+    def least(self, motion: Trajectory, limits: MotionLimits) -> float:
+        """A lower bound of all free distances at all times of a motion within speed and acceleration limits."""
+        bend = self._bend(limits.velocity, limits.acceleration)
+        steps = max(4, int(np.ceil(motion.duration * RATE)))
+        return self._least(motion, np.linspace(0.0, motion.duration, steps + 1), bend, LEVELS)
+
+    def _least(self, motion: Trajectory, t: NDArray, bend: float, levels: int) -> float:
+        """Over an interval h every end of a capsule leaves its chord by h² bend at most.
+
+        A free distance changes no more than its two bodies move: with a chord of length d it is at least
+        (s_1 + s_2 - d) / 2 in between.
+        """
+        columns, posed = self.columns, self.bodies.at(motion(t).q)
+        slack = self._slack(columns, posed)
+        if not slack.size:
+            return np.inf
+        moved = np.maximum(*(np.linalg.norm(np.diff(end, axis=0), axis=-1) for end in (posed.a, posed.b)))
+        chord = np.hstack([moved[:, columns.one] + moved[:, columns.two], moved[:, columns.body]])
+        bound = (slack[1:] + slack[:-1] - chord) / 2 - 2 * bend * (t[1] - t[0]) ** 2
+        sampled = float(slack.min())
+        close = (bound < 0).any(1)
+        if sampled < 0 or not levels or not close.any():
+            return min(sampled, float(bound.min()))
+        least = float(bound[~close].min(initial=np.inf))
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], close.astype(int), [0]])))
+        for first, last in zip(edges[::2], edges[1::2], strict=True):
+            part = np.linspace(t[first], t[last], FINER * (last - first) + 1)
+            least = min(least, self._least(motion, part, bend, levels - 1))
+        return least
+
+    def _bend(self, speed: NDArray, acceleration: NDArray) -> float:
+        """An eighth of the largest acceleration that a point of the arm may have [m/s²].
+
+        A point farther than L from no axis has sum_j |qdd_j| L from the accelerations, and (sum_j |qd_j|)² L from the
+        speeds; a sliding joint adds its own acceleration and, to the turning ones, twice its speed.
+        """
+        turns = np.array([joint.kind == "revolute" for joint in self.arm.joints])
+        turning, sliding = float(speed[turns].sum()), float(speed[~turns].sum())
+        largest = self._length * (float(acceleration[turns].sum()) + turning**2)
+        return (largest + float(acceleration[~turns].sum()) + 2 * turning * sliding) / 8
+
+    @cached_property
+    def _length(self) -> float:
+        """What no point of a body is farther away from any axis than: all offsets and strokes one after the other."""
+        arm = self.arm
+        offsets = [np.linalg.norm(T[:3, 3]) for joint in arm.joints for T in (joint.before, joint.after)]
+        strokes = [
+            max(abs(joint.limits.lower), abs(joint.limits.upper)) for joint in arm.joints if joint.kind == "prismatic"
+        ]
+        far = np.linalg.norm(self.bodies.ends, axis=-1).max(initial=0.0) + self.bodies.radius.max(initial=0.0)
+        return float(sum(offsets) + sum(strokes) + far)
+
+    def lowest(self, motion: Trajectory, up: NDArray) -> float:
+        """The least height along `up` of links 2 to n during a motion, above the origin of the base axes [m]."""
+        t = np.linspace(0.0, motion.duration, max(4, int(1000 * motion.duration)) + 1)
+        posed = self.bodies.at(motion(t).q)
+        heights = np.minimum(posed.a @ up, posed.b @ up) - self.bodies.radius
+        return float(heights[:, self.bodies.link >= 2].min(initial=np.inf))
 
 
-def nearest_to_box(a: NDArray, way: NDArray, box: NDArray) -> NDArray:
-    """Where (N,) on pieces a + s way, 0 <= s <= 1, a and way (N, 3), they are nearest to a box.
-
-    The square of the distance is convex in s, and its slope straight between the places where the line crosses the
-    planes of the walls.
-    """
-    N = len(a)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cuts = np.concatenate([(box[0] - a) / way, (box[1] - a) / way], axis=1)
-    cuts = np.nan_to_num(np.clip(cuts, 0, 1))
-    s = np.sort(np.concatenate([np.zeros((N, 1)), cuts, np.ones((N, 1))], axis=1), axis=1)
-    p = a[:, None] + s[..., None] * way[:, None]
-    outward = np.maximum(p - box[1], 0) - np.maximum(box[0] - p, 0)
-    slope = (outward * way[:, None]).sum(-1)
-    # It rises: the last place where it is below zero, or the first, and on along the straight line to zero.
-    rows, last = np.arange(N), s.shape[1] - 2
-    k = np.clip((slope < 0).sum(1) - 1, 0, last)
-    rise = slope[rows, k + 1] - slope[rows, k]
-    part = np.divide(-slope[rows, k], rise, out=np.zeros(N), where=rise > 0)
-    return s[rows, k] + np.clip(part, 0, 1) * (s[rows, k + 1] - s[rows, k])
+def _share(on_a: NDArray, on_b: NDArray, s: NDArray, force: NDArray) -> None:
+    """Add a force at part s of a piece to its ends."""
+    part = s[:, None] * force
+    on_a += force - part
+    on_b += part
 
 
-def _deepest(a: NDArray, way: NDArray, box: NDArray) -> tuple[NDArray, NDArray]:
-    """Where (N,) pieces are deepest in a box, and how the depth there changes with the place (N, 3).
-
-    It is where the piece ends, or where two walls are equally near: as much of both then as leaves no change along
-    the piece.
-    """
-    start, rate = np.concatenate([box[0] - a, a - box[1]], axis=1), np.concatenate([-way, way], axis=1)
-    i, j = np.triu_indices(6, 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        equal = np.nan_to_num(np.clip((start[:, j] - start[:, i]) / (rate[:, i] - rate[:, j]), 0, 1))
-        share = np.nan_to_num(np.clip(rate[:, j] / (rate[:, j] - rate[:, i]), 0, 1))
-    s = np.concatenate([np.zeros((len(a), 1)), np.ones((len(a), 1)), equal], axis=1)
-    best = _beyond(a[:, None] + s[..., None] * way[:, None], box).argmin(1)
-    rows, normals = np.arange(len(a)), np.concatenate([-np.eye(3), np.eye(3)])
-    found = s[rows, best]
-    pair = np.maximum(best - 2, 0)
-    both = share[rows, pair, None] * normals[i[pair]] + (1 - share[rows, pair, None]) * normals[j[pair]]
-    one = normals[(start + found[:, None] * rate).argmax(1)]
-    return found, np.where((best < 2)[:, None], one, both)
-
-
-def _beyond(p: NDArray, box: NDArray) -> NDArray:
-    """Signed distance (...) of points (..., 3) from a box."""
-    beyond = np.maximum(box[0] - p, p - box[1])
-    inside = beyond.max(-1)
-    return np.where(inside > 0, np.sqrt((np.maximum(beyond, 0.0) ** 2).sum(-1)), inside)
-
-
-def closest(points: NDArray, i: int, j: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """Where on pieces i and j (N,) (N,) they are nearest, their distance (N,) and the vector from j to i (N, 3).
-
-    Ericson (2005), Real-Time Collision Detection, section 5.1.9.
-    """
-    p, d = points[:, i], points[:, i + 1] - points[:, i]
-    r, e = points[:, j], points[:, j + 1] - points[:, j]
-    w = p - r
-    a, b, c = (d * d).sum(1), (d * e).sum(1), (e * e).sum(1)
-    dw, ew = (d * w).sum(1), (e * w).sum(1)
-    det = a * c - b * b
-    s = np.clip(np.where(det > 1e-12 * a * c, (b * ew - c * dw) / np.maximum(det, 1e-300), 0.0), 0, 1)
-    t = (b * s + ew) / c
-    s = np.where(t < 0, np.clip(-dw / a, 0, 1), np.where(t > 1, np.clip((b - dw) / a, 0, 1), s))
-    t = np.clip(t, 0, 1)
-    gap = p + s[:, None] * d - r - t[:, None] * e
-    return s, t, np.linalg.norm(gap, axis=1), gap
-
-
-def _spread(on_points: NDArray, k: int, s: NDArray, push: NDArray) -> None:
-    """Share a push at part s of piece k among its ends."""
-    on_points[:, k] += (1 - s)[:, None] * push
-    on_points[:, k + 1] += s[:, None] * push
+def random_poses(arm: Arm, count: int = PROBES) -> NDArray:
+    """Configurations (count, n) within the arm's limits, the same every time."""
+    lower, upper = (np.clip(x, -np.pi, np.pi) for x in arm.position_limits)
+    return np.random.default_rng(0).uniform(lower, upper, (count, arm.n))

@@ -15,12 +15,11 @@ from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.errors import ArmdynError, LimitError
 from armdyn.model.arm import Arm
-from armdyn.trajectory.excitation.clearance import Clearance
 from armdyn.trajectory.excitation.held_information import held_information
 from armdyn.trajectory.excitation.information import CRITERIA, condition_numbers, least_seen
-from armdyn.trajectory.excitation.motion_constraints import Constraint, TipBox, TorqueLimits
 from armdyn.trajectory.excitation.multi_start import Candidate, Outcome, Standing, multi_start
 from armdyn.trajectory.excitation.problem import ExcitationProblem
+from armdyn.trajectory.excitation.protection import Protection, obstacles_of, protect, protected_velocity
 from armdyn.trajectory.excitation.regressor import labels_of
 from armdyn.trajectory.excitation.search import search
 from armdyn.trajectory.fourier import FourierSeries
@@ -28,6 +27,8 @@ from armdyn.trajectory.motion_limits import MotionLimits, violations
 
 # A motion with a larger condition number (unit columns) does not show all parameters.
 BLIND = 1e4
+# Part of the arm's own limits of velocity and torque that is left free.
+MARGIN = 0.05
 # Part of the time budget kept for the final checks.
 RESERVE = 0.03
 WHOLE = ("harmonics", "samples", "starts", "seed", "workers")  # settings that are counted
@@ -40,6 +41,7 @@ class Excitation:
     trajectory: FourierSeries
     problem: ExcitationProblem
     x: NDArray
+    protection: Protection
     starts: int  # searches that went through
     seconds: float
     interrupted: bool  # by Ctrl-C
@@ -53,6 +55,21 @@ class Excitation:
     def limits(self) -> MotionLimits:
         """The limits it keeps."""
         return self.problem.limits
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """What holds at all times, besides the joints' limits, in words."""
+        return self.protection.kept
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """What nobody checked, in words."""
+        return self.protection.unchecked
+
+    @cached_property
+    def lowest(self) -> str:
+        """How low the links come, in words."""
+        return self.protection.lowest(self.trajectory)
 
     @cached_property
     def information(self) -> NDArray:
@@ -108,6 +125,10 @@ def excite(
     samples: int = 200,
     given: Any = (),
     max_torque: ArrayLike | bool | None = None,
+    margin: float = MARGIN,
+    floor: float | bool | None = None,
+    self_collision: bool = True,
+    obstacles: Any = (),
     tip_box: tuple[ArrayLike, ArrayLike] | None = None,
     radius: ArrayLike | None = None,
     boxes: ArrayLike = (),
@@ -122,6 +143,10 @@ def excite(
     Many searches start from random series; each follows the exact gradient of the criterion within the
     limits, which hold at all times, not at samples alone. The best of them counts. Coulomb friction is
     smoothed (tanh).
+
+    The robot is spared by default: links 2 to n stay on the arm's side of its mounting plane, links that are no
+    neighbours keep apart, and the arm's limits of torque and velocity are kept with a margin. `result.kept` and
+    `result.unchecked` say what was checked and what was not.
 
     Parameters
     ----------
@@ -157,14 +182,23 @@ def excite(
     given : log or iterable of logs, optional
         Motions that exist already, with `t` and `q` (a log), or trajectories: what counts is all together.
     max_torque : bool, float or array_like, shape (n,), optional
-        Keep the arm's torque limits, or these [N m or N], by its present model.
+        Torques by the present model stay below these [N m or N]. Default: a margin below the arm's own, where these
+        and its inertia are known; True insists on them, False does not check.
+    margin : float
+        Part of the arm's own limits of velocity and torque that is left free.
+    floor : float or False, optional
+        Height of the mounting plane along z of the base axes [m]; default the arm's own, False: none.
+    self_collision : bool
+        Whether links keep apart, as capsules around the URDF's collision shapes, else along the arm's frames.
+    obstacles : path or sequence of Box, HalfSpace, Sphere
+        What links 2 to n keep clear of; a TOML file, see `read_obstacles`.
     tip_box : pair of array_like, shape (3,), optional
         Lower and upper corner of the tip's room in base axes [m]; infinite where open. Above a table of
         height h: `((-inf, -inf, h), (inf, inf, inf))`.
     radius : float or array_like, shape (n + 1,), optional
-        Of the capsules along the links that are to keep clear of each other and of `boxes` [m].
+        Of capsules along the arm's frames, from the base, in place of all other shapes [m].
     boxes : array_like, shape (B, 2, 3), optional
-        Lower and upper corners of obstacles in base axes [m].
+        Lower and upper corners of more obstacles in base axes [m].
     time_budget : float
         [s]; the best motion found until then is returned.
     starts : int, optional
@@ -192,7 +226,11 @@ def excite(
     Swevers, Ganseman, Tükel, de Schutter, Van Brussel (1997), Optimal robot excitation and identification.
     """
     begin = time.monotonic()
-    limits = MotionLimits.of(arm, acceleration=max_acceleration, velocity=max_velocity, position=position)
+    if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not 0 <= margin < 1:
+        raise ArmdynError(f"excite: expected margin from 0 to below 1, got {margin!r}")
+    limits = MotionLimits.of(
+        arm, acceleration=max_acceleration, velocity=protected_velocity(arm, max_velocity, margin), position=position
+    )
     limits.check_room("excite", [joint.kind for joint in arm.joints])
     _check_numbers(
         duration=duration, harmonics=harmonics, frequency=frequency, samples=samples, time_budget=time_budget,
@@ -202,11 +240,17 @@ def excite(
         raise ArmdynError(f"excite: unknown criterion {criterion!r}; expected one of {', '.join(CRITERIA)}")
     with single_threaded():
         base = base_parameters(arm)
+        protection = protect(
+            arm, margin=margin, max_torque=max_torque, floor=floor, self_collision=self_collision,
+            obstacles=(*obstacles_of(obstacles), *obstacles_of(boxes)), tip_box=tip_box, radius=radius,
+        )  # fmt: skip
         problem = ExcitationProblem(
             base, limits, float(duration), harmonics, frequency or 1 / duration, at_rest, samples,
             _noise(arm, noise), criterion, unit_columns, (not unit_columns) if robust is None else robust,
-            constraints=_constraints(arm, max_torque, tip_box, radius, boxes),
+            constraints=protection.constraints,
         )  # fmt: skip
+        if problem.constraints:
+            _ = problem.free_poses  # says it if there is none
         held = held_information(problem, given)
         if held is not None:
             problem = replace(problem, given=held)
@@ -216,7 +260,7 @@ def excite(
             deadline=begin + (1 - RESERVE) * time_budget, workers=workers, progress=progress,
         )  # fmt: skip
     best = _usable(outcome, problem)
-    found = Excitation(problem.series(best.x), problem, best.x, outcome.starts, 0.0, outcome.interrupted)
+    found = Excitation(problem.series(best.x), problem, best.x, protection, outcome.starts, 0.0, outcome.interrupted)
     _check_result(found)
     return replace(found, seconds=time.monotonic() - begin)
 
@@ -258,26 +302,6 @@ def _check_result(found: Excitation) -> None:
             f"columns), so it does not show all parameters, least of all {_least_seen(found.problem, found.x)}; "
             "allow a longer duration, more harmonics or wider limits"
         )
-
-
-def _constraints(
-    arm: Arm,
-    max_torque: ArrayLike | bool | None,
-    tip_box: tuple[ArrayLike, ArrayLike] | None,
-    radius: ArrayLike | None,
-    boxes: ArrayLike,
-) -> tuple[Constraint, ...]:
-    """What was asked for."""
-    found: list[Constraint] = []
-    if max_torque is not None and max_torque is not False:
-        found.append(TorqueLimits.of(arm, max_torque))
-    if tip_box is not None:
-        found.append(TipBox.of(arm, tip_box))
-    if radius is not None or np.size(boxes):
-        clearance = Clearance(arm, 0.0 if radius is None else radius, boxes)  # type: ignore[arg-type]
-        clearance.check_purpose()
-        found.append(clearance)
-    return tuple(found)
 
 
 def _noise(arm: Arm, noise: ArrayLike | None) -> NDArray:

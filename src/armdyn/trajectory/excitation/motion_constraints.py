@@ -6,6 +6,7 @@ turned into a gradient by the chain rule in reverse mode.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -20,8 +21,10 @@ from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import DriveData, FrictionData, Gravity, Q, Qd, Qdd, Theta, Vec
 from armdyn.trace.traced import traced
+from armdyn.trajectory.excitation.between_samples import least_between
 from armdyn.trajectory.excitation.regressor import ROUNDED
 from armdyn.trajectory.motion_limits import MotionLimits
+from armdyn.trajectory.protocol import Trajectory
 
 States = tuple[NDArray, NDArray, NDArray]
 
@@ -29,21 +32,20 @@ States = tuple[NDArray, NDArray, NDArray]
 class Pull(NamedTuple):
     """Derivatives (N, n) of a sum of slacks by positions, velocities and accelerations."""
 
-    dq: NDArray
+    dq: NDArray | float
     dqd: NDArray | float = 0.0
     dqdd: NDArray | float = 0.0
 
 
 class Constraint(Protocol):
-    """Slacks (N, s) of states (N, n); and the derivative of their weighted sum.
-
-    `smooth` slacks have derivatives: sign(qd) is rounded off in them.
-    """
+    """Slacks (N, s) of states (N, n), the penalty of those below a margin, and the least one at all times."""
 
     @property
     def name(self) -> str: ...  # noqa: D102
-    def slack(self, states: States, smooth: bool = False) -> NDArray: ...  # noqa: D102
-    def pull(self, states: States, weights: NDArray) -> Pull: ...  # noqa: D102
+    def slack(self, states: States) -> NDArray: ...  # noqa: D102
+    def penalty(self, states: States, margin: float) -> tuple[float, Pull]: ...  # noqa: D102
+    def least(self, motion: Trajectory, limits: MotionLimits) -> float: ...  # noqa: D102
+    def describe(self, states: States) -> str: ...  # noqa: D102
 
 
 @traced()
@@ -93,6 +95,23 @@ class TorqueLimits:
         up, down = np.split(weights, 2, axis=1)
         return Pull(*joint_torque_gradient(self.arm, *states, (down - up) / self.limit))
 
+    def penalty(self, states: States, margin: float) -> tuple[float, Pull]:
+        """See `squared_shortfall`; sign(qd) is rounded off."""
+        return squared_shortfall(self.slack(states, smooth=True), margin, lambda weights: self.pull(states, weights))
+
+    def least(self, motion: Trajectory, limits: MotionLimits) -> float:
+        """A lower bound of all slacks at all times of a motion; see `least_between`."""
+        return least_between(lambda t: self.slack(tuple(motion(t))), motion.duration)
+
+    def describe(self, states: States) -> str:
+        """The joint that misses its limit most, and by how much."""
+        share = np.abs(joint_torque(self.arm, *states)) / self.limit
+        i = int(share.max(0).argmax())
+        return (
+            f"the torque limit of joint {i + 1} '{self.arm.joint_names[i]}' by {share[:, i].max() - 1:.1%} (present "
+            f"model, {self.limit[i]:.3g})"
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class TipBox:
@@ -121,7 +140,7 @@ class TipBox:
         if not (self.lower < self.upper).all():
             raise LimitError(f"tip box: expected lower < upper, got {self.lower} and {self.upper}")
 
-    def slack(self, states: States, smooth: bool = False) -> NDArray:
+    def slack(self, states: States) -> NDArray:
         """Distances from the walls (N, 6) [m]."""
         p = forward_kinematics(self.arm, states[0])[:, :3, 3]
         return np.nan_to_num(np.hstack([p - self.lower, self.upper - p]), posinf=1e9)
@@ -131,12 +150,22 @@ class TipBox:
         low, high = np.split(weights, 2, axis=1)
         return Pull(np.einsum("kij,ki->kj", jacobian(self.arm, states[0])[:, :3], low - high))
 
+    def penalty(self, states: States, margin: float) -> tuple[float, Pull]:
+        """See `squared_shortfall`."""
+        return squared_shortfall(self.slack(states), margin, lambda weights: self.pull(states, weights))
 
-def penalty(constraint: Constraint, states: States, margin: float) -> tuple[float, Pull]:
-    """Mean over the samples of the squares by which slacks fall short of a margin, and its derivatives."""
-    short = np.maximum(0.0, margin - constraint.slack(states, smooth=True))
+    def least(self, motion: Trajectory, limits: MotionLimits) -> float:
+        """A lower bound of all slacks at all times of a motion; see `least_between`."""
+        return least_between(lambda t: self.slack(tuple(motion(t))), motion.duration)
+
+    def describe(self, states: States) -> str:
+        """How far the tip leaves its room."""
+        return f"the tip's room by {-float(self.slack(states).min()):.3g} m"
+
+
+def squared_shortfall(slack: NDArray, margin: float, pull: Callable[[NDArray], Pull]) -> tuple[float, Pull]:
+    """Mean over the samples of the squares by which slacks (N, s) fall short of a margin, and its derivatives."""
+    short = np.maximum(0.0, margin - slack)
     samples = len(short)
     value = float((short**2).sum()) / samples
-    if value == 0:
-        return 0.0, Pull(np.zeros_like(states[0]))
-    return value, constraint.pull(states, -2 * short / samples)
+    return value, pull(-2 * short / samples) if value else Pull(0.0)

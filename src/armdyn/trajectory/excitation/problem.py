@@ -9,22 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters
+from armdyn.errors import LimitError
 from armdyn.trajectory.excitation.base_choices import base_choices
-from armdyn.trajectory.excitation.between_samples import least_between
 from armdyn.trajectory.excitation.information import condition_numbers, evaluate
 from armdyn.trajectory.excitation.interior_point import Bounds
-from armdyn.trajectory.excitation.motion_constraints import Constraint, penalty
+from armdyn.trajectory.excitation.motion_constraints import Constraint
 from armdyn.trajectory.excitation.regressor import excitation_gradient, excitation_regressor
 from armdyn.trajectory.fourier import Basis, FourierSeries, drift_basis, fourier_basis, peak_factor
 from armdyn.trajectory.motion_limits import MotionLimits
 
 # Samples a period and harmonic at which limits are imposed: between them a series rises by 0.3 % at most.
 GRID = 40
+# Samples a period of the highest harmonic at which searches look at other constraints.
+CHECKED = 20
 # Slack that searches aim for, so that constraints hold between samples [part of a torque limit, m].
 MARGIN = 0.02
 # Part of a limit that scaling to it may miss by rounding.
 ROUND_OFF = 1e-12
 # Sizes of the motion about its mean that are tried until constraints hold.
+START_SIZES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02)  # of random motions about a pose
+POSES = 4000  # random poses about which searches may start
+INSIDE = 0.9  # part of the position limits within which these lie
 SIZES = (1.0, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5)
 
 
@@ -75,6 +80,13 @@ class ExcitationProblem:
         return Basis(*(B @ self.directions for B in self.series_basis(self.times)))
 
     @cached_property
+    def constraint_basis(self) -> Basis:
+        """What makes the states of x at which searches look at constraints: enough for the highest harmonic."""
+        count = int(np.ceil(CHECKED * self.harmonics * max(1.0, self.frequency * self.duration))) + 1
+        t = np.linspace(0.0, self.duration, count)
+        return Basis(*(B @ self.directions for B in self.series_basis(t)))
+
+    @cached_property
     def bounds(self) -> Bounds:
         """Limits of positions, velocities and accelerations: at all times of a series alone, else see `repaired`."""
         grid = GRID * self.harmonics
@@ -110,7 +122,10 @@ class ExcitationProblem:
 
     def states(self, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         """Positions, velocities, accelerations (N, n) at the samples."""
-        return self.basis.q @ x.T + self.limits.center, self.basis.qd @ x.T, self.basis.qdd @ x.T
+        return self._states(self.basis, x)
+
+    def _states(self, basis: Basis, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        return basis.q @ x.T + self.limits.center, basis.qd @ x.T, basis.qdd @ x.T
 
     def rows(self, states: tuple[NDArray, ...]) -> NDArray:
         """Weighted regressor rows (N n, c)."""
@@ -141,12 +156,16 @@ class ExcitationProblem:
         # d f = sum(slope * dS), dS = dW' W + W' dW
         weights = (2 * W @ found.slope).reshape(len(self.times), self.base.source.n, -1) * self.row_weights
         dq, dqd, dqdd = excitation_gradient(self.base, *states, weights)
-        value = found.value
+        gradient = dq.T @ self.basis.q + dqd.T @ self.basis.qd + dqdd.T @ self.basis.qdd
+        value, basis = found.value, self.constraint_basis
+        apart = self._states(basis, x) if self.constraints else ()
         for constraint in self.constraints:
-            extra, pull = penalty(constraint, states, MARGIN)
+            extra, pull = constraint.penalty(apart, MARGIN)  # type: ignore[arg-type]
             value += weight * extra
-            dq, dqd, dqdd = (d + weight * p for d, p in zip((dq, dqd, dqdd), pull, strict=True))
-        return value, dq.T @ self.basis.q + dqd.T @ self.basis.qd + dqdd.T @ self.basis.qdd
+            for slope, B in zip(pull, basis, strict=True):
+                if np.ndim(slope):
+                    gradient += weight * np.asarray(slope).T @ B
+        return value, gradient
 
     def loss(self, x: NDArray) -> float:
         """Logarithm of the plain criterion for the worst choice of base columns; infinite where singular."""
@@ -161,17 +180,13 @@ class ExcitationProblem:
 
     def seems_to_keep_constraints(self, x: NDArray) -> bool:
         """Whether no sample breaks a constraint: soon told, and not for sure."""
-        states = self.states(x)
+        states = self._states(self.constraint_basis, x)
         return all(constraint.slack(states).min(initial=0) >= 0 for constraint in self.constraints)
 
     def worst_slack(self, x: NDArray) -> tuple[float, str]:
         """A lower bound of the slacks of all constraints at all times, and whose it is."""
         series = self.series(x)
-        slacks = [
-            (least_between(lambda t, c=c: c.slack(tuple(series(t))), self.duration), c.name)  # type: ignore[misc]
-            for c in self.constraints
-        ]
-        return min(slacks, default=(np.inf, ""))
+        return min(((c.least(series, self.limits), c.name) for c in self.constraints), default=(np.inf, ""))
 
     def peak(self, x: NDArray) -> float:
         """An upper bound of positions, velocities and accelerations at all times, as parts of their limits."""
@@ -191,7 +206,40 @@ class ExcitationProblem:
         return None if self.constraints else x
 
     def random_start(self, rng: np.random.Generator) -> NDArray:
-        """A random point inside the bounds."""
+        """A random point inside the bounds; with constraints about a pose that keeps them, and seems to keep them."""
         x = rng.normal(size=(self.base.source.n, self.directions.shape[1]))
-        reach = np.abs(np.einsum("irm,im->ir", self.bounds.A, x)).max(1)
-        return x / reach[:, None] * rng.uniform(0.3, 0.95, (len(x), 1))
+        if not self.constraints:
+            reach = np.abs(np.einsum("irm,im->ir", self.bounds.A, x)).max(1)
+            return x / reach[:, None] * rng.uniform(0.3, 0.95, (len(x), 1))
+        mean = self._mean_of(self.free_poses[rng.integers(len(self.free_poses))])
+        x = x - np.outer(x @ self.directions[0], self.directions[0])
+        here, more = (np.einsum("irm,im->ir", self.bounds.A, part) for part in (mean, x))
+        room = ((1 - np.sign(more) * here) / np.maximum(np.abs(more), 1e-300)).min(1)
+        x = x * (room * rng.uniform(0.3, 0.95, len(x)))[:, None]
+        size = next((s for s in START_SIZES if self.seems_to_keep_constraints(mean + s * x)), START_SIZES[-1])
+        return np.asarray(mean + size * x)
+
+    def _mean_of(self, pose: NDArray) -> NDArray:
+        """The x that stays in one pose."""
+        return np.outer(pose - self.limits.center, self.directions[0])
+
+    @cached_property
+    def free_poses(self) -> NDArray:
+        """Random poses (k, n) in which an arm at rest keeps all constraints, with as much room as there is."""
+        rng, limits = np.random.default_rng(0), self.limits
+        reach = INSIDE * np.minimum(limits.half_range, np.pi)
+        q = limits.center + reach * rng.uniform(-1, 1, (POSES, len(reach)))
+        rest = np.zeros_like(q)
+        slack = [constraint.slack((q, rest, rest)).min(1, initial=np.inf) for constraint in self.constraints]
+        least = np.min(slack, axis=0)
+        for margin in (2 * MARGIN, MARGIN, 0.0):
+            if (least > margin).any():
+                return np.asarray(q[least > margin])
+        best = int(least.argmax())
+        worst = self.constraints[int(np.argmin([s[best] for s in slack]))]
+        pose = ", ".join(f"{x:.3g}" for x in q[best])
+        still = (q[best : best + 1], rest[:1], rest[:1])
+        raise LimitError(
+            f"excite: none of {POSES} poses within the position limits keeps all constraints; the best, q = {pose}, "
+            f"misses {worst.describe(still)}; move the floor or obstacles, widen the limits, or switch the check off"
+        )

@@ -1,0 +1,198 @@
+"""The links of an arm as capsules: from its URDF's collision shapes where these can be read, else from its frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ArmdynError, ReadError
+from armdyn.kinematics.forward import link_poses
+from armdyn.model.arm import Arm
+from armdyn.shapes.capsules import Capsule
+from armdyn.shapes.obstacles import Box
+from armdyn.shapes.urdf import Unreadable, capsule, fixed_box, pieces
+from armdyn.spatial.transform import inverse
+
+# Radius of the first and the last link over the arm's reach, where no shapes are known: as of the common arms.
+FIRST, LAST = 0.065, 0.045
+FROM_FRAMES = "the arm's frames (no collision shapes)"
+SHORTEST = 1e-3  # pieces shorter than this part of the arm are points within their neighbours
+TURN = np.pi  # range of a sliding joint without end [m]: never that far
+
+
+@dataclass(frozen=True, eq=False)
+class Bodies:
+    """Capsules on the links of an arm, what they are made from, and what could not be read, a sentence each."""
+
+    arm: Arm
+    capsules: tuple[Capsule, ...]
+    origin: str
+    notes: tuple[str, ...] = ()
+    fixed: tuple[Box, ...] = ()  # parts of the base
+
+    @cached_property
+    def link(self) -> NDArray:
+        """Links (K,) that the capsules ride on; 0 is the base."""
+        return np.array([one.link for one in self.capsules], int)
+
+    @cached_property
+    def radius(self) -> NDArray:
+        """Radii (K,) [m]."""
+        return np.array([one.radius for one in self.capsules])
+
+    @cached_property
+    def ends(self) -> NDArray:
+        """Both ends (2, K, 3) of the capsules' axes in the links' frames [m]."""
+        return np.array([[one.a for one in self.capsules], [one.b for one in self.capsules]]).reshape(2, -1, 3)
+
+    def at(self, q: NDArray) -> Posed:
+        """Where the capsules are at configurations (N, n)."""
+        base = np.broadcast_to(self.arm.base_pose, (len(q), 1, 4, 4))
+        poses = np.concatenate([base, link_poses(self.arm, q)], axis=1)
+        mine = poses[:, self.link]
+        a, b = (np.einsum("nkij,kj->nki", mine[..., :3, :3], end) + mine[..., :3, 3] for end in self.ends)
+        return Posed(poses, a, b)
+
+    def pull(self, posed: Posed, on_a: NDArray, on_b: NDArray) -> NDArray:
+        """Gradient (N, n) by q of the sum of on_a . a + on_b . b over all capsules: J' f, by sums from the tip."""
+        N, n = len(posed.a), self.arm.n
+        force, moment = np.zeros((N, n + 1, 3)), np.zeros((N, n + 1, 3))
+        turn = np.cross(posed.a, on_a) + np.cross(posed.b, on_b)
+        for k, link in enumerate(self.link):
+            force[:, link] += on_a[:, k] + on_b[:, k]
+            moment[:, link] += turn[:, k]
+        force, moment = (np.cumsum(x[:, :0:-1], axis=1)[:, ::-1] for x in (force, moment))
+        poses = posed.poses[:, 1:]
+        axis = np.einsum("nkij,kj->nki", poses[..., :3, :3], self._axes)
+        place = np.einsum("nkij,kj->nki", poses[..., :3, :3], self._places) + poses[..., :3, 3]
+        turned = np.where(self._turns[:, None], moment - np.cross(place, force), force)
+        return (axis * turned).sum(-1)
+
+    @cached_property
+    def _turns(self) -> NDArray:
+        return np.array([joint.kind == "revolute" for joint in self.arm.joints])
+
+    @cached_property
+    def _axes(self) -> NDArray:
+        """Axes (n, 3) of the joints in the frames of their own links."""
+        return np.array([joint.after[:3, :3].T @ joint.axis for joint in self.arm.joints])
+
+    @cached_property
+    def _places(self) -> NDArray:
+        """A point (n, 3) on each axis in the frame of the joint's own link."""
+        return np.array([inverse(joint.after)[:3, 3] for joint in self.arm.joints])
+
+
+class Posed(NamedTuple):
+    """Poses (N, n + 1, 4, 4) of base and links, and ends (N, K, 3) of the capsules' axes, in base axes."""
+
+    poses: NDArray
+    a: NDArray
+    b: NDArray
+
+
+def bodies_of(arm: Arm, radius: NDArray | float | None = None) -> Bodies:
+    """The capsules of an arm.
+
+    Parameters
+    ----------
+    arm : Arm
+        If it was read from a URDF, that file's `<collision>` elements count: boxes, cylinders, spheres, and meshes
+        (their convex hull).
+    radius : float or ndarray, shape (n + 1,), optional
+        Of capsules along the arm's frames, from the base [m]: no shapes are read then.
+    """
+    if radius is not None:
+        return Bodies(arm, tuple(geometry(arm, radius)), "the arm's frames and the given radius")
+    if arm.source is None or arm.source.path.suffix.lower() != ".urdf":
+        return Bodies(arm, tuple(geometry(arm)), FROM_FRAMES)
+    found = _collision_shapes(arm, *arm.source)
+    lacking = [one for one in geometry(arm) if one.link not in found.whole]
+    origin = "the URDF's collision shapes"
+    if not found.capsules:
+        origin = FROM_FRAMES
+    elif lacking:
+        names = ", ".join(dict.fromkeys(one.name for one in lacking))
+        origin += f" (of {names}: the arm's frames)"
+    capsules = sorted([*found.capsules, *lacking], key=lambda one: one.link)
+    return Bodies(arm, tuple(capsules), origin, tuple(found.notes), tuple(found.fixed))
+
+
+class _Found(NamedTuple):
+    """What a URDF's collision elements say."""
+
+    capsules: list[Capsule]
+    fixed: list[Box]
+    notes: list[str]
+    whole: set[int]  # links all of whose elements were read
+
+
+def _collision_shapes(arm: Arm, path: Path, base: str | None, tip: str | None) -> _Found:
+    found = _Found([], [], [], set())
+    torn: set[int] = set()
+    try:
+        for piece in pieces(path, arm, base, tip, "collision"):
+            found.whole.add(piece.link)
+            try:
+                if isinstance(piece, Unreadable):
+                    raise ReadError(piece.reason)
+                if piece.link == 0 and piece.body.tag == "box":
+                    found.fixed.append(fixed_box(piece, arm))
+                else:
+                    found.capsules.append(capsule(piece, path))
+            except ArmdynError as error:
+                found.notes.append(str(error))
+                torn.add(piece.link)
+    except ArmdynError as error:  # the file is gone, or has become another
+        return _Found([], [], [str(error)], set())
+    found.whole.difference_update(torn)
+    return found
+
+
+def geometry(arm: Arm, radius: NDArray | float | None = None) -> Iterator[Capsule]:
+    """Capsules from joint to joint: along a joint's own axis first, then across, as most arms are built."""
+    ends = [*(joint.before[:3, 3] for joint in arm.joints), arm.tool_pose[:3, 3]]
+    tubes = [list(_tube(arm, i, ends[i])) for i in range(arm.n + 1)]
+    moving = tubes[min(2, arm.n) :]
+    length = sum(float(np.linalg.norm(tube[-1][1] - tube[0][0])) for tube in moving) or 1.0
+    radii = np.linspace(FIRST, LAST, arm.n + 1) * length
+    if radius is not None:
+        radii = np.broadcast_to(np.asarray(radius, float), (arm.n + 1,))
+    for i, tube in enumerate(tubes):
+        name = arm.base_name if i == 0 else arm.links[i - 1].name
+        for a, b in tube:
+            if np.linalg.norm(b - a) > SHORTEST * length:
+                yield Capsule(i, a, b, float(radii[i]), name)
+
+
+def _tube(arm: Arm, i: int, end: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
+    """The pieces of link i in its frame up to the next joint; of a sliding joint also the beam that passes it."""
+    if i == 0:
+        yield _foot(arm, end), end
+        return
+    joint = arm.joints[i - 1]
+    T = inverse(joint.after)
+    start, axis = T[:3, 3], T[:3, :3] @ joint.axis
+    elbow = start + ((end - start) @ axis) * axis
+    if joint.kind == "prismatic":
+        # Seen from the link, the joint is at -q along the axis.
+        lower, upper = (float(np.clip(x, -TURN, TURN)) for x in (joint.limits.lower, joint.limits.upper))
+        yield start + min(-upper, 0.0) * axis, start + max(-lower, 0.0) * axis
+    yield start, elbow
+    yield elbow, end
+
+
+def _foot(arm: Arm, first: NDArray) -> NDArray:
+    """Where the base stands, in its frame: straight below the first joint on the mounting plane, if that is known."""
+    if arm.mounting_plane is None:
+        return np.zeros(3)
+    T, (x, y, z, offset) = arm.base_pose, arm.mounting_plane
+    normal, top = np.array([x, y, z]), T[:3, :3] @ first + T[:3, 3]
+    height = float(normal @ top) - offset
+    return T[:3, :3].T @ (top - max(height, 0.0) * normal - T[:3, 3])
