@@ -12,15 +12,18 @@ from armdyn.errors import MissingInertiaError
 from armdyn.html import document, heading, paragraph, svg, table
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.trajectory.excitation.excite import Excitation
-from armdyn.trajectory.excitation.figure import POINTS, motion_figure, summary
+from armdyn.trajectory.excitation.figure import POINTS, motion_figure, protection, summary
 from armdyn.trajectory.excitation.motion_constraints import TorqueLimits
 from armdyn.trajectory.excitation.quality import predict_quality
+
+NOTES = 3  # sentences on shapes that could not be read
 
 
 def page(found: Excitation) -> str:
     """Plots of joints, torques against limits, singular values and the tip's path, and what the motion will show."""
     title = f"Exciting motion of {found.base.name}"
-    parts = [heading(title, 1), paragraph(summary(found), "big")]
+    parts = [heading(title, 1), paragraph(summary(found), "big"), *(paragraph(line) for line in protection(found))]
+    parts += [heading("The bodies that were checked"), paragraph(_bodies_told(found)), svg(_bodies(found))]
     for name, figure in _figures(found):
         parts += [heading(name), svg(figure)]
     quality = predict_quality(found, 1.0)
@@ -55,6 +58,46 @@ def _torques(found: Excitation) -> Any:
             axes.axhline(limit, color="C3", linewidth=0.8)
             axes.axhline(-limit, color="C3", linewidth=0.8)
     figure.axes[-1].set_xlabel("t [s]")
+    return figure
+
+
+def _bodies_told(found: Excitation) -> str:
+    bodies = found.protection.clearance.bodies
+    said = f"Capsules from {bodies.origin}, at the start of the motion and where they come lowest."
+    return " ".join([said, *bodies.notes[:NOTES]]) + (" ..." if len(bodies.notes) > NOTES else "")
+
+
+def _bodies(found: Excitation) -> Any:
+    """The capsules from the side and from above, with the mounting plane and obstacles seen edge on."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Circle, Polygon
+
+    protection, motion = found.protection, found.trajectory
+    bodies, plane = protection.clearance.bodies, protection.plane
+    t = np.linspace(0.0, motion.duration, POINTS)
+    q = motion(t).q
+    posed = bodies.at(q)
+    up = np.array([0.0, 0.0, 1.0]) if plane is None else plane.normal
+    moving = bodies.link >= 2
+    heights = np.minimum(posed.a @ up, posed.b @ up)[:, moving]
+    moments = {"start": 0, "lowest": int(heights.min(1).argmin()) if moving.any() else 0}
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    for axes, (x, y) in zip(figure.subplots(1, 2), ((0, 2), (0, 1)), strict=True):
+        for color, (label, k) in zip(("C0", "C1"), moments.items(), strict=True):
+            patches: list[Any] = []
+            for a, b, r in zip(posed.a[k][:, [x, y]], posed.b[k][:, [x, y]], bodies.radius, strict=True):
+                side = np.array([a[1] - b[1], b[0] - a[0]])
+                side *= r / max(float(np.linalg.norm(side)), 1e-9)
+                patches += [Circle(a, r), Circle(b, r), Polygon([a + side, b + side, b - side, a - side])]
+            axes.add_collection(PatchCollection(patches, color=color, alpha=0.35, linewidth=0, label=label))
+        if plane is not None and y == 2 and abs(plane.normal[2]) > 0.99:
+            axes.axhline(plane.offset * np.sign(plane.normal[2]), color="0.4", label=plane.name)
+        tip = forward_kinematics(found.base.source, q)[:, :3, 3]
+        axes.plot(tip[:, x], tip[:, y], linewidth=0.6, color="0.5", label="tip")
+        axes.set(xlabel=f"{'xyz'[x]} [m]", ylabel=f"{'xyz'[y]} [m]", aspect="equal")
+        axes.autoscale_view()
+    figure.axes[0].legend(fontsize="x-small")
     return figure
 
 

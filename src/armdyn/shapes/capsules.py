@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Radii that are tried, over the least one around a direction: a thicker capsule may be shorter.
+ROUND_OFF = 1e-6  # where a capsule touches a point, a square root loses half of the digits
 THICKER = np.concatenate([np.linspace(1.0, 1.3, 13), np.linspace(1.4, 3.0, 9)])
 
 
@@ -30,17 +31,18 @@ def enclosing_capsule(points: NDArray, link: int, name: str) -> Capsule:
     axes = np.linalg.svd(points - center, full_matrices=False)[2] if len(points) > 1 else np.eye(3)
     found = [_along(points, axis) for axis in axes]
     _, a, b, radius = min(found, key=lambda one: one[0])
-    return Capsule(link, a, b, radius, name)
+    return Capsule(link, a, b, (1 + ROUND_OFF) * radius, name)
 
 
 def _along(points: NDArray, axis: NDArray) -> tuple[float, NDArray, NDArray, float]:
     """The capsule of the least volume along an axis: volume, ends, radius."""
     height = points @ axis
     flat = points - height[:, None] * axis
-    middle, least = enclosing_ball(flat)
+    middle, _ = enclosing_ball(flat)
+    middle = middle - (middle @ axis) * axis
     aside = np.linalg.norm(flat - middle, axis=1)
     best: tuple[float, NDArray, NDArray, float] | None = None
-    for radius in THICKER * least:
+    for radius in THICKER * aside.max():
         reach = np.sqrt(np.maximum(radius**2 - aside**2, 0.0))
         low, high = (height + reach).min(), (height - reach).max()
         if low > high:  # a ball holds them all

@@ -72,8 +72,8 @@ def test_it_starts_and_ends_at_rest_within_all_limits(found, arm):
     assert np.abs(q).max() <= 2 + 1e-9
     assert np.abs(qd).max() <= 2 + 1e-9
     assert np.abs(qdd).max() <= 8 + 1e-9
-    # The limits are used, not merely kept.
-    assert np.abs(qd).max() > 1.9
+    # The limits are used, not merely kept; a margin of 5 % is left.
+    assert 0.9 * 2 < np.abs(qd).max() <= 0.95 * 2
 
 
 def test_the_condition_number_is_that_of_pinocchio_s_regressor(found, arm):

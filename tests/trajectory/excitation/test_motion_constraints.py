@@ -9,8 +9,11 @@ import pytest
 
 import armdyn
 from armdyn.errors import LimitError, MissingInertiaError
-from armdyn.trajectory.excitation.clearance import Clearance, closest
-from armdyn.trajectory.excitation.motion_constraints import TipBox, TorqueLimits, penalty
+from armdyn.shapes.bodies import bodies_of
+from armdyn.shapes.mount import mounting_plane
+from armdyn.trajectory.excitation.clearance import Clearance
+from armdyn.trajectory.excitation.motion_constraints import TipBox, TorqueLimits
+from armdyn.trajectory.excitation.protection import obstacles_of
 
 
 def limited(arm, effort=np.inf):
@@ -20,6 +23,8 @@ def limited(arm, effort=np.inf):
 
 ARM = limited(armdyn.arms.puma3(), 150.0)
 OPEN = (np.inf, np.inf, np.inf)
+FREE = {"floor": False, "self_collision": False, "max_torque": False, "margin": 0.0}
+BOXES = [[[0.3, -0.2, -0.2], [0.6, 0.2, 0.3]], [[-0.9, -0.9, -0.9], [-0.3, 0.9, -0.2]]]
 
 
 def constraints():
@@ -27,7 +32,7 @@ def constraints():
     return [
         TorqueLimits.of(ARM, [20.0, 60.0, 20.0]),
         TipBox(ARM, np.array([-0.3, -0.3, -np.inf]), np.array([0.4, 0.4, 0.2])),
-        Clearance(puma, 0.08, [[[0.3, -0.2, -0.2], [0.6, 0.2, 0.3]], [[-0.9, -0.9, -0.9], [-0.3, 0.9, -0.2]]]),
+        Clearance(bodies_of(puma), (mounting_plane(puma, -0.2), *obstacles_of(BOXES))),
     ]
 
 
@@ -36,46 +41,16 @@ def test_penalties_have_exact_gradients(constraint):
     rng = np.random.default_rng(0)
     states = tuple(rng.uniform(-2, 2, (3, 40, constraint.arm.n)))
     steps = tuple(rng.normal(size=(3, 40, constraint.arm.n)))
-    value, pull = penalty(constraint, states, 0.05)
+    value, pull = constraint.penalty(states, 0.05)
     assert value > 0
     h = 1e-7
     ahead, behind = (
-        penalty(constraint, tuple(x + side * h * d for x, d in zip(states, steps, strict=True)), 0.05)[0]
+        constraint.penalty(tuple(x + side * h * d for x, d in zip(states, steps, strict=True)), 0.05)[0]
         for side in (1, -1)
     )
     slope = sum(np.sum(p * d) for p, d in zip(pull, steps, strict=True))
     # Central differences of a function whose second derivatives jump.
     assert slope == pytest.approx((ahead - behind) / (2 * h), rel=1e-5)
-
-
-def test_distances_of_pieces_are_least():
-    rng = np.random.default_rng(1)
-    points = rng.normal(size=(200, 4, 3))
-    distance = closest(points, 0, 2)[2]
-    s = np.linspace(0, 1, 60)
-    one = points[:, 0, None] + s[:, None] * (points[:, 1] - points[:, 0])[:, None]
-    two = points[:, 2, None] + s[:, None] * (points[:, 3] - points[:, 2])[:, None]
-    sampled = np.linalg.norm(one[:, :, None] - two[:, None], axis=3).min((1, 2))
-    assert (distance <= sampled + 1e-12).all()
-    # A grid of sixty points on pieces about two long is this coarse.
-    assert (sampled - distance).max() < 0.1
-
-
-def test_distances_of_a_piece_from_a_box_are_least():
-    box = np.array([[-0.3, -0.2, -0.4], [0.3, 0.2, 0.4]])
-    rng = np.random.default_rng(2)
-    points = rng.uniform(-1, 1, (300, ARM.n + 2, 3))
-    points[::3, 2, 0] = points[::3, 1, 0]  # along walls
-    points[::6, 2, 1] = points[::6, 1, 1]
-    free, s, _ = Clearance(ARM, 0.0, [box])._to_box(points, 1, box)
-    along = points[:, 1, None] + np.linspace(0, 1, 400)[:, None] * (points[:, 2] - points[:, 1])[:, None]
-    beyond = np.maximum(box[0] - along, along - box[1])
-    inside = beyond.max(2)
-    signed = np.where(inside > 0, np.linalg.norm(np.maximum(beyond, 0), axis=2), inside).min(1)
-    assert (free <= signed + 1e-6).all()
-    # Points of a piece at most 3.5 long are this far apart.
-    assert (signed - free).max() < 0.01
-    assert ((s >= 0) & (s <= 1)).all()
 
 
 def test_torque_limits_are_kept():
@@ -101,13 +76,13 @@ def test_links_keep_clear():
     box = [[0.3, -0.3, -0.5], [0.6, 0.3, -0.1]]
     found = armdyn.excite(puma, 8.0, max_acceleration=8.0, radius=0.05, boxes=[box], starts=1, time_budget=60.0)
     states = found.trajectory(np.linspace(0, 8, 2001))
-    assert Clearance(puma, 0.05, [box]).slack(states).min() >= 0
+    assert Clearance(bodies_of(puma, 0.05), obstacles_of([box])).slack(states).min() >= 0
 
 
 def test_constraints_that_cannot_be_kept_say_so():
-    with pytest.raises(LimitError, match="misses 'torque' by"):
+    with pytest.raises(LimitError, match=r"the last one misses the torque limit of joint \d 'joint\d' by"):
         armdyn.excite(ARM, 8.0, max_acceleration=8.0, max_torque=1.0, starts=1, time_budget=20.0)
-    with pytest.raises(LimitError, match="misses 'tip box' by"):
+    with pytest.raises(LimitError, match=r"none of 4000 poses .*; the best, q = .*, misses the tip's room by"):
         armdyn.excite(ARM, 8.0, max_acceleration=8.0, tip_box=((5, 5, 5), OPEN), starts=1, time_budget=20.0)
 
 
@@ -120,16 +95,19 @@ def test_bad_constraints():
         TipBox(ARM, np.zeros(3), np.zeros(3))
     with pytest.raises(LimitError, match="expected lower as three numbers"):
         TipBox(ARM, np.zeros(2), np.ones(3))
-    with pytest.raises(LimitError, match="expected a radius, or 4"):
-        Clearance(ARM, [0.1, 0.1], ())
-    with pytest.raises(LimitError, match="radii >= 0"):
-        Clearance(ARM, -0.1, ())
-    with pytest.raises(LimitError, match=r"with radius 0.6 m no two links .* give smaller radii"):
-        armdyn.excite(armdyn.arms.panda(), 8.0, max_acceleration=8.0, radius=0.6, time_budget=5.0)
+    options = {"max_acceleration": 8.0, "time_budget": 5.0}
+    with pytest.raises(LimitError, match="radius: expected a number, or 4 from the base"):
+        armdyn.excite(ARM, 8.0, radius=[0.1, 0.1], **options)
+    with pytest.raises(LimitError, match="radius: expected numbers >= 0"):
+        armdyn.excite(ARM, 8.0, radius=-0.1, **options)
+    with pytest.raises(LimitError, match="boxes: expected two corners"):
+        armdyn.excite(ARM, 8.0, boxes=[[1, 2, 3]], **options)
+    with pytest.raises(LimitError, match="boxes: expected finite corners with lower < upper"):
+        armdyn.excite(ARM, 8.0, boxes=[[[0, 0, 0], [0, 1, 1]]], **options)
 
 
 def test_what_logs_hold_already_counts():
-    options = {"max_acceleration": 8.0, "starts": 1, "time_budget": 60.0}
+    options = {"max_acceleration": 8.0, "starts": 1, "time_budget": 60.0} | FREE
     first = armdyn.excite(ARM, 8.0, **options)
     second = armdyn.excite(ARM, 8.0, given=[first.trajectory], seed=3, **options)
     assert second.condition < first.condition
@@ -148,7 +126,7 @@ def _worst(problem, S):
 def test_given_logs_may_be_measured():
     from types import SimpleNamespace
 
-    first = armdyn.excite(ARM, 8.0, max_acceleration=8.0, starts=1, time_budget=60.0)
+    first = armdyn.excite(ARM, 8.0, max_acceleration=8.0, starts=1, time_budget=60.0, **FREE)
     t = np.linspace(0, 8, 1601)
     log = SimpleNamespace(t=t, q=first.trajectory(t).q)
     task = first.problem

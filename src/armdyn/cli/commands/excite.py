@@ -25,13 +25,32 @@ Velocity = Annotated[
 Budget = Annotated[float, typer.Option(help="Time to search [s]; the best motion found until then is saved.")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="File to write: .csv, .npz, or .yaml/.json for ROS 2.")]
 Report = Annotated[Path | None, typer.Option(help="Page with plots to write (.html).")]
-Torque = Annotated[bool, typer.Option("--torque-limits", help="Keep the arm's torque limits, by its present model.")]
+Torque = Annotated[
+    bool | None,
+    typer.Option(
+        "--torque-limits/--no-torque-limits",
+        help="Insist on the arm's torque limits, or do not check them; default: where limits and inertia are known.",
+        show_default=False,
+    ),
+]
+Floor = Annotated[
+    float | None,
+    typer.Option(metavar="Z", help="Height of the floor (mounting plane) in base axes, if not the arm's own [m]."),
+]
+NoFloor = Annotated[bool, typer.Option("--no-floor", help="Links may pass through the mounting plane.")]
+NoApart = Annotated[bool, typer.Option("--no-self-collision", help="Do not keep links apart from each other.")]
+Obstacles = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Boxes, half-spaces and spheres to keep clear of (.toml).")
+]
+Margin = Annotated[float, typer.Option(help="Part of the arm's own velocity and torque limits that is left free.")]
 MaxTorque = Annotated[
     str | None,
     typer.Option(metavar="T1,T2,..", help="Keep these torque limits, one or n, by the arm's present model [N m or N]."),
 ]
 Table = Annotated[float | None, typer.Option(help="Keep the tip above this height [m].")]
-Radius = Annotated[float | None, typer.Option(help="Keep links of this radius clear of each other [m].")]
+Radius = Annotated[
+    float | None, typer.Option(help="Take links for capsules of this radius, whatever the file's shapes [m].")
+]
 Criterion = Annotated[str, typer.Option(help="condition, log-det, min-singular or kalman.")]
 Periodic = Annotated[bool, typer.Option("--periodic", help="Do not start and end at rest: for repeated periods.")]
 Given = Annotated[
@@ -49,8 +68,13 @@ def excite(
     criterion: Criterion = "condition",
     unit_columns: Unit = False,
     periodic: Periodic = False,
-    torque_limits: Torque = False,
+    torque_limits: Torque = None,
     max_torque: MaxTorque = None,
+    margin: Margin = 0.05,
+    floor: Floor = None,
+    no_floor: NoFloor = False,
+    no_self_collision: NoApart = False,
+    obstacles: Obstacles = None,
     table: Table = None,
     given: Given = None,
     radius: Radius = None,
@@ -67,7 +91,8 @@ def excite(
 ) -> None:
     """Design a motion that shows an arm's parameters within its limits, and save it.
 
-    Ctrl-C saves the best so far (exit code 130).
+    Links keep off the arm's mounting plane and apart from each other, torques and velocities below their limits with a
+    margin; what is not checked is said. Ctrl-C saves the best so far (exit code 130).
     """
     from armdyn.cli.logs import numbers
     from armdyn.cli.long_work import progress_bar, require_folders
@@ -87,6 +112,8 @@ def excite(
             max_velocity=numbers(max_velocity, "--max-velocity"), harmonics=harmonics, criterion=criterion,
             unit_columns=unit_columns, at_rest=not periodic, max_torque=torque_limits if torque is None else torque,
             tip_box=None if table is None else ((-inf, -inf, table), (inf, inf, inf)), radius=radius, given=logs,
+            margin=margin, floor=False if no_floor else floor, self_collision=not no_self_collision,
+            obstacles=() if obstacles is None else obstacles,
             time_budget=time_budget, starts=starts, seed=seed,
             progress=lambda standing: tell(standing.elapsed, _words(standing)),
         )  # fmt: skip
@@ -117,10 +144,15 @@ def summary(found: Excitation) -> dict[str, Any]:
         "searches": found.starts,
         "seconds": found.seconds,
         "interrupted": found.interrupted,
+        "kept": list(found.kept),
+        "unchecked": list(found.unchecked),
+        "lowest": found.lowest,
     }
 
 
 def _show(found: Excitation, out: Path) -> None:
+    from armdyn.trajectory.excitation.figure import protection
+
     n, count = found.base.source.n, found.base.count
     if found.interrupted:
         print("Interrupted: this is the best motion so far.")
@@ -129,7 +161,9 @@ def _show(found: Excitation, out: Path) -> None:
         f"Condition number {found.condition:.1f} of {count} + {2 * n} columns ({found.condition_worst:.1f} for the "
         f"worst usual choice of base columns, {found.condition_unit:.1f} with unit columns)"
     )
-    print(f"All limits hold at 10 kHz. Saved as {out}")
+    for line in protection(found):
+        print(line)
+    print(f"Saved as {out}")
 
 
 def _words(standing: Standing) -> str:

@@ -272,11 +272,12 @@ def _usable(outcome: Outcome, problem: ExcitationProblem) -> Candidate:
     if outcome.interrupted:
         raise KeyboardInterrupt
     if problem.constraints and outcome.best is not None:
-        slack, name = problem.worst_slack(outcome.best.x)
-        if slack < 0:
+        slack, worst = problem.worst_slack(outcome.best.x)
+        if worst is not None and slack < 0:
+            missed = worst.describe(tuple(problem.series(outcome.best.x)(problem.times)))
             raise LimitError(
-                f"excite: no motion was found that keeps all constraints; the last one misses '{name}' by "
-                f"{-slack:.3g}; relax it, or allow more time"
+                f"excite: no motion was found that keeps all constraints; the last one misses {missed}; relax it, or "
+                "allow more time"
             )
     least = "" if outcome.best is None else f" (least of all {_least_seen(problem, outcome.best.x)})"
     raise LimitError(

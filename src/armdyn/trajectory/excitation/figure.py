@@ -16,14 +16,22 @@ def summary(found: Excitation) -> str:
     """Length, harmonics and condition numbers."""
     return (
         f"{found.trajectory.duration:g} s, {found.trajectory.harmonics} harmonics; condition number "
-        f"{found.condition:.1f} in SI units, {found.condition_unit:.1f} with unit columns. All limits hold."
+        f"{found.condition:.1f} in SI units, {found.condition_unit:.1f} with unit columns."
     )
+
+
+def protection(found: Excitation) -> list[str]:
+    """What holds at all times and what was not checked, a sentence each."""
+    kept = "; ".join(("positions, velocities and accelerations within their limits", *found.kept))
+    return [f"At all times: {kept}.", f"Not checked: {'; '.join(found.unchecked) or 'nothing'}; {found.lowest}."]
 
 
 def notebook(found: Excitation) -> str:
     """What a notebook shows."""
     return fragment(
-        paragraph(f"Exciting motion of {found.base.name}: {summary(found)}"), picture(motion_figure(found), 60)
+        paragraph(f"Exciting motion of {found.base.name}: {summary(found)}"),
+        *(paragraph(line) for line in protection(found)),
+        picture(motion_figure(found), 60),
     )
 
 

@@ -183,10 +183,11 @@ class ExcitationProblem:
         states = self._states(self.constraint_basis, x)
         return all(constraint.slack(states).min(initial=0) >= 0 for constraint in self.constraints)
 
-    def worst_slack(self, x: NDArray) -> tuple[float, str]:
+    def worst_slack(self, x: NDArray) -> tuple[float, Constraint | None]:
         """A lower bound of the slacks of all constraints at all times, and whose it is."""
         series = self.series(x)
-        return min(((c.least(series, self.limits), c.name) for c in self.constraints), default=(np.inf, ""))
+        found = [(c.least(series, self.limits), c) for c in self.constraints]
+        return min(found, key=lambda pair: pair[0], default=(np.inf, None))
 
     def peak(self, x: NDArray) -> float:
         """An upper bound of positions, velocities and accelerations at all times, as parts of their limits."""
