@@ -89,7 +89,13 @@ class Clearance:
 
     @cached_property
     def _overlaps(self) -> NDArray:
-        return np.asarray((self._probe < TOUCHING).mean(0) > ALWAYS)
+        """Columns that cannot be kept apart; of an obstacle that leaves no link any room none is left out."""
+        touching = np.asarray((self._probe < TOUCHING).mean(0) > ALWAYS)
+        for o in range(len(self.obstacles)):
+            mine = np.concatenate([np.zeros(len(self._all.one), bool), self._all.obstacle == o])
+            if touching[mine].all():
+                touching[mine] = False
+        return touching
 
     @cached_property
     def columns(self) -> Columns:
