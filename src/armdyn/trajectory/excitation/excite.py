@@ -274,7 +274,7 @@ def _usable(outcome: Outcome, problem: ExcitationProblem) -> Candidate:
     if problem.constraints and outcome.best is not None:
         slack, worst = problem.worst_slack(outcome.best.x)
         if worst is not None and slack < 0:
-            missed = worst.describe(tuple(problem.series(outcome.best.x)(problem.times)))
+            missed = worst.describe(problem.series(outcome.best.x)(problem.times))
             raise LimitError(
                 f"excite: no motion was found that keeps all constraints; the last one misses {missed}; relax it, or "
                 "allow more time"

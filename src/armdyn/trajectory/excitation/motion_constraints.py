@@ -101,7 +101,7 @@ class TorqueLimits:
 
     def least(self, motion: Trajectory, limits: MotionLimits) -> float:
         """A lower bound of all slacks at all times of a motion; see `least_between`."""
-        return least_between(lambda t: self.slack(tuple(motion(t))), motion.duration)
+        return least_between(lambda t: self.slack(motion(t)), motion.duration)
 
     def describe(self, states: States) -> str:
         """The joint that misses its limit most, and by how much."""
@@ -156,7 +156,7 @@ class TipBox:
 
     def least(self, motion: Trajectory, limits: MotionLimits) -> float:
         """A lower bound of all slacks at all times of a motion; see `least_between`."""
-        return least_between(lambda t: self.slack(tuple(motion(t))), motion.duration)
+        return least_between(lambda t: self.slack(motion(t)), motion.duration)
 
     def describe(self, states: States) -> str:
         """How far the tip leaves its room."""
