@@ -48,6 +48,7 @@ def law_code(
     prefix: str | None = None,
     dtype: str = "double",
     inputs: Iterable[str] = (),
+    search: bool = True,
 ) -> LawCode:
     """Write a control law as C99 that computes what its `step` computes in Python.
 
@@ -67,6 +68,8 @@ def law_code(
     dtype : {"double", "float"}
     inputs : sequence of str
         Parameters that stay arguments of `step` (`"kp"`) instead of being folded in, after the reference.
+    search : bool
+        Search for the fewest operations, as `c_code` does; without it the code is longer and written sooner.
 
     Returns
     -------
@@ -81,7 +84,9 @@ def law_code(
         if value.shape != law.core_shape(name):
             raise ArmdynError(f"law_code: {name} is a batch of shape {value.shape}; export one law of it at a time")
     subject = StepSubject(law, 1 / rate)
-    update = c_code(step_function(subject), subject, directory, prefix=f"{prefix}_update", dtype=dtype, inputs=kept)
+    update = c_code(
+        step_function(subject), subject, directory, prefix=f"{prefix}_update", dtype=dtype, inputs=kept, search=search
+    )
     files = _Files(subject, prefix, dtype, tuple(name for name in subject.bound if name in kept))
     texts = {f"{prefix}.h": files.header(), f"{prefix}.c": files.source(), f"{prefix}_selftest.c": files.selftest()}
     header, source, selftest = (write_whole(Path(directory) / name, text) for name, text in texts.items())

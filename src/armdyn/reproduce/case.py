@@ -12,6 +12,7 @@ Tell = Callable[[str], None]
 HOLDS, FAILS = "holds", "FAILS"  # data suffice: the statement must come out
 ATTAINABLE = "attainable"  # comes out with assumed values that were searched for; shows that it can, not that it did
 SUPPORTED, NOT_SUPPORTED = "supported", "not supported"  # a claim of the source, tested under stated assumptions
+UNDECIDED = "undecided"  # a claim that comes out either way, as what the source leaves open is chosen
 DIFFERS = "differs"  # known to differ; the reason is given
 SHOWN = "shown"  # the source gives no number to compare with
 
@@ -83,6 +84,12 @@ def attainable(quantity: str, source: str, found: str, good: bool, why: str) -> 
 def claim(quantity: str, source: str, found: str, good: bool, why: str = "") -> Row:
     """A statement that depends on what the source does not tell."""
     return Row(quantity, source, found, SUPPORTED if good else NOT_SUPPORTED, why)
+
+
+def tried(quantity: str, source: str, found: str, wins: int, tries: int, why: str = "") -> Row:
+    """A statement tried with several choices of what the source does not tell."""
+    verdict = SUPPORTED if wins == tries else UNDECIDED if wins else NOT_SUPPORTED
+    return Row(quantity, source, found, verdict, why)
 
 
 def differs(quantity: str, source: str, found: str, why: str) -> Row:

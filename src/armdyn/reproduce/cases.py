@@ -8,7 +8,7 @@ from armdyn.blas import single_threaded
 from armdyn.errors import ArmdynError
 from armdyn.reproduce.case import Case, Tell
 
-# Name -> module with `reproduce(quick, tell)`; imported when asked for.
+# Name -> module with `reproduce(quick, seed, tell)`; imported when asked for.
 CASES = {
     "eindhoven-1987": "eindhoven",
     "lu-meng-1993": "lu_meng",
@@ -29,7 +29,7 @@ def _silent(_step: str) -> None:
     """Tell nobody."""
 
 
-def reproduce(name: str, quick: bool = False, tell: Tell = _silent) -> Case:
+def reproduce(name: str, quick: bool = False, tell: Tell = _silent, seed: int = 0) -> Case:
     """Compute the results of a document again.
 
     Parameters
@@ -37,9 +37,11 @@ def reproduce(name: str, quick: bool = False, tell: Tell = _silent) -> Case:
     name : str
         One of `CASES`.
     quick : bool
-        Coarser grids and fewer runs, for a first look.
+        Coarser grids and fewer runs, for a first look: the same statements with the same verdicts.
     tell : callable, optional
         Told what begins now.
+    seed : int
+        Of all that is random: noise, motions that the sources do not give, states at which formulas are compared.
 
     Returns
     -------
@@ -48,5 +50,5 @@ def reproduce(name: str, quick: bool = False, tell: Tell = _silent) -> Case:
     if name not in CASES:
         raise ArmdynError(f"reproduce: unknown case {name!r}; expected one of {', '.join(CASES)}, or all")
     with single_threaded():
-        case: Case = importlib.import_module(f"armdyn.reproduce.{CASES[name]}").reproduce(quick, tell)
+        case: Case = importlib.import_module(f"armdyn.reproduce.{CASES[name]}").reproduce(quick, seed, tell)
     return case

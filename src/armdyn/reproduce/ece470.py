@@ -41,9 +41,9 @@ ASSUMED = (
 )
 
 
-def reproduce(quick: bool, tell: Tell) -> Case:
+def reproduce(quick: bool, seed: int, tell: Tell) -> Case:
     """The case; `quick` changes nothing, it is short."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     tell("rotations")
     rows = [*_rotation_rows(rng), _zyz_row(rng)]
     tell("kinematics")

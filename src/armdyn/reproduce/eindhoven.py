@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.model.arm import Arm
 from armdyn.model.library.planar import planar2
-from armdyn.reproduce.case import Case, Picture, Row, Tell, check, claim, differs, shown
+from armdyn.reproduce.case import Case, Picture, Row, Table, Tell, check, claim, differs, shown, tried
 from armdyn.reproduce.eindhoven_study import (
     ADAPTIVE,
     ALONE,
@@ -38,17 +38,20 @@ from armdyn.trajectory.point_to_point import point_to_point
 BANDWIDTH = 2.0  # Hz
 RATES = (60.0, 1000.0)
 LOADS = (0.0, 1.0, 2.5)  # kg; the empty arm weighs 15 kg
+# The table of payloads: bandwidths and rates [Hz], loads [kg], and what counts as close [rad].
+BANDWIDTHS, PAYLOAD_RATES, PAYLOADS, CLOSE = (1.0, 2.0, 4.0, 8.0), (60.0, 200.0, 1000.0), (0.5, 1.0, 2.5, 5.0), 0.01
 ASSUMED = (
     "Motion: none is given. Linearised along a swing from hanging to standing up in 1 s; regulated along a sway of "
     "both joints, 0.5 rad to each side at 0.25 and 0.5 Hz, for 8 s.",
-    "Regulator: weights are not given. By Bryson's rule for 2 Hz of bandwidth, the same for all laws.",
+    "Regulator: weights are not given. By Bryson's rule for 2 Hz of bandwidth (1 to 8 Hz in the table of payloads), "
+    "the same for all laws.",
     "The load moves with the tip and is seized after 4 s; drives lag by 5 ms; no friction (no constants given).",
 )
 Runs = dict[tuple[str, float, float], SimulationResult]
 
 
-def reproduce(quick: bool, tell: Tell) -> Case:
-    """The case; `quick`: one rate, and failing loads not searched."""
+def reproduce(quick: bool, seed: int, tell: Tell) -> Case:
+    """The case; `quick`: one rate, and a smaller table of payloads. Nothing is random, so `seed` changes nothing."""
     arm = planar2()
     tell("linearising along a swing")
     motion = _swing(arm)
@@ -64,15 +67,16 @@ def reproduce(quick: bool, tell: Tell) -> Case:
             for load in LOADS:
                 runs[name, rate, load] = seize(arm, law, reference, rate, load)
     rows += _control_rows(runs, rates)
-    if not quick:
-        tell("the load at which laws fail")
-        rows.append(_limit_row(arm, laws[rates[0]], reference, rates[0]))
+    payloads = _payloads(arm, reference, quick, tell)
+    rows.append(_payload_row(payloads))
+    tell("the load at which laws fail")
+    rows.append(_limit_row(arm, laws[rates[0]], reference, rates[0]))
     pictures = (
         Picture("modes", "The arm linearised along the swing", plot_modes(motion)),
         Picture("load", "A load seized half-way", _figure(runs, rates[0])),
     )
     title = "Eindhoven (1987): linearisation and control of the two-link arm"
-    return Case("eindhoven-1987", title, ASSUMED, tuple(rows), pictures)
+    return Case("eindhoven-1987", title, ASSUMED, tuple(rows), pictures, (_payload_table(payloads),))
 
 
 # -- the linearised arm ------------------------------------------------------------------------------------
@@ -164,13 +168,6 @@ def _control_rows(runs: Runs, rates: tuple[float, ...]) -> list[Row]:
             "with the nominal torques a regulator of one pose does as well without load",
         ),
     ]  # fmt: skip
-    rows += [
-        claim(
-            f"tracks closely with {load:g} kg seized", "over a wide range of payloads", words(REGULATOR, load),
-            error(REGULATOR, first, load) < 10, "the load is not in the nominal torques; there is no integral",
-        )
-        for load in LOADS[1:]
-    ]  # fmt: skip
     rows.append(
         shown(
             f"a law that learns the load ({ADAPTIVE}), {LOADS[-1]:g} kg", "not considered", words(ADAPTIVE, LOADS[-1]),
@@ -179,6 +176,49 @@ def _control_rows(runs: Runs, rates: tuple[float, ...]) -> list[Row]:
     )  # fmt: skip
     rows.append(differs("plots of the simulation", "announced", "see the figures", "the report contains none"))
     return rows
+
+
+class Payload(NamedTuple):
+    """One run of the regulator with a load seized half-way."""
+
+    bandwidth: float  # [Hz]
+    rate: float  # [Hz]
+    load: float  # [kg]
+    error: float  # RMS after the load was seized [rad]
+    stable: bool
+
+
+def _payloads(arm: Arm, reference: Sway, quick: bool, tell: Tell) -> list[Payload]:
+    found = []
+    for bandwidth in BANDWIDTHS[::3] if quick else BANDWIDTHS:
+        for rate in PAYLOAD_RATES[:2] if quick else PAYLOAD_RATES:
+            tell(f"payloads at {bandwidth:g} Hz of bandwidth, {rate:g} Hz")
+            law = regulators(arm, reference, bandwidth, rate)[REGULATOR]
+            for load in PAYLOADS:
+                found.append(Payload(bandwidth, rate, load, *judged(seize(arm, law, reference, rate, load))))
+    return found
+
+
+def _payload_row(found: list[Payload]) -> Row:
+    """The verdict rests on a bandwidth and on a limit of the error that the report does not give."""
+    close = [each for each in found if each.stable and each.error < CLOSE]
+    errors = [1e3 * each.error for each in found if each.stable]
+    return tried(
+        "tracks closely over a wide range of payloads", "hoped for",
+        f"RMS below {1e3 * CLOSE:g} mrad in {len(close)} of {len(found)} combinations of bandwidth, rate and payload "
+        f"({min(errors):.1f} to {max(errors):.0f} mrad, a joint strays in {len(found) - len(errors)}): see the table",
+        len(close), len(found), "neither bandwidth nor error is stated; the load is not in the nominal torques",
+    )  # fmt: skip
+
+
+def _payload_table(found: list[Payload]) -> Table:
+    cells = {each[:3]: f"{1e3 * each.error:.1f}" if each.stable else "strays" for each in found}
+    lines = tuple(
+        (f"{bandwidth:g}", f"{rate:g}", *(cells[bandwidth, rate, load] for load in PAYLOADS))
+        for bandwidth, rate in dict.fromkeys(each[:2] for each in found)
+    )
+    columns = ("bandwidth [Hz] ", "rate [Hz] ", *(f"{load:g} kg " for load in PAYLOADS))
+    return Table("RMS error [mrad] of the regulator after it seized a payload; the arm weighs 15 kg", columns, lines)
 
 
 def _limit_row(arm: Arm, laws: dict[str, Law], reference: Sway, rate: float) -> Row:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from armdyn.reproduce import (
     kapadia_estimates,
+    kapadia_lms,
     kapadia_model,
     kapadia_motion,
     kapadia_sarcos,
@@ -12,30 +13,39 @@ from armdyn.reproduce import (
 from armdyn.reproduce.case import Case, Tell
 
 
-def reproduce(quick: bool, tell: Tell) -> Case:
-    """The case; `quick`: one start of the optimisation and fewer trajectories."""
+def reproduce(quick: bool, seed: int, tell: Tell) -> Case:
+    """The case; `quick`: one start of the optimisation and fewer draws of noise."""
     tell("appendix A, base parameters, Table 7.1")
-    rows, pictures = kapadia_model.rows(), kapadia_model.pictures()
+    rows, pictures = kapadia_model.rows(seed), kapadia_model.pictures()
 
-    best = kapadia_motion.optimised(quick, tell)
+    tell("the descent of appendix C")
+    rows += kapadia_motion.descent_rows(kapadia_motion.descents(seed))
+    best = kapadia_motion.optimised(quick, seed, tell)
     tell("tracking the optimised motion")
     tracked = kapadia_motion.tracked(best)
     rows += kapadia_motion.rows(best, tracked)
     pictures += kapadia_motion.pictures(best, tracked)
 
-    estimates = kapadia_estimates.estimated(tracked["PD"], quick, tell)
+    estimates = kapadia_estimates.estimated(quick, seed, tell)
     rows += kapadia_estimates.rows(estimates)
-    torques = kapadia_torques.compared(estimates, quick, tell)
+    adapted = kapadia_lms.adapted(estimates, seed, tell)
+    rows += kapadia_lms.rows(adapted)
+    torques = kapadia_torques.compared(estimates, adapted[0].convergent, seed, tell)
     rows += kapadia_torques.rows(torques)
-    rows.append(kapadia_estimates.drive_row(quick, estimates, tell))
-    pictures += kapadia_torques.pictures(estimates, torques)
+    rows.append(kapadia_estimates.drive_row(estimates, seed, tell))
+    pictures += kapadia_torques.pictures(estimates, adapted[0], torques)
 
     tell("gravity of the Sarcos arm")
-    gravity = kapadia_sarcos.identified()
+    gravity = kapadia_sarcos.identified(seed)
     steps = kapadia_sarcos.step_responses(gravity.arm)
     rows += kapadia_sarcos.rows(gravity, steps)
     pictures += kapadia_sarcos.pictures(gravity, steps)
-    assumed = (*kapadia_motion.ASSUMED, *kapadia_estimates.ASSUMED, *kapadia_sarcos.ASSUMED)
-    tables = (*kapadia_model.tables(), *kapadia_estimates.tables(estimates), *kapadia_sarcos.tables(gravity))
+    assumed = (*kapadia_motion.ASSUMED, *kapadia_estimates.ASSUMED, *kapadia_lms.ASSUMED, *kapadia_sarcos.ASSUMED)
+    tables = (
+        *kapadia_model.tables(),
+        *kapadia_estimates.tables(estimates),
+        kapadia_lms.table(adapted[0]),
+        *kapadia_sarcos.tables(gravity),
+    )
     title = "Kapadia (1995): estimation for the PUMA 560 and the Sarcos arm"
     return Case("kapadia-1995", title, assumed, tuple(rows), tuple(pictures), tables)

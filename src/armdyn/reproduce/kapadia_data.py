@@ -26,7 +26,7 @@ from armdyn.trajectory.fourier import FourierSeries
 
 RATE, BANDWIDTH = 1000.0, 4.0  # Hz, of the controller
 EVERY = 5  # samples of the controller a row of the log
-FREQUENCY, HARMONICS = 0.15, 4  # of the identification motions
+FREQUENCY, HARMONICS, SPEED = 0.15, 4, 0.15  # of the identification motions; rad/s of a harmonic
 CUTOFF, KEEP = 8.0, 10  # low-pass [Hz] of the equations; one row in so many counts
 TRIM = 60  # rows at both ends that filters spoil
 # Encoder step [rad], torque noise [N m] and ripple (part of the torque, twelve waves a turn).
@@ -49,14 +49,14 @@ def direct() -> Arm:
     return arm.with_joints([dataclasses.replace(j, friction=Friction(), drive=Drive()) for j in arm.joints])
 
 
-def motions(count: int, seed: int) -> list[FourierSeries]:
-    """Identification motions: Fourier series about the middle of the joints' ranges."""
-    rng, arm = np.random.default_rng(seed), puma3()
+def motions(count: int, seed: int, fresh: bool = False) -> list[FourierSeries]:
+    """Identification motions, or `fresh` ones: Fourier series about the middle of the joints' ranges."""
+    rng, arm = np.random.default_rng([seed, fresh]), puma3()
     lower, upper = (np.array(x) for x in arm.position_limits)
     found = []
     for _ in range(count):
-        # Velocities up to about 1 rad/s; positions stay within 1.2 rad of the middle.
-        speeds = rng.uniform(-0.35, 0.35, (arm.n, 2 * HARMONICS))
+        # Velocities up to about 0.6 rad/s; positions stay within 0.7 rad of the middle.
+        speeds = rng.uniform(-SPEED, SPEED, (arm.n, 2 * HARMONICS))
         found.append(FourierSeries(np.column_stack([(lower + upper) / 2, speeds]), FREQUENCY, 1 / FREQUENCY))
     return found
 
@@ -107,7 +107,7 @@ class Setting(NamedTuple):
         """Measure a run; velocities and accelerations come from the positions."""
         log = self.sensors.record(run, seed=seed)
         dt = float(np.median(np.diff(log.t)))
-        motion = differentiate(log.q, dt)
+        motion = differentiate(log.q, dt, method="butterworth", cutoff=2 * CUTOFF)
         Y = lowpass(self.base.regressor(motion.q, motion.qd, motion.qdd), dt, CUTOFF)
         part = slice(TRIM, -TRIM, KEEP)
         return Recorded(log.t, log.tau, Y, Data(Y[part], lowpass(log.tau, dt, CUTOFF)[part]))
@@ -117,3 +117,11 @@ def joined(records: list[Recorded], columns: list[int]) -> Data:
     """The equations of several records with chosen columns."""
     Y = np.concatenate([record.data.Y for record in records])[..., columns]
     return Data(Y, np.concatenate([record.data.tau for record in records]))
+
+
+def filtered_noise(records: list[Recorded], rng: np.random.Generator) -> NDArray:
+    """White torque noise of unit size along the records, filtered and thinned like their torques: (N, n)."""
+    part = slice(TRIM, -TRIM, KEEP)
+    return np.concatenate(
+        [lowpass(rng.normal(size=each.tau.shape), each.t[1] - each.t[0], CUTOFF)[part] for each in records]
+    )

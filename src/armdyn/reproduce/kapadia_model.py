@@ -27,11 +27,11 @@ WHY = {
 }
 
 
-def rows() -> list[Row]:
+def rows(seed: int) -> list[Row]:
     """Rows about the model."""
     base = base_parameters(puma3())
     values = standard_values(puma3())
-    return [_appendix_row(base), _count_row(base), *_table_rows(values), _projection_row(), _operations_row()]
+    return [_appendix_row(base, seed), _count_row(base), *_table_rows(values), _projection_row(seed), _operations_row()]
 
 
 def tables() -> list[Table]:
@@ -90,8 +90,8 @@ def _energies(L: float, g: float, x: Any, xd: Any) -> tuple[list[Any], list[Any]
     return [kinetic[name] for name in INERTIAL], [potential.get(name, zero) for name in INERTIAL]
 
 
-def _appendix_row(base: BaseParameters) -> Row:
-    q, qd, qdd = np.random.default_rng(0).uniform(-2, 2, (3, 50, 3))
+def _appendix_row(base: BaseParameters, seed: int) -> Row:
+    q, qd, qdd = np.random.default_rng(seed).uniform(-2, 2, (3, 50, 3))
     expected = appendix_regressor(0.4318, 9.81, q, qd, qdd)
     order = [base.labels.index(name) for name in INERTIAL]
     error = float(np.abs(base.regressor(q, qd, qdd)[..., order] - expected).max())
@@ -137,11 +137,12 @@ def _table_rows(values: NDArray) -> list[Row]:
     return found
 
 
-def _projection_row() -> Row:
+def _projection_row(seed: int) -> Row:
     """The method of the table: torques of the whole model, motors included, fitted by 15 columns."""
     arm = puma3()
     base = base_parameters(arm)
-    q, qd, qdd = np.random.default_rng(1).uniform(-1, 1, (3, 2000, 3)) * np.array([2.0, 2.0, 4.0])[:, None, None]
+    size = np.array([2.0, 2.0, 4.0])[:, None, None]
+    q, qd, qdd = np.random.default_rng(seed + 1).uniform(-1, 1, (3, 2000, 3)) * size
     tau = inverse_dynamics(arm, q, qd, qdd) + qdd * [joint.drive.reflected_inertia for joint in arm.joints]
     rows = base.regressor(q, qd, qdd).reshape(-1, base.count)
     x = dict(zip(base.labels, np.linalg.lstsq(rows, tau.ravel(), rcond=None)[0], strict=True))

@@ -29,6 +29,7 @@ ELIMINATION = np.array(
 ELEVEN = ("mx2", "my2", "mx3", "my3", "Izz3", "Ixy3", "Ixz3", "Iyz3", *COULOMB)
 LMS = np.array([4.2884, 1.5080, -0.4331, 6.0005, 1.4839, -7.2153, -5.405, 0.4607, 5.0596, 16.9753, 2.6616])
 CONVERGENT = np.array([4.1138, 0.0880, -0.2991, 0.9029, 0.5202, -0.0121, -0.0013, 0.0076, 11.2252, 11.6792, 5.0324])
+EIGHT = ELEVEN[:8]  # of section 5.4.3; appendix C has all eleven
 # Section 5.4.3: cost before and after the optimisation.
 COST_BEFORE, COST_AFTER = 0.0278, 0.0024
 # Table 7.2, a trajectory a row: condition of the regressor; after significance by sensitivities; by singular values;

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from armdyn.reproduce.case import Picture, Row, Tell, claim, shown
 from armdyn.reproduce.kapadia_data import Recorded, motions, track
 from armdyn.reproduce.kapadia_estimates import Estimates
+from armdyn.reproduce.kapadia_lms import Adapted
 from armdyn.reproduce.kapadia_tables import ALL, ELEVEN, INERTIAL, STANDARD
 
 TRAJECTORIES = 8
@@ -29,18 +30,18 @@ class Comparison(NamedTuple):
         return float(np.sqrt(((self.models[name] - self.record.tau) ** 2).mean()))
 
 
-def compared(found: Estimates, quick: bool, tell: Tell) -> list[Comparison]:
+def compared(found: Estimates, adapted: NDArray, seed: int, tell: Tell) -> list[Comparison]:
     """Fresh trajectories, on which nothing was fitted."""
     setting = found.setting
     parameters = {
         STANDARD_SET: (INERTIAL, STANDARD),  # Table 7.1, which has no friction
         ELIMINATED: (ALL, found.elimination),
-        ADAPTED: (ELEVEN, found.convergent),
+        ADAPTED: (ELEVEN, adapted),
     }
     result = []
-    for k, motion in enumerate(motions(2 if quick else TRAJECTORIES, seed=1)):
+    for k, motion in enumerate(motions(TRAJECTORIES, seed, fresh=True)):
         tell(f"torques of trajectory {k + 1}")
-        record = setting.record(track(motion), seed=200 + k)
+        record = setting.record(track(motion), seed=1000 * seed + 200 + k)
         models = {name: record.Y[..., setting.columns(names)] @ x for name, (names, x) in parameters.items()}
         result.append(Comparison(record, models))
     return result
@@ -68,11 +69,11 @@ def rows(found: list[Comparison]) -> list[Row]:
     ]  # fmt: skip
 
 
-def pictures(estimates: Estimates, found: list[Comparison]) -> list[Picture]:
+def pictures(estimates: Estimates, adapted: Adapted, found: list[Comparison]) -> list[Picture]:
     """Figures 7.2 to 7.11."""
     result = [
-        Picture("figures-7-2-3", "Figures 7.2 and 7.3: evolution of LMS estimates", _evolution_figure(estimates)),
-        Picture("table-7-3", "Tables 7.3 to 7.5 on simulated data", _estimates_figure(estimates)),
+        Picture("figures-7-2-3", "Figures 7.2 and 7.3: evolution of LMS estimates", _evolution_figure(adapted)),
+        Picture("table-7-3", "Tables 7.3 to 7.5 on simulated data", _estimates_figure(estimates, adapted)),
     ]
     for first in range(0, len(found), A_FIGURE):
         part = found[first : first + A_FIGURE]
@@ -83,17 +84,17 @@ def pictures(estimates: Estimates, found: list[Comparison]) -> list[Picture]:
     return result
 
 
-def _evolution_figure(found: Estimates) -> Any:
+def _evolution_figure(found: Adapted) -> Any:
     from matplotlib.figure import Figure
 
-    truth = dict(zip(ALL, found.setting.truth, strict=True))
     figure = Figure(figsize=(11, 7), layout="constrained")
     axes = figure.subplots(3, 4, sharex=True).ravel()
-    ends = np.cumsum([len(record.data.tau) for record in found.records])[:-1]
+    shown = found.evolution[: found.ends[-1]]  # the first pass
     for k, (name, axis) in enumerate(zip(ELEVEN, axes, strict=False)):
-        axis.plot(found.evolution[:, k], lw=1.0)
-        axis.axhline(truth[name], color="0.4", ls="--", lw=0.9)
-        for end in ends:
+        axis.plot(shown[:, k], lw=1.0)
+        axis.axhline(found.truth[k], color="0.4", ls="--", lw=0.9)
+        axis.axhline(found.convergent[k], color="C1", ls=":", lw=0.9)
+        for end in found.ends[:-1]:
             axis.axvline(end, color="0.85", lw=0.7, zorder=0)
         axis.set_title(f"P{ALL.index(name) + 1} = {name}", fontsize=9)
         axis.grid(alpha=0.2, axis="y")
@@ -101,11 +102,17 @@ def _evolution_figure(found: Estimates) -> Any:
         axis.set_xlabel("sample")
         axis.tick_params(labelbottom=True)
     axes[-1].axis("off")
-    axes[-1].text(0, 0.5, "dashed: true value\ngrey: next trajectory", fontsize=9, va="center")
+    axes[-1].text(
+        0,
+        0.5,
+        "the first pass\ndashed: true value\ndotted: after all passes\ngrey: next trajectory",
+        fontsize=9,
+        va="center",
+    )
     return figure
 
 
-def _estimates_figure(found: Estimates) -> Any:
+def _estimates_figure(found: Estimates, adapted: Adapted) -> Any:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 4.5), layout="constrained")
@@ -113,10 +120,10 @@ def _estimates_figure(found: Estimates) -> Any:
     at, truth = np.arange(len(ALL)), found.setting.truth
     eleven = [ALL.index(name) for name in ELEVEN]
     sets = [
-        ("batch LS (7.3)", at, found.batch),
+        ("batch LS (7.3)", at, found.noisy.batch[0]),
         ("two weakest directions left out (7.3)", at, found.elimination),
-        ("LMS, optimised motion (7.4)", np.array(eleven), found.lms),
-        ("LMS along the convergent mode (7.5)", np.array(eleven), found.convergent),
+        ("LMS, optimised motion (7.4)", np.array(eleven), adapted.plain),
+        ("LMS along the convergent mode (7.5)", np.array(eleven), adapted.convergent),
     ]
     for k, (label, where, x) in enumerate(sets):
         axis.bar(where + 0.2 * (k - 1.5), np.abs(x - truth[where]), 0.19, label=label)

@@ -1,14 +1,18 @@
-"""The files of a reproduction: its figures as PNG, and one page that needs nothing else."""
+"""The files of a reproduction: its figures as PNG, one page that needs nothing else, and all cases as Markdown."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
+from armdyn.errors import ArmdynError
 from armdyn.files import write_whole
 from armdyn.html import document, heading, listing, paragraph, svg, table
 from armdyn.reproduce.case import FAILS, Case
 
+HEADS = ("what", "source", "armdyn", "verdict", "why")
+MARK = "<!-- Below this line the page is printed by `armdyn reproduce all --page`. -->"
 RESOLUTION = 120  # dots an inch
 # Cells are sentences here, not numbers.
 STYLE = "<style>.said td,.said th{text-align:left;vertical-align:top;white-space:normal}</style>"
@@ -29,7 +33,7 @@ def page(case: Case) -> str:
     """The page of a reproduction."""
     parts = [STYLE, heading(case.title, 1), paragraph(f"{case.counted}.", "big")]
     parts += [paragraph(f"{row.quantity}: {row.found}", "warn") for row in case.rows if row.verdict == FAILS]
-    said = table(("what", "source", "armdyn", "verdict", "why"), case.rows)
+    said = table(HEADS, case.rows)
     parts += [heading("Statements and results"), f'<div class="said">{said}</div>']
     parts += [heading("Assumed where the source is silent"), listing(case.assumed)] if case.assumed else []
     for each in case.tables:
@@ -37,3 +41,29 @@ def page(case: Case) -> str:
     for picture in case.pictures:
         parts += [heading(picture.caption), svg(picture.figure)]
     return document(f"armdyn: {case.title}", *parts)
+
+
+def print_into(path: Path, cases: Sequence[Case]) -> None:
+    """Put all cases as Markdown below the mark of a page, which stays as it is above."""
+    text = path.read_text(encoding="utf-8") if path.is_file() else MARK
+    if MARK not in text:
+        raise ArmdynError(f"{path}: expected a page with the line {MARK}")
+    write_whole(path, text[: text.index(MARK) + len(MARK)] + "\n\n" + "\n".join(map(markdown, cases)))
+
+
+def markdown(case: Case) -> str:
+    """A case as Markdown: statements, tables, and what was assumed."""
+    lines = [f"## {case.title}", "", f"`armdyn reproduce {case.name}`: {case.counted}.", "", *_rows(HEADS, case.rows)]
+    for each in case.tables:
+        lines += ["", f"**{each.title}**", "", *_rows(each.columns, each.rows)]
+    if case.assumed:
+        lines += ["", "Assumed where the source is silent:", "", *(f"- {each}" for each in case.assumed)]
+    return "\n".join([*lines, ""])
+
+
+def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a Markdown table; heads that end in a blank are over numbers."""
+    rules = ["--:" if head.endswith(" ") else "---" for head in heads]
+    cells = [[cell.replace("|", "\\|") for cell in row] for row in ([head.strip() for head in heads], *rows)]
+    head, *body = [f"| {' | '.join(row)} |" for row in cells]
+    return [head, f"|{'|'.join(rules)}|", *body]

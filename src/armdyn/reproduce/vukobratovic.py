@@ -37,8 +37,8 @@ class Lift(NamedTuple):
     tau: NDArray
 
 
-def reproduce(quick: bool, tell: Tell) -> Case:
-    """The case; `quick`: the torques are replayed in coarser steps."""
+def reproduce(quick: bool, seed: int, tell: Tell) -> Case:
+    """The case; `quick`: the torques are replayed in coarser steps. Nothing is random: `seed` changes nothing."""
     arm = vukobratovic3()
     tell("joint motion of the lift")
     trajectory = joint_trajectory(arm, lift(forward_kinematics(arm, START)), START, task="position")

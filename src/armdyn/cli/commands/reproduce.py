@@ -18,11 +18,18 @@ if TYPE_CHECKING:
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A document, or 'all'; left out, they are listed.")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for pages and figures.")]
-Quick = Annotated[bool, typer.Option("--quick", help="Coarser grids and fewer runs, for a first look.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Coarser grids and fewer runs; the same verdicts.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Of noise, and of motions that a document does not give.")]
+Page = Annotated[Path | None, typer.Option("--page", help="With 'all': print the results into this Markdown page.")]
 
 
 def reproduce(
-    name: Name = "", out: Out = Path("armdyn-reproductions"), quick: Quick = False, json: Json = False
+    name: Name = "",
+    out: Out = Path("armdyn-reproductions"),
+    quick: Quick = False,
+    seed: Seed = 0,
+    page: Page = None,
+    json: Json = False,
 ) -> None:
     """Compute the results of armdyn's founding documents again and say where they agree.
 
@@ -35,13 +42,15 @@ def reproduce(
     from armdyn.cli.show import print_json
     from armdyn.reproduce.cases import ABOUT, CASES
     from armdyn.reproduce.cases import reproduce as run
-    from armdyn.reproduce.page import write
+    from armdyn.reproduce.page import print_into, write
 
     if not name:
         print_json(ABOUT) if json else _list(ABOUT)
         return
     if name not in (*CASES, "all"):
         raise typer.BadParameter(f"expected one of {', '.join(CASES)}, or all, got {name!r}", param_hint="NAME")
+    if page and name != "all":
+        raise typer.BadParameter("expected with 'all': the page holds all documents", param_hint="--page")
     console = Console(stderr=json)
     found: list[Case] = []
     files: list[str] = []
@@ -49,11 +58,13 @@ def reproduce(
         done = ", ".join(case.name for case in found) or "nothing"
         with progress_bar(None, f"complete in {out}: {done}") as show, _noticed_interrupt():
             show(0.0, f"reproducing {each}")
-            case = run(each, quick, lambda step, each=each: show(0.0, f"reproducing {each}: {step}"))  # type: ignore[misc]
+            case = run(each, quick, lambda step, each=each: show(0.0, f"reproducing {each}: {step}"), seed)  # type: ignore[misc]
         found.append(case)
         files += map(str, write(case, out))
         if not json:
             _show(console, case)
+    if page:
+        print_into(page, found)
     if json:
         print_json({"cases": [_plain(case) for case in found], "files": files})
     else:

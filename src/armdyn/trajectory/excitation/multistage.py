@@ -47,7 +47,7 @@ class Weights(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Multistage:
-    """Minimise `1 / sigma_min(R) + sum_k u_k' Q u_k` over accelerations u (K, n), R = sum_k H_k' H_k.
+    """Minimise `1 / sigma_min(R) + sum_k u_k' Q u_k` over accelerations u (K, n), R = (1/K) sum_k H_k' H_k (5.8).
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ class Multistage:
         return JointMotion(q, qd, u)
 
     def correlation(self, motion: JointMotion) -> NDArray:
-        """R (c, c)."""
+        """R (c, c), a mean over the samples: a column of signs (Coulomb friction) has at most 1 on its diagonal."""
         H = excitation_regressor(self.base, *motion)[..., self.positions]
-        return np.einsum("kic,kid->cd", H, H)
+        return np.einsum("kic,kid->cd", H, H) / len(H)
 
     def cost(self, motion: JointMotion) -> float:
         """J = 1 / sigma_min(R), without the Q term."""
@@ -114,15 +114,15 @@ class Multistage:
         """F = (sum_i sigma_i^-p)^(1/p) of R, which tends to 1 / sigma_min, and dF/dx_k, dF/du_k, each (K, n)."""
         Y = excitation_regressor(self.base, *motion)
         H = Y[..., self.positions]
-        values, vectors = np.linalg.eigh(np.einsum("kic,kid->cd", H, H))
+        values, vectors = np.linalg.eigh(np.einsum("kic,kid->cd", H, H) / len(H))
         if values[0] <= 0:
             return np.inf, motion
         share = (values[0] / values) ** power
         F = float(share.sum() ** (1 / power) / values[0])
-        # alpha = dF/dR;  dF/dH_k = 2 H_k alpha
+        # alpha = dF/dR;  dF/dH_k = (2/K) H_k alpha
         alpha = -F * (vectors * (share / share.sum() / values)) @ vectors.T
         weights = np.zeros_like(Y)
-        weights[..., self.positions] = 2 * H @ alpha
+        weights[..., self.positions] = 2 / len(H) * H @ alpha
         return F, JointMotion(*excitation_gradient(self.base, *motion, weights))
 
     def sweep(self, dq: NDArray, dqd: NDArray) -> NDArray:

@@ -24,7 +24,7 @@ def heuristic_start(
 
     For every parameter m the random state that shows it best is chosen (largest `|sum_n H^n H^nT e_m|`); the motion
     leads from one to the next as x_{k+1} = A x_k + B K (x_i - x_k), and is filtered. Its size about the middle of
-    the joints' ranges is chosen for the wanted least singular value.
+    the joints' ranges is chosen for the least singular value aimed at.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def heuristic_start(
         K.
     rng : numpy.random.Generator
     sigma : float
-        Wanted least singular value of R: enough to tell the parameters from unmodelled torques.
+        Least singular value of R aimed at (a mean over the samples): enough to tell the parameters from unmodelled torques.
     speed : float
         Largest velocity of the chosen states [rad/s or m/s].
     bandwidth : float

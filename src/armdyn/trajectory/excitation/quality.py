@@ -155,7 +155,7 @@ def tracking_loss(design: Excitation, tracked: Trajectory | JointMotion) -> Trac
 
     References
     ----------
-    Kapadia (1995), equation 5.7, which is the first order of what stands here.
+    Kapadia (1995), equation 5.7, corrected: its bound has the term of second order alone (erratum 11a).
     """
     task = design.problem
     actual = JointMotion(*tracked) if isinstance(tracked, tuple) else tracked(task.times)
