@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from armdyn.reproduce.cases import reproduce
 
-
-def test_theorems_hold_and_the_erratum_shows():
-    case = reproduce("ece470", quick=True)
+def test_theorems_hold_and_the_erratum_shows(quick):
+    case = quick("ece470")
     assert case.good, [row for row in case.rows if row.verdict == "FAILS"]
     assert case["3.3, the same with a full K"].verdict == "not supported"
     assert {row.verdict for row in case.rows} == {"holds", "not supported"}

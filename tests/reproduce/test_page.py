@@ -11,7 +11,7 @@ from armdyn.cli.app import app
 from armdyn.errors import ArmdynError
 from armdyn.reproduce.case import FAILS, Case, Picture, Table, check, claim
 from armdyn.reproduce.cases import ABOUT, CASES, reproduce
-from armdyn.reproduce.page import page, write
+from armdyn.reproduce.page import MARK, markdown, page, print_into, write
 
 
 def made(good: bool = True) -> Case:
@@ -47,6 +47,38 @@ def test_a_statement_that_fails_stands_out():
     assert 'class="warn"' in page(bad)
 
 
+def test_a_markdown_page_is_printed_below_its_mark(tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text(f"by hand\n{MARK}\nold\n")
+    print_into(path, [made()])
+    text = path.read_text()
+    assert text.startswith(f"by hand\n{MARK}\n\n## A case\n")
+    assert "old" not in text
+    assert "| a < b | yes | 3 < 4 | holds |  |" in text
+    assert "| x | 1.5 |" in text
+    print_into(tmp_path / "new.md", [made()])
+    assert (tmp_path / "new.md").read_text().endswith(markdown(made()))
+    path.write_text("no mark")
+    with pytest.raises(ArmdynError, match="expected a page with the line"):
+        print_into(path, [made()])
+    assert path.read_text() == "no mark"
+
+
+def test_bars_in_cells_do_not_end_them():
+    case = Case("made", "A case", (), (check("|H'T|/|T|", "", "", True),), ())
+    assert "| \\|H'T\\|/\\|T\\| |" in markdown(case)
+
+
+def test_the_command_prints_a_page_of_all_documents_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr("armdyn.reproduce.cases.reproduce", lambda name, quick, tell, seed: made())
+    target = tmp_path / "all.md"
+    arguments = ["--out", str(tmp_path), "--page", str(target)]
+    assert CliRunner().invoke(app, ["reproduce", "ece470", *arguments]).exit_code == 2
+    assert not target.exists()
+    assert CliRunner().invoke(app, ["reproduce", "all", *arguments]).exit_code == 0
+    assert target.read_text().count("## A case") == len(CASES)
+
+
 def test_every_case_is_described():
     assert set(ABOUT) == set(CASES)
 
@@ -69,7 +101,7 @@ def test_the_command_writes_prints_and_lists(tmp_path):
 
 
 def test_the_command_fails_when_a_statement_does(tmp_path, monkeypatch):
-    monkeypatch.setattr("armdyn.reproduce.cases.reproduce", lambda name, quick, tell: made(good=False))
+    monkeypatch.setattr("armdyn.reproduce.cases.reproduce", lambda name, quick, tell, seed: made(good=False))
     done = CliRunner().invoke(app, ["reproduce", "lu-meng-1993", "--out", str(tmp_path)])
     assert done.exit_code == 1
     assert FAILS in done.output
@@ -77,7 +109,7 @@ def test_the_command_fails_when_a_statement_does(tmp_path, monkeypatch):
 
 
 def test_ctrl_c_keeps_what_is_complete(tmp_path, monkeypatch):
-    def interrupted(name, quick, tell):
+    def interrupted(name, quick, tell, seed):
         if name != "eindhoven-1987":
             raise KeyboardInterrupt
         return made()

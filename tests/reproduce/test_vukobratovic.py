@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from armdyn.reproduce.cases import reproduce
 
-
-def test_all_that_the_data_allow_holds():
-    case = reproduce("vukobratovic-1979", quick=True)
+def test_all_that_the_data_allow_holds(quick):
+    case = quick("vukobratovic-1979")
     assert case.good, [row for row in case.rows if row.verdict == "FAILS"]
     assert [row.verdict for row in case.rows].count("holds") == 5
     assert case["curves of figures 7 and 8"].verdict == "differs"

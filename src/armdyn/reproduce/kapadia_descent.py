@@ -11,7 +11,7 @@ from armdyn.trajectory.excitation.multistage import Multistage
 
 START = np.array([0.0, 0.0, -np.pi])  # x0 of the listing, at rest [rad]
 SAMPLES, STEP = 1000, 0.005  # K is not given; Ts of the listing [s]
-HARMONICS, LEVEL = 4, 0.5  # of the first accelerations, which are not given; [rad/s²]
+HARMONICS, LEVEL = 4, 0.3  # of the first accelerations, which are not given; [rad/s²]
 LARGEST_CHANGE = 0.1  # of an acceleration in one iteration [rad/s²]
 
 
@@ -19,12 +19,17 @@ class Descent(NamedTuple):
     """A descent: J = 1 / sigma_min(R), R = (1/K) sum H H' (5.8), before and after every iteration."""
 
     costs: NDArray  # (iterations + 1,)
-    inside: int  # iterations before a limit of Table 5.1 is broken, where the thesis stops (5.4.2)
+    inside: int  # motions, the first included, before a limit of Table 5.1 is broken: there the thesis stops (5.4.2)
 
     @property
     def factor(self) -> float:
         """How many times smaller the cost became."""
         return float(self.costs[0] / self.costs.min())
+
+    @property
+    def factor_inside(self) -> float:
+        """The same up to where a limit is broken."""
+        return float(self.costs[0] / self.costs[: max(self.inside, 1)].min())
 
 
 def first_accelerations(seed: int, start: int) -> NDArray:
@@ -47,4 +52,4 @@ def descend(problem: Multistage, u: NDArray, iterations: int) -> Descent:
         Q = 0.4 * np.linalg.norm(slope.qdd) / (u.size * 0.3**2)
         gradient = slope.qdd + 2 * Q * u - problem.sweep(slope.q, slope.qd)
         u = u - LARGEST_CHANGE / np.abs(gradient).max() * gradient
-    return Descent(np.array(costs), inside.index(False) if False in inside else iterations)
+    return Descent(np.array(costs), inside.index(False) if False in inside else len(inside))

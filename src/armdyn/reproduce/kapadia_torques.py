@@ -102,13 +102,8 @@ def _evolution_figure(found: Adapted) -> Any:
         axis.set_xlabel("sample")
         axis.tick_params(labelbottom=True)
     axes[-1].axis("off")
-    axes[-1].text(
-        0,
-        0.5,
-        "the first pass\ndashed: true value\ndotted: after all passes\ngrey: next trajectory",
-        fontsize=9,
-        va="center",
-    )
+    words = "the first pass", "dashed: true value", "dotted: after all passes", "grey: next trajectory"
+    axes[-1].text(0, 0.5, "\n".join(words), fontsize=9, va="center")
     return figure
 
 

@@ -45,10 +45,15 @@ def page(case: Case) -> str:
 
 def print_into(path: Path, cases: Sequence[Case]) -> None:
     """Put all cases as Markdown below the mark of a page, which stays as it is above."""
+    write_whole(path, above_mark(path) + "\n\n" + "\n".join(map(markdown, cases)))
+
+
+def above_mark(path: Path) -> str:
+    """A page up to its mark; the mark alone where there is no page yet."""
     text = path.read_text(encoding="utf-8") if path.is_file() else MARK
     if MARK not in text:
         raise ArmdynError(f"{path}: expected a page with the line {MARK}")
-    write_whole(path, text[: text.index(MARK) + len(MARK)] + "\n\n" + "\n".join(map(markdown, cases)))
+    return text[: text.index(MARK) + len(MARK)]
 
 
 def markdown(case: Case) -> str:

@@ -42,7 +42,7 @@ def reproduce(
     from armdyn.cli.show import print_json
     from armdyn.reproduce.cases import ABOUT, CASES
     from armdyn.reproduce.cases import reproduce as run
-    from armdyn.reproduce.page import print_into, write
+    from armdyn.reproduce.page import above_mark, print_into, write
 
     if not name:
         print_json(ABOUT) if json else _list(ABOUT)
@@ -51,6 +51,8 @@ def reproduce(
         raise typer.BadParameter(f"expected one of {', '.join(CASES)}, or all, got {name!r}", param_hint="NAME")
     if page and name != "all":
         raise typer.BadParameter("expected with 'all': the page holds all documents", param_hint="--page")
+    if page:
+        above_mark(page)  # say now what cannot be written later
     console = Console(stderr=json)
     found: list[Case] = []
     files: list[str] = []

@@ -33,7 +33,8 @@ def heuristic_start(
         K.
     rng : numpy.random.Generator
     sigma : float
-        Least singular value of R aimed at (a mean over the samples): enough to tell the parameters from unmodelled torques.
+        Least singular value of R (a mean over the samples) to aim at: enough to tell the parameters from unmodelled
+        torques.
     speed : float
         Largest velocity of the chosen states [rad/s or m/s].
     bandwidth : float
