@@ -49,11 +49,11 @@ def test_a_statement_that_fails_stands_out():
 
 def test_a_markdown_page_is_printed_below_its_mark(tmp_path):
     path = tmp_path / "page.md"
-    path.write_text(f"by hand\n{MARK}\nold\n")
+    path.write_text(f"by hand\n{MARK}\nfrom an earlier run\n")
     print_into(path, [made()])
     text = path.read_text()
     assert text.startswith(f"by hand\n{MARK}\n\n## A case\n")
-    assert "old" not in text
+    assert "from an earlier run" not in text
     assert "| a < b | yes | 3 < 4 | holds |  |" in text
     assert "| x | 1.5 |" in text
     print_into(tmp_path / "new.md", [made()])
