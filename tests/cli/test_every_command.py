@@ -39,6 +39,7 @@ CALLS = {
     "law": ("arm.urdf", "PD", "--out", "c", "--prefix", "law"),
     "study": ("study.toml",),
     "codegen": ("arm.urdf", "inverse_dynamics", "--out", "c", "--prefix", "arm"),
+    "convert": ("arm.urdf", "arm.csv"),
     "cache": (),
 }
 ELSEWHERE = {"demo", "reproduce", "studio"}

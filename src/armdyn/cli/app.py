@@ -18,6 +18,7 @@ from armdyn.cli.commands.base import base
 from armdyn.cli.commands.cache import cache
 from armdyn.cli.commands.codegen import codegen
 from armdyn.cli.commands.compare import compare
+from armdyn.cli.commands.convert import convert
 from armdyn.cli.commands.drive_gains import drive_gains
 from armdyn.cli.commands.excite import excite
 from armdyn.cli.commands.fk import fk
@@ -36,6 +37,7 @@ from armdyn.cli.commands.torque import torque
 from armdyn.cli.commands.validate import validate
 from armdyn.cli.demo.command import demo
 from armdyn.cli.examples import SHORT, epilog
+from armdyn.cli.resolve import take_xacro_options
 from armdyn.errors import ArmdynError, ArmdynWarning
 
 app = typer.Typer(
@@ -48,7 +50,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(demo, info, arms, fk, ik, torque, linearize, regressor, base, excite, simulate, identify, validate, payload),
-    *(drive_gains, compare, law, study, codegen, reproduce, studio, cache),
+    *(drive_gains, compare, law, study, codegen, convert, reproduce, studio, cache),
 )
 for command in COMMANDS:
     name = command.__name__.replace("_", "-")
@@ -62,6 +64,7 @@ def main() -> None:
     """Run the program; errors raised on purpose become one sentence on stderr."""
     arguments = [argument for argument in sys.argv[1:] if argument != DEBUG]
     debug = len(arguments) < len(sys.argv) - 1
+    arguments = take_xacro_options(arguments)
     warnings.showwarning = _warn  # type: ignore[assignment]
     try:
         app(args=arguments)
@@ -122,5 +125,12 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
     debug: Annotated[bool, typer.Option(DEBUG, help="Show the traceback of an error (anywhere on the line).")] = False,
+    xacro_arg: Annotated[
+        list[str] | None, typer.Option(metavar="NAME:=VALUE", help="An argument of a .xacro (anywhere on the line).")
+    ] = None,
+    package_path: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FOLDER", help="Where a .xacro finds ROS packages (anywhere on the line)."),
+    ] = None,
 ) -> None:
-    """Global options. `--debug` is read by `main`, which alone sees every error."""
+    """Global options, which `main` reads wherever they stand: it alone sees the whole line."""

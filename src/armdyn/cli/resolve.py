@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from armdyn.errors import ArmdynError
+
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
@@ -19,20 +21,45 @@ ArmName = Annotated[
     str,
     typer.Argument(
         metavar="ARM",
-        help="A file (.urdf, .toml, .csv) or the name of a library arm (see 'armdyn arms').",
+        help="A file (.urdf, .xml, .xacro, .toml, .csv) or the name of a library arm (see 'armdyn arms').",
         autocompletion=complete_arm,
     ),
 ]
-Base = Annotated[str | None, typer.Option(help="First link of the chain, for a URDF that holds more than one.")]
+Base = Annotated[str | None, typer.Option(help="First link of the chain, for a file that holds more than one.")]
 Tip = Annotated[str | None, typer.Option(help="Last link of the chain.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts (SI units, radians).")]
+
+
+XACRO: dict[str, list[str]] = {"--xacro-arg": [], "--package-path": []}  # given on this line
+
+
+def take_xacro_options(arguments: list[str]) -> list[str]:
+    """The arguments without `--xacro-arg` and `--package-path`, which are kept for `resolve`."""
+    rest, waiting = [], iter(arguments)
+    for values in XACRO.values():
+        values.clear()
+    for word in waiting:
+        name, equals, value = word.partition("=")
+        if name not in XACRO:
+            rest.append(word)
+        elif value := value if equals else next(waiting, ""):
+            XACRO[name].append(value)
+        else:
+            raise SystemExit(f"armdyn: {name}: expected a value behind it")
+    return rest
 
 
 def resolve(arm: str, base: str | None = None, tip: str | None = None) -> Arm:
     """The arm that the argument stands for; see `named_arm`."""
     from armdyn.model.named import named_arm
 
-    return named_arm(arm, base, tip)
+    args = {}
+    for word in XACRO["--xacro-arg"]:
+        name, colon, value = word.partition(":=")
+        if not (colon and name):
+            raise ArmdynError(f"--xacro-arg: expected name:=value, got '{word}'")
+        args[name] = value
+    return named_arm(arm, base, tip, args=args, packages=XACRO["--package-path"])
 
 
 def library() -> tuple[str, ...]:

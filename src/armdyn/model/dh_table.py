@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armdyn.errors import ModelError, ReadError
 from armdyn.files import read_text
 from armdyn.model.dh import number
+
+if TYPE_CHECKING:
+    from armdyn.model.arm import Arm
 
 OPTIONS = ("convention", "gravity", "name", "base_pose", "tool_pose", "notes")
 
@@ -136,3 +140,28 @@ def _all_or_none(values: Mapping[str, float], names: Sequence[str], where: str) 
     if found and len(found) < len(names):
         raise ModelError(f"{where}: expected numbers in all of the columns {', '.join(names)} or in none")
     return found
+
+
+def table_text(arm: Arm, convention: str = "standard") -> str:
+    """A DH table of any arm as CSV; poses of base and tool have no place in it (see `armdyn.model.convert`)."""
+    from armdyn.model.dh_frames import as_dh, dh_parameters
+
+    framed, rows = as_dh(arm, convention), dh_parameters(arm, convention).rows
+    out = io.StringIO()
+    out.write(
+        f"# name: {arm.name}\n# convention: {convention}\n# gravity: {' '.join(map(repr, arm.gravity.tolist()))}\n"
+    )
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(name for name in COLUMNS if not name.endswith("_deg"))
+    for row, joint, link in zip(rows, framed.joints, framed.links, strict=True):
+        body = link.inertia
+        inertia = [
+            body.mass,
+            *body.com,
+            *(body.tensor_com[i] for i in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))),
+        ]
+        parts = [getattr(getattr(joint, part), name) for part, names in PARTS.items() for name in names]
+        numbers = [row.a, row.alpha, row.d, row.theta, *inertia, *parts]
+        cells = ["" if x is None or not math.isfinite(x) else repr(float(x)) for x in numbers]
+        writer.writerow([joint.name, link.name, row.kind, *cells])
+    return out.getvalue()

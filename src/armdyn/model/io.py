@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from armdyn.errors import ArmdynError, ReadError
-from armdyn.files import read_text, write_whole
+from armdyn.files import read_bytes, read_text, write_whole
 from armdyn.model.arm import Arm, Source
+
+KINDS = ".urdf, .xml (MJCF), .xacro, .toml or .csv"
 
 
 def load(
@@ -18,22 +21,30 @@ def load(
     *,
     branches: str = "lump",
     snap: float | None = None,
+    args: Mapping[str, object] | None = None,
+    packages: Sequence[str | os.PathLike[str]] = (),
 ) -> Arm:
     """An arm from a file.
 
     Parameters
     ----------
     path : str or path
-        `.urdf`; `.toml` (the complete format, a DH table or members with axes and vectors); or
-        `.csv` (a DH table). See `docs/formats.md`.
+        `.urdf`; `.xml` (MuJoCo's MJCF, or a URDF: told apart by the root element); `.xacro`; `.toml`
+        (the complete format, a DH table or members with axes and vectors); or `.csv` (a DH table).
+        See `docs/formats.md`.
     base, tip : str
-        Names of the first and last link of the chain, for a URDF that holds more than one.
+        Names of the first and last link (or body; the tip may be a site) of the chain, for a file that
+        holds more than one.
     branches : "lump" or "refuse"
         What becomes of moving branches outside the chain of a URDF; see `read_urdf`.
     snap : float
         Turn frames that are within this angle [rad] of a right-angled one exactly there (URDFs
         often carry 1.5708 for pi/2), which makes kernels smaller. What was moved is reported as a
         warning and in `arm.notes`. Default: nothing is moved.
+    args : mapping
+        Arguments of a xacro, as `name:=value` on a command line.
+    packages : paths
+        Folders of ROS packages that a xacro names, or folders that hold them.
 
     Returns
     -------
@@ -46,7 +57,10 @@ def load(
     ModelError
         If it describes an arm that cannot exist.
     """
-    arm = replace(_read(path, base, tip, branches), source=Source(Path(path).absolute(), base, tip))
+    if (args or packages) and Path(path).suffix.lower() != ".xacro":
+        raise ArmdynError(f"load: args and packages are for .xacro files, got '{path}'")
+    arm = _read_xacro(path, base, tip, branches, args, packages) or _read(path, base, tip, branches)
+    arm = replace(arm, source=Source(Path(path).absolute(), base, tip))
     if snap is not None:
         from armdyn.model.snap import snapped
 
@@ -68,11 +82,41 @@ def _read(path: str | os.PathLike[str], base: str | None, tip: str | None, branc
         from armdyn.model.dh import arm_from_dh
 
         return _same_chain(arm_from_dh(path), base, tip, path)
-    if suffix == ".xacro":
-        raise ReadError(
-            f"{path}: a xacro is a program that writes a URDF; load the output of 'xacro {Path(path).name}'"
-        )
-    raise ReadError(f"{path}: unknown kind of file '{suffix}'; expected .urdf, .toml or .csv")
+    if suffix == ".xml" and root_tag(path) != "robot":
+        from armdyn.model.mjcf.read import read_mjcf
+
+        return read_mjcf(path, base=base, tip=tip, branches=branches)
+    if suffix == ".xml":
+        from armdyn.model.urdf.read import read_urdf
+
+        return read_urdf(path, base=base, tip=tip, branches=branches)
+    if Path(path).is_dir():
+        raise ReadError(f"{path}: is a folder; expected a file: {KINDS}")
+    raise ReadError(f"{path}: unknown kind of file '{suffix}'; expected {KINDS}")
+
+
+def _read_xacro(
+    path: str | os.PathLike[str],
+    base: str | None,
+    tip: str | None,
+    branches: str,
+    args: Mapping[str, object] | None,
+    packages: Sequence[str | os.PathLike[str]],
+) -> Arm | None:
+    """The arm of a xacro; None for other files."""
+    if Path(path).suffix.lower() != ".xacro":
+        return None
+    from armdyn.model.urdf.read import read_urdf
+    from armdyn.model.xacro import expand_xacro
+
+    return read_urdf(path, base=base, tip=tip, branches=branches, text=expand_xacro(path, args, packages))
+
+
+def root_tag(path: str | os.PathLike[str]) -> str:
+    """The tag of an XML file's root element."""
+    from armdyn.model.urdf.xml import parse_xml
+
+    return str(parse_xml(read_bytes(path), Path(path).name).tag)
 
 
 def _same_chain(arm: Arm, base: str | None, tip: str | None, path: str | os.PathLike[str]) -> Arm:
@@ -80,20 +124,25 @@ def _same_chain(arm: Arm, base: str | None, tip: str | None, path: str | os.Path
     for what, asked, got in (("base", base, arm.base_name), ("tip", tip, arm.tip_name)):
         if asked is not None and asked != got:
             raise ReadError(
-                f"{path}: the chain's {what} is '{got}', not '{asked}'; only a URDF offers a choice of chains"
+                f"{path}: the chain's {what} is '{got}', not '{asked}'; only URDF and MJCF offer a choice of chains"
             )
     return arm
 
 
 def save(arm: Arm, path: str | os.PathLike[str], *, onto: str | os.PathLike[str] | None = None) -> None:
-    """Write `arm` to a `.urdf` or `.toml` file, whole or not at all.
+    """Write `arm` to a `.urdf`, `.xml` (MJCF), `.toml` or `.csv` (DH table) file, whole or not at all.
 
-    TOML keeps everything bit by bit. What URDF cannot hold is kept in an extension element that
-    other programs ignore; an arm with links that cannot exist is refused there. `onto` is an
-    existing URDF whose other contents are kept; see `write_urdf`.
+    TOML keeps everything bit by bit. What URDF cannot hold is kept in an extension element that other programs ignore;
+    MJCF keeps what MuJoCo simulates (`armdyn.model.mjcf.write.not_held` lists the rest). An arm with links that cannot
+    exist is rejected there. `onto` is an existing URDF or MJCF whose other contents are kept; see `write_urdf` and
+    `write_mjcf`.
     """
     suffix = Path(path).suffix.lower()
-    if suffix == ".urdf":
+    if suffix == ".xml":
+        from armdyn.model.mjcf.write import write_mjcf
+
+        write_mjcf(arm, path, onto=onto)
+    elif suffix == ".urdf":
         from armdyn.model.urdf.write import write_urdf
 
         write_urdf(arm, path, onto=onto)
@@ -101,7 +150,13 @@ def save(arm: Arm, path: str | os.PathLike[str], *, onto: str | os.PathLike[str]
         from armdyn.model.toml_format import toml_text
 
         write_whole(path, toml_text(arm))
-    elif suffix == ".toml":
-        raise ArmdynError("save: onto= keeps the contents of a URDF; a .toml file is always written anew")
+    elif suffix == ".csv" and onto is None:
+        from armdyn.model.dh_table import table_text
+
+        write_whole(path, table_text(arm))
+    elif suffix in (".toml", ".csv"):
+        raise ArmdynError("save: onto= keeps the contents of a URDF or MJCF; other files are always written anew")
     else:
-        raise ArmdynError(f"save: unknown kind of file '{suffix}' in '{path}'; expected .urdf or .toml")
+        raise ArmdynError(
+            f"save: unknown kind of file '{suffix}' in '{path}'; expected .urdf, .xml (MJCF), .toml or .csv"
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -12,7 +13,14 @@ from armdyn.model.arm import Arm
 from armdyn.model.io import load
 
 
-def named_arm(word: str, base: str | None = None, tip: str | None = None, folder: Path = Path()) -> Arm:
+def named_arm(
+    word: str,
+    base: str | None = None,
+    tip: str | None = None,
+    folder: Path = Path(),
+    args: Mapping[str, object] | None = None,
+    packages: Sequence[str] = (),
+) -> Arm:
     """The arm that a name or a path stands for; a library name wins over a folder of the same name.
 
     Parameters
@@ -23,6 +31,8 @@ def named_arm(word: str, base: str | None = None, tip: str | None = None, folder
         First and last link of the chain in a file.
     folder : Path
         Where relative paths begin.
+    args, packages : optional
+        Of a xacro; see `load`.
     """
     known = library_names()
     if word in known:
@@ -33,7 +43,7 @@ def named_arm(word: str, base: str | None = None, tip: str | None = None, folder
         return build(convention) if convention else build()
     path = folder / word
     if path.suffix or path.exists():
-        return load(path, base=base, tip=tip)
+        return load(path, base=base, tip=tip, args=args, packages=packages)
     raise ReadError(f"unknown arm '{word}'{close_to(word, known)}; expected a file or one of: {', '.join(known)}")
 
 

@@ -97,9 +97,9 @@ def identify(
 
 
 def _save(fit: Fit, described: Path, out: Path | None, report: Path | None) -> None:
-    """Write the model, onto the URDF that described the arm if it is one, and the report."""
+    """Write the model, onto the URDF or MJCF that described the arm if it is one, and the report."""
     if out is not None:
-        onto = described if described.suffix == ".urdf" and out.suffix == ".urdf" else None
+        onto = described if described.suffix == out.suffix in (".urdf", ".xml") else None
         fit.arm.save(out, **({"onto": onto} if onto else {}))
     if report is not None:
         from armdyn.report.registry import report as write

@@ -34,20 +34,18 @@ def riders(tree: Tree, link: str, chain: Collection[str]) -> list[Rider]:
                 where = f"{tree.where}: joint '{joint.name}'"
                 T = body.T @ origin(joint.element, where)
                 if joint.moves:
-                    T = T @ _motion_at_zero(joint, chain, where)
+                    T = T @ motion_at_zero(joint, where)
                 found.append(Rider(joint.child, T, body.frozen or joint.moves))
     return found
 
 
-def _motion_at_zero(joint: TreeJoint, chain: Collection[str], where: str) -> NDArray:
+def motion_at_zero(joint: TreeJoint, where: str) -> NDArray:
     """Motion of a joint off the chain when all joints are at zero; only a mimic's offset moves it."""
     if joint.type not in KINDS:
         raise ModelError(f"{where}: a branch on a '{joint.type}' joint rides on the chain and cannot be lumped")
     mimic = joint.element.find("mimic")
     if mimic is None:
         return np.eye(4)
-    if mimic.get("joint") in chain:
-        raise ModelError(f"{where}: mimics '{mimic.get('joint')}' of the chain and cannot be lumped with a link")
     offset = number(mimic, "offset", where, "0")
     if offset == 0:
         return np.eye(4)

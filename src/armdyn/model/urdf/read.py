@@ -19,9 +19,9 @@ from armdyn.errors import ArmdynWarning, ModelError
 from armdyn.model.arm import STANDARD_GRAVITY, Arm, Link
 from armdyn.model.joint import Friction, Joint, Limits
 from armdyn.model.urdf.extension import restored
-from armdyn.model.urdf.inertia import link_inertia
+from armdyn.model.urdf.inertia import link_inertia, motion_at_zero
 from armdyn.model.urdf.tree import KINDS, Chain, Tree, TreeJoint, build_tree, choose_chain
-from armdyn.model.urdf.xml import axis, note_doubles, number, origin, read_robot
+from armdyn.model.urdf.xml import axis, note_doubles, number, origin, parse_robot, read_robot
 from armdyn.spatial.transform import inverse
 
 # URDF knows no infinity: Gazebo's number for "no limit" is read and written as that.
@@ -30,7 +30,11 @@ BRANCHES = ("lump", "refuse")
 
 
 def read_urdf(
-    path: str | os.PathLike[str], base: str | None = None, tip: str | None = None, branches: str = "lump"
+    path: str | os.PathLike[str],
+    base: str | None = None,
+    tip: str | None = None,
+    branches: str = "lump",
+    text: bytes | None = None,
 ) -> Arm:
     """The arm between two links of a URDF.
 
@@ -52,7 +56,10 @@ def read_urdf(
         than the chain before them (a gripper), the tip is the link at the fork, with a warning.
     branches : "lump" or "refuse"
         What to do with moving branches off the chain that ride on its links (fingers): freeze their
-        joints at zero and count them in, which is told in `arm.notes`, or raise.
+        joints at zero and count them in, which is told in `arm.notes`, or raise. A joint that mimics another is
+        held where that one's zero puts it, on the chain too.
+    text : bytes
+        The contents of the file, where another program has written them (see `armdyn.model.xacro`).
 
     Returns
     -------
@@ -68,7 +75,7 @@ def read_urdf(
     if branches not in BRANCHES:
         raise ModelError(f"read_urdf: expected branches 'lump' or 'refuse', got {branches!r:.40}")
     where = Path(path).name
-    robot = read_robot(path)
+    robot = read_robot(path) if text is None else parse_robot(text, where)
     tree = build_tree(robot, where)
     chain = choose_chain(tree, base, tip)
     arm = restored(_arm(robot, tree, chain, branches), robot, where)
@@ -95,13 +102,16 @@ def _arm(robot: Element, tree: Tree, chain: Chain, branches: str) -> Arm:
     """The arm that the standard elements describe."""
     notes: list[str] = []
     joints, links = [], []
-    moving = {joint.name for joint in chain.joints if joint.moves}
+    moving = {joint.name for joint in chain.joints if joint.is_free}
     T = np.eye(4)
     for joint in chain.joints:
         where = f"{tree.where}: joint '{joint.name}'"
         note_doubles(joint.element, f"joint '{joint.name}'", notes)
         T = T @ origin(joint.element, where)
-        if joint.moves:
+        if joint.moves and not joint.is_free:
+            T = T @ motion_at_zero(joint, where)
+            notes.append(_mimic_note(joint, moving))
+        elif joint.moves:
             joints.append(_joint(joint, T, where))
             links.append(Link(joint.child, link_inertia(tree, joint.child, moving, branches, notes)))
             T = np.eye(4)
@@ -116,6 +126,14 @@ def _arm(robot: Element, tree: Tree, chain: Chain, branches: str) -> Arm:
         tip_name=chain.tip,
         notes=tuple(notes),
     )
+
+
+def _mimic_note(joint: TreeJoint, chain: set[str]) -> str:
+    """What is told of a joint of the chain that mimics another: it is held, which is exact if that one is held too."""
+    mimic = joint.element.find("mimic")
+    leader = (mimic.get("joint") or "") if mimic is not None else ""
+    held = f"joint '{joint.name}' mimics '{leader}' and is held where '{leader}' = 0 puts it"
+    return f"{held}; the arm's own motion of '{leader}' does not move it" if leader in chain else held
 
 
 def _gravity(tree: Tree, base: str, notes: list[str]) -> NDArray:
@@ -163,8 +181,6 @@ def _joint(joint: TreeJoint, before: NDArray, where: str) -> Joint:
     if joint.type not in KINDS:
         kinds = ", ".join(KINDS)
         raise ModelError(f"{where}: a '{joint.type}' joint has several freedoms; expected {kinds} or fixed")
-    if joint.element.find("mimic") is not None:
-        raise ModelError(f"{where}: mimics another joint, so it cannot be part of a chain; choose another tip=")
     direction, friction = axis(joint.element, where), _friction(joint, where)
     try:
         limits = _limits(joint, where)

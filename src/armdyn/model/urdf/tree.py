@@ -31,6 +31,11 @@ class TreeJoint(NamedTuple):
         """Whether the joint is anything but fixed."""
         return self.type != "fixed"
 
+    @property
+    def is_free(self) -> bool:
+        """Whether the joint moves by itself: it is not fixed and mimics no other."""
+        return self.moves and self.element.find("mimic") is None
+
 
 @dataclass(frozen=True)
 class Tree:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ModelError
 from armdyn.model.arm import Arm
 from armdyn.model.urdf.extension import SAME, TAG, flat_frames, flat_inertia
-from armdyn.model.urdf.inertia import body_inertia, riders
+from armdyn.model.urdf.inertia import body_inertia, motion_at_zero, riders
 from armdyn.model.urdf.tree import Tree, TreeJoint, build_tree
 from armdyn.model.urdf.write import joint_type, set_friction, set_inertial, set_limits
 from armdyn.model.urdf.xml import origin, read_robot
@@ -28,7 +28,7 @@ def updated_robot(arm: Arm, onto: str | os.PathLike[str]) -> Element:
         robot.remove(old)
     tree = build_tree(robot, where)
     path = tree.path(arm.base_name, arm.tip_name)
-    moving = [joint for joint in path if joint.moves]
+    moving = [joint for joint in path if joint.is_free]
     names = {joint.name for joint in moving}
     _refuse_other_arm(arm, path, where)
     for joint, link, found in zip(arm.joints, arm.links, moving, strict=True):
@@ -41,7 +41,7 @@ def updated_robot(arm: Arm, onto: str | os.PathLike[str]) -> Element:
 
 def _refuse_other_arm(arm: Arm, path: list[TreeJoint], where: str) -> None:
     """Raise unless the chain in the file has the joints and frames of `arm`."""
-    names = tuple(joint.name for joint in path if joint.moves)
+    names = tuple(joint.name for joint in path if joint.is_free)
     if names != arm.joint_names:
         raise ModelError(
             f"{where}: between '{arm.base_name}' and '{arm.tip_name}' it has the joints {', '.join(names)}, "
@@ -58,10 +58,13 @@ def _frames(path: list[TreeJoint], where: str) -> list[NDArray]:
     """Pose of every moving joint in the one before it, and of the tip in the last."""
     frames, T = [], np.eye(4)
     for joint in path:
-        T = T @ origin(joint.element, f"{where}: joint '{joint.name}'")
-        if joint.moves:
+        here = f"{where}: joint '{joint.name}'"
+        T = T @ origin(joint.element, here)
+        if joint.is_free:
             frames.append(T)
             T = np.eye(4)
+        elif joint.moves:
+            T = T @ motion_at_zero(joint, here)
     return [*frames, T]
 
 

@@ -30,27 +30,32 @@ def read_robot(path: str | os.PathLike[str], comments: bool = False) -> Element:
 
 def parse_robot(data: bytes, where: str, comments: bool = False) -> Element:
     """The `<robot>` element of a URDF's bytes; `where` names the file in errors."""
+    root = parse_xml(data, where, comments)
+    if root.tag != "robot":
+        raise ReadError(f"{where}: expected a URDF with root element <robot>, got <{root.tag:.40}>")
+    return root
+
+
+def parse_xml(data: bytes, where: str, comments: bool = False) -> Element:
+    """The root element of a file's bytes, bounded in size and depth, without entities."""
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import DefusedXMLParser
 
     parser = DefusedXMLParser(target=_BoundedBuilder(where, comments), forbid_dtd=True)
     try:
         parser.feed(data)
-        root = parser.close()
+        return parser.close()
     except ParseError as error:
-        raise ReadError(f"{where}: not well-formed XML ({error}); cut off or not a URDF?") from None
+        raise ReadError(f"{where}: not well-formed XML ({error}); cut off or not a robot?") from None
     except DefusedXmlException as error:
         kind = type(error).__name__.removesuffix("Forbidden")
-        raise ReadError(f"{where}: XML with a {kind} declaration is refused; a URDF needs none") from None
+        raise ReadError(f"{where}: XML with a {kind} declaration is rejected; a robot needs none") from None
     except (LookupError, UnicodeError) as error:
         raise ReadError(f"{where}: the encoding is not understood ({error}); save it as UTF-8") from None
     except ValueError as error:
         if isinstance(error, ReadError):
             raise
         raise ReadError(f"{where}: not readable XML ({error})") from None
-    if root.tag != "robot":
-        raise ReadError(f"{where}: expected a URDF with root element <robot>, got <{root.tag:.40}>")
-    return root
 
 
 class _BoundedBuilder(TreeBuilder):
@@ -67,7 +72,7 @@ class _BoundedBuilder(TreeBuilder):
             raise ReadError(f"{self.where}: more than {DEEPEST} levels or {MOST_ELEMENTS} elements; not a robot")
         namespace, _, local = tag.rpartition("}")
         if "xacro" in namespace:
-            raise ReadError(f"{self.where}: holds xacro macros (<xacro:{local:.40}>); run 'xacro' first")
+            raise ReadError(f"{self.where}: holds xacro macros (<xacro:{local:.40}>); name it .xacro")
         return super().start(local, attributes)
 
     def end(self, tag: Any) -> Any:

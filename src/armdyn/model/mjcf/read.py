@@ -1,0 +1,309 @@
+"""Arms from MJCF files: one serial chain of the bodies that MuJoCo compiles, with everything that rides on it."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import reduce
+from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ArmdynWarning, ModelError
+from armdyn.model.arm import Arm, Link
+from armdyn.model.joint import Drive, Friction, Joint, Limits
+from armdyn.model.mjcf.source import Source, compile_mjcf, import_mujoco
+from armdyn.model.urdf.tree import Chain, Tree, TreeJoint, choose_chain
+from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.rotation import from_axis_angle, from_quaternion
+from armdyn.spatial.transform import inverse, transform
+
+FREE, BALL, SLIDE, HINGE = range(4)  # MuJoCo's kinds of joints
+KINDS = {SLIDE: "prismatic", HINGE: "revolute"}
+FIXED = "fixed"
+
+
+def read_mjcf(
+    path: str | os.PathLike[str], base: str | None = None, tip: str | None = None, branches: str = "lump"
+) -> Arm:
+    """The arm between two bodies of an MJCF model.
+
+    Bodies without joints are part of the body that carries them. Damping is viscous friction, `frictionloss` Coulomb
+    friction, `armature` the rotor's inertia seen at the joint, springs are springs to ground. What MuJoCo adds besides
+    (tendons, equalities, actuators, gravity compensation) is told in `arm.notes`.
+
+    Parameters
+    ----------
+    path : str or path
+    base : str
+        Body whose frame is the arm's base; default the world.
+    tip : str
+        Body or site whose frame is the arm's tip. Default: the end of the moving joints; where they fork into short
+        branches (a gripper), the body at the fork, with a warning.
+    branches : "lump" or "refuse"
+        What to do with moving branches that ride on the chain: freeze them at their initial position and count them
+        in, or raise.
+
+    Returns
+    -------
+    Arm
+    """
+    source = compile_mjcf(path)
+    bodies = Bodies(source)
+    site = _site(source, tip)
+    chain = choose_chain(bodies.tree, base, bodies.names[site.body] if site else tip)
+    if chain.guess:
+        warnings.warn(f"{source.where}: {chain.guess}", ArmdynWarning, stacklevel=4)
+    return _arm(bodies, chain, site, branches)
+
+
+def arm_between(bodies: Bodies, base: str, tip: str) -> Arm:
+    """The arm between two bodies of a compiled model, or up to a site."""
+    site = _site(bodies.source, tip)
+    return _arm(bodies, choose_chain(bodies.tree, base, bodies.names[site.body] if site else tip), site, "lump")
+
+
+class Bodies:
+    """The bodies of a compiled model by name, their poses, inertias and joints."""
+
+    def __init__(self, source: Source) -> None:
+        self.source, self.model, self.where = source, source.model, source.where
+        m = self.model
+        self.names = [m.body(i).name or f"body{i}" for i in range(m.nbody)]
+        self.joint_names = [m.joint(i).name or f"joint{i}" for i in range(m.njnt)]
+        self.tree = self._tree()
+
+    def joints(self, body: int) -> range:
+        """Indices of a body's joints, from its parent outwards."""
+        first = int(self.model.body_jntadr[body])
+        return range(first, first + int(self.model.body_jntnum[body]))
+
+    def pose(self, body: int) -> NDArray:
+        """Pose (4, 4) of a body in its parent with its joints at their initial positions."""
+        return _pose(self.model.body_pos[body], self.model.body_quat[body])
+
+    def inertia(self, body: int) -> Inertia:
+        """A body's own inertia in its frame; unknown where it hangs on meshes that are absent."""
+        m = self.model
+        if self.names[body] in self.source.without_inertia:
+            return Inertia.unknown()
+        R = from_quaternion(m.body_iquat[body])
+        return Inertia.from_com(m.body_mass[body], m.body_ipos[body], R @ np.diag(m.body_inertia[body]) @ R.T)
+
+    def link(self, joint: int) -> str:
+        """Name of the link behind a joint: the body, or one without mass between two joints of a body."""
+        body = int(self.model.jnt_bodyid[joint])
+        last = self.joints(body)[-1] == joint
+        return self.names[body] if last else f"{self.names[body]} behind {self.joint_names[joint]}"
+
+    def riders(self, link: str, chain: set[str]) -> Iterator[tuple[int, NDArray, bool]]:
+        """Bodies that move with a link: index, pose in the link's frame, whether over a joint that is held still."""
+        if link not in self.names:
+            return
+        waiting = [(self.names.index(link), np.eye(4), False)]
+        while waiting:
+            body, T, held = waiting.pop()
+            yield body, T, held
+            for child in map(int, np.flatnonzero(self.model.body_parentid == body)):
+                moves = [self.joint_names[j] for j in self.joints(child)]
+                if child and not chain.intersection(moves):
+                    waiting.append((child, T @ self.pose(child), held or bool(moves)))
+
+    def _tree(self) -> Tree:
+        children: dict[str, list[TreeJoint]] = defaultdict(list)
+        parent, links = {}, dict.fromkeys(self.names, Element("body"))
+        for body in range(1, self.model.nbody):
+            above = self.names[int(self.model.body_parentid[body])]
+            joints = self.joints(body)
+            if not joints:
+                joints_here = [
+                    TreeJoint(f"{FIXED} {self.names[body]}", FIXED, above, self.names[body], Element("joint"))
+                ]
+            else:
+                ends = [above, *map(self.link, joints)]
+                joints_here = [
+                    TreeJoint(self.joint_names[j], "moving", a, b, Element("joint"))
+                    for j, a, b in zip(joints, ends, ends[1:], strict=False)
+                ]
+            for joint in joints_here:
+                links[joint.child] = Element("body")
+                parent[joint.child] = joint
+                children[joint.parent].append(joint)
+        return Tree(self.where, self.names[0], links, parent, children)
+
+
+class Site(NamedTuple):
+    """A site that was chosen as the tip: its body, its pose there."""
+
+    name: str
+    body: int
+    T: NDArray
+
+
+def _site(source: Source, name: str | None) -> Site | None:
+    m = source.model
+    if name is None or name in [m.body(i).name for i in range(m.nbody)]:
+        return None
+    for i in range(m.nsite):
+        if m.site(i).name == name:
+            return Site(name, int(m.site_bodyid[i]), _pose(m.site_pos[i], m.site_quat[i]))
+    return None
+
+
+def _arm(bodies: Bodies, chain: Chain, site: Site | None, branches: str) -> Arm:
+    notes = _notes(bodies, chain)
+    moving = {joint.name for joint in chain.joints if joint.moves}
+    joints, links, T = [], [], np.eye(4)
+    for step in chain.joints:
+        if not step.moves:
+            T = T @ bodies.pose(bodies.names.index(step.child))
+            continue
+        j = bodies.joint_names.index(step.name)
+        body = int(bodies.model.jnt_bodyid[j])
+        if bodies.joints(body)[0] == j:
+            T = T @ bodies.pose(body)
+        joints.append(_joint(bodies, j, T))
+        links.append(Link(step.child, _link_inertia(bodies, step.child, moving, branches, notes)))
+        T = np.eye(4)
+    gravity = _base_pose(bodies, chain.base)[:3, :3].T @ bodies.model.opt.gravity
+    return Arm(
+        tuple(joints),
+        tuple(links),
+        name=_model_name(bodies),
+        gravity=gravity,
+        tool_pose=T @ site.T if site else T,
+        base_name=chain.base,
+        tip_name=site.name if site else chain.tip,
+        notes=tuple(notes),
+    )
+
+
+def _joint(bodies: Bodies, j: int, before: NDArray) -> Joint:
+    """Joint `j` behind the frame `before`: MuJoCo turns about an anchor, and by the difference to `ref`."""
+    m, where = bodies.model, f"{bodies.where}: joint '{bodies.joint_names[j]}'"
+    kind = int(m.jnt_type[j])
+    if kind not in KINDS:
+        word = "free" if kind == FREE else "ball"
+        raise ModelError(f"{where} is a {word} joint with several freedoms; expected hinge or slide (choose base=)")
+    axis, anchor, ref = m.jnt_axis[j], m.jnt_pos[j], float(m.qpos0[m.jnt_qposadr[j]])
+    back = transform(from_axis_angle(axis, -ref)) if kind == HINGE else transform(None, -ref * axis)
+    at_anchor = transform(None, anchor)
+    return Joint(
+        bodies.joint_names[j],
+        KINDS[kind],
+        axis,
+        before @ at_anchor @ back,
+        inverse(at_anchor),
+        limits=_limits(m, j),
+        friction=_friction(m, j, where),
+        drive=_drive(m, j, where),
+    )
+
+
+def _limits(m: Any, j: int) -> Limits:
+    lower, upper = m.jnt_range[j] if m.jnt_limited[j] else (-np.inf, np.inf)
+    return Limits(lower, upper, effort=_effort(m, j))
+
+
+def _effort(m: Any, j: int) -> float:
+    """The largest torque of a joint: its own limit, or what its actuators can give."""
+    if m.jnt_actfrclimited[j]:
+        return float(np.abs(m.jnt_actfrcrange[j]).max())
+    effort = 0.0
+    for a in _actuators(m, j):
+        gear = abs(float(m.actuator_gear[a, 0]))
+        if m.actuator_forcelimited[a]:
+            effort += gear * float(np.abs(m.actuator_forcerange[a]).max())
+        elif m.actuator_ctrllimited[a] and not m.actuator_biasprm[a].any():
+            effort += gear * abs(float(m.actuator_gainprm[a, 0])) * float(np.abs(m.actuator_ctrlrange[a]).max())
+        else:
+            return np.inf
+    return effort or np.inf
+
+
+def _actuators(m: Any, j: int) -> list[int]:
+    joint = int(import_mujoco().mjtTrn.mjTRN_JOINT)
+    return [a for a in range(m.nu) if m.actuator_trntype[a] == joint and m.actuator_trnid[a, 0] == j]
+
+
+def _friction(m: Any, j: int, where: str) -> Friction:
+    dof = m.jnt_dofadr[j]
+    if hasattr(m, "dof_dampingpoly") and np.any(m.dof_dampingpoly[dof]):
+        raise ModelError(f"{where} has damping that is a polynomial of its velocity; expected one number")
+    return Friction(viscous=float(m.dof_damping[dof]), coulomb=float(m.dof_frictionloss[dof]))
+
+
+def _drive(m: Any, j: int, where: str) -> Drive:
+    if hasattr(m, "jnt_stiffnesspoly") and np.any(m.jnt_stiffnesspoly[j]):
+        raise ModelError(f"{where} has a spring that is a polynomial of its position; expected one number")
+    stiffness = float(m.jnt_stiffness[j])
+    rest = float(m.qpos_spring[m.jnt_qposadr[j]]) if stiffness else 0.0
+    return Drive(rotor_inertia=float(m.dof_armature[m.jnt_dofadr[j]]), stiffness=stiffness, rest=rest)
+
+
+def _link_inertia(bodies: Bodies, link: str, chain: set[str], branches: str, notes: list[str]) -> Inertia:
+    riders = list(bodies.riders(link, chain))
+    held = ", ".join(bodies.names[body] for body, _, still in riders if still)
+    if held and branches == "refuse":
+        raise ModelError(
+            f"{bodies.where}: moving branches off the chain ride on '{link}' ({held:.200}); choose another tip=, "
+            "or branches='lump' to hold their joints at their initial positions"
+        )
+    if held:
+        notes.append(f"link '{link}' carries {held} with their joints held at their initial positions")
+    unknown = [bodies.names[body] for body, *_ in riders if not bodies.inertia(body).is_known]
+    if unknown:
+        notes.append(f"link '{link}': the inertia of {', '.join(unknown)} comes from meshes that are absent")
+        return Inertia.unknown()
+    return reduce(Inertia.__add__, (bodies.inertia(body).moved(T) for body, T, _ in riders), Inertia.zero())
+
+
+def _base_pose(bodies: Bodies, base: str) -> NDArray:
+    """Pose of the base in the world, all joints at their initial positions."""
+    T = np.eye(4)
+    for step in bodies.tree.path(bodies.tree.root, base):
+        if step.child in bodies.names:
+            T = T @ bodies.pose(bodies.names.index(step.child))
+    return T
+
+
+def _notes(bodies: Bodies, chain: Chain) -> list[str]:
+    """What MuJoCo adds to the chain and the arm leaves out; what ties joints of the chain is rejected."""
+    m = bodies.model
+    moving = {joint.name for joint in chain.joints if joint.moves}
+    notes = []
+    mujoco = import_mujoco()
+    for e in range(m.neq):
+        name = m.equality(e).name or f"equality{e}"
+        if m.eq_type[e] == mujoco.mjtEq.mjEQ_JOINT:
+            tied = {bodies.joint_names[k] for k in (int(m.eq_obj1id[e]), int(m.eq_obj2id[e])) if k >= 0}
+            if tied & moving:
+                raise ModelError(
+                    f"{bodies.where}: equality '{name}' ties {', '.join(sorted(tied))} of the chain; a serial arm "
+                    "moves its joints freely (choose another tip=, or remove it)"
+                )
+        notes.append(f"equality '{name}' is left out")
+    if m.ntendon:
+        notes.append(f"{m.ntendon} tendons are left out")
+    for step in chain.joints:
+        if step.child in bodies.names and m.body_gravcomp[bodies.names.index(step.child)]:
+            notes.append(f"body '{step.child}': MuJoCo's gravity compensation is left out")
+    for j, name in enumerate(bodies.joint_names):
+        for a in _actuators(m, j) if name in moving else ():
+            kp, kv = float(m.actuator_gainprm[a, 0]), -float(m.actuator_biasprm[a, 2])
+            if m.actuator_biasprm[a, 1] == -kp != 0:
+                notes.append(f"joint '{name}' has a position servo: stiffness {kp:g}, damping {kv:g}; not in the arm")
+    return notes
+
+
+def _model_name(bodies: Bodies) -> str:
+    text = bytes(bodies.model.names).split(b"\0", 1)[0].decode("utf-8", "replace")
+    return text or "arm"
+
+
+def _pose(position: NDArray, quaternion: NDArray) -> NDArray:
+    return transform(from_quaternion(quaternion), position)

@@ -1,0 +1,139 @@
+"""MJCF files from arms: one body per link, for MuJoCo and all that reads its format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import fields
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+import numpy as np
+
+from armdyn.errors import ModelError
+from armdyn.files import write_whole
+from armdyn.model.arm import Arm, Link
+from armdyn.model.joint import Drive, Friction, Joint
+from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.rotation import to_quaternion
+from armdyn.spatial.transform import inverse
+
+HELD_FRICTION = ("viscous", "coulomb", "static", "stribeck")
+HELD_DRIVE = ("rotor_inertia", "gear_ratio", "stiffness", "rest", "damping")
+
+
+def write_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[str] | None = None) -> None:
+    """Write `arm` as an MJCF model, whole or not at all.
+
+    Parameters
+    ----------
+    arm : Arm
+        Every link needs a mass and an inertia that a body can have: MuJoCo takes no other.
+    path : str or path
+    onto : str or path
+        An MJCF model that holds the arm's joints. Only the numbers that differ are changed there: inertia, friction,
+        armature and springs of the chain. Comments, defaults, includes and all other elements are kept.
+
+    Raises
+    ------
+    ModelError
+        If MJCF cannot hold the arm, or `onto` does not hold its joints where the arm has them.
+    """
+    if onto is not None:
+        from armdyn.model.mjcf.update import update_mjcf
+
+        update_mjcf(arm, path, onto)
+        return
+    for link in arm.links:
+        _reject_impossible(link)
+    root = _mujoco(arm)
+    indent(root)
+    write_whole(path, tostring(root, "unicode") + "\n")
+
+
+def not_held(arm: Arm) -> list[str]:
+    """What MJCF cannot hold of an arm, one line per joint that has it."""
+    lines = []
+    for joint in arm.joints:
+        lost = [f.name for f in fields(Friction) if f.name not in HELD_FRICTION and getattr(joint.friction, f.name)]
+        if joint.friction.static not in (None, joint.friction.coulomb):
+            lost.append("static")
+        lost += [f.name for f in fields(Drive) if f.name not in HELD_DRIVE and getattr(joint.drive, f.name)]
+        if joint.drive.gear_ratio != 1 and joint.drive.rotor_inertia:
+            lost.append("gear_ratio (the rotor's inertia is written as seen at the joint)")
+        if np.isfinite(joint.limits.velocity):
+            lost.append("velocity limit")
+        if lost:
+            lines.append(f"joint '{joint.name}': {', '.join(lost)}")
+    return lines
+
+
+def _reject_impossible(link: Link) -> None:
+    inertia = link.inertia
+    why = inertia.problems()
+    if not why and (inertia.mass <= 0 or np.linalg.eigvalsh(inertia.tensor_com)[0] <= 0):
+        why = ["a moving body needs mass and inertia about every axis"]
+    if why:
+        raise ModelError(f"link '{link.name}' cannot be written as MJCF: {why[0]}; save the arm as .toml")
+
+
+def _mujoco(arm: Arm) -> Element:
+    root = Element("mujoco", model=arm.name)
+    SubElement(root, "compiler", angle="radian", autolimits="true")
+    SubElement(root, "option", gravity=text(arm.gravity))
+    parent, T = SubElement(root, "worldbody"), arm.base_pose
+    for joint, link in zip(arm.joints, arm.links, strict=True):
+        parent = _body(parent, link.name, T @ joint.before @ joint.after)
+        _joint_element(parent, joint)
+        SubElement(parent, "inertial", inertial_attributes(link.inertia))
+        T = np.eye(4)
+    if arm.tip_name != arm.links[-1].name:
+        _body(parent, arm.tip_name, arm.tool_pose)
+    motors = SubElement(root, "actuator")
+    for joint in arm.joints:
+        motor = SubElement(motors, "motor", name=joint.name, joint=joint.name)
+        if 0 < joint.limits.effort < np.inf:
+            motor.set("forcerange", text([-joint.limits.effort, joint.limits.effort]))
+    return root
+
+
+def _body(parent: Element, name: str, T: np.ndarray) -> Element:
+    return SubElement(parent, "body", name=name, pos=text(T[:3, 3]), quat=text(to_quaternion(T[:3, :3])))
+
+
+def _joint_element(body: Element, joint: Joint) -> None:
+    """A joint as the link's frame sees it: before M(q) after = (before after) (after^-1 M(q) after)."""
+    back = inverse(joint.after)
+    attributes = {
+        "name": joint.name,
+        "type": "hinge" if joint.kind == "revolute" else "slide",
+        "pos": text(back[:3, 3]),
+        "axis": text(back[:3, :3] @ joint.axis),
+        **{name: text([value]) for name, value in joint_attributes(joint).items() if value},
+    }
+    if np.isfinite([joint.limits.lower, joint.limits.upper]).all():
+        attributes["range"] = text([joint.limits.lower, joint.limits.upper])
+    SubElement(body, "joint", attributes)
+
+
+def joint_attributes(joint: Joint) -> dict[str, float]:
+    """What MJCF's `<joint>` holds of a joint's friction and drive."""
+    return {
+        "damping": joint.friction.viscous + joint.drive.reflected_damping,
+        "frictionloss": joint.friction.coulomb,
+        "armature": joint.drive.reflected_inertia,
+        "stiffness": joint.drive.stiffness,
+        "springref": joint.drive.rest,
+    }
+
+
+def inertial_attributes(inertia: Inertia) -> dict[str, str]:
+    """The attributes of `<inertial>`: the tensor about the centre of mass, in the axes of the body's frame."""
+    I = inertia.tensor_com
+    full = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
+    return {"pos": text(inertia.com), "mass": text([inertia.mass]), "fullinertia": text(full)}
+
+
+def text(values: Iterable[float]) -> str:
+    """Numbers with all their digits; whole ones without a point."""
+    numbers = [float(x) + 0.0 for x in values]
+    return " ".join(repr(int(x)) if x == int(x) and abs(x) < 1e15 else repr(x) for x in numbers)

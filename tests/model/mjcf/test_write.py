@@ -1,0 +1,112 @@
+"""Arms as MJCF: new files, and numbers changed in the text of files that exist."""
+
+import difflib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.errors import ArmdynWarning, ModelError
+from armdyn.model.mjcf.write import not_held
+
+pytest.importorskip("mujoco")
+from .test_read import LINKS, MODEL, largest_difference
+
+
+@pytest.fixture
+def model(tmp_path):
+    (tmp_path / "arm.xml").write_text(MODEL)
+    (tmp_path / "links.xml").write_text(LINKS)
+    return tmp_path / "arm.xml"
+
+
+@pytest.mark.parametrize("name", ["puma560", "panda", "ur10", "stanford", "scara", "iiwa14"])
+def test_urdf_to_mjcf_to_urdf(tmp_path, name):
+    arm = getattr(armdyn.arms, name)()
+    bodies = [link.inertia for link in arm.links]
+    if any(body.problems() or body.mass <= 0 or np.linalg.eigvalsh(body.tensor_com)[0] <= 0 for body in bodies):
+        with pytest.raises(ModelError, match="cannot be written as MJCF"):
+            arm.save(tmp_path / "a.xml")
+        return
+    arm.save(tmp_path / "a.xml")
+    back = armdyn.load(tmp_path / "a.xml")
+    assert back.tip_name == arm.tip_name
+    scale = np.abs(arm.theta).max()
+    np.testing.assert_allclose(back.theta, arm.theta, rtol=0, atol=1e-12 * scale)
+    q = np.random.default_rng(0).uniform(-1, 1, (5, arm.n))
+    np.testing.assert_allclose(armdyn.forward_kinematics(back, q), armdyn.forward_kinematics(arm, q), atol=1e-13)
+    assert largest_difference(tmp_path / "a.xml", back) < 1e-10
+    back.save(tmp_path / "a.urdf")
+    np.testing.assert_allclose(armdyn.load(tmp_path / "a.urdf").theta, arm.theta, rtol=0, atol=1e-12 * scale)
+
+
+def identified(arm):
+    """The arm with other numbers in two links and one joint."""
+    theta = arm.theta.copy()
+    theta[:10] *= 1.1
+    theta[30:40] *= 1.2
+    joints = list(arm.joints)
+    joints[0] = replace(joints[0], friction=armdyn.Friction(viscous=0.7, coulomb=0.2))
+    return arm.with_theta(theta).with_joints(joints)
+
+
+def changed_lines(before, after):
+    return [x for x in difflib.ndiff(before.splitlines(), after.splitlines()) if x[:1] == "+"]
+
+
+@pytest.mark.filterwarnings("ignore:.*has a damping ratio")
+def test_only_identified_numbers_change(model, tmp_path):
+    arm = armdyn.load(model, tip="tool")
+    new = identified(arm)
+    new.save(tmp_path / "out.xml", onto=model)
+    back = armdyn.load(tmp_path / "out.xml", tip="tool")
+    np.testing.assert_allclose(back.theta, new.theta, rtol=0, atol=1e-12)
+    assert back.joints[0].friction == new.joints[0].friction
+    assert [j.friction for j in back.joints[1:]] == [j.friction for j in arm.joints[1:]]
+    assert "<!-- kept -->" in (tmp_path / "out.xml").read_text()
+    lines = changed_lines(MODEL, (tmp_path / "out.xml").read_text())
+    assert len(lines) == 1
+    assert "out_links.xml" in lines[0]
+    lines = changed_lines(LINKS, (tmp_path / "out_links.xml").read_text())
+    assert len(lines) == 3  # two <inertial>, one <joint>
+    assert not any("euler" in line or "diaginertia" in line for line in lines)
+    # Bodies that ride on a link keep their own numbers: they are subtracted, not counted twice.
+    assert (
+        'name="welded" pos="0.03 0 0.1"><inertial pos="0 0 0.01" mass="0.3"' in (tmp_path / "out_links.xml").read_text()
+    )
+    assert largest_difference(tmp_path / "out.xml", back) < 1e-12
+
+
+def test_an_unchanged_arm_changes_nothing(model, tmp_path):
+    armdyn.load(model, tip="tool").save(tmp_path / "out.xml", onto=model)
+    assert (tmp_path / "out.xml").read_text() == MODEL
+
+
+def test_inertia_from_geometries_becomes_an_element(model, tmp_path):
+    arm = armdyn.load(model, tip="tool")
+    theta = arm.theta.copy()
+    theta[20:30] *= 1.3
+    with pytest.warns(ArmdynWarning, match="'servo' has a damping ratio, so its damping goes from"):
+        arm.with_theta(theta).save(tmp_path / "out.xml", onto=model)
+    back = armdyn.load(tmp_path / "out.xml", tip="tool")
+    np.testing.assert_allclose(back.theta, theta, rtol=0, atol=1e-12)
+    assert len(changed_lines(LINKS, (tmp_path / "out_links.xml").read_text())) == 1
+
+
+def test_other_arms_and_settings_of_the_compiler_are_rejected(model, tmp_path):
+    arm = armdyn.load(model, tip="tool")
+    other = arm.with_joints([replace(j, axis=(1, 0, 0)) if j.name == "turn" else j for j in arm.joints])
+    with pytest.raises(ModelError, match="joint 'turn' is not where arm 'test arm' has it"):
+        other.save(tmp_path / "out.xml", onto=model)
+    model.write_text(MODEL.replace('angle="degree"', 'angle="degree" settotalmass="9"'))
+    with pytest.raises(ModelError, match=r"MuJoCo changes the inertia of body 'shoulder'.*settotalmass"):
+        identified(armdyn.load(model, tip="tool")).save(tmp_path / "out.xml", onto=model)
+    assert not (tmp_path / "out.xml").exists()
+
+
+def test_what_mjcf_cannot_hold_is_listed():
+    arm = armdyn.arms.panda()
+    friction = armdyn.Friction(viscous=1.0, coulomb=0.5, static=0.8, load=0.1)
+    joints = [replace(arm.joints[0], friction=friction), *arm.joints[1:]]
+    assert any("load" in line and "static" in line for line in not_held(arm.with_joints(joints)))
