@@ -58,11 +58,6 @@ class Motion:
         rows = np.column_stack([self.t, *parts.values()])
         return "\n".join([",".join(["t", *names]), *(",".join(map(repr, row)) for row in rows.tolist())]) + "\n"
 
-    def with_model(self, arm: Arm) -> Motion:
-        """The same motion with the torques that `arm` would need."""
-        predicted = predicted_torque(arm, self.q, self.qd, self.qdd)
-        return Motion(self.name, self.t, self.q, self.qd, self.qdd, self.measured, predicted)
-
 
 def predicted_torque(arm: Arm, q: NDArray, qd: NDArray, qdd: NDArray) -> NDArray | None:
     """Torques of links, friction and drives; None for an arm of unknown inertia."""

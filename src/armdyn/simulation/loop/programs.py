@@ -188,11 +188,6 @@ def _seen(kind: Kind, sensing: Sensing | None, values: Mapping[str, Any]) -> tup
     return reading(sensing, memory, (q, qd), draw, values.get("resolution"), values["period"], ca.floor)
 
 
-def _kept(law: Mapping[str, Any], sensors: Mapping[str, Any]) -> dict[str, Any]:
-    """States of law and sensors under the names of the loop."""
-    return {**_prefixed("law", law), **_prefixed("sensor", sensors)}
-
-
 def _held(timing: Timing, values: Mapping[str, Any], u: Any, memory: Any, after: Any) -> tuple[Any, dict[str, Any]]:
     """The command that acts in this step, and what is kept of command, law and sensors for the next."""
     if not timing.held:

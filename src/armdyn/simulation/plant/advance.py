@@ -30,8 +30,6 @@ from armdyn.trace.symbols import ca
 
 Values = Mapping[str, Any]
 
-# Times of the three instants of a step at which forces are known, in steps.
-INSTANTS = (0.0, 0.5, 1.0)
 MOVES = ("q", "qd")
 
 

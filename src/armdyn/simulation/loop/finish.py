@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.simulation.loop.plan import Plan
 from armdyn.simulation.loop.programs import SEEN, SHOWN
 from armdyn.simulation.loop.record import Record
 from armdyn.simulation.loop.schedule import Schedule
 from armdyn.simulation.readings import Readings
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.sensing import Chance
-from armdyn.simulation.sensors import Sensors
-from armdyn.trajectory.protocol import JointMotion
 
 
-class Outcome(NamedTuple):
-    """What turns a record into a result."""
-
-    schedule: Schedule
-    wanted: JointMotion  # the reference at all steps and after the last, each (steps + 1, n)
-    batch: tuple[int, ...]
-    every: int
-    name: str
-    sensors: Sensors | None
-    seed: int
-
-
-def result_of(record: Record, outcome: Outcome, notes: list[str]) -> SimulationResult:
+def finish(plan: Plan, record: Record) -> SimulationResult:
     """The record with its times and reference, cut where it ends."""
-    schedule, wanted, batch, every = outcome[:4]
+    schedule, batch, every = plan.schedule, plan.batch, plan.every
     rows, stopped = record.rows, record.diverged_step
     record.forget_after_divergence()
     if not record.complete and (stopped >= 0).all():
@@ -40,7 +25,7 @@ def result_of(record: Record, outcome: Outcome, notes: list[str]) -> SimulationR
     arrays = {key: x[:, :rows].reshape(*batch, *x[:, :rows].shape[1:]) for key, x in record.arrays.items()}
     own = {"q", "qd"} | SHOWN
     states = {key.removeprefix("law."): x for key, x in arrays.items() if key not in own}
-    q_ref, qd_ref, qdd_ref = (x[:: record.stride][:rows] for x in wanted)
+    q_ref, qd_ref, qdd_ref = (x[:: record.stride][:rows] for x in plan.desired)
     diverged = np.where(stopped < 0, np.nan, stopped * schedule.clock.h).reshape(batch)
     arm, kind = schedule.plant.arm, schedule.plant.kind
     return SimulationResult(
@@ -53,27 +38,27 @@ def result_of(record: Record, outcome: Outcome, notes: list[str]) -> SimulationR
         qdd_ref=qdd_ref,
         diverged=diverged,
         joint_names=arm.joint_names,
-        name=outcome.name,
+        name=plan.name,
         complete=record.complete,
-        notes=(*notes, *record.notes),
+        notes=(*plan.notes, *record.notes),
         states=states,
         arm=arm,
-        measured=_measured(record, outcome, t, arrays),
+        measured=_measured(plan, record, t, arrays),
         elastic=kind.elastic,
         motor_encoders=kind.motor_encoders,
         held=_held(schedule, every),
     )
 
 
-def _measured(record: Record, outcome: Outcome, t: NDArray, arrays: dict[str, NDArray]) -> Readings | None:
+def _measured(plan: Plan, record: Record, t: NDArray, arrays: dict[str, NDArray]) -> Readings | None:
     """What instruments showed of the rows that are kept."""
-    schedule, every, sensors, seed = outcome.schedule, outcome.every, outcome.sensors, outcome.seed
+    schedule, every, sensors, seed = plan.schedule, plan.every, plan.sensors, plan.seed
     if sensors is None:
         return None
     lost = Chance(sensors, schedule.plant.arm.n, len(record.diverged_step), seed).losses(len(t) * every, every)
     # The controller takes no sample at the very end of a run.
     sampled = np.arange(len(t)) * every < schedule.clock.samples
-    copies = (sampled * (1 - lost)).reshape(*outcome.batch, len(t))
+    copies = (sampled * (1 - lost)).reshape(*plan.batch, len(t))
     q, qd = (arrays[key] for key in SEEN)
     seen = Readings(np.broadcast_to(t, copies.shape), q, qd, arrays["tau"], copies)
     return sensors.logged(seen, arrays["q"], seed)

@@ -1,0 +1,197 @@
+"""A run before it is made: what users give, checked, and laid out in time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.control.protocol import Law
+from armdyn.dynamics.drive import augmented_mass_matrix
+from armdyn.errors import ModelError, ShapeError, shown
+from armdyn.model.arm import Arm
+from armdyn.simulation.loop.adaptive_steps import Accuracy, make_accuracy
+from armdyn.simulation.loop.desired import make_reference, numbers, some_poses
+from armdyn.simulation.loop.schedule import Schedule, make_clock
+from armdyn.simulation.loop.stability import expected_instability
+from armdyn.simulation.plant.plant import Plant
+from armdyn.simulation.plant.step_length import LANES, check_step, substeps_for
+from armdyn.simulation.sensors import Sensors
+from armdyn.trace.kernel import check_threads, default_threads
+from armdyn.trace.shapes import text
+from armdyn.trajectory.protocol import JointMotion
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of `simulate`, as given."""
+
+    duration: float | None
+    rate: float
+    q0: Any
+    qd0: Any
+    substeps: int | None
+    delay: float
+    tolerance: float | None
+    solver: str
+    sensors: Sensors | None
+    seed: int | None
+    every: int
+    hold: bool
+    native: bool
+    check: bool
+    threads: int | None
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All that `run` needs to compute a record, and `finish` to make a result of it."""
+
+    schedule: Schedule
+    controller: Any
+    desired: JointMotion  # the reference at all steps and after the last, each (steps + 1, n)
+    q0: NDArray  # (lanes, n)
+    qd0: NDArray
+    batch: tuple[int, ...]
+    every: int
+    sensors: Sensors | None
+    seed: int
+    accuracy: Accuracy | None  # of adaptive steps
+    compiled: bool  # the whole loop in one kernel
+    threads: int
+    name: str
+    notes: tuple[str, ...]  # known before the run
+
+
+def make_plan(plant: Plant | Arm, controller: Any, reference: Any, given: Settings) -> Plan:
+    """Check the parts of a run and lay it out in time."""
+    plant = Plant(plant) if isinstance(plant, Arm) else plant
+    accuracy = None if given.tolerance is None else make_accuracy(given.tolerance, given.solver)
+    _check_parts(plant, controller, given.sensors, accuracy)
+    schedule, desired = _lay_out(plant, reference, given, accuracy)
+    _check_every(given.every, schedule.clock.samples)
+    law = controller if isinstance(controller, Law) else None
+    if law is not None:
+        schedule = schedule.for_law(law)
+    (q0, qd0), batch = _start(schedule, law, given.q0, given.qd0)
+    if given.substeps is not None and accuracy is None and plant.kind.elastic:
+        check_step(plant, q0[:1], schedule.clock.h)
+    _check_inertia(plant, q0)
+    threads = default_threads() if given.threads is None else check_threads(given.threads)
+    compiled = law is not None and given.native and accuracy is None and plant.engine == "armdyn"
+    if not compiled and batch:
+        raise ShapeError(
+            "simulate: a batch of runs needs a control law, fixed steps and armdyn's own engine; "
+            "call simulate once a run"
+        )
+    notes = _late_changes(schedule)
+    if given.check and law is not None and (trouble := expected_instability(schedule, law, given.sensors)):
+        notes.append(trouble)
+    seed = int(np.random.SeedSequence().generate_state(1)[0]) if given.seed is None else given.seed
+    return Plan(
+        schedule, controller, desired, q0, qd0, batch, given.every, given.sensors, seed, accuracy, compiled, threads,
+        given.name, tuple(notes),
+    )  # fmt: skip
+
+
+def _lay_out(plant: Plant, reference: Any, given: Settings, accuracy: Accuracy | None) -> tuple[Schedule, JointMotion]:
+    """The run in time, and its reference at all steps and after the last."""
+    motion, duration = make_reference(reference, given.duration, given.hold, plant.arm.n)
+    clock = make_clock(given.rate, duration, given.substeps, given.delay)
+    if given.substeps is None and accuracy is None:
+        clock = clock.finer(substeps_for(plant, some_poses(motion, duration), clock.h))
+    desired = motion(np.arange(clock.steps + 1) * clock.h)
+    return Schedule(plant, clock, JointMotion(*(rows[:-1] for rows in desired))), desired
+
+
+def _check_parts(plant: Any, controller: Any, sensors: Any, accuracy: Accuracy | None) -> None:
+    """Complain about what cannot be simulated together."""
+    if not isinstance(plant, Plant):
+        raise ShapeError(f"simulate: expected a Plant or an Arm, got {shown(plant)}")
+    if accuracy is not None and plant.engine != "armdyn":
+        raise ModelError("simulate: tolerance: MuJoCo integrates in fixed steps; give substeps instead")
+    _check_controller(controller, plant.arm.n)
+    if sensors is not None:
+        if not isinstance(sensors, Sensors):
+            raise ShapeError(f"simulate: sensors: expected Sensors(...), got {shown(sensors)}")
+        sensors.check_size(plant.arm.n)
+
+
+def _check_controller(controller: Any, n: int) -> None:
+    if isinstance(controller, Law):
+        if controller.arm.n != n:
+            raise ShapeError(
+                f"simulate: the controller is for {controller.arm.n} joints ('{controller.arm.name}'), "
+                f"the plant has {n}"
+            )
+    elif isinstance(controller, type) and issubclass(controller, Law):
+        name = controller.__name__
+        raise ShapeError(f"simulate: {name} is a kind of control law; expected one with its gains, {name}(arm, ...)")
+    elif not callable(controller):
+        raise ShapeError(f"simulate: expected a control law or a function f(t, q, qd, ref), got {shown(controller)}")
+
+
+def _check_every(every: Any, samples: int) -> None:
+    if isinstance(every, bool) or not isinstance(every, int | np.integer) or not 1 <= every <= samples:
+        raise ShapeError(f"simulate: every: expected a whole number from 1 to {samples} samples, got {shown(every)}")
+
+
+def _start(schedule: Schedule, law: Law | None, q0: Any, qd0: Any) -> tuple[tuple[NDArray, NDArray], tuple[int, ...]]:
+    """Initial positions and velocities (lanes, n), and the batch's shape."""
+    n = schedule.plant.arm.n
+    own = {"q0": schedule.motion.q[0], "qd0": schedule.motion.qd[0]}
+    given = {"q0": q0, "qd0": qd0}
+    values = {}
+    for name, value in given.items():
+        values[name] = own[name] if value is None else numbers(value)
+        if values[name].shape[-1:] != (n,) or not np.isfinite(values[name]).all():
+            raise ShapeError(f"simulate: expected finite {name} of shape (..., {n}), got {shown(value)}")
+    shapes = {name: value.shape[:-1] for name, value in values.items()}
+    shapes |= schedule.plant.batches
+    if law is not None:
+        shapes |= _parameter_batches(law)
+    try:
+        batch = np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
+        raise ShapeError(f"simulate: the batches do not broadcast: {listed}") from None
+    wrong = [name for name, shape in shapes.items() if shape and shape != batch and name not in values]
+    if wrong:
+        raise ShapeError(f"simulate: expected {wrong[0]} with all batch axes {batch} or none, got {shapes[wrong[0]]}")
+    lanes = int(np.prod(batch))
+    if not lanes:
+        raise ShapeError(f"simulate: the batch {batch} has no runs")
+    q, qd = (np.array(np.broadcast_to(value, (*batch, n))).reshape(lanes, n) for value in values.values())
+    return (q, qd), batch
+
+
+def _parameter_batches(law: Law) -> dict[str, tuple[int, ...]]:
+    """Batch axes of the law's parameters."""
+    shapes = {}
+    for name, value in law.params.items():
+        core = law.core_shape(name)
+        if value.shape[max(value.ndim - len(core), 0) :] != core:
+            kind = type(law).__name__
+            raise ShapeError(f"simulate: {kind}: expected {name} of shape {text(core)}, got {value.shape}")
+        shapes[name] = value.shape[: value.ndim - len(core)]
+    return shapes
+
+
+def _check_inertia(plant: Plant, q: NDArray) -> None:
+    """Complain about parameters with which bodies run away from what pushes them."""
+    if plant.theta is None and plant.arm.is_physical:
+        return
+    theta = plant.own_theta.reshape(-1, 10 * plant.arm.n)[:LANES]
+    M = augmented_mass_matrix(plant.arm, q[:LANES], theta=theta, drive=plant.own_drive)
+    if not (np.linalg.eigvalsh(M)[..., 0] > 0).all():
+        raise ModelError(f"simulate: arm '{plant.arm.name}' has a mass matrix that is not positive at the start")
+
+
+def _late_changes(schedule: Schedule) -> list[str]:
+    """A sentence about payloads that come too late to be seen."""
+    late = [change.t for change in schedule.plant.changes if schedule.sample_of(change) >= schedule.clock.samples]
+    end = schedule.clock.samples * schedule.clock.period
+    return [f"the payload changes at t = {t:g} s, after the end of the run at {end:g} s" for t in late[:1]]
