@@ -36,6 +36,19 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         shutil.rmtree(os.environ.pop("ARMDYN_CACHE_DIR", ""), ignore_errors=True)
 
 
+ROOMS = ["spatial", "model", "kinematics", "dynamics", "trajectory", "identification", "control", "simulation"]
+
+
+@pytest.fixture(scope="session")
+def traced_functions() -> dict[str, Any]:
+    """All public traced functions by name."""
+    import importlib
+
+    rooms = [importlib.import_module(f"armdyn.{room}") for room in ROOMS]
+    every = {name: getattr(room, name) for room in rooms for name in room.__all__}
+    return {name: value for name, value in every.items() if hasattr(getattr(value, "traced", None), "make_program")}
+
+
 @pytest.fixture(scope="session")
 def until_at_work() -> Callable[[subprocess.Popen[str], float], None]:
     """`until_at_work(process, seconds)`: wait until a process has used so much processor time.

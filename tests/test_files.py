@@ -14,6 +14,8 @@ import pytest
 from armdyn.errors import ArmdynError, ReadError
 from armdyn.files import parse_json, read_bytes, read_text, write_whole
 
+pytestmark = pytest.mark.smoke
+
 
 def test_text_and_bytes_come_back(tmp_path):
     assert read_text(write_whole(tmp_path / "a.txt", "Größe\n")) == "Größe\n"

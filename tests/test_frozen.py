@@ -14,6 +14,8 @@ import pytest
 import armdyn
 from armdyn.errors import ModelError
 
+pytestmark = pytest.mark.smoke
+
 WAYS: dict[str, Callable[[Any], Any]] = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,

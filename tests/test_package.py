@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
 import inspect
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,16 +32,60 @@ def test_every_public_name_exists_and_is_documented(name):
     assert inspect.getdoc(value), f"armdyn.{name} has no docstring"
 
 
-@pytest.mark.parametrize("name", armdyn.__all__)
-def test_every_parameter_of_a_public_function_is_documented(name):
-    function = getattr(armdyn, name)
-    text = inspect.getdoc(function)
-    if not inspect.isfunction(function):
-        return  # classes document their fields where they are declared
-    # `theta` and `gravity` mean the same everywhere, and so do `out` and `threads`.
-    common = {"arm", "out", "threads", "theta", "gravity"}
-    silent = [p for p in inspect.signature(function).parameters if p not in common and not re.search(rf"\b{p}\b", text)]
-    assert not silent, f"armdyn.{name} does not document {', '.join(silent)}"
+ROOMS = ("spatial", "model", "kinematics", "dynamics", "trajectory", "identification", "control", "simulation", "trace")
+# They mean the same everywhere: data of the arm that may be replaced, where to write, how many threads.
+COMMON = {"arm", "theta", "gravity", "friction", "drive", "out", "threads"}
+
+
+def public(room: str) -> dict[str, Any]:
+    """The names that a folder offers."""
+    module = importlib.import_module(f"armdyn.{room}")
+    return {name: getattr(module, name) for name in module.__all__}
+
+
+def documents(text: str, name: str) -> bool:
+    """Whether a docstring has an entry for a parameter or speaks of it as code (`name`)."""
+    entry = rf"(?m)^\s*(?:\*{{0,2}}\w+, )*\*{{0,2}}{name}(?:, \*{{0,2}}\w+)*(?: :|$)"
+    return bool(re.search(rf"{entry}|`[^`]*\b{name}\b[^`]*`", text))
+
+
+def test_an_article_documents_nothing():
+    assert documents("Parameters\n----------\na, b : float\n", "a")
+    assert not documents("A law of a joint.", "a")
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_parameter_of_a_public_function_is_documented(room):
+    functions = {name: x for name, x in public(room).items() if inspect.isfunction(x)}
+    silent = [
+        f"{name}: {parameter}"
+        for name, function in functions.items()
+        for parameter in inspect.signature(function).parameters
+        if parameter not in COMMON and not documents(inspect.getdoc(function) or "", parameter)
+    ]
+    assert silent == []
+
+
+def test_every_field_of_a_law_is_documented():
+    """Beside the field, or in the docstring; by the class itself or one that it is based on."""
+    silent = []
+    for name, law in public("control").items():
+        if not (inspect.isclass(law) and issubclass(law, armdyn.control.Law)):
+            continue
+        own = [base for base in law.__mro__ if base.__module__.startswith("armdyn")]
+        texts = "".join(inspect.getdoc(base) or "" for base in own)
+        source = "".join(inspect.getsource(base) for base in own)
+        for field in dataclasses.fields(law) if dataclasses.is_dataclass(law) else ():
+            beside = re.search(rf"(?m)^    {field.name}:[^#\n]*#", source)
+            if field.init and field.name not in COMMON and not (beside or documents(texts, field.name)):
+                silent.append(f"{name}: {field.name}")
+    assert silent == []
+
+
+def test_the_version_is_the_same_everywhere():
+    assert re.search(rf"(?m)^## {re.escape(armdyn.__version__)}$", (ROOT / "CHANGELOG.md").read_text())
+    assert f"\nversion: {armdyn.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text()
 
 
 def test_names_of_a_wrong_kind_are_refused():

@@ -8,7 +8,7 @@ that `import armdyn` stays fast. A new name goes into the table in its folder's 
 
 from armdyn.exports import export
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 export(
     __name__,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -24,11 +24,6 @@ from armdyn.model.vectors import arm_from_vectors
 from armdyn.spatial.inertia import NAMES
 from armdyn.spatial.rotation import from_rpy
 from armdyn.spatial.transform import transform
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 FORMAT = "armdyn arm"
 VERSION = 1

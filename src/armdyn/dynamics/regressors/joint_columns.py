@@ -79,7 +79,7 @@ def joint_parameter_names(n: int, terms: tuple[str, ...]) -> list[str]:
 
 
 def joint_parameters(arm: Arm, terms: tuple[str, ...]) -> NDArray:
-    """The arm's own parameters (n k,) of the terms, from its joints' friction and drives."""
+    """The arm's own parameters (n k,) of `terms` (see `joint_columns`), from its joints' friction and drives."""
     return np.array(
         [TERMS[term].value(joint) for term in check_terms(terms, "joint_parameters") for joint in arm.joints]
     )
