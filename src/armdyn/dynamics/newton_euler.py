@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armdyn.dynamics.base.regroup import regrouped
-from armdyn.dynamics.bodies.body import link_theta
+from armdyn.dynamics.bodies.body import Wrench, link_theta
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipWrench
@@ -21,7 +21,6 @@ from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
-Wrench = tuple[Symbol, Symbol]  # a force and a moment
 Triple = tuple[Symbol, Symbol, Symbol]
 
 

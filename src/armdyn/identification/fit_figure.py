@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.errors import ArmdynError
 from armdyn.html import fragment, paragraph, picture, table
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.validation import Validation
@@ -39,6 +40,19 @@ def torque_figure(result: Validation, before: Validation | None = None) -> Any:
     return figure
 
 
+def shown_torques(fit: Fit) -> Validation | None:
+    """Torques of the log for validation, else of the logs fitted to."""
+    return fit.own if fit.other is None else fit.other
+
+
+def fit_figure(fit: Fit) -> Any:
+    """Measured and predicted torques of a fit, one diagram per joint."""
+    shown = shown_torques(fit)
+    if shown is None:
+        raise ArmdynError("plot: this fit has no torques to draw; expected one that identify made from a log")
+    return torque_figure(shown)
+
+
 def notebook(fit: Fit) -> str:
     """The error, a row a joint, and torques on the log for validation, else on the logs fitted to."""
     rows = [
@@ -47,7 +61,6 @@ def notebook(fit: Fit) -> str:
             zip(fit.arm.joint_names, fit.rel_error_joints, fit.structure, strict=False)
         )
     ]
-    shown = fit.own if fit.other is None else fit.other
-    figure = [] if shown is None else [picture(torque_figure(shown), 60)]
+    figure = [] if shown_torques(fit) is None else [picture(fit_figure(fit), 60)]
     said = [paragraph(line) for line in str(fit).splitlines() if not line.startswith("joint ")]
     return fragment(*said, table(("joint", "torque error", "joint terms"), rows), *figure)

@@ -18,6 +18,7 @@ from armdyn.kinematics.error import check_poses, check_task
 from armdyn.kinematics.null_space import Wish, function, improve, toward
 from armdyn.kinematics.numeric import Found, Settings, larger, solve
 from armdyn.model.arm import Arm
+from armdyn.presentation import present
 from armdyn.trace.shapes import text
 
 METHODS = ("auto", "closed", "numeric")
@@ -66,9 +67,7 @@ class InverseKinematics:
         return f"<InverseKinematics by {self}>"
 
     def _repr_html_(self) -> str:
-        from armdyn.kinematics.solutions_table import notebook
-
-        return notebook(self)
+        return present(self, "html")
 
 
 def inverse_kinematics(

@@ -19,6 +19,7 @@ from armdyn.errors import MissingInertiaError, ModelError, shown
 from armdyn.frozen import Frozen
 from armdyn.model.joint import Joint
 from armdyn.names import UnknownName
+from armdyn.presentation import present
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import check_transform, exact, inverse
@@ -222,9 +223,7 @@ class Arm(Frozen):
         return f"<Arm '{self.name}': {self.n} joints {kinds}, {self.base_name} -> {self.tip_name}>"
 
     def _repr_html_(self) -> str:
-        from armdyn.model.arm_table import notebook
-
-        return notebook(self)
+        return present(self, "html")
 
     # -- other arms made from it ----------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from armdyn.model.joint import FRICTION_NAMES
 from armdyn.trace.shapes import Data
 
 Number = Annotated[Any, ""]
@@ -39,7 +40,11 @@ BaseMotion = Annotated[
 Theta = Annotated[Any, Data("10*n", "Inertial parameters instead of the arm's.")]
 Gravity = Annotated[Any, Data("3", "Gravity vector instead of the arm's [m/s²].")]
 FrictionData = Annotated[
-    Any, Data("n, 11 + 3*h", "Instead of the arm's: in the order of `Friction`, then h rows of harmonics.")
+    Any,
+    Data(
+        f"n, {len(FRICTION_NAMES)} + 3*h",
+        "Instead of the arm's: in the order of `Friction`, then h rows of harmonics.",
+    ),
 ]
 DriveData = Annotated[
     Any,

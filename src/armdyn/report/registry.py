@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from pathlib import Path
 from typing import Any
 
-from armdyn.errors import ArmdynError
-from armdyn.files import write_whole
-
-# Class of the result -> module of this package whose `page(result)` makes its HTML. A result's page is found by
-# the class's name, so that a report imports nothing but what it shows.
-PAGES = {
-    "armdyn.identification.checks.check.DataCheck": "armdyn.report.check_page",
-    "armdyn.identification.fit.result.Fit": "armdyn.report.fit_page",
-    "armdyn.simulation.compare.Comparison": "armdyn.report.comparison_page",
-    "armdyn.simulation.result.SimulationResult": "armdyn.report.simulation_page",
-    "armdyn.trajectory.excitation.excite.Excitation": "armdyn.report.excitation_page",
-    "armdyn.study.summary.Summary": "armdyn.study.page",
-}
+from armdyn.presentation import write_page
 
 
 def report(result: Any, path: str | os.PathLike[str]) -> Path:
@@ -36,9 +23,4 @@ def report(result: Any, path: str | os.PathLike[str]) -> Path:
     Path
         Where it was written.
     """
-    for kind in type(result).__mro__:
-        home = PAGES.get(f"{kind.__module__}.{kind.__qualname__}")
-        if home:
-            return write_whole(path, importlib.import_module(home).page(result))
-    known = ", ".join(name.rpartition(".")[2] for name in PAGES)
-    raise ArmdynError(f"report: no page for a {type(result).__name__}; expected one of {known}")
+    return write_page(result, path)

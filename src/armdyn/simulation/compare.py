@@ -17,6 +17,7 @@ from armdyn.control.adaptive.estimate import Adaptive
 from armdyn.control.protocol import Law
 from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
+from armdyn.presentation import Reported
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.simulate import simulate
@@ -41,7 +42,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Reported):
     """Runs of several controllers on one plant and reference."""
 
     rows: tuple[Row, ...]
@@ -70,11 +71,6 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(row.name for row in self.rows)}>"
-
-    def _repr_html_(self) -> str:
-        from armdyn.simulation.compare_table import notebook
-
-        return notebook(self)
 
     def figure(self, path: str | os.PathLike[str]) -> Path:
         """Draw errors over time, and the table's bars, into a file (.png, .svg, .pdf)."""

@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ReadError
 from armdyn.files import parse_json, read_arrays, write_whole
+from armdyn.presentation import Reported, present
 from armdyn.simulation.plant.elasticity import at_encoders
 from armdyn.simulation.readings import Readings
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from armdyn.identification.logs.log import Log
     from armdyn.model.arm import Arm
     from armdyn.simulation.metrics import Metrics
@@ -31,7 +34,7 @@ ARRAYS = ("t", "q", "qd", "tau", "q_ref", "qd_ref", "qdd_ref", "diverged")
 
 
 @dataclass(frozen=True, eq=False)
-class SimulationResult:
+class SimulationResult(Reported):
     """A run, or a batch of runs, at the controller's samples.
 
     Attributes
@@ -139,9 +142,11 @@ class SimulationResult:
         return f"<SimulationResult '{self.name}': {runs}{len(self.t)} samples{until}{end}>"
 
     def _repr_html_(self) -> str:
-        from armdyn.simulation.run_table import notebook
+        return present(self, "html") if len(self.t) else f"<p>{escape(repr(self))}</p>"
 
-        return notebook(self) if len(self.t) else f"<p>{escape(repr(self))}</p>"
+    def plot(self, what: str = "q", degrees: bool = False) -> Figure:  # type: ignore[override]
+        """Curves of the run; see `plot_run`."""
+        return present(self, "figure", what=what, degrees=degrees)
 
     # -- files ------------------------------------------------------------------------------------------
 

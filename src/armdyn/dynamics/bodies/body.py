@@ -13,6 +13,8 @@ from armdyn.trace.symbols import ca
 
 NEGLIGIBLE = 1e-18
 
+Wrench = tuple[Symbol, Symbol]  # a force and a moment
+
 
 def link_theta(theta: Symbol, i: int) -> Symbol:
     """The ten parameters of link i."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,10 @@ from armdyn.dynamics.linear.discretize import Discrete, discretize
 from armdyn.dynamics.linear.linearize import linearize
 from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
+from armdyn.presentation import present
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,10 @@ class LinearMotion:
     def discretize(self, method: str = "zoh") -> Discrete:
         """Steps from every sample to the next, A and B held over the step: arrays of N - 1 matrices."""
         return discretize(self.A[:-1], self.B[:-1], np.diff(self.t), method)
+
+    def plot(self, horizon: float = 0.1) -> Figure:
+        """Modes along the motion; see `plot_modes`."""
+        return present(self, "figure", horizon=horizon)
 
 
 def linearize_motion(

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from armdyn.dynamics.base.regroup import regrouped
-from armdyn.dynamics.bodies.body import link_theta
+from armdyn.dynamics.bodies.body import Wrench, link_theta
 from armdyn.dynamics.bodies.composite import carry, wrench_to_joint, wrench_to_parent
 from armdyn.dynamics.bodies.moments import Moments
 from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
@@ -35,8 +35,6 @@ from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipW
 from armdyn.trace.shapes import Matrix, Vector
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
-
-Wrench = tuple[Symbol, Symbol]  # force, moment
 
 
 def cross_z(v: Symbol) -> Symbol:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +26,7 @@ from armdyn.identification.fit.rows import Filters, choose_band, smoothed
 from armdyn.identification.logs.log import Log, Stretch
 from armdyn.identification.motion.differentiate import Motion, lowpass
 from armdyn.model.arm import Arm
+from armdyn.presentation import present, write_page
 
 
 class DataCheck(NamedTuple):
@@ -69,10 +72,11 @@ class DataCheck(NamedTuple):
         return f"<DataCheck of {self.log!r}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        from armdyn.html import fragment
-        from armdyn.identification.checks.check_table import parts
+        return present(self, "html")
 
-        return fragment(*parts(self))
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write a page about it, one HTML file; see `armdyn.report`."""
+        return write_page(self, path)
 
 
 HEADINGS = ("joint", "range", "top speed", "top acceleration", "reversals", "condition", "torque rms", "largest")

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from armdyn.html import listing, paragraph, table
+from armdyn.html import fragment, listing, paragraph, table
 from armdyn.identification.checks.check import HEADINGS, DataCheck
+
+
+def notebook(check: DataCheck) -> str:
+    """What a notebook shows."""
+    return fragment(*parts(check))
 
 
 def parts(check: DataCheck) -> list[str]:

@@ -15,6 +15,7 @@ from armdyn.identification.fit.validation import Prediction, Validation, compare
 from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Friction
+from armdyn.presentation import Reported
 
 
 class FrictionValues(NamedTuple):
@@ -67,7 +68,7 @@ class BaseEstimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(Reported):
     """An identified arm; see `identify`."""
 
     arm: Arm  # with identified links, friction and drives
@@ -160,8 +161,3 @@ class Fit:
 
     def __repr__(self) -> str:
         return f"<Fit of '{self.source.name}': relative torque error {self.rel_error:.2%}>"
-
-    def _repr_html_(self) -> str:
-        from armdyn.identification.fit_figure import notebook
-
-        return notebook(self)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from armdyn.errors import ArmdynError
-from armdyn.trace.graphs.explicit import Explicit, explicit
 from armdyn.trace.graphs.sums import Cube, Sum
+from armdyn.trace.printers.explicit import Explicit, explicit
 from armdyn.trace.program import Port
 from armdyn.trace.traced import Subject
 

@@ -15,6 +15,7 @@ from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.errors import ArmdynError, LimitError
 from armdyn.model.arm import Arm
+from armdyn.presentation import Reported
 from armdyn.trajectory.excitation.held_information import held_information
 from armdyn.trajectory.excitation.information import CRITERIA, condition_numbers, least_seen
 from armdyn.trajectory.excitation.multi_start import Candidate, Outcome, Standing, multi_start
@@ -35,7 +36,7 @@ WHOLE = ("harmonics", "samples", "starts", "seed", "workers")  # settings that a
 
 
 @dataclass(frozen=True, eq=False)
-class Excitation:
+class Excitation(Reported):
     """An exciting motion and how good it is."""
 
     trajectory: FourierSeries
@@ -98,11 +99,6 @@ class Excitation:
 
     def __repr__(self) -> str:
         return f"<Excitation of '{self.base.name}': {self.trajectory.duration:g} s, condition {self.condition:.1f}>"
-
-    def _repr_html_(self) -> str:
-        from armdyn.trajectory.excitation.figure import notebook
-
-        return notebook(self)
 
     def _condition(self, *, unit: bool) -> NDArray:
         return condition_numbers(self.information, self.problem.forms, unit)

@@ -1,0 +1,92 @@
+"""The one way upward: how results reach their pages, figures and tables.
+
+Imports point one way, from commands down to formulas, also those inside functions. A result shows itself all the same
+(`fit.report("fit.html")`, `fit.plot()`, the last line of a notebook's cell): it asks this table, and the function that
+is named there is imported at that moment. Nothing else looks up a module of armdyn by its name to reach a folder above
+its own; `tests/test_layers.py` checks it. To show a new result, write the function and add its line here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from armdyn.errors import ArmdynError
+from armdyn.files import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Class of a result -> what it can show -> "module:function", which takes the result:
+# "page" gives a whole HTML document, "html" what a notebook shows, "figure" a matplotlib figure.
+SHOWN = {
+    "armdyn.model.arm.Arm": {"html": "armdyn.model.arm_table:notebook"},
+    "armdyn.kinematics.inverse.InverseKinematics": {"html": "armdyn.kinematics.solutions_table:notebook"},
+    "armdyn.dynamics.linear.motion.LinearMotion": {"figure": "armdyn.dynamics.linear.plot:plot_modes"},
+    "armdyn.trajectory.excitation.excite.Excitation": {
+        "page": "armdyn.report.excitation_page:page",
+        "html": "armdyn.trajectory.excitation.figure:notebook",
+        "figure": "armdyn.trajectory.excitation.figure:motion_figure",
+    },
+    "armdyn.identification.checks.check.DataCheck": {
+        "page": "armdyn.report.check_page:page",
+        "html": "armdyn.identification.checks.check_table:notebook",
+    },
+    "armdyn.identification.fit.result.Fit": {
+        "page": "armdyn.report.fit_page:page",
+        "html": "armdyn.identification.fit_figure:notebook",
+        "figure": "armdyn.identification.fit_figure:fit_figure",
+    },
+    "armdyn.simulation.compare.Comparison": {
+        "page": "armdyn.report.comparison_page:page",
+        "html": "armdyn.simulation.compare_table:notebook",
+        "figure": "armdyn.simulation.compare_figure:comparison_figure",
+    },
+    "armdyn.simulation.result.SimulationResult": {
+        "page": "armdyn.report.simulation_page:page",
+        "html": "armdyn.simulation.run_table:notebook",
+        "figure": "armdyn.simulation.plot:plot_run",
+    },
+    "armdyn.study.summary.Summary": {"page": "armdyn.study.page:page"},
+}
+
+
+def present(result: Any, how: str, **options: Any) -> Any:
+    """The page, HTML or figure of a result, made by the function that the table names.
+
+    Parameters
+    ----------
+    result : Fit or another result of the table
+    how : {"page", "html", "figure"}
+    **options
+        Those of the function.
+    """
+    for kind in type(result).__mro__:
+        target = SHOWN.get(f"{kind.__module__}.{kind.__qualname__}", {}).get(how)
+        if target:
+            module, _, function = target.partition(":")
+            return getattr(importlib.import_module(module), function)(result, **options)
+    known = ", ".join(name.rpartition(".")[2] for name, ways in SHOWN.items() if how in ways)
+    raise ArmdynError(f"report: no {how} for a {type(result).__name__}; expected one of {known}")
+
+
+def write_page(result: Any, path: str | os.PathLike[str]) -> Path:
+    """Write the page of a result as one HTML file that needs no network, whole or not at all; returns its path."""
+    return write_whole(path, present(result, "page"))
+
+
+class Reported:
+    """A result with a page, a figure and a form for notebooks."""
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write a page about it, one HTML file that needs no network; see `armdyn.report`."""
+        return write_page(self, path)
+
+    def plot(self) -> Figure:
+        """Draw it; the figure can be changed, and saved with `savefig`."""
+        return present(self, "figure")
+
+    def _repr_html_(self) -> str:
+        return present(self, "html")
