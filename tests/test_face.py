@@ -219,7 +219,7 @@ REVEALED = ["ndarray", "ndarray", "Fit", "Arm", "ndarray"]
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])
 def test_a_users_script_sees_real_types(checker: str, tmp_path: Path) -> None:
     if importlib.util.find_spec(checker) is None:
-        pytest.skip(f"{checker} is not installed: pip install armdyn[lint]")
+        pytest.skip(f"{checker} is not installed: pip install '.[lint]'")
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     options = {

@@ -57,7 +57,23 @@ class LimitError(ArmdynError):
 
 
 class MissingExtraError(ArmdynError, ImportError):
-    """An optional dependency is needed and not installed."""
+    """An optional dependency is needed and not installed; `extra` is the name under which pip brings it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(
+            f"{what}; install it with pip install '.[{extra}]' inside armdyn's folder, or pip install 'armdyn[{extra}]'"
+        )
+        self.extra = extra
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _missing_extra, (str(self), self.extra)
+
+
+def _missing_extra(text: str, extra: str) -> MissingExtraError:
+    """An error as it was pickled."""
+    error = MissingExtraError("", extra)
+    error.args = (text,)
+    return error
 
 
 class ArmdynWarning(UserWarning):

@@ -41,6 +41,7 @@ CALLS = {
     "codegen": ("arm.urdf", "inverse_dynamics", "--out", "c", "--prefix", "arm"),
     "convert": ("arm.urdf", "arm.csv"),
     "cache": (),
+    "doctor": (),
 }
 ELSEWHERE = {"demo", "reproduce", "studio"}
 WRITTEN = {

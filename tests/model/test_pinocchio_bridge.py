@@ -147,5 +147,5 @@ def test_without_pinocchio_the_error_says_what_to_install(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "pinocchio", None)
-    with pytest.raises(MissingExtraError, match=r"pip install armdyn\[pinocchio\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[pinocchio\]'"):
         to_pinocchio(armdyn.arms.planar2())

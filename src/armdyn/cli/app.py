@@ -19,6 +19,7 @@ from armdyn.cli.commands.cache import cache
 from armdyn.cli.commands.codegen import codegen
 from armdyn.cli.commands.compare import compare
 from armdyn.cli.commands.convert import convert
+from armdyn.cli.commands.doctor import doctor
 from armdyn.cli.commands.drive_gains import drive_gains
 from armdyn.cli.commands.excite import excite
 from armdyn.cli.commands.fk import fk
@@ -50,13 +51,23 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(demo, info, arms, fk, ik, torque, linearize, regressor, base, excite, simulate, identify, validate, payload),
-    *(drive_gains, compare, law, study, codegen, convert, reproduce, studio, cache),
+    *(drive_gains, compare, law, study, codegen, convert, reproduce, studio, cache, doctor),
 )
 for command in COMMANDS:
     name = command.__name__.replace("_", "-")
     app.command(name, short_help=SHORT[name], epilog=epilog(name))(command)
 
 DEBUG = "--debug"
+# What messages say in Python -> what it is called on the command line.
+PYTHON = (
+    (r"columns=\{'(\w+)': \[\.\.\.\]\}", r"--columns \1=NAME,NAME,.."),
+    (r"\b(tip|base)=(?!\w)", r"--\1"),
+    (r", or branches='lump' to [^;]*", ""),
+    (r"identify them, or give them with with_theta", "'armdyn identify' finds them from a log"),
+    (r"give (base_pose|tool_pose)= to Arm.from_dh", r"write a .toml to keep it"),
+    (r"give args=\{'name': 'value'\}, or ", "give "),
+    (r"give packages=\['folder'\], or ", "give "),
+)
 INTERRUPTED = 130
 
 
@@ -95,15 +106,17 @@ def _in_options(text: str, arguments: list[str]) -> str:
     named = {command.__name__.replace("_", "-"): command for command in COMMANDS}
     called = next((named[word] for word in arguments if word in named), None)
     for name in inspect.signature(called).parameters if called else ():
-        if "_" in name:  # others are words of the language
+        if "_" in name and "column" not in text:  # others are words of the language
             text = re.sub(rf"(?<![\w./-]){name}(?![\w(/]|\.\w)", "--" + name.replace("_", "-"), text)
-    return re.sub(r"columns=\{'(\w+)': \[\.\.\.\]\}", r"--columns \1=NAME,NAME,..", text)
+    for python, option in PYTHON:
+        text = re.sub(python, option, text)
+    return text
 
 
 def _warn(message: Warning | str, category: type[Warning], *place: Any) -> None:
     """Show a warning of ours without the line of code that gave it."""
     if issubclass(category, ArmdynWarning):
-        print(f"armdyn: warning: {message}", file=sys.stderr)
+        print(f"armdyn: warning: {_in_options(str(message), sys.argv[1:])}", file=sys.stderr)
     else:
         _show_warning(message, category, *place)
 

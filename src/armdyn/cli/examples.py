@@ -26,6 +26,7 @@ SHORT = {
     "reproduce": "Results of the founding documents, computed again.",
     "studio": "An arm in the browser.",
     "cache": "Compiled kernels on disk.",
+    "doctor": "What this machine has of what armdyn can use.",
 }
 # `robot.urdf` stands for a description, `log.csv` for a log of it.
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -82,6 +83,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "reproduce": ("armdyn reproduce", "armdyn reproduce lu-meng-1993 --quick"),
     "studio": ("armdyn studio robot.urdf", "armdyn studio panda --port 9000 --no-browser"),
     "cache": ("armdyn cache", "armdyn cache --clear"),
+    "doctor": ("armdyn doctor",),
 }
 
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from armdyn.identification.logs.log import Log
     from armdyn.model.arm import Arm
 
+DESCRIPTIONS = (".urdf", ".xml", ".xacro", ".toml")
+LOGS = (".csv", ".txt", ".tsv", ".npz", ".mat", ".parquet", ".db3", ".mcap", ".bag")
 ROLES = ("t", "q", "qd", "tau", "current", "temperature")
 
 Degrees = Annotated[bool, typer.Option("--degrees", help="Angles in the logs are degrees.")]
@@ -32,6 +34,15 @@ Columns = Annotated[
     ),
 ]
 Topic = Annotated[str | None, typer.Option(help="Of a bag with several JointState topics, which.")]
+
+
+def reject_swapped(arm: str, logs: list[Path]) -> None:
+    """Raise where a log stands in the arm's place and the arm among the logs."""
+    from armdyn.errors import ArmdynError
+
+    described = [log for log in logs if log.suffix.lower() in DESCRIPTIONS]
+    if described and Path(arm).suffix.lower() in LOGS:
+        raise ArmdynError(f"'{arm}' looks like a log and '{described[0]}' like an arm: the arm comes first")
 
 
 def read(

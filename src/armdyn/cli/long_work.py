@@ -8,11 +8,18 @@ from pathlib import Path
 
 import typer
 
+PAGES = (".html", ".htm")
 
-def require_folders(*paths: Path | None) -> None:
-    """Refuse to work for minutes towards a file that cannot be written."""
+
+def require_folders(*paths: Path | None, report: Path | None = None) -> None:
+    """Reject early what would fail after minutes of work: a folder that is not there, a report that is no page."""
     from armdyn.errors import ArmdynError
 
+    if report is not None and report.suffix.lower() not in PAGES:
+        raise ArmdynError(
+            f"--report: expected a file that ends in .html, got '{report}'; print the page from a browser for a PDF"
+        )
+    paths = (*paths, report)
     for path in paths:
         if path is not None and not path.parent.is_dir():
             raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'")

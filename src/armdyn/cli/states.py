@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from armdyn.errors import ReadError
+from armdyn.errors import ArmdynWarning, ReadError
 
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
@@ -55,6 +56,13 @@ def read_states(
 
 def _states(arm: Arm, values: list[NDArray], degrees: bool, t: NDArray | None) -> States:
     q, qd, qdd = (in_radians(arm, x, degrees) for x in values)
+    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+    if not degrees and (np.abs(q[..., turns]) > 4 * np.pi).any():
+        warnings.warn(
+            f"positions up to {np.abs(q[..., turns]).max():.3g} rad are more than two turns; degrees? then --degrees",
+            ArmdynWarning,
+            stacklevel=4,
+        )
     return States(q, qd, qdd, t)
 
 

@@ -66,7 +66,7 @@ def _pinocchio() -> Any:
     try:
         return importlib.import_module("pinocchio")
     except ImportError:
-        raise MissingExtraError("Pinocchio is not installed; 'pip install armdyn[pinocchio]' brings it") from None
+        raise MissingExtraError("Pinocchio is not installed", "pinocchio") from None
 
 
 def _refuse_other_models(model: Any) -> None:

@@ -49,9 +49,7 @@ def expand_xacro(
     try:
         import xacrodoc  # noqa: F401
     except ImportError:
-        raise MissingExtraError(
-            "xacro files need xacrodoc, which is not installed; pip install 'armdyn[xacro]' (extra 'xacro')"
-        ) from None
+        raise MissingExtraError("xacro files need xacrodoc, which is not installed", "xacro") from None
     if not Path(path).is_file():
         raise ReadError(f"{path}: cannot be read (no such file)")
     folders = [str(Path(folder).resolve()) for folder in packages]

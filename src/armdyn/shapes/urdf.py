@@ -154,7 +154,7 @@ def read_mesh(path: Path, where: str) -> tuple[NDArray, NDArray]:
         import trimesh
     except ImportError:
         raise ReadError(
-            f"{where}: mesh '{path.name}' was not read: trimesh is not installed (pip install 'armdyn[studio]')"
+            f"{where}: mesh '{path.name}' was not read: trimesh is not installed (extra 'studio')"
         ) from None
     try:
         loaded: Any = trimesh.load_mesh(io.BytesIO(data), file_type=path.suffix.lstrip(".").lower())

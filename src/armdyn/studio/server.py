@@ -84,7 +84,7 @@ def _viser() -> Any:
     try:
         import viser
     except ImportError:
-        raise MissingExtraError("the studio needs viser: pip install armdyn[studio]") from None
+        raise MissingExtraError("the studio needs viser", "studio") from None
     return viser
 
 

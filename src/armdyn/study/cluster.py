@@ -138,7 +138,7 @@ def _client(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError:
-        raise MissingExtraError("--dask needs distributed: pip install 'armdyn[dask]'") from None
+        raise MissingExtraError("--dask needs distributed", "dask") from None
     try:
         return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:

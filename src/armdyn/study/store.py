@@ -188,7 +188,7 @@ def _arrow() -> tuple[Any, Any]:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise MissingExtraError("studies are stored as Parquet; install pyarrow: pip install 'armdyn[study]'") from None
+        raise MissingExtraError("studies are stored as Parquet, which needs pyarrow", "study") from None
     return pyarrow, pyarrow.parquet
 
 

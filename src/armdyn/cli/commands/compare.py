@@ -46,7 +46,7 @@ def compare(
     from armdyn.cli.show import print_json
     from armdyn.simulation.mismatch_study import mismatch_study
 
-    require_folders(figure, report)
+    require_folders(figure, report=report)
     subject = resolve(arm, base, tip)
     with progress_bar(None) as tell:
         comparison = mismatch_study(

@@ -30,12 +30,13 @@ def drive_gains(
     json: Json = False,
 ) -> None:
     """Find the torque that a unit of current makes at each joint, for `identify --drive-gain`."""
-    from armdyn.cli.logs import read
+    from armdyn.cli.logs import read, reject_swapped
     from armdyn.cli.long_work import working
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.identification.drive_gains import identify_drive_gains
 
+    reject_swapped(arm, [log, loaded])
     known = resolve(arm, base, tip)
     with working("reading the logs and finding the gains"):
         without, carrying = read([log, loaded], known, degrees, gear_ratio, None, offset, columns, topic)

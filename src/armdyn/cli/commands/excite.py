@@ -103,7 +103,7 @@ def excite(
     from armdyn.trajectory.save import require_ending, save_trajectory
 
     subject = resolve(arm, base, tip)
-    require_folders(require_ending(out), report)
+    require_folders(require_ending(out), report=report)
     logs = [read_log(path, subject) for path in given or ()]
     torque = numbers(max_torque, "--max-torque")
     with progress_bar(time_budget) as tell:

@@ -63,10 +63,17 @@ def _summary(arm: Arm, q: NDArray, T: NDArray, links: bool) -> dict[str, Any]:
     return data
 
 
+def _condition(value: float) -> str:
+    """A condition number in words: beyond 1e8 nothing but round-off is left of the smallest singular value."""
+    from armdyn.cli.show import number
+
+    return number(value, 3) if value < 1e8 else "singular"
+
+
 def _show(arm: Arm, q: NDArray, T: NDArray, links: bool) -> None:
     from rich.console import Console
 
-    from armdyn.cli.show import number, print_table, vector
+    from armdyn.cli.show import print_table, vector
     from armdyn.kinematics.forward import link_poses
     from armdyn.kinematics.jacobian import jacobian
     from armdyn.spatial.rotation import to_quaternion, to_rpy
@@ -76,7 +83,7 @@ def _show(arm: Arm, q: NDArray, T: NDArray, links: bool) -> None:
         ("position [m]", vector(T[:3, 3], 6)),
         ("roll pitch yaw [deg]", vector(np.degrees(to_rpy(T[:3, :3])), 6)),
         ("quaternion w x y z", vector(to_quaternion(T[:3, :3]), 6)),
-        ("Jacobian, condition", number(float(np.linalg.cond(jacobian(arm, q))), 3)),
+        ("Jacobian, condition", _condition(float(np.linalg.cond(jacobian(arm, q))))),
     ]
     print_table(console, f"{arm.name}: {arm.tip_name} in base axes", ("", " "), rows)
     if links:

@@ -67,13 +67,14 @@ def identify(
     json: Json = False,
 ) -> None:
     """Identify an arm's inertia and friction from logs of its motion and torque."""
-    from armdyn.cli.logs import read
+    from armdyn.cli.logs import read, reject_swapped
     from armdyn.cli.long_work import progress_bar, require_folders
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.identification.identify import identify as fit_arm
 
-    require_folders(out, report)
+    require_folders(out, report=report)
+    reject_swapped(arm, logs)
     described = resolve(arm, base, tip)
     with progress_bar() as tell:
         tell(0.0, "reading logs")

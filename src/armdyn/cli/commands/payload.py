@@ -28,13 +28,14 @@ def payload(
     json: Json = False,
 ) -> None:
     """Find mass, centre and inertia of what a known arm carries."""
-    from armdyn.cli.logs import read
+    from armdyn.cli.logs import read, reject_swapped
     from armdyn.cli.long_work import require_folders, working
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.identification.payload import identify_payload
 
     require_folders(out)
+    reject_swapped(arm, [log])
     known = resolve(arm, base, tip)
     with working("reading the log and finding the payload"):
         (measured,) = read([log], known, degrees, gear_ratio, drive_gain, offset, columns, topic)

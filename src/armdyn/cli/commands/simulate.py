@@ -89,7 +89,7 @@ def simulate(
     from armdyn.simulation.plant.plant import Plant
     from armdyn.simulation.simulate import simulate as run
 
-    require_folders(out, report)
+    require_folders(out, report=report)
     _require_suffixes(out, report)
     subject = resolve(arm, base, tip)
     wanted = _reference(reference, subject)

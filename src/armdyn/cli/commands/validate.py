@@ -26,13 +26,14 @@ def validate(
     json: Json = False,
 ) -> None:
     """Compare a model's torques with those of a log."""
-    from armdyn.cli.logs import read
+    from armdyn.cli.logs import read, reject_swapped
     from armdyn.cli.long_work import working
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.identification.checks.check import check_log
     from armdyn.identification.fit.validation import validate as compare
 
+    reject_swapped(model, [log])
     arm = resolve(model, base, tip)
     with working("reading the log and comparing"):
         (measured,) = read([log], arm, degrees, gear_ratio, drive_gain, offset, columns, topic)

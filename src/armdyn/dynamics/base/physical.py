@@ -93,7 +93,7 @@ def _cvxpy() -> Any:
         import cvxpy
     except ImportError:
         raise MissingExtraError(
-            "possible bodies behind base parameters need a conic solver: pip install armdyn[physical]"
+            "physically consistent bodies behind base parameters need a conic solver", "physical"
         ) from None
     return cvxpy
 

@@ -42,9 +42,7 @@ class StateSpace(NamedTuple):
         try:
             import control
         except ImportError:
-            raise MissingExtraError(
-                "to_control: python-control is not installed; pip install 'armdyn[control]'"
-            ) from None
+            raise MissingExtraError("to_control: python-control is not installed", "control") from None
         names = {"states": list(self.states), "inputs": list(self.inputs), "outputs": list(self.outputs)}
         return control.ss(self.A, self.B, self.C, self.D, 0 if self.dt is None else self.dt, **names)
 

@@ -28,7 +28,7 @@ def bound_rosbags() -> None:
         zstd_bounded = partial(unpack, zstd.ZstdDecompressor)
         lz4_bounded = partial(unpack, lz4.frame.LZ4FrameDecompressor)
     except (ImportError, AttributeError):
-        raise MissingExtraError("ROS 2 bags need rosbags 0.11.9 or later: pip install -U armdyn[logs]") from None
+        raise MissingExtraError("ROS 2 bags need rosbags 0.11.9 or later", "logs") from None
     chunks |= {"zstd": lambda data, _: zstd_bounded(data), "lz4": lambda data, _: lz4_bounded(data)}
     reader.zstd = SimpleNamespace(open=zstd.open, decompress=zstd_bounded)  # type: ignore[assignment]
 

@@ -116,8 +116,8 @@ def _some(table: Mapping[str, NDArray]) -> str:
 def _require(role: str, found: Mapping[str, NDArray], table: Mapping[str, NDArray], arm: Arm, where: str) -> None:
     if role not in found:
         raise ReadError(
-            f"{where}: no columns of joint {CALLED[role]} for the {arm.n} joints; expected names like {role}1 .. "
-            f"{role}{arm.n} or columns={{'{role}': [...]}}, got {_some(table)}"
+            f"{where}: no columns of joint {CALLED[role]} for the {arm.n} joints; expected names like "
+            f"{role}1{f' .. {role}{arm.n}' if arm.n > 1 else ''} or columns={{'{role}': [...]}}, got {_some(table)}"
         )
     empty = np.flatnonzero(~np.isfinite(found[role]).any(axis=0))
     if len(empty):
@@ -197,10 +197,13 @@ def _of_role(role: str, known: Mapping[str, Column | None], arm: Arm, where: str
             return chosen
         if role in CALLED:
             group = offered[rank]
-            missing = [str(k) for k in range(1, arm.n + 1) if str(k) not in group]
+            by_name = [name for name in arm.joint_names if name not in group]
+            by_number = [str(k) for k in range(1, arm.n + 1) if str(k) not in group]
+            missing = by_name if len(by_name) < len(by_number) else by_number
             raise ReadError(
-                f"{where}: {role} has columns {', '.join(group.values())} but not all of joints 1 to {arm.n} "
-                f"of arm '{arm.name}' (missing: {', '.join(missing)})"
+                f"{where}: {CALLED[role]} stand in columns {', '.join(group.values()):.200}, but not of all {arm.n} "
+                f"joints of arm '{arm.name}' (missing: {', '.join(missing):.200}); name them with "
+                f"columns={{'{role}': [...]}}"
             )
     return None
 

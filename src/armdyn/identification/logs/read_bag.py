@@ -123,7 +123,7 @@ def _messages(path: Path, topic: str | None) -> Iterator[tuple[str, int, Any]]:
         from rosbags.rosbag2 import Reader
         from rosbags.typesys import Stores, get_typestore
     except ImportError:
-        raise MissingExtraError("ROS 2 bags need rosbags: pip install armdyn[logs]") from None
+        raise MissingExtraError("ROS 2 bags need rosbags", "logs") from None
     bound_rosbags()
     store = get_typestore(Stores.ROS2_HUMBLE)
     packed, total = sum(file.stat().st_size for file in _contents(path)), 0

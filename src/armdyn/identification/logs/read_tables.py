@@ -61,9 +61,7 @@ def _in_hdf5(path: Path) -> list[tuple[str, NDArray]]:
     try:
         import h5py
     except ImportError:
-        raise MissingExtraError(
-            f"{path}: files of MATLAB 7.3 need h5py (pip install armdyn[logs]); or save with '-v7'"
-        ) from None
+        raise MissingExtraError(f"{path}: files of MATLAB 7.3 need h5py (or save with '-v7')", "logs") from None
     found: list[tuple[str, NDArray]] = []
     packed, whole = 0, 0
 
@@ -103,7 +101,7 @@ def read_parquet(path: Path, joints: tuple[str, ...]) -> Table:
     try:
         import pyarrow.parquet as parquet
     except ImportError:
-        raise MissingExtraError("Parquet logs need pyarrow: pip install armdyn[logs]") from None
+        raise MissingExtraError("Parquet logs need pyarrow", "logs") from None
     try:
         about = parquet.read_metadata(path)
         groups = [about.row_group(k) for k in range(about.num_row_groups)]

@@ -51,9 +51,7 @@ def import_mujoco() -> Any:
     try:
         import mujoco
     except ImportError:
-        raise MissingExtraError(
-            "MJCF files are read with MuJoCo, which is not installed; pip install 'armdyn[mujoco]' (extra 'mujoco')"
-        ) from None
+        raise MissingExtraError("MJCF files are read with MuJoCo, which is not installed", "mujoco") from None
     return mujoco
 
 

@@ -171,7 +171,8 @@ def _moving_depth(tree: Tree) -> dict[str, int]:
 
 def _ended_at_fork(tree: Tree, base: str, link: str, length: int, branch: int) -> Chain:
     """The chain that ends at a fork, if what follows is short enough for fingers."""
-    leaves = _listed([joint.child for joint in tree.below(base) if not tree.children[joint.child]])
+    ends = [joint.child for joint in tree.below(base) if not tree.children[joint.child]]
+    leaves = _listed(sorted(ends, key=lambda end: -sum(joint.moves for joint in tree.path(base, end))))
     if branch >= length:
         raise ModelError(
             f"{tree.where}: moving joints fork at link '{link}'; choose a chain with tip= (leaves: {leaves})"

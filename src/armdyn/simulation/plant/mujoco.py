@@ -164,7 +164,7 @@ class MujocoRun:
         try:
             import mujoco
         except ImportError:
-            raise MissingExtraError("simulate: MuJoCo is not installed; pip install 'armdyn[mujoco]'") from None
+            raise MissingExtraError("simulate: MuJoCo is not installed", "mujoco") from None
         self._mujoco, self._plant, self._clock = mujoco, schedule.plant, schedule.clock
         n, steps, kind = schedule.plant.arm.n, schedule.clock.steps, schedule.plant.kind
         states = plant_shapes(schedule.plant, kind)[0]

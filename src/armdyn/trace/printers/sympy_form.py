@@ -47,7 +47,7 @@ def sympy_expression(
     try:
         import sympy
     except ImportError:
-        raise MissingExtraError("sympy_expression needs SymPy: pip install 'armdyn[sympy]'") from None
+        raise MissingExtraError("sympy_expression needs SymPy", "sympy") from None
     formula = explicit("sympy_expression", function, arm, symbols, inputs, options)
     builder = _Builder(sympy, formula)
     pairs = zip(formula.outputs, formula.entries, strict=True)

@@ -1,0 +1,97 @@
+"""`armdyn doctor`: what this machine has of what armdyn can use, and what is missing."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from armdyn.cli.resolve import Json
+
+# Extra -> a module of each package that it brings, and what it is for.
+EXTRAS = {
+    "logs": (("rosbags", "pyarrow", "h5py"), "ROS 2 bags, Parquet, MATLAB 7.3"),
+    "mujoco": (("mujoco",), "MJCF files, MuJoCo as the plant"),
+    "xacro": (("xacrodoc",), "xacro files"),
+    "physical": (("cvxpy",), "physically consistent bodies behind base parameters"),
+    "sympy": (("sympy",), "formulas as SymPy expressions"),
+    "control": (("control",), "python-control's objects"),
+    "pinocchio": (("pinocchio",), "models of Pinocchio"),
+    "studio": (("viser", "trimesh"), "the page in the browser"),
+    "study": (("pyarrow",), "studies stored as Parquet"),
+    "dask": (("distributed",), "studies on a cluster"),
+}
+COMPILERS = ("cc", "gcc", "clang")
+
+
+class Extra(NamedTuple):
+    """An extra of the package, and which of its modules are missing here."""
+
+    name: str
+    serves: str
+    missing: tuple[str, ...]
+
+
+def doctor(json: Json = False) -> None:
+    """Show the environment: versions, native kernels, cache, compiler, threads, and which extras are installed."""
+    from armdyn.cli.show import print_json
+
+    facts, extras = machine(), installed_extras()
+    if json:
+        print_json({**facts, "extras": {e.name: not e.missing for e in extras}})
+        return
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        print(f"{name.replace('_', ' '):<{width}}  {value}")
+    print()
+    for extra in extras:
+        state = (
+            "installed" if not extra.missing else f"missing {', '.join(extra.missing)}: pip install '.[{extra.name}]'"
+        )
+        print(f"extra {extra.name:<10} {state} ({extra.serves})")
+
+
+def machine() -> dict[str, Any]:
+    """What armdyn runs on."""
+    import os
+    import platform
+    import shutil
+    import sys
+    from importlib.metadata import version
+
+    import armdyn
+    from armdyn.trace import cache
+
+    entries, size = cache.size()
+    return {
+        "armdyn": armdyn.__version__,
+        "python": f"{platform.python_version()} ({sys.executable})",
+        "system": f"{platform.system()} {platform.machine()}",
+        **{name: version(name) for name in ("numpy", "scipy", "casadi", "llvmlite")},
+        "kernels": _kernels(),
+        "cache": f"{cache.folder()}: {entries} kernels, {size / 2**20:.1f} MB",
+        "compiler": next(
+            (path for name in COMPILERS if (path := shutil.which(name))), "none (needed only for tests of C)"
+        ),
+        "cores": os.cpu_count(),
+    }
+
+
+def _kernels() -> str:
+    """Whether native kernels work, tried on a small arm."""
+    import numpy as np
+
+    from armdyn.dynamics.newton_euler import inverse_dynamics
+    from armdyn.model.library.planar import planar2
+    from armdyn.trace import backend
+
+    torque = inverse_dynamics(planar2(), np.zeros(2), np.zeros(2), np.zeros(2))
+    name = "native" if backend.current() == "native" else "none: CasADi's virtual machine serves, 100 times slower"
+    return f"{name}, tried" if np.isfinite(torque).all() else f"{name}, but a torque came out as {torque}"
+
+
+def installed_extras() -> list[Extra]:
+    """Every extra, and what it lacks here."""
+    from importlib.util import find_spec
+
+    return [
+        Extra(n, serves, tuple(m for m in modules if find_spec(m) is None)) for n, (modules, serves) in EXTRAS.items()
+    ]

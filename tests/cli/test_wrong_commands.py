@@ -1,0 +1,97 @@
+"""Wrong commands: what each prints, the remedy in it, and the exit code. No traceback, and nothing is written."""
+
+import re
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.cli.app import main
+
+# What is typed -> exit code and what must be said. `arm.urdf` and `log.csv` are good, the others are not.
+WRONG = [
+    ("", 2, "Usage"),
+    ("identfy arm.urdf log.csv", 2, "No such command 'identfy'.*identify"),
+    ("info", 2, "Missing argument 'ARM'"),
+    ("info absent.urdf", 1, "absent.urdf: cannot be read .No such file"),
+    ("info .", 1, r"\.: is a folder; expected a file: \.urdf, \.xml"),
+    ("info pand", 1, "unknown arm 'pand' .did you mean 'panda'"),
+    ("info notes.md", 1, r"unknown kind of file '\.md'; expected \.urdf"),
+    ("info broken.urdf", 1, "broken.urdf: not well-formed XML"),
+    ("info log.csv", 1, "log.csv: unknown column 't'"),
+    ("info forked.urdf", 1, r"moving joints fork at link 'base'; choose a chain with --tip \(leaves: a, b\)"),
+    ("info panda --tip hand", 1, "library arm 'panda' is one chain; --base and --tip are for files"),
+    ("info arm.urdf --tip nowhere", 1, "there is no link 'nowhere'; links: "),
+    ("info arm.urdf --xacro-arg a:=1", 1, r"args and packages are for \.xacro files"),
+    ("info robot.xacro --xacro-arg a", 1, "--xacro-arg: expected name:=value, got 'a'"),
+    ("fk arm.urdf --q 1", 2, "expected 2 numbers, got 1"),
+    ("fk arm.urdf --q one,two", 2, "expected 2 numbers such as"),
+    ("fk arm.urdf --q 90,45", 0, r"up to 90 rad are more than two turns; degrees\? then --degrees"),
+    ("fk arm.urdf --states absent.csv", 1, "absent.csv: cannot be read"),
+    ("ik arm.urdf", 2, "--position|--pose"),
+    ("torque nomass.urdf", 1, "link 'b' lacks all ten; 'armdyn identify' finds them from a log"),
+    ("torque arm.urdf --q 1,nan", 2, "expected finite numbers"),
+    ("identify log.csv arm.urdf", 1, "'log.csv' looks like a log and 'arm.urdf' like an arm: the arm comes first"),
+    ("validate log.csv arm.urdf", 1, "the arm comes first"),
+    ("payload log.csv arm.urdf", 1, "the arm comes first"),
+    ("identify arm.urdf", 2, "Missing argument 'LOG...'"),
+    ("identify arm.urdf absent.csv", 1, "absent.csv: no such file"),
+    ("identify arm.urdf foreign.csv", 1, "no columns of joint positions.*--columns q=NAME,NAME"),
+    ("identify arm.urdf half.csv", 1, r"not of all 2 joints of arm 'planar2' \(missing: 2\); name them with --columns"),
+    ("identify arm.urdf log.csv --columns x=q1", 2, "--columns.*expected one of t, q, qd, tau"),
+    ("identify arm.urdf log.csv --columns q=a,b", 1, "no column 'a' for q; there are t, q1"),
+    ("identify arm.urdf log.csv --report r.pdf", 1, r"--report: expected a file that ends in \.html, got 'r.pdf'"),
+    ("identify arm.urdf log.csv --out absent/x.urdf", 1, "there is no folder 'absent'"),
+    ("identify arm.urdf log.csv --drive-gain one", 2, "--drive-gain.*expected numbers with commas between"),
+    ("identify arm.urdf notes.md", 1, r"notes.md: .*expected \.csv"),
+    ("identify arm.urdf .", 1, "folder"),
+    ("simulate arm.urdf --controller foo", 1, "foo.*expected|unknown.*foo"),
+    ("simulate arm.urdf --report x.txt", 1, r"--report: expected a file that ends in \.html"),
+    ("compare arm.urdf -c foo", 1, "foo"),
+    ("convert arm.urdf arm.json", 1, r"unknown kind of file '\.json' in 'arm.json'; expected \.urdf"),
+    ("convert nomass.urdf x.xml", 1, "link 'b' cannot be written as MJCF: unknown parameters"),
+    ("codegen arm.urdf nothing --out c", 1, "nothing"),
+    ("study absent.toml", 1, "absent.toml: cannot be read"),
+    ("law arm.urdf foo --out c", 1, "foo"),
+    ("reproduce nobody", 2, "expected one of .*or all, got 'nobody'"),
+]
+JOINT = (
+    '<joint name="{0}" type="continuous"><parent link="base"/><child link="{0}"/><axis xyz="0 0 1"/></joint>'
+    '<link name="{0}"/>'
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("wrong")
+    armdyn.arms.planar2().save(path / "arm.urdf")
+    rows = np.column_stack([np.arange(20) / 100, np.random.default_rng(0).normal(size=(20, 4))])
+    for name, header in (("log", "t,q1,q2,tau1,tau2"), ("foreign", "t,x,y,u,w"), ("half", "t,q1,foo,tau1,tau2")):
+        np.savetxt(path / f"{name}.csv", rows, delimiter=",", header=header, comments="")
+    (path / "notes.md").write_text("notes")
+    (path / "broken.urdf").write_text("<robot><link")
+    (path / "robot.xacro").write_text("<robot/>")
+    (path / "nomass.urdf").write_text(f'<robot name="n"><link name="base"/>{JOINT.format("b")}</robot>')
+    forked = JOINT.format("a") + JOINT.format("b")
+    (path / "forked.urdf").write_text(f'<robot name="f"><link name="base"/>{forked}</robot>')
+    return path
+
+
+@pytest.mark.filterwarnings("default::armdyn.errors.ArmdynWarning")  # shown, not raised, as on a terminal
+@pytest.mark.parametrize(("line", "code", "said"), WRONG, ids=[line or "nothing" for line, *_ in WRONG])
+def test_the_answer_says_what_to_do(folder, monkeypatch, capsys, line, code, said):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "argv", ["armdyn", *line.split()])
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # put back what `main` sets
+    before = sorted(folder.iterdir())
+    with pytest.raises(SystemExit) as end:
+        main()
+    out, err = capsys.readouterr()
+    text = " ".join((out + err).split())
+    assert (end.value.code or 0) == code, text
+    assert "Traceback" not in text
+    assert re.search(said, text), text
+    if code:
+        assert sorted(folder.iterdir()) == before  # nothing was written
