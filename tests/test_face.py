@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import pickle
 import re
 import subprocess
@@ -237,3 +238,19 @@ def test_a_users_script_sees_real_types(checker: str, tmp_path: Path) -> None:
     wrong = [k for k, line in enumerate(SCRIPT.splitlines(), 1) if line.endswith("# wrong")]
     found = {int(k) for k in re.findall(r"script\.py:(\d+):.*error", said)}
     assert sorted(found) == wrong, said
+
+
+@pytest.mark.parametrize(
+    ("method", "function"),
+    [
+        ("save", "armdyn.model.io:save"),
+        ("from_dh", "armdyn.model.dh:arm_from_dh"),
+        ("from_vectors", "armdyn.model.vectors:arm_from_vectors"),
+    ],
+)
+def test_methods_of_the_arm_spell_out_the_options_of_what_they_call(method: str, function: str) -> None:
+    home, _, name = function.partition(":")
+    called = inspect.signature(getattr(importlib.import_module(home), name)).parameters
+    own = inspect.signature(getattr(armdyn.Arm, method)).parameters
+    skipped = {"self", "arm"}
+    assert [p for p in own if p not in skipped] == [p for p in called if p not in skipped]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import importlib
 import inspect
@@ -109,6 +110,18 @@ for package in ("spatial", "model", "kinematics", "dynamics"):
 print(*(m for m in {HEAVY!r} if m in sys.modules))
 """
     assert run(code) == ""
+
+
+def test_shapes_are_declared_once():
+    """As annotations: the decorator keeps the name and shape of a single result, and a check."""
+    calls = [
+        (path, node)
+        for path in (ROOT / "src").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "traced"
+    ]
+    assert len(calls) > 50
+    assert [path for path, call in calls if not {k.arg for k in call.keywords} <= {"returns", "check"}] == []
 
 
 def readme_commands() -> list[str]:

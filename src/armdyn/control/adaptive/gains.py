@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.estimate import Adaptive
 from armdyn.control.adaptive.unknowns import Unknowns
-from armdyn.control.laws.model import MODEL_SHAPES
 from armdyn.control.settings import as_numbers, joint_numbers, one_number
 from armdyn.errors import ShapeError, shown
+from armdyn.model.quantities import DriveData, Gravity, Q, Qd, Qdd, Theta
+from armdyn.trace.shapes import Array, Vector
 from armdyn.trace.traced import traced
 
 # Unknowns that show less than this part of the strongest one get no gain: a motion along which they do not matter
@@ -20,26 +21,25 @@ from armdyn.trace.traced import traced
 INVISIBLE = 1e-12
 
 
-@traced(q="n", qd="n", qdd="n", **MODEL_SHAPES, returns={"Y": "n, u", "tau": "n"})
+class UnknownColumns(NamedTuple):
+    """Columns of the unknowns, and torques of what is known."""
+
+    Y: Annotated[Array, "n, u"]
+    tau: Vector
+
+
+@traced()
 def unknown_columns(
-    unknowns: Unknowns, q: Any, qd: Any, qdd: Any, *, theta: Any = None, gravity: Any = None, drive: Any = None
-) -> Any:
+    unknowns: Unknowns, q: Q, qd: Qd, qdd: Qdd, *, theta: Theta = None, gravity: Gravity = None, drive: DriveData = None
+) -> UnknownColumns:
     """Columns of the unknowns and torques of what is known: torques of a motion are `Y @ phi + tau`.
 
     Parameters
     ----------
-    unknowns : Unknowns
-    q, qd, qdd : array_like, shape (..., n)
-        Joint positions, velocities, accelerations [rad or m, /s, /s²].
-    theta, gravity, drive : array_like, optional
+    theta, gravity, drive
         The known part of the model.
-
-    Returns
-    -------
-    Y : ndarray, shape (..., n, u)
-    tau : ndarray, shape (..., n)
     """
-    return unknowns.torque(q, qd, qdd, {"theta": theta, "gravity": gravity, "drive": drive})
+    return UnknownColumns(*unknowns.torque(q, qd, qdd, {"theta": theta, "gravity": gravity, "drive": drive}))
 
 
 def adaptation_gains(

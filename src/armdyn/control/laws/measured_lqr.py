@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,8 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.linear.linearize import linearize
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import DriveData, FrictionData, Gravity, Mat, Number, Q, Qd, Theta, Vec
+from armdyn.trace.shapes import Array, Vector
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
@@ -56,43 +58,56 @@ def riccati_step(P: Symbol, L: Symbol, G: Symbol, Q: Symbol, R: Symbol, dt: Symb
     return K, ca.triu2symm(ca.triu(Q + EPA + ca.mtimes(L.T, FPA) - ca.mtimes(BPA.T, K)))
 
 
-@traced(
-    q="n", qd="n", q_ref="n", qd_ref="n", qdd_ref="n", P="2*n, 2*n", Q="2*n, 2*n", R="n, n", dt="", **DATA,
-    returns={"tau": "n", "P": "2*n, 2*n"},
-)  # fmt: skip
+class MeasuredRegulator(NamedTuple):
+    """Torques, and the cost-to-go after the sample."""
+
+    tau: Vector
+    P: Annotated[Array, "2*n, 2*n"]
+
+
+@traced()
 def measured_regulator(
-    arm: Arm, q: Any, qd: Any, q_ref: Any, qd_ref: Any, qdd_ref: Any, P: Any, Q: Any, R: Any, dt: Any,
-    width: float = 0.05, *, theta: Any, gravity: Any, drive: Any, friction: Any,
-) -> Any:  # fmt: skip
+    arm: Arm,
+    q: Q,
+    qd: Qd,
+    q_ref: Vec,
+    qd_ref: Vec,
+    qdd_ref: Vec,
+    P: Annotated[Any, "2*n, 2*n"],
+    Q: Annotated[Any, "2*n, 2*n"],
+    R: Mat,
+    dt: Number,
+    width: float = 0.05,
+    *,
+    theta: Theta = None,
+    gravity: Gravity = None,
+    drive: DriveData = None,
+    friction: FrictionData = None,
+) -> MeasuredRegulator:
     """Torques of a regulator about the measured state and its cost-to-go after the sample; see `MeasuredLQR`.
 
     Parameters
     ----------
     arm : Arm
         The model.
-    q, qd, q_ref, qd_ref, qdd_ref : array_like, shape (..., n)
+    q, qd, q_ref, qd_ref, qdd_ref
         Measured and wanted motion [rad or m, /s, /s²].
-    P, Q : array_like, shape (..., 2 n, 2 n)
+    P, Q
         Cost-to-go until now, and cost of errors.
-    R : array_like, shape (..., n, n)
+    R
         Cost of torques.
-    dt : float
+    dt
         Period [s].
     width : float
         Velocity below which dry friction fades out of the nominal torques [rad/s or m/s].
-    theta, gravity, drive, friction : array_like, optional
+    theta, gravity, drive, friction
         Instead of the model's.
-
-    Returns
-    -------
-    tau : ndarray, shape (..., n)
-    P : ndarray, shape (..., 2 n, 2 n)
     """
     data = {"theta": theta, "gravity": gravity, "drive": drive, "friction": friction}
     linear = linearize(arm, q, qd, qdd_ref, model="full", **data)
-    K, after = riccati_step(P, *short_step(linear[3], linear[4], dt), Q, R, dt)
+    K, after = riccati_step(P, *short_step(linear.A, linear.B, dt), Q, R, dt)
     nominal = joint_torque(arm, q_ref, qd_ref, qdd_ref, width=width, **data)
-    return nominal + ca.mtimes(K, ca.vertcat(q_ref - q, qd_ref - qd)), after
+    return MeasuredRegulator(nominal + ca.mtimes(K, ca.vertcat(q_ref - q, qd_ref - qd)), after)
 
 
 @dataclass(frozen=True, eq=False)

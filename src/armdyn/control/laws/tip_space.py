@@ -18,7 +18,7 @@ from armdyn.kinematics.error import pose_error
 from armdyn.kinematics.forward import forward_kinematics, tip_frame
 from armdyn.kinematics.jacobian import jacobian, jacobian_rate
 from armdyn.model.arm import Arm
-from armdyn.model.quantities import Number, Pose, Q
+from armdyn.model.quantities import DriveData, Gravity, Number, Pose, Q, Qd, Theta, Vec
 from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
@@ -26,39 +26,46 @@ from armdyn.trace.traced import traced
 ROWS = {"pose": 6, "position": 3}
 
 
-@traced(
-    q="n", qd="n", q_ref="n", qd_ref="n", qdd_ref="n", stiffness="6", tip_damping="6", posture="n", singular="",
-    push="6", **MODEL_SHAPES, returns={"tau": "n"},
-)  # fmt: skip
+@traced(returns={"tau": "n"})
 def tip_space_torque(
-    arm: Arm, q: Any, qd: Any, q_ref: Any, qd_ref: Any, qdd_ref: Any, stiffness: Any, tip_damping: Any, posture: Any,
-    singular: Any, push: Any = None, task: str = "pose", shaped: bool = True, *, theta: Any, gravity: Any, drive: Any,
-) -> Any:  # fmt: skip
+    arm: Arm,
+    q: Q,
+    qd: Qd,
+    q_ref: Vec,
+    qd_ref: Vec,
+    qdd_ref: Vec,
+    stiffness: Annotated[Any, "6"],
+    tip_damping: Annotated[Any, "6"],
+    posture: Vec,
+    singular: Number,
+    push: Annotated[Any, "6"] = None,
+    task: str = "pose",
+    shaped: bool = True,
+    *,
+    theta: Theta = None,
+    gravity: Gravity = None,
+    drive: DriveData = None,
+) -> Array:
     """Torques that move the tip as wanted; see `OperationalSpace` and `Impedance`.
 
     Parameters
     ----------
-    arm : Arm
-    q, qd, q_ref, qd_ref, qdd_ref : array_like, shape (..., n)
+    q, qd, q_ref, qd_ref, qdd_ref
         Measured and wanted joint motion; the wanted one is seen at the tip.
-    stiffness, tip_damping : array_like, shape (..., 6)
+    stiffness, tip_damping
         Gains along and about the base's axes, linear first: of accelerations [1/s², 1/s] if shaped, else of
         forces [N/m, N m/rad and so on].
-    posture : array_like, shape (..., n)
+    posture
         Natural frequencies with which what the tip does not feel returns to q_ref [1/s].
-    singular : float
+    singular
         Mobility [1/kg] below which directions of the tip count as singular and are given up smoothly.
-    push : array_like, shape (..., 6), optional
+    push
         Force and moment that the tip exerts besides [N, N m], in base axes.
     task : {"pose", "position"}
     shaped : bool
         Whether gains multiply the tip's inertia.
-    theta, gravity, drive : array_like, optional
+    theta, gravity, drive
         Instead of the model's.
-
-    Returns
-    -------
-    tau : ndarray, shape (..., n)
 
     References
     ----------
