@@ -16,7 +16,7 @@ from armdyn.errors import ArmdynError
 from armdyn.files import write_whole
 from armdyn.trajectory.protocol import Trajectory
 
-RATE = 1000.0  # samples a second
+RATE, RATE_ROS = 1000.0, 50.0  # samples a second; controllers of ROS 2 interpolate between theirs
 ENDINGS = (".csv", ".npz", ".json", ".yaml")
 
 
@@ -24,7 +24,7 @@ def save_trajectory(
     trajectory: Trajectory,
     path: str | os.PathLike[str],
     *,
-    rate: float = RATE,
+    rate: float | None = None,
     joint_names: Sequence[str] | None = None,
     kinds: Sequence[str] | None = None,
     units: bool = False,
@@ -39,7 +39,7 @@ def save_trajectory(
     trajectory : Trajectory
     path : path
     rate : float
-        Samples a second; the end is always written too.
+        Samples a second, default 1000, for ROS 2 messages 50; the end is always written too.
     joint_names : sequence of str, optional
         For ROS 2; default `joint1`, ...
     kinds : sequence of str, optional
@@ -54,6 +54,7 @@ def save_trajectory(
         ".json": lambda: json.dumps(_message(samples, names), indent=1) + "\n",
         ".yaml": lambda: _yaml(_message(samples, names)),
     }
+    rate = rate if rate is not None else RATE_ROS if path.suffix in (".json", ".yaml") else RATE
     if not (np.isfinite(rate) and rate > 0):
         raise ArmdynError(f"save_trajectory: expected a rate > 0, got {rate:g}")
     names = _names(joint_names, trajectory.n)
@@ -118,13 +119,18 @@ def _message(samples: NDArray, names: list[str]) -> dict[str, object]:
             seconds, nanoseconds = seconds + 1, 0
         points.append(
             {
-                "positions": q.tolist(),
-                "velocities": qd.tolist(),
-                "accelerations": qdd.tolist(),
+                "positions": _short(q.tolist()),
+                "velocities": _short(qd.tolist()),
+                "accelerations": _short(qdd.tolist()),
                 "time_from_start": {"sec": seconds, "nanosec": nanoseconds},
             }
         )
     return {"joint_names": names, "points": points}
+
+
+def _short(values: list[float]) -> list[float]:
+    """Seven digits: a tenth of a micrometre or microradian."""
+    return [float(f"{x:.7g}") for x in values]
 
 
 def _yaml(message: dict[str, object]) -> str:

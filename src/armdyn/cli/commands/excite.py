@@ -13,6 +13,7 @@ from armdyn.cli.resolve import ArmName, Base, Json, Tip
 if TYPE_CHECKING:
     from armdyn.trajectory.excitation.excite import Excitation
     from armdyn.trajectory.excitation.multi_start import Standing
+    from armdyn.trajectory.experiment.plan import Experiment
 
 Duration = Annotated[float, typer.Option(help="Length of the motion [s].")]
 Acceleration = Annotated[
@@ -51,6 +52,22 @@ Table = Annotated[float | None, typer.Option(help="Keep the tip above this heigh
 Radius = Annotated[
     float | None, typer.Option(help="Take links for capsules of this radius, whatever the file's shapes [m].")
 ]
+Home = Annotated[
+    str | None,
+    typer.Option(
+        metavar="Q1,Q2,..",
+        help="Home pose [rad or m]: also writes the approach from it, a slow rehearsal, repetitions and the return.",
+    ),
+]
+Repeat = Annotated[int, typer.Option(metavar="N", help="With --home: how many times the robot makes the motion.")]
+Rehearsal = Annotated[float, typer.Option(help="With --home: speed of the rehearsal, 0.1 to 0.3 of the motion's.")]
+Ros = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="With --home: folder for ROS 2 with motions, a sender and a recorder."),
+]
+UrScript = Annotated[
+    Path | None, typer.Option("--urscript", metavar="FILE", help="With --home: program for UR controllers (.script).")
+]
 Criterion = Annotated[str, typer.Option(help="condition, log-det, min-singular or kalman.")]
 Periodic = Annotated[bool, typer.Option("--periodic", help="Do not start and end at rest: for repeated periods.")]
 Given = Annotated[
@@ -81,8 +98,15 @@ def excite(
     time_budget: Budget = 60.0,
     starts: Annotated[int | None, typer.Option(help="Stop after so many searches; reproducible.")] = None,
     seed: Annotated[int, typer.Option(help="Of the random starts.")] = 0,
-    rate: Annotated[float, typer.Option(help="Samples a second in the file.")] = 1000.0,
+    rate: Annotated[
+        float | None, typer.Option(help="Samples a second in the file; default 1000, for ROS 2 (.yaml, .json) 50.")
+    ] = None,
     units: Annotated[bool, typer.Option("--units", help="CSV: a second line with the columns' units.")] = False,
+    home: Home = None,
+    repeat: Repeat = 1,
+    rehearsal: Rehearsal = 0.2,
+    ros: Ros = None,
+    urscript: UrScript = None,
     out: Out = Path("trajectory.csv"),
     report: Report = None,
     base: Base = None,
@@ -100,10 +124,15 @@ def excite(
     from armdyn.cli.show import print_json
     from armdyn.identification.logs.read_log import read_log
     from armdyn.trajectory.excitation.excite import excite as design
+    from armdyn.trajectory.experiment.plan import plan_experiment
     from armdyn.trajectory.save import require_ending, save_trajectory
 
     subject = resolve(arm, base, tip)
-    require_folders(require_ending(out), report=report)
+    require_folders(require_ending(out), urscript, report=report)
+    if home is None and (ros is not None or urscript is not None or repeat != 1):
+        raise typer.BadParameter("--ros, --urscript and --repeat need --home, the pose the robot starts from")
+    given_home = None if home is None else numbers(home, "--home")
+    pose = [given_home] if isinstance(given_home, float) else given_home
     logs = [read_log(path, subject) for path in given or ()]
     torque = numbers(max_torque, "--max-torque")
     with progress_bar(time_budget) as tell:
@@ -113,22 +142,46 @@ def excite(
             unit_columns=unit_columns, at_rest=not periodic, max_torque=torque_limits if torque is None else torque,
             tip_box=None if table is None else ((-inf, -inf, table), (inf, inf, inf)), radius=radius, given=logs,
             margin=margin, floor=False if no_floor else floor, self_collision=not no_self_collision,
-            obstacles=() if obstacles is None else obstacles,
+            obstacles=() if obstacles is None else obstacles, home=pose,
             time_budget=time_budget, starts=starts, seed=seed,
             progress=lambda standing: tell(standing.elapsed, _words(standing)),
         )  # fmt: skip
-    kinds = [joint.kind for joint in subject.joints]
-    save_trajectory(found.trajectory, out, rate=rate, joint_names=subject.joint_names, kinds=kinds, units=units)
+    experiment = None if pose is None else plan_experiment(found, pose, count=repeat, rehearsal=rehearsal)
+    whole = experiment is not None and out.suffix in (".yaml", ".json")
+    written = [
+        save_trajectory(
+            experiment.joined if experiment and whole else found.trajectory, out, rate=rate,
+            joint_names=subject.joint_names, kinds=[joint.kind for joint in subject.joints], units=units,
+        )
+    ]  # fmt: skip
+    if experiment is not None:
+        written += _write_experiment(experiment, out, rate, ros, urscript)
     if report is not None:
         from armdyn.report.registry import report as write
 
         write(found, report)
     if json:
-        print_json(summary(found) | {"file": str(out)})
+        print_json(summary(found) | {"file": str(out), "files": [str(path) for path in written]})
     else:
-        _show(found, out)
+        _show(found, written)
     if found.interrupted:
         raise typer.Exit(130)
+
+
+def _write_experiment(
+    experiment: Experiment, out: Path, rate: float | None, ros: Path | None, urscript: Path | None
+) -> list[Path]:
+    """The files around the motion."""
+    from armdyn.files import write_whole
+    from armdyn.trajectory.experiment.ros import write_ros_folder
+    from armdyn.trajectory.experiment.urscript import urscript as program
+
+    written = experiment.save(out, rate)
+    if ros is not None:
+        written += write_ros_folder(experiment, ros)
+    if urscript is not None:
+        written.append(write_whole(urscript, program(experiment.joined, experiment.home)))
+    return written
 
 
 def summary(found: Excitation) -> dict[str, Any]:
@@ -150,7 +203,7 @@ def summary(found: Excitation) -> dict[str, Any]:
     }
 
 
-def _show(found: Excitation, out: Path) -> None:
+def _show(found: Excitation, written: list[Path]) -> None:
     from armdyn.trajectory.excitation.figure import protection
 
     n, count = found.base.source.n, found.base.count
@@ -163,7 +216,10 @@ def _show(found: Excitation, out: Path) -> None:
     )
     for line in protection(found):
         print(line)
-    print(f"Saved as {out}")
+    if len(written) == 1:
+        start = ", ".join(f"{x:.3g}" for x in found.trajectory(0.0).q)
+        print(f"It starts at q = {start}; --home makes files that bring the robot there and back, --ros a sender.")
+    print(f"Saved as {', '.join(str(path) for path in written)}")
 
 
 def _words(standing: Standing) -> str:

@@ -23,6 +23,7 @@ from armdyn.trajectory.excitation.problem import ExcitationProblem
 from armdyn.trajectory.excitation.protection import Protection, obstacles_of, protect, protected_velocity
 from armdyn.trajectory.excitation.regressor import labels_of
 from armdyn.trajectory.excitation.search import search
+from armdyn.trajectory.experiment.approach import check_home
 from armdyn.trajectory.fourier import FourierSeries
 from armdyn.trajectory.motion_limits import MotionLimits, violations
 
@@ -128,6 +129,7 @@ def excite(
     tip_box: tuple[ArrayLike, ArrayLike] | None = None,
     radius: ArrayLike | None = None,
     boxes: ArrayLike = (),
+    home: ArrayLike | None = None,
     time_budget: float = 60.0,
     starts: int | None = None,
     seed: int = 0,
@@ -195,6 +197,9 @@ def excite(
         Of capsules along the arm's frames, from the base, in place of all other shapes [m].
     boxes : array_like, shape (B, 2, 3), optional
         Lower and upper corners of more obstacles in base axes [m].
+    home : array_like, shape (n,), optional
+        Pose in which the robot waits [rad or m]; it must be clear, which is checked before the search. See
+        `plan_experiment` for the way from there and back.
     time_budget : float
         [s]; the best motion found until then is returned.
     starts : int, optional
@@ -245,6 +250,8 @@ def excite(
             _noise(arm, noise), criterion, unit_columns, (not unit_columns) if robust is None else robust,
             constraints=protection.constraints,
         )  # fmt: skip
+        if home is not None:
+            check_home(arm, protection.clearance, home)
         if problem.constraints:
             _ = problem.free_poses  # says it if there is none
         held = held_information(problem, given)

@@ -1,0 +1,1 @@
+"""From an exciting motion to files that a robot can run: approach, rehearsal, repetitions, return, senders."""

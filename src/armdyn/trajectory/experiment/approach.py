@@ -1,0 +1,110 @@
+"""A slow way from a home pose to where a motion starts, clear of everything."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import LimitError
+from armdyn.model.arm import Arm
+from armdyn.trajectory.excitation.clearance import Clearance
+from armdyn.trajectory.motion_limits import MotionLimits
+from armdyn.trajectory.point_to_point import point_to_point
+from armdyn.trajectory.protocol import JointMotion, Trajectory
+from armdyn.trajectory.sequence import Sequence
+
+SPEED = 0.15  # part of the velocity limits
+ACCELERATION = 0.5  # of which the limits are reached in [rad/s², m/s²]
+HIGHEST_SPEED = 0.3  # [rad/s, m/s]
+VIA = 200  # poses that are tried between, where the straight way is not free
+
+
+def check_home(arm: Arm, clearance: Clearance, home: ArrayLike) -> NDArray:
+    """The home pose (n,), if it is one and keeps clear."""
+    try:
+        pose = np.asarray(home, float).reshape(arm.n)
+    except (TypeError, ValueError):
+        raise LimitError(f"home: expected {arm.n} joint positions, got {home!r:.80}") from None
+    lower, upper = arm.position_limits
+    for i in np.flatnonzero(~((pose >= lower) & (pose <= upper))):
+        raise LimitError(
+            f"home: joint {i + 1} '{arm.joint_names[i]}' at {pose[i]:.3g} is outside [{lower[i]:.3g}, {upper[i]:.3g}]; "
+            "positions are in rad or m"
+        )
+    slack, names = clearance.worst(pose[None])
+    if slack < 0:
+        shown = ", ".join(f"{x:.3g}" for x in pose)
+        raise LimitError(
+            f"home: the pose q = {shown} misses the clearance between {names} by {-slack:.3g} m; give another one"
+        )
+    return pose
+
+
+def approach(arm: Arm, clearance: Clearance, home: ArrayLike, start: NDArray) -> Trajectory:
+    """From home to the start of a motion, from rest to rest: straight, or over poses between.
+
+    Parameters
+    ----------
+    arm : Arm
+    clearance : Clearance
+        What is kept clear at all times.
+    home, start : array_like, shape (n,)
+        [rad or m].
+
+    Raises
+    ------
+    LimitError
+        If home is no pose for this arm, or no way was found.
+    """
+    home = check_home(arm, clearance, home)
+    velocity = np.minimum(SPEED * MotionLimits.of(arm).velocity, HIGHEST_SPEED)
+    limits = MotionLimits.of(arm, velocity=velocity, acceleration=ACCELERATION)
+    for via in _ways(arm, home, start):
+        poses = [home, *via, start]
+        parts = tuple(
+            point_to_point(one, two, velocity=velocity, acceleration=ACCELERATION)
+            for one, two in itertools.pairwise(poses)
+            if not np.array_equal(one, two)
+        ) or (point_to_point(home, start, duration=1.0),)
+        if all(clearance.worst(part(np.linspace(0, part.duration, 50)).q)[0] > 0 for part in parts):
+            way = Sequence(parts)
+            if clearance.least(way, limits) > 0:
+                return way
+    raise LimitError(
+        "home: no way from the home pose to the start of the motion was found that keeps links apart and off the floor "
+        f"and obstacles (straight, and over {VIA} poses between); give another home pose"
+    )
+
+
+def _ways(arm: Arm, home: NDArray, start: NDArray) -> list[tuple[NDArray, ...]]:
+    """Poses between: none first, then those of small detours before large ones."""
+    rng = np.random.default_rng(0)
+    lower, upper = (np.clip(x, -np.pi, np.pi) for x in arm.position_limits)
+    size = np.linspace(0.1, 1.0, VIA)[:, None]
+    middle = np.clip((home + start) / 2 + size * rng.uniform(-1, 1, (VIA, arm.n)) * (upper - lower) / 2, lower, upper)
+    return [(), *((pose,) for pose in middle)]
+
+
+@dataclass(frozen=True, eq=False)
+class Reversed:
+    """A motion from rest to rest, backwards."""
+
+    motion: Trajectory
+
+    @property
+    def duration(self) -> float:
+        """[s]."""
+        return self.motion.duration
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self.motion.n
+
+    def __call__(self, t: ArrayLike) -> JointMotion:
+        """Joint motion at times t [s]."""
+        q, qd, qdd = self.motion(self.duration - np.asarray(t, float))
+        return JointMotion(q, -qd, qdd)

@@ -1,0 +1,102 @@
+"""An experiment: approach, rehearsal, the exciting motion some times, return; as files of their own and joined."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ArmdynError
+from armdyn.trajectory.excitation.excite import Excitation
+from armdyn.trajectory.experiment.approach import Reversed, approach
+from armdyn.trajectory.protocol import Trajectory
+from armdyn.trajectory.retime import Retimed
+from armdyn.trajectory.save import save_trajectory
+from armdyn.trajectory.sequence import Sequence, repeat
+
+SLOWEST, FASTEST = 0.1, 0.3  # of a rehearsal
+REHEARSAL = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """What a robot does one after the other; all parts begin and end at rest."""
+
+    design: Excitation
+    home: NDArray
+    approach: Trajectory  # home to start
+    rehearsal: Trajectory  # the motion, slowly
+    count: int  # of repetitions
+
+    @property
+    def motion(self) -> Trajectory:
+        """The exciting part alone."""
+        return self.design.trajectory
+
+    @cached_property
+    def back(self) -> Trajectory:
+        """Start to home."""
+        return Reversed(self.approach)
+
+    @cached_property
+    def parts(self) -> dict[str, Trajectory]:
+        """By the name of their files."""
+        found: dict[str, Trajectory] = {"approach": self.approach, "rehearsal": self.rehearsal}
+        if self.count > 1:
+            found["repeated"] = repeat(self.motion, self.count)
+        return found | {"return": self.back}
+
+    @cached_property
+    def joined(self) -> Sequence:
+        """Approach, the motion as often as wanted, return."""
+        return Sequence((self.approach, *(self.motion,) * self.count, self.back))
+
+    @cached_property
+    def joined_rehearsal(self) -> Sequence:
+        """Approach, the slow motion, return."""
+        return Sequence((self.approach, self.rehearsal, self.back))
+
+    def save(self, motion: str | os.PathLike[str], rate: float | None = None) -> list[Path]:
+        """Write the parts beside the file of the motion, as `motion-approach.csv` and so on; their paths."""
+        path, arm = Path(motion), self.design.base.source
+        suffix = path.suffix if path.suffix in (".csv", ".npz") else ".csv"
+        kinds = [joint.kind for joint in arm.joints]
+        return [
+            save_trajectory(
+                part, path.with_name(f"{path.stem}-{name}{suffix}"), rate=rate, joint_names=arm.joint_names, kinds=kinds
+            )
+            for name, part in self.parts.items()
+        ]
+
+
+def plan_experiment(design: Excitation, home: ArrayLike, *, count: int = 1, rehearsal: float = REHEARSAL) -> Experiment:
+    """An experiment with an exciting motion, from a home pose and back to it.
+
+    Parameters
+    ----------
+    design : Excitation
+        At rest at its ends.
+    home : array_like, shape (n,)
+        Where the robot stands before and after [rad or m].
+    count : int
+        How many times the motion is made.
+    rehearsal : float
+        Speed of the rehearsal, as a part of the motion's: 0.1 to 0.3.
+
+    Raises
+    ------
+    LimitError
+        If the home pose is not clear, or no clear way leads from it to the motion.
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise ArmdynError(f"repetitions: expected a whole number >= 1, got {count!r}")
+    if not SLOWEST <= rehearsal <= FASTEST:
+        raise ArmdynError(f"rehearsal: expected a speed from {SLOWEST} to {FASTEST} of the motion's, got {rehearsal!r}")
+    if not design.problem.at_rest:
+        raise ArmdynError("home: a periodic motion does not start at rest, so nothing leads to it; design it at rest")
+    motion = design.trajectory
+    way = approach(design.base.source, design.protection.clearance, home, motion(0.0).q)
+    return Experiment(design, way(0.0).q, way, Retimed(motion, 1 / rehearsal), count)

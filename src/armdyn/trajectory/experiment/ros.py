@@ -1,0 +1,52 @@
+"""A folder with which a robot under ROS 2 makes an experiment: motions, a sender and a recorder."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+from armdyn.errors import ArmdynError
+from armdyn.files import read_text, write_whole
+from armdyn.trajectory.experiment.plan import Experiment
+from armdyn.trajectory.save import save_trajectory
+
+RATE = 50.0  # points a second: controllers interpolate between them
+HERE = Path(__file__).parent
+
+
+def write_ros_folder(experiment: Experiment, folder: str | os.PathLike[str], rate: float = RATE) -> list[Path]:
+    """Write CSV files of all parts, the joined motions as YAML, `send_motion.py` and `record_motion.py`.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    folder : path
+        Made if it does not exist.
+    rate : float
+        Points a second.
+    """
+    folder, arm = Path(folder), experiment.design.base.source
+    if folder.exists() and not folder.is_dir():
+        raise ArmdynError(f"cannot write to '{folder}': it is a file, expected a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = {"motion": experiment.motion, **experiment.parts}
+    files = {f"{name}.csv": part for name, part in parts.items() if name != "repeated"}
+    files |= {"motion.yaml": experiment.joined, "rehearsal.yaml": experiment.joined_rehearsal}
+    written = [
+        save_trajectory(part, folder / name, rate=rate, joint_names=arm.joint_names) for name, part in files.items()
+    ]
+    values = {
+        "JOINTS": json.dumps(list(arm.joint_names)),
+        "HOME": json.dumps([round(float(x), 9) for x in experiment.home]),
+        "COUNT": str(experiment.count),
+    }
+    for script in ("send_motion.py", "record_motion.py"):
+        text = read_text(HERE / script)
+        for name, value in values.items():
+            text = re.sub(
+                rf"^{name} = (\[.*?\]|\d+)", lambda _, n=name, v=value: f"{n} = {v}", text, flags=re.MULTILINE
+            )  # type: ignore[misc]
+        written.append(write_whole(folder / script, text))
+    return written

@@ -1,0 +1,42 @@
+"""An experiment as a program for Universal Robots' controllers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ArmdynError
+from armdyn.trajectory.protocol import Trajectory
+
+STEP = 0.008  # between positions [s]: the period of a CB3 controller, two of an e-series one
+LOOKAHEAD, GAIN = 0.1, 300  # of servoj
+
+
+def urscript(motion: Trajectory, home: NDArray) -> str:
+    """URScript that goes home by a slow movej and follows a motion by servoj.
+
+    Parameters
+    ----------
+    motion : Trajectory
+        Of six joints, from home [rad].
+    home : ndarray, shape (6,)
+    """
+    if motion.n != 6:
+        raise ArmdynError(f"URScript: expected an arm of six joints, got {motion.n}")
+    return "\n".join(_lines(motion, home)) + "\n"
+
+
+def _lines(motion: Trajectory, home: NDArray) -> Iterator[str]:
+    yield "def armdyn_motion():"
+    yield "  # Base to wrist 3 [rad]. The way home is straight in joint space and was not checked: stand by."
+    yield f"  movej({_row(home)}, a=0.3, v=0.2)"
+    for q in motion(np.arange(0.0, motion.duration, STEP)).q:
+        yield f"  servoj({_row(q)}, 0, 0, {STEP}, {LOOKAHEAD}, {GAIN})"
+    yield "  stopj(1.0)"
+    yield "end"
+
+
+def _row(q: NDArray) -> str:
+    return "[" + ", ".join(f"{x:.6f}" for x in q) + "]"
