@@ -29,5 +29,5 @@ export(
         "errors": "ArmdynError ArmdynWarning",
     },
     rooms="arms",
-    aliased="control dynamics identification kinematics model simulation spatial study trace trajectory",
+    aliased="control dynamics identification kinematics model shapes simulation spatial study trace trajectory",
 )

@@ -8,6 +8,7 @@ from armdyn import dynamics as dynamics
 from armdyn import identification as identification
 from armdyn import kinematics as kinematics
 from armdyn import model as model
+from armdyn import shapes as shapes
 from armdyn import simulation as simulation
 from armdyn import spatial as spatial
 from armdyn import study as study
@@ -169,6 +170,13 @@ from armdyn.model.joint import Limits as Limits
 from armdyn.model.pinocchio_bridge import from_pinocchio as from_pinocchio
 from armdyn.model.pinocchio_bridge import to_pinocchio as to_pinocchio
 from armdyn.report.registry import report as report
+from armdyn.shapes.bodies import Bodies as Bodies
+from armdyn.shapes.bodies import bodies_of as bodies_of
+from armdyn.shapes.mount import mounting_plane as mounting_plane
+from armdyn.shapes.obstacles import Box as Box
+from armdyn.shapes.obstacles import HalfSpace as HalfSpace
+from armdyn.shapes.obstacles import Sphere as Sphere
+from armdyn.shapes.obstacles import read_obstacles as read_obstacles
 from armdyn.simulation.compare import Comparison as Comparison
 from armdyn.simulation.compare import compare as compare
 from armdyn.simulation.mismatch_study import mismatch_study as mismatch_study
@@ -198,6 +206,10 @@ from armdyn.trajectory.excitation.multistage import improve_motion as improve_mo
 from armdyn.trajectory.excitation.multistage_start import heuristic_start as heuristic_start
 from armdyn.trajectory.excitation.quality import predict_quality as predict_quality
 from armdyn.trajectory.excitation.quality import tracking_loss as tracking_loss
+from armdyn.trajectory.experiment.plan import Experiment as Experiment
+from armdyn.trajectory.experiment.plan import plan_experiment as plan_experiment
+from armdyn.trajectory.experiment.ros import write_ros_folder as write_ros_folder
+from armdyn.trajectory.experiment.urscript import urscript as urscript
 from armdyn.trajectory.fourier import FourierSeries as FourierSeries
 from armdyn.trajectory.motion_limits import MotionLimits as MotionLimits
 from armdyn.trajectory.point_to_point import PointToPoint as PointToPoint
@@ -275,6 +287,7 @@ __all__ = [
     "regressor",
     "regressor16",
     "report",
+    "shapes",
     "simulate",
     "simulation",
     "spatial",

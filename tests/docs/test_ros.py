@@ -62,7 +62,16 @@ def test_the_commands_of_the_page(folder, robot):
         assert result.exit_code == 0, f"{line}: {result.output}"
         done.append(line.split()[0])
     assert set(done) == {"info", "excite", "identify", "validate", "payload", "compare", "codegen"}
-    assert "joint_names" in (folder / "motion.yaml").read_text()
+    files = {path.name for path in (folder / "run").iterdir()}
+    page = PAGE.read_text()
+    assert all(f"`{name}`" in page for name in files)
+    for script in re.findall(r"^    python3 (run/\w+\.py)", page, re.MULTILINE):
+        compile((folder / script).read_text(), script, "exec")
+    # What the page says of arguments: this one would not fit (128 KiB is the kernel's limit).
+    assert (folder / "run" / "motion.yaml").stat().st_size > 128 * 1024
+    assert max(len(line) for line in page.splitlines()) < 1000
+    names = {line.split("(")[0] for line in (folder / "motion.csv").read_text().splitlines()[:1]}
+    assert names == {"t,q1,q2,q3,q4,qd1,qd2,qd3,qd4,qdd1,qdd2,qdd3,qdd4"}
     # The description was 20 % off; the identified one explains a bag it has not seen, and keeps the mesh.
     before, after = (
         json.loads(run(f"validate {name} other_bag --json").stdout)["rel_error"]

@@ -7,6 +7,10 @@ from armdyn.trajectory.excitation.multistage import improve_motion as improve_mo
 from armdyn.trajectory.excitation.multistage_start import heuristic_start as heuristic_start
 from armdyn.trajectory.excitation.quality import predict_quality as predict_quality
 from armdyn.trajectory.excitation.quality import tracking_loss as tracking_loss
+from armdyn.trajectory.experiment.plan import Experiment as Experiment
+from armdyn.trajectory.experiment.plan import plan_experiment as plan_experiment
+from armdyn.trajectory.experiment.ros import write_ros_folder as write_ros_folder
+from armdyn.trajectory.experiment.urscript import urscript as urscript
 from armdyn.trajectory.fourier import FourierSeries as FourierSeries
 from armdyn.trajectory.motion_limits import MotionLimits as MotionLimits
 from armdyn.trajectory.point_to_point import PointToPoint as PointToPoint
@@ -35,6 +39,7 @@ __all__ = [
     "ConstantAcceleration",
     "Cubic",
     "Excitation",
+    "Experiment",
     "FourierSeries",
     "Line",
     "MotionLimits",
@@ -51,6 +56,7 @@ __all__ = [
     "improve_motion",
     "joint_trajectory",
     "lift",
+    "plan_experiment",
     "point_to_point",
     "predict_quality",
     "read_trajectory",
@@ -60,4 +66,6 @@ __all__ = [
     "scale_to_limits",
     "spline",
     "tracking_loss",
+    "urscript",
+    "write_ros_folder",
 ]

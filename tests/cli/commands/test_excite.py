@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -39,7 +41,9 @@ def test_it_writes_the_motion_and_says_how_good_it_is(tmp_path):
     assert result.exit_code == 0
     assert "of 43 + 14 columns" in result.stdout
     page = report.read_text()
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 4
+    assert "Not checked:" in page
+    assert "lowest point" in result.stdout
     assert re.search(r"(src|href|url)\W{1,2}http", page) is None  # nothing is fetched from elsewhere
     assert "Izz1" in page
     data = np.loadtxt(out, delimiter=",", skiprows=1)
@@ -50,7 +54,7 @@ def test_it_writes_the_motion_and_says_how_good_it_is(tmp_path):
 
 def test_json(tmp_path):
     out = tmp_path / "t.npz"
-    result = run("panda", "--time-budget", "5", "--periodic", "--out", str(out), "--json")
+    result = run("panda", "--time-budget", "60", "--starts", "1", "--periodic", "--out", str(out), "--json")
     data = json.loads(result.stdout)
     assert data["columns"] == 57
     assert data["condition"] < 60
@@ -96,6 +100,15 @@ def test_files_that_cannot_be_written_are_noticed_before_the_search(tmp_path):
         run("panda", "--out", str(tmp_path / "t.xls"))
 
 
+def _processor_time(pid):
+    """Of a process [s]; zero where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 def test_ctrl_c_saves_the_best_so_far(tmp_path):
     out = tmp_path / "t.csv"
@@ -106,9 +119,39 @@ def test_ctrl_c_saves_the_best_so_far(tmp_path):
     out.unlink()
     with subprocess.Popen([*command, "100"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(2 + 1.5 * started)
+        before = _processor_time(process.pid)
         process.send_signal(signal.SIGINT)
+        used = before
+        while process.poll() is None:
+            used = _processor_time(process.pid) or used
+            time.sleep(0.01)
         text, complaint = process.communicate(timeout=60)
     assert process.returncode == 130, complaint
+    # Within a second, on a machine that has nothing else to do.
+    assert used - before < 1.0
     assert "Interrupted: this is the best motion so far" in text
     assert f"Saved as {out}" in text
     assert np.loadtxt(out, delimiter=",", skiprows=1).shape == (1001, 22)
+
+
+def test_home_makes_files_around_the_motion(tmp_path):
+    out = tmp_path / "m.csv"
+    settings = ("--duration", "6", "--time-budget", "60", "--starts", "1", "--rate", "50", "--out", str(out))
+    home = ("--home", "0,-1.2,1.5,0,1,0", "--repeat", "2", "--ros", str(tmp_path / "run"))
+    result = run("ur10", *settings, *home, "--urscript", str(tmp_path / "m.script"))
+    assert result.exit_code == 0
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {
+        "m.csv", "m-approach.csv", "m-rehearsal.csv", "m-repeated.csv", "m-return.csv", "m.script", "run"
+    }  # fmt: skip
+    assert len(out.read_text().splitlines()) == 302  # the exciting part alone
+    assert "send_motion.py" in result.stdout
+
+
+def test_files_for_robots_need_a_home_pose(tmp_path):
+    result = run("ur10", "--ros", str(tmp_path / "run"), "--out", str(tmp_path / "m.csv"))
+    assert result.exit_code == 2
+    assert "need --home" in result.stderr
+    with pytest.raises(LimitError, match="home: the pose q = .* and the floor by"):
+        run("ur10", "--home", "0,0.6,0.3,0,0,0", "--out", str(tmp_path / "m.csv"))
+    assert list(tmp_path.iterdir()) == []

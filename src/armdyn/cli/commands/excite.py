@@ -156,7 +156,7 @@ def excite(
     ]  # fmt: skip
     if experiment is not None:
         written += _write_experiment(experiment, out, rate, ros, urscript)
-    if report is not None:
+    if report is not None and not found.interrupted:
         from armdyn.report.registry import report as write
 
         write(found, report)
@@ -164,6 +164,8 @@ def excite(
         print_json(summary(found) | {"file": str(out), "files": [str(path) for path in written]})
     else:
         _show(found, written)
+        if report is not None and found.interrupted:
+            print(f"{report} was not written: drawing it takes longer than one wants to wait after Ctrl-C")
     if found.interrupted:
         raise typer.Exit(130)
 

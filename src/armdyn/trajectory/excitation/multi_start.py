@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 TICK = 0.1  # between looks at the clock [s]
+PATIENCE = 0.1  # with a search after Ctrl-C [s]
 
 
 class Candidate(NamedTuple):
@@ -52,6 +53,11 @@ class Race:
     error: BaseException | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     over: threading.Event = field(default_factory=threading.Event)
+    hurry: threading.Event = field(default_factory=threading.Event)
+
+    def interrupted(self) -> bool:
+        """Whether somebody waits: nothing shall be brought to its end."""
+        return self.hurry.is_set() and self.best is not None
 
     def stopped(self) -> bool:
         """Whether searches shall end."""
@@ -122,10 +128,13 @@ def multi_start(
                 progress(race.standing(time.monotonic() - begin))
     except KeyboardInterrupt:
         interrupted = True
+        race.hurry.set()
     finally:
         race.over.set()
+        # Who has pressed Ctrl-C does not wait for the last check of a motion that is not the best.
+        patience = PATIENCE if interrupted and race.best is not None else None
         for thread in threads:
-            thread.join()
+            thread.join(patience)
     if race.error:
         raise race.error
     return Outcome(race.best, race.through, interrupted)

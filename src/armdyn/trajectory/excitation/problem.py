@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -196,11 +197,16 @@ class ExcitationProblem:
         room = (limits.half_range, limits.velocity, limits.acceleration)
         return float(max((peak / most).max() for peak, most in zip(peaks, room, strict=True)))
 
-    def repaired(self, x: NDArray) -> NDArray | None:
-        """x made smaller until it keeps all limits and, about its mean position, all constraints; None if never."""
+    def repaired(self, x: NDArray, stop: Callable[[], bool] = lambda: False) -> NDArray | None:
+        """x made smaller until it keeps all limits and, about its mean position, all constraints.
+
+        None if it never does, or if `stop()` says that nobody waits for it.
+        """
         x = x / max(1.0, self.peak(x) * (1 + ROUND_OFF)) if self.at_rest else x
         mean = np.outer(x @ self.directions[0], self.directions[0])
         for size in SIZES if self.constraints else ():
+            if stop():
+                return None
             smaller = mean + size * (x - mean)
             if self.seems_to_keep_constraints(smaller) and self.worst_slack(smaller)[0] >= 0:
                 return smaller

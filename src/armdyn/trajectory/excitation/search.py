@@ -60,7 +60,7 @@ def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, race: R
     """Offer ever better motions, from the k-th random series, until the race is stopped or HOPS are made."""
 
     def offer(x: NDArray) -> Candidate:
-        kept = problem.repaired(x)
+        kept = problem.repaired(x, race.interrupted)
         candidate = Candidate(np.inf, k, x) if kept is None else Candidate(problem.score(kept), k, kept)
         race.offer(candidate)
         return candidate
