@@ -152,6 +152,6 @@ def test_files_for_robots_need_a_home_pose(tmp_path):
     result = run("ur10", "--ros", str(tmp_path / "run"), "--out", str(tmp_path / "m.csv"))
     assert result.exit_code == 2
     assert "need --home" in result.stderr
-    with pytest.raises(LimitError, match="home: the pose q = .* and the floor by"):
+    with pytest.raises(LimitError, match=r"home: the pose q = .* and the floor by"):
         run("ur10", "--home", "0,0.6,0.3,0,0,0", "--out", str(tmp_path / "m.csv"))
     assert list(tmp_path.iterdir()) == []

@@ -75,11 +75,11 @@ def test_bad_homes_and_counts_are_rejected(experiment, arm):
         plan_experiment(design, [0.0, 1.0])
     with pytest.raises(LimitError, match=r"home: the pose q = 0, 0.6, .* and the floor by"):
         plan_experiment(design, [0.0, 0.6, 0.3, 0.0, 0.0, 0.0])
-    with pytest.raises(LimitError, match="home: joint 2 .* at 90 is outside .* rad or m"):
+    with pytest.raises(LimitError, match=r"home: joint 2 .* at 90 is outside .* rad or m"):
         plan_experiment(design, [0.0, 90.0, 0.0, 0.0, 0.0, 0.0])
     with pytest.raises(ArmdynError, match="repetitions: expected a whole number >= 1"):
         plan_experiment(design, HOME, count=0)
-    with pytest.raises(ArmdynError, match="rehearsal: expected a speed from 0.1 to 0.3"):
+    with pytest.raises(ArmdynError, match=r"rehearsal: expected a speed from 0.1 to 0.3"):
         plan_experiment(design, HOME, rehearsal=1.0)
     with pytest.raises(LimitError, match="and the floor by"):
         armdyn.excite(arm, 6.0, max_acceleration=8.0, home=[0.0, 0.6, 0.3, 0.0, 0.0, 0.0], time_budget=30)
@@ -226,7 +226,7 @@ def test_the_sender_goes_home_approaches_moves_and_returns(folder, experiment, a
     np.testing.assert_allclose(motion.points[-1].positions, HOME, atol=1e-9)
     assert "done" in capsys.readouterr().out
     away = ros(Robot(list(arm.joint_names), np.add(HOME, 0.3)))
-    with pytest.raises(SystemExit, match="not at home.*--go-home"):
+    with pytest.raises(SystemExit, match=r"not at home.*--go-home"):
         main([])
     assert away.goals == []
     main(["--go-home"])
@@ -237,7 +237,7 @@ def test_the_sender_goes_home_approaches_moves_and_returns(folder, experiment, a
 def test_the_sender_cancels_a_motion_that_strays(folder, arm, ros):
     main = runpy.run_path(str(folder / "send_motion.py"))["main"]
     robot = ros(Robot(list(arm.joint_names), HOME, off=0.2))
-    with pytest.raises(SystemExit, match="cancelled, joint .* is 0.200 off the motion"):
+    with pytest.raises(SystemExit, match=r"cancelled, joint .* is 0.200 off the motion"):
         main([])
     assert robot.cancelled
 
