@@ -45,8 +45,9 @@ def write_ros_folder(experiment: Experiment, folder: str | os.PathLike[str], rat
     for script in ("send_motion.py", "record_motion.py"):
         text = read_text(HERE / script)
         for name, value in values.items():
+            # Names of joints may hold backslashes, which a pattern's replacement would take for its own.
             text = re.sub(
-                rf"^{name} = (\[.*?\]|\d+)", lambda _, n=name, v=value: f"{n} = {v}", text, flags=re.MULTILINE
-            )  # type: ignore[misc]
+                rf"^{name} = (\[.*?\]|\d+)", f"{name} = {value}".replace("\\", r"\\"), text, flags=re.MULTILINE
+            )
         written.append(write_whole(folder / script, text))
     return written

@@ -33,7 +33,8 @@ def read_motion(path):
 
 def joined(parts):
     """Motions one after the other; each begins where the one before ends."""
-    rows, offset = [], 0.0
+    rows: list = []
+    offset = 0.0
     for part in parts:
         rows += [(offset + row[0], *row[1:]) for row in (part[1:] if rows else part)]
         offset = rows[-1][0]
