@@ -46,8 +46,7 @@ def write_ros_folder(experiment: Experiment, folder: str | os.PathLike[str], rat
         text = read_text(HERE / script)
         for name, value in values.items():
             # Names of joints may hold backslashes, which a pattern's replacement would take for its own.
-            text = re.sub(
-                rf"^{name} = (\[.*?\]|\d+)", f"{name} = {value}".replace("\\", r"\\"), text, flags=re.MULTILINE
-            )
+            line = f"{name} = {value}".replace("\\", r"\\")
+            text = re.sub(rf"^{name} = (\[.*?\]|\d+)", line, text, flags=re.MULTILINE)
         written.append(write_whole(folder / script, text))
     return written
