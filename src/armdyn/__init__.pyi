@@ -195,6 +195,7 @@ from armdyn.spatial.inertia import Inertia as Inertia
 from armdyn.study.run import run_study as run_study
 from armdyn.study.spec import read_study as read_study
 from armdyn.trace.numeric import kernel as kernel
+from armdyn.trace.pool import trim as trim
 from armdyn.trace.printers.c_code import c_code as c_code
 from armdyn.trace.printers.latex import latex as latex
 from armdyn.trace.printers.sympy_form import sympy_expression as sympy_expression

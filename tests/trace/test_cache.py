@@ -18,7 +18,7 @@ from armdyn.trace import cache
 from armdyn.trace.llvm.native import Module
 from armdyn.trace.program import Port
 
-MODULE = Module(b"\x7fELF code", (Port("q", (3,)),), (Port("M", (3, 3)),), (0,), 12, True)
+MODULE = Module(b"\x7fELF code", (Port("q", (3,)),), (Port("M", (3, 3)),), (0,), 12, 21.5)
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_an_entry_is_read_back_whole(folder: Path) -> None:
     cache.write("a" * 64, MODULE)
     back = cache.read("a" * 64)
     assert back is not None
-    assert (back.code, back.shared, back.uniform_size, back.has_entry) == (MODULE.code, (0,), 12, True)
+    assert (back.code, back.shared, back.uniform_size, back.cost) == (MODULE.code, (0,), 12, 21.5)
     assert [(p.name, p.shape) for p in (*back.inputs, *back.outputs)] == [("q", (3,)), ("M", (3, 3))]
 
 
@@ -64,7 +64,7 @@ def forged(header: object, code: bytes = MODULE.code) -> bytes:
 
 HEADER = {
     "key": "b" * 64, "inputs": [{"name": "q", "shape": [3]}], "outputs": [{"name": "M", "shape": [3, 3]}],
-    "shared": [0], "uniform_size": 12, "has_entry": True,
+    "shared": [0], "uniform_size": 12, "cost": 21.5,
 }  # fmt: skip
 BAD = [
     *({key: value for key, value in HEADER.items() if key != lacking} for lacking in HEADER),
@@ -73,7 +73,7 @@ BAD = [
     HEADER | {"inputs": [{"name": 7, "shape": [3]}]},
     HEADER | {"shared": [1]},
     HEADER | {"outputs": []},
-    HEADER | {"has_entry": 1},
+    HEADER | {"cost": True},
     [], "text", 3, None,
 ]  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,16 +11,17 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.trace import kernel
 
-TRACED = sorted(name for name in armdyn.__all__ if hasattr(getattr(armdyn, name), "traced"))
+TRACED = sorted(
+    name for name in armdyn.__all__ if callable(getattr(armdyn, name)) and hasattr(getattr(armdyn, name), "traced")
+)
 FUNCTIONS = (armdyn.inverse_dynamics, armdyn.mass_matrix, armdyn.forward_dynamics, armdyn.linearize)
 
 
 @pytest.fixture(autouse=True)
 def many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads also for small batches."""
-    monkeypatch.setattr(kernel, "THREAD_FROM", 1)
+    monkeypatch.setattr(sys.modules["armdyn.trace.kernel"], "THREAD_NS", 1e-3)
 
 
 def view(rng: np.random.Generator, store: np.ndarray, batch: int, shape: tuple[int, ...]) -> np.ndarray:

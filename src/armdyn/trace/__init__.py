@@ -6,6 +6,7 @@ export(
     __name__,
     {
         "numeric": "kernel",
+        "pool": "trim",
         "printers.c_code": "c_code",
         "printers.latex": "latex",
         "printers.sympy_form": "sympy_expression",

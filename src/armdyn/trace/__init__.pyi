@@ -1,6 +1,7 @@
 # Written by tools/write_stubs.py from the tables in __init__.py: change these, not this file.
 
 from armdyn.trace.numeric import kernel as kernel
+from armdyn.trace.pool import trim as trim
 from armdyn.trace.printers.c_code import c_code as c_code
 from armdyn.trace.printers.latex import latex as latex
 from armdyn.trace.printers.sympy_form import sympy_expression as sympy_expression
@@ -12,4 +13,5 @@ __all__ = [
     "latex",
     "sympy_expression",
     "traced",
+    "trim",
 ]

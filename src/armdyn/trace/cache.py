@@ -23,7 +23,7 @@ from armdyn.files import write_whole
 from armdyn.trace.llvm.native import Module
 from armdyn.trace.program import Port
 
-MAGIC = b"armdyn kernel 1\n"
+MAGIC = b"armdyn kernel 2\n"
 SUFFIX = ".kernel"
 # When an entry is added beyond this, the ones unused for longest go.
 LIMIT_BYTES = 512 * 2**20
@@ -106,7 +106,7 @@ def _encode(module: Module, key: str) -> bytes:
         "outputs": [asdict(port) for port in module.outputs],
         "shared": module.shared,
         "uniform_size": module.uniform_size,
-        "has_entry": module.has_entry,
+        "cost": module.cost,
     }
     text = json.dumps(header).encode()
     rest = len(text).to_bytes(4, "little") + text + module.code
@@ -127,16 +127,16 @@ def _decode(data: bytes, key: str) -> Module | None:
 def _module(header: dict[str, Any], key: str, code: bytes) -> Module | None:
     """The entry that a header describes, or None if it is none of this key."""
     inputs, outputs = (tuple(_port(p) for p in header[k]) for k in ("inputs", "outputs"))
-    shared, uniform_size, has_entry = tuple(header["shared"]), header["uniform_size"], header["has_entry"]
+    shared, uniform_size, cost = tuple(header["shared"]), header["uniform_size"], header["cost"]
     fits = (
         header["key"] == key
         and outputs
         and all(type(k) is int and 0 <= k < len(inputs) for k in shared)
         and type(uniform_size) is int
         and uniform_size >= 0
-        and type(has_entry) is bool
+        and type(cost) is float
     )
-    return Module(code, inputs, outputs, shared, uniform_size, has_entry) if fits else None
+    return Module(code, inputs, outputs, shared, uniform_size, cost) if fits else None
 
 
 def _port(entry: dict[str, Any]) -> Port:

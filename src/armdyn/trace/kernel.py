@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError
 from armdyn.trace import virtual
 from armdyn.trace.compiled import compiled
+from armdyn.trace.pool import FROM_BYTES, pool
 from armdyn.trace.program import Port, Program
 
-# Batches below this many samples are not worth waking threads for.
-THREAD_FROM = 4096
+# A thread is worth waking for so much work [ns].
+THREAD_NS = 500_000.0
 
 
 class VirtualKernel:
@@ -36,9 +38,12 @@ class VirtualKernel:
         return virtual.evaluate(self.program, arrays, outs)
 
     def bind(
-        self, shared: Sequence[NDArray], fallback: Callable[..., Any], collect: Callable[..., Any] | None = None
+        self,
+        shared: Sequence[NDArray],
+        fallback: Callable[..., Any],
+        collect: Callable[..., Any] | None = None,
     ) -> Callable[..., Any]:
-        """There is no faster way for single samples."""
+        """There is no faster way."""
         return fallback
 
 
@@ -48,9 +53,21 @@ class NativeKernel:
     def __init__(self, loaded: Any) -> None:
         self._loaded = loaded
         self.inputs, self.outputs = loaded.module.inputs, loaded.module.outputs
-        self.gufunc, self.bind = loaded.gufunc, loaded.bind
-        self.nbytes = loaded.nbytes
+        self.gufunc = loaded.gufunc
+        self.nbytes, self.cost = loaded.nbytes, loaded.module.cost
         self.short_ways: dict[int, Callable[[int], None]] = {}  # by id of a subject: what forgets its short way
+
+    def bind(
+        self, shared: Sequence[NDArray], fallback: Callable[..., Any], collect: Callable[..., Any] | None = None
+    ) -> Callable[..., Any]:
+        """A callable for contiguous arrays with the shared inputs fixed; other calls go to `fallback`."""
+        pays = math.ceil(2 * THREAD_NS / self.cost)
+        # Where threads are the rule, batches that are worth them are left to the general way.
+        return self._loaded.bind(shared, fallback, collect, 2**62 if default_threads() == 1 else pays, pays)
+
+    def threads_that_pay(self, samples: int) -> int:
+        """How many threads have enough to do."""
+        return int(samples * self.cost / THREAD_NS)
 
     def dropped(self) -> None:
         """Short ways would keep the code in memory: forget them too."""
@@ -67,8 +84,12 @@ class NativeKernel:
             *(a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, self.inputs, strict=True))
         )
         check_outs(outs, self.outputs, batch)
-        if threads > 1 and batch and batch[0] >= threads and int(np.prod(batch)) >= THREAD_FROM:
-            return self._threaded(arrays, outs, threads, batch)
+        if 8 * math.prod(batch) * sum(port.size for port in self.outputs) >= FROM_BYTES:
+            outs = [pool().empty(batch + p.shape) if o is None else o for o, p in zip(outs, self.outputs, strict=True)]
+        if threads > 1 and batch:
+            threads = min(threads, batch[0], self.threads_that_pay(math.prod(batch)))
+            if threads > 1:
+                return self._threaded(arrays, outs, threads, batch)
         return self._run(arrays, outs)
 
     def _run(self, arrays: Sequence[NDArray], outs: Sequence[NDArray | None]) -> list[NDArray]:
@@ -128,9 +149,11 @@ def default_threads() -> int:
 
 
 def check_threads(threads: Any) -> int:
-    """A number of threads, or an error that says what it should be."""
+    """A number of threads, or an error that says what it should be; "auto" means one per core of this process."""
+    if isinstance(threads, str) and threads == "auto":
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or not 1 <= threads <= 1024:
-        raise ArmdynError(f"threads: expected a whole number from 1 to 1024, got {threads!r}")
+        raise ArmdynError(f"threads: expected a whole number from 1 to 1024 or 'auto', got {threads!r}")
     return int(threads)
 
 

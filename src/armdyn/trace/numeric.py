@@ -22,61 +22,17 @@ if TYPE_CHECKING:
     from armdyn.trace.traced import Subject, Traced, Variant
 
 
-class Plan:
-    """The usual call for one subject, all decided beforehand; it answers None to any other call.
-
-    A batch of a hundred samples takes a few microseconds, no more than sorting the arguments anew would.
-    """
-
-    def __init__(self, kernel: Any, bound: list[NDArray], result: Callable[..., Any] | None) -> None:
-        count = len(kernel.inputs) - len(bound)
-        self.kernel = kernel  # the gufunc does not keep its code alive
-        self._gufunc, self._bound, self._result = kernel.gufunc, bound, result
-        self._inputs, self._outputs = kernel.inputs[:count], kernel.outputs
-
-    def __call__(self, args: tuple[Any, ...], out: Any) -> Any:
-        """The result, or None if the arguments are not plain arrays."""
-        if len(args) != len(self._inputs) or not all(map(_is_plain, self._inputs, args)):
-            return None
-        if out is None:
-            results = self._gufunc(*args, *self._bound)
-        else:
-            outs = (out,) if self._result is None else tuple(out)
-            if len(outs) != len(self._outputs) or not all(map(_is_plain, self._outputs, outs)):
-                return None
-            batch = max(map(_batch, self._inputs, args), key=len)
-            if any(_batch(port, out) != batch for port, out in zip(self._outputs, outs, strict=True)):
-                return None  # the general way broadcasts, or explains what is wrong
-            if any(np.may_share_memory(a, out) for a in args for out in outs):
-                return None
-            try:
-                results = self._gufunc(*args, *self._bound, out=outs)
-            except ValueError:
-                return None
-        return results if self._result is None else self._result(*results)
-
-
-def _is_plain(port: Port, array: Any) -> bool:
-    """Whether a value is an array that a gufunc may take as it is."""
-    return type(array) is np.ndarray and port.is_plain(array)
-
-
-def _batch(port: Port, array: NDArray) -> tuple[int, ...]:
-    """The leading axes of an array."""
-    return array.shape[: array.ndim - len(port.shape)]
-
-
 class Runner:
     """The kernels of one traced function, and the short ways to them."""
 
     def __init__(self, traced: Traced) -> None:
         self.traced = traced
         self.fast: dict[int, Callable[..., Any]] = {}  # by id of the subject: the short way, once it is known
-        self.plans: dict[int, Plan] = {}
+        self._learned: dict[int, Any] = {}  # by id of the subject: the kernel of its short way
         self._watched: set[int] = set()
         self._known_ports: dict[tuple[Any, ...], list[Port]] = {}
         backend.on_change(self.fast.clear)
-        backend.on_change(self.plans.clear)
+        backend.on_change(self._learned.clear)
 
     def __call__(
         self, subject: Subject, values: dict[str, Any], options: dict[str, Any], out: Any, threads: Any
@@ -131,7 +87,7 @@ class Runner:
 
     def _learn(self, subject: Subject, kernel: Any) -> None:
         """Remember the short ways for this subject as long as it lives."""
-        if id(subject) in self.plans or not hasattr(kernel, "gufunc"):
+        if id(subject) in self._learned or not hasattr(kernel, "gufunc"):
             return
         bound = [subject.trace_data(name) for name in self.traced.bound]
         reference, call, result = weakref.ref(subject), self.traced.call, self.traced.result
@@ -140,7 +96,7 @@ class Runner:
             return call(_alive(reference), args, keywords)
 
         kernel.short_ways[id(subject)] = self._forget
-        self.plans[id(subject)] = Plan(kernel, bound, result)
+        self._learned[id(subject)] = kernel
         self.fast[id(subject)] = kernel.bind(bound, general, result)
         if id(subject) not in self._watched:
             self._watched.add(id(subject))
@@ -153,9 +109,9 @@ class Runner:
 
     def _forget(self, identity: int) -> None:
         self.fast.pop(identity, None)
-        plan = self.plans.pop(identity, None)
-        if plan is not None:
-            plan.kernel.short_ways.pop(identity, None)
+        kernel = self._learned.pop(identity, None)
+        if kernel is not None:
+            kernel.short_ways.pop(identity, None)
 
     # -- arrays ---------------------------------------------------------------------------------------
 

@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
 from armdyn.trace.docstring import complete
-from armdyn.trace.kernel import default_threads
 from armdyn.trace.numeric import Runner, options_of
 from armdyn.trace.program import Port, Program, as_list, unflatten
 from armdyn.trace.shapes import Data, annotated, data_of, described, evaluate, fields_of
@@ -185,11 +184,6 @@ class Traced:
 
     def call(self, subject: Subject, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Sort the arguments, then compute with numbers or symbols."""
-        plan = self.runner.plans.get(id(subject))
-        if plan is not None and default_threads() == 1 and (not keywords or (len(keywords) == 1 and "out" in keywords)):
-            result = plan(args, keywords.get("out"))
-            if result is not None:
-                return result
         if not hasattr(subject, "trace_key"):
             raise ShapeError(f"{self.name}: expected an arm as the first argument, got {subject!r:.60}")
         out, threads = keywords.pop("out", None), keywords.pop("threads", None)

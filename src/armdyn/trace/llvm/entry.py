@@ -1,59 +1,76 @@
-"""LLVM text of a direct CPython entry: one sample, exact arrays in, a fresh array (or `out=`) back.
+"""LLVM text of a direct CPython entry: contiguous arrays in, fresh arrays (or `out=`) back.
 
 `pycall(self, argv, nargs, kwnames)` is a METH_FASTCALL | METH_KEYWORDS method. It looks at every argument: only
-aligned, C-contiguous float64 arrays of the declared shape are taken here; any other call goes to the
-Python fallback. The layouts it relies on are stable in CPython 3.11 to 3.14 and NumPy 2 and are
-checked by a self-test before the first use (see `native`).
+aligned, C-contiguous float64 arrays of the declared shape, alone or behind equal leading axes, are taken here, and
+the keywords `out`, `threads` and the names of bound data; any other call goes to the Python fallback. The layouts it relies on
+are stable in CPython 3.11 to 3.14 and NumPy 2 and are checked by a self-test before the first use (see `native`).
 """
 
 from __future__ import annotations
 
 from armdyn.trace.graphs.graph import Graph
-from armdyn.trace.shapes import Shape
+from armdyn.trace.pool import FROM_BYTES
+from armdyn.trace.program import Port
 
 # Byte offsets in NumPy's array object.
 TYPE, DATA, NDIM, DIMS, STRIDES, DTYPE, FLAGS = 8, 16, 24, 32, 40, 56, 64
-ALIGNED, WRITEABLE = 0x0100, 0x0400
+CONTIGUOUS, ALIGNED, WRITEABLE = 0x0001, 0x0100, 0x0400
 
-# Entries of the table that is filled after loading: addresses in this process.
-CONTEXT = ("ndarray", "float64", "empty", "vectorcall", "getitem", "decref", "out")
+# Entries of the table that is filled after loading: addresses in this process. The names of bound data follow.
+CONTEXT = (
+    "ndarray", "float64", "empty", "vectorcall", "getitem", "decref", "save", "restore", "int", "as_long", "none",
+    "out", "threads",
+)  # fmt: skip
 
-# Before the uniform block of a bound call stand the Python callables that it needs.
-FALLBACK, COLLECT = -64, -56
+# Before the uniform block of a bound call stand the Python callables that it needs, the numbers of samples from
+# which the fallback takes over and from which threads pay, and the addresses of the bound data.
+HEADER = 192
+FALLBACK, COLLECT, LIMIT, PAYS, BOUND = -64, -56, -48, -40, -HEADER
+MOST_BOUND = (HEADER - 64) // 8
+# Leading axes that a batch may have here.
+MOST_AXES = 8
+# From this many samples on other Python threads may run meanwhile.
+RELEASE_FROM = 512
 
 
-def entry(graph: Graph, shared: frozenset[int]) -> str:
-    """The text of `pycall`; the shared inputs are in the bound uniform block."""
+def entry(graph: Graph, shared: frozenset[int], uniform_size: int) -> str:
+    """The text of `pycall`; the shared inputs are in the bound uniform block, unless given as keywords."""
     data = [k for k in range(len(graph.inputs)) if k not in shared]
+    bound = sorted(shared)[:MOST_BOUND] if len(shared) <= MOST_BOUND else []
     several = len(graph.outputs) > 1
-    lines = [f"  %first = icmp eq i64 %nargs, {len(data)}", "  br i1 %first, label %check0, label %fallback"]
-    for at, k in enumerate(data):
-        where = f"getelementptr ptr, ptr %argv, i64 {at}"
-        lines += _check(f"a{at}", where, graph.inputs[k].shape, ALIGNED, f"check{at}", f"check{at + 1}")
-    lines += [
-        f"check{len(data)}:",
-        "  %plain = icmp eq ptr %kwnames, null",
-        f"  br i1 %plain, label %fresh, label {'%fallback' if several else '%keywords'}",
-        *_fresh(graph),
-        *(_several(graph, data) if several else [*_given(graph, data), *_compute(graph, data)]),
+    lines = [
+        *_load_context(len(bound)),
+        f"  %uniform.own = alloca [{max(uniform_size, 1)} x double], align 64",
+        f"  %dims = alloca [{MOST_AXES + max(len(port.shape) for port in graph.outputs)} x i64]",
+        f"  %given = alloca [{len(bound) + 2} x ptr]",
+        "  %overflow = alloca i32",
+        *_field("uniform.bound", "%self", DATA, "ptr"),
+        f"  %first = icmp eq i64 %nargs, {len(data)}",
+        "  br i1 %first, label %check0, label %fallback",
+        *_inputs(graph, data),
+        *_keywords(bound, len(data)),
+        *_threads(len(bound) + 1),
+        *_uniform(graph, bound),
+        *_choice(graph, data, several),
+        *_compute(graph, data, several),
         *_fallback(),
     ]
-    table = f"@context = global [{len(CONTEXT)} x i64] zeroinitializer"
+    table = f"@context = global [{len(CONTEXT) + len(bound)} x i64] zeroinitializer"
     head = "define ptr @pycall(ptr %self, ptr %argv, i64 %nargs, ptr %kwnames) nounwind {"
-    return "\n".join([table, *_dims(graph), head, *_load_context(), *lines, "}"])
+    shapes = [_core(f"i{k}", port) for k, port in enumerate(graph.inputs)]
+    shapes += [_core(f"o{k}", port) for k, port in enumerate(graph.outputs)]
+    return "\n".join([table, *shapes, HELPERS, head, "start:", *lines, "}"])
 
 
-def _dims(graph: Graph) -> list[str]:
-    """The shapes of the results, as NumPy's allocation wants them."""
-    return [
-        f"@dims{k} = internal constant [{len(port.shape)} x i64] [{', '.join(f'i64 {s}' for s in port.shape)}]"
-        for k, port in enumerate(graph.outputs)
-    ]
+def _core(name: str, port: Port) -> str:
+    """The axes of one sample."""
+    sizes = ", ".join(f"i64 {s}" for s in port.shape) or "i64 1"
+    return f"@core_{name} = internal constant [{max(len(port.shape), 1)} x i64] [{sizes}]"
 
 
-def _load_context() -> list[str]:
-    lines = ["start:"]
-    for k, name in enumerate(CONTEXT):
+def _load_context(bound: int) -> list[str]:
+    lines = []
+    for k, name in enumerate([*CONTEXT, *(f"name{j}" for j in range(bound))]):
         lines += [f"  %at_{name} = getelementptr i64, ptr @context, i64 {k}", f"  %{name} = load ptr, ptr %at_{name}"]
     return lines
 
@@ -63,88 +80,221 @@ def _field(name: str, base: str, offset: int, kind: str) -> list[str]:
     return [f"  %{name}.p = getelementptr i8, ptr {base}, i64 {offset}", f"  %{name} = load {kind}, ptr %{name}.p"]
 
 
-def _check(a: str, where: str, shape: Shape, flags: int, label: str, good: str) -> list[str]:
-    """Go on to `good` if the array is exactly as declared, else to the fallback."""
-    strides = [8]
-    for size in shape[:0:-1]:
-        strides.insert(0, strides[0] * size)
-    lines = [
-        f"{label}:",
-        f"  %{a}.at = {where}",
-        f"  %{a} = load ptr, ptr %{a}.at",
-        *_field(f"{a}.type", f"%{a}", TYPE, "ptr"),
-    ]
-    lines += [
-        f"  %{a}.is = icmp eq ptr %{a}.type, %ndarray",
-        f"  br i1 %{a}.is, label %{a}.array, label %fallback",
-        f"{a}.array:",
-    ]
-    lines += (
-        _field(f"{a}.dtype", f"%{a}", DTYPE, "ptr")
-        + _field(f"{a}.nd", f"%{a}", NDIM, "i32")
-        + _field(f"{a}.flags", f"%{a}", FLAGS, "i32")
-    )
-    lines += [
-        f"  %{a}.c0 = icmp eq ptr %{a}.dtype, %float64",
-        f"  %{a}.c1 = icmp eq i32 %{a}.nd, {len(shape)}",
-        f"  %{a}.set = and i32 %{a}.flags, {flags}",
-        f"  %{a}.c2 = icmp eq i32 %{a}.set, {flags}",
-        f"  %{a}.c3 = and i1 %{a}.c0, %{a}.c1",
-        f"  %{a}.c4 = and i1 %{a}.c3, %{a}.c2",
-        f"  br i1 %{a}.c4, label %{a}.sizes, label %fallback",
-        f"{a}.sizes:",
-        *_field(f"{a}.dims", f"%{a}", DIMS, "ptr"),
-        *_field(f"{a}.strides", f"%{a}", STRIDES, "ptr"),
-    ]
-    ok = "true"
-    for k, (size, stride) in enumerate(zip(shape, strides, strict=False)):
-        for what, want in (("dims", size), ("strides", stride)):
-            v = f"{a}.{what}{k}"
-            lines += _field(v, f"%{a}.{what}", 8 * k, "i64")
-            lines += [f"  %{v}.eq = icmp eq i64 %{v}, {want}", f"  %{v}.ok = and i1 {ok}, %{v}.eq"]
-            ok = f"%{v}.ok"
-    return [*lines, *_field(f"{a}.data", f"%{a}", DATA, "ptr"), f"  br i1 {ok}, label %{good}, label %fallback"]
+def _lead(name: str, array: str, port: str, axes: int, flags: int) -> str:
+    """The number of axes before those of a sample, -1 if this is no array as declared."""
+    words = f"ptr {array}, ptr %ndarray, ptr %float64, i64 {axes}, ptr @core_{port}, i32 {flags}"
+    return f"  %{name} = call i64 @lead({words})"
 
 
-def _fresh(graph: Graph) -> list[str]:
-    """Allocate the results; NumPy's function takes over one reference to the dtype each time."""
-    lines = ["fresh:"]
-    for k, port in enumerate(graph.outputs):
+def _inputs(graph: Graph, data: list[int]) -> list[str]:
+    """Check the arguments; those with leading axes must agree on them, the others serve all samples."""
+    lines, best, most = [], "null", "0"
+    for at, k in enumerate(data):
         lines += [
-            f"  %refs{k} = load i64, ptr %float64",
-            f"  %more{k} = add i64 %refs{k}, 1",
-            f"  store i64 %more{k}, ptr %float64",
-            f"  %new{k} = call ptr %empty(i32 {len(port.shape)}, ptr @dims{k}, ptr %float64, i32 0)",
-            f"  %none{k} = icmp eq ptr %new{k}, null",
-            f"  br i1 %none{k}, label %failed, label %allocated{k}",
-            f"allocated{k}:",
-            *_field(f"new{k}.data", f"%new{k}", DATA, "ptr"),
+            f"check{at}:",
+            f"  %a{at}.at = getelementptr ptr, ptr %argv, i64 {at}",
+            f"  %a{at} = load ptr, ptr %a{at}.at",
+            _lead(f"nb{at}", f"%a{at}", f"i{k}", len(graph.inputs[k].shape), CONTIGUOUS | ALIGNED),
+            f"  %bad{at} = icmp slt i64 %nb{at}, 0",
+            f"  br i1 %bad{at}, label %fallback, label %next{at}",
+            f"next{at}:",
+            *_field(f"a{at}.data", f"%a{at}", DATA, "ptr"),
+            f"  %more{at} = icmp sgt i64 %nb{at}, {most}",
+            f"  %best{at} = select i1 %more{at}, ptr %a{at}, ptr {best}",
+            f"  %most{at} = select i1 %more{at}, i64 %nb{at}, i64 {most}",
+            f"  br label %check{at + 1}",
         ]
-    return [*lines, "  br label %compute", "failed:", "  ret ptr null"]
+        best, most = f"%best{at}", f"%most{at}"
+    lines += [f"check{len(data)}:", f"  %few = icmp sle i64 {most}, {MOST_AXES}"]
+    lines += ["  br i1 %few, label %same0, label %fallback"]
+    for at, k in enumerate(data):
+        lines += [
+            f"same{at}:",
+            f"  %equal{at} = call i1 @same(ptr %a{at}, i64 %nb{at}, ptr {best}, i64 {most})",
+            f"  %single{at} = icmp eq i64 %nb{at}, 0",
+            f"  %s{at} = select i1 %single{at}, i64 0, i64 {8 * graph.inputs[k].size}",
+            f"  br i1 %equal{at}, label %same{at + 1}, label %fallback",
+        ]
+    return [
+        *lines,
+        f"same{len(data)}:",
+        f"  %axes = add i64 {most}, 0",
+        f"  %count = call i64 @samples(ptr {best}, i64 {most}, ptr %dims)",
+        *_field("limit", "%uniform.bound", LIMIT, "i64"),
+        "  %some = icmp sgt i64 %count, 0",
+        "  %within = icmp slt i64 %count, %limit",
+        "  %mine = and i1 %some, %within",
+        "  br i1 %mine, label %keywords, label %fallback",
+    ]
 
 
-def _given(graph: Graph, data: list[int]) -> list[str]:
-    """Take `out=` if it is the only keyword, exactly as declared and apart from the inputs."""
-    count, shape = len(data), graph.outputs[0].shape
-    lines = ["keywords:", *_field("kw.count", "%kwnames", 16, "i64"), "  %kw.one = icmp eq i64 %kw.count, 1"]
-    lines += ["  br i1 %kw.one, label %kw.name, label %fallback", "kw.name:"]
-    lines += ["  %kw.at = call ptr %getitem(ptr %kwnames, i64 0)", "  %kw.out = icmp eq ptr %kw.at, %out"]
-    lines += ["  br i1 %kw.out, label %given, label %fallback"]
-    lines += _check("y", f"getelementptr ptr, ptr %argv, i64 {count}", shape, ALIGNED | WRITEABLE, "given", "apart0")
-    size = 8 * graph.outputs[0].size
+def _keywords(bound: list[int], count: int) -> list[str]:
+    """Sort the keywords into bound data, `out` and `threads`; any other is for the fallback."""
+    names = [*(f"%name{j}" for j in range(len(bound))), "%out", "%threads"]
+    lines = ["keywords:"]
+    lines += [f"  %given{j} = getelementptr ptr, ptr %given, i64 {j}" for j in range(len(names))]
+    lines += [f"  store ptr null, ptr %given{j}" for j in range(len(names))]
+    lines += [
+        "  %plain = icmp eq ptr %kwnames, null",
+        "  br i1 %plain, label %sorted, label %kw.start",
+        "kw.start:",
+        *_field("kw.count", "%kwnames", 16, "i64"),
+        "  br label %kw.next",
+        "kw.next:",
+        "  %kw.k = phi i64 [ 0, %kw.start ], [ %kw.ahead, %kw.store ]",
+        "  %kw.more = icmp slt i64 %kw.k, %kw.count",
+        "  br i1 %kw.more, label %kw.name, label %sorted",
+        "kw.name:",
+        "  %kw.at = call ptr %getitem(ptr %kwnames, i64 %kw.k)",
+        f"  %kw.place = add i64 %kw.k, {count}",
+        "  %kw.argument = getelementptr ptr, ptr %argv, i64 %kw.place",
+        "  %kw.given = load ptr, ptr %kw.argument",
+        "  %kw.none = icmp eq ptr %kw.given, %none",
+        "  %kw.value = select i1 %kw.none, ptr null, ptr %kw.given",
+        "  br label %kw.is0",
+    ]
+    for j, name in enumerate(names):
+        other = f"kw.is{j + 1}" if j + 1 < len(names) else "fallback"
+        lines += [f"kw.is{j}:", f"  %kw.hit{j} = icmp eq ptr %kw.at, {name}"]
+        lines += [f"  br i1 %kw.hit{j}, label %kw.store, label %{other}"]
+    return [
+        *lines,
+        "kw.store:",
+        f"  %kw.slot = phi i64 {', '.join(f'[ {j}, %kw.is{j} ]' for j in range(len(names)))}",
+        "  %kw.to = getelementptr ptr, ptr %given, i64 %kw.slot",
+        "  store ptr %kw.value, ptr %kw.to",
+        "  %kw.ahead = add i64 %kw.k, 1",
+        "  br label %kw.next",
+    ]
+
+
+def _threads(place: int) -> list[str]:
+    """One thread does, unless several are asked for and would pay."""
+    return [
+        "sorted:",
+        f"  %t = load ptr, ptr %given{place}",
+        "  %t.no = icmp eq ptr %t, null",
+        "  br i1 %t.no, label %data, label %t.look",
+        "t.look:",
+        *_field("t.type", "%t", TYPE, "ptr"),
+        "  %t.is = icmp eq ptr %t.type, %int",
+        "  br i1 %t.is, label %t.read, label %fallback",
+        "t.read:",
+        "  %t.long = call i64 %as_long(ptr %t, ptr %overflow)",  # -1 beyond 64 bits,
+        "  %t.below = sub i64 %t.long, 2",
+        "  %t.several = icmp ult i64 %t.below, 1023",
+        *_field("pays", "%uniform.bound", PAYS, "i64"),
+        "  %t.vain = icmp slt i64 %count, %pays",
+        "  %t.ignored = and i1 %t.several, %t.vain",
+        "  %t.one = icmp eq i64 %t.long, 1",
+        "  %t.mine = or i1 %t.one, %t.ignored",
+        "  br i1 %t.mine, label %data, label %fallback",
+    ]
+
+
+def _uniform(graph: Graph, bound: list[int]) -> list[str]:
+    """The uniform block: the bound one, or one made from the data that are given instead."""
+    lines = ["data:", *(f"  %b{j} = load ptr, ptr %given{j}" for j in range(len(bound)))]
+    lines += [f"  %y = load ptr, ptr %given{len(bound)}"]
+    if not bound:
+        return [*lines, "  br label %ready", "ready:", "  %uniform = getelementptr i8, ptr %uniform.bound, i64 0"]
+    any_given = "false"
+    for j in range(len(bound)):
+        lines += [f"  %has{j} = icmp ne ptr %b{j}, null", f"  %any{j} = or i1 {any_given}, %has{j}"]
+        any_given = f"%any{j}"
+    lines += [f"  br i1 {any_given}, label %own0, label %ready"]
+    for j, k in enumerate(bound):
+        lines += [
+            f"own{j}:",
+            *_field(f"kept{j}", "%uniform.bound", BOUND + 8 * j, "ptr"),
+            f"  br i1 %has{j}, label %look{j}, label %own.next{j}",
+            f"look{j}:",
+            _lead(f"nbb{j}", f"%b{j}", f"i{k}", len(graph.inputs[k].shape), CONTIGUOUS | ALIGNED),
+            *_field(f"b{j}.data", f"%b{j}", DATA, "ptr"),
+            f"  %single.b{j} = icmp eq i64 %nbb{j}, 0",
+            f"  br i1 %single.b{j}, label %own.next{j}, label %fallback",
+            f"own.next{j}:",
+            f"  %u{j} = phi ptr [ %kept{j}, %own{j} ], [ %b{j}.data, %look{j} ]",
+            f"  br label %own{j + 1}",
+        ]
+    return [
+        *lines,
+        f"own{len(bound)}:",
+        f"  call void @prepare({', '.join([*(f'ptr %u{j}' for j in range(len(bound))), 'ptr %uniform.own'])})",
+        "  br label %ready",
+        "ready:",
+        f"  %uniform = phi ptr [ %uniform.bound, %data ], [ %uniform.own, %own{len(bound)} ]",
+    ]
+
+
+def _choice(graph: Graph, data: list[int], several: bool) -> list[str]:
+    """Allocate the results, or take `out` if it is as declared and apart from all inputs."""
+    total = 8 * sum(port.size for port in graph.outputs)
+    scalar = any(not port.shape for port in graph.outputs)  # a scalar is no array
+    lines = [
+        "  %fresh = icmp eq ptr %y, null",
+        f"  br i1 %fresh, label %size, label %{'fallback' if several else 'to'}",
+    ]
+    lines += ["size:", f"  %bytes = mul i64 %count, {total}", f"  %small = icmp slt i64 %bytes, {FROM_BYTES}"]
+    lines += [f"  %batched = icmp sgt i64 %axes, {0 if scalar else -1}", "  %here = and i1 %small, %batched"]
+    lines += ["  br i1 %here, label %new0, label %fallback"]
+    for k, port in enumerate(graph.outputs):
+        lines += [f"new{k}:"]
+        for j, size in enumerate(port.shape):
+            lines += [
+                f"  %d{k}.{j} = add i64 %axes, {j}",
+                f"  %dp{k}.{j} = getelementptr i64, ptr %dims, i64 %d{k}.{j}",
+            ]
+            lines += [f"  store i64 {size}, ptr %dp{k}.{j}"]
+        lines += [
+            f"  %nd{k} = add i64 %axes, {len(port.shape)}",
+            f"  %n{k} = trunc i64 %nd{k} to i32",
+            f"  %refs{k} = load i64, ptr %float64",  # NumPy's function takes over one reference to the dtype
+            f"  %refs.more{k} = add i64 %refs{k}, 1",
+            f"  store i64 %refs.more{k}, ptr %float64",
+            f"  %new{k}.array = call ptr %empty(i32 %n{k}, ptr %dims, ptr %float64, i32 0)",
+            f"  %none{k} = icmp eq ptr %new{k}.array, null",
+            f"  br i1 %none{k}, label %failed, label %made{k}",
+            f"made{k}:",
+            *_field(f"new{k}.data", f"%new{k}.array", DATA, "ptr"),
+            f"  br label %{f'new{k + 1}' if k + 1 < len(graph.outputs) else 'compute'}",
+        ]
+    lines += ["failed:", "  ret ptr null"]
+    return lines if several else [*lines, *_to(graph, data)]
+
+
+def _to(graph: Graph, data: list[int]) -> list[str]:
+    """Check `out`."""
+    port = graph.outputs[0]
+    lines = [
+        "to:",
+        _lead("nby", "%y", "o0", len(port.shape), CONTIGUOUS | ALIGNED | WRITEABLE),
+        "  %as_many = icmp eq i64 %nby, %axes",
+        f"  %not_scalar = icmp sgt i64 %nby, {-1 if port.shape else 0}",
+        "  %y.fits = and i1 %as_many, %not_scalar",
+        "  br i1 %y.fits, label %to.axes, label %fallback",
+        "to.axes:",
+        *_field("y.dims", "%y", DIMS, "ptr"),
+        "  %y.same = call i1 @equal(ptr %y.dims, ptr %dims, i64 %axes)",
+        *_field("y.data", "%y", DATA, "ptr"),
+        f"  %y.bytes = mul i64 %count, {8 * port.size}",
+        "  %y.end = getelementptr i8, ptr %y.data, i64 %y.bytes",
+        "  br i1 %y.same, label %apart0, label %fallback",
+    ]
     for at, k in enumerate(data):
         lines += [
             f"apart{at}:",
-            f"  %y.end{at} = getelementptr i8, ptr %y.data, i64 {size}",
-            f"  %x.end{at} = getelementptr i8, ptr %a{at}.data, i64 {8 * graph.inputs[k].size}",
-            f"  %before{at} = icmp ule ptr %y.end{at}, %a{at}.data",
+            f"  %rows{at} = select i1 %single{at}, i64 1, i64 %count",
+            f"  %room{at} = mul i64 %rows{at}, {8 * graph.inputs[k].size}",
+            f"  %x.end{at} = getelementptr i8, ptr %a{at}.data, i64 %room{at}",
+            f"  %before{at} = icmp ule ptr %y.end, %a{at}.data",
             f"  %behind{at} = icmp ule ptr %x.end{at}, %y.data",
             f"  %apart.ok{at} = or i1 %before{at}, %behind{at}",
             f"  br i1 %apart.ok{at}, label %apart{at + 1}, label %fallback",
         ]
-    return [
+    return [  # bound data are read before the results are written: they may overlap
         *lines,
-        f"apart{count}:",
+        f"apart{len(data)}:",
         "  %refs.y = load i64, ptr %y",
         "  %more.y = add i64 %refs.y, 1",
         "  store i64 %more.y, ptr %y",
@@ -152,49 +302,147 @@ def _given(graph: Graph, data: list[int]) -> list[str]:
     ]
 
 
-def _inputs(graph: Graph, data: list[int]) -> list[str]:
-    """The kernel's input arguments. Shared inputs are not read: their values are in the uniform block."""
-    place = {k: f"%a{at}.data" for at, k in enumerate(data)}
-    return [f"ptr {place.get(k, 'null')}, i64 0" for k in range(len(graph.inputs))]
-
-
-def _compute(graph: Graph, data: list[int]) -> list[str]:
-    """Run the kernel on one sample, into the new array or the given one."""
-    words = [*_inputs(graph, data), "ptr %result.data, i64 0", "ptr %uniform", "i64 1"]
-    last = f"apart{len(data)}"
-    return [
-        "compute:",
-        f"  %result = phi ptr [ %new0, %allocated0 ], [ %y, %{last} ]",
-        f"  %result.data = phi ptr [ %new0.data, %allocated0 ], [ %y.data, %{last} ]",
-        *_field("uniform", "%self", DATA, "ptr"),
-        f"  call void @batch({', '.join(words)})",
-        "  ret ptr %result",
+def _compute(graph: Graph, data: list[int], several: bool) -> list[str]:
+    """Run the kernel into the new arrays or the given one."""
+    place = {k: at for at, k in enumerate(data)}
+    words = []
+    for k in range(len(graph.inputs)):  # shared inputs are not read: their values are in the uniform block
+        words.append(f"ptr %a{place[k]}.data, i64 %s{place[k]}" if k in place else "ptr null, i64 0")
+    lines = ["compute:"]
+    if several:
+        words += [f"ptr %new{k}.data, i64 {8 * port.size}" for k, port in enumerate(graph.outputs)]
+    else:
+        words.append(f"ptr %result.data, i64 {8 * graph.outputs[0].size}")
+        for end, kind in (("", ".array"), (".data", ".data")):
+            lines.append(f"  %result{end} = phi ptr [ %new0{kind}, %made0 ], [ %y{end}, %apart{len(data)} ]")
+    call = f"  call void @batch({', '.join(words)}, ptr %uniform, i64 %count)"
+    lines += [
+        f"  %long = icmp sge i64 %count, {RELEASE_FROM}",
+        "  br i1 %long, label %release, label %hold",
+        "release:",
+        "  %thread = call ptr %save()",
+        call,
+        "  call void %restore(ptr %thread)",
+        "  br label %finish",
+        "hold:",
+        call,
+        "  br label %finish",
+        "finish:",
     ]
+    return [*lines, *_collect(len(graph.outputs))] if several else [*lines, "  ret ptr %result"]
 
 
-def _several(graph: Graph, data: list[int]) -> list[str]:
-    """Run the kernel on one sample and let Python's named tuple collect the arrays."""
-    count = len(graph.outputs)
-    outs = [f"ptr %new{k}.data, i64 0" for k in range(count)]
-    lines = [
-        "compute:",
-        *_field("uniform", "%self", DATA, "ptr"),
-        f"  call void @batch({', '.join([*_inputs(graph, data), *outs, 'ptr %uniform', 'i64 1'])})",
-        f"  %arrays = alloca [{count} x ptr]",
-    ]
+def _collect(count: int) -> list[str]:
+    """Let Python's named tuple collect the arrays."""
+    lines = [f"  %arrays = alloca [{count} x ptr]"]
     for k in range(count):
-        lines += [f"  %arrays{k} = getelementptr ptr, ptr %arrays, i64 {k}", f"  store ptr %new{k}, ptr %arrays{k}"]
-    lines += _field("collect", "%uniform", COLLECT, "ptr")
+        lines += [f"  %arrays{k} = getelementptr ptr, ptr %arrays, i64 {k}"]
+        lines += [f"  store ptr %new{k}.array, ptr %arrays{k}"]
+    lines += _field("collect", "%uniform.bound", COLLECT, "ptr")
     lines += [f"  %tuple = call ptr %vectorcall(ptr %collect, ptr %arrays, i64 {count}, ptr null)"]
-    return [*lines, *(f"  call void %decref(ptr %new{k})" for k in range(count)), "  ret ptr %tuple"]
+    return [*lines, *(f"  call void %decref(ptr %new{k}.array)" for k in range(count)), "  ret ptr %tuple"]
 
 
 def _fallback() -> list[str]:
     """Let Python handle the call."""
     return [
         "fallback:",
-        *_field("block", "%self", DATA, "ptr"),
-        *_field("callable", "%block", FALLBACK, "ptr"),
+        *_field("callable", "%uniform.bound", FALLBACK, "ptr"),
         "  %answer = call ptr %vectorcall(ptr %callable, ptr %argv, i64 %nargs, ptr %kwnames)",
         "  ret ptr %answer",
     ]
+
+
+HELPERS = f"""define internal i64 @lead(ptr %a, ptr %kind, ptr %float64, i64 %core, ptr %shape, i32 %want) nounwind {{
+  %type.p = getelementptr i8, ptr %a, i64 {TYPE}
+  %type = load ptr, ptr %type.p
+  %is = icmp eq ptr %type, %kind
+  br i1 %is, label %array, label %bad
+array:
+  %dtype.p = getelementptr i8, ptr %a, i64 {DTYPE}
+  %dtype = load ptr, ptr %dtype.p
+  %flags.p = getelementptr i8, ptr %a, i64 {FLAGS}
+  %flags = load i32, ptr %flags.p
+  %nd.p = getelementptr i8, ptr %a, i64 {NDIM}
+  %nd32 = load i32, ptr %nd.p
+  %nd = sext i32 %nd32 to i64
+  %dims.p = getelementptr i8, ptr %a, i64 {DIMS}
+  %dims = load ptr, ptr %dims.p
+  %lead = sub i64 %nd, %core
+  %c0 = icmp eq ptr %dtype, %float64
+  %set = and i32 %flags, %want
+  %c1 = icmp eq i32 %set, %want
+  %c2 = icmp sge i64 %lead, 0
+  %c3 = and i1 %c0, %c1
+  %c4 = and i1 %c3, %c2
+  br i1 %c4, label %sizes, label %bad
+sizes:
+  %tail = getelementptr i64, ptr %dims, i64 %lead
+  %fits = call i1 @equal(ptr %tail, ptr %shape, i64 %core)
+  %answer = select i1 %fits, i64 %lead, i64 -1
+  ret i64 %answer
+bad:
+  ret i64 -1
+}}
+define internal i1 @equal(ptr %a, ptr %b, i64 %count) nounwind {{
+start:
+  br label %next
+next:
+  %k = phi i64 [ 0, %start ], [ %ahead, %look ]
+  %more = icmp slt i64 %k, %count
+  br i1 %more, label %look, label %good
+look:
+  %ap = getelementptr i64, ptr %a, i64 %k
+  %bp = getelementptr i64, ptr %b, i64 %k
+  %x = load i64, ptr %ap
+  %y = load i64, ptr %bp
+  %same = icmp eq i64 %x, %y
+  %ahead = add i64 %k, 1
+  br i1 %same, label %next, label %bad
+good:
+  ret i1 true
+bad:
+  ret i1 false
+}}
+define internal i1 @same(ptr %a, i64 %na, ptr %b, i64 %nb) nounwind {{
+  %alone = icmp eq i64 %na, 0
+  br i1 %alone, label %good, label %count
+count:
+  %as_many = icmp eq i64 %na, %nb
+  br i1 %as_many, label %look, label %bad
+look:
+  %a.p = getelementptr i8, ptr %a, i64 {DIMS}
+  %b.p = getelementptr i8, ptr %b, i64 {DIMS}
+  %a.dims = load ptr, ptr %a.p
+  %b.dims = load ptr, ptr %b.p
+  %equal = call i1 @equal(ptr %a.dims, ptr %b.dims, i64 %na)
+  ret i1 %equal
+good:
+  ret i1 true
+bad:
+  ret i1 false
+}}
+define internal i64 @samples(ptr %a, i64 %axes, ptr %to) nounwind {{
+start:
+  %one = icmp eq i64 %axes, 0
+  br i1 %one, label %alone, label %many
+alone:
+  ret i64 1
+many:
+  %dims.p = getelementptr i8, ptr %a, i64 {DIMS}
+  %dims = load ptr, ptr %dims.p
+  br label %next
+next:
+  %k = phi i64 [ 0, %many ], [ %ahead, %next ]
+  %count = phi i64 [ 1, %many ], [ %product, %next ]
+  %from.p = getelementptr i64, ptr %dims, i64 %k
+  %to.p = getelementptr i64, ptr %to, i64 %k
+  %size = load i64, ptr %from.p
+  store i64 %size, ptr %to.p
+  %product = mul i64 %count, %size
+  %ahead = add i64 %k, 1
+  %more = icmp slt i64 %ahead, %axes
+  br i1 %more, label %next, label %done
+done:
+  ret i64 %product
+}}"""

@@ -11,8 +11,8 @@ from armdyn.trace.llvm.body import body_text, lane_distances, port_names, scratc
 from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.layout import Layout
 
-# Results of at least this many entries per sample go through a stage in the first-level cache, and from there, once an
-# array exceeds the second-level cache, past the caches: ordinary stores would first read every line they overwrite.
+# Results of at least this many entries per sample go through a stage in the first-level cache, and from there, once
+# they exceed the second-level cache, past the caches: ordinary stores would first read every line they overwrite.
 # For smaller results the copying costs more than that.
 STAGE_FROM = 16
 STREAM_FROM_BYTES = 4 * 2**20
@@ -31,6 +31,9 @@ def _batch(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]]) ->
     staged = {f"o{k}": port.size for k, port in enumerate(graph.outputs) if large and port.size >= 4}
     e.label("entry")
     lane_distances(e, ports, "%count")
+    if staged:
+        e.line(f"%bytes = mul i64 %count, {8 * sum(port.size for port in graph.outputs)}")
+        e.line(f"%big = icmp sge i64 %bytes, {STREAM_FROM_BYTES}")
     for port, size in staged.items():
         _decide_streaming(e, port, size)
     scratch(e, layout, parts)
@@ -101,13 +104,11 @@ def _loop(e: Emitter, graph: Graph, layout: Layout, shared: frozenset[int]) -> s
 def _decide_streaming(e: Emitter, port: str, size: int) -> None:
     """Stream an output past the caches if it is contiguous, 16-byte aligned and larger than they are."""
     e.line(f"%stage{port} = alloca [{size * e.host.width} x double], align 64")
-    e.line(f"%bytes{port} = mul i64 %count, %s{port}")
-    e.line(f"%big{port} = icmp sge i64 %bytes{port}, {STREAM_FROM_BYTES}")
     e.line(f"%dense{port} = icmp eq i64 %s{port}, {8 * size}")
     e.line(f"%int{port} = ptrtoint ptr %{port} to i64")
     e.line(f"%low{port} = and i64 %int{port}, 15")
     e.line(f"%whole{port} = icmp eq i64 %low{port}, 0")
-    e.line(f"%both{port} = and i1 %big{port}, %dense{port}")
+    e.line(f"%both{port} = and i1 %big, %dense{port}")
     e.line(f"%stream{port} = and i1 %both{port}, %whole{port}")
 
 
