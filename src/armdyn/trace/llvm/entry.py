@@ -2,8 +2,8 @@
 
 `pycall(self, argv, nargs, kwnames)` is a METH_FASTCALL | METH_KEYWORDS method. It looks at every argument: only
 aligned, C-contiguous float64 arrays of the declared shape, alone or behind equal leading axes, are taken here, and
-the keywords `out`, `threads` and the names of bound data; any other call goes to the Python fallback. The layouts it relies on
-are stable in CPython 3.11 to 3.14 and NumPy 2 and are checked by a self-test before the first use (see `native`).
+the keywords `out`, `threads` and the names of bound data; any other call goes to the Python fallback. The layouts it
+relies on are stable in CPython 3.11 to 3.14 and NumPy 2 and checked by a self-test before the first use (see `native`).
 """
 
 from __future__ import annotations
