@@ -50,7 +50,7 @@ def test_feedforward_follows_exactly_in_a_perfect_world(planar, swing):
 def test_friction_feedforward_helps_and_does_not_cycle(planar, swing):
     arm = with_friction(planar, 2.0, 4.0)
     reference = swing([0.4, -0.3], [1.0, 1.0], 1.0)
-    plain = FeedforwardPD(arm, KP, KD)
+    plain = FeedforwardPD(arm, KP, KD, model="rigid")
     without = simulate(arm, plain, reference, 2.0, 1000, hold=True)
     fed = simulate(arm, FrictionFeedforward(plain), reference, 2.0, 1000, hold=True)
     assert np.sqrt((fed.error**2).mean()) < 0.2 * np.sqrt((without.error**2).mean())
@@ -124,7 +124,7 @@ def test_computed_torque_includes_rotors():
     arm = armdyn.arms.puma560()
     rng = np.random.default_rng(3)
     q, qd, qdd = rng.normal(size=(3, 6))
-    law = ComputedTorque(arm, 0.0, 0.0)
+    law = ComputedTorque(arm, 0.0, 0.0, "rigid")
     tau = law(0.0, q, qd, armdyn.Reference(q, qd, qdd))
     expected = armdyn.inverse_dynamics(arm, q, qd, qdd) + armdyn.drive_torque(arm, q, qd, qdd)
     assert np.allclose(tau, expected, rtol=1e-13, atol=1e-12)

@@ -83,6 +83,15 @@ class Law(Frozen, ABC):
         """Whether armdyn's own text is all that `step` runs, so that kernels need not be keyed by their graph."""
         return type(self).__module__.split(".")[0] == "armdyn"
 
+    @property
+    def compensates_friction(self) -> bool:
+        """Whether the torques make up for friction of the model's joints."""
+        return False
+
+    def friction_part(self, params: Values, tau: Any, q: Any, qd: Any, ref: Reference) -> Any:
+        """The friction that is part of the torques tau (symbols), for wrappers that must not count it twice."""
+        return ca.SX.zeros(self.arm.n)
+
     def init(self) -> dict[str, NDArray]:
         """The state at the start of a run, by name."""
         return {}

@@ -79,12 +79,11 @@ class Study:
         """The real arm along a reference under PD and nominal torques, as its instruments show it."""
         from armdyn.control.design.gains import pd_gains
         from armdyn.control.laws.feedforward import FeedforwardPD
-        from armdyn.control.laws.friction_feedforward import FrictionFeedforward
         from armdyn.simulation.sensors import Sensors
         from armdyn.simulation.simulate import simulate
 
         gains = pd_gains(self.arm, reference(0.0)[0], BANDWIDTH)
-        law = FrictionFeedforward(FeedforwardPD(self.arm, gains.kp, gains.kd))
+        law = FeedforwardPD(self.arm, gains.kp, gains.kd)
         return simulate(self.real_arm, law, reference, rate=RATE, sensors=Sensors(resolution=2e-5, tau_noise=0.05))
 
     @cached_property
@@ -108,15 +107,14 @@ class Study:
         from armdyn.control.design.designs import adaptive_designs
         from armdyn.control.design.gains import pd_gains
         from armdyn.control.laws.computed_torque import ComputedTorque
-        from armdyn.control.laws.friction_feedforward import FrictionFeedforward
         from armdyn.control.laws.pd import PD
 
         motion = self.task(np.linspace(0.0, DURATION, 200))
         gains = pd_gains(self.arm, motion.q[0], BANDWIDTH)
         return {
             "PD": PD(self.arm, gains.kp, gains.kd),
-            "computed torque, as described": FrictionFeedforward(ComputedTorque.from_bandwidth(self.arm, BANDWIDTH)),
-            "computed torque, identified": FrictionFeedforward(ComputedTorque.from_bandwidth(self.fit.arm, BANDWIDTH)),
+            "computed torque, as described": ComputedTorque.from_bandwidth(self.arm, BANDWIDTH),
+            "computed torque, identified": ComputedTorque.from_bandwidth(self.fit.arm, BANDWIDTH),
             "adaptive, as described": adaptive_designs(self.arm, motion, BANDWIDTH)["Slotine-Li"],
         }
 

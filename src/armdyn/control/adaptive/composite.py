@@ -42,7 +42,7 @@ class CompositeSlotineLi(SlotineLi):
     Slotine and Li (1989), Composite adaptive control of robot manipulators.
     """
 
-    shapes: ClassVar = {**SlotineLi.shapes, "weight": "", "smoothing": ""}
+    gain_shapes: ClassVar = {**SlotineLi.gain_shapes, "weight": "", "smoothing": ""}
     weight: ArrayLike = 1.0
     smoothing: ArrayLike = 5.0
 

@@ -56,7 +56,7 @@ class Craig(Adaptive):
         Move the estimate of `adapt(unknown_payload(arm), ...)` to the nearest possible body at every sample.
     """
 
-    shapes: ClassVar = {**Adaptive.shapes, "kp": "n", "kd": "n", "psi": "n"}
+    gain_shapes: ClassVar = {**Adaptive.gain_shapes, "kp": "n", "kd": "n", "psi": "n"}
     unknowns: Unknowns
     kp: ArrayLike
     kd: ArrayLike
@@ -94,7 +94,7 @@ class Craig(Adaptive):
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; the mean acceleration of the last period belongs to its middle."""
         phi, e, ed = state["phi"], ref.q - q, ref.qd - qd
-        desired, known = self.unknowns.torque(q, qd, ref.qdd + params["kd"] * ed + params["kp"] * e, params)
+        desired, known = self.unknowns.torque(q, qd, ref.qdd + params["kd"] * ed + params["kp"] * e, params, ref=ref)
         q_last, qd_last = state["q_last"], state["qd_last"]
         Y, _ = self.unknowns.torque((q + q_last) / 2, (qd + qd_last) / 2, (qd - qd_last) / dt, params)
         factors, regular = self._mass(q, phi, params)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.adaptive.unknowns import Unknowns
-from armdyn.control.laws.model import MODEL, MODEL_SHAPES
+from armdyn.control.laws.model import FRICTION_SHAPE, MODEL_SHAPES, law_friction
 from armdyn.control.protocol import Law, Shortfall, Values, checked, chosen
 from armdyn.errors import ShapeError, shown
 from armdyn.kinematics.motion import Symbol
@@ -56,7 +56,7 @@ class Adaptive(Law):
       strong the motion, high the gain and low the rate.
     """
 
-    shapes: ClassVar[Mapping[str, str]] = {**ADAPTATION_SHAPES, **MODEL_SHAPES}
+    gain_shapes: ClassVar[Mapping[str, str]] = ADAPTATION_SHAPES
     unknowns: Unknowns
 
     def _prepare(self) -> None:
@@ -95,10 +95,26 @@ class Adaptive(Law):
         return self.unknowns.arm
 
     @property
+    def shapes(self) -> Mapping[str, str]:  # type: ignore[override]
+        """Gains and bounds, the known part of the model, and its friction if there is some."""
+        return {**self.gain_shapes, **MODEL_SHAPES, **(FRICTION_SHAPE if self.compensates_friction else {})}
+
+    @property
     def params(self) -> dict[str, NDArray]:
         """Gains, bounds and the known part of the model."""
-        model = {name: self.unknowns.trace_data(name) for name in MODEL}
-        return {**{name: np.asarray(getattr(self, name)) for name in self.shapes if name not in MODEL}, **model}
+        own = self.gain_shapes
+        return {k: np.asarray(getattr(self, k)) if k in own else self.unknowns.trace_data(k) for k in self.shapes}
+
+    @property
+    def compensates_friction(self) -> bool:
+        """Whether there is friction that is not unknown."""
+        return self.unknowns.knows_friction
+
+    def friction_part(self, params: Values, tau: Any, q: Any, qd: Any, ref: Any) -> Any:
+        """Known friction that is part of the torques tau."""
+        if not self.compensates_friction:
+            return super().friction_part(params, tau, q, qd, ref)
+        return law_friction(params["friction"], q, qd, ref, tau)
 
     @property
     def trace_sizes(self) -> Mapping[str, int]:

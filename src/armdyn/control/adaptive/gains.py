@@ -12,7 +12,7 @@ from armdyn.control.adaptive.estimate import Adaptive
 from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.settings import as_numbers, joint_numbers, one_number
 from armdyn.errors import ShapeError, shown
-from armdyn.model.quantities import DriveData, Gravity, Q, Qd, Qdd, Theta
+from armdyn.model.quantities import DriveData, FrictionData, Gravity, Q, Qd, Qdd, Theta
 from armdyn.trace.shapes import Array, Vector
 from armdyn.trace.traced import traced
 
@@ -30,16 +30,25 @@ class UnknownColumns(NamedTuple):
 
 @traced()
 def unknown_columns(
-    unknowns: Unknowns, q: Q, qd: Qd, qdd: Qdd, *, theta: Theta = None, gravity: Gravity = None, drive: DriveData = None
+    unknowns: Unknowns,
+    q: Q,
+    qd: Qd,
+    qdd: Qdd,
+    *,
+    theta: Theta = None,
+    gravity: Gravity = None,
+    drive: DriveData = None,
+    friction: FrictionData = None,
 ) -> UnknownColumns:
     """Columns of the unknowns and torques of what is known: torques of a motion are `Y @ phi + tau`.
 
     Parameters
     ----------
-    theta, gravity, drive
+    theta, gravity, drive, friction
         The known part of the model.
     """
-    return UnknownColumns(*unknowns.torque(q, qd, qdd, {"theta": theta, "gravity": gravity, "drive": drive}))
+    data = {"theta": theta, "gravity": gravity, "drive": drive, "friction": friction}
+    return UnknownColumns(*unknowns.torque(q, qd, qdd, data))
 
 
 def adaptation_gains(

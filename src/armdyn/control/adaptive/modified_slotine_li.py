@@ -61,7 +61,7 @@ class ModifiedSlotineLi(Adaptive):
     dead_zone: ArrayLike = 0.0
     leak: ArrayLike = 0.0
     normalize: ArrayLike = 0.0
-    every_shape: ClassVar = {**Adaptive.shapes, "lam": "n, n", "k": "n, n"}
+    gain_shapes: ClassVar = {**Adaptive.gain_shapes, "lam": "n, n", "k": "n, n"}
 
     def __post_init__(self) -> None:
         self._prepare()
@@ -75,7 +75,7 @@ class ModifiedSlotineLi(Adaptive):
     @property
     def shapes(self) -> Any:  # type: ignore[override]
         """With K only if it is given."""
-        return {name: shape for name, shape in self.every_shape.items() if name != "k" or self.k is not None}
+        return {name: shape for name, shape in super().shapes.items() if name != "k" or self.k is not None}
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
@@ -86,7 +86,7 @@ class ModifiedSlotineLi(Adaptive):
         a = ref.qdd + ca.mtimes(lam, ed)  # qdd_r of (86)
         if self.k is None:
             a = a + ca.mtimes(lam, s)  # qdd* of (96)
-        Y, known = self.unknowns.torque(q, qd, a, params)
+        Y, known = self.unknowns.torque(q, qd, a, params, ref=ref)
         tau = ca.mtimes(Y, phi) + known  # (95)
         if self.k is not None:
             tau = tau + ca.mtimes(params["k"], s)  # (88)

@@ -61,7 +61,7 @@ class NaturalSlotineLi(BodyLaw):
     Lee, Kwon and Park (2018), A natural adaptive control law for robot manipulators.
     """
 
-    shapes: ClassVar = {**Adaptive.shapes, "lam": "n, n", "k": "n, n", "natural_gain": ""}
+    gain_shapes: ClassVar = {**Adaptive.gain_shapes, "lam": "n, n", "k": "n, n", "natural_gain": ""}
     unknowns: Unknowns
     lam: ArrayLike
     k: ArrayLike

@@ -78,7 +78,14 @@ class ProjectedSlotineLi(BodyLaw):
     Lee, Kwon and Park (2018), A natural adaptive control law for robot manipulators, section IV (constant metric).
     """
 
-    shapes: ClassVar = {**Adaptive.shapes, "lam": "n, n", "k": "n, n", "body_gain": "", "size": "", "least": ""}
+    gain_shapes: ClassVar = {
+        **Adaptive.gain_shapes,
+        "lam": "n, n",
+        "k": "n, n",
+        "body_gain": "",
+        "size": "",
+        "least": "",
+    }
     unknowns: Unknowns
     lam: ArrayLike
     k: ArrayLike

@@ -35,7 +35,7 @@ def torques_and_rate(
     e, ed = ref.q - q, ref.qd - qd
     v, a = ref.qd + ca.mtimes(params["lam"], e), ref.qdd + ca.mtimes(params["lam"], ed)
     s = v - qd
-    Y, known = unknowns.torque(q, qd, a, params, v)
+    Y, known = unknowns.torque(q, qd, a, params, v, ref)
     tau = ca.mtimes(Y, phi) + known + ca.mtimes(params["k"], s)
     return tau, ca.mtimes(Y.T, outside(s, params["dead_zone"])), Y
 
@@ -65,7 +65,7 @@ class SlotineLi(Adaptive):
         See `Adaptive`.
     """
 
-    shapes: ClassVar = {**Adaptive.shapes, "lam": "n, n", "k": "n, n"}
+    gain_shapes: ClassVar = {**Adaptive.gain_shapes, "lam": "n, n", "k": "n, n"}
     unknowns: Unknowns
     lam: ArrayLike
     k: ArrayLike

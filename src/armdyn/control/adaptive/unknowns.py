@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.control.laws.model import MODELS, exerts_torque, with_friction
+from armdyn.control.protocol import Reference
 from armdyn.control.settings import one_number
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.drive import drive_torque
@@ -24,6 +26,7 @@ from armdyn.dynamics.regressors.split import Split
 from armdyn.errors import ArmdynError, shown
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
+from armdyn.model.joint import FRICTION_NAMES
 from armdyn.trace.symbols import ca
 
 FRICTION = ("viscous", "coulomb", "asymmetry", "offset")
@@ -40,6 +43,7 @@ class Unknowns:
     width: float
     names: tuple[str, ...]
     phi: NDArray  # (u,) the arm's own values
+    known_friction: NDArray  # (n, 11 + 3 h) friction that the law knows and makes up for
 
     @property
     def name(self) -> str:
@@ -56,6 +60,16 @@ class Unknowns:
         return self.theta_known + np.asarray(phi, float)[..., : self.S.shape[1]] @ self.S.T
 
     @property
+    def knows_friction(self) -> bool:
+        """Whether there is friction that is not unknown."""
+        return exerts_torque(self.known_friction)
+
+    @property
+    def without_friction(self) -> Unknowns:
+        """The same unknowns, with known friction left to others."""
+        return replace(self, known_friction=np.zeros_like(self.known_friction))
+
+    @property
     def trace_sizes(self) -> Mapping[str, int]:
         """Sizes that shapes may mention."""
         return {**self.arm.trace_sizes, "u": self.count}
@@ -64,10 +78,12 @@ class Unknowns:
     def trace_key(self) -> str:
         """What kernels are keyed by."""
         digest = hashlib.sha256(self.S.tobytes()).hexdigest()
-        return f"{self.arm.trace_key} unknown {digest} {self.friction} {self.width!r}"
+        return f"{self.arm.trace_key} unknown {digest} {self.friction} {self.width!r} {self.knows_friction}"
 
     def trace_data(self, name: str) -> NDArray:
         """The data input `name` bound to these unknowns."""
+        if name == "friction":
+            return self.known_friction
         if name != "theta":
             return self.arm.trace_data(name)
         return self.arm.with_theta(self.theta_known).trace_data("theta")
@@ -81,8 +97,19 @@ class Unknowns:
         """Inertial parameters with the estimate of what is unknown."""
         return theta + ca.mtimes(ca.sparsify(ca.DM(self.S)), phi[: self.S.shape[1]])
 
-    def torque(self, q: Symbol, qd: Symbol, a: Symbol, data: Mapping[str, Symbol], v: Symbol | None = None) -> Any:
-        """Columns Y (n, u) and the known torques of M a + C qd + g, or of M a + C v + g if v is given."""
+    def torque(
+        self,
+        q: Symbol,
+        qd: Symbol,
+        a: Symbol,
+        data: Mapping[str, Symbol],
+        v: Symbol | None = None,
+        ref: Reference | None = None,
+    ) -> Any:
+        """Columns Y (n, u) and the known torques of M a + C qd + g, or of M a + C v + g if v is given.
+
+        Known friction is that of the motion itself, or, with `ref`, what laws make up for: see `law_friction`.
+        """
         arm, S = self.arm, ca.sparsify(ca.DM(self.S))
         theta, gravity = data["theta"], data["gravity"]
         if v is None:
@@ -91,14 +118,18 @@ class Unknowns:
         else:
             Y = adaptive_regressor(arm, q, qd, v, a, gravity=gravity)
             known = adaptive_torque(arm, q, qd, v, a, theta=theta, gravity=gravity)
-        # Rotors follow the wanted acceleration, motor damping and friction the true velocity (ECE470, section 3.3).
+        # Rotors follow the desired acceleration, motor damping and friction the true velocity (ECE470, section 3.3).
         known = known + drive_torque(arm, q, qd, a, drive=data["drive"])
+        if self.knows_friction:
+            known = with_friction(known, data["friction"], q, qd, Reference(q, qd, a) if ref is None else ref)
         sign = direction(qd, self.width)
         columns = {"viscous": qd, "coulomb": sign, "asymmetry": sign * sign, "offset": ca.SX.ones(arm.n)}
         return ca.horzcat(ca.mtimes(Y, S), *(ca.diag(columns[term]) for term in self.friction)), known
 
 
-def adapt(what: Split | BaseParameters | Arm, friction: tuple[str, ...] = (), width: float = 0.02) -> Unknowns:
+def adapt(
+    what: Split | BaseParameters | Arm, friction: tuple[str, ...] = (), width: float = 0.02, model: str = "full"
+) -> Unknowns:
     """The unknowns of an adaptive law.
 
     Parameters
@@ -110,7 +141,11 @@ def adapt(what: Split | BaseParameters | Arm, friction: tuple[str, ...] = (), wi
     width : float
         Velocity below which dry friction fades out [rad/s or m/s]: tanh(qd / width) stands for its sign, so that
         the compensation does not chatter at rest.
+    model : {"full", "rigid"}
+        Whether friction of the arm that is not unknown is made up for.
     """
+    if model not in MODELS:
+        raise ArmdynError(f"adapt: unknown model {model!r}; expected {' or '.join(MODELS)}")
     terms = (friction,) if isinstance(friction, str) else friction
     if not (isinstance(terms, tuple | list) and set(map(str, terms)) <= {*FRICTION} and len({*terms}) == len(terms)):
         raise ArmdynError(f"adapt: expected some of {', '.join(FRICTION)} once each, got {shown(friction)}")
@@ -120,7 +155,19 @@ def adapt(what: Split | BaseParameters | Arm, friction: tuple[str, ...] = (), wi
     names = (*names, *(f"{term} {joint}" for term in friction for joint in arm.joint_names))
     if not names:
         raise ArmdynError("adapt: nothing is unknown; name friction terms or give a split")
-    return Unknowns(arm, S, known, friction, width, names, np.concatenate([phi, *values]))
+    unknowns = Unknowns(arm, S, known, friction, width, names, np.concatenate([phi, *values]), _rest(arm, friction))
+    return unknowns if model == "full" else unknowns.without_friction
+
+
+def _rest(arm: Arm, friction: tuple[str, ...]) -> NDArray:
+    """Friction numbers of the arm without those terms that are unknown; what breakaway adds to Coulomb's stays."""
+    table = np.array(arm.trace_data("friction"))
+    columns = {name: table[:, k] for k, name in enumerate(FRICTION_NAMES)}
+    if "coulomb" in friction:
+        columns["static"] -= columns["coulomb"]
+    for name in friction:
+        columns[name][:] = 0.0
+    return table
 
 
 def _links(what: Any) -> tuple[Arm, NDArray, NDArray, tuple[str, ...], NDArray]:

@@ -21,7 +21,6 @@ from armdyn.control.design.gains import gains_from_bandwidth
 from armdyn.control.laws.computed_torque import ComputedTorque
 from armdyn.control.laws.disturbance_observer import DisturbanceObserver
 from armdyn.control.laws.feedforward import FeedforwardPD
-from armdyn.control.laws.friction_feedforward import FrictionFeedforward
 from armdyn.control.laws.gravity_pd import GravityPD
 from armdyn.control.laws.integral import pid
 from armdyn.control.laws.lqr import TrajectoryLQR
@@ -70,11 +69,11 @@ def designs(arm: Arm, motion: JointMotion, bandwidth: float, rate: float) -> dic
         "PD": PD(arm, kp, kd),
         "PID": pid(arm, kp, kp * w / 8, kd),
         "PD + gravity": GravityPD(arm, kp, kd),
-        "feedforward + PD": FrictionFeedforward(FeedforwardPD(arm, kp, kd)),
-        "computed torque": FrictionFeedforward(computed),
-        "computed torque + observer": FrictionFeedforward(DisturbanceObserver(computed, 2 * bandwidth)),
+        "feedforward + PD": FeedforwardPD(arm, kp, kd),
+        "computed torque": computed,
+        "computed torque + observer": DisturbanceObserver(computed, 2 * bandwidth),
         **regulators(arm, M, motion.q[0], bandwidth, rate),
-        **{name: FrictionFeedforward(law) for name, law in tip_designs(arm, motion, bandwidth).items()},
+        **tip_designs(arm, motion, bandwidth),
     }
     return {**fixed, **adaptive_designs(arm, motion, bandwidth)}
 

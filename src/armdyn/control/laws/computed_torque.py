@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from armdyn.control.design.gains import gains_from_bandwidth
-from armdyn.control.laws.model import MODEL, model_torque
-from armdyn.control.protocol import Answer, Law, Reference, Values, checked
+from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
+from armdyn.control.protocol import Answer, Reference, Values, checked
+from armdyn.control.step import traced_step
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import DriveData, Gravity, Q, Qd, Theta, Vec
 from armdyn.trace.shapes import Array
@@ -55,10 +56,11 @@ def computed_torque(
 
 
 @dataclass(frozen=True, eq=False)
-class ComputedTorque(Law):
+class ComputedTorque(ModelLaw):
     """Feedback linearisation: under a perfect model every joint's error obeys e'' + kd e' + kp e = 0.
 
-    Friction is not compensated. Needs an accurate model: an error of M acts as an error of gain.
+    All that the arm has is made up for, its friction too: viscous at the measured velocity, dry at the desired one.
+    Needs an accurate model: an error of M acts as an error of gain.
 
     Parameters
     ----------
@@ -66,24 +68,32 @@ class ComputedTorque(Law):
         The model that the controller believes in.
     kp, kd : array_like, shape (..., n)
         Gains >= 0 [1/s², 1/s], one number for all joints or one a joint; leading axes are batches.
+    model : {"full", "rigid"}
+        Whether friction of the joints is made up for.
     """
 
-    shapes: ClassVar = {"kp": "n", "kd": "n", "theta": "10*n", "gravity": "3", "drive": "n, 4"}
+    gain_shapes: ClassVar = {"kp": "n", "kd": "n"}
     arm: Arm
     kp: ArrayLike
     kd: ArrayLike
+    model: str = "full"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("kp", "kd"):
             checked(self, name)
 
     @classmethod
-    def from_bandwidth(cls, arm: Arm, bandwidth: ArrayLike, damping: ArrayLike = 1.0) -> ComputedTorque:
+    def from_bandwidth(
+        cls, arm: Arm, bandwidth: ArrayLike, damping: ArrayLike = 1.0, model: str = "full"
+    ) -> ComputedTorque:
         """Gains kp = (2 pi f)², kd = 2 damping (2 pi f) for a bandwidth f [Hz] of each joint."""
         kp, kd, _ = gains_from_bandwidth(bandwidth, damping)
-        return cls(arm, kp, kd)
+        return cls(arm, kp, kd, model)
 
+    @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample; see `computed_torque`."""
+        """One sample; see `computed_torque` and `law_friction`."""
         model = {name: params[name] for name in MODEL}
-        return computed_torque(arm, q, qd, ref.q, ref.qd, ref.qdd, params["kp"], params["kd"], **model), state
+        tau = computed_torque(arm, q, qd, ref.q, ref.qd, ref.qdd, params["kp"], params["kd"], **model)
+        return self.compensated(params, tau, q, qd, ref), state

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from armdyn.control.adaptive.estimate import Adaptive
+from armdyn.control.laws.model import ModelLaw
 from armdyn.control.laws.wrapped import Wrapped
 from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.settings import one_number
 from armdyn.dynamics.friction import friction_torque
+from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
+
+
+def without_friction(law: Any) -> Any:
+    """The law, with friction left to others; an error if it cannot be."""
+    if isinstance(law, Wrapped):
+        return replace(law, law=without_friction(law.law))  # type: ignore[type-var]
+    if not isinstance(law, Law) or not law.compensates_friction:
+        return law
+    if isinstance(law, ModelLaw):
+        return replace(law, model="rigid")  # type: ignore[type-var]
+    if isinstance(law, Adaptive):
+        return replace(law, unknowns=law.unknowns.without_friction)  # type: ignore[type-var]
+    raise ShapeError(f"FrictionFeedforward: {type(law).__name__} makes up for friction already; leave the wrapper out")
 
 
 @dataclass(frozen=True, eq=False)
 class FrictionFeedforward(Wrapped):
-    """Any law with the model's friction of the wanted motion added to its torques.
+    """Any law with the model's friction of the desired motion added to its torques.
 
         tau = tau_law + friction(q_ref, qd_ref),  tanh(qd_ref / width) standing for the sign of velocities
 
     What is added depends on no measurement, so it closes no loop and cannot cause a limit cycle, however wrong the
     model; compensating with the sign of measured velocities can. A joint that shall rest gets the offset alone.
+    Friction is made up for once: a law inside that would do it itself leaves it to this one.
 
     Parameters
     ----------
@@ -34,6 +51,7 @@ class FrictionFeedforward(Wrapped):
     width: float = 0.01
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "law", without_friction(self.law))
         super().__post_init__()
         one_number(self.width, "FrictionFeedforward: width", "a velocity > 0")
 

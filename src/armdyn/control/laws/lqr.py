@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.design.gains import bryson
 from armdyn.control.design.riccati import continuous_lqr, discrete_lqr, finite_horizon_lqr
-from armdyn.control.laws.model import model_torque
+from armdyn.control.laws.model import exerts_torque, model_torque
 from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.settings import a_pose, as_numbers, one_number
 from armdyn.dynamics.full import joint_torque
@@ -101,6 +101,11 @@ class TrajectoryLQR(Law):
         one_number(self.width, "TrajectoryLQR: width", "a velocity > 0")
         if self.hold is not None:
             a_pose(self.hold, n, "TrajectoryLQR: hold")
+
+    @property
+    def compensates_friction(self) -> bool:
+        """Whether nominal torques are those of the full model."""
+        return self.model == "full" and exerts_torque(self.arm.trace_data("friction"))
 
     def systems(self, q: NDArray, qd: NDArray, qdd: NDArray) -> tuple[NDArray, NDArray]:
         """A (..., 2 n, 2 n) and B (..., 2 n, n) of the arm linearised about samples (..., n), over one period."""

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.design.riccati import discrete_lqr
 from armdyn.control.laws.lqr import TrajectoryLQR, weight_matrix
-from armdyn.control.laws.model import MODEL_SHAPES
+from armdyn.control.laws.model import FRICTION_SHAPE, MODEL_SHAPES, exerts_torque
 from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.settings import a_pose, one_number
+from armdyn.control.step import traced_step
 from armdyn.dynamics.bodies.ltdl import factorized
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.linear.linearize import linearize
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.model.quantities import DriveData, FrictionData, Gravity, Mat, Number, Q, Qd, Theta, Vec
-from armdyn.trace.shapes import Array, Vector
 from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
 
-DATA: dict[str, Any] = {**MODEL_SHAPES, "friction": "n, 11 + 3*h"}
+DATA: dict[str, Any] = {**MODEL_SHAPES, **FRICTION_SHAPE}
 
 
 def short_step(A: Symbol, B: Symbol, dt: Symbol) -> tuple[Symbol, Symbol]:
@@ -56,58 +54,6 @@ def riccati_step(P: Symbol, L: Symbol, G: Symbol, Q: Symbol, R: Symbol, dt: Symb
     K = ca.horzcat(*(factors.solve(BPA[:, j]) for j in range(2 * n)))
     EPA = ca.vertcat(PA[:n, :], dt * PA[:n, :] + PA[n:, :])
     return K, ca.triu2symm(ca.triu(Q + EPA + ca.mtimes(L.T, FPA) - ca.mtimes(BPA.T, K)))
-
-
-class MeasuredRegulator(NamedTuple):
-    """Torques, and the cost-to-go after the sample."""
-
-    tau: Vector
-    P: Annotated[Array, "2*n, 2*n"]
-
-
-@traced()
-def measured_regulator(
-    arm: Arm,
-    q: Q,
-    qd: Qd,
-    q_ref: Vec,
-    qd_ref: Vec,
-    qdd_ref: Vec,
-    P: Annotated[Any, "2*n, 2*n"],
-    Q: Annotated[Any, "2*n, 2*n"],
-    R: Mat,
-    dt: Number,
-    width: float = 0.05,
-    *,
-    theta: Theta = None,
-    gravity: Gravity = None,
-    drive: DriveData = None,
-    friction: FrictionData = None,
-) -> MeasuredRegulator:
-    """Torques of a regulator about the measured state and its cost-to-go after the sample; see `MeasuredLQR`.
-
-    Parameters
-    ----------
-    arm : Arm
-        The model.
-    q, qd, q_ref, qd_ref, qdd_ref
-        Measured and wanted motion [rad or m, /s, /s²].
-    P, Q
-        Cost-to-go until now, and cost of errors.
-    R
-        Cost of torques.
-    dt
-        Period [s].
-    width : float
-        Velocity below which dry friction fades out of the nominal torques [rad/s or m/s].
-    theta, gravity, drive, friction
-        Instead of the model's.
-    """
-    data = {"theta": theta, "gravity": gravity, "drive": drive, "friction": friction}
-    linear = linearize(arm, q, qd, qdd_ref, model="full", **data)
-    K, after = riccati_step(P, *short_step(linear.A, linear.B, dt), Q, R, dt)
-    nominal = joint_torque(arm, q_ref, qd_ref, qdd_ref, width=width, **data)
-    return MeasuredRegulator(nominal + ca.mtimes(K, ca.vertcat(q_ref - q, qd_ref - qd)), after)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,13 +111,20 @@ class MeasuredLQR(Law):
         """The arm's, and the width."""
         return f"{self.arm.trace_key} width {self.width!r}"
 
+    @property
+    def compensates_friction(self) -> bool:
+        """Nominal torques hold friction."""
+        return exerts_torque(self.arm.trace_data("friction"))
+
     def init(self) -> dict[str, NDArray]:
         """The cost-to-go of the first pose."""
         return {"P": self._start.copy()}
 
+    @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample; see `measured_regulator`."""
-        motion = (q, qd, ref.q, ref.qd, ref.qdd)
-        own = {name: params[name] for name in self.shapes}
-        tau, P = measured_regulator(arm, *motion, state["P"], dt=dt, width=self.width, **own)
-        return tau, {"P": P}
+        """One sample; see `riccati_step`."""
+        data = {name: params[name] for name in DATA}
+        linear = linearize(arm, q, qd, ref.qdd, model="full", **data)
+        K, P = riccati_step(state["P"], *short_step(linear[3], linear[4], dt), params["Q"], params["R"], dt)
+        nominal = joint_torque(arm, ref.q, ref.qd, ref.qdd, width=self.width, **data)
+        return nominal + ca.mtimes(K, ca.vertcat(ref.q - q, ref.qd - qd)), {"P": P}

@@ -1,19 +1,35 @@
-"""The torques of a law's model: links and drives together, friction apart."""
+"""The torques of a law's model: links and drives together, and the friction of the joints that a law makes up for."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.control.protocol import Law, Reference, Values
 from armdyn.dynamics.drive import drive_torque
+from armdyn.dynamics.friction import JointFriction, direction
 from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.errors import ShapeError
+from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
+from armdyn.model.joint import FRICTION_NAMES
 from armdyn.model.quantities import DriveData, Gravity, Q, Qd, Qdd, Theta
 from armdyn.trace.shapes import Array
+from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 # Data of the model that laws take as parameters, so that a wrong model is a matter of numbers.
 MODEL = ("theta", "gravity", "drive")
 MODEL_SHAPES: dict[str, Any] = {"theta": "10*n", "gravity": "3", "drive": "n, 4"}
+FRICTION_SHAPE: dict[str, Any] = {"friction": "n, 11 + 3*h"}
+MODELS = ("full", "rigid")
+# Desired velocity below which dry friction fades out of what laws make up for [rad/s or m/s].
+WIDTH = 0.01
+# Friction numbers that exert no torque by themselves, or none in steady motion.
+SILENT = ("stribeck", "temperature", "bristle_stiffness", "bristle_damping")
 
 
 @traced(returns={"tau": "n"})
@@ -23,3 +39,66 @@ def model_torque(
     """Torques of links and drives (rotors, motor damping, springs) in a motion; friction of the joints left out."""
     rigid = inverse_dynamics(arm, q, qd, qdd, theta=theta, gravity=gravity)
     return rigid + drive_torque(arm, q, qd, qdd, drive=drive)
+
+
+def exerts_torque(friction: NDArray) -> bool:
+    """Whether friction numbers (..., n, 11 + 3 h) of some joint exert a torque."""
+    return bool(np.delete(friction, [FRICTION_NAMES.index(name) for name in SILENT], axis=-1).any())
+
+
+def law_friction(friction: Symbol, q: Symbol, qd: Symbol, ref: Reference, load: Symbol) -> Symbol:
+    """Friction that a law makes up for: viscous of the measured velocity, dry of the desired one.
+
+    Viscous compensation from measurements is what gives errors their designed damping. Dry friction from measured
+    velocities would change its sign with every reversal of a small error, and chatter; of the desired ones it closes
+    no loop. `load` are the joint torques, for friction that grows with them.
+    """
+    torques = []
+    for i in range(q.shape[0]):
+        row, sign = friction[i, :].T, direction(ref.qd[i], WIDTH)
+        desired = JointFriction(row, ref.q[i], ref.qd[i], load[i])
+        viscous = JointFriction(row, q[i], qd[i]).smooth(direction(qd[i], WIDTH))
+        torques.append(viscous + (desired.level + desired["asymmetry"] * sign) * sign)
+    return ca.vertcat(*torques)
+
+
+def with_friction(tau: Symbol, friction: Symbol, q: Symbol, qd: Symbol, ref: Reference) -> Symbol:
+    """Torques of links and drives with `law_friction` added: the solution of total = tau + law_friction(total)."""
+    rest = tau + law_friction(friction, q, qd, ref, ca.SX.zeros(q.shape[0]))
+    load = friction[:, FRICTION_NAMES.index("load")] * ca.vertcat(*(direction(v, WIDTH) for v in ca.vertsplit(ref.qd)))
+    return rest / (1 - load * ca.sign(rest))  # |load| < 1 keeps the sign
+
+
+class ModelLaw(Law):
+    """Base of laws whose torques come from a model, with fields `arm` and `model`.
+
+    With `model="full"`, the default, torques make up for all that the arm has: rotors, springs, balancers, and friction
+    of the joints (see `law_friction`). With `"rigid"` friction is left out.
+    """
+
+    gain_shapes: ClassVar[Mapping[str, str]] = {}
+    model: str
+
+    def __post_init__(self) -> None:
+        if self.model not in MODELS:
+            raise ShapeError(f"{type(self).__name__}: unknown model {self.model!r}; expected {' or '.join(MODELS)}")
+
+    @property
+    def shapes(self) -> Mapping[str, str]:  # type: ignore[override]
+        """Gains, the model, and its friction if it is made up for."""
+        return {**self.gain_shapes, **MODEL_SHAPES, **(FRICTION_SHAPE if self.compensates_friction else {})}
+
+    @property
+    def compensates_friction(self) -> bool:
+        """Whether the model is the full one and has friction."""
+        return self.model == "full" and exerts_torque(self.arm.trace_data("friction"))
+
+    def compensated(self, params: Values, tau: Symbol, q: Symbol, qd: Symbol, ref: Reference) -> Symbol:
+        """Torques of links and drives, friction added if it is to be."""
+        return with_friction(tau, params["friction"], q, qd, ref) if self.compensates_friction else tau
+
+    def friction_part(self, params: Values, tau: Symbol, q: Symbol, qd: Symbol, ref: Reference) -> Symbol:
+        """Friction that is part of the torques tau."""
+        if not self.compensates_friction:
+            return ca.SX.zeros(self.arm.n)
+        return law_friction(params["friction"], q, qd, ref, tau)

@@ -58,6 +58,15 @@ class Wrapped(Law):
         return super().is_known and self.law.is_known
 
     @property
+    def compensates_friction(self) -> bool:
+        """Whether the inner law does."""
+        return self.law.compensates_friction
+
+    def friction_part(self, params: Values, tau: Any, q: Any, qd: Any, ref: Any) -> Any:
+        """The inner law's."""
+        return self.law.friction_part(params, tau, q, qd, ref)
+
+    @property
     def own_state(self) -> dict[str, NDArray]:
         """What is added to the inner law's state."""
         return {}
