@@ -41,13 +41,39 @@ def test_energy_falls_and_the_load_stays_possible(planar, swing):
 
 
 def test_overshooting_estimates_stay_possible_too(planar, swing):
-    """A gain at which the mass overshoots a hundredfold: still positive mass and moments, without any projection."""
+    """A gain at which the mass overshoots: still positive mass and moments."""
     run = simulate(
         planar.with_payload(1.5), law(planar, 30.0), swing([0.5, -0.8], [0.8, 1.3], 1.0), rate=5000, check=False
     )
     phi = run.states["phi"][..., :10]
     assert phi[:, 0].max() > 5.0
     assert np.linalg.eigvalsh(pseudo_inertia(phi)).min() > 0
+
+
+def test_saturated_drives_leave_the_estimate_bounded(planar, swing):
+    """Errors that no estimate can mend drive it for ever: it ends at its bounds instead of escaping."""
+    reference = swing([0.9, -0.8], [0.8, 1.3], 3.0)
+    controller = law(planar, 30.0, largest=50.0)
+    plant = armdyn.Plant(planar.with_payload(1.5), saturation=[20.0, 4.0])
+    run = simulate(plant, controller, reference, rate=1000, check=False, quiet=True)
+    assert run.complete
+    length = np.array([10, 10, 10, 1.0])
+    values = np.linalg.eigvalsh(pseudo_inertia(run.states["phi"][..., :10]) * np.outer(length, length))
+    assert values.max() == pytest.approx(50.0)
+    assert values.min() > 0.99e-4
+
+
+def test_it_learns_a_load_no_slower_than_slotine_and_li(planar, swing):
+    """With gains that learn the mass alike where nothing is known yet."""
+    reference, loaded = swing([0.5, -0.8], [0.8, 1.3], 2.0), planar.with_payload(2.5)
+    unknowns = adapt(armdyn.unknown_payload(planar))
+    plain = armdyn.SlotineLi(unknowns, 8.0, [60.0, 15.0], np.r_[1.0, np.full(9, 1e-2)])
+    natural = NaturalSlotineLi(unknowns, 8.0, [60.0, 15.0], 1.0)
+    errors = [
+        np.sqrt((simulate(loaded, one, reference, rate=1000, check=False).error ** 2).mean())
+        for one in (natural, plain)
+    ]
+    assert errors[0] < errors[1]
 
 
 def test_impossible_bodies_and_other_unknowns_are_refused(planar):

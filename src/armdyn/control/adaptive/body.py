@@ -80,6 +80,14 @@ def possible_body(phi: Symbol, size: Symbol | float = SIZE, least: Symbol | floa
 
 def nearest_possible(P: Symbol, least: Symbol | float) -> Symbol:
     """The symmetric matrix nearest to P (Frobenius) without eigenvalues below `least`; P itself if it has none."""
+    return within(P, least, np.inf)
+
+
+def within(P: Symbol, least: Symbol | float, largest: Symbol | float) -> Symbol:
+    """The symmetric matrix P with its eigenvalues brought between two bounds; P itself if they are there.
+
+    Of all matrices within the bounds the nearest, by the norm of Frobenius and by the log-det divergence alike.
+    """
     values, V = diagonal(P, SWEEPS)
-    lifted = ca.diag(ca.vertcat(*(ca.fmax(least - value, 0) for value in values)))
+    lifted = ca.diag(ca.vertcat(*(ca.fmin(ca.fmax(least - value, 0), largest - value) for value in values)))
     return P + ca.mtimes([V, lifted, V.T])

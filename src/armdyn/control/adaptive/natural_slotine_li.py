@@ -1,4 +1,4 @@
-"""Slotine and Li's law with an estimate of the load that is a possible body at every instant."""
+"""Slotine and Li's law with an estimate of the load that is a physically consistent body at every instant."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.adaptive.body import BODY, assembled, gram, parameters, pseudo_inertia
+from armdyn.control.adaptive.body import BODY, LEAST, SIZE, assembled, gram, parameters, pseudo_inertia, scaling, within
 from armdyn.control.adaptive.body_law import BodyLaw
 from armdyn.control.adaptive.estimate import Adaptive, adapted
 from armdyn.control.adaptive.slotine_li import torques_and_rate
@@ -20,26 +20,39 @@ from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 
+# Parameters that say which bodies are to be expected.
+BOUNDS = {"base": "", "size": "", "least": "", "largest": ""}
 
-def natural_step(phi: Symbol, rate: Symbol, step: Symbol) -> Symbol:
+
+def natural_step(phi: Symbol, rate: Symbol, step: Symbol, params: Values) -> Symbol:
     """A body after a step of the natural gradient, dP/dt = P B P with tr(B dP) = rate' dphi.
 
-    (1 + step P B / 2) P (1 + step B P / 2) agrees with it to first order and is positive definite, as P is.
+    P is the pseudo-inertia, lengths measured in `size`, plus `base` times the identity. (1 + h P B / 2) P
+    (1 + h B P / 2) agrees with the gradient to first order and is positive definite, as P is; h = step / (1 + step
+    norm(P B)) bounds what one sample changes. Eigenvalues are then brought between `least` and `largest`: of all such
+    bodies the one nearest by the log-det divergence, so that no consistent truth gets farther away.
     """
-    P = assembled(phi)
-    B = assembled(ca.mtimes(ca.DM(np.linalg.inv(gram())), rate))
-    half = ca.SX.eye(4) + step / 2 * ca.mtimes(P, B)
-    return parameters(ca.mtimes([half, P, half.T]))
+    scale, base = scaling(params["size"]), params["base"] * ca.SX.eye(4)
+    P = scale * assembled(phi) + base
+    B = assembled(ca.mtimes(ca.DM(np.linalg.inv(gram())), rate)) / scale
+    PB = ca.mtimes(P, B)
+    norm = ca.sqrt(ca.fmax(ca.sum1(ca.sum2(PB * PB.T)), 0))  # of P^1/2 B P^1/2, Frobenius
+    half = ca.SX.eye(4) + step / (1 + step * norm) / 2 * PB
+    moved = ca.mtimes([half, P, half.T]) - base
+    return parameters(within(moved, params["least"], params["largest"]) / scale)
 
 
 @dataclass(frozen=True, eq=False)
 class NaturalSlotineLi(BodyLaw):
-    """Slotine and Li's law whose estimate of the load is a possible body always, without projection.
+    """Slotine and Li's law whose estimate of the load follows the geometry of physically consistent bodies.
 
-    Torques as in `SlotineLi`. The load's pseudo-inertia P follows dP/dt = natural_gain P B P, the natural gradient of
-    the log-det divergence: V = s' M s / 2 + d(P_true, P) / natural_gain + ... falls as -s' K s, and one gain serves
-    ten numbers of different units. P stays positive definite, so mass and principal moments stay positive and obey
-    the triangle inequalities.
+    Torques as in `SlotineLi`. The load's pseudo-inertia, lengths measured in `size`, plus `base` times the identity is
+    P, which follows dP/dt = natural_gain P B P, the natural gradient of the log-det divergence: V = s' M s / 2 +
+    d(P_true, P) / natural_gain + ... falls as -s' K s, and one gain serves ten numbers of different units. A `base` of
+    zero is the law of Lee, Kwon and Park, which learns light loads slowly, its steps being proportional to P²; a large
+    one that of `ProjectedSlotineLi`. Steps are normalised, and eigenvalues kept within bounds, by the projection that
+    belongs to the divergence: the estimate stays a physically consistent body of bounded mass and extent, whatever
+    errors saturated drives leave.
 
     Parameters
     ----------
@@ -53,6 +66,12 @@ class NaturalSlotineLi(BodyLaw):
         The load at the start: small, but possible. Default a ball of 0.1 kg and 5 cm.
     gain : array_like
         Of friction's adaptation, as one number or (u,), of which the first ten play no role.
+    base : float
+        Mass from which on steps grow with the load [kg].
+    size : float
+        Typical extent of loads, the length in which they are measured [m].
+    least, largest : float
+        Bounds of the eigenvalues of the load's pseudo-inertia, lengths in `size` [kg].
     start, lower, upper, leak, dead_zone, normalize
         See `Adaptive`; for the unknowns after the load's. `start` includes `body`.
 
@@ -61,7 +80,7 @@ class NaturalSlotineLi(BodyLaw):
     Lee, Kwon and Park (2018), A natural adaptive control law for robot manipulators.
     """
 
-    gain_shapes: ClassVar = {**Adaptive.gain_shapes, "lam": "n, n", "k": "n, n", "natural_gain": ""}
+    gain_shapes: ClassVar = {**Adaptive.gain_shapes, "lam": "n, n", "k": "n, n", "natural_gain": "", **BOUNDS}
     unknowns: Unknowns
     lam: ArrayLike
     k: ArrayLike
@@ -74,10 +93,19 @@ class NaturalSlotineLi(BodyLaw):
     dead_zone: ArrayLike = 0.0
     leak: ArrayLike = 0.0
     normalize: ArrayLike = 0.0
+    base: ArrayLike = 1.0
+    size: ArrayLike = SIZE
+    least: ArrayLike = LEAST
+    largest: ArrayLike = 1000.0
 
     def __post_init__(self) -> None:
         self._prepare()
-        checked(self, "natural_gain")
+        for name in ("natural_gain", *BOUNDS):
+            checked(self, name)
+        if not (np.asarray(self.size) > 0).all():
+            raise ShapeError("NaturalSlotineLi: size: expected a length > 0")
+        if not (np.asarray(self.least) < np.asarray(self.largest)).all():
+            raise ShapeError("NaturalSlotineLi: expected least < largest")
         lowest = np.linalg.eigvalsh(pseudo_inertia(np.asarray(self.start)[:BODY]))[0]
         if not lowest > 0:
             raise ShapeError("NaturalSlotineLi: body: expected a possible body, with mass and extent in all directions")
@@ -87,12 +115,14 @@ class NaturalSlotineLi(BodyLaw):
         """One sample: Slotine and Li's torques, and a step of the natural gradient."""
         phi = state["phi"]
         tau, rate, Y = torques_and_rate(self.unknowns, params, phi, q, qd, ref)
-        body = natural_step(phi[:BODY], rate[:BODY], params["natural_gain"] * dt)
+        body = natural_step(phi[:BODY], rate[:BODY], params["natural_gain"] * dt, params)
         return tau, {"phi": ca.vertcat(body, adapted(phi, rate, Y, params, dt)[BODY:])}
 
     def body_energy(self, phi: NDArray, truth: NDArray) -> NDArray:
         """The log-det divergence of the true body from the estimates (..., 10)."""
-        P, P_true = pseudo_inertia(phi), pseudo_inertia(truth)
+        length = np.append(np.full(3, 1 / np.asarray(self.size)), 1.0)
+        base = np.asarray(self.base) * np.eye(4)
+        P, P_true = (pseudo_inertia(x) * np.outer(length, length) + base for x in (phi, truth))
         ratio = np.linalg.solve(P, np.broadcast_to(P_true, P.shape))
         divergence = np.trace(ratio, axis1=-2, axis2=-1) - np.linalg.slogdet(ratio)[1] - 4
-        return np.asarray(divergence / self.natural_gain)
+        return np.asarray(divergence / np.asarray(self.natural_gain))
