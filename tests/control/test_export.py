@@ -175,3 +175,15 @@ def test_code_allocates_nothing(planar, tmp_path):
 def test_nonsense_is_refused(planar, tmp_path, make, message):
     with pytest.raises(ArmdynError, match=message):
         make(planar, tmp_path)
+
+
+def test_a_header_identifies_the_controller(tmp_path):
+    """Which laws with which settings, at which rate, of which arm; fast-math is an error."""
+    arm = armdyn.arms.planar2()
+    law = Guarded(armdyn.ComputedTorque(arm, [40.0, 50.0], 8.0), limit=80.0, patience=3)
+    code = armdyn.law_code(law, tmp_path, 500.0, prefix="ct")
+    header = code.header.read_text()
+    for text in ("law: Guarded", "patience = 3", "largest = 80", "law: ComputedTorque", "kp = 40 50", "kd = 8",
+                 "model = full", "rate: 500 Hz", f"arm: planar2, {arm.fingerprint}", armdyn.__version__):  # fmt: skip
+        assert text in header
+    assert "__FAST_MATH__" in code.source.read_text()

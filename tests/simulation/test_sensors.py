@@ -71,8 +71,8 @@ def test_a_log_holds_what_the_controller_saw(planar, swing, tmp_path):
         return law(t, q, qd, ref)
 
     plain = simulate(Plant(planar, friction=False), spy, swing, 0.5, **options)
-    assert np.array_equal(np.array(spied)[:, 0], plain.measured.q[:-1])
-    assert np.array_equal(np.array(spied)[:, 1], plain.measured.qd[:-1])
+    assert np.array_equal(np.array(spied)[:, 0], plain.measured.q)
+    assert np.array_equal(np.array(spied)[:, 1], plain.measured.qd)
     for ours, others in zip(seen, plain.measured, strict=True):
         assert np.abs(ours - others).max() < 1e-7  # round-off
     fresh = (seen.copies[1:-1] > 0) & (seen.copies[:-2] > 0)
@@ -192,3 +192,15 @@ def test_sensors_must_fit_the_arm(planar, swing):
         simulate(planar, PD(planar, 40.0, 4.0), swing, sensors=Sensors(q_noise=[1e-3] * 3))
     with pytest.raises(ShapeError, match="seed: expected a whole number"):
         simulate(planar, PD(planar, 40.0, 4.0), swing, sensors=Sensors(), seed=-1)
+
+
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize("options", [{}, {"substeps": 4, "delay": 0.5e-3}])
+def test_the_last_row_is_a_sample_like_all_others(planar, swing, native, options):
+    """Readings and torques of the end belong to the end: a run cut short there has them too."""
+    law, sensors = PD(planar, 200.0, 20.0), Sensors(q_noise=1e-4, delay=1)
+    how = {"sensors": sensors, "seed": 3, "check": False, "native": native, **options}
+    short, long = (simulate(Plant(planar, friction=False), law, swing, T, **how) for T in (0.05, 0.08))
+    assert np.allclose(short.measured.q[-1], long.measured.q[50], atol=1e-14)
+    assert np.allclose(short.tau[-1], long.tau[50], rtol=1e-12)
+    assert not np.array_equal(short.measured.q[-1], short.measured.q[-2])

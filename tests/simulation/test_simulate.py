@@ -13,6 +13,7 @@ from armdyn.control.laws.pd import PD
 from armdyn.control.protocol import Law
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ArmdynError, ArmdynWarning, ModelError, ShapeError, SimulationError
+from armdyn.model.joint import Friction
 from armdyn.simulation.plant.payload import Drop
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.simulate import simulate
@@ -469,3 +470,16 @@ def test_a_turning_base_leaves_a_free_arm_behind(planar):
     turned = (1 - np.cos(5 * result.t)) / 5
     assert np.abs(result.q[:, 0] - (0.4 - turned)).max() < 1e-10
     assert np.abs(result.q[:, 1]).max() < 1e-10
+
+
+def test_bristles_are_rejected_not_ignored(planar):
+    rough = Friction(coulomb=1.0, bristle_stiffness=1e4)
+    arm = planar.with_joints([dataclasses.replace(joint, friction=rough) for joint in planar.joints])
+    with pytest.raises(ModelError, match=r"joint 'joint1' has LuGre's bristles .* friction=False"):
+        Plant(arm)
+    Plant(arm, friction=False)
+
+
+def test_a_duration_of_no_whole_number_of_periods_is_told(planar):
+    run = simulate(rigid(planar), PD(planar, 10.0, 5.0), [0.1, 0.1], 0.10037, 1000, q0=[0.1, 0.1], check=False)
+    assert run.notes == ("0.10037 s are no whole number of periods; the run ends at 0.1 s",)

@@ -157,7 +157,7 @@ class Instruments:
     def __init__(self, sensors: Sensors, period: float, samples: int, n: int, seed: Any) -> None:
         self.kind, self.period = Sensing.of(sensors), period
         self.resolution = sensors.resolutions(n)
-        self._draws = Chance(sensors, n, 1, seed).draws(samples)
+        self._draws = Chance(sensors, n, 1, seed).draws(samples + 1)  # one at the end of the run
         self._memory: dict[str, Any] | None = None
         self._at = 0
 

@@ -205,3 +205,25 @@ def test_an_integral_unwinds_by_the_guards_limit_too(planar):
 def test_bad_guards_are_refused(planar, options, message):
     with pytest.raises(ShapeError, match=message):
         Guarded(PD(planar, 1.0, 1.0), **options)
+
+
+@pytest.mark.parametrize("ramp", [0.0, 0.01])
+@pytest.mark.parametrize("fallback", ["zero", "gravity"])
+def test_without_measurements_torques_fade_into_those_chosen(planar, fallback, ramp):
+    """Linearly from the last torque, at once without a ramp; gravity is that of the last good position."""
+    law = Guarded(armdyn.ComputedTorque(planar, 100.0, 20.0), patience=1, fallback=fallback, ramp=ramp)
+    q, still = np.array([0.3, 0.2]), np.zeros(2)
+    ref, state, torques = armdyn.Reference(q + 0.1, still, still), law.init(), []
+    for k in range(16):
+        seen = q if k < 2 else q * np.nan
+        tau, state = law.step(law.arm, law.params, state, seen, still, ref, 1e-3)
+        torques.append(tau)
+    target = armdyn.gravity_torque(planar, q) if fallback == "gravity" else still
+    left = np.clip(1 - np.arange(1, 14) * 1e-3 / ramp, 0, 1)[:, None] if ramp else np.zeros((13, 1))
+    assert np.allclose(torques[:3], torques[0])
+    assert np.allclose(torques[3:], target + left * (torques[0] - target), atol=1e-12)
+
+
+def test_unknown_fallbacks_are_rejected(planar):
+    with pytest.raises(ShapeError, match="unknown fallback 'brake'; expected zero or gravity"):
+        Guarded(armdyn.ComputedTorque(planar, 1.0, 1.0), fallback="brake")

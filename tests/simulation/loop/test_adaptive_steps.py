@@ -128,3 +128,11 @@ def test_bad_tolerances_are_refused(planar):
         simulate(planar, PD(planar, 1.0, 1.0), [0.0, 0.0], 0.1, tolerance=1e-6, solver="Euler")
     with pytest.raises(ShapeError, match="expected a tolerance between 0 and 1"):
         simulate(planar, PD(planar, 1.0, 1.0), [0.0, 0.0], 0.1, tolerance=-1)
+
+
+def test_a_pull_that_reaches_breakaway_to_the_last_bit_holds(block):
+    """Static friction 5 against a force of exactly 5: the block stays; a hair more, and it goes."""
+    slide = block(2.0, Friction(coulomb=3.0, static=5.0, stribeck=0.05))
+    held, pulled = (simulate(slide, lambda t, q, qd, ref, f=f: [f], [0.0], 0.05, tolerance=1e-9) for f in (5.0, 5.001))
+    assert not held.q.any()
+    assert pulled.qd[-1, 0] > 0

@@ -31,7 +31,7 @@ from armdyn.control.protocol import Law
 from armdyn.control.settings import one_number
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.dynamics.regressors.split import unknown_mass, unknown_payload
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, shown
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion
@@ -40,20 +40,22 @@ from armdyn.trajectory.protocol import JointMotion
 LEARNING_TIME = 0.5
 # Part of the tip's largest mobility below which a direction is left to the posture.
 NEARLY_SINGULAR = 0.2
+# Instants at which a trajectory is looked at.
+TRAJECTORY_SAMPLES = 500
 # Friction that adaptive laws do not know.
 FRICTION = ("viscous", "coulomb", "asymmetry")
 
 
-def designs(arm: Arm, motion: JointMotion, bandwidth: float, rate: float) -> dict[str, Law]:
+def designs(arm: Arm, motion: Any, bandwidth: float, rate: float) -> dict[str, Law]:
     """One law of every kind, by name, with comparable bandwidth.
 
     Parameters
     ----------
     arm : Arm
         The model that the laws believe in.
-    motion : JointMotion
-        Samples (T, n) of the motion to follow; its mean inertia decides gains, and how unknowns show in it those of
-        adaptation.
+    motion : JointMotion or trajectory
+        The motion to follow, or samples (T, n) of it; its mean inertia decides gains, and how unknowns show in it those
+        of adaptation.
     bandwidth : float
         Of every joint [Hz].
     rate : float
@@ -61,6 +63,7 @@ def designs(arm: Arm, motion: JointMotion, bandwidth: float, rate: float) -> dic
     """
     bandwidth = one_number(bandwidth, "designs", "a bandwidth > 0 in Hz")
     rate = one_number(rate, "designs", "a rate > 0 in Hz")
+    motion = _samples(arm, motion)
     M = mean_inertia(arm, motion)
     w = 2 * np.pi * bandwidth
     kp, kd = np.diagonal(M) * w**2, np.diagonal(M) * 2 * w
@@ -76,6 +79,21 @@ def designs(arm: Arm, motion: JointMotion, bandwidth: float, rate: float) -> dic
         **tip_designs(arm, motion, bandwidth),
     }
     return {**fixed, **adaptive_designs(arm, motion, bandwidth)}
+
+
+def _samples(arm: Arm, motion: Any) -> JointMotion:
+    """Samples of a motion, which may be a trajectory."""
+    if callable(motion) and hasattr(motion, "duration"):
+        motion = motion(np.linspace(0.0, motion.duration, TRAJECTORY_SAMPLES))
+    try:
+        q, qd, qdd = (np.asarray(rows, float) for rows in motion)
+    except (TypeError, ValueError):
+        raise ArmdynError(
+            f"designs: expected a trajectory or samples (q, qd, qdd) of one, got {shown(motion)}"
+        ) from None
+    if q.ndim != 2 or q.shape[1] != arm.n or not q.shape == qd.shape == qdd.shape:
+        raise ArmdynError(f"designs: expected samples of shape (T, {arm.n}), got {q.shape}, {qd.shape}, {qdd.shape}")
+    return JointMotion(q, qd, qdd)
 
 
 def mean_inertia(arm: Arm, motion: JointMotion) -> NDArray:

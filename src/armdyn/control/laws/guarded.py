@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.control.laws.model import model_torque
 from armdyn.control.laws.wrapped import Wrapped, efforts, joint_sizes
 from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, chosen
+from armdyn.control.settings import one_number
 from armdyn.errors import ShapeError, shown
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Number, Q, Qd, Tau, Vec
 from armdyn.trace.shapes import Array, Vector
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
+
+FALLBACKS = ("zero", "gravity")
 
 
 class HeldMeasurement(NamedTuple):
@@ -136,6 +140,67 @@ def held_reference(
     return HeldReference(*used, ca.if_else(good, 0, ca.if_else(jumped < 0, jumped, jumped + 1)))
 
 
+@traced(q="n", lost="1", largest="n", theta="10*n", gravity="3", drive="n, 4", returns={"tau": "n"})
+def weight_torque(
+    arm: Arm, q: Any, lost: Any, largest: Any, *, theta: Any = None, gravity: Any = None, drive: Any = None
+) -> Any:
+    """Torques of gravity and springs at the last good position, within limits; zero before there was one.
+
+    Parameters
+    ----------
+    arm : Arm
+    q : array_like, shape (..., n)
+        The last good position [rad or m].
+    lost : array_like, shape (..., 1)
+        Negative before the first good measurement.
+    largest : array_like, shape (..., n)
+        Largest torques.
+    theta, gravity, drive : array_like, optional
+        Instead of the arm's.
+
+    Returns
+    -------
+    tau : ndarray, shape (..., n)
+    """
+    still = ca.SX.zeros(arm.n)
+    weight = model_torque(arm, q, still, still, theta=theta, gravity=gravity, drive=drive)
+    return ca.if_else(lost < 0, still, ca.fmax(ca.fmin(weight, largest), -largest))
+
+
+@traced(
+    tau="n", target="n", tau_kept="n", fading="1", lost="1", patience="1", dt="",
+    returns={"tau": "n", "tau_kept": "n", "fading": "1"},
+)  # fmt: skip
+def faded_torque(
+    arm: Arm, tau: Any, target: Any, tau_kept: Any, fading: Any, lost: Any, patience: Any, dt: Any, ramp: float = 0.0
+) -> Any:
+    """The law's torques, or, once too many measurements are lost in a row, the last ones fading into others.
+
+    Parameters
+    ----------
+    arm : Arm
+    tau, target, tau_kept : array_like, shape (..., n)
+        Of the law, those without measurements, and the last ones with them.
+    fading : array_like, shape (..., 1)
+        For how long torques have faded [s].
+    lost, patience : array_like, shape (..., 1)
+        Measurements lost in a row (negative: there was no good one yet), and how many may be.
+    dt : float
+        Period [s].
+    ramp : float
+        Time in which torques fade [s].
+
+    Returns
+    -------
+    tau, tau_kept : ndarray, shape (..., n)
+    fading : ndarray, shape (..., 1)
+    """
+    gone = ca.logic_or(lost < 0, lost > patience)
+    since = ca.if_else(gone, fading + dt, 0)
+    left = ca.fmax(1 - since / ramp, 0) if ramp else 0
+    return ca.if_else(gone, target + left * (tau_kept - target), tau), ca.if_else(gone, tau_kept, tau), since
+
+
 @dataclass(frozen=True, eq=False)
 class Guarded(Wrapped):
     """Any law with defined behaviour when measurements fail, references jump or torques are beyond the drives.
@@ -144,7 +209,11 @@ class Guarded(Wrapped):
       of adaptive laws rest meanwhile, integrals unwind, and observers are told of the torques exerted.
     * A sample with NaN or infinity counts as lost: the law sees the last good measurement instead. The state `lost`
       counts how many were lost in a row, 0 while all is well. The law's own state rests meanwhile.
-    * After more than `patience` lost samples, and before the first good one, the torques are zero.
+    * After more than `patience` lost samples, and before the first good one, the torques are zero: an arm without
+      brakes falls under its own weight. With `fallback="gravity"` they are those of gravity and springs at the last
+      good position (zero before the first good one): the arm floats, and goes on coasting if it moved. With `ramp`
+      the last torque fades into either within that time instead of at once, so that brakes or friction take over
+      gently. None of this is a safe stop by itself: measurements are gone, so nothing is controlled.
     * A reference that jumps by more than `jump`, or is no number, is refused: the law is asked to rest at the last good
       one until the reference comes back to it. The state `jumped` counts the samples refused in a row. Before the
       first good reference the torques are zero. Channels (gain tables) are passed on as they are.
@@ -158,16 +227,25 @@ class Guarded(Wrapped):
         Largest torques; default the joints' effort limits.
     jump : array_like, shape (n,)
         How far a reference may be from where the last one led, between two samples [rad or m]; default any distance.
+    fallback : {"zero", "gravity"}
+        Torques without measurements.
+    ramp : float
+        Time in which the last torque fades into them [s].
     """
 
-    own_shapes: ClassVar = {"patience": "1", "largest": "n", "jump": "n"}
     law: Law
     patience: ArrayLike = 5
     limit: ArrayLike | None = None
     jump: ArrayLike = np.inf
+    fallback: str = "zero"
+    ramp: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.fallback not in FALLBACKS:
+            expected = " or ".join(FALLBACKS)
+            raise ShapeError(f"Guarded: unknown fallback {self.fallback!r}; expected {expected}")
+        one_number(self.ramp, "Guarded: ramp", "a time >= 0 in seconds", zero=True)
         try:
             patience = np.array(self.patience, float).reshape(-1)
         except (TypeError, ValueError):
@@ -179,6 +257,17 @@ class Guarded(Wrapped):
         joint_sizes(self, "jump", "distances")
 
     @property
+    def own_shapes(self) -> dict[str, str]:  # type: ignore[override]
+        """The guard's numbers, and what gravity needs."""
+        model = {"theta": "10*n", "gravity": "3", "drive": "n, 4"} if self.fallback == "gravity" else {}
+        return {"patience": "1", "largest": "n", "jump": "n", **model}
+
+    @property
+    def trace_key(self) -> str:
+        """The inner law's, and what follows a loss."""
+        return f"{super().trace_key} {self.fallback} {self.ramp!r}"
+
+    @property
     def largest(self) -> NDArray:
         """The limit, under a name of its own among the parameters."""
         return np.asarray(self.limit)
@@ -188,7 +277,8 @@ class Guarded(Wrapped):
         """The last good measurement and reference, how many of each were lost since, and for how long limits act."""
         n = self.arm.n
         measured = {"q_held": np.zeros(n), "qd_held": np.zeros(n), "lost": np.full(1, -1.0)}
-        return {**measured, "q_kept": np.zeros(n), "jumped": np.full(1, -1.0), "limited": np.zeros(1)}
+        fading = {"tau_kept": np.zeros(n), "fading": np.zeros(1)} if self.ramp else {}
+        return {**measured, "q_kept": np.zeros(n), "jumped": np.full(1, -1.0), "limited": np.zeros(1), **fading}
 
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; see `held_measurement`, `held_reference` and `guarded_torque`."""
@@ -202,4 +292,19 @@ class Guarded(Wrapped):
         working = self.law.after_limits(params, state, after, Shortfall(missing, limited), dt)
         memory = {name: chosen(idle, resting[name], working[name], x.ndim) for name, x in self.law.init().items()}
         own = {"q_held": q, "qd_held": qd, "lost": lost, "q_kept": q_ref, "jumped": jumped, "limited": limited}
-        return tau, {**memory, **own}
+        tau, fading = self._without_measurement(params, state, tau, q, lost, dt)
+        return tau, {**memory, **own, **fading}
+
+    def _without_measurement(
+        self, params: Values, state: Values, tau: Any, q: Any, lost: Any, dt: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        """Torques, and what is kept of them, where measurements may be gone for too long."""
+        if self.fallback == "zero" and not self.ramp:
+            return tau, {}
+        target = 0 * tau
+        if self.fallback == "gravity":
+            model = {name: params[name] for name in ("theta", "gravity", "drive")}
+            target = weight_torque(self.arm, q, lost, params["largest"], **model)
+        kept = (state["tau_kept"], state["fading"]) if self.ramp else (target, lost)
+        tau, kept_tau, since = faded_torque(self.arm, tau, target, *kept, lost, params["patience"], dt, self.ramp)
+        return tau, {"tau_kept": kept_tau, "fading": since} if self.ramp else {}

@@ -20,6 +20,9 @@ from armdyn.simulation.plant.advance import Slip, Step
 from armdyn.simulation.plant.plant import Kind, Plant
 from armdyn.trace.program import Program
 
+# Part of the band between breaking away forward and backward by which a joint may be beyond it and still be held: a
+# pull that reaches breakaway to the last bit must not set off events for ever.
+SLACK = 1e-10
 # More events than this in one step of the run mean that they pile up.
 MOST_EVENTS = 200
 # Data of fixed steps that a derivative has no use for.
@@ -183,7 +186,7 @@ class AdaptiveRun:
             self._evaluate(s, x, v, self._torque(s), self._moving())
             above, below = self._out["above"].ravel(), self._out["below"].ravel()
             stuck = self._dry & (self._direction == 0)
-            excess = np.where(stuck, np.minimum(above, below), 0.0)
+            excess = np.where(stuck, np.minimum(above, below) + SLACK * (above + below), 0.0)
             i = int(np.argmin(excess))
             if not excess[i] < 0:
                 return
@@ -252,7 +255,8 @@ class AdaptiveRun:
         def margin(t: float, y: NDArray) -> float:
             x, v = np.split(y, 2)
             self._evaluate(t, x, v, self._torque(t), moving)
-            return float(self._out[name].ravel()[i])
+            band = self._out["above"].ravel()[i] + self._out["below"].ravel()[i]
+            return float(self._out[name].ravel()[i] + SLACK * band)
 
         return margin
 

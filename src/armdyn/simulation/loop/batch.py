@@ -62,6 +62,15 @@ class Loop:
             rows["flags"] = self.schedule.clock.flags(first, count)
         return {**rows, **self._constants(theta)}
 
+    def inputs_at_end(self, theta: NDArray) -> dict[str, NDArray]:
+        """The same for the instant after the last step, at which disturbances and channels are held."""
+        rows = {"ref": np.stack(self.schedule.end or (), axis=-2)[None]}
+        rows |= {name: array[:, -1:] for name, array in self.schedule.disturbances.items()}
+        rows |= {f"channel.{name}": array[None, -1:] for name, array in self.schedule.channels.items()}
+        if self.timing.held:
+            rows["flags"] = self.schedule.clock.flags(self.schedule.clock.steps, 1)
+        return {**rows, **self._constants(theta)}
+
     def start(self, q0: NDArray, qd0: NDArray, draw: Draw = NO_CHANCE) -> dict[str, NDArray]:
         """The whole state (lanes, ...) at rest but for positions and velocities; `draw` falls on the first readings."""
         state = {**self.schedule.plant.start(q0, qd0)}
@@ -133,6 +142,10 @@ def run_batch(
     except KeyboardInterrupt:
         record.stop(f"interrupted at t = {record.rows * record.stride * clock.h:.4g} s")
         return record
+    if schedule.end is not None:
+        inputs = {**loop.inputs_at_end(theta), **{k: rows[:, :1] for k, rows in draws.rows(clock.substeps).items()}}
+        _march(loop.rollout(theta), inputs, state, buffers, 1, threads)
+        state |= {name: buffers[name][:, 0].copy() for name in shapes if name in SHOWN}
     record.finish(clock.steps, state)
     return record
 

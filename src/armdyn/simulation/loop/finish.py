@@ -40,7 +40,7 @@ def finish(plan: Plan, record: Record) -> SimulationResult:
         joint_names=arm.joint_names,
         name=plan.name,
         complete=record.complete,
-        notes=(*plan.notes, *record.notes),
+        notes=(*plan.notes, *plan.remarks, *record.notes),
         states=states,
         arm=arm,
         measured=_measured(plan, record, t, arrays),
@@ -56,9 +56,7 @@ def _measured(plan: Plan, record: Record, t: NDArray, arrays: dict[str, NDArray]
     if sensors is None:
         return None
     lost = Chance(sensors, schedule.plant.arm.n, len(record.diverged_step), seed).losses(len(t) * every, every)
-    # The controller takes no sample at the very end of a run.
-    sampled = np.arange(len(t)) * every < schedule.clock.samples
-    copies = (sampled * (1 - lost)).reshape(*plan.batch, len(t))
+    copies = (1 - lost).reshape(*plan.batch, len(t))
     q, qd = (arrays[key] for key in SEEN)
     seen = Readings(np.broadcast_to(t, copies.shape), q, qd, arrays["tau"], copies)
     return sensors.logged(seen, arrays["q"], seed)

@@ -64,6 +64,7 @@ class Plan:
     threads: int
     name: str
     notes: tuple[str, ...]  # known before the run
+    remarks: tuple[str, ...]  # the same, not worth a warning
 
 
 def make_plan(plant: Plant | Arm, controller: Any, reference: Any, given: Settings) -> Plan:
@@ -71,7 +72,7 @@ def make_plan(plant: Plant | Arm, controller: Any, reference: Any, given: Settin
     plant = Plant(plant) if isinstance(plant, Arm) else plant
     accuracy = None if given.tolerance is None else make_accuracy(given.tolerance, given.solver)
     _check_parts(plant, controller, given.sensors, accuracy)
-    schedule, desired = _lay_out(plant, reference, given, accuracy)
+    schedule, desired, remarks = _lay_out(plant, reference, given, accuracy)
     _check_every(given.every, schedule.clock.samples)
     law = controller if isinstance(controller, Law) else None
     if law is not None:
@@ -93,18 +94,24 @@ def make_plan(plant: Plant | Arm, controller: Any, reference: Any, given: Settin
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if given.seed is None else given.seed
     return Plan(
         schedule, controller, desired, q0, qd0, batch, given.every, given.sensors, seed, accuracy, compiled, threads,
-        given.name, tuple(notes),
+        given.name, tuple(notes), remarks,
     )  # fmt: skip
 
 
-def _lay_out(plant: Plant, reference: Any, given: Settings, accuracy: Accuracy | None) -> tuple[Schedule, JointMotion]:
-    """The run in time, and its reference at all steps and after the last."""
+def _lay_out(
+    plant: Plant, reference: Any, given: Settings, accuracy: Accuracy | None
+) -> tuple[Schedule, JointMotion, tuple[str, ...]]:
+    """The run in time, its reference at all steps and after the last, and what is to be told about it."""
     motion, duration = make_reference(reference, given.duration, given.hold, plant.arm.n)
     clock = make_clock(given.rate, duration, given.substeps, given.delay)
     if given.substeps is None and accuracy is None:
         clock = clock.finer(substeps_for(plant, some_poses(motion, duration), clock.h))
     desired = motion(np.arange(clock.steps + 1) * clock.h)
-    return Schedule(plant, clock, JointMotion(*(rows[:-1] for rows in desired))), desired
+    along, last = (JointMotion(*(rows[part] for rows in desired)) for part in (slice(-1), slice(-1, None)))
+    end, cut = clock.samples * clock.period, ()
+    if abs(end - duration) > 1e-9 * duration:
+        cut = (f"{duration:.9g} s are no whole number of periods; the run ends at {end:g} s",)
+    return Schedule(plant, clock, along, end=last), desired, cut
 
 
 def _check_parts(plant: Any, controller: Any, sensors: Any, accuracy: Accuracy | None) -> None:

@@ -15,6 +15,7 @@ from armdyn.simulation.loop.record import RUNAWAY, Record, Runaway, outputs_of
 from armdyn.simulation.loop.schedule import Schedule, Span
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.sensing import Instruments
+from armdyn.trajectory.protocol import JointMotion
 
 if TYPE_CHECKING:
     from armdyn.simulation.loop.adaptive_steps import Accuracy, AdaptiveRun
@@ -71,8 +72,9 @@ def run_python(
         run.rows |= {name: np.empty((1, schedule.clock.steps, len(q0))) for name in SEEN}
     record = Record.empty(schedule, 1, every, run.shapes)
     steps, clock, fault = 0, schedule.clock, None
+    ends: dict[str, NDArray] = {}
     try:
-        for done in _samples(schedule, run, controller, instruments):
+        for done in _samples(schedule, run, controller, instruments, ends):
             steps = done * clock.substeps
             if done % LOOK_EVERY == 0:
                 progress(steps)
@@ -91,7 +93,8 @@ def run_python(
         fault.result = record
         raise fault
     if record.complete:
-        record.finish(clock.steps, {name: rows[:, -1] for name, rows in run.rows.items()})
+        last = {name: rows[:, -1] for name, rows in run.rows.items() if name not in SHOWN}
+        record.finish(clock.steps, {**last, **ends})
     return record
 
 
@@ -110,9 +113,13 @@ def _make_run(schedule: Schedule, q0: NDArray, qd0: NDArray, accuracy: Accuracy 
 
 
 def _samples(
-    schedule: Schedule, run: AnyRun, controller: Controller | Law, instruments: Instruments | None
+    schedule: Schedule,
+    run: AnyRun,
+    controller: Controller | Law,
+    instruments: Instruments | None,
+    ends: dict[str, NDArray],
 ) -> Iterator[int]:
-    """Run period after period; the number of those done, after each."""
+    """Run period after period; the number of those done, after each. `ends` gets what is seen and exerted last."""
     m, delay, n = schedule.clock.substeps, schedule.clock.delay, schedule.plant.arm.n
     spans = {span.first: span for span in schedule.spans()}
     call, command, old = _caller(schedule, controller), run.command[0], np.zeros(n)
@@ -136,6 +143,21 @@ def _samples(
             old = u
         run.period()
         yield k + 1
+    if schedule.end is None:
+        return
+    q, qd = seen(schedule.clock.steps)
+    if instruments is not None:
+        q, qd = instruments.read(q, qd)
+        ends |= {SEEN[0]: q, SEEN[1]: qd}
+    try:
+        u = call(schedule.clock.samples, q, qd)
+    except SimulationError:  # a user's function need not answer after its run
+        return
+    if "motor" in run.rows:
+        ends["tau"] = run.rows["motor"][0, -1]
+    elif u.shape == old.shape and np.isfinite(u).all():
+        limit = schedule.plant.torque_limits
+        ends["tau"] = np.clip(old if delay else u, -limit, limit)
 
 
 def _encoders(plant: Plant, rows: Rows) -> Callable[[int], tuple[NDArray, NDArray]]:
@@ -162,9 +184,17 @@ def _caller(schedule: Schedule, controller: Controller | Law) -> Callable[[int, 
     return call
 
 
+def _sampled(schedule: Schedule) -> JointMotion:
+    """The reference at the controller's samples, and at the end of the run."""
+    m, end = schedule.clock.substeps, schedule.end
+    if end is None:
+        return JointMotion(*(rows[::m] for rows in schedule.motion))
+    return JointMotion(*(np.concatenate([rows[::m], last]) for rows, last in zip(schedule.motion, end, strict=True)))
+
+
 def _plain_caller(schedule: Schedule, controller: Controller) -> Callable[[int, NDArray, NDArray], Any]:
-    m, period = schedule.clock.substeps, schedule.clock.period
-    q, qd, qdd = (rows[::m] for rows in schedule.motion)
+    period = schedule.clock.period
+    q, qd, qdd = _sampled(schedule)
 
     def ask(k: int, q_meas: NDArray, qd_meas: NDArray) -> Any:
         return controller(k * period, q_meas, qd_meas, Reference(q[k], qd[k], qdd[k]))
@@ -174,8 +204,8 @@ def _plain_caller(schedule: Schedule, controller: Controller) -> Callable[[int, 
 
 def _law_caller(schedule: Schedule, law: Law) -> Callable[[int, NDArray, NDArray], Any]:
     m, period = schedule.clock.substeps, schedule.clock.period
-    q, qd, qdd = (rows[::m] for rows in schedule.motion)
-    channels = {name: rows[::m] for name, rows in schedule.channels.items()}
+    q, qd, qdd = _sampled(schedule)
+    channels = {name: np.concatenate([rows[::m], rows[-1:]]) for name, rows in schedule.channels.items()}
     memory: Values = law.init()
     params = law.params
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
-from armdyn.simulation.loop.programs import SHOWN
 from armdyn.simulation.loop.schedule import Schedule
 
 # No joint of any arm is this fast [rad/s or m/s].
@@ -63,10 +62,10 @@ class Record:
             self.rows = rows.stop
 
     def finish(self, steps: int, last: dict[str, NDArray]) -> None:
-        """Add the state (lanes, ...) after the last step, if its row is kept; all else is held."""
+        """Add the state (lanes, ...) after the last step, and what was seen and exerted there, if its row is kept."""
         if steps % self.stride == 0:
             for name, array in self.arrays.items():
-                array[:, self.rows] = array[:, self.rows - 1] if name in SHOWN else last[name]
+                array[:, self.rows] = last[name] if name in last else array[:, self.rows - 1]
             self.rows += 1
 
     def watch(self, first: int, qd: NDArray, tau: NDArray) -> bool:

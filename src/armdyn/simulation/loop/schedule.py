@@ -117,6 +117,7 @@ class Schedule:
     clock: Clock
     motion: JointMotion  # the reference at every step, each (steps, n)
     channels: Mapping[str, NDArray] = field(default_factory=dict)  # what the law computed beforehand, (steps, ...)
+    end: JointMotion | None = None  # the reference after the last step, each (1, n): there the law is sampled once more
 
     def for_law(self, law: Law) -> Schedule:
         """The same with the law's channels."""

@@ -109,6 +109,7 @@ class Plant:
             self._set("theta", self._theta())
         if self.friction_data is not None:
             self._set("friction_data", self._friction_data())
+        self._check_bristles()
         if self.engine not in ENGINES:
             raise ModelError(f"Plant: unknown engine {shown(self.engine)}; expected one of {', '.join(ENGINES)}")
         (require_movable_with_rotors if self.drive else require_movable)(
@@ -132,6 +133,15 @@ class Plant:
             names = ", ".join(np.array(self.arm.joint_names)[still])
             raise ModelError(f"Plant: {name}: expected {what} > 0, else nothing moves joint {names}")
         return array
+
+    def _check_bristles(self) -> None:
+        bristles = self.own_friction[..., FRICTION_NAMES.index("bristle_stiffness")].reshape(-1, self.arm.n).any(0)
+        if self.friction and bristles.any():
+            joint = self.arm.joint_names[int(np.argmax(bristles))]
+            raise ModelError(
+                f"Plant: joint '{joint}' has LuGre's bristles (bristle_stiffness), which plants do not simulate; set "
+                "them to zero for friction that sticks without presliding, or leave friction out with friction=False"
+            )
 
     def _check_currents(self) -> None:
         if self.arm.coupling is not None:
