@@ -53,7 +53,7 @@ def test_overshooting_estimates_stay_possible_too(planar, swing):
 def test_saturated_drives_leave_the_estimate_bounded(planar, swing):
     """Errors that no estimate can mend drive it for ever: it ends at its bounds instead of escaping."""
     reference = swing([0.9, -0.8], [0.8, 1.3], 3.0)
-    controller = law(planar, 30.0, largest=50.0)
+    controller = law(planar, 30.0, heaviest=50.0)
     plant = armdyn.Plant(planar.with_payload(1.5), saturation=[20.0, 4.0])
     run = simulate(plant, controller, reference, rate=1000, check=False, quiet=True)
     assert run.complete

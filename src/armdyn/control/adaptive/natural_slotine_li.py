@@ -21,7 +21,7 @@ from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 
 # Parameters that say which bodies are to be expected.
-BOUNDS = {"base": "", "size": "", "least": "", "largest": ""}
+BOUNDS = {"base": "", "size": "", "least": "", "heaviest": ""}
 
 
 def natural_step(phi: Symbol, rate: Symbol, step: Symbol, params: Values) -> Symbol:
@@ -29,7 +29,7 @@ def natural_step(phi: Symbol, rate: Symbol, step: Symbol, params: Values) -> Sym
 
     P is the pseudo-inertia, lengths measured in `size`, plus `base` times the identity. (1 + h P B / 2) P
     (1 + h B P / 2) agrees with the gradient to first order and is positive definite, as P is; h = step / (1 + step
-    norm(P B)) bounds what one sample changes. Eigenvalues are then brought between `least` and `largest`: of all such
+    norm(P B)) bounds what one sample changes. Eigenvalues are then brought between `least` and `heaviest`: of all such
     bodies the one nearest by the log-det divergence, so that no consistent truth gets farther away.
     """
     scale, base = scaling(params["size"]), params["base"] * ca.SX.eye(4)
@@ -39,7 +39,7 @@ def natural_step(phi: Symbol, rate: Symbol, step: Symbol, params: Values) -> Sym
     norm = ca.sqrt(ca.fmax(ca.sum1(ca.sum2(PB * PB.T)), 0))  # of P^1/2 B P^1/2, Frobenius
     half = ca.SX.eye(4) + step / (1 + step * norm) / 2 * PB
     moved = ca.mtimes([half, P, half.T]) - base
-    return parameters(within(moved, params["least"], params["largest"]) / scale)
+    return parameters(within(moved, params["least"], params["heaviest"]) / scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class NaturalSlotineLi(BodyLaw):
         Mass from which on steps grow with the load [kg].
     size : float
         Typical extent of loads, the length in which they are measured [m].
-    least, largest : float
+    least, heaviest : float
         Bounds of the eigenvalues of the load's pseudo-inertia, lengths in `size` [kg].
     start, lower, upper, leak, dead_zone, normalize
         See `Adaptive`; for the unknowns after the load's. `start` includes `body`.
@@ -96,7 +96,7 @@ class NaturalSlotineLi(BodyLaw):
     base: ArrayLike = 1.0
     size: ArrayLike = SIZE
     least: ArrayLike = LEAST
-    largest: ArrayLike = 1000.0
+    heaviest: ArrayLike = 1000.0
 
     def __post_init__(self) -> None:
         self._prepare()
@@ -104,8 +104,8 @@ class NaturalSlotineLi(BodyLaw):
             checked(self, name)
         if not (np.asarray(self.size) > 0).all():
             raise ShapeError("NaturalSlotineLi: size: expected a length > 0")
-        if not (np.asarray(self.least) < np.asarray(self.largest)).all():
-            raise ShapeError("NaturalSlotineLi: expected least < largest")
+        if not (np.asarray(self.least) < np.asarray(self.heaviest)).all():
+            raise ShapeError("NaturalSlotineLi: expected least < heaviest")
         lowest = np.linalg.eigvalsh(pseudo_inertia(np.asarray(self.start)[:BODY]))[0]
         if not lowest > 0:
             raise ShapeError("NaturalSlotineLi: body: expected a possible body, with mass and extent in all directions")
