@@ -56,6 +56,7 @@ from armdyn.control.laws.tip_space import OperationalSpace as OperationalSpace
 from armdyn.control.laws.tip_space import resolved_rate as resolved_rate
 from armdyn.control.protocol import Law as Law
 from armdyn.control.protocol import Reference as Reference
+from armdyn.control.step import traced_step as traced_step
 from armdyn.dynamics.base.parameters import BaseParameters as BaseParameters
 from armdyn.dynamics.base.parameters import base_adaptive_regressor as base_adaptive_regressor
 from armdyn.dynamics.base.parameters import base_parameters as base_parameters
@@ -180,6 +181,8 @@ from armdyn.shapes.obstacles import read_obstacles as read_obstacles
 from armdyn.simulation.compare import Comparison as Comparison
 from armdyn.simulation.compare import compare as compare
 from armdyn.simulation.mismatch_study import mismatch_study as mismatch_study
+from armdyn.simulation.plant.contact import Contact as Contact
+from armdyn.simulation.plant.contact import EndStops as EndStops
 from armdyn.simulation.plant.elasticity import Elasticity as Elasticity
 from armdyn.simulation.plant.elasticity import resonances as resonances
 from armdyn.simulation.plant.mujoco import to_mjcf as to_mjcf

@@ -111,7 +111,8 @@ def test_c_is_the_same_closed_loop(name, planar, swing, tmp_path):
     python = simulate(plant, law, reference, native=False, **options)
     c = simulate(plant, controller, reference, **options)
     assert np.abs(c.q - python.q).max() < 1e-12
-    assert np.abs(c.tau - python.tau).max() < 1e-10 * np.abs(python.tau).max()
+    # The C has no gains for the instant after the last period.
+    assert np.abs(c.tau - python.tau)[:-1].max() < 1e-10 * np.abs(python.tau).max()
 
 
 @needs_compiler

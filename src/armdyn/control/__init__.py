@@ -34,5 +34,6 @@ export(
         "laws.pd": "PD pd_torque",
         "laws.tip_space": "Impedance OperationalSpace resolved_rate",
         "protocol": "Law Reference",
+        "step": "traced_step",
     },
 )

@@ -42,6 +42,7 @@ from armdyn.control.laws.tip_space import OperationalSpace as OperationalSpace
 from armdyn.control.laws.tip_space import resolved_rate as resolved_rate
 from armdyn.control.protocol import Law as Law
 from armdyn.control.protocol import Reference as Reference
+from armdyn.control.step import traced_step as traced_step
 
 __all__ = [
     "CompositeSlotineLi",
@@ -86,4 +87,5 @@ __all__ = [
     "resolved_rate",
     "retuned",
     "robustness",
+    "traced_step",
 ]

@@ -7,6 +7,7 @@ export(
     {
         "compare": "compare Comparison",
         "mismatch_study": "mismatch_study",
+        "plant.contact": "Contact EndStops",
         "plant.elasticity": "Elasticity resonances",
         "plant.mujoco": "to_mjcf",
         "plant.payload": "Drop PickUp",

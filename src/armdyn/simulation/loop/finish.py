@@ -25,6 +25,7 @@ def finish(plan: Plan, record: Record) -> SimulationResult:
     arrays = {key: x[:, :rows].reshape(*batch, *x[:, :rows].shape[1:]) for key, x in record.arrays.items()}
     own = {"q", "qd"} | SHOWN
     states = {key.removeprefix("law."): x for key, x in arrays.items() if key not in own}
+    states |= {key: arrays[key] for key in ("contact",) if key in arrays}
     q_ref, qd_ref, qdd_ref = (x[:: record.stride][:rows] for x in plan.desired)
     diverged = np.where(stopped < 0, np.nan, stopped * schedule.clock.h).reshape(batch)
     arm, kind = schedule.plant.arm, schedule.plant.kind

@@ -78,7 +78,8 @@ def make_plan(plant: Plant | Arm, controller: Any, reference: Any, given: Settin
     if law is not None:
         schedule = schedule.for_law(law)
     (q0, qd0), batch = _start(schedule, law, given.q0, given.qd0)
-    if given.substeps is not None and accuracy is None and plant.kind.elastic:
+    springs = plant.kind.elastic or plant.kind.surfaces or plant.kind.stops
+    if given.substeps is not None and accuracy is None and springs:
         check_step(plant, q0[:1], schedule.clock.h)
     _check_inertia(plant, q0)
     threads = default_threads() if given.threads is None else check_threads(given.threads)
@@ -108,7 +109,8 @@ def _lay_out(
         clock = clock.finer(substeps_for(plant, some_poses(motion, duration), clock.h))
     desired = motion(np.arange(clock.steps + 1) * clock.h)
     along, last = (JointMotion(*(rows[part] for rows in desired)) for part in (slice(-1), slice(-1, None)))
-    end, cut = clock.samples * clock.period, ()
+    cut: tuple[str, ...] = ()
+    end = clock.samples * clock.period
     if abs(end - duration) > 1e-9 * duration:
         cut = (f"{duration:.9g} s are no whole number of periods; the run ends at {end:g} s",)
     return Schedule(plant, clock, along, end=last), desired, cut

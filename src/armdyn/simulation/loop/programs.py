@@ -16,6 +16,7 @@ import numpy as np
 from armdyn.control.protocol import Law, Reference
 from armdyn.errors import ArmdynError, ModelError, ShapeError, shown
 from armdyn.simulation.plant.advance import Step
+from armdyn.simulation.plant.contact import ROW
 from armdyn.simulation.plant.elasticity import at_encoders
 from armdyn.simulation.plant.plant import Kind, Plant
 from armdyn.simulation.sensing import Draw, Sensing, reading
@@ -27,7 +28,7 @@ from armdyn.trace.symbols import ca
 Shapes = dict[str, tuple[int, ...]]
 # Outputs that are not fed back: torques, and what the controller saw through its sensors.
 SEEN = ("seen.q", "seen.qd")
-SHOWN = frozenset(("tau", *SEEN))
+SHOWN = frozenset(("tau", "contact", *SEEN))
 
 
 class Timing(NamedTuple):
@@ -55,6 +56,10 @@ def plant_shapes(plant: Plant, kind: Kind) -> tuple[Shapes, Shapes]:
     if kind.elastic:
         count = len(kind.elastic)
         state["rotor_q"], state["rotor_qd"], data["springs"] = (count,), (count,), (count, 3)
+    if kind.surfaces:
+        data["surfaces"], data["points"] = (len(kind.surfaces), ROW), (len(kind.touching), 3)
+    if kind.stops:
+        data["stops"] = (n, 4)
     if kind.wrench:
         data["wrench"] = (3, 6)
     if kind.base_motion:
@@ -71,7 +76,12 @@ def plant_program(plant: Plant, kind: Kind) -> Program:
         step = Step(plant.arm, kind, {name: values[name] for name in data})
         return step.advance({name: values[name] for name in state}, values["command"])
 
-    return program_of("plant", inputs, {**state, "tau": (plant.arm.n,)}, formula)
+    return program_of("plant", inputs, {**state, **exerted(plant, kind)}, formula)
+
+
+def exerted(plant: Plant, kind: Kind) -> Shapes:
+    """What a plant's step shows besides its state: torques of the drives, and forces on the points that touch."""
+    return {"tau": (plant.arm.n,), **({"contact": (len(kind.touching), 3)} if kind.surfaces else {})}
 
 
 class LawShapes(NamedTuple):
@@ -146,8 +156,8 @@ def loop_program(
         moved = step.advance({name: values[name] for name in plant_state}, command)
         return {**moved, **kept, **dict(zip(SEEN, (q_seen, qd_seen), strict=True))}
 
-    shown = ("tau",) if sensing is None else ("tau", *SEEN)
-    return program_of("loop", inputs, {**own, **dict.fromkeys(shown, (n,))}, formula)
+    shown = {**exerted(plant, kind), **({} if sensing is None else dict.fromkeys(SEEN, (n,)))}
+    return program_of("loop", inputs, {**own, **shown}, formula)
 
 
 def _answer(law: Law, states: Shapes, asked: tuple[Any, ...]) -> tuple[Any, Mapping[str, Any]]:

@@ -38,9 +38,11 @@ class Run:
         self._theta = constants["theta"]
         rollout = plant_rollout(self.plant, self.plant.kind, frozenset(constants))
         self.shapes = outputs_of(rollout)
-        self.rows = {name: np.empty((1, clock.steps + (name != "tau"), *shape)) for name, shape in self.shapes.items()}
+        self.rows = {
+            name: np.empty((1, clock.steps + (name not in SHOWN), *shape)) for name, shape in self.shapes.items()
+        }
         self.command = np.zeros((1, clock.steps, self.plant.arm.n))
-        states = [name for name in self.rows if name != "tau"]
+        states = [name for name in self.rows if name not in SHOWN]
         inputs = {**constants, **schedule.disturbances, "command": self.command}
         inputs |= {name: self.rows[name][:, :-1] for name in states}
         outputs = {name: rows[:, 1:] if name in states else rows for name, rows in self.rows.items()}

@@ -168,6 +168,10 @@ class Schedule:
             data["decay"] = _lanes(decays(np.asarray(plant.motor_lag), self.clock.h), 2)
         if kind.saturation:
             data["limit"] = _lanes(plant.torque_limits, 1)
+        if plant.contact is not None:
+            data["surfaces"], data["points"] = plant.contact.rows[None, None], plant.contact.places[None, None]
+        if kind.stops:
+            data["stops"] = plant.stop_rows[None, None]
         if kind.elastic:
             data["springs"] = plant.springs[list(kind.elastic)][None, None]
         return {name: np.array(array, order="C") for name, array in data.items()}

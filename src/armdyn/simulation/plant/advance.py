@@ -24,6 +24,7 @@ from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES
+from armdyn.simulation.plant.contact import contact_forces, stop_torques
 from armdyn.simulation.plant.elasticity import spring_torque
 from armdyn.simulation.plant.plant import Kind
 from armdyn.trace.symbols import ca
@@ -61,6 +62,8 @@ class Step(NamedTuple):
         slip = self._slip(x, v, tau[0], state)
         x1, v1 = self._runge_kutta(x, v, tau, slip, self.data["dt"])
         after = {"tau": tau[0]}
+        if self.kind.surfaces:
+            after["contact"] = ca.vertcat(*(f.T for f, _ in self.contacts(state["q"], state["qd"])))
         if self.kind.lag:
             after["motor"] = motor
         if slip is not None:
@@ -94,8 +97,9 @@ class Step(NamedTuple):
             for name in ("wrench", "base_motion")
             if name in data
         }
-        q, qd, at_links = x[:n], v[:n], self.transmitted(x, v, tau)
+        q, qd, sprung = x[:n], v[:n], self.transmitted(x, v, tau)
         M = mass_matrix(self.arm, q, theta=data["theta"])
+        at_links = sprung + self.touch(q, qd)
         net = at_links - inverse_dynamics(
             self.arm, q, qd, still, **outside, theta=data["theta"], gravity=data["gravity"]
         )
@@ -105,11 +109,25 @@ class Step(NamedTuple):
         inertia, damping = (DRIVE_NAMES.index(name) for name in ("inertia", "damping"))
         for k, i in enumerate(self.kind.elastic):
             M = ca.diagcat(M, drive[i, inertia])
-            net = ca.vertcat(net, tau[i] - at_links[i] - drive[i, damping] * v[n + k])
+            net = ca.vertcat(net, tau[i] - sprung[i] - drive[i, damping] * v[n + k])
             drive[i, inertia] = drive[i, damping] = 0
         M[:n, :n] += drive_inertia(self.arm, drive)
         net[:n] -= drive_torque(self.arm, q, qd, still, drive=drive)
         return Equations(M, net)
+
+    def contacts(self, q: Symbol, qd: Symbol) -> list[tuple[Symbol, Symbol]]:
+        """Forces on the points that touch, in base axes, and the Jacobians of these points."""
+        kind, data = self.kind, self.data
+        if not kind.surfaces:
+            return []
+        return contact_forces(self.arm, kind.surfaces, kind.touching, data["surfaces"], data["points"], q, qd)
+
+    def touch(self, q: Symbol, qd: Symbol) -> Symbol:
+        """Joint torques (n,) of contacts and end stops."""
+        tau = ca.SX.zeros(self.arm.n)
+        for force, J in self.contacts(q, qd):
+            tau = tau + ca.mtimes(J.T, force)
+        return tau + stop_torques(self.data["stops"], q, qd) if self.kind.stops else tau
 
     def transmitted(self, x: Symbol, v: Symbol, tau: Symbol) -> Symbol:
         """What of the drives' torques reaches the links, (n,): through springs where joints are elastic."""

@@ -227,6 +227,8 @@ def check_engine(plant: Plant) -> None:
     asked = {
         "motor_lag": np.any(plant.motor_lag),
         "wrench": plant.wrench is not None,
+        "contact": plant.contact is not None,
+        "stops": bool(plant.stops),
         "base_motion": plant.base_motion is not None,
         "friction_data": plant.friction_data is not None,
     }

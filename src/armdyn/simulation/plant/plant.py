@@ -14,6 +14,7 @@ from armdyn.dynamics.movable import require_movable, require_movable_with_rotors
 from armdyn.errors import ModelError, ShapeError, shown
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
+from armdyn.simulation.plant.contact import Contact, EndStops
 from armdyn.simulation.plant.elasticity import Elasticity, at_encoders, check_elastic, start_of_rotors
 from armdyn.simulation.plant.payload import Change, Drop, PickUp, after_grip
 
@@ -34,6 +35,9 @@ class Kind(NamedTuple):
     backlash: tuple[int, ...] = ()  # of those, joints with play
     motor_encoders: bool = False
     motor_friction: bool = False  # whether friction of elastic joints acts on rotors
+    surfaces: tuple[str, ...] = ()  # kinds of the surfaces that points may touch
+    touching: tuple[int, ...] = ()  # the link of each such point, -1 for the tip
+    stops: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,10 @@ class Plant:
         Payloads seized and let go.
     wrench : callable or array_like, shape (6,), optional
         [force, moment] ON the arm at the tip, in tip axes [N, N m], as a function of the time [s] or constant.
+    contact : Contact, optional
+        Surfaces that the tip, or other points, may touch.
+    stops : bool or EndStops
+        Whether joints run into springs at their limits of position.
     base_motion : callable, optional
         From the time to (omega, omega_dot, acc), each (3,), of the base in base axes, gravity not included.
     theta : array_like, shape (..., 10 n), optional
@@ -81,6 +89,8 @@ class Plant:
     theta: ArrayLike | None = None
     friction_data: ArrayLike | None = None
     engine: str = "armdyn"
+    contact: Contact | None = None
+    stops: bool | EndStops = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.arm, Arm):
@@ -110,6 +120,7 @@ class Plant:
         if self.friction_data is not None:
             self._set("friction_data", self._friction_data())
         self._check_bristles()
+        self._check_contact()
         if self.engine not in ENGINES:
             raise ModelError(f"Plant: unknown engine {shown(self.engine)}; expected one of {', '.join(ENGINES)}")
         (require_movable_with_rotors if self.drive else require_movable)(
@@ -142,6 +153,21 @@ class Plant:
                 f"Plant: joint '{joint}' has LuGre's bristles (bristle_stiffness), which plants do not simulate; set "
                 "them to zero for friction that sticks without presliding, or leave friction out with friction=False"
             )
+
+    def _check_contact(self) -> None:
+        if self.contact is not None:
+            if not isinstance(self.contact, Contact):
+                raise ModelError(f"Plant: contact: expected Contact(...), got {shown(self.contact)}")
+            self.contact.links(self.arm)
+        if not isinstance(self.stops, bool | EndStops):
+            raise ModelError(f"Plant: stops: expected True, False or EndStops(...), got {shown(self.stops)}")
+        if self.stops and not np.isfinite(self.stop_rows[:, :2]).any():
+            raise ModelError(f"Plant: stops: arm '{self.arm.name}' has no limits of position")
+
+    @property
+    def stop_rows(self) -> NDArray:
+        """Numbers of the end stops, (n, 4)."""
+        return (self.stops if isinstance(self.stops, EndStops) else EndStops()).rows(self.arm)
 
     def _check_currents(self) -> None:
         if self.arm.coupling is not None:
@@ -200,6 +226,9 @@ class Plant:
             tuple(i for i in elastic.tolist() if backlash[i] > 0),
             len(elastic) > 0 and self.elasticity is not None and self.elasticity.encoders == "motor",
             len(elastic) > 0 and self.elasticity is not None and self.elasticity.friction == "motor",
+            () if self.contact is None else self.contact.kinds,
+            () if self.contact is None else self.contact.links(self.arm),
+            bool(self.stops),
         )
 
     @property

@@ -39,11 +39,12 @@ def fastest(plant: Plant, q: NDArray) -> Fastest:
     rows = plant.own_drive
     for theta, friction in _lanes(plant):
         D, K = _resistance(plant, friction if plant.friction else 0 * friction, rows)
+        D, K = _touched(plant, q, D, K)
         if not (D.any() or K.any()):
             continue
         links = rows.copy()
         links[list(kind.elastic), DRIVE_NAMES.index("inertia")] = 0.0
-        M = np.zeros((len(q), len(D), len(D)))
+        M = np.zeros((len(q), D.shape[-1], D.shape[-1]))
         M[:, : arm.n, : arm.n] = augmented_mass_matrix(arm, q, theta=theta, drive=links)
         for k, i in enumerate(kind.elastic):
             M[:, arm.n + k, arm.n + k] = rows[i, DRIVE_NAMES.index("inertia")]
@@ -64,10 +65,12 @@ def substeps_for(plant: Plant, q: NDArray, h: float) -> int:
 def check_step(plant: Plant, q: NDArray, h: float) -> None:
     """Complain about springs that are too fast for steps of h [s]."""
     found = fastest(plant, q)
-    if found.springs and found.rate * h > LONGEST:
+    touched = plant.contact is not None or bool(plant.stops)
+    if (found.springs or touched) and found.rate * h > LONGEST:
         name = plant.arm.joint_names[found.joint]
+        what = "the spring" if plant.kind.elastic else "what stops or touches the link"
         raise ModelError(
-            f"simulate: the spring of joint '{name}' moves at {found.rate:.3g} rad/s, too fast for steps of "
+            f"simulate: {what} of joint '{name}' moves at {found.rate:.3g} rad/s, too fast for steps of "
             f"{1e3 * h:.3g} ms; make them shorter, {int(np.ceil(found.rate * h))} times or more, with "
             "substeps=, or leave it out to have them chosen"
         )
@@ -100,6 +103,21 @@ def _resistance(plant: Plant, friction: NDArray, drive: NDArray) -> tuple[NDArra
             pair = np.ix_([i, rotor], [i, rotor])
             K[pair] += plant.springs[i, 0] * np.array([[1, -1], [-1, 1]])
             D[pair] += plant.springs[i, 1] * np.array([[1, -1], [-1, 1]])
+    return D, K
+
+
+def _touched(plant: Plant, q: NDArray, D: NDArray, K: NDArray) -> tuple[NDArray, NDArray]:
+    """The same with what contacts and end stops add at poses q (P, n), as if all acted."""
+    n = plant.arm.n
+    if plant.stops:
+        K = K.copy()
+        K[range(n), range(n)] += plant.stop_rows[:, 2]
+    if plant.contact is None:
+        return D, K
+    stiff, damped = plant.contact.stiffness_at(plant.arm, q)
+    D, K = (np.repeat(x[None], len(q), 0) for x in (D, K))
+    K[:, :n, :n] += stiff
+    D[:, :n, :n] += damped
     return D, K
 
 

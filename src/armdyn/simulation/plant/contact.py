@@ -1,0 +1,211 @@
+"""Contact of an arm's points with what stands around it, and end stops of its joints.
+
+A point at depth d below a surface, going deeper at the rate d', feels
+
+    f_n = stiffness d max(0, 1 + damping d')      along the normal, never a pull (Hunt and Crossley 1975)
+    f_t = -friction f_n v_t / sqrt(v_t² + slip²)  against its sliding, Coulomb's law below `slip` made smooth
+
+The force is continuous where contact begins and ends, so that fixed steps stay accurate through impacts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ModelError, shown
+from armdyn.kinematics.forward import link_frames, tip_frame
+from armdyn.kinematics.jacobian import jacobian
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.shapes.obstacles import Box, HalfSpace, Obstacle, Sphere
+from armdyn.trace.symbols import ca
+
+# Numbers of one surface: its geometry, then stiffness, damping, friction, slip.
+GEOMETRY, ROW = 15, 19
+KINDS = {HalfSpace: "half_space", Box: "box", Sphere: "sphere"}
+TIP = -1
+# Depth at which the rates of contacts are judged [m].
+TYPICAL_DEPTH = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """Surfaces that points of an arm may touch.
+
+    Parameters
+    ----------
+    obstacles : sequence of HalfSpace, Box or Sphere
+        In base axes; see `armdyn.shapes.obstacles`.
+    stiffness : float
+        Force a metre of depth [N/m].
+    damping : float
+        Part by which the force grows a unit of velocity into the surface [s/m]; an impact at the velocity v comes back
+        with about v (1 - 2 damping v / 3).
+    friction : float
+        Coulomb's coefficient.
+    slip : float
+        Velocity below which friction fades out [m/s].
+    points : mapping of str to (link, point)
+        Points that touch, by name: the link's number from 0 (None: the tip) and the place in its frame [m]; default the
+        tip.
+    """
+
+    obstacles: Sequence[Obstacle]
+    stiffness: float = 1e4
+    damping: float = 1.0
+    friction: float = 0.0
+    slip: float = 0.01
+    points: Mapping[str, tuple[int | None, ArrayLike]] = field(default_factory=lambda: {"tip": (None, (0, 0, 0))})
+
+    def __post_init__(self) -> None:
+        found = (self.obstacles,) if isinstance(self.obstacles, Box | HalfSpace | Sphere) else tuple(self.obstacles)
+        if not found or not all(isinstance(x, Box | HalfSpace | Sphere) for x in found):
+            raise ModelError(f"Contact: expected half-spaces, boxes or spheres, got {shown(self.obstacles)}")
+        object.__setattr__(self, "obstacles", found)
+        for name, least in (("stiffness", True), ("damping", False), ("friction", False), ("slip", True)):
+            value = getattr(self, name)
+            is_number = isinstance(value, int | float | np.number) and bool(np.isfinite(value))
+            if not is_number or value < 0 or (least and value == 0):
+                raise ModelError(f"Contact: {name}: expected a number {'>' if least else '>='} 0, got {shown(value)}")
+        if not self.points:
+            raise ModelError("Contact: points: expected some point that touches")
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What decides the formula of each surface."""
+        return tuple(KINDS[type(x)] for x in self.obstacles)
+
+    def links(self, arm: Arm) -> tuple[int, ...]:
+        """The link of each point, -1 for the tip."""
+        found = []
+        for name, (link, point) in self.points.items():
+            if np.shape(point) != (3,):
+                raise ModelError(f"Contact: point '{name}': expected three coordinates, got {shown(point)}")
+            if link is not None and not (isinstance(link, int) and 0 <= link < arm.n):
+                raise ModelError(
+                    f"Contact: point '{name}': expected a link from 0 to {arm.n - 1} or None, got {link!r}"
+                )
+            found.append(TIP if link is None else link)
+        return tuple(found)
+
+    @property
+    def places(self) -> NDArray:
+        """Places of the points in their links, (P, 3)."""
+        return np.array([point for _, point in self.points.values()], float)
+
+    @property
+    def rows(self) -> NDArray:
+        """Numbers of the surfaces, (S, 19)."""
+        law = [self.stiffness, self.damping, self.friction, self.slip]
+        return np.array([[*_geometry(x), *law] for x in self.obstacles])
+
+    def stiffness_at(self, arm: Arm, q: NDArray) -> tuple[NDArray, NDArray]:
+        """Stiffness and damping (P, n, n) at poses q (P, n), were all points to touch in all directions."""
+        K = np.zeros((len(q), arm.n, arm.n))
+        for link, place in zip(self.links(arm), self.places, strict=True):
+            J = jacobian(arm, q, place, link=None if link == TIP else link)[:, :3]
+            K += J.swapaxes(-1, -2) @ J
+        normal, K = self.stiffness * TYPICAL_DEPTH, self.stiffness * K
+        return K, K / self.stiffness * normal * (self.damping + self.friction / self.slip)
+
+
+def _geometry(obstacle: Obstacle) -> list[float]:
+    """The numbers of a surface's shape, filled up with zeros."""
+    if isinstance(obstacle, HalfSpace):
+        numbers = [*obstacle.normal, obstacle.offset]
+    elif isinstance(obstacle, Sphere):
+        numbers = [*obstacle.center, obstacle.radius]
+    else:
+        numbers = [*obstacle.T[:3, :3].ravel(), *obstacle.T[:3, 3], *obstacle.size]
+    return [*map(float, numbers), *[0.0] * (GEOMETRY - len(numbers))]
+
+
+@dataclass(frozen=True, eq=False)
+class EndStops:
+    """Springs at the joints' limits of position.
+
+    Parameters
+    ----------
+    stiffness : array_like, shape (n,)
+        [N m/rad or N/m]
+    damping : array_like, shape (n,)
+        Part by which the torque grows a unit of velocity into the stop [s/rad or s/m].
+    """
+
+    stiffness: ArrayLike = 1e4
+    damping: ArrayLike = 1.0
+
+    def rows(self, arm: Arm) -> NDArray:
+        """Lower and upper limit, stiffness and damping of every joint, (n, 4)."""
+        limits = [[joint.limits.lower, joint.limits.upper] for joint in arm.joints]
+        try:
+            numbers = [np.broadcast_to(np.asarray(x, float), arm.n) for x in (self.stiffness, self.damping)]
+        except (TypeError, ValueError):
+            raise ModelError(f"EndStops: expected one number or {arm.n} for stiffness and damping") from None
+        if not (numbers[0] > 0).all() or not (numbers[1] >= 0).all():
+            raise ModelError("EndStops: expected a stiffness > 0 and a damping >= 0")
+        return np.column_stack([limits, *numbers])
+
+
+# -- symbols -------------------------------------------------------------------------------------------------
+
+
+def depth_and_normal(kind: str, row: Symbol, p: Symbol) -> tuple[Symbol, Symbol]:
+    """How deep a point is below a surface (negative: outside, where a box may say too little), and the way out."""
+    if kind == "half_space":
+        return row[3] - ca.dot(row[:3], p), row[:3]
+    if kind == "sphere":
+        gap = p - row[:3]
+        far = ca.sqrt(ca.dot(gap, gap) + 1e-300)
+        return row[3] - far, gap / far
+    R = ca.reshape(row[:9], 3, 3)  # columns of R' as rows: base to box
+    local = ca.mtimes(R, p - row[9:12])
+    beyond = ca.fabs(local) - row[12:15] / 2
+    nearest = ca.mmax(beyond)
+    wall = ca.if_else(beyond == nearest, 1, 0)
+    return -nearest, ca.mtimes(R.T, wall * ca.sign(local) / ca.sum1(wall))
+
+
+def surface_force(kind: str, row: Symbol, p: Symbol, v: Symbol) -> Symbol:
+    """Force (3,) of a surface on a point p that moves with v, in base axes."""
+    depth, normal = depth_and_normal(kind, row, p)
+    stiffness, damping, friction, slip = (row[GEOMETRY + k] for k in range(4))
+    into = -ca.dot(normal, v)
+    pressed = stiffness * ca.fmax(depth, 0) * ca.fmax(1 + damping * into, 0)
+    along = v + into * normal
+    return pressed * (normal - friction * along / ca.sqrt(ca.dot(along, along) + slip * slip))
+
+
+def contact_forces(
+    arm: Arm, kinds: tuple[str, ...], links: tuple[int, ...], surfaces: Symbol, points: Symbol, q: Symbol, qd: Symbol
+) -> list[tuple[Symbol, Symbol]]:
+    """For every point the force on it (3,), in base axes, and the Jacobian (3, n) of its position."""
+    found = []
+    for k, link in enumerate(links):
+        place, where = points[k, :].T, None if link == TIP else link
+        J = jacobian(arm, q, place, link=where)[:3, :]
+        p = place_of(arm, q, place, link)
+        v = ca.mtimes(J, qd)
+        force = ca.SX.zeros(3)
+        for s, kind in enumerate(kinds):
+            force = force + surface_force(kind, surfaces[s, :].T, p, v)
+        found.append((force, J))
+    return found
+
+
+def place_of(arm: Arm, q: Symbol, place: Symbol, link: int) -> Symbol:
+    """A point of the tip, or of a link, in base axes."""
+    R, p = tip_frame(arm, q) if link == TIP else link_frames(arm, q)[link]
+    return p + ca.mtimes(R, place)
+
+
+def stop_torques(stops: Symbol, q: Symbol, qd: Symbol) -> Symbol:
+    """Torques (n,) of the end stops."""
+    lower, upper, stiffness, damping = (stops[:, k] for k in range(4))
+    below, above = ca.fmax(lower - q, 0), ca.fmax(q - upper, 0)
+    pushed = below * ca.fmax(1 - damping * qd, 0) - above * ca.fmax(1 + damping * qd, 0)
+    return stiffness * pushed
