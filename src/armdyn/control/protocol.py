@@ -88,6 +88,12 @@ class Law(Frozen, ABC):
         """Whether the torques make up for friction of the model's joints."""
         return False
 
+    def without_friction(self) -> Law:
+        """The same law, with friction left to others; an error if it cannot be."""
+        if self.compensates_friction:
+            raise ShapeError(f"{type(self).__name__} makes up for friction already; leave FrictionFeedforward out")
+        return self
+
     def friction_part(self, params: Values, tau: Any, q: Any, qd: Any, ref: Reference) -> Any:
         """The friction that is part of the torques tau (symbols), for wrappers that must not count it twice."""
         return ca.SX.zeros(self.arm.n)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -109,6 +110,11 @@ class Adaptive(Law):
     def compensates_friction(self) -> bool:
         """Whether there is friction that is not unknown."""
         return self.unknowns.knows_friction
+
+    def without_friction(self) -> Law:
+        """The same law, with known friction left to others."""
+        unknowns = self.unknowns.without_friction
+        return replace(self, unknowns=unknowns) if self.compensates_friction else self  # type: ignore[type-var]
 
     def friction_part(self, params: Values, tau: Any, q: Any, qd: Any, ref: Any) -> Any:
         """Known friction that is part of the torques tau."""

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from armdyn.control.adaptive.estimate import Adaptive
-from armdyn.control.laws.model import ModelLaw
 from armdyn.control.laws.wrapped import Wrapped
 from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.settings import one_number
 from armdyn.dynamics.friction import friction_torque
-from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
-
-
-def without_friction(law: Any) -> Any:
-    """The law, with friction left to others; an error if it cannot be."""
-    if isinstance(law, Wrapped):
-        return replace(law, law=without_friction(law.law))  # type: ignore[type-var]
-    if not isinstance(law, Law) or not law.compensates_friction:
-        return law
-    if isinstance(law, ModelLaw):
-        return replace(law, model="rigid")  # type: ignore[type-var]
-    if isinstance(law, Adaptive):
-        return replace(law, unknowns=law.unknowns.without_friction)  # type: ignore[type-var]
-    raise ShapeError(f"FrictionFeedforward: {type(law).__name__} makes up for friction already; leave the wrapper out")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +35,8 @@ class FrictionFeedforward(Wrapped):
     width: float = 0.01
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "law", without_friction(self.law))
         super().__post_init__()
+        object.__setattr__(self, "law", self.law.without_friction())
         one_number(self.width, "FrictionFeedforward: width", "a velocity > 0")
 
     @property

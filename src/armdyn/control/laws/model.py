@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -92,6 +93,10 @@ class ModelLaw(Law):
     def compensates_friction(self) -> bool:
         """Whether the model is the full one and has friction."""
         return self.model == "full" and exerts_torque(self.arm.trace_data("friction"))
+
+    def without_friction(self) -> Law:
+        """The same law of the rigid model."""
+        return replace(self, model="rigid") if self.compensates_friction else self  # type: ignore[type-var]
 
     def compensated(self, params: Values, tau: Symbol, q: Symbol, qd: Symbol, ref: Reference) -> Symbol:
         """Torques of links and drives, friction added if it is to be."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -61,6 +62,10 @@ class Wrapped(Law):
     def compensates_friction(self) -> bool:
         """Whether the inner law does."""
         return self.law.compensates_friction
+
+    def without_friction(self) -> Law:
+        """The same around the inner law without friction."""
+        return replace(self, law=self.law.without_friction())  # type: ignore[type-var]
 
     def friction_part(self, params: Values, tau: Any, q: Any, qd: Any, ref: Any) -> Any:
         """The inner law's."""
