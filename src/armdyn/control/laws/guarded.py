@@ -14,7 +14,7 @@ from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, c
 from armdyn.control.settings import one_number
 from armdyn.errors import ShapeError, shown
 from armdyn.model.arm import Arm
-from armdyn.model.quantities import Number, Q, Qd, Tau, Vec
+from armdyn.model.quantities import DriveData, Gravity, Number, Q, Qd, Tau, Theta, Vec
 from armdyn.trace.shapes import Array, Vector
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
@@ -140,65 +140,71 @@ def held_reference(
     return HeldReference(*used, ca.if_else(good, 0, ca.if_else(jumped < 0, jumped, jumped + 1)))
 
 
-@traced(q="n", lost="1", largest="n", theta="10*n", gravity="3", drive="n, 4", returns={"tau": "n"})
+@traced(returns={"tau": "n"})
 def weight_torque(
-    arm: Arm, q: Any, lost: Any, largest: Any, *, theta: Any = None, gravity: Any = None, drive: Any = None
-) -> Any:
+    arm: Arm,
+    q: Q,
+    lost: Annotated[Any, "1"],
+    largest: Vec,
+    *,
+    theta: Theta = None,
+    gravity: Gravity = None,
+    drive: DriveData = None,
+) -> Array:
     """Torques of gravity and springs at the last good position, within limits; zero before there was one.
 
     Parameters
     ----------
-    arm : Arm
-    q : array_like, shape (..., n)
-        The last good position [rad or m].
-    lost : array_like, shape (..., 1)
+    lost
         Negative before the first good measurement.
-    largest : array_like, shape (..., n)
+    largest
         Largest torques.
-    theta, gravity, drive : array_like, optional
-        Instead of the arm's.
-
-    Returns
-    -------
-    tau : ndarray, shape (..., n)
     """
     still = ca.SX.zeros(arm.n)
     weight = model_torque(arm, q, still, still, theta=theta, gravity=gravity, drive=drive)
     return ca.if_else(lost < 0, still, ca.fmax(ca.fmin(weight, largest), -largest))
 
 
-@traced(
-    tau="n", target="n", tau_kept="n", fading="1", lost="1", patience="1", dt="",
-    returns={"tau": "n", "tau_kept": "n", "fading": "1"},
-)  # fmt: skip
+class FadedTorque(NamedTuple):
+    """Torques, those of the last sample with a measurement, and for how long they have faded."""
+
+    tau: Vector
+    tau_kept: Vector
+    fading: Annotated[Array, "1"]
+
+
+@traced()
 def faded_torque(
-    arm: Arm, tau: Any, target: Any, tau_kept: Any, fading: Any, lost: Any, patience: Any, dt: Any, ramp: float = 0.0
-) -> Any:
+    arm: Arm,
+    tau: Tau,
+    target: Vec,
+    tau_kept: Vec,
+    fading: Annotated[Any, "1"],
+    lost: Annotated[Any, "1"],
+    patience: Annotated[Any, "1"],
+    dt: Number,
+    ramp: float = 0.0,
+) -> FadedTorque:
     """The law's torques, or, once too many measurements are lost in a row, the last ones fading into others.
 
     Parameters
     ----------
-    arm : Arm
-    tau, target, tau_kept : array_like, shape (..., n)
-        Of the law, those without measurements, and the last ones with them.
-    fading : array_like, shape (..., 1)
+    target, tau_kept
+        Torques without measurements, and the last ones with them.
+    fading
         For how long torques have faded [s].
-    lost, patience : array_like, shape (..., 1)
+    lost, patience
         Measurements lost in a row (negative: there was no good one yet), and how many may be.
-    dt : float
+    dt
         Period [s].
     ramp : float
         Time in which torques fade [s].
-
-    Returns
-    -------
-    tau, tau_kept : ndarray, shape (..., n)
-    fading : ndarray, shape (..., 1)
     """
     gone = ca.logic_or(lost < 0, lost > patience)
     since = ca.if_else(gone, fading + dt, 0)
     left = ca.fmax(1 - since / ramp, 0) if ramp else 0
-    return ca.if_else(gone, target + left * (tau_kept - target), tau), ca.if_else(gone, tau_kept, tau), since
+    faded = ca.if_else(gone, target + left * (tau_kept - target), tau)
+    return FadedTorque(faded, ca.if_else(gone, tau_kept, tau), since)
 
 
 @dataclass(frozen=True, eq=False)
