@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from armdyn import arms
+from armdyn.shapes.bodies import bodies_of
 from armdyn.studio.app import bodies
-from armdyn.studio.drawing.shapes import arm_room, arm_shapes, pose_along
+from armdyn.studio.drawing.shapes import arm_room, arm_shapes, capsule_shapes, pose_along
 from armdyn.studio.state import slider_range
 
 
@@ -76,7 +77,7 @@ def test_no_link_leaves_the_room(random_arm, chain_poses):
 
 
 def test_an_arm_that_begins_at_its_shoulder_stands_on_a_pedestal():
-    assert arm_room(arms.puma560()).drop > 0
+    assert arm_room(arms.puma560()).drop == 0.67183  # where the library says that the floor is
     assert arm_room(arms.ur10()).drop == 0
 
 
@@ -86,3 +87,16 @@ def test_a_pose_along_a_direction(direction):
     np.testing.assert_allclose(T[:3, :3].T @ T[:3, :3], np.eye(3), atol=1e-15)
     assert np.linalg.det(T[:3, :3]) == pytest.approx(1)
     np.testing.assert_allclose(T[:3, 2], np.array(direction) / np.linalg.norm(direction), atol=1e-15)
+
+
+def test_capsules_are_drawn_as_they_are_checked():
+    arm = arms.panda()
+    capsules, drawn = bodies_of(arm).capsules, capsule_shapes(arm)
+    tubes = [shape for shape in drawn if shape.kind == "cylinder"]
+    assert [shape.link for shape in tubes] == [one.link for one in capsules]
+    for shape, one in zip(tubes, capsules, strict=True):
+        radius, length = shape.size
+        assert radius == one.radius
+        ends = [shape.T @ [0, 0, side * length / 2, 1] for side in (-1, 1)]
+        np.testing.assert_allclose([end[:3] for end in ends], [one.a, one.b], atol=1e-12)
+    assert sum(shape.kind == "sphere" for shape in drawn) == 2 * len(capsules)

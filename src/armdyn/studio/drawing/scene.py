@@ -9,7 +9,7 @@ import numpy as np
 
 from armdyn.model.arm import Arm
 from armdyn.studio.drawing.ellipsoids import ellipsoids
-from armdyn.studio.drawing.shapes import Shape, arm_room, pose_along
+from armdyn.studio.drawing.shapes import Shape, arm_room, capsule_shapes, pose_along
 from armdyn.studio.drawing.urdf_shapes import MeshShape
 from armdyn.studio.state import ArmState, Moment
 from armdyn.studio.tip import handle_pose
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ELLIPSOID, CENTRE = (120, 80, 190), (232, 130, 30)
 VIEW = np.array([-1.1, -1.45, 0.75])  # from where the camera looks, over the arm's extent
+CAPSULE_OPACITY = 0.3
 GHOSTLY = 0.35  # opacity of the arm while ellipsoids are shown inside it
 
 
@@ -37,6 +38,7 @@ class ArmScene:
         self.tip = self.scene.add_frame("/arm/tip", **size)
         self.bodies = [self._body(k, shape) for k, shape in enumerate(shapes)]
         self.ellipsoids: list[Any] = []
+        self.capsules: list[Any] = []
         self.centres: list[Any] = []
         self.show_inertia(state.arm)
         state.on_change(self.follow)
@@ -81,6 +83,16 @@ class ArmScene:
         """Show the centres of mass."""
         _set_visible(self.centres, visible)
         self._see_through()
+
+    def set_capsules(self, visible: bool) -> None:
+        """Show the bodies that are kept apart; they are made when somebody first looks."""
+        if visible and not self.capsules:
+            shapes = capsule_shapes(self.state.arm)
+            first = len(self.bodies)
+            self.capsules = [self._body(first + k, shape) for k, shape in enumerate(shapes)]
+            for node in self.capsules:
+                node.opacity, node.cast_shadow = CAPSULE_OPACITY, False
+        _set_visible(self.capsules, visible)
 
     def _see_through(self) -> None:
         """Bodies would hide what is inside them."""

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.model.arm import Arm
+from armdyn.shapes.bodies import bodies_of
+from armdyn.shapes.mount import mounting_plane
 from armdyn.spatial.transform import inverse, transform
 from armdyn.studio.state import slider_range
 
@@ -22,7 +24,13 @@ HOUSING, HOUSING_HEIGHT = 1.35, 2.6  # radius and height of a joint's housing ov
 SMALLEST = 1e-3
 PEDESTAL = 0.55  # height over the arm's extent
 PROBES = 200  # random postures by which the room of an arm is told
-PAINT = {"link": (226, 231, 238), "joint": (38, 98, 168), "base": (70, 78, 92), "rail": (150, 160, 175)}
+PAINT = {
+    "link": (226, 231, 238),
+    "joint": (38, 98, 168),
+    "base": (70, 78, 92),
+    "rail": (150, 160, 175),
+    "capsule": (230, 120, 60),
+}
 
 
 class Shape(NamedTuple):
@@ -65,7 +73,10 @@ class Room(NamedTuple):
 
 
 def arm_room(arm: Arm) -> Room:
-    """An arm that reaches below its base stands on a pedestal, unless its first link is a column already."""
+    """The floor is the arm's mounting plane, if that is known and a floor.
+
+    Else an arm that reaches below its base stands on a pedestal, unless its first link is a column already.
+    """
     q = np.random.default_rng(0).uniform(*slider_range(arm), (PROBES, arm.n))
     points = np.concatenate([link_poses(arm, q), forward_kinematics(arm, q)[:, None]], axis=1)[..., :3, 3]
     g = np.linalg.norm(arm.gravity)
@@ -73,9 +84,31 @@ def arm_room(arm: Arm) -> Room:
     centre = arm.base_pose[:3, 3]
     extent = float(np.linalg.norm(points - centre, axis=-1).max()) or 1.0
     heights = (points - centre) @ up
+    plane = mounting_plane(arm)
+    if plane is not None and plane.name == "floor":
+        return Room(up, centre, extent, max(0.0, float(plane.distance(centre)[0])))
     has_column = heights[:, 0].min() > SMALLEST * extent
     reaches_below = heights.min() < -0.1 * extent
     return Room(up, centre, extent, PEDESTAL * extent if reaches_below and not has_column else 0.0)
+
+
+def capsule_shapes(arm: Arm) -> list[Shape]:
+    """The capsules, and boxes of the base, that exciting motions keep apart."""
+    bodies = bodies_of(arm)
+    shapes = [
+        Shape("box", 0, inverse(arm.base_pose) @ box.T, _three(box.size), PAINT["capsule"]) for box in bodies.fixed
+    ]
+    for link, a, b, radius, _ in bodies.capsules:
+        ends = [a, b] if np.linalg.norm(b - a) > 0 else [a]
+        shapes += [Shape("sphere", link, transform(None, end), (radius,), PAINT["capsule"]) for end in ends]
+        if len(ends) == 2:
+            length = float(np.linalg.norm(b - a))
+            shapes.append(Shape("cylinder", link, pose_along(b - a, (a + b) / 2), (radius, length), PAINT["capsule"]))
+    return shapes
+
+
+def _three(size: NDArray) -> tuple[float, ...]:
+    return tuple(float(x) for x in size)
 
 
 def pedestal(arm: Arm) -> list[Shape]:

@@ -7,11 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.shapes.mount import mounting_plane
 from armdyn.studio.drawing.plot import TimePlot
 from armdyn.studio.jobs import Cancelled
 from armdyn.studio.motion import from_trajectory
 from armdyn.studio.page import JobPanel, Page
 from armdyn.trajectory.excitation.excite import Excitation, excite
+from armdyn.trajectory.excitation.figure import protection
 from armdyn.trajectory.excitation.multi_start import Standing
 
 BEST, CURRENT = "best so far", "search under way"
@@ -49,6 +51,15 @@ class ExcitePanel:
         self.acceleration = gui.add_slider("Acceleration up to [rad/s²]", 1.0, 30.0, 0.5, 8.0)
         self.velocity = gui.add_slider("Velocity up to [rad/s]", 0.2, 6.0, 0.1, 2.0)
         self.harmonics = gui.add_slider("Harmonics", 3, 10, 1, 5)
+        plane = mounting_plane(page.state.arm)
+        known = plane is not None
+        self.off_plane = gui.add_checkbox(
+            f"Keep off the {plane.name if plane else 'floor'}", known, disabled=not known,
+            hint=None if known else "Nothing says where this arm is mounted.",
+        )  # fmt: skip
+        self.apart = gui.add_checkbox("Keep links apart", True)
+        self.torques = gui.add_checkbox("Keep torque limits", True)
+        self.obstacles = gui.add_text("Obstacles (.toml)", "", disabled=not page.local)
         self.budget = gui.add_slider("Time to search [s]", 2.0, 120.0, 1.0, 20.0)
         self.job = JobPanel(page, "Design an exciting motion", self._run)
         self.plot = TimePlot(page.server, "Condition number", "search time [s]", most=6.0)
@@ -69,9 +80,11 @@ class ExcitePanel:
         self.found = excite(
             self.page.state.arm, float(self.duration.value), max_acceleration=self.acceleration.value,
             max_velocity=self.velocity.value, harmonics=int(self.harmonics.value), time_budget=budget,
+            floor=None if self.off_plane.value else False, self_collision=self.apart.value,
+            max_torque=None if self.torques.value else False, obstacles=self.obstacles.value.strip() or (),
             workers=1, progress=progress,
         )  # fmt: skip
         early = ", stopped early" if self.found.interrupted else ""
-        self.job.say(f"Condition number {self.found.condition:.1f}{early}; all limits hold. It plays now.")
+        self.job.say(f"Condition number {self.found.condition:.1f}{early}. {' '.join(protection(self.found))}")
         self.page.player.load(from_trajectory("exciting motion", self.found.trajectory, self.page.state.arm))
         self.page.player.play()
