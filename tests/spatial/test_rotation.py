@@ -114,12 +114,6 @@ def test_tiny_angles_keep_their_digits():
     close(axis, np.array([1, 2, 2]) / 3, atol=1e-6)
 
 
-@given(rotations, rotations)
-def test_quaternions_multiply_like_matrices(A, B):
-    product = rotation.multiply_quaternions(rotation.to_quaternion(A), rotation.to_quaternion(B))
-    close(rotation.from_quaternion(product), A @ B)
-
-
 @given(rotations)
 def test_quaternions_have_a_positive_scalar_and_unit_length(R):
     quaternion = rotation.to_quaternion(R)

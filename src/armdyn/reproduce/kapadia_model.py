@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
+from armdyn.dynamics.base.rules import base_counts, mayeda_count
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.model.arm import Arm
 from armdyn.model.library.puma3 import puma3
@@ -102,10 +103,18 @@ def _appendix_row(base: BaseParameters, seed: int) -> Row:
 
 
 def _count_row(base: BaseParameters) -> Row:
-    with_motors = base_parameters(puma3(), joint_terms=("rotor",)).count
+    arm = puma3()
+    with_motors = base_parameters(arm, joint_terms=("rotor",)).count
+    others = {
+        "by the geometry of each link": sum(base_counts(arm)),
+        "by Mayeda's rule": mayeda_count(arm),
+        "by theorems 1 and 2": base_parameters(arm, method="theorems").count,
+    }
     return check(
-        "number of base parameters", "15", f"{base.count}; {with_motors} with the motors' inertias",
-        base.count == 15 and set(base.labels) == set(INERTIAL),
+        "number of base parameters", "15",
+        f"{base.count} = {' + '.join(map(str, base_counts(arm)))} of links 1 to 3; "
+        f"{', '.join(f'{count} {how}' for how, count in others.items())}; {with_motors} with the motors' inertias",
+        set(base.labels) == set(INERTIAL) and {base.count, *others.values()} == {15}, "errata 4 to 6",
     )  # fmt: skip
 
 

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.dynamics.regressors.regressor import regressor
+from armdyn.dynamics.regressors.regressor16 import parameter_names16, regressor16, ten_from_sixteen
 from armdyn.dynamics.regressors.split import unknown_parameters, unknown_payload
-from armdyn.model.library.lu_meng import lu_meng2
+from armdyn.model.library.lu_meng import lu_meng2, lu_meng4
 from armdyn.reproduce.case import Case, Picture, Row, Tell, attainable, check, claim, shown
 from armdyn.reproduce.lu_meng_study import (
     CRAIG,
@@ -54,7 +56,7 @@ WHY_GAINS = "gains, omega and tolerance are not given; these gains were chosen t
 def reproduce(quick: bool, seed: int, tell: Tell) -> Case:
     """The case; `quick`: coarser maps, and operations before the search for the fewest."""
     tell("the regressor of the planar arm")
-    rows = [_regressor_row(seed)]
+    rows = [_regressor_row(seed), _sixteen_row(seed)]
     tell("figures 4 and 5")
     runs = {name: run(law(name), every=5) for name in (MODIFIED, CRAIG)}
     rows += _time_rows(runs)
@@ -107,6 +109,22 @@ def _regressor_row(seed: int) -> Row:
         "regressor of the two-joint arm with a bar, (61)", "2 x 5 matrix, symbolic",
         f"equal to {error:.0e} at 100 random states", error < 1e-11,
         "after erratum 2: (61) and (63) as printed lack cos(q2) and two terms; section IV-C is right",
+    )  # fmt: skip
+
+
+def _sixteen_row(seed: int) -> Row:
+    arm = lu_meng4()
+    states = np.random.default_rng(seed).uniform(-2, 2, (3, 100, arm.n))
+    iterated, closed = (regressor16(arm, *states, form=form) for form in ("iteration", "closed"))
+    ten = regressor(arm, *states) @ np.kron(np.eye(arm.n), ten_from_sixteen())
+    error = float(max(np.abs(iterated - each).max() for each in (closed, ten)))
+    names = parameter_names16(arm.n)
+    idle = [name for name, column in zip(names, np.abs(iterated).max((0, 1)), strict=True) if column < 1e-12]
+    return check(
+        "regressor of sixteen parameters per link, by (66)-(85) and in closed form (30)-(48)", "equal",
+        f"equal within {error:.0e}, to that of ten as well; {len(idle)} of {len(names)} columns of the four-joint PUMA "
+        f"are zero, {idle[0]} to {idle[-1]}",
+        error < 1e-11, "after errata 1 and 3 to 6",
     )  # fmt: skip
 
 

@@ -184,15 +184,6 @@ def to_quaternion(R: ArrayLike) -> NDArray:
     return np.where(row[..., :1] < 0, -row, row) + 0.0
 
 
-def multiply_quaternions(left: ArrayLike, right: ArrayLike) -> NDArray:
-    """Hamilton product (..., 4), scalar first: the quaternion of `R(left) @ R(right)`."""
-    left, right = _numbers(left, (4,), "quaternion"), _numbers(right, (4,), "quaternion")
-    w, v = left[..., :1], left[..., 1:]
-    u, x = right[..., :1], right[..., 1:]
-    scalar = w * u - np.sum(v * x, axis=-1, keepdims=True)
-    return np.concatenate([scalar, w * x + u * v + np.cross(v, x)], axis=-1)
-
-
 def normalized(R: ArrayLike) -> NDArray:
     """The rotation nearest to `R` (..., 3, 3), for matrices that carry rounding."""
     U, _, Vt = np.linalg.svd(_matrix(R))
