@@ -30,16 +30,9 @@ COMPOSITE_UP_TO = 12
 
 
 def accelerations(
-    arm: Arm,
-    q: Symbol,
-    qd: Symbol,
-    tau: Symbol,
-    wrench: Symbol | None,
-    theta: Symbol,
-    gravity: Symbol,
-    rotors: Symbol | None = None,
-    method: str = "auto",
-) -> Symbol:
+    arm: Arm, q: Symbol, qd: Symbol, tau: Symbol, wrench: Symbol | None, theta: Symbol, gravity: Symbol,
+    rotors: Symbol | None = None, method: str = "auto",
+) -> Symbol:  # fmt: skip
     """Joint accelerations; `rotors` (n,) or coupled (n, n) add to the mass matrix."""
     theta = regrouped(arm, theta)
     joints = motions(arm, q)
@@ -57,16 +50,9 @@ def accelerations(
 
 @traced(returns={"qdd": "n"}, check=require_movable)
 def forward_dynamics(
-    arm: Arm,
-    q: Q,
-    qd: Qd,
-    tau: Tau,
-    wrench: TipWrench = None,
-    method: str = "auto",
-    *,
-    theta: Theta = None,
-    gravity: Gravity = None,
-) -> Array:
+    arm: Arm, q: Q, qd: Qd, tau: Tau, wrench: TipWrench = None, method: str = "auto", *,
+    theta: Theta = None, gravity: Gravity = None,
+) -> Array:  # fmt: skip
     """Joint accelerations that the torques `tau` produce.
 
     Solves M(q) qdd = tau - C(q, qd) qd - g(q) + J' w. The rigid arm only: `joint_acceleration` adds

@@ -84,15 +84,9 @@ def direction(v: Symbol, width: float) -> Symbol:
 
 @traced(returns={"tau": "n"})
 def friction_torque(
-    arm: Arm,
-    q: Q,
-    qd: Qd,
-    load: Tau = None,
-    temperature: Temperatures = None,
-    width: float = 0.0,
-    *,
+    arm: Arm, q: Q, qd: Qd, load: Tau = None, temperature: Temperatures = None, width: float = 0.0, *,
     friction: FrictionData = None,
-) -> Array:
+) -> Array:  # fmt: skip
     """Torques that the drives must add to move against friction.
 
     At rest only the offset remains: what friction holds there is bounded by `breakaway_torque`.

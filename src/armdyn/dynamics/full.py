@@ -43,21 +43,10 @@ def _balance(arm: Arm, q: Symbol, counterbalance: Counterbalance | None) -> Symb
 
 @traced(returns={"tau": "n"})
 def joint_torque(
-    arm: Arm,
-    q: Q,
-    qd: Qd,
-    qdd: Qdd,
-    wrench: TipWrench = None,
-    base_motion: BaseMotion = None,
-    temperature: Temperatures = None,
-    width: float = 0.0,
-    counterbalance: Counterbalance | None = None,
-    *,
-    theta: Theta = None,
-    gravity: Gravity = None,
-    friction: FrictionData = None,
-    drive: DriveData = None,
-) -> Array:
+    arm: Arm, q: Q, qd: Qd, qdd: Qdd, wrench: TipWrench = None, base_motion: BaseMotion = None,
+    temperature: Temperatures = None, width: float = 0.0, counterbalance: Counterbalance | None = None, *,
+    theta: Theta = None, gravity: Gravity = None, friction: FrictionData = None, drive: DriveData = None,
+) -> Array:  # fmt: skip
     """Torques that the drives must give for the motion: rigid arm, friction, rotors, damping and springs.
 
     Parameters
@@ -90,20 +79,10 @@ def joint_torque(
 
 @traced(returns={"qdd": "n"}, check=require_movable_with_rotors)
 def joint_acceleration(
-    arm: Arm,
-    q: Q,
-    qd: Qd,
-    tau: Tau,
-    wrench: TipWrench = None,
-    temperature: Temperatures = None,
-    width: float = 0.0,
-    counterbalance: Counterbalance | None = None,
-    *,
-    theta: Theta = None,
-    gravity: Gravity = None,
-    friction: FrictionData = None,
-    drive: DriveData = None,
-) -> Array:
+    arm: Arm, q: Q, qd: Qd, tau: Tau, wrench: TipWrench = None, temperature: Temperatures = None,
+    width: float = 0.0, counterbalance: Counterbalance | None = None, *,
+    theta: Theta = None, gravity: Gravity = None, friction: FrictionData = None, drive: DriveData = None,
+) -> Array:  # fmt: skip
     """Joint accelerations that the drives' torques produce in the whole arm; the inverse of `joint_torque`.
 
     Friction here is that of moving joints: at qd = 0 it exerts its offset only. Whether a joint at rest

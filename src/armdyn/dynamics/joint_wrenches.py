@@ -20,16 +20,9 @@ from armdyn.trace.traced import traced
 
 @traced(returns={"wrenches": "n, 6"})
 def joint_wrenches(
-    arm: Arm,
-    q: Q,
-    qd: Qd,
-    qdd: Qdd,
-    wrench: TipWrench = None,
-    base_motion: BaseMotion = None,
-    *,
-    theta: Theta = None,
-    gravity: Gravity = None,
-) -> Array:
+    arm: Arm, q: Q, qd: Qd, qdd: Qdd, wrench: TipWrench = None, base_motion: BaseMotion = None, *,
+    theta: Theta = None, gravity: Gravity = None,
+) -> Array:  # fmt: skip
     """Force and moment that every joint passes to its link: what bearings and structure must carry.
 
     Returns

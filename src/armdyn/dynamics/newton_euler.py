@@ -167,16 +167,9 @@ def tip_wrench(arm: Arm, wrench: Symbol | None) -> tuple[Symbol, Symbol]:
 
 @traced(returns={"tau": "n"})
 def inverse_dynamics(
-    arm: Arm,
-    q: Q,
-    qd: Qd,
-    qdd: Qdd,
-    wrench: TipWrench = None,
-    base_motion: BaseMotion = None,
-    *,
-    theta: Theta = None,
-    gravity: Gravity = None,
-) -> Array:
+    arm: Arm, q: Q, qd: Qd, qdd: Qdd, wrench: TipWrench = None, base_motion: BaseMotion = None, *,
+    theta: Theta = None, gravity: Gravity = None,
+) -> Array:  # fmt: skip
     """Joint torques that produce the accelerations `qdd`.
 
     tau = M(q) qdd + C(q, qd) qd + g(q) - J' w, by recursive Newton-Euler. The rigid arm only: friction

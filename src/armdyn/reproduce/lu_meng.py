@@ -114,9 +114,9 @@ def _regressor_row(seed: int) -> Row:
 
 def _sixteen_row(seed: int) -> Row:
     arm = lu_meng4()
-    states = np.random.default_rng(seed).uniform(-2, 2, (3, 100, arm.n))
-    iterated, closed = (regressor16(arm, *states, form=form) for form in ("iteration", "closed"))
-    ten = regressor(arm, *states) @ np.kron(np.eye(arm.n), ten_from_sixteen())
+    q, qd, qdd = np.random.default_rng(seed).uniform(-2, 2, (3, 100, arm.n))
+    iterated, closed = (regressor16(arm, q, qd, qdd, form=form) for form in ("iteration", "closed"))
+    ten = regressor(arm, q, qd, qdd) @ np.kron(np.eye(arm.n), ten_from_sixteen())
     error = float(max(np.abs(iterated - each).max() for each in (closed, ten)))
     names = parameter_names16(arm.n)
     idle = [name for name, column in zip(names, np.abs(iterated).max((0, 1)), strict=True) if column < 1e-12]

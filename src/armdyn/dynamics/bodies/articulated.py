@@ -54,13 +54,9 @@ class Release(NamedTuple):
 
 
 def articulated_acceleration(
-    joints: list[Motion],
-    theta: Symbol,
-    wrenches: list[Wrench],
-    tip: Wrench,
-    tau: Symbol,
+    joints: list[Motion], theta: Symbol, wrenches: list[Wrench], tip: Wrench, tau: Symbol,
     rotors: Symbol | None = None,
-) -> Symbol:
+) -> Symbol:  # fmt: skip
     """Joint accelerations, when `wrenches` are what the links need at zero joint accelerations.
 
     A rotor's inertia resists the joint's acceleration alone, not that of the parent.

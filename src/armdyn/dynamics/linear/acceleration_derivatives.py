@@ -27,16 +27,9 @@ class AccelerationDerivatives(NamedTuple):
 
 @traced(check=require_movable)
 def acceleration_derivatives(
-    arm: Arm,
-    q: Q,
-    qd: Qd,
-    tau: Tau,
-    wrench: TipWrench = None,
-    method: str = "auto",
-    *,
-    theta: Theta = None,
-    gravity: Gravity = None,
-) -> AccelerationDerivatives:
+    arm: Arm, q: Q, qd: Qd, tau: Tau, wrench: TipWrench = None, method: str = "auto", *,
+    theta: Theta = None, gravity: Gravity = None,
+) -> AccelerationDerivatives:  # fmt: skip
     """Joint accelerations that torques produce, and their derivatives.
 
     Parameters

@@ -37,20 +37,10 @@ class Linearize(NamedTuple):
 
 @traced(check=require_movable_with_rotors)
 def linearize(
-    arm: Arm,
-    q: Q,
-    qd: Qd,
-    qdd: Qdd,
-    wrench: TipWrench = None,
-    base_motion: BaseMotion = None,
-    model: str = "rigid",
-    width: float = 0.0,
-    *,
-    theta: Theta = None,
-    gravity: Gravity = None,
-    friction: FrictionData = None,
-    drive: DriveData = None,
-) -> Linearize:
+    arm: Arm, q: Q, qd: Qd, qdd: Qdd, wrench: TipWrench = None, base_motion: BaseMotion = None,
+    model: str = "rigid", width: float = 0.0, *,
+    theta: Theta = None, gravity: Gravity = None, friction: FrictionData = None, drive: DriveData = None,
+) -> Linearize:  # fmt: skip
     """Matrices of the arm's small deviations from the motion q, qd, qdd.
 
     dtau = M dqdd + C dqd + K dq, and with the state x = [dq; dqd] and u = dtau: dx/dt = A x + B u.

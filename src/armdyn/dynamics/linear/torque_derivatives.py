@@ -216,16 +216,9 @@ def torque_matrices(crossings: list[Crossing], carried: list[Load]) -> TorqueDer
 
 @traced()
 def torque_derivatives(
-    arm: Arm,
-    q: Q,
-    qd: Qd,
-    qdd: Qdd,
-    wrench: TipWrench = None,
-    base_motion: BaseMotion = None,
-    *,
-    theta: Theta = None,
-    gravity: Gravity = None,
-) -> TorqueDerivatives:
+    arm: Arm, q: Q, qd: Qd, qdd: Qdd, wrench: TipWrench = None, base_motion: BaseMotion = None, *,
+    theta: Theta = None, gravity: Gravity = None,
+) -> TorqueDerivatives:  # fmt: skip
     """Joint torques of the rigid arm and their derivatives, in one pass.
 
     Parameters

@@ -34,16 +34,9 @@ class TorqueSecondDerivatives(NamedTuple):
 
 @traced()
 def torque_second_derivatives(
-    arm: Arm,
-    q: Q,
-    qd: Qd,
-    qdd: Qdd,
-    wrench: TipWrench = None,
-    base_motion: BaseMotion = None,
-    *,
-    theta: Theta = None,
-    gravity: Gravity = None,
-) -> TorqueSecondDerivatives:
+    arm: Arm, q: Q, qd: Qd, qdd: Qdd, wrench: TipWrench = None, base_motion: BaseMotion = None, *,
+    theta: Theta = None, gravity: Gravity = None,
+) -> TorqueSecondDerivatives:  # fmt: skip
     """Second derivatives of the joint torques of the rigid arm.
 
     Those with respect to qd and qdd, and to qdd twice, are zero.
