@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armdyn.errors import ArmdynError
-from armdyn.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,6 +73,8 @@ def present(result: Any, how: str, **options: Any) -> Any:
 
 def write_page(result: Any, path: str | os.PathLike[str]) -> Path:
     """Write the page of a result as one HTML file that needs no network, whole or not at all; returns its path."""
+    from armdyn.files import write_whole  # what only describes an arm writes no files
+
     return write_whole(path, present(result, "page"))
 
 
