@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import armdyn
+from armdyn.exports import public_names
 
 ROOT = Path(__file__).parents[1]
 HEAVY = ("casadi", "scipy", "matplotlib", "llvmlite", "cvxpy", "rich", "typer", "pinocchio")
@@ -27,7 +28,7 @@ def run(code: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize("name", armdyn.__all__)
+@pytest.mark.parametrize("name", public_names(armdyn))
 def test_every_public_name_exists_and_is_documented(name):
     value = getattr(armdyn, name)
     assert inspect.getdoc(value), f"armdyn.{name} has no docstring"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -11,9 +12,10 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError, ShapeError
+from armdyn.exports import public_names
 
 TRACED = sorted(
-    name for name in armdyn.__all__ if callable(getattr(armdyn, name)) and hasattr(getattr(armdyn, name), "traced")
+    name for name in public_names(armdyn) if inspect.isfunction(f := getattr(armdyn, name)) and hasattr(f, "traced")
 )
 FUNCTIONS = (armdyn.inverse_dynamics, armdyn.mass_matrix, armdyn.forward_dynamics, armdyn.linearize)
 
