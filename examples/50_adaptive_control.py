@@ -5,7 +5,7 @@ import tempfile
 import numpy as np
 
 import armdyn
-from armdyn.simulation.compare import Sway
+from armdyn.simulation import Sway
 
 arm = armdyn.arms.puma560()
 motion = Sway.within(arm, 8.0)

@@ -28,6 +28,6 @@ export(
         "trace": "c_code kernel latex traced",
         "errors": "ArmdynError ArmdynWarning",
     },
-    rooms="arms",
+    rooms="arms reproduce studio",
     aliased="control dynamics identification kinematics model shapes simulation spatial study trace trajectory",
 )

@@ -8,9 +8,11 @@ from armdyn import dynamics as dynamics
 from armdyn import identification as identification
 from armdyn import kinematics as kinematics
 from armdyn import model as model
+from armdyn import reproduce as reproduce
 from armdyn import shapes as shapes
 from armdyn import simulation as simulation
 from armdyn import spatial as spatial
+from armdyn import studio as studio
 from armdyn import study as study
 from armdyn import trace as trace
 from armdyn import trajectory as trajectory
@@ -179,6 +181,7 @@ from armdyn.shapes.obstacles import HalfSpace as HalfSpace
 from armdyn.shapes.obstacles import Sphere as Sphere
 from armdyn.shapes.obstacles import read_obstacles as read_obstacles
 from armdyn.simulation.compare import Comparison as Comparison
+from armdyn.simulation.compare import Sway as Sway
 from armdyn.simulation.compare import compare as compare
 from armdyn.simulation.mismatch_study import mismatch_study as mismatch_study
 from armdyn.simulation.plant.contact import Contact as Contact
@@ -291,10 +294,12 @@ __all__ = [
     "regressor",
     "regressor16",
     "report",
+    "reproduce",
     "shapes",
     "simulate",
     "simulation",
     "spatial",
+    "studio",
     "study",
     "trace",
     "traced",

@@ -5,7 +5,7 @@ from armdyn.exports import export
 export(
     __name__,
     {
-        "compare": "compare Comparison",
+        "compare": "compare Comparison Sway",
         "mismatch_study": "mismatch_study",
         "plant.contact": "Contact EndStops",
         "plant.elasticity": "Elasticity resonances",

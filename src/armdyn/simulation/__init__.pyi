@@ -1,6 +1,7 @@
 # Written by tools/write_stubs.py from the tables in __init__.py: change these, not this file.
 
 from armdyn.simulation.compare import Comparison as Comparison
+from armdyn.simulation.compare import Sway as Sway
 from armdyn.simulation.compare import compare as compare
 from armdyn.simulation.mismatch_study import mismatch_study as mismatch_study
 from armdyn.simulation.plant.contact import Contact as Contact
@@ -28,6 +29,7 @@ __all__ = [
     "Readings",
     "Sensors",
     "SimulationResult",
+    "Sway",
     "compare",
     "mismatch_study",
     "plot_run",

@@ -3,3 +3,13 @@
 Names do not depend on the page: what is shown is computed by plain objects (`shapes`, `state`, `motion`, `player`,
 `jobs`, `exports`), which the panels connect to viser.
 """
+
+from armdyn.exports import export
+
+export(
+    __name__,
+    {
+        "app": "Studio",
+        "server": "address start_server stop_server",
+    },
+)
