@@ -78,7 +78,7 @@ def test_fixed_side_branches_leave_no_choice(tmp_path):
 
 def test_a_gripper_ends_the_chain_with_a_warning(urdfs):
     with pytest.warns(
-        ArmdynWarning, match="fork, at link 'hand'; choose with tip= .leaves: camera, counterweight, left"
+        ArmdynWarning, match="fork, at link 'hand'; choose with tip= .leaves: left, right, camera, counterweight"
     ):
         arm = read_urdf(urdfs / "gripper.urdf")
     assert arm.tip_name == "hand"
