@@ -24,7 +24,7 @@ export(
         "identification": "check_log Fit identify identify_payload Log read_log validate",
         "control": "ComputedTorque GravityPD law_code SlotineLi TrajectoryLQR",
         "simulation": "compare Plant Sensors simulate SimulationResult",
-        "report": "report",
+        "report": "plot_modes plot_run report",
         "trace": "c_code kernel latex traced",
         "errors": "ArmdynError ArmdynWarning",
     },

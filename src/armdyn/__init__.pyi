@@ -89,7 +89,6 @@ from armdyn.dynamics.linear.linearize import linearize as linearize
 from armdyn.dynamics.linear.modes import eigenvalue_shift as eigenvalue_shift
 from armdyn.dynamics.linear.modes import modes as modes
 from armdyn.dynamics.linear.motion import linearize_motion as linearize_motion
-from armdyn.dynamics.linear.plot import plot_modes as plot_modes
 from armdyn.dynamics.linear.sensitivity import linearize_sensitivity as linearize_sensitivity
 from armdyn.dynamics.linear.sensitivity import unit_payload as unit_payload
 from armdyn.dynamics.linear.state_space import state_space as state_space
@@ -172,6 +171,8 @@ from armdyn.model.joint import Joint as Joint
 from armdyn.model.joint import Limits as Limits
 from armdyn.model.pinocchio_bridge import from_pinocchio as from_pinocchio
 from armdyn.model.pinocchio_bridge import to_pinocchio as to_pinocchio
+from armdyn.report.figures.modes import plot_modes as plot_modes
+from armdyn.report.figures.run import plot_run as plot_run
 from armdyn.report.registry import report as report
 from armdyn.shapes.bodies import Bodies as Bodies
 from armdyn.shapes.bodies import bodies_of as bodies_of
@@ -192,7 +193,6 @@ from armdyn.simulation.plant.mujoco import to_mjcf as to_mjcf
 from armdyn.simulation.plant.payload import Drop as Drop
 from armdyn.simulation.plant.payload import PickUp as PickUp
 from armdyn.simulation.plant.plant import Plant as Plant
-from armdyn.simulation.plot import plot_run as plot_run
 from armdyn.simulation.readings import Readings as Readings
 from armdyn.simulation.result import SimulationResult as SimulationResult
 from armdyn.simulation.sensors import Sensors as Sensors
@@ -287,6 +287,8 @@ __all__ = [
     "load",
     "mass_matrix",
     "model",
+    "plot_modes",
+    "plot_run",
     "point_to_point",
     "potential_energy",
     "read_log",

@@ -19,34 +19,35 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Class of a result -> what it can show -> "module:function", which takes the result:
-# "page" gives a whole HTML document, "html" what a notebook shows, "figure" a matplotlib figure.
+# "page" gives a whole HTML document, "html" what a notebook shows, "figure" a matplotlib figure, "file" writes one.
 SHOWN = {
-    "armdyn.model.arm.Arm": {"html": "armdyn.model.arm_table:notebook"},
-    "armdyn.kinematics.inverse.InverseKinematics": {"html": "armdyn.kinematics.solutions_table:notebook"},
-    "armdyn.dynamics.linear.motion.LinearMotion": {"figure": "armdyn.dynamics.linear.plot:plot_modes"},
+    "armdyn.model.arm.Arm": {"html": "armdyn.report.tables.arm:notebook"},
+    "armdyn.kinematics.inverse.InverseKinematics": {"html": "armdyn.report.tables.solutions:notebook"},
+    "armdyn.dynamics.linear.motion.LinearMotion": {"figure": "armdyn.report.figures.modes:plot_modes"},
     "armdyn.trajectory.excitation.excite.Excitation": {
         "page": "armdyn.report.excitation_page:page",
-        "html": "armdyn.trajectory.excitation.figure:notebook",
-        "figure": "armdyn.trajectory.excitation.figure:motion_figure",
+        "html": "armdyn.report.figures.excitation:notebook",
+        "figure": "armdyn.report.figures.excitation:motion_figure",
     },
     "armdyn.identification.checks.check.DataCheck": {
         "page": "armdyn.report.check_page:page",
-        "html": "armdyn.identification.checks.check_table:notebook",
+        "html": "armdyn.report.tables.check:notebook",
     },
     "armdyn.identification.fit.result.Fit": {
         "page": "armdyn.report.fit_page:page",
-        "html": "armdyn.identification.fit_figure:notebook",
-        "figure": "armdyn.identification.fit_figure:fit_figure",
+        "html": "armdyn.report.figures.fit:notebook",
+        "figure": "armdyn.report.figures.fit:fit_figure",
     },
     "armdyn.simulation.compare.Comparison": {
         "page": "armdyn.report.comparison_page:page",
-        "html": "armdyn.simulation.compare_table:notebook",
-        "figure": "armdyn.simulation.compare_figure:comparison_figure",
+        "html": "armdyn.report.tables.comparison:notebook",
+        "figure": "armdyn.report.figures.comparison:comparison_figure",
+        "file": "armdyn.report.figures.comparison:draw",
     },
     "armdyn.simulation.result.SimulationResult": {
         "page": "armdyn.report.simulation_page:page",
-        "html": "armdyn.simulation.run_table:notebook",
-        "figure": "armdyn.simulation.plot:plot_run",
+        "html": "armdyn.report.tables.run:notebook",
+        "figure": "armdyn.report.figures.run:plot_run",
     },
     "armdyn.study.summary.Summary": {"page": "armdyn.study.page:page"},
 }
@@ -58,7 +59,7 @@ def present(result: Any, how: str, **options: Any) -> Any:
     Parameters
     ----------
     result : Fit or another result of the table
-    how : {"page", "html", "figure"}
+    how : {"page", "html", "figure", "file"}
     **options
         Those of the function.
     """

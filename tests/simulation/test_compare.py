@@ -8,8 +8,8 @@ from armdyn.control.adaptive.gains import adaptation_gains, unknown_columns
 from armdyn.control.adaptive.unknowns import adapt
 from armdyn.control.design.designs import designs
 from armdyn.errors import ArmdynError, ShapeError
+from armdyn.report.figures.comparison import comparison_figure
 from armdyn.simulation.compare import Sway, compare, with_mismatch
-from armdyn.simulation.compare_figure import comparison_figure
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,6 @@ export(
         "linear.linearize": "linearize",
         "linear.modes": "eigenvalue_shift modes",
         "linear.motion": "linearize_motion",
-        "linear.plot": "plot_modes",
         "linear.sensitivity": "linearize_sensitivity unit_payload",
         "linear.state_space": "state_space",
         "linear.tip_output": "tip_output",

@@ -30,7 +30,6 @@ from armdyn.dynamics.linear.linearize import linearize as linearize
 from armdyn.dynamics.linear.modes import eigenvalue_shift as eigenvalue_shift
 from armdyn.dynamics.linear.modes import modes as modes
 from armdyn.dynamics.linear.motion import linearize_motion as linearize_motion
-from armdyn.dynamics.linear.plot import plot_modes as plot_modes
 from armdyn.dynamics.linear.sensitivity import linearize_sensitivity as linearize_sensitivity
 from armdyn.dynamics.linear.sensitivity import unit_payload as unit_payload
 from armdyn.dynamics.linear.state_space import state_space as state_space
@@ -134,7 +133,6 @@ __all__ = [
     "normal_equations",
     "observability",
     "operational_inertia",
-    "plot_modes",
     "possible_range",
     "possible_theta",
     "potential_energy",

@@ -5,6 +5,8 @@ from armdyn.exports import export
 export(
     __name__,
     {
+        "figures.modes": "plot_modes",
+        "figures.run": "plot_run",
         "registry": "report",
     },
 )

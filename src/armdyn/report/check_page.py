@@ -6,7 +6,7 @@ import numpy as np
 
 from armdyn.html import document, heading, svg
 from armdyn.identification.checks.check import DataCheck
-from armdyn.identification.checks.check_table import parts
+from armdyn.report.tables.check import parts
 
 MOST_POINTS = 1500  # of a curve: finer than any screen
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.html import document, heading, listing, paragraph, svg
+from armdyn.report.figures.comparison import comparison_figure
+from armdyn.report.tables.comparison import rows
 from armdyn.simulation.compare import Comparison
-from armdyn.simulation.compare_figure import comparison_figure
-from armdyn.simulation.compare_table import rows
 
 MEANING = (
     "Errors are over all joints together, in rad or m; final: of the last third of the run. Torques in N m or N.",

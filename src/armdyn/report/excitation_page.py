@@ -11,8 +11,8 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.errors import MissingInertiaError
 from armdyn.html import document, heading, paragraph, svg, table
 from armdyn.kinematics.forward import forward_kinematics
+from armdyn.report.figures.excitation import POINTS, motion_figure, summary
 from armdyn.trajectory.excitation.excite import Excitation
-from armdyn.trajectory.excitation.figure import POINTS, motion_figure, protection, summary
 from armdyn.trajectory.excitation.motion_constraints import TorqueLimits
 from armdyn.trajectory.excitation.quality import predict_quality
 
@@ -22,7 +22,7 @@ NOTES = 3  # sentences on shapes that could not be read
 def page(found: Excitation) -> str:
     """Plots of joints, torques against limits, singular values and the tip's path, and what the motion will show."""
     title = f"Exciting motion of {found.base.name}"
-    parts = [heading(title, 1), paragraph(summary(found), "big"), *(paragraph(line) for line in protection(found))]
+    parts = [heading(title, 1), paragraph(summary(found), "big"), *(paragraph(line) for line in found.promises)]
     parts += [heading("The bodies that were checked"), paragraph(_bodies_told(found)), svg(_bodies(found))]
     for name, figure in _figures(found):
         parts += [heading(name), svg(figure)]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.html import code, confidence_bar, document, heading, listing, paragraph, svg, table
-from armdyn.identification.checks import check_table
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.validation import Validation, compared
-from armdyn.identification.fit_figure import MOST_POINTS, torque_figure
 from armdyn.identification.gravity_poses import compare_poses
 from armdyn.identification.poses import held_poses
 from armdyn.report.advice import advice, next_command
+from armdyn.report.figures.fit import MOST_POINTS, torque_figure
+from armdyn.report.tables import check as check_table
 
 
 def page(fit: Fit) -> str:

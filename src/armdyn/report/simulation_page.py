@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from armdyn.html import document, heading, listing, paragraph, svg
-from armdyn.simulation.plot import plot_run
+from armdyn.report.figures.run import plot_run
+from armdyn.report.tables.run import joints, summary
 from armdyn.simulation.result import SimulationResult
-from armdyn.simulation.run_table import joints, summary
 
 
 def page(result: SimulationResult) -> str:

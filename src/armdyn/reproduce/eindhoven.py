@@ -12,11 +12,11 @@ from armdyn.control.protocol import Law
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.dynamics.linear.linearize import linearize
 from armdyn.dynamics.linear.motion import LinearMotion, linearize_motion
-from armdyn.dynamics.linear.plot import plot_modes
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.model.arm import Arm
 from armdyn.model.library.planar import planar2
+from armdyn.report.figures.modes import plot_modes
 from armdyn.reproduce.case import Case, Picture, Row, Table, Tell, check, claim, differs, shown, tried
 from armdyn.reproduce.eindhoven_study import (
     ADAPTIVE,

@@ -12,7 +12,6 @@ export(
         "plant.mujoco": "to_mjcf",
         "plant.payload": "Drop PickUp",
         "plant.plant": "Plant",
-        "plot": "plot_run",
         "readings": "Readings",
         "result": "SimulationResult",
         "sensors": "Sensors",

@@ -12,7 +12,6 @@ from armdyn.simulation.plant.mujoco import to_mjcf as to_mjcf
 from armdyn.simulation.plant.payload import Drop as Drop
 from armdyn.simulation.plant.payload import PickUp as PickUp
 from armdyn.simulation.plant.plant import Plant as Plant
-from armdyn.simulation.plot import plot_run as plot_run
 from armdyn.simulation.readings import Readings as Readings
 from armdyn.simulation.result import SimulationResult as SimulationResult
 from armdyn.simulation.sensors import Sensors as Sensors
@@ -32,7 +31,6 @@ __all__ = [
     "Sway",
     "compare",
     "mismatch_study",
-    "plot_run",
     "resonances",
     "simulate",
     "to_mjcf",

@@ -17,7 +17,7 @@ from armdyn.control.adaptive.estimate import Adaptive
 from armdyn.control.protocol import Law
 from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
-from armdyn.presentation import Reported
+from armdyn.presentation import Reported, present
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.simulate import simulate
@@ -74,9 +74,7 @@ class Comparison(Reported):
 
     def figure(self, path: str | os.PathLike[str]) -> Path:
         """Draw errors over time, and the table's bars, into a file (.png, .svg, .pdf)."""
-        from armdyn.simulation.compare_figure import draw
-
-        return draw(self, path)
+        return present(self, "file", path=path)
 
 
 def compare(

@@ -206,8 +206,6 @@ def summary(found: Excitation) -> dict[str, Any]:
 
 
 def _show(found: Excitation, written: list[Path]) -> None:
-    from armdyn.trajectory.excitation.figure import protection
-
     n, count = found.base.source.n, found.base.count
     if found.interrupted:
         print("Interrupted: this is the best motion so far.")
@@ -216,7 +214,7 @@ def _show(found: Excitation, written: list[Path]) -> None:
         f"Condition number {found.condition:.1f} of {count} + {2 * n} columns ({found.condition_worst:.1f} for the "
         f"worst usual choice of base columns, {found.condition_unit:.1f} with unit columns)"
     )
-    for line in protection(found):
+    for line in found.promises:
         print(line)
     if len(written) == 1:
         start = ", ".join(f"{x:.3g}" for x in found.trajectory(0.0).q)

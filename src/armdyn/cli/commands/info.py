@@ -53,8 +53,8 @@ def summary(arm: Arm) -> dict[str, Any]:
 def show(arm: Arm, console: Console) -> None:
     """Print the arm as tables and lists."""
     from armdyn.cli.show import print_list, print_table, vector
-    from armdyn.model.arm_table import body, heading, limits
     from armdyn.model.diagnosis import diagnose
+    from armdyn.report.tables.arm import body, heading, limits
 
     console.print(heading(arm), style="bold", markup=False)
     console.print(f"gravity {vector(arm.gravity)} m/s² in base axes\n")

@@ -13,7 +13,6 @@ from armdyn.studio.jobs import Cancelled
 from armdyn.studio.motion import from_trajectory
 from armdyn.studio.page import JobPanel, Page
 from armdyn.trajectory.excitation.excite import Excitation, excite
-from armdyn.trajectory.excitation.figure import protection
 from armdyn.trajectory.excitation.multi_start import Standing
 
 BEST, CURRENT = "best so far", "search under way"
@@ -85,6 +84,6 @@ class ExcitePanel:
             workers=1, progress=progress,
         )  # fmt: skip
         early = ", stopped early" if self.found.interrupted else ""
-        self.job.say(f"Condition number {self.found.condition:.1f}{early}. {' '.join(protection(self.found))}")
+        self.job.say(f"Condition number {self.found.condition:.1f}{early}. {' '.join(self.found.promises)}")
         self.page.player.load(from_trajectory("exciting motion", self.found.trajectory, self.page.state.arm))
         self.page.player.play()

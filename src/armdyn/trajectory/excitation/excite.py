@@ -73,6 +73,12 @@ class Excitation(Reported):
         """How low the links come, in words."""
         return self.protection.lowest(self.trajectory)
 
+    @property
+    def promises(self) -> tuple[str, str]:
+        """What holds at all times, and what was not checked: a sentence each."""
+        kept = "; ".join(("positions, velocities and accelerations within their limits", *self.kept))
+        return f"At all times: {kept}.", f"Not checked: {'; '.join(self.unchecked) or 'nothing'}; {self.lowest}."
+
     @cached_property
     def information(self) -> NDArray:
         """W' W (c, c) of the base, viscous and Coulomb columns over the samples, rows over their noise."""

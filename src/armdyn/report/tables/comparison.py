@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.html import fragment, paragraph, picture, table
+from armdyn.report.figures.comparison import comparison_figure
 from armdyn.simulation.compare import Comparison
-from armdyn.simulation.compare_figure import comparison_figure
 
 COLUMNS = ("controller", "rms error", "final rms", "final max", "rms torque", "estimate", "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.html import fragment, paragraph, picture, table
-from armdyn.simulation.plot import plot_run, position_units, torque_units
+from armdyn.report.figures.run import plot_run, position_units, torque_units
 from armdyn.simulation.result import SimulationResult
 
 

@@ -20,17 +20,11 @@ def summary(found: Excitation) -> str:
     )
 
 
-def protection(found: Excitation) -> list[str]:
-    """What holds at all times and what was not checked, a sentence each."""
-    kept = "; ".join(("positions, velocities and accelerations within their limits", *found.kept))
-    return [f"At all times: {kept}.", f"Not checked: {'; '.join(found.unchecked) or 'nothing'}; {found.lowest}."]
-
-
 def notebook(found: Excitation) -> str:
     """What a notebook shows."""
     return fragment(
         paragraph(f"Exciting motion of {found.base.name}: {summary(found)}"),
-        *(paragraph(line) for line in protection(found)),
+        *(paragraph(line) for line in found.promises),
         picture(motion_figure(found), 60),
     )
 
