@@ -71,13 +71,37 @@ def until_at_work() -> Callable[[subprocess.Popen[str], float], None]:
     return wait
 
 
+# Documents, models and logs of others, which cannot be part of this repository. Tests of them are left out where they
+# are not; all that armdyn can do has tests without them.
+REFERENCE_DATA = Path(__file__).parents[1].parent / "shared"
+_left_out: list[str] = []
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests of the reference data where these are absent."""
+    if REFERENCE_DATA.is_dir():
+        return
+    chosen = [item for item in items if "shared" not in getattr(item, "fixturenames", ())]
+    left_out = [item for item in items if item not in set(chosen)]
+    _left_out[:] = [item.nodeid for item in left_out]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = chosen
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how many were left out."""
+    if _left_out:
+        files = len({name.split("::")[0] for name in _left_out})
+        terminalreporter.write_line(
+            f"{len(_left_out)} tests in {files} files compare with models, logs and documents of others in "
+            f"'../{REFERENCE_DATA.name}', which is absent: left out"
+        )
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of reference data beside the repository; tests that need it are skipped without it."""
-    path = Path(__file__).parents[1].parent / "shared"
-    if not path.is_dir():
-        pytest.skip(f"needs the reference data in '{path.name}' beside the repository, which is absent")
-    return path
+    """The folder of reference data beside the repository; see `pytest_collection_modifyitems`."""
+    return REFERENCE_DATA
 
 
 @pytest.fixture(scope="session")
@@ -96,8 +120,14 @@ def browser() -> Any:
 
 
 @pytest.fixture(scope="session")
-def golden(shared: Path) -> Callable[[str], Any]:
-    """`golden("planar2R")`: the contents of a golden file."""
+def golden() -> Callable[[str], Any]:
+    """`golden("planar2R")`: numbers that `tests/data/make_golden.py` made."""
+    return lambda name: json.loads((Path(__file__).parent / "data" / "golden" / f"{name}.json").read_text())
+
+
+@pytest.fixture(scope="session")
+def reference(shared: Path) -> Callable[[str], Any]:
+    """`reference("sarcos_gravity")`: numbers of the documents behind armdyn."""
     return lambda name: json.loads((shared / "golden" / f"{name}.json").read_text())
 
 

@@ -72,9 +72,9 @@ def test_moving_base_and_wrench(golden, golden_arm, name):
         close(got, case["tau_total"], np.abs(case["tau_total"]).max())
 
 
-def test_sarcos_gravity(golden):
+def test_sarcos_gravity(reference):
     """Kapadia's generated gravity code is standard DH (its erratum 1); two parameters differ in its table."""
-    data = golden("sarcos_gravity")
+    data = reference("sarcos_gravity")
     arm = armdyn.arms.sarcos()
     for case in data["cases"]:
         np.testing.assert_allclose(
@@ -90,9 +90,9 @@ def _sarcos(data):
     return {"theta": theta, "gravity": data["robot"]["gravity"]}
 
 
-def test_vukobratovic_chain(golden):
+def test_vukobratovic_chain(reference):
     """Members that turn and slide: every quantity of the recursion."""
-    data = golden("vukobratovic_chain")
+    data = reference("vukobratovic_chain")
     for case in data["cases"]:
         arm = armdyn.Arm.from_vectors(data["members"][: case["n"]], gravity=data["gravity"])
         got = armdyn.lagrange(arm, case["q"], case["qd"])

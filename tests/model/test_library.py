@@ -75,14 +75,14 @@ def test_torques_and_poses_are_the_golden_ones(golden, fixture, build):
         np.testing.assert_allclose(armdyn.forward_kinematics(arm, case["q"]), case["T_tip"], rtol=0, atol=1e-12)
 
 
-def test_sarcos_has_the_identified_gravity_torques(golden):
+def test_sarcos_has_the_identified_gravity_torques(reference):
     arm = arms.sarcos()
-    for case in golden("sarcos_gravity")["cases"]:
+    for case in reference("sarcos_gravity")["cases"]:
         np.testing.assert_allclose(armdyn.gravity_torque(arm, case["q"]), case["G"], rtol=1e-11, atol=1e-11)
 
 
-def test_lu_meng2_has_the_torques_of_its_example(golden):
-    for case in golden("lumeng_2dof_load")["cases"]:
+def test_lu_meng2_has_the_torques_of_its_example(reference):
+    for case in reference("lumeng_2dof_load")["cases"]:
         m2, m3, m3_px, _, Izz = case["theta"]
         arm = arms.lu_meng2(case["l1"], case["l2"], 1.0, m2, m3, m3_px / m3, Izz)
         arm = arm.with_gravity((0, -case["g"], 0))
@@ -90,15 +90,15 @@ def test_lu_meng2_has_the_torques_of_its_example(golden):
         np.testing.assert_allclose(tau, case["tau"], rtol=1e-11, atol=1e-12)
 
 
-def test_puma3_has_the_analytic_base_parameters(golden):
-    expected, arm = golden("puma3_base_parameters"), arms.puma3()
+def test_puma3_has_the_analytic_base_parameters(reference):
+    expected, arm = reference("puma3_base_parameters"), arms.puma3()
     L = expected["L"]
     first, second, third = (
         {"m": i.mass, "x": i.first[0], "y": i.first[1], "z": i.first[2], "J": i.tensor}
         for i in (link.inertia for link in arm.links)
     )
     J1, J2, J3 = first["J"], second["J"], third["J"]
-    # The grouping relations that the golden file lists.
+    # The grouping relations that the reference file lists.
     base = {
         "Jzz1": J1[2, 2] + J2[1, 1] + J3[1, 1] + L**2 * third["m"],
         "mx2": second["x"] + L * third["m"],
@@ -278,8 +278,8 @@ def test_iiwa14_has_the_frames_of_the_common_urdf(shared):
         ("ur5", "UR5 (SDH)"),
     ],
 )
-def test_geometry_is_that_of_the_reference_tables(golden, golden_arm, name, title):
-    robot = next(entry for entry in golden("base_parameter_counts")["arms"] if entry["arm"] == title)
+def test_geometry_is_that_of_the_reference_tables(reference, golden_arm, name, title):
+    robot = next(entry for entry in reference("base_parameter_counts")["arms"] if entry["arm"] == title)
     arm, expected = ALL[name](), golden_arm(robot)
     q = states(arm, 15)
     np.testing.assert_allclose(armdyn.link_poses(arm, q), armdyn.link_poses(expected, q), rtol=0, atol=1e-12)
