@@ -298,9 +298,7 @@ def kalman(Ts: float = 0.005, q: float = 1000.0, R: float = 1e-4**2 / 12) -> dic
     """The steady predictor of a triple integrator driven by white jerk, by iterating its Riccati equation."""
     T, noise, r = mpf(Ts), mpf(q), mpf(R)
     A = matrix([[1, T, T**2 / 2], [0, 1, T], [0, 0, 1]])
-    Q = noise * matrix(
-        [[T**5 / 20, T**4 / 8, T**3 / 6], [T**4 / 8, T**3 / 3, T**2 / 2], [T**3 / 6, T**2 / 2, T]]
-    )
+    Q = noise * matrix([[T**5 / 20, T**4 / 8, T**3 / 6], [T**4 / 8, T**3 / 3, T**2 / 2], [T**3 / 6, T**2 / 2, T]])
     P = Q.copy()
     for _ in range(4000):
         K = P[:, 0] / (P[0, 0] + r)
@@ -308,10 +306,77 @@ def kalman(Ts: float = 0.005, q: float = 1000.0, R: float = 1e-4**2 / 12) -> dic
     return {"Ts": Ts, "q": q, "R": R, "A": A, "Q": Q, "P_pred": P, "K": P[:, 0] / (P[0, 0] + r)}
 
 
+# Kinds, a, alpha / (pi / 2), d, theta / (pi / 2) of arms whose parameters are counted, and gravity.
+COUNTED = {
+    "planar2R gravity in plane": ("sdh", "RR", (0.5, 0.25), (0, 0), (0, 0), (0, 0), (0, -9.81, 0)),
+    "planar2R gravity along axis": ("sdh", "RR", (0.5, 0.25), (0, 0), (0, 0), (0, 0), DOWN),
+    "planar3R gravity in plane": ("sdh", "RRR", (0.5, 0.4, 0.3), (0, 0, 0), (0, 0, 0), (0, 0, 0), (0, -9.81, 0)),
+    "PUMA560 3dof (MDH)": ("mdh", "RRR", (0, 0, 0.4318), (0, -1, 0), (0, 0, 0), (0, 0, 0), DOWN),
+    "PUMA560 6dof (MDH AKB)": (
+        "mdh", "RRRRRR", (0, 0, 0.4318, -0.0203, 0, 0), (0, -1, 0, 1, -1, 1), (0, 0.2435, -0.0934, 0.4331, 0, 0),
+        (0,) * 6, DOWN,
+    ),
+    "PUMA560 6dof (SDH)": (
+        "sdh", "RRRRRR", (0, 0.4318, 0.0203, 0, 0, 0), (1, 0, -1, 1, -1, 0), (0.67183, 0, 0.15005, 0.4318, 0, 0),
+        (0,) * 6, DOWN,
+    ),
+    "Panda 7dof (MDH)": (
+        "mdh", "RRRRRRR", (0, 0, 0, 0.0825, -0.0825, 0, 0.088), (0, -1, 1, 1, -1, 1, 1),
+        (0.333, 0, 0.316, 0, 0.384, 0, 0), (0,) * 7, DOWN,
+    ),
+    "UR5 (SDH)": (
+        "sdh", "RRRRRR", (0, -0.425, -0.39225, 0, 0, 0), (1, 0, 0, 1, -1, 0),
+        (0.089159, 0, 0, 0.10915, 0.09465, 0.0823), (0,) * 6, DOWN,
+    ),
+    "shoulder, elbow, wrist 7dof (SDH)": (
+        "sdh", "RRRRRRR", (0,) * 7, (1, -1, -1, 1, 1, -1, 0), (0, 0, 0.4, 0, 0.39, 0, 0), (0,) * 7, DOWN,
+    ),
+    "the same on a wall": (
+        "sdh", "RRRRRRR", (0,) * 7, (1, -1, -1, 1, 1, -1, 0), (0, 0, 0.4, 0, 0.39, 0, 0), (0,) * 7, (0, -9.81, 0),
+    ),
+    "vertical axis and three parallel ones": (
+        "mdh", "RRRR", (0, 0.05, 0.4, 0.35), (0, -1, 0, 0), (0.3, 0, 0, 0), (0,) * 4, DOWN,
+    ),
+    "three axes at right angles": ("mdh", "RRR", (0, 0.1, 0.2), (0, -1, 1), (0.3, 0.05, 0.1), (0,) * 3, DOWN),
+    "SCARA RRPR (MDH)": ("mdh", "RRPR", (0, 0.4, 0.3, 0), (0, 0, 2, 0), (0.3, 0, 0, 0.1), (0,) * 4, DOWN),
+    "SCARA RRRP (MDH)": ("mdh", "RRRP", (0, 0.4, 0.3, 0), (0, 0, 0, 0), (0.3, 0, 0, 0), (0,) * 4, DOWN),
+    "Stanford RRPRRR (SDH)": (
+        "sdh", "RRPRRR", (0,) * 6, (-1, 1, 0, -1, 1, 0), (0.412, 0.154, 0, 0, 0, 0.263), (0, 0, -1, 0, 0, 0), DOWN,
+    ),
+    "general RPR (SDH)": ("sdh", "RPR", (0.17, -0.12, 0.3), (0.5, -0.6, 0.4), (0.25, 0, 0.15), (0, 0.3, 0), DOWN),
+    "general RRP (MDH)": ("mdh", "RRP", (0.1, 0.2, -0.15), (0.2, -0.6, 0.8), (0.25, 0.1, 0), (0, 0, 0.2), DOWN),
+    "general 6R (SDH)": (
+        "sdh", "RRRRRR", (0.15, 0.6, 0.12, 0.05, 0.03, 0.02), (0.9, 0.1, 0.8, -0.7, 0.6, 0.3),
+        (0.4, 0.1, 0.05, 0.6, 0.02, 0.1), (0,) * 6, DOWN,
+    ),
+}  # fmt: skip
+
+
+def counted(title: str) -> dict[str, Any]:
+    """An arm and the ranks of its regressors, of all motion and at rest, at random states."""
+    convention, kinds, a, alpha, d, theta, gravity = COUNTED[title]
+    rows = zip(kinds, a, [x * RIGHT for x in alpha], d, [x * RIGHT for x in theta], strict=True)
+    unit = [(1.0, NONE, (0, 0, 0), NONE)] * len(kinds)
+    about = robot(title, convention, list(rows), unit, gravity)
+    chain, found = Chain(about), {"arm": title} | {key: about[key] for key in ("convention", "joints", "gravity")}
+    chosen = states(chain, 12 + 3 * chain.n, 5)
+    at_rest = [[q, [mpf(0)] * chain.n, [mpf(0)] * chain.n] for q, _, _ in chosen]
+    for key, several in (("base_inertial_parameters", chosen), ("gravity_base_parameters", at_rest)):
+        Y = np.concatenate([chain.regressor(*state) for state in several]).astype(float)
+        felt = Y[:, np.linalg.norm(Y, axis=0) > 1e-9]  # the double nearest to pi is not pi
+        values = np.linalg.svd(felt / np.linalg.norm(felt, axis=0), compute_uv=False) if felt.size else np.ones(0)
+        rank = int(np.sum(values > 1e-9))
+        assert rank == np.sum(values > 1e-4) == np.sum(values > 1e-12), f"{title}: no clear rank"
+        found[key] = rank
+    return found
+
+
 def golden(name: str) -> dict[str, Any]:
     """The contents of one file."""
     if name == "kalman_triple_integrator":
         return plain(kalman())
+    if name == "base_parameter_counts":
+        return {"arms": [counted(title) for title in COUNTED]}
     kind, _, rest = name.partition("wrench_") if name.startswith("moving") else name.partition("regressor_")
     about = ROBOTS[rest or kind]
     chain = Chain(about)
@@ -334,6 +399,7 @@ NAMES = (
     *(f"moving_base_wrench_{name}" for name in ("planar2R", "planar_RP", "general_RPR_sdh")),
     *(f"regressor_{name}" for name in ("planar2R", "general_RPR_sdh", "puma560_mdh_akb")),
     "kalman_triple_integrator",
+    "base_parameter_counts",
 )
 
 

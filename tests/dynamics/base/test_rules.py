@@ -43,9 +43,9 @@ def test_a_tiny_arm_has_the_same_parameters():
     assert base_counts(Arm.from_dh(rows)) == base_counts(Arm.from_dh(small))
 
 
-def test_mayeda_on_golden_arms(reference, golden_arm):
+def test_mayeda_on_golden_arms(golden, golden_arm):
     checked = 0
-    for case in reference("base_parameter_counts")["arms"]:
+    for case in golden("base_parameter_counts")["arms"]:
         try:
             count = mayeda_count(golden_arm(case))
         except ModelError:
@@ -81,8 +81,8 @@ def test_theorem_2_gives_inertia_and_gravity_torques(random_arm):
     np.testing.assert_allclose(weight @ theta, armdyn.gravity_torque(arm, q), **CLOSE)
 
 
-def test_theorem_2_shows_all_base_parameters(reference, golden_arm):
-    for case in reference("base_parameter_counts")["arms"][:6]:
+def test_theorem_2_shows_all_base_parameters(golden, golden_arm):
+    for case in golden("base_parameter_counts")["arms"][:6]:
         arm = golden_arm(case)
         assert (
             armdyn.base_parameters(arm, method="theorems").kept == armdyn.base_parameters(arm, method="rules").kept
