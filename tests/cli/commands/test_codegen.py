@@ -62,3 +62,10 @@ def test_list() -> None:
 def test_unknown_function() -> None:
     with pytest.raises(ArmdynError, match="no function 'inverse_dynamic' to export; did you mean inverse_dynamics"):
         run("planar2", "inverse_dynamic")
+
+
+def test_every_public_formula_can_be_exported() -> None:
+    """Also those that are not taught flat: they are reachable in `armdyn` all the same."""
+    names = run("planar2", "list").split()
+    assert {"inverse_dynamics", "inverse_dynamics_base", "tip_mobility", "regressor16", "lugre_torque"} <= set(names)
+    assert len(names) >= 60

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -85,6 +86,7 @@ def function(name: str) -> Callable[..., Any]:
 def exportable() -> dict[str, Callable[..., Any]]:
     """All public functions that can become C."""
     import armdyn
+    from armdyn.exports import Package, public_names
 
-    public = {name: getattr(armdyn, name) for name in armdyn.__all__}
+    public = {name: getattr(armdyn, name) for name in sorted(public_names(cast(Package, sys.modules["armdyn"])))}
     return {name: value for name, value in public.items() if hasattr(value, "traced")}
