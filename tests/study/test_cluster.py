@@ -96,6 +96,7 @@ def test_workers_killed_at_random_moments_change_no_byte(study, tmp_path, expect
             assert contents(tmp_path / f"run{runs}") == expected
 
 
+@pytest.mark.slow
 def test_all_workers_killed_at_the_first_part(study, tmp_path, expected):
     def kill_all(at) -> None:
         if at.computed and not killed:
