@@ -14,6 +14,9 @@ from armdyn.trajectory.excitation.problem import ExcitationProblem
 from armdyn.trajectory.motion_limits import MotionLimits, violations
 
 
+FREE = {"floor": False, "self_collision": False, "max_torque": False}
+
+
 def limited(arm, lower=-2.0, upper=2.0, velocity=2.0):
     limits = armdyn.Limits(lower, upper, velocity)
     return arm.with_joints([dataclasses.replace(joint, limits=limits) for joint in arm.joints])
@@ -205,7 +208,7 @@ def test_what_is_not_seen_is_named(arm):
     joints[1] = dataclasses.replace(joints[1], limits=armdyn.Limits(0.5, 0.5 + 1e-6, 2.0))
     # A joint that hardly moves does not tell viscous from Coulomb friction.
     with pytest.raises(LimitError, match=r"least of all .*F[vc]2.*; allow a longer duration"):
-        armdyn.excite(arm.with_joints(joints), 8.0, max_acceleration=8.0, time_budget=3)
+        armdyn.excite(arm.with_joints(joints), 8.0, max_acceleration=8.0, time_budget=3, **FREE)
 
 
 def test_continuous_joints_may_turn_freely():
