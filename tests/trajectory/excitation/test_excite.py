@@ -13,7 +13,6 @@ from armdyn.errors import ArmdynError, LimitError
 from armdyn.trajectory.excitation.problem import ExcitationProblem
 from armdyn.trajectory.motion_limits import MotionLimits, violations
 
-
 FREE = {"floor": False, "self_collision": False, "max_torque": False}
 
 
