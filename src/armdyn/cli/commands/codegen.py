@@ -21,6 +21,7 @@ LawName = Annotated[
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files; made if it does not exist.")]
 Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file names; the arm's name if left out.")]
 Float = Annotated[bool, typer.Option("--float", help="Single instead of double precision.")]
+Cpp = Annotated[bool, typer.Option("--cpp", help="Functions: also a C++17 header (std::array, Eigen).")]
 Inputs = Annotated[
     list[str] | None,
     typer.Option("--input", help="An optional input to include (wrench), or data to keep as an argument (theta, kp)."),
@@ -35,6 +36,7 @@ def codegen(
     prefix: Prefix = None,
     float: Float = False,
     inputs: Inputs = None,
+    cpp: Cpp = False,
     bandwidth: Bandwidth = 3.0,
     rate: Rate = 1000.0,
     base: Base = None,
@@ -59,8 +61,8 @@ def codegen(
     chosen = [function(name) for name in functions or ()]
     dtype = "float" if float else "double"
     with working("writing C"):
-        code = c_code(chosen, resolve(arm, base, tip), out, prefix=prefix, dtype=dtype, inputs=inputs or ())
-    files = [code.source, code.header, code.selftest]
+        code = c_code(chosen, resolve(arm, base, tip), out, prefix=prefix, dtype=dtype, inputs=inputs or (), cpp=cpp)
+    files = [code.source, code.header, code.selftest, *([code.cpp] if code.cpp else [])]
     if json:
         counts = {name: counts._asdict() for name, counts in code.counts.items()}
         print_json({"files": [str(file) for file in files], "operations": counts})

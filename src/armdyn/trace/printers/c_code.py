@@ -19,6 +19,7 @@ from armdyn.trace.graphs.graph import Graph, graph_of
 from armdyn.trace.graphs.simplify import simplify
 from armdyn.trace.printers.c_print import FunctionPrinter, Names, arguments, c_names, comment, identifier, sign_function
 from armdyn.trace.printers.c_selftest import FLOOR, Check, Vectors, selftest, vectors
+from armdyn.trace.printers.cpp_header import cpp_header
 from armdyn.trace.program import Port, Program
 from armdyn.trace.traced import Subject, Traced
 
@@ -34,6 +35,7 @@ class CCode:
     header: Path
     selftest: Path
     counts: Mapping[str, Counts]  # by the function's name in Python
+    cpp: Path | None = None  # the C++ header, where it was asked for
 
     @property
     def total(self) -> Counts:
@@ -76,6 +78,7 @@ def c_code(
     inputs: Iterable[str] = (),
     options: Mapping[str, Any] | None = None,
     search: bool = True,
+    cpp: bool = False,
 ) -> CCode:
     """Write traced functions of an arm as C99, with all constants folded in.
 
@@ -103,6 +106,8 @@ def c_code(
     search : bool
         Whether to look for forms with fewer operations; without it, products and sums in common are shared alone,
         which is quicker and for functions made of matrix products no worse.
+    cpp : bool
+        Whether to write `<prefix>.hpp` too, a C++17 header with `std::array` and, where it is installed, Eigen.
 
     Returns
     -------
@@ -124,7 +129,8 @@ def c_code(
         f"{prefix}_selftest.c": _selftest(prefix, dtype, exported),
     }
     header, source, test = (_write(Path(directory), name, text) for name, text in texts.items())
-    return CCode(source, header, test, {e.traced.name: count_operations(e.graph) for e in exported})
+    wrapper = _write(Path(directory), f"{prefix}.hpp", cpp_header(prefix, dtype, exported)) if cpp else None
+    return CCode(source, header, test, {e.traced.name: count_operations(e.graph) for e in exported}, wrapper)
 
 
 # -- what is asked for ---------------------------------------------------------------------------------------
