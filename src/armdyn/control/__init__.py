@@ -31,6 +31,7 @@ export(
         "laws.integral": "Integral pid",
         "laws.lqr": "TrajectoryLQR",
         "laws.measured_lqr": "MeasuredLQR",
+        "laws.momentum_observer": "detection_delay external_torque fit_threshold MomentumObserver noise_threshold",
         "laws.pd": "PD pd_torque",
         "laws.tip_space": "Impedance OperationalSpace resolved_rate",
         "protocol": "Law Reference",

@@ -35,6 +35,11 @@ from armdyn.control.laws.integral import Integral as Integral
 from armdyn.control.laws.integral import pid as pid
 from armdyn.control.laws.lqr import TrajectoryLQR as TrajectoryLQR
 from armdyn.control.laws.measured_lqr import MeasuredLQR as MeasuredLQR
+from armdyn.control.laws.momentum_observer import MomentumObserver as MomentumObserver
+from armdyn.control.laws.momentum_observer import detection_delay as detection_delay
+from armdyn.control.laws.momentum_observer import external_torque as external_torque
+from armdyn.control.laws.momentum_observer import fit_threshold as fit_threshold
+from armdyn.control.laws.momentum_observer import noise_threshold as noise_threshold
 from armdyn.control.laws.pd import PD as PD
 from armdyn.control.laws.pd import pd_torque as pd_torque
 from armdyn.control.laws.tip_space import Impedance as Impedance
@@ -59,6 +64,7 @@ __all__ = [
     "Law",
     "MeasuredLQR",
     "ModifiedSlotineLi",
+    "MomentumObserver",
     "NaturalSlotineLi",
     "OperationalSpace",
     "PD",
@@ -73,12 +79,16 @@ __all__ = [
     "computed_torque",
     "continuous_lqr",
     "designs",
+    "detection_delay",
     "discrete_lqr",
+    "external_torque",
     "failed_assumptions",
     "finite_horizon_lqr",
+    "fit_threshold",
     "gains_from_bandwidth",
     "gains_from_poles",
     "law_code",
+    "noise_threshold",
     "optimal_pid",
     "pd_gains",
     "pd_torque",

@@ -8,30 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.laws.model import MODEL_SHAPES
+from armdyn.control.laws.model import MODEL, MODEL_SHAPES
+from armdyn.control.laws.momentum import momentum, momentum_rate
 from armdyn.control.laws.wrapped import Wrapped
 from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, checked
 from armdyn.control.step import traced_step
-from armdyn.dynamics.coriolis import coriolis_matrix
-from armdyn.dynamics.drive import drive_inertia, drive_torque
-from armdyn.dynamics.gravity import gravity_torque
-from armdyn.dynamics.mass_matrix import mass_matrix
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
-
-
-def momentum(arm: Arm, params: Values, q: Symbol, qd: Symbol) -> Symbol:
-    """The generalized momentum M qd, rotors included."""
-    return ca.mtimes(mass_matrix(arm, q, theta=params["theta"]) + drive_inertia(arm, params["drive"]), qd)
-
-
-def momentum_rate(arm: Arm, params: Values, q: Symbol, qd: Symbol) -> Symbol:
-    """What the model's momentum gains a second without torques and friction: C' qd - g - springs and motor damping."""
-    rest = drive_torque(arm, q, qd, ca.SX.zeros(arm.n), drive=params["drive"]) + gravity_torque(
-        arm, q, theta=params["theta"], gravity=params["gravity"]
-    )
-    return ca.mtimes(coriolis_matrix(arm, q, qd, theta=params["theta"]).T, qd) - rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +58,12 @@ class DisturbanceObserver(Wrapped):
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; what friction the inner law makes up for is no disturbance."""
         tau, after = self.inner(params, state, q, qd, ref, dt)
-        p = momentum(arm, params, q, qd)
+        p = momentum(arm, q, qd, theta=params["theta"], drive=params["drive"])
         p_hat = ca.if_else(state["started"] > 0.5, state["predicted"] + state["applied"], p)
         disturbance = 2 * np.pi * params["bandwidth"] * (p - p_hat)
-        rate = momentum_rate(arm, params, q, qd) - self.law.friction_part(params, tau, q, qd, ref)
+        rate = momentum_rate(arm, q, qd, **{name: params[name] for name in MODEL}) - self.law.friction_part(
+            params, tau, q, qd, ref
+        )
         tau = tau - disturbance
         after |= {"predicted": p_hat + dt * (rate + disturbance), "applied": tau * dt, "started": ca.SX(1)}
         return tau, after

@@ -1,0 +1,257 @@
+"""Collisions noticed without a sensor: torques from outside, observed through the momentum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.laws.model import FRICTION_SHAPE, MODEL, MODEL_SHAPES, model_torque
+from armdyn.control.laws.momentum import momentum, momentum_rate
+from armdyn.control.laws.wrapped import Wrapped, joint_sizes
+from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, checked
+from armdyn.control.settings import joint_numbers, one_number
+from armdyn.control.step import traced_step
+from armdyn.dynamics.bodies.ltdl import factorized
+from armdyn.dynamics.friction import friction_torque
+from armdyn.errors import ShapeError, shown
+from armdyn.kinematics.jacobian import jacobian
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+
+REACTIONS = ("none", "stop", "gravity", "reflex")
+# Velocity below which dry friction fades out of the observer's model [rad/s or m/s].
+WIDTH = 0.01
+# Damping of the wrench's least squares, part of the largest entry of J J'.
+SINGULAR = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class MomentumObserver(Wrapped):
+    """Any law watched for torques that its model, friction included, does not explain.
+
+        p = M qd,   r = L (p - p_hat),   dp_hat/dt = tau + C' qd - g - friction(qd) + r
+
+    The residual r follows torques from outside with a first-order lag of 1 / (2 pi bandwidth). Once it exceeds the
+    threshold of some joint, the state `detected` counts samples, and the reaction lasts until the law starts anew:
+
+    * "none": the law goes on;
+    * "stop": the law is asked to rest where the arm was then;
+    * "gravity": the law is left, and gravity alone is made up for: the arm can be pushed away by hand;
+    * "reflex": the same with `reflex` times the residual added, which moves the arm away from what it touched.
+
+    States are `residual` (n,), `wrench` (6,), the force and moment at the tip in base axes that explain the residual
+    best, and `detected` (1,). A contact torque d on a joint is noticed after -log(1 - threshold / d) / (2 pi bandwidth)
+    and a period, see `detection_delay`.
+
+    Parameters
+    ----------
+    law : Law
+        Its model explains the torques.
+    threshold : array_like, shape (n,)
+        Residuals that are no noise [N m or N]; `noise_threshold` finds them from a clean record.
+    bandwidth : array_like, shape (..., n)
+        Of the residual [Hz].
+    reaction : {"none", "stop", "gravity", "reflex"}
+    reflex : array_like, shape (..., n)
+        Part of the residual that is added.
+
+    References
+    ----------
+    De Luca and Mattone (2005), Sensorless robot collision detection and hybrid force/motion control; Haddadin, De Luca
+    and Albu-Schäffer (2017), Robot collisions: a survey.
+    """
+
+    law: Law
+    threshold: ArrayLike
+    bandwidth: ArrayLike = 20.0
+    reaction: str = "stop"
+    reflex: ArrayLike = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        joint_sizes(self, "threshold", "torques")
+        checked(self, "reflex")
+        joint_sizes(self, "bandwidth", "frequencies")
+        if self.reaction not in REACTIONS:
+            expected = ", ".join(REACTIONS)
+            raise ShapeError(f"MomentumObserver: unknown reaction {shown(self.reaction)}; expected one of {expected}")
+
+    @property
+    def own_shapes(self) -> dict[str, str]:  # type: ignore[override]
+        """The observer's numbers and the whole model."""
+        own = {"threshold": "n", "watch_bandwidth": "n", "reflex": "n"}
+        return {**own, **MODEL_SHAPES, **FRICTION_SHAPE}
+
+    @property
+    def watch_bandwidth(self) -> NDArray:
+        """The bandwidth, under a name of its own among the parameters."""
+        return np.asarray(self.bandwidth)
+
+    @property
+    def trace_key(self) -> str:
+        """The inner law's, and the reaction."""
+        return f"{super().trace_key} {self.reaction}"
+
+    @property
+    def own_state(self) -> dict[str, NDArray]:
+        """Residual, wrench, count of samples since a collision, where it was, and what the prediction needs."""
+        n = self.arm.n
+        seen = {"residual": np.zeros(n), "wrench": np.zeros(6), "detected": np.zeros(1), "q_hit": np.zeros(n)}
+        return {**seen, "p_hat": np.zeros(n), "impulse": np.zeros(n), "watching": np.zeros(1)}
+
+    @traced_step
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample; the residual is that of the torque exerted until now."""
+        model = {name: params[name] for name in MODEL}
+        p = momentum(arm, q, qd, theta=params["theta"], drive=params["drive"])
+        p_hat = ca.if_else(state["watching"] > 0.5, state["p_hat"] + state["impulse"], p)
+        r = 2 * np.pi * params["watch_bandwidth"] * (p - p_hat)
+        rate = momentum_rate(arm, q, qd, **model) - friction_torque(
+            arm, q, qd, width=WIDTH, friction=params["friction"]
+        )
+        hit = ca.logic_or(state["detected"] > 0.5, _any(ca.fabs(r) > params["threshold"]))
+        detected = ca.if_else(hit, state["detected"] + 1, 0)
+        q_hit = ca.if_else(state["detected"] > 0.5, state["q_hit"], q)
+        tau, after = self._react(params, state, (q, qd), (hit, q_hit, r), ref, dt)
+        after |= {"residual": r, "wrench": tip_wrench(arm, q, r), "detected": detected, "q_hit": q_hit}
+        after |= {"p_hat": p_hat + dt * (rate + r), "impulse": tau * dt, "watching": ca.SX(1)}
+        return tau, after
+
+    def _react(
+        self, params: Values, state: Values, seen: tuple[Any, Any], hit: tuple[Any, Any, Any], ref: Reference, dt: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        """Torques and the inner law's state: its own, or those of the reaction."""
+        (q, qd), (is_hit, q_hit, r) = seen, hit
+        if self.reaction == "stop":
+            still = ca.SX.zeros(self.arm.n)
+            held = (ca.if_else(is_hit, x, y) for x, y in ((q_hit, ref.q), (still, ref.qd), (still, ref.qdd)))
+            return self.inner(params, state, q, qd, Reference(*held)._replace(channels=ref.channels), dt)
+        tau, after = self.inner(params, state, q, qd, ref, dt)
+        if self.reaction == "none":
+            return tau, after
+        away = model_torque(self.arm, q, 0 * q, 0 * q, **{name: params[name] for name in MODEL})
+        if self.reaction == "reflex":
+            away = away + params["reflex"] * r
+        return ca.if_else(is_hit, away, tau), after
+
+    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+        """What was not exerted changes no momentum."""
+        kept = super().after_limits(params, before, after, short, dt)
+        return {**kept, "impulse": kept["impulse"] + short.torque * dt}
+
+    def after_loss(self, state: Values) -> Values:
+        """The next sample starts the prediction anew."""
+        return {**super().after_loss(state), "watching": 0 * state["watching"]}
+
+
+def _any(flags: Symbol) -> Symbol:
+    found = ca.SX(0)
+    for flag in ca.vertsplit(flags):
+        found = ca.logic_or(found, flag)
+    return found
+
+
+def tip_wrench(arm: Arm, q: Symbol, tau: Symbol) -> Symbol:
+    """The wrench (6,) at the tip, in base axes, that explains joint torques best: least squares of J' f = tau."""
+    J = jacobian(arm, q)
+    JJ = ca.mtimes(J, J.T)
+    return factorized(JJ + SINGULAR * ca.mmax(ca.diag(JJ)) * ca.SX.eye(6)).solve(ca.mtimes(J, tau))
+
+
+# -- records -------------------------------------------------------------------------------------------------
+
+
+def external_torque(
+    arm: Arm, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, bandwidth: ArrayLike = 20.0
+) -> NDArray:
+    """The residual (T, n) that `MomentumObserver` would have seen along a record.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model, friction included.
+    t : array_like, shape (T,)
+        Equally spaced times [s].
+    q, qd, tau : array_like, shape (T, n)
+        Positions, velocities and torques of the drives, a torque lasting from its sample to the next.
+    bandwidth : array_like, shape (n,)
+        [Hz]
+    """
+    from scipy.signal import lfilter
+
+    times, x, v, torque = (np.asarray(values, float) for values in (t, q, qd, tau))
+    step = np.diff(times)
+    if len(times) < 2 or np.ptp(step) > 1e-3 * step.mean():
+        raise ShapeError("external_torque: expected equally spaced times; resample the record first")
+    if not x.shape == v.shape == torque.shape == (len(times), arm.n):
+        raise ShapeError(f"external_torque: expected records of shape ({len(times)}, {arm.n}), got {x.shape}")
+    L, dt = 2 * np.pi * joint_numbers(bandwidth, arm.n, "external_torque: bandwidth", "frequencies > 0"), step.mean()
+    p = momentum(arm, x, v)
+    gained = dt * (torque + momentum_rate(arm, x, v) - friction_torque(arm, x, v, width=WIDTH))
+    # p_hat(k + 1) = (1 - L dt) p_hat(k) + gained(k) + L dt p(k), from p_hat(0) = p(0)
+    p_hat = np.empty_like(p)
+    for j in range(arm.n):
+        kept = 1 - L[j] * dt
+        pushed = np.concatenate([[p[0, j]], gained[:-1, j] + L[j] * dt * p[:-1, j]])
+        p_hat[:, j] = lfilter([1.0], [1.0, -kept], pushed)
+    return np.asarray(L * (p - p_hat))
+
+
+def noise_threshold(residual: ArrayLike, margin: float = 1.25) -> NDArray:
+    """Thresholds (n,) above all that a clean record showed: the largest residual of each joint times a margin.
+
+    Parameters
+    ----------
+    residual : array_like, shape (T, n)
+        As `external_torque` gives it for a record without contact.
+    margin : float
+    """
+    margin = one_number(margin, "noise_threshold: margin", "a factor > 0")
+    return np.asarray(margin * np.abs(np.asarray(residual, float)).max(0))
+
+
+def fit_threshold(spread: ArrayLike, correlation: float, bandwidth: ArrayLike = 20.0, sigmas: float = 6.0) -> NDArray:
+    """Thresholds (n,) from how far a fit's torques are off: so many standard deviations of what passes the residual.
+
+    The low-pass of `bandwidth` keeps of an error with the correlation time T the part sqrt(L T / (1 + L T)), L = 2 pi
+    bandwidth.
+
+    Parameters
+    ----------
+    spread : array_like, shape (n,)
+        Standard deviation of the fit's torque errors [N m or N], as `fit.sigma` or a comparison with a log gives it.
+    correlation : float
+        For how long these errors keep their sign [s]; 0.1 is typical of what models leave.
+    bandwidth : array_like, shape (n,)
+        [Hz]
+    sigmas : float
+    """
+    passed = (
+        2 * np.pi * np.asarray(bandwidth, float) * one_number(correlation, "fit_threshold", "a time > 0 in seconds")
+    )
+    return np.asarray(sigmas * np.asarray(spread, float) * np.sqrt(passed / (1 + passed)))
+
+
+def detection_delay(
+    threshold: ArrayLike, torque: ArrayLike, bandwidth: ArrayLike = 20.0, rate: float = 1000.0
+) -> NDArray:
+    """Time [s] after which a constant contact torque exceeds a threshold, infinite if it never does.
+
+    Parameters
+    ----------
+    threshold, torque : array_like
+        [N m or N]
+    bandwidth : array_like
+        [Hz]
+    rate : float
+        Of the controller [Hz]: a contact that begins between samples is seen up to a period later.
+    """
+    part = np.asarray(threshold, float) / np.abs(np.asarray(torque, float))
+    L = 2 * np.pi * np.asarray(bandwidth, float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steps = np.log1p(-np.minimum(part, 1.0)) / np.log1p(-L / rate)
+    return np.where(part < 1, (np.ceil(steps) + 1) / rate, np.inf)
