@@ -44,6 +44,10 @@ from armdyn.control.laws.computed_torque import ComputedTorque as ComputedTorque
 from armdyn.control.laws.computed_torque import computed_torque as computed_torque
 from armdyn.control.laws.disturbance_observer import DisturbanceObserver as DisturbanceObserver
 from armdyn.control.laws.feedforward import FeedforwardPD as FeedforwardPD
+from armdyn.control.laws.force import Admittance as Admittance
+from armdyn.control.laws.force import HybridForce as HybridForce
+from armdyn.control.laws.force import ParallelForce as ParallelForce
+from armdyn.control.laws.force import ShapedImpedance as ShapedImpedance
 from armdyn.control.laws.friction_feedforward import FrictionFeedforward as FrictionFeedforward
 from armdyn.control.laws.gravity_pd import GravityPD as GravityPD
 from armdyn.control.laws.guarded import Guarded as Guarded
@@ -64,6 +68,8 @@ from armdyn.control.laws.tip_space import resolved_rate as resolved_rate
 from armdyn.control.protocol import Law as Law
 from armdyn.control.protocol import Reference as Reference
 from armdyn.control.step import traced_step as traced_step
+from armdyn.control.wrist import Tool as Tool
+from armdyn.control.wrist import identify_tool as identify_tool
 from armdyn.dynamics.base.parameters import BaseParameters as BaseParameters
 from armdyn.dynamics.base.parameters import base_adaptive_regressor as base_adaptive_regressor
 from armdyn.dynamics.base.parameters import base_parameters as base_parameters
@@ -198,6 +204,7 @@ from armdyn.simulation.plant.mujoco import to_mjcf as to_mjcf
 from armdyn.simulation.plant.payload import Drop as Drop
 from armdyn.simulation.plant.payload import PickUp as PickUp
 from armdyn.simulation.plant.plant import Plant as Plant
+from armdyn.simulation.plant.wrist_sensor import WristSensor as WristSensor
 from armdyn.simulation.readings import Readings as Readings
 from armdyn.simulation.result import SimulationResult as SimulationResult
 from armdyn.simulation.sensors import Sensors as Sensors

@@ -25,6 +25,7 @@ export(
         "laws.computed_torque": "computed_torque ComputedTorque",
         "laws.disturbance_observer": "DisturbanceObserver",
         "laws.feedforward": "FeedforwardPD",
+        "laws.force": "Admittance HybridForce ParallelForce ShapedImpedance",
         "laws.friction_feedforward": "FrictionFeedforward",
         "laws.gravity_pd": "GravityPD",
         "laws.guarded": "Guarded",
@@ -36,5 +37,6 @@ export(
         "laws.tip_space": "Impedance OperationalSpace resolved_rate",
         "protocol": "Law Reference",
         "step": "traced_step",
+        "wrist": "identify_tool Tool",
     },
 )

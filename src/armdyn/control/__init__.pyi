@@ -28,6 +28,10 @@ from armdyn.control.laws.computed_torque import ComputedTorque as ComputedTorque
 from armdyn.control.laws.computed_torque import computed_torque as computed_torque
 from armdyn.control.laws.disturbance_observer import DisturbanceObserver as DisturbanceObserver
 from armdyn.control.laws.feedforward import FeedforwardPD as FeedforwardPD
+from armdyn.control.laws.force import Admittance as Admittance
+from armdyn.control.laws.force import HybridForce as HybridForce
+from armdyn.control.laws.force import ParallelForce as ParallelForce
+from armdyn.control.laws.force import ShapedImpedance as ShapedImpedance
 from armdyn.control.laws.friction_feedforward import FrictionFeedforward as FrictionFeedforward
 from armdyn.control.laws.gravity_pd import GravityPD as GravityPD
 from armdyn.control.laws.guarded import Guarded as Guarded
@@ -48,8 +52,11 @@ from armdyn.control.laws.tip_space import resolved_rate as resolved_rate
 from armdyn.control.protocol import Law as Law
 from armdyn.control.protocol import Reference as Reference
 from armdyn.control.step import traced_step as traced_step
+from armdyn.control.wrist import Tool as Tool
+from armdyn.control.wrist import identify_tool as identify_tool
 
 __all__ = [
+    "Admittance",
     "CompositeSlotineLi",
     "ComputedTorque",
     "ConcurrentSlotineLi",
@@ -59,6 +66,7 @@ __all__ = [
     "FrictionFeedforward",
     "GravityPD",
     "Guarded",
+    "HybridForce",
     "Impedance",
     "Integral",
     "Law",
@@ -68,9 +76,12 @@ __all__ = [
     "NaturalSlotineLi",
     "OperationalSpace",
     "PD",
+    "ParallelForce",
     "ProjectedSlotineLi",
     "Reference",
+    "ShapedImpedance",
     "SlotineLi",
+    "Tool",
     "TrajectoryLQR",
     "adapt",
     "adaptation_gains",
@@ -87,6 +98,7 @@ __all__ = [
     "fit_threshold",
     "gains_from_bandwidth",
     "gains_from_poles",
+    "identify_tool",
     "law_code",
     "noise_threshold",
     "optimal_pid",

@@ -54,6 +54,7 @@ class Law(Frozen, ABC):
     """
 
     shapes: ClassVar[Mapping[str, str]] = {}
+    senses: ClassVar[tuple[str, ...]] = ()  # channels that sensors fill: "wrench"
     arm: Arm
 
     @property

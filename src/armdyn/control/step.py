@@ -139,7 +139,8 @@ def traced_step(step: Callable[..., Answer]) -> Callable[..., Answer]:
         motion = dict(zip(MOTION, (q, qd, ref.q, ref.qd, ref.qdd), strict=True))
         given = {name: params[name] for name in self.shapes}
         kept = {name: state[name] for name in subject.state}
-        results = function(subject, **kept, **motion, **ref.channels, **given, dt=dt)
+        told = {name: ref.channels[name] for name in subject.channels}
+        results = function(subject, **kept, **motion, **told, **given, dt=dt)
         if not kept:
             return results, {}
         return results[0], dict(zip(kept, results[1:], strict=True))

@@ -12,6 +12,7 @@ export(
         "plant.mujoco": "to_mjcf",
         "plant.payload": "Drop PickUp",
         "plant.plant": "Plant",
+        "plant.wrist_sensor": "WristSensor",
         "readings": "Readings",
         "result": "SimulationResult",
         "sensors": "Sensors",

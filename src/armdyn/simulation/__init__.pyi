@@ -12,6 +12,7 @@ from armdyn.simulation.plant.mujoco import to_mjcf as to_mjcf
 from armdyn.simulation.plant.payload import Drop as Drop
 from armdyn.simulation.plant.payload import PickUp as PickUp
 from armdyn.simulation.plant.plant import Plant as Plant
+from armdyn.simulation.plant.wrist_sensor import WristSensor as WristSensor
 from armdyn.simulation.readings import Readings as Readings
 from armdyn.simulation.result import SimulationResult as SimulationResult
 from armdyn.simulation.sensors import Sensors as Sensors
@@ -29,6 +30,7 @@ __all__ = [
     "Sensors",
     "SimulationResult",
     "Sway",
+    "WristSensor",
     "compare",
     "mismatch_study",
     "resonances",

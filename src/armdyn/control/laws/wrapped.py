@@ -38,6 +38,11 @@ class Wrapped(Law):
         return {**self.law.shapes, **self.own_shapes}
 
     @property
+    def senses(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What the inner law feels."""
+        return self.law.senses
+
+    @property
     def params(self) -> dict[str, NDArray]:
         """Those of the inner law and those added."""
         own = {k: getattr(self, k) if hasattr(self, k) else self.arm.trace_data(k) for k in self.own_shapes}

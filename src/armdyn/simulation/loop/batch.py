@@ -26,7 +26,7 @@ class Loop:
 
     def __init__(self, schedule: Schedule, law: Law, sensors: Sensors | None = None, single: bool = True) -> None:
         self.schedule, self.law, self.single = schedule, law, single
-        self.kind = schedule.plant.kind
+        self.kind = schedule.kind
         self.sensing = None if sensors is None else Sensing.of(sensors)
         self.resolution = (sensors or Sensors()).resolutions(schedule.plant.arm.n)
         self.timing: Timing = schedule.clock.timing

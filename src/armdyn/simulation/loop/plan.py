@@ -89,6 +89,7 @@ def make_plan(plant: Plant | Arm, controller: Any, reference: Any, given: Settin
             "simulate: a batch of runs needs a control law, fixed steps and armdyn's own engine; "
             "call simulate once a run"
         )
+    _check_senses(law, plant, compiled)
     notes = _late_changes(schedule)
     if given.check and law is not None and (trouble := expected_instability(schedule, law, given.sensors)):
         notes.append(trouble)
@@ -141,6 +142,17 @@ def _check_controller(controller: Any, n: int) -> None:
         raise ShapeError(f"simulate: {name} is a kind of control law; expected one with its gains, {name}(arm, ...)")
     elif not callable(controller):
         raise ShapeError(f"simulate: expected a control law or a function f(t, q, qd, ref), got {shown(controller)}")
+
+
+def _check_senses(law: Law | None, plant: Plant, compiled: bool) -> None:
+    """Complain about laws that would feel nothing."""
+    if law is None or "wrench" not in law.senses:
+        return
+    who = type(law).__name__
+    if plant.contact is None and plant.wrench is None:
+        raise ShapeError(f"simulate: {who} feels forces, and nothing exerts any; give Plant a contact or a wrench")
+    if not compiled:
+        raise ShapeError(f"simulate: {who} feels forces, which needs compiled fixed steps of armdyn's own engine")
 
 
 def _check_every(every: Any, samples: int) -> None:

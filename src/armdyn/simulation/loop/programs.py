@@ -60,6 +60,8 @@ def plant_shapes(plant: Plant, kind: Kind) -> tuple[Shapes, Shapes]:
         data["surfaces"], data["points"] = (len(kind.surfaces), ROW), (len(kind.touching), 3)
     if kind.stops:
         data["stops"] = (n, 4)
+    if kind.wrist:
+        data["wrist"] = (4,)
     if kind.wrench:
         data["wrench"] = (3, 6)
     if kind.base_motion:
@@ -147,6 +149,10 @@ def loop_program(
         ref = Reference(q, qd, qdd, _unprefixed("channel", values))
         params = _unprefixed("param", values)
         q_seen, qd_seen, seen = _seen(kind, sensing, values)
+        if kind.wrist:
+            step = Step(plant.arm, kind, {name: values[name] for name in plant_data})
+            felt = ref.channels["wrench"] + step.wrist(values["q"], values["qd"])
+            ref = ref._replace(channels={**ref.channels, "wrench": felt})
         u, after = _answer(law, shapes.state, (params, memory, q_seen, qd_seen, ref, values["period"]))
         memory, after = (
             {**_prefixed("law", a), **_prefixed("sensor", b)} for a, b in ((memory, before), (after, seen))

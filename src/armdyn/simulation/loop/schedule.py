@@ -16,7 +16,8 @@ from armdyn.control.protocol import Law
 from armdyn.errors import ShapeError, shown
 from armdyn.simulation.loop.programs import SHOWN, Timing
 from armdyn.simulation.plant.payload import Change, Drop, PickUp, added
-from armdyn.simulation.plant.plant import Plant
+from armdyn.simulation.plant.plant import Kind, Plant
+from armdyn.simulation.plant.wrist_sensor import WristSensor
 from armdyn.trajectory.protocol import JointMotion
 
 MOST_STEPS = 10**8  # a day at 1 kHz: references and results of more do not fit into memories
@@ -117,7 +118,13 @@ class Schedule:
     clock: Clock
     motion: JointMotion  # the reference at every step, each (steps, n)
     channels: Mapping[str, NDArray] = field(default_factory=dict)  # what the law computed beforehand, (steps, ...)
+    feels: bool = False  # whether the law's channel `wrench` is what a wrist sensor shows
     end: JointMotion | None = None  # the reference after the last step, each (1, n): there the law is sampled once more
+
+    @property
+    def kind(self) -> Kind:
+        """The plant's kind, and whether the law feels forces."""
+        return self.plant.kind._replace(wrist=self.feels)
 
     def for_law(self, law: Law) -> Schedule:
         """The same with the law's channels."""
@@ -126,7 +133,10 @@ class Schedule:
         for name, x in rows.items():
             if x.shape[:1] != t.shape:
                 raise ShapeError(f"simulate: expected {len(t)} rows in the law's channel '{name}', got shape {x.shape}")
-        return replace(self, channels=rows)
+        feels = "wrench" in law.senses
+        if feels:
+            rows["wrench"] = (self.plant.wrist or WristSensor()).errors(self.clock)
+        return replace(self, channels=rows, feels=feels)
 
     def at_rate(self, by: int) -> Schedule:
         """The same reference and disturbances passed through faster: for linearisation, step lengths alone matter."""
@@ -172,6 +182,8 @@ class Schedule:
             data["surfaces"], data["points"] = plant.contact.rows[None, None], plant.contact.places[None, None]
         if kind.stops:
             data["stops"] = plant.stop_rows[None, None]
+        if self.feels:
+            data["wrist"] = (plant.wrist or WristSensor()).tool.numbers[None, None, :4]
         if kind.elastic:
             data["springs"] = plant.springs[list(kind.elastic)][None, None]
         return {name: np.array(array, order="C") for name, array in data.items()}

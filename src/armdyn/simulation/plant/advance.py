@@ -16,15 +16,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from armdyn.control.wrist import free_reading
 from armdyn.dynamics.bodies.ltdl import factorized
 from armdyn.dynamics.drive import drive_inertia, drive_torque
 from armdyn.dynamics.friction import breakaway_torque, joint_frictions
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.kinematics.forward import tip_frame
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES
-from armdyn.simulation.plant.contact import contact_forces, stop_torques
+from armdyn.simulation.plant.contact import contact_forces, stop_torques, wrench_at_tip
 from armdyn.simulation.plant.elasticity import spring_torque
 from armdyn.simulation.plant.plant import Kind
 from armdyn.trace.symbols import ca
@@ -121,6 +123,18 @@ class Step(NamedTuple):
         if not kind.surfaces:
             return []
         return contact_forces(self.arm, kind.surfaces, kind.touching, data["surfaces"], data["points"], q, qd)
+
+    def wrist(self, q: Symbol, qd: Symbol) -> Symbol:
+        """What an ideal sensor at the wrist shows (6,), in tip axes: contacts beyond it, the wrench, the tool."""
+        data, R = self.data, tip_frame(self.arm, q)[0]
+        forces = [force for force, _ in self.contacts(q, qd)]
+        places = [data["points"][k, :].T for k in range(len(forces))]
+        outside = wrench_at_tip(self.arm, q, list(zip(self.kind.touching, places, forces, strict=True)))
+        shown = ca.vertcat(ca.mtimes(R.T, outside[:3]), ca.mtimes(R.T, outside[3:]))
+        if self.kind.wrench:
+            shown = shown + data["wrench"][0, :].T
+        tool = ca.vertcat(data["wrist"], ca.SX.zeros(6))
+        return shown + free_reading(tool, R, data["gravity"])
 
     def touch(self, q: Symbol, qd: Symbol) -> Symbol:
         """Joint torques (n,) of contacts and end stops."""

@@ -203,6 +203,16 @@ def place_of(arm: Arm, q: Symbol, place: Symbol, link: int) -> Symbol:
     return p + ca.mtimes(R, place)
 
 
+def wrench_at_tip(arm: Arm, q: Symbol, touching: list[tuple[int, Symbol, Symbol]]) -> Symbol:
+    """Force and moment (6,) at the tip, in base axes, of forces on points (link, place, force) beyond the wrist."""
+    total, tip = ca.SX.zeros(6), tip_frame(arm, q)[1]
+    for link, place, force in touching:
+        if link in (TIP, arm.n - 1):
+            lever = place_of(arm, q, place, link) - tip
+            total = total + ca.vertcat(force, ca.cross(lever, force))
+    return total
+
+
 def stop_torques(stops: Symbol, q: Symbol, qd: Symbol) -> Symbol:
     """Torques (n,) of the end stops."""
     lower, upper, stiffness, damping = (stops[:, k] for k in range(4))

@@ -17,6 +17,7 @@ from armdyn.model.joint import FRICTION_NAMES
 from armdyn.simulation.plant.contact import Contact, EndStops
 from armdyn.simulation.plant.elasticity import Elasticity, at_encoders, check_elastic, start_of_rotors
 from armdyn.simulation.plant.payload import Change, Drop, PickUp, after_grip
+from armdyn.simulation.plant.wrist_sensor import WristSensor
 
 ENGINES = ("armdyn", "mujoco")
 
@@ -38,6 +39,7 @@ class Kind(NamedTuple):
     surfaces: tuple[str, ...] = ()  # kinds of the surfaces that points may touch
     touching: tuple[int, ...] = ()  # the link of each such point, -1 for the tip
     stops: bool = False
+    wrist: bool = False  # whether the law feels forces
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +68,8 @@ class Plant:
         Surfaces that the tip, or other points, may touch.
     stops : bool or EndStops
         Whether joints run into springs at their limits of position.
+    wrist : WristSensor, optional
+        How laws feel forces at the tip; default perfectly, without a tool.
     base_motion : callable, optional
         From the time to (omega, omega_dot, acc), each (3,), of the base in base axes, gravity not included.
     theta : array_like, shape (..., 10 n), optional
@@ -91,6 +95,7 @@ class Plant:
     engine: str = "armdyn"
     contact: Contact | None = None
     stops: bool | EndStops = False
+    wrist: WristSensor | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.arm, Arm):
@@ -155,6 +160,8 @@ class Plant:
             )
 
     def _check_contact(self) -> None:
+        if self.wrist is not None and not isinstance(self.wrist, WristSensor):
+            raise ModelError(f"Plant: wrist: expected WristSensor(...), got {shown(self.wrist)}")
         if self.contact is not None:
             if not isinstance(self.contact, Contact):
                 raise ModelError(f"Plant: contact: expected Contact(...), got {shown(self.contact)}")

@@ -1,0 +1,310 @@
+"""Laws that feel: a wrist sensor tells the force at the tip, which is led to a value, or yielded to.
+
+All get the sensor's reading as the channel `wrench` (6,): force and moment from outside on the tip, in tip axes, tool
+and bias included; `tool` says what to take off. `push` is what the tip shall exert, in base axes: at rest f = -push.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.laws.tip_space import ROWS, TipMotion, TipSpace
+from armdyn.control.protocol import Answer, Reference, Values
+from armdyn.control.step import traced_step
+from armdyn.control.wrist import Tool, felt_wrench
+from armdyn.errors import ShapeError, shown
+from armdyn.kinematics.forward import tip_frame
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+from armdyn.trajectory.protocol import JointMotion
+
+NO_TOOL = Tool()
+GAINS = {"stiffness": "6", "tip_damping": "6", "push": "6", "tool_numbers": "10"}
+
+
+class ForceLaw(TipSpace):
+    """Base of laws with a wrist sensor; fields `stiffness`, `tip_damping`, `push` and `tool`."""
+
+    gain_shapes: ClassVar = {**GAINS, **TipSpace.gain_shapes}
+    signed: ClassVar = frozenset(("push", "tool_numbers", "selection"))
+    senses: ClassVar = ("wrench",)
+    tool: Tool
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tool, Tool):
+            raise ShapeError(f"{type(self).__name__}: tool: expected Tool(...), got {shown(self.tool)}")
+        object.__setattr__(self, "tool_numbers", self.tool.numbers)
+        super().__post_init__()
+
+    def channels(self, t: NDArray, motion: JointMotion) -> dict[str, NDArray]:
+        """Room for the sensor's readings; simulations and robots fill it."""
+        return {"wrench": np.zeros((len(t), 6))}
+
+    def felt(self, params: Values, q: Symbol, ref: Reference) -> Symbol:
+        """The wrench from outside (rows,), in base axes."""
+        R = tip_frame(self.arm, q)[0]
+        return felt_wrench(params["tool_numbers"], ref.channels["wrench"], R, params["gravity"])[: ROWS[self.task]]
+
+    def spring(self, params: Values, tip: TipMotion) -> Symbol:
+        """Stiffness and damping on the tip's errors."""
+        rows = ROWS[self.task]
+        return params["stiffness"][:rows] * tip.error + params["tip_damping"][:rows] * tip.error_rate
+
+
+@dataclass(frozen=True, eq=False)
+class ShapedImpedance(ForceLaw):
+    """An impedance with an inertia of choice: mass x'' + tip_damping x' + stiffness x = f + push.
+
+        tau = J' (Lambda (a_ref - J_rate qd + (tip_damping v_err + stiffness x_err + f + push) / mass) - f) + ...
+
+    f is the wrench felt. A mass below half of the tip's own makes contact with stiff surfaces unstable at usual rates.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model.
+    stiffness, tip_damping, mass : array_like, shape (..., 6)
+        [N/m, N s/m, kg; N m/rad, N m s/rad, kg m²], linear first, in base axes.
+    push : array_like, shape (..., 6)
+        Wrench that the tip exerts at rest on its reference [N, N m].
+    tool : Tool
+        To be taken off the readings.
+    posture, task, singular, model
+        As in `Impedance`.
+
+    References
+    ----------
+    Hogan (1985), Impedance control; Siciliano et al. (2009), section 9.2.
+    """
+
+    gain_shapes: ClassVar = {**ForceLaw.gain_shapes, "mass": "6"}
+    arm: Arm
+    stiffness: ArrayLike
+    tip_damping: ArrayLike
+    mass: ArrayLike
+    push: ArrayLike = 0.0
+    tool: Tool = NO_TOOL
+    posture: ArrayLike = 5.0
+    task: str = "pose"
+    singular: ArrayLike = 1e-4
+    model: str = "full"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (np.asarray(self.mass) > 0).all():
+            raise ShapeError("ShapedImpedance: mass: expected numbers > 0")
+
+    @traced_step
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample."""
+        tip, f, rows = self.tip(params, q, qd, ref), self.felt(params, q, ref), ROWS[self.task]
+        asked = (self.spring(params, tip) + f + params["push"][:rows]) / params["mass"][:rows]
+        force = tip.mobility.solve(tip.acceleration + asked) - f
+        return self.torques(params, tip, force, q, qd, ref), state
+
+
+@dataclass(frozen=True, eq=False)
+class Admittance(ForceLaw):
+    """Positions that yield: the reference is displaced by x, and a stiff law of the tip follows.
+
+        mass x'' + give_damping x' + give_stiffness x = f + push
+        tau = J' Lambda (a_ref + x'' - J_rate qd + tip_damping (v_err + x') + stiffness (x_err + x)) + ...
+
+    For arms whose position loop is good and whose friction hides small forces. x is integrated by a half-implicit rule.
+    Without `give_stiffness` the tip drifts until it exerts `push`.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model.
+    stiffness, tip_damping : array_like, shape (..., 6)
+        Of the position loop [1/s², 1/s].
+    mass, give_damping, give_stiffness : array_like, shape (..., 6)
+        Of the yielding [kg, N s/m, N/m; kg m², N m s/rad, N m/rad].
+    push : array_like, shape (..., 6)
+        [N, N m]
+    tool, posture, task, singular, model
+        As in `ShapedImpedance`.
+
+    References
+    ----------
+    Siciliano et al. (2009), section 9.2.2.
+    """
+
+    gain_shapes: ClassVar = {**ForceLaw.gain_shapes, "mass": "6", "give_damping": "6", "give_stiffness": "6"}
+    arm: Arm
+    stiffness: ArrayLike
+    tip_damping: ArrayLike
+    mass: ArrayLike
+    give_damping: ArrayLike
+    give_stiffness: ArrayLike = 0.0
+    push: ArrayLike = 0.0
+    tool: Tool = NO_TOOL
+    posture: ArrayLike = 5.0
+    task: str = "pose"
+    singular: ArrayLike = 1e-4
+    model: str = "full"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (np.asarray(self.mass) > 0).all():
+            raise ShapeError("Admittance: mass: expected numbers > 0")
+
+    def init(self) -> dict[str, NDArray]:
+        """The displacement and its rate."""
+        return {"give": np.zeros(6), "give_rate": np.zeros(6)}
+
+    @traced_step
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample."""
+        tip, rows = self.tip(params, q, qd, ref), ROWS[self.task]
+        mass, damping, stiffness = (params[name][:rows] for name in ("mass", "give_damping", "give_stiffness"))
+        x, v = state["give"][:rows], state["give_rate"][:rows]
+        push = self.felt(params, q, ref) + params["push"][:rows] - stiffness * x
+        v_next = (v + dt * push / mass) / (1 + dt * damping / mass)
+        a = (v_next - v) / dt
+        error, rate = tip.error + x, tip.error_rate + v
+        asked = params["stiffness"][:rows] * error + params["tip_damping"][:rows] * rate + a
+        tau = self.torques(params, tip, tip.mobility.solve(tip.acceleration + asked), q, qd, ref)
+        rest = ca.SX.zeros(6 - rows)
+        return tau, {"give": ca.vertcat(x + dt * v_next, rest), "give_rate": ca.vertcat(v_next, rest)}
+
+
+class _Integrating(ForceLaw):
+    """What laws with an integral of the force's error share."""
+
+    def init(self) -> dict[str, NDArray]:
+        """The integral of the force's error [N s]."""
+        return {"force_integral": np.zeros(6)}
+
+    def error(self, params: Values, state: Values, q: Symbol, ref: Reference, dt: Symbol) -> tuple[Symbol, Symbol]:
+        """What the exerted wrench lacks (rows,), and its integral (6,) after the sample."""
+        rows = ROWS[self.task]
+        lacking = params["push"][:rows] + self.felt(params, q, ref)
+        return lacking, state["force_integral"] + dt * ca.vertcat(lacking, ca.SX.zeros(6 - rows))
+
+
+@dataclass(frozen=True, eq=False)
+class HybridForce(_Integrating):
+    """Force along chosen axes, position along the others.
+
+        tau = J' (Lambda (1 - S) (a_ref - J_rate qd + tip_damping v_err + stiffness x_err)
+                  + S (push + ki int(push + f) - Lambda force_damping J qd)) + ...
+
+    S projects on `axes`, directions in the base along which forces are controlled; `push` gives them.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model.
+    stiffness, tip_damping : array_like, shape (..., 6)
+        Of the position loop [1/s², 1/s].
+    axes : array_like, shape (k, 3)
+        Directions of controlled force in base axes, linearly independent.
+    push : array_like, shape (..., 6)
+        Wrench to exert [N, N m]; what is not along the axes plays no role.
+    ki : float
+        Integral gain of the force [1/s].
+    force_damping : float
+        Of the motion along the axes [1/s].
+    tool, posture, task, singular, model
+        As in `ShapedImpedance`.
+
+    References
+    ----------
+    Raibert and Craig (1981), Hybrid position/force control of manipulators; Khatib (1987).
+    """
+
+    gain_shapes: ClassVar = {**ForceLaw.gain_shapes, "selection": "3, 3", "ki": "", "force_damping": ""}
+    arm: Arm
+    stiffness: ArrayLike
+    tip_damping: ArrayLike
+    axes: ArrayLike
+    push: ArrayLike
+    ki: ArrayLike = 10.0
+    force_damping: ArrayLike = 80.0
+    tool: Tool = NO_TOOL
+    posture: ArrayLike = 5.0
+    task: str = "pose"
+    singular: ArrayLike = 1e-4
+    model: str = "full"
+
+    def __post_init__(self) -> None:
+        axes = np.atleast_2d(np.asarray(self.axes, float))
+        if axes.ndim != 2 or axes.shape[1] != 3 or not 1 <= len(axes) <= 3 or not np.isfinite(axes).all():
+            raise ShapeError(f"HybridForce: axes: expected one to three directions (k, 3), got {shown(self.axes)}")
+        if np.linalg.matrix_rank(axes, 1e-6 * np.abs(axes).max(initial=0.0) or None) < len(axes):
+            raise ShapeError("HybridForce: axes: expected directions that are linearly independent; these do not span")
+        object.__setattr__(self, "selection", np.linalg.pinv(axes) @ axes)
+        super().__post_init__()
+
+    @traced_step
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample."""
+        tip, rows = self.tip(params, q, qd, ref), ROWS[self.task]
+        S = params["selection"] if rows == 3 else ca.diagcat(params["selection"], ca.SX.zeros(3, 3))
+        _, integral = self.error(params, state, q, ref, dt)
+        along = -params["force_damping"] * ca.mtimes(tip.J, qd)
+        motion = tip.acceleration + self.spring(params, tip)
+        moved = motion - ca.mtimes(S, motion) + ca.mtimes(S, along)
+        pressed = ca.mtimes(S, params["push"][:rows] + params["ki"] * integral[:rows])
+        tau = self.torques(params, tip, tip.mobility.solve(moved) + pressed, q, qd, ref)
+        return tau, {"force_integral": integral}
+
+
+@dataclass(frozen=True, eq=False)
+class ParallelForce(_Integrating):
+    """Force and position along all axes at once; the force wins, by its integral.
+
+        tau = J' (Lambda (a_ref - J_rate qd + tip_damping v_err + stiffness x_err)
+                  + force_gain (push + f) + ki int(push + f)) + ...
+
+    Where nothing is touched and `push` is zero, the tip follows its reference; where it is, positions yield to the
+    force. Needs no knowledge of the surface's direction.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model.
+    stiffness, tip_damping : array_like, shape (..., 6)
+        Of the position loop [1/s², 1/s].
+    push : array_like, shape (..., 6)
+        Wrench to exert [N, N m].
+    force_gain : float
+        Of the force's error.
+    ki : float
+        Of its integral [1/s].
+    tool, posture, task, singular, model
+        As in `ShapedImpedance`.
+
+    References
+    ----------
+    Chiaverini and Sciavicco (1993), The parallel approach to force/position control of robotic manipulators.
+    """
+
+    gain_shapes: ClassVar = {**ForceLaw.gain_shapes, "force_gain": "", "ki": ""}
+    arm: Arm
+    stiffness: ArrayLike
+    tip_damping: ArrayLike
+    push: ArrayLike = 0.0
+    force_gain: ArrayLike = 1.0
+    ki: ArrayLike = 20.0
+    tool: Tool = NO_TOOL
+    posture: ArrayLike = 5.0
+    task: str = "pose"
+    singular: ArrayLike = 1e-4
+    model: str = "full"
+
+    @traced_step
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample."""
+        tip, rows = self.tip(params, q, qd, ref), ROWS[self.task]
+        lacking, integral = self.error(params, state, q, ref, dt)
+        force = tip.mobility.solve(tip.acceleration + self.spring(params, tip))
+        force = force + params["force_gain"] * lacking + params["ki"] * integral[:rows]
+        return self.torques(params, tip, force, q, qd, ref), {"force_integral": integral}

@@ -1,0 +1,49 @@
+"""A force and torque sensor at the wrist, as it is: with a tool on it, a bias and noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.wrist import Tool
+from armdyn.errors import ModelError, shown
+
+NO_TOOL = Tool()
+
+
+@dataclass(frozen=True, eq=False)
+class WristSensor:
+    """What a law that feels is shown: forces beyond the wrist, the weight of the tool, the bias, and noise.
+
+    The tool's inertia forces are left out. All runs of a batch see the same noise.
+
+    Parameters
+    ----------
+    tool : Tool
+        On the sensor, with its bias; the arm's own model must carry it too if it is heavy.
+    noise : array_like, shape (6,)
+        Standard deviation of readings [N, N m].
+    seed : int
+    """
+
+    tool: Tool = NO_TOOL
+    noise: ArrayLike = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        try:
+            noise = np.array(np.broadcast_to(np.asarray(self.noise, float), 6))
+        except (TypeError, ValueError):
+            noise = np.full(6, -1.0)
+        if not isinstance(self.tool, Tool) or not (noise >= 0).all():
+            raise ModelError(f"WristSensor: expected a Tool and noise >= 0, one number or 6, got {shown(self.noise)}")
+        object.__setattr__(self, "noise", noise)
+
+    def errors(self, clock: Any) -> NDArray:
+        """Bias and noise at the steps of a run, (steps, 6): one draw a sample."""
+        rng = np.random.default_rng(self.seed)
+        drawn = self.tool.numbers[4:] + np.asarray(self.noise) * rng.standard_normal((clock.samples, 6))
+        return np.repeat(drawn, clock.substeps, axis=0)
