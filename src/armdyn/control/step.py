@@ -129,7 +129,7 @@ def _function_of(law: Law) -> tuple[StepSubject, Callable[..., Any]]:
 
 
 def traced_step(step: Callable[..., Answer]) -> Callable[..., Answer]:
-    """Let a law's step over symbols be called with arrays, leading axes being batches."""
+    """Let a law's `step` over symbols be called with arrays, leading axes being batches."""
 
     @wraps(step)
     def stepped(self: Law, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:

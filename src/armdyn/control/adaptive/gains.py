@@ -30,16 +30,9 @@ class UnknownColumns(NamedTuple):
 
 @traced()
 def unknown_columns(
-    unknowns: Unknowns,
-    q: Q,
-    qd: Qd,
-    qdd: Qdd,
-    *,
-    theta: Theta = None,
-    gravity: Gravity = None,
-    drive: DriveData = None,
-    friction: FrictionData = None,
-) -> UnknownColumns:
+    unknowns: Unknowns, q: Q, qd: Qd, qdd: Qdd, *,
+    theta: Theta = None, gravity: Gravity = None, drive: DriveData = None, friction: FrictionData = None,
+) -> UnknownColumns:  # fmt: skip
     """Columns of the unknowns and torques of what is known: torques of a motion are `Y @ phi + tau`.
 
     Parameters

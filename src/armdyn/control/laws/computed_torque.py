@@ -19,19 +19,9 @@ from armdyn.trace.traced import traced
 
 @traced(returns={"tau": "n"})
 def computed_torque(
-    arm: Arm,
-    q: Q,
-    qd: Qd,
-    q_ref: Vec,
-    qd_ref: Vec,
-    qdd_ref: Vec,
-    kp: Vec,
-    kd: Vec,
-    *,
-    theta: Theta = None,
-    gravity: Gravity = None,
-    drive: DriveData = None,
-) -> Array:
+    arm: Arm, q: Q, qd: Qd, q_ref: Vec, qd_ref: Vec, qdd_ref: Vec, kp: Vec, kd: Vec, *,
+    theta: Theta = None, gravity: Gravity = None, drive: DriveData = None,
+) -> Array:  # fmt: skip
     """Torques M (qdd_ref + kp e + kd ed) + C qd + g with e = q_ref - q, rotors included, by Newton-Euler.
 
     Parameters

@@ -61,14 +61,9 @@ class GuardedTorque(NamedTuple):
 
 @traced()
 def guarded_torque(
-    arm: Arm,
-    tau: Tau,
-    lost: Annotated[Any, "1"],
-    jumped: Annotated[Any, "1"],
-    limited: Annotated[Any, "1"],
-    patience: Annotated[Any, "1"],
-    largest: Vec,
-) -> GuardedTorque:
+    arm: Arm, tau: Tau, lost: Annotated[Any, "1"], jumped: Annotated[Any, "1"], limited: Annotated[Any, "1"],
+    patience: Annotated[Any, "1"], largest: Vec,
+) -> GuardedTorque:  # fmt: skip
     """Torques within limits; none where they are no numbers, or once too many measurements are lost in a row.
 
     Parameters
@@ -142,15 +137,9 @@ def held_reference(
 
 @traced(returns={"tau": "n"})
 def weight_torque(
-    arm: Arm,
-    q: Q,
-    lost: Annotated[Any, "1"],
-    largest: Vec,
-    *,
-    theta: Theta = None,
-    gravity: Gravity = None,
-    drive: DriveData = None,
-) -> Array:
+    arm: Arm, q: Q, lost: Annotated[Any, "1"], largest: Vec, *,
+    theta: Theta = None, gravity: Gravity = None, drive: DriveData = None,
+) -> Array:  # fmt: skip
     """Torques of gravity and springs at the last good position, within limits; zero before there was one.
 
     Parameters
@@ -175,16 +164,9 @@ class FadedTorque(NamedTuple):
 
 @traced()
 def faded_torque(
-    arm: Arm,
-    tau: Tau,
-    target: Vec,
-    tau_kept: Vec,
-    fading: Annotated[Any, "1"],
-    lost: Annotated[Any, "1"],
-    patience: Annotated[Any, "1"],
-    dt: Number,
-    ramp: float = 0.0,
-) -> FadedTorque:
+    arm: Arm, tau: Tau, target: Vec, tau_kept: Vec, fading: Annotated[Any, "1"], lost: Annotated[Any, "1"],
+    patience: Annotated[Any, "1"], dt: Number, ramp: float = 0.0,
+) -> FadedTorque:  # fmt: skip
     """The law's torques, or, once too many measurements are lost in a row, the last ones fading into others.
 
     Parameters

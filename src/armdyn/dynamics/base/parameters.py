@@ -215,12 +215,7 @@ def base_regressor(base: BaseParameters, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gra
 
 @traced(returns={"Y": "n, b"})
 def base_adaptive_regressor(base: BaseParameters, q: Q, qd: Qd, v: V, a: A, *, gravity: Gravity = None) -> Array:
-    """Slotine-Li regressor of the base parameters: `Y @ base.theta = M a + C v + g`.
-
-    Parameters
-    ----------
-    q, qd
-        Measured joint positions and velocities [rad or m, /s].
+    """Slotine-Li regressor of the base parameters at measured q, qd: `Y @ base.theta = M a + C v + g`.
 
     Returns
     -------

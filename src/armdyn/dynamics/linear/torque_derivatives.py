@@ -219,12 +219,7 @@ def torque_derivatives(
     arm: Arm, q: Q, qd: Qd, qdd: Qdd, wrench: TipWrench = None, base_motion: BaseMotion = None, *,
     theta: Theta = None, gravity: Gravity = None,
 ) -> TorqueDerivatives:  # fmt: skip
-    """Joint torques of the rigid arm and their derivatives, in one pass.
-
-    Parameters
-    ----------
-    wrench
-        [force, moment] exerted ON the arm at the tip, in tip axes, and constant there [N, N m].
+    """Joint torques of the rigid arm and their derivatives, in one pass; a wrench is constant in tip axes.
 
     Returns
     -------

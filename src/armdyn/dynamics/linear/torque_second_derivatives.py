@@ -39,12 +39,7 @@ def torque_second_derivatives(
 ) -> TorqueSecondDerivatives:  # fmt: skip
     """Second derivatives of the joint torques of the rigid arm.
 
-    Those with respect to qd and qdd, and to qdd twice, are zero.
-
-    Parameters
-    ----------
-    wrench
-        [force, moment] exerted ON the arm at the tip, in tip axes, and constant there [N, N m].
+    Those with respect to qd and qdd, and to qdd twice, are zero. A wrench is constant in tip axes.
 
     Returns
     -------

@@ -129,7 +129,7 @@ def full_regressor(
     Parameters
     ----------
     terms : tuple of str
-        Joint terms, see `joint_columns`.
+        Joint terms, see `joint_columns`; viscous and Coulomb friction if left out.
 
     Returns
     -------

@@ -123,8 +123,31 @@ class Belief(NamedTuple):
     P: NDArray  # (p, p)
 
 
+class Recursive:
+    """An estimator whose state is a belief, begun by `init` and told by `rules` how to take in a sample."""
+
+    def init(self, p: int) -> Belief:
+        """Before any sample."""
+        raise NotImplementedError
+
+    def rules(self, n: int, p: int) -> Rules:
+        """What `belief_update` is told."""
+        raise NotImplementedError
+
+    def step(self, state: Belief, Y: NDArray, tau: NDArray) -> Belief:
+        """The belief after one sample."""
+        return _updated(state, Y, tau, self.rules(*Y.shape))
+
+    def run(self, data: Data) -> Belief:
+        """The belief after all samples."""
+        state, rules = self.init(data.Y.shape[2]), self.rules(*data.Y.shape[1:])
+        for Y, tau in zip(data.Y, data.tau, strict=True):
+            state = _updated(state, Y, tau, rules)
+        return state
+
+
 @dataclass(frozen=True, eq=False)
-class RecursiveLeastSquares:
+class RecursiveLeastSquares(Recursive):
     """Least squares with exponential forgetting; `start` is the variance of the parameters before any sample."""
 
     forgetting: float = 1.0
@@ -144,21 +167,15 @@ class RecursiveLeastSquares:
         """What `belief_update` is told."""
         return Rules(np.eye(n), np.array(self.forgetting), np.zeros((p, p)))
 
-    def step(self, state: Belief, Y: NDArray, tau: NDArray) -> Belief:
-        """The belief after one sample."""
-        return _updated(state, Y, tau, self.rules(*Y.shape))
-
     def fit(self, data: Data) -> Estimate:
         """The estimate after all samples."""
-        state, rules = self.init(data.Y.shape[2]), self.rules(*data.Y.shape[1:])
-        for Y, tau in zip(data.Y, data.tau, strict=True):
-            state = _updated(state, Y, tau, rules)
+        state = self.run(data)
         e = data.residuals(state.x)
         return _at_the_end(data, state.x, float(np.mean(e**2)) * state.P)
 
 
 @dataclass(frozen=True, eq=False)
-class KalmanEstimator:
+class KalmanEstimator(Recursive):
     """Minimum variance: torque noise (n, n) or (n,) deviations, and parameters that drift by `drift` a sample."""
 
     noise: ArrayLike
@@ -182,15 +199,9 @@ class KalmanEstimator:
         drift = np.diag(np.broadcast_to(np.asarray(self.drift, float), (p,)) ** 2)
         return Rules(np.linalg.inv(root), np.array(1.0), drift)
 
-    def step(self, state: Belief, Y: NDArray, tau: NDArray) -> Belief:
-        """The belief after one sample."""
-        return _updated(state, Y, tau, self.rules(*Y.shape))
-
     def fit(self, data: Data) -> Estimate:
         """The estimate after all samples."""
-        state, rules = self.init(data.Y.shape[2]), self.rules(*data.Y.shape[1:])
-        for Y, tau in zip(data.Y, data.tau, strict=True):
-            state = _updated(state, Y, tau, rules)
+        state = self.run(data)
         return _at_the_end(data, state.x, state.P)
 
     def expected_bias(self, data: Data, x: NDArray, regressor_noise: NDArray, unmodelled: NDArray) -> NDArray:

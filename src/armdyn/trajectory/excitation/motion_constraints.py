@@ -50,17 +50,9 @@ class Constraint(Protocol):
 
 @traced()
 def joint_torque_gradient(
-    arm: Arm,
-    q: Q,
-    qd: Qd,
-    qdd: Qdd,
-    weights: Vec,
-    *,
-    theta: Theta = None,
-    gravity: Gravity = None,
-    friction: FrictionData = None,
-    drive: DriveData = None,
-) -> StateGradient:
+    arm: Arm, q: Q, qd: Qd, qdd: Qdd, weights: Vec, *,
+    theta: Theta = None, gravity: Gravity = None, friction: FrictionData = None, drive: DriveData = None,
+) -> StateGradient:  # fmt: skip
     """Gradient of `weights . joint_torque` with respect to the state, friction rounded off at low velocity."""
     data = {"theta": theta, "gravity": gravity, "friction": friction, "drive": drive}
     return weighted_gradient(lambda *state: joint_torque(arm, *state, width=ROUNDED, **data), (q, qd, qdd), weights)
