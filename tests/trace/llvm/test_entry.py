@@ -38,7 +38,15 @@ def test_every_batch_equals_the_general_way(name: str, batch: tuple[int, ...], r
     for g, w in zip(got, want, strict=True) if function.traced.result else [(got, want)]:
         assert type(g) is type(w)
         np.testing.assert_array_equal(g, w)
-    if not function.traced.result and batch:
+    if function.traced.result:
+        for kind in (function.traced.result._make, tuple, list):
+            outs = kind([np.full_like(w, np.nan) for w in want])
+            answer = function(arm, *args, out=outs)
+            assert type(answer) is type(want)
+            assert all(a is o for a, o in zip(answer, outs, strict=True))
+            for o, w in zip(outs, want, strict=True):
+                np.testing.assert_array_equal(o, w)
+    elif batch:
         out = np.full_like(want, np.nan)
         assert function(arm, *args, out=out) is out
         np.testing.assert_array_equal(out, want)
@@ -94,6 +102,18 @@ def test_bound_data_may_be_overwritten_by_the_result(random_arm: Callable[..., A
     store = np.concatenate([arm.theta, np.zeros(30)])
     got = armdyn.inverse_dynamics(arm, *args, theta=store[:30], out=store[:30].reshape(10, 3))
     np.testing.assert_array_equal(got, want)
+
+
+def test_results_given_over_each_other_take_the_general_way(random_arm: Callable[..., Any]) -> None:
+    arm, args = random_arm("RPR"), states(3, 6)
+    want = armdyn.linearize(arm, *args)
+    shared = np.empty((6, 3, 3))
+    outs = (shared, shared, *(np.empty_like(w) for w in want[2:]))
+    got = armdyn.linearize(arm, *args, out=outs)
+    for k in range(1, len(want)):
+        np.testing.assert_array_equal(got[k], want[k])  # of two at one place, the last
+    with pytest.raises(ShapeError, match=f"expected {len(want)} arrays in out, got 2"):
+        armdyn.linearize(arm, *args, out=outs[:2])
 
 
 def test_wrong_arrays_are_named_as_ever(random_arm: Callable[..., Any]) -> None:

@@ -19,7 +19,7 @@ CONTIGUOUS, ALIGNED, WRITEABLE = 0x0001, 0x0100, 0x0400
 # Entries of the table that is filled after loading: addresses in this process. The names of bound data follow.
 CONTEXT = (
     "ndarray", "float64", "empty", "vectorcall", "getitem", "decref", "save", "restore", "int", "as_long", "none",
-    "out", "threads",
+    "tuple", "out", "threads",
 )  # fmt: skip
 
 # Before the uniform block of a bound call stand the Python callables that it needs, the numbers of samples from
@@ -231,10 +231,7 @@ def _choice(graph: Graph, data: list[int], several: bool) -> list[str]:
     """Allocate the results, or take `out` if it is as declared and apart from all inputs."""
     total = 8 * sum(port.size for port in graph.outputs)
     scalar = any(not port.shape for port in graph.outputs)  # a scalar is no array
-    lines = [
-        "  %fresh = icmp eq ptr %y, null",
-        f"  br i1 %fresh, label %size, label %{'fallback' if several else 'to'}",
-    ]
+    lines = ["  %fresh = icmp eq ptr %y, null", "  br i1 %fresh, label %size, label %to"]
     lines += ["size:", f"  %bytes = mul i64 %count, {total}", f"  %small = icmp slt i64 %bytes, {FROM_BYTES}"]
     lines += [f"  %batched = icmp sgt i64 %axes, {0 if scalar else -1}", "  %here = and i1 %small, %batched"]
     lines += ["  br i1 %here, label %new0, label %fallback"]
@@ -259,64 +256,81 @@ def _choice(graph: Graph, data: list[int], several: bool) -> list[str]:
             *_field(f"new{k}.data", f"%new{k}.array", DATA, "ptr"),
             f"  br label %{f'new{k + 1}' if k + 1 < len(graph.outputs) else 'compute'}",
         ]
-    lines += ["failed:", "  ret ptr null"]
-    return lines if several else [*lines, *_to(graph, data)]
+    return [*lines, "failed:", "  ret ptr null", *_to(graph, data, several)]
 
 
-def _to(graph: Graph, data: list[int]) -> list[str]:
-    """Check `out`."""
-    port = graph.outputs[0]
-    lines = [
-        "to:",
-        _lead("nby", "%y", "o0", len(port.shape), CONTIGUOUS | ALIGNED | WRITEABLE),
-        "  %as_many = icmp eq i64 %nby, %axes",
-        f"  %not_scalar = icmp sgt i64 %nby, {-1 if port.shape else 0}",
-        "  %y.fits = and i1 %as_many, %not_scalar",
-        "  br i1 %y.fits, label %to.axes, label %fallback",
-        "to.axes:",
-        *_field("y.dims", "%y", DIMS, "ptr"),
-        "  %y.same = call i1 @equal(ptr %y.dims, ptr %dims, i64 %axes)",
-        *_field("y.data", "%y", DATA, "ptr"),
-        f"  %y.bytes = mul i64 %count, {8 * port.size}",
-        "  %y.end = getelementptr i8, ptr %y.data, i64 %y.bytes",
-        "  br i1 %y.same, label %apart0, label %fallback",
-    ]
+def _to(graph: Graph, data: list[int], several: bool) -> list[str]:
+    """Check `out`, an array or a tuple of them."""
+    count = len(graph.outputs)
+    lines = ["to:"]
+    if several:
+        lines += [
+            *_field("y.type", "%y", TYPE, "ptr"),
+            *_field("y.class", "%uniform.bound", COLLECT, "ptr"),
+            "  %y.named = icmp eq ptr %y.type, %y.class",
+            "  %y.plain = icmp eq ptr %y.type, %tuple",
+            "  %y.tuple = or i1 %y.named, %y.plain",
+            "  br i1 %y.tuple, label %to.size, label %fallback",
+            "to.size:",
+            *_field("y.count", "%y", 16, "i64"),
+            f"  %y.whole = icmp eq i64 %y.count, {count}",
+            "  br i1 %y.whole, label %to0, label %fallback",
+        ]
+    else:
+        lines += ["  br label %to0"]
+    for k, port in enumerate(graph.outputs):
+        place = f"call ptr %getitem(ptr %y, i64 {k})" if several else "getelementptr i8, ptr %y, i64 0"
+        lines += [
+            f"to{k}:",
+            f"  %y{k} = {place}",
+            _lead(f"nby{k}", f"%y{k}", f"o{k}", len(port.shape), CONTIGUOUS | ALIGNED | WRITEABLE),
+            f"  %as_many{k} = icmp eq i64 %nby{k}, %axes",
+            f"  %not_scalar{k} = icmp sgt i64 %nby{k}, {-1 if port.shape else 0}",
+            f"  %y{k}.fits = and i1 %as_many{k}, %not_scalar{k}",
+            f"  br i1 %y{k}.fits, label %to.axes{k}, label %fallback",
+            f"to.axes{k}:",
+            *_field(f"y{k}.dims", f"%y{k}", DIMS, "ptr"),
+            f"  %y{k}.same = call i1 @equal(ptr %y{k}.dims, ptr %dims, i64 %axes)",
+            *_field(f"y{k}.data", f"%y{k}", DATA, "ptr"),
+            f"  %y{k}.bytes = mul i64 %count, {8 * port.size}",
+            f"  %y{k}.end = getelementptr i8, ptr %y{k}.data, i64 %y{k}.bytes",
+            f"  br i1 %y{k}.same, label %{f'to{k + 1}' if k + 1 < count else 'ends'}, label %fallback",
+        ]
+    lines += ["ends:"]
     for at, k in enumerate(data):
         lines += [
-            f"apart{at}:",
             f"  %rows{at} = select i1 %single{at}, i64 1, i64 %count",
             f"  %room{at} = mul i64 %rows{at}, {8 * graph.inputs[k].size}",
-            f"  %x.end{at} = getelementptr i8, ptr %a{at}.data, i64 %room{at}",
-            f"  %before{at} = icmp ule ptr %y.end, %a{at}.data",
-            f"  %behind{at} = icmp ule ptr %x.end{at}, %y.data",
-            f"  %apart.ok{at} = or i1 %before{at}, %behind{at}",
-            f"  br i1 %apart.ok{at}, label %apart{at + 1}, label %fallback",
+            f"  %a{at}.end = getelementptr i8, ptr %a{at}.data, i64 %room{at}",
         ]
-    return [  # bound data are read before the results are written: they may overlap
-        *lines,
-        f"apart{len(data)}:",
-        "  %refs.y = load i64, ptr %y",
-        "  %more.y = add i64 %refs.y, 1",
-        "  store i64 %more.y, ptr %y",
-        "  br label %compute",
-    ]
+    # Bound data are read before the results are written: they may overlap.
+    others = [[*(f"%a{at}" for at in range(len(data))), *(f"%y{j}" for j in range(k))] for k in range(count)]
+    apart = "true"
+    for k in range(count):
+        for j, other in enumerate(others[k]):
+            lines += [
+                f"  %before{k}.{j} = icmp ule ptr %y{k}.end, {other}.data",
+                f"  %behind{k}.{j} = icmp ule ptr {other}.end, %y{k}.data",
+                f"  %clear{k}.{j} = or i1 %before{k}.{j}, %behind{k}.{j}",
+                f"  %apart{k}.{j} = and i1 {apart}, %clear{k}.{j}",
+            ]
+            apart = f"%apart{k}.{j}"
+    return [*lines, f"  br i1 {apart}, label %taken, label %fallback", "taken:", "  br label %compute"]
 
 
 def _compute(graph: Graph, data: list[int], several: bool) -> list[str]:
-    """Run the kernel into the new arrays or the given one."""
-    place = {k: at for at, k in enumerate(data)}
-    words = []
+    """Run the kernel into the new arrays or the given ones."""
+    place, count = {k: at for at, k in enumerate(data)}, len(graph.outputs)
+    lines, words = ["compute:"], []
     for k in range(len(graph.inputs)):  # shared inputs are not read: their values are in the uniform block
         words.append(f"ptr %a{place[k]}.data, i64 %s{place[k]}" if k in place else "ptr null, i64 0")
-    lines = ["compute:"]
-    if several:
-        words += [f"ptr %new{k}.data, i64 {8 * port.size}" for k, port in enumerate(graph.outputs)]
-    else:
-        words.append(f"ptr %result.data, i64 {8 * graph.outputs[0].size}")
+    for k, port in enumerate(graph.outputs):
+        words.append(f"ptr %r{k}.data, i64 {8 * port.size}")
         for end, kind in (("", ".array"), (".data", ".data")):
-            lines.append(f"  %result{end} = phi ptr [ %new0{kind}, %made0 ], [ %y{end}, %apart{len(data)} ]")
+            lines.append(f"  %r{k}{end} = phi ptr [ %new{k}{kind}, %made{count - 1} ], [ %y{k}{end}, %taken ]")
     call = f"  call void @batch({', '.join(words)}, ptr %uniform, i64 %count)"
-    lines += [
+    return [
+        *lines,
         f"  %long = icmp sge i64 %count, {RELEASE_FROM}",
         "  br i1 %long, label %release, label %hold",
         "release:",
@@ -328,19 +342,34 @@ def _compute(graph: Graph, data: list[int], several: bool) -> list[str]:
         call,
         "  br label %finish",
         "finish:",
+        *(_collect(count) if several else _one()),
     ]
-    return [*lines, *_collect(len(graph.outputs))] if several else [*lines, "  ret ptr %result"]
+
+
+def _one() -> list[str]:
+    """The result; a given array gets a reference more."""
+    return [
+        "  br i1 %fresh, label %answer.new, label %answer.given",
+        "answer.given:",
+        "  %refs.y = load i64, ptr %r0",
+        "  %more.y = add i64 %refs.y, 1",
+        "  store i64 %more.y, ptr %r0",
+        "  br label %answer.new",
+        "answer.new:",
+        "  ret ptr %r0",
+    ]
 
 
 def _collect(count: int) -> list[str]:
-    """Let Python's named tuple collect the arrays."""
+    """Let Python's named tuple collect the arrays; new ones are then its own."""
     lines = [f"  %arrays = alloca [{count} x ptr]"]
     for k in range(count):
-        lines += [f"  %arrays{k} = getelementptr ptr, ptr %arrays, i64 {k}"]
-        lines += [f"  store ptr %new{k}.array, ptr %arrays{k}"]
+        lines += [f"  %arrays{k} = getelementptr ptr, ptr %arrays, i64 {k}", f"  store ptr %r{k}, ptr %arrays{k}"]
     lines += _field("collect", "%uniform.bound", COLLECT, "ptr")
-    lines += [f"  %tuple = call ptr %vectorcall(ptr %collect, ptr %arrays, i64 {count}, ptr null)"]
-    return [*lines, *(f"  call void %decref(ptr %new{k}.array)" for k in range(count)), "  ret ptr %tuple"]
+    lines += [f"  %results = call ptr %vectorcall(ptr %collect, ptr %arrays, i64 {count}, ptr null)"]
+    lines += ["  br i1 %fresh, label %own, label %answer.all", "own:"]
+    lines += [f"  call void %decref(ptr %r{k})" for k in range(count)]
+    return [*lines, "  br label %answer.all", "answer.all:", "  ret ptr %results"]
 
 
 def _fallback() -> list[str]:

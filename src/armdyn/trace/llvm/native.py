@@ -262,6 +262,7 @@ def _fill_context(address: int, bound: list[str]) -> None:
         "int": id(int),
         "as_long": ctypes.cast(api.PyLong_AsLongLongAndOverflow, ctypes.c_void_p).value,
         "none": id(None),
+        "tuple": id(tuple),
         "out": id(sys.intern("out")),
         "threads": id(sys.intern("threads")),
     }
