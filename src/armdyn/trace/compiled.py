@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 import warnings
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from armdyn.errors import ArmdynWarning
 from armdyn.trace.program import Program
 
 if TYPE_CHECKING:
+    from armdyn.trace.graphs.graph import Graph
     from armdyn.trace.llvm.native import Module
 
 # Graphs with more instructions than this would compile for minutes: the virtual machine runs them.
@@ -62,6 +64,20 @@ def compiled(
         return load(module)
 
 
+def trial_module(graph: Graph) -> Module:
+    """The code of a tiny graph that tests this machine, from disk if it is there."""
+    from armdyn.trace import cache as disk
+    from armdyn.trace.llvm.native import compile_graph
+
+    with _lock:
+        name = _digest(f"test {graph.nodes}", frozenset())
+        module = disk.read(name)
+        if module is None:
+            module = compile_graph(graph, frozenset())
+            disk.write(name, module)
+    return module
+
+
 def _digest(key: str, shared: frozenset[str]) -> str:
     """The name of an entry on disk: what it computes, which inputs are shared, and what made it."""
     from armdyn.trace.llvm.native import versions
@@ -72,11 +88,13 @@ def _digest(key: str, shared: frozenset[str]) -> str:
 @cache
 def source_digest() -> str:
     """A digest of armdyn's own text, as far as it can change a formula."""
-    root = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        if not _NOT_FORMULAS & set(path.relative_to(root).parts):
-            digest.update(path.name.encode() + path.read_bytes())
+    for folder, inner, files in os.walk(Path(__file__).parents[1]):
+        inner[:] = sorted(set(inner) - _NOT_FORMULAS)
+        for name in sorted(files):
+            if name.endswith(".py"):
+                with open(os.path.join(folder, name), "rb") as stream:
+                    digest.update(name.encode() + stream.read())
     return digest.hexdigest()
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,9 @@ from armdyn.trace import virtual
 from armdyn.trace.compiled import compiled
 from armdyn.trace.pool import FROM_BYTES, pool
 from armdyn.trace.program import Port, Program
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 # A thread is worth waking for so much work [ns].
 THREAD_NS = 500_000.0
@@ -138,6 +140,8 @@ class NativeKernel:
 @cache
 def thread_pool(threads: int, process: int) -> ThreadPoolExecutor:
     """Threads of this process (a forked child makes its own)."""
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(threads, thread_name_prefix="armdyn")
 
 
