@@ -42,7 +42,7 @@ def function(subject, {defaults}/, *rest, **keywords):
     try:
         short = fast[id(subject)]
     except KeyError:
-        return call(subject, ({data}*rest), keywords)
+        return call(subject, ({data}*rest,), keywords)
     if rest or keywords:
         return short({data}*rest, **keywords)
     return short({data})
