@@ -52,9 +52,10 @@ def _tell() -> None:
 def native_works() -> bool:
     """Whether native kernels can be made here; warns once, in one line, if not."""
     try:
+        from armdyn.trace.compiled import trial_module
         from armdyn.trace.llvm.native import self_test
 
-        self_test()
+        self_test(trial_module)
     except Exception as error:  # any failure of llvmlite or the C interfaces means: not here
         warnings.warn(
             f"native kernels are unavailable ({type(error).__name__}: {error}); CasADi's virtual machine "
