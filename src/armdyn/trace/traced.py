@@ -169,7 +169,7 @@ class Traced:
         )
         space: dict[str, Any] = {"fast": self.runner.fast, "call": self.call, "absent": ABSENT}
         exec(text, space)
-        function = functools.wraps(self.formula)(space["function"])
+        function: Any = functools.wraps(self.formula)(space["function"])
         function.__doc__ = self.doc
         function.__signature__ = self._signature()
         function.traced = self
