@@ -65,6 +65,9 @@ from armdyn.control.laws.pd import pd_torque as pd_torque
 from armdyn.control.laws.tip_space import Impedance as Impedance
 from armdyn.control.laws.tip_space import OperationalSpace as OperationalSpace
 from armdyn.control.laws.tip_space import resolved_rate as resolved_rate
+from armdyn.control.laws.velocity import FilteredDerivative as FilteredDerivative
+from armdyn.control.laws.velocity import KalmanVelocity as KalmanVelocity
+from armdyn.control.laws.velocity import ObservedVelocity as ObservedVelocity
 from armdyn.control.protocol import Law as Law
 from armdyn.control.protocol import Reference as Reference
 from armdyn.control.step import traced_step as traced_step

@@ -35,6 +35,7 @@ export(
         "laws.momentum_observer": "detection_delay external_torque fit_threshold MomentumObserver noise_threshold",
         "laws.pd": "PD pd_torque",
         "laws.tip_space": "Impedance OperationalSpace resolved_rate",
+        "laws.velocity": "FilteredDerivative KalmanVelocity ObservedVelocity",
         "protocol": "Law Reference",
         "step": "traced_step",
         "wrist": "identify_tool Tool",

@@ -1,0 +1,216 @@
+"""Velocities from positions alone, for any law: filtered differences, a Kalman filter, an observer with the model.
+
+Each wraps a law, which then sees the estimate instead of the measured velocity; the latter is not looked at.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.design.riccati import discrete_lqr
+from armdyn.control.laws.model import FRICTION_SHAPE, MODEL, MODEL_SHAPES, model_torque
+from armdyn.control.laws.wrapped import Wrapped, joint_sizes
+from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values
+from armdyn.control.settings import one_number
+from armdyn.control.step import traced_step
+from armdyn.dynamics.bodies.ltdl import factorized
+from armdyn.dynamics.drive import drive_inertia
+from armdyn.dynamics.friction import friction_torque
+from armdyn.dynamics.mass_matrix import mass_matrix
+from armdyn.kinematics.motion import Symbol
+from armdyn.model.arm import Arm
+from armdyn.trace.symbols import ca
+
+# Velocity below which dry friction fades out of the observer's model [rad/s or m/s].
+WIDTH = 0.01
+
+
+class EstimatedVelocity(Wrapped):
+    """Base of wrappers that estimate velocities; their state has `qd_hat` (n,) and `seen` (1,), 0 before the first."""
+
+    memory: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def own_state(self) -> dict[str, NDArray]:
+        """The estimate, what it needs, and whether there was a sample."""
+        n = self.arm.n
+        return {**{name: np.zeros(n) for name in ("qd_hat", *self.memory)}, "seen": np.zeros(1)}
+
+    @abstractmethod
+    def estimate(self, params: Values, state: Values, q: Symbol, dt: Symbol) -> dict[str, Symbol]:
+        """The estimator's state at this sample, among it `qd_hat`."""
+
+    @abstractmethod
+    def begin(self, q: Symbol) -> dict[str, Symbol]:
+        """The same at the first sample: at rest."""
+
+    @traced_step
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample; the measured velocity plays no role."""
+        first, now = self.begin(q), self.estimate(params, state, q, dt)
+        own = {name: ca.if_else(state["seen"] > 0.5, now[name], first[name]) for name in now}
+        tau, after = self.inner(params, state, q, own["qd_hat"], ref, dt)
+        after |= {**own, "seen": ca.SX(1), **self.exerted(tau)}
+        return tau, after
+
+    def exerted(self, tau: Symbol) -> dict[str, Symbol]:
+        """What is kept of the torques."""
+        return {}
+
+    def after_loss(self, state: Values) -> Values:
+        """The next sample begins anew."""
+        return {**super().after_loss(state), "seen": 0 * state["seen"]}
+
+
+@dataclass(frozen=True, eq=False)
+class FilteredDerivative(EstimatedVelocity):
+    """Differences of positions behind a first-order low-pass: qd_hat' = 2 pi cutoff (dq/dt - qd_hat).
+
+    Parameters
+    ----------
+    law : Law
+    cutoff : array_like, shape (n,)
+        [Hz]; well above the loop's bandwidth, and below where noise / dt matters.
+    """
+
+    own_shapes: ClassVar[Mapping[str, str]] = {"cutoff": "n"}
+    memory: ClassVar = ("q_before",)
+    law: Law
+    cutoff: ArrayLike = 50.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        joint_sizes(self, "cutoff", "frequencies")
+
+    def begin(self, q: Symbol) -> dict[str, Symbol]:
+        """At rest."""
+        return {"qd_hat": 0 * q, "q_before": q}
+
+    def estimate(self, params: Values, state: Values, q: Symbol, dt: Symbol) -> dict[str, Symbol]:
+        """The low-pass solved exactly for a constant slope."""
+        kept = ca.exp(-2 * np.pi * params["cutoff"] * dt)
+        slope = (q - state["q_before"]) / dt
+        return {"qd_hat": slope + kept * (state["qd_hat"] - slope), "q_before": q}
+
+
+@dataclass(frozen=True, eq=False)
+class KalmanVelocity(EstimatedVelocity):
+    """The steady Kalman filter of a triple integrator driven by white jerk, joint by joint (Kapadia 1995).
+
+    Parameters
+    ----------
+    law : Law
+    rate : float
+        Of the controller [Hz].
+    noise : float
+        Standard deviation of positions [rad or m].
+    jerk : float
+        Root of the density of jerk [rad/s³ per root hertz]: how lively the motion is.
+
+    References
+    ----------
+    Kapadia (1995); Anderson and Moore (1979), section 4.4, for the steady gains.
+    """
+
+    own_shapes: ClassVar[Mapping[str, str]] = {"kalman_gain": "3"}
+    memory: ClassVar = ("q_hat", "qdd_hat")
+    law: Law
+    rate: float
+    noise: float = 1e-5
+    jerk: float = 100.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("rate", "noise", "jerk"):
+            one_number(getattr(self, name), f"KalmanVelocity: {name}", "a number > 0")
+
+    @property
+    def kalman_gain(self) -> NDArray:
+        """Gains (3,) of position, velocity, acceleration on the innovation."""
+        h = 1 / self.rate
+        A = np.array([[1, h, h * h / 2], [0, 1, h], [0, 0, 1]])
+        # White jerk of unit density over a period; in units of the noise, which keeps the equation well scaled.
+        Q = np.array([[h**5 / 20, h**4 / 8, h**3 / 6], [h**4 / 8, h**3 / 3, h**2 / 2], [h**3 / 6, h**2 / 2, h]])
+        scale = np.diag([1.0, h, h * h])  # of positions, so that the three states are alike
+        back = np.linalg.inv(scale)
+        A_s, Q_s = scale @ A @ back, scale @ Q @ scale * (self.jerk / self.noise) ** 2
+        C = np.array([[1.0, 0, 0]])
+        P = discrete_lqr(A_s.T, C.T, Q_s, np.eye(1)).P
+        return np.asarray(back @ (P @ C.T / (C @ P @ C.T + 1)).ravel())
+
+    def begin(self, q: Symbol) -> dict[str, Symbol]:
+        """At rest."""
+        return {"qd_hat": 0 * q, "q_hat": q, "qdd_hat": 0 * q}
+
+    def estimate(self, params: Values, state: Values, q: Symbol, dt: Symbol) -> dict[str, Symbol]:
+        """Prediction, then correction."""
+        a, gain = state["qdd_hat"], params["kalman_gain"]
+        v = state["qd_hat"] + dt * a
+        x = state["q_hat"] + dt * state["qd_hat"] + dt * dt / 2 * a
+        wrong = q - x
+        return {"qd_hat": v + gain[1] * wrong, "q_hat": x + gain[0] * wrong, "qdd_hat": a + gain[2] * wrong}
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedVelocity(EstimatedVelocity):
+    """An observer with the model: accelerations come from torques, measurements mend what the model lacks.
+
+        q_hat' = qd_hat + 2 w (q - q_hat),   qd_hat' = M^-1 (tau - C qd_hat - g - friction) + w² (q - q_hat)
+
+    w = 2 pi cutoff. Less late than filters of the same bandwidth, as far as model and torques are right.
+
+    Parameters
+    ----------
+    law : Law
+        Its model is used.
+    cutoff : array_like, shape (n,)
+        Of what the model does not explain [Hz].
+
+    References
+    ----------
+    Nicosia and Tomei (1990), Robot control by using only joint position measurements.
+    """
+
+    memory: ClassVar = ("q_hat", "tau_given")
+    law: Law
+    cutoff: ArrayLike = 20.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        joint_sizes(self, "cutoff", "frequencies")
+
+    @property
+    def own_shapes(self) -> dict[str, str]:  # type: ignore[override]
+        """The cutoff and the whole model."""
+        return {"cutoff": "n", **MODEL_SHAPES, **FRICTION_SHAPE}
+
+    def begin(self, q: Symbol) -> dict[str, Symbol]:
+        """At rest."""
+        return {"qd_hat": 0 * q, "q_hat": q}
+
+    def estimate(self, params: Values, state: Values, q: Symbol, dt: Symbol) -> dict[str, Symbol]:
+        """A period of the model under the torque given, then correction by the position; Euler's rule."""
+        v, w = state["qd_hat"], 2 * np.pi * params["cutoff"]
+        model = {name: params[name] for name in MODEL}
+        M = mass_matrix(self.arm, q, theta=params["theta"]) + drive_inertia(self.arm, params["drive"])
+        rest = model_torque(self.arm, q, v, 0 * q, **model)
+        rest = rest + friction_torque(self.arm, q, v, width=WIDTH, friction=params["friction"])
+        v = v + dt * factorized(M).solve(state["tau_given"] - rest)
+        x = state["q_hat"] + dt * v
+        wrong = q - x
+        return {"qd_hat": v + dt * w * w * wrong, "q_hat": x + dt * 2 * w * wrong}
+
+    def exerted(self, tau: Symbol) -> dict[str, Symbol]:
+        """Torques until the next sample."""
+        return {"tau_given": tau}
+
+    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+        """Torques that were exerted."""
+        kept = super().after_limits(params, before, after, short, dt)
+        return {**kept, "tau_given": kept["tau_given"] + short.torque}
