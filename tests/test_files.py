@@ -15,6 +15,7 @@ from armdyn.errors import ArmdynError, ReadError
 from armdyn.files import parse_json, read_bytes, read_text, write_whole
 
 pytestmark = pytest.mark.smoke
+posix = pytest.mark.skipif(os.name != "posix", reason="needs the pipes, devices, links and modes of Unix")
 
 
 def test_text_and_bytes_come_back(tmp_path):
@@ -48,6 +49,7 @@ def test_the_size_is_limited(tmp_path):
         read_text(path, largest=99)
 
 
+@posix
 def test_pipes_devices_and_folders_are_no_files(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("/dev/zero")
@@ -81,6 +83,7 @@ def device(path, number):
     return path
 
 
+@posix
 def test_a_device_is_written_to_and_stays(tmp_path):
     null = device(tmp_path / "null", 3)
     write_whole(null, "text")
@@ -88,6 +91,7 @@ def test_a_device_is_written_to_and_stays(tmp_path):
     assert list(tmp_path.iterdir()) == [null]
 
 
+@posix
 def test_a_full_device_says_so_and_stays(tmp_path):
     full = device(tmp_path / "full", 7)
     with pytest.raises(OSError, match="No space left on device"):
@@ -95,6 +99,7 @@ def test_a_full_device_says_so_and_stays(tmp_path):
     assert stat.S_ISCHR(full.lstat().st_mode)
 
 
+@posix
 def test_a_pipe_gets_the_data_and_stays(tmp_path):
     pipe, data = tmp_path / "pipe", b"x" * 1_000_000  # more than a pipe holds
     os.mkfifo(pipe)
@@ -108,6 +113,7 @@ def test_a_pipe_gets_the_data_and_stays(tmp_path):
     assert stat.S_ISFIFO(pipe.lstat().st_mode)
 
 
+@posix
 def test_a_pipe_that_nobody_reads_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="No such device or address"):
@@ -123,6 +129,7 @@ def test_a_read_only_file_is_not_overwritten(tmp_path):
     assert path.read_text() == "precious"
 
 
+@posix
 def test_a_file_keeps_its_mode_and_a_link_its_place(tmp_path):
     path = write_whole(tmp_path / "a.txt", "old")
     path.chmod(0o640)
@@ -134,6 +141,7 @@ def test_a_file_keeps_its_mode_and_a_link_its_place(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
+@posix
 def test_a_folder_is_not_replaced(tmp_path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match="Is a directory"):

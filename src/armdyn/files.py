@@ -136,7 +136,8 @@ def _send(path: Path, payload: bytes) -> None:
     """Write to a device or to a pipe that somebody reads; waiting for a reader might take for ever."""
     handle = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(handle, "wb") as stream:
-        os.set_blocking(stream.fileno(), True)
+        if hasattr(os, "set_blocking"):  # on Windows from Python 3.12 on, and not needed there
+            os.set_blocking(stream.fileno(), True)
         stream.write(payload)
 
 

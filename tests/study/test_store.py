@@ -99,6 +99,7 @@ def test_a_line_nested_without_end_does_not_count(computed):
         run_study(small, folder, resume=True)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs the pipes of Unix")
 def test_a_pipe_in_place_of_a_part_is_computed_again(computed):
     small, folder, columns = computed
     part = sorted((folder / "parts").iterdir())[0]

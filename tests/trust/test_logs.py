@@ -14,6 +14,7 @@ from armdyn.errors import ReadError
 
 ROWS = "".join(f"{k / 100},{np.sin(k / 9):.6f},{np.cos(k / 7):.6f},{k % 5},{k % 3}\n" for k in range(100))
 HEAD = "t,q1,q2,tau1,tau2\n"
+posix = pytest.mark.skipif(os.name != "posix", reason="needs the pipes and devices of Unix")
 KINDS = ("csv", "txt", "npz", "mat", "parquet", "mcap", "db3")
 
 
@@ -28,6 +29,7 @@ def refused(path: Path, arm: armdyn.Arm, message: str) -> None:
     assert len(str(caught.value).splitlines()) == 1
 
 
+@posix
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_pipe_is_not_waited_for_and_a_device_not_read(tmp_path, arm, kind):
     os.mkfifo(tmp_path / f"pipe.{kind}")
@@ -36,6 +38,7 @@ def test_a_pipe_is_not_waited_for_and_a_device_not_read(tmp_path, arm, kind):
     refused(tmp_path / f"zeros.{kind}", arm, "is a device; expected a file")
 
 
+@posix
 def test_a_pipe_inside_a_bag(tmp_path, arm):
     os.mkfifo(tmp_path / "part.db3")
     refused(tmp_path, arm, "is a pipe; expected a file")
