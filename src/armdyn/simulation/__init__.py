@@ -15,6 +15,7 @@ export(
         "plant.wrist_sensor": "WristSensor",
         "readings": "Readings",
         "result": "SimulationResult",
+        "scenarios": "compare_scenarios",
         "sensors": "Sensors",
         "simulate": "simulate",
     },

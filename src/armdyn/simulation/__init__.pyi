@@ -15,6 +15,7 @@ from armdyn.simulation.plant.plant import Plant as Plant
 from armdyn.simulation.plant.wrist_sensor import WristSensor as WristSensor
 from armdyn.simulation.readings import Readings as Readings
 from armdyn.simulation.result import SimulationResult as SimulationResult
+from armdyn.simulation.scenarios import compare_scenarios as compare_scenarios
 from armdyn.simulation.sensors import Sensors as Sensors
 from armdyn.simulation.simulate import simulate as simulate
 
@@ -32,6 +33,7 @@ __all__ = [
     "Sway",
     "WristSensor",
     "compare",
+    "compare_scenarios",
     "mismatch_study",
     "resonances",
     "simulate",
