@@ -22,6 +22,7 @@ export(
         "design.riccati": "continuous_lqr discrete_lqr finite_horizon_lqr",
         "design.robustness": "closed_loop robustness",
         "export": "law_code",
+        "fmu": "law_fmu",
         "laws.computed_torque": "computed_torque ComputedTorque",
         "laws.disturbance_observer": "DisturbanceObserver",
         "laws.feedforward": "FeedforwardPD",

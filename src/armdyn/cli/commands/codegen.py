@@ -53,7 +53,7 @@ def codegen(
     if (law is None) == (not functions):
         raise typer.BadParameter("expected names of functions, or --law LAW")
     if law is not None:
-        write_law(arm, law, out, prefix, bandwidth, rate, float, inputs, base, tip, json)
+        write_law(arm, law, out, prefix, bandwidth, rate, float, inputs, None, base, tip, json)
         return
     if functions == ["list"]:
         print_json(list(exportable())) if json else print("\n".join(exportable()))

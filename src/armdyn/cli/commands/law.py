@@ -15,6 +15,7 @@ Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file name
 Bandwidth = Annotated[float, typer.Option(help="Of every joint [Hz].")]
 Rate = Annotated[float, typer.Option(help="At which the law will be called [Hz].")]
 Float = Annotated[bool, typer.Option("--float", help="Single instead of double precision.")]
+Fmu = Annotated[Path | None, typer.Option(help="Write an FMU (FMI 2.0, co-simulation) to this .fmu instead of C.")]
 Inputs = Annotated[
     list[str] | None, typer.Option("--input", help="A gain to keep as an argument of the step, such as kp.")
 ]
@@ -29,6 +30,7 @@ def law(
     rate: Rate = 1000.0,
     float: Float = False,
     inputs: Inputs = None,
+    fmu: Fmu = None,
     base: Base = None,
     tip: Tip = None,
     json: Json = False,
@@ -54,6 +56,12 @@ def law(
     chosen = laws[name]
     for sentence in failed_assumptions(chosen, rate):
         typer.echo(f"armdyn: warning: {sentence}", err=True)
+    if fmu is not None:
+        from armdyn.control.fmu import law_fmu
+
+        written = law_fmu(chosen, fmu, rate)
+        print_json({"files": [str(written)]}) if json else print(f"wrote {written}")
+        return
     prefix = identifier(f"{subject.name}_{plain_name(name)}").lower() if prefix is None else prefix
     with working("writing C"):
         code = law_code(chosen, out, rate, prefix=prefix, dtype="float" if float else "double", inputs=inputs or ())
