@@ -8,7 +8,7 @@ import pytest
 import armdyn
 from armdyn.shapes.bodies import bodies_of
 from armdyn.shapes.capsules import enclosing_ball, enclosing_capsule
-from armdyn.shapes.distances import between_pieces
+from armdyn.shapes.distances import between_pieces, to_obstacle
 from armdyn.shapes.mount import mounting_plane
 
 
@@ -93,8 +93,9 @@ def test_shapes_that_cannot_be_read_are_told_and_replaced(urdf):
     arm = armdyn.load(urdf, tip="three")
     bodies = bodies_of(arm)
     assert "mesh 'absent.stl' was not found" in bodies.notes[0]
-    # Link three has no length: nothing stands for it.
-    assert {one.link for one in bodies.capsules} == {1, 2}
+    # Link three has no length: a ball stands for it.
+    assert {one.link for one in bodies.capsules} == {1, 2, 3}
+    np.testing.assert_array_equal(bodies.capsules[-1].a, bodies.capsules[-1].b)
     urdf.unlink()
     assert "cannot be read" in bodies_of(arm).notes[0]
     assert "no collision shapes" in bodies_of(arm).origin
@@ -138,3 +139,35 @@ def test_gravity_tells_floor_wall_and_ceiling():
     assert mounting_plane(arm.with_gravity([0, 0, 0])).name == "mounting plane"
     assert mounting_plane(armdyn.arms.sarcos()) is None
     assert mounting_plane(armdyn.arms.sarcos(), -1.0).offset == -1.0
+
+
+def test_shapes_are_never_nearer_than_their_capsules(urdf):
+    pin = pytest.importorskip("pinocchio")
+    coal = pytest.importorskip("coal")
+    text = urdf.read_text()
+    start = text.index("<collision><geometry><mesh")
+    urdf.write_text(text[:start] + text[text.index("</collision>", start) + len("</collision>") :])
+    model = pin.buildModelFromUrdf(str(urdf))
+    data, shapes = model.createData(), pin.buildGeomFromUrdf(model, str(urdf), pin.GeometryType.COLLISION)
+    placed = shapes.createData()
+    bodies = bodies_of(armdyn.load(urdf))
+    q = np.random.default_rng(4).uniform(-2, 2, (100, 3))
+    posed = bodies.at(q)
+    place = {one.name: k for k, one in enumerate(shapes.geometryObjects)}
+    way = posed.b - posed.a
+    near = 0
+    for k, state in enumerate(q):
+        pin.updateGeometryPlacements(model, data, shapes, placed, state)
+        # Capsules are the cylinder, the ball and the box, in this order; the base's box stands for itself.
+        for i, name in ((1, "two_0"), (2, "two_1")):
+            told = to_obstacle(posed.a[k : k + 1, i], way[k : k + 1, i], bodies.fixed[0])
+            free = float(told.distance[0]) - bodies.radius[i]
+            a, b = place["base_0"], place[name]
+            one, two = (shapes.geometryObjects[x].geometry for x in (a, b))
+            gap = coal.distance(one, placed.oMg[a], two, placed.oMg[b], coal.DistanceRequest(), coal.DistanceResult())
+            if free > 0:
+                assert gap >= free - 1e-6
+                near += gap < free + 0.05
+            if name == "two_0":  # a ball is its own capsule
+                assert gap == pytest.approx(free, abs=1e-6)
+    assert near > 10

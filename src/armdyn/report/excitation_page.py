@@ -16,7 +16,7 @@ from armdyn.trajectory.excitation.excite import Excitation
 from armdyn.trajectory.excitation.motion_constraints import TorqueLimits
 from armdyn.trajectory.excitation.quality import predict_quality
 
-NOTES = 3  # sentences on shapes that could not be read
+NOTES = 2  # sentences on shapes that could not be read
 
 
 def page(found: Excitation) -> str:
@@ -64,7 +64,7 @@ def _torques(found: Excitation) -> Any:
 def _bodies_told(found: Excitation) -> str:
     bodies = found.protection.clearance.bodies
     said = f"Capsules from {bodies.origin}, at the start of the motion and where they come lowest."
-    return " ".join([said, *bodies.notes[:NOTES]]) + (" ..." if len(bodies.notes) > NOTES else "")
+    return " ".join([said, *(f"{note}." for note in bodies.notes[:NOTES]), *["..."] * (len(bodies.notes) > NOTES)])
 
 
 def _bodies(found: Excitation) -> Any:

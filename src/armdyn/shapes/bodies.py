@@ -166,9 +166,10 @@ def geometry(arm: Arm, radius: NDArray | float | None = None) -> Iterator[Capsul
         radii = np.broadcast_to(np.asarray(radius, float), (arm.n + 1,))
     for i, tube in enumerate(tubes):
         name = arm.base_name if i == 0 else arm.links[i - 1].name
-        for a, b in tube:
-            if np.linalg.norm(b - a) > SHORTEST * length:
-                yield Capsule(i, a, b, float(radii[i]), name)
+        long = [(a, b) for a, b in tube if np.linalg.norm(b - a) > SHORTEST * length]
+        if i == arm.n and not long:  # a hand or flange is there, even if the tip is at the last joint
+            long = [(tube[-1][1], tube[-1][1])]
+        yield from (Capsule(i, a, b, float(radii[i]), name) for a, b in long)
 
 
 def _tube(arm: Arm, i: int, end: NDArray) -> Iterator[tuple[NDArray, NDArray]]:

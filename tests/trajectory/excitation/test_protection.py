@@ -191,3 +191,34 @@ def test_the_bound_between_samples_holds_and_is_tight():
         assert bound <= fine
         # It falls short by what a link moves in a millisecond; where nothing is near the bound need not be finer.
         assert fine - bound < 0.004 or bound > 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not ARMS["lwr4"].exists(), reason="needs ../shared/models")
+def test_the_shapes_of_a_urdf_themselves_keep_apart():
+    pin, coal = pytest.importorskip("pinocchio"), pytest.importorskip("coal")
+    path = str(ARMS["lwr4"])
+    arm = armdyn.load(path)
+    found = armdyn.excite(arm, 10.0, max_acceleration=8.0, time_budget=40)
+    model = pin.buildModelFromUrdf(path)
+    data, shapes = model.createData(), pin.buildGeomFromUrdf(model, path, pin.GeometryType.COLLISION)
+    placed = shapes.createData()
+    objects = list(shapes.geometryObjects)
+    pairs = [
+        (a, b)
+        for a, one in enumerate(objects)
+        for b, two in enumerate(objects)
+        if two.parentJoint - one.parentJoint >= 2
+    ]
+    left_out = {"lwr_5_link and lwr_7_link"}
+    assert set(found.protection.clearance.left_out) == left_out
+    for q in found.trajectory(np.linspace(0, 10, 2001)).q:
+        pin.updateGeometryPlacements(model, data, shapes, placed, q)
+        for a, b in pairs:
+            if {objects[a].parentJoint, objects[b].parentJoint} == {5, 7}:
+                continue
+            hit = coal.collide(
+                objects[a].geometry, placed.oMg[a], objects[b].geometry, placed.oMg[b], coal.CollisionRequest(),
+                coal.CollisionResult(),
+            )  # fmt: skip
+            assert not hit

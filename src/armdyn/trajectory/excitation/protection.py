@@ -128,6 +128,9 @@ def _say_clearance(
         words.kept.append(f"{clearance.pair_count} pairs of links apart (capsules from {clearance.bodies.origin})")
     else:
         words.unchecked.append("collisions of links with each other (all links are neighbours, or overlap)")
+    if clearance.bodies.notes:
+        notes = clearance.bodies.notes
+        words.unchecked.append(f"{len(notes)} collision shapes that could not be read (the first: {notes[0]})")
     if clearance.left_out:
         words.unchecked.append(f"{'; '.join(clearance.left_out)} (their shapes touch in nearly all poses)")
     if around:
