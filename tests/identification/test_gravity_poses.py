@@ -129,6 +129,7 @@ def test_another_arms_poses(sarcos):
         armdyn.identify(sarcos, log, terms="gravity")
 
 
+@pytest.mark.filterwarnings("ignore::armdyn.errors.ArmdynWarning")  # the verdict too
 def test_fast_motion_is_not_for_gravity_alone(two, make_log):
     with pytest.warns(ArmdynWarning, match="too fast for gravity alone"):
         armdyn.identify(two, make_log(two, noise=0.02), terms="gravity")

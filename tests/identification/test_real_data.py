@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.identification.fit.rows import smoothed
 from armdyn.identification.logs.log import Log
+from armdyn.identification.motion.track import smoothed
 
 
 def error_at_5_hz(fit, log: Log) -> float:

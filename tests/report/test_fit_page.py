@@ -51,15 +51,16 @@ def test_unknown_results(tmp_path):
 
 
 def test_an_arm_of_which_nothing_was_known(fit, tmp_path):
-    unknown = dataclasses.replace(fit, source=fit.source.with_theta(np.full(20, np.nan)), rel_error_source=np.nan)
+    unknown = dataclasses.replace(fit, source=fit.source.with_theta(np.full(20, np.nan)), described=None)
+    unknown = dataclasses.replace(unknown, rel_error_source=np.nan)
     text = armdyn.report(unknown, tmp_path / "a.html").read_text()
     assert "as described" not in text
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL).lower()
 
 
 def test_gravity_from_poses_has_a_page(tmp_path):
-    from armdyn.identification.fit.rows import Filters
     from armdyn.identification.gravity_poses import fit_poses
+    from armdyn.identification.motion.track import Filters
     from armdyn.identification.poses import Poses
 
     arm = armdyn.arms.planar2()

@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.dynamics.base.parameters import base_parameters
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError
 from armdyn.identification.estimators.drive_gain import drive_gains
-from armdyn.identification.fit.decimate import decimator
 from armdyn.identification.fit.geared import geared
-from armdyn.identification.fit.rows import Filters, choose_band, grid, make_rows, pieces, smoothed
+from armdyn.identification.fit.rows import make_rows
 from armdyn.identification.fit.spread import autocorrelation, convolved, determined
 from armdyn.identification.fit.terms import ALWAYS, ROTOR
 from armdyn.identification.logs.log import Log
 from armdyn.identification.logs.read_log import read_log
+from armdyn.identification.motion.track import WIDTH, Filters, choose_band, pieces, tracks_of
 from armdyn.identification.payload import tip_rows
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
@@ -97,7 +97,7 @@ def identify_drive_gains(
     known, unknown = _payload(arm, mass, com, inertia)
     if band is None:
         band = choose_band(piece.stretch for piece in pieces(logs))
-    both = [_equations(arm, log, Filters(float(band), None, "butterworth"), rotors) for log in logs]
+    both = [_equations(arm, log, Filters(float(band), None, "butterworth", width=WIDTH), rotors) for log in logs]
     start = drive_gains(
         (both[0].Y, both[0].current), (both[1].Y, both[1].current), (both[1].tip[..., unknown], both[1].tip @ known)
     )
@@ -139,11 +139,10 @@ class _Rows(NamedTuple):
 
 def _equations(arm: Arm, log: Log, filters: Filters, rotors: bool | None) -> _Rows:
     base = base_parameters(arm)
-    rows = make_rows(base, [log], filters)
+    rows = make_rows(base, tracks_of([log], filters), filters)
     parts, tips = list(rows), []
-    for piece in rows.pieces:
-        low = decimator(*grid(piece.stretch, rows.filters.band))
-        tips.append(tip_rows(arm, smoothed(piece.stretch, rows.filters), low))
+    for track in rows.tracks:
+        tips.append(tip_rows(arm, track, rows.low(track)))
     own = geared(base, rotors).own
     Y, current = (np.concatenate(column, axis=1) for column in zip(*parts, strict=True))
     numbers = np.repeat(np.arange(len(rows.sizes)), rows.sizes)

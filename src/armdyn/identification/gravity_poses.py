@@ -20,17 +20,19 @@ from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.fit.consistent import Consistent, consistent_fit
 from armdyn.identification.fit.equations import System, solve
 from armdyn.identification.fit.mass_bounds import MassBounds
-from armdyn.identification.fit.prior import NO_PRIOR, Prior
+from armdyn.identification.fit.prior import NO_PRIOR, Prior, precision_in
 from armdyn.identification.fit.result import BaseEstimate, DriveValues, Fit, FrictionValues
-from armdyn.identification.fit.rows import Filters
-from armdyn.identification.fit.structure import STRENGTHS
 from armdyn.identification.fit.validation import Validation
+from armdyn.identification.motion.track import Filters
 from armdyn.identification.poses import Poses
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
 UNKNOWN = 1e-6  # singular value of unit columns, relative to the largest, of directions that no pose shows
 FOLDS = 10
+# Strengths of the prior to choose from. At 1 it says that the description may be off by as much as the bodies' own
+# size, one standard deviation: anything weaker is hardly knowledge.
+STRENGTHS = np.concatenate([[0.0], 10.0 ** np.arange(-2, 6.1, 0.5)])
 
 
 def fit_poses(
@@ -56,6 +58,7 @@ def fit_poses(
     consistent = _consistent(base, _sum(systems), strength, found.x, masses)
     fitted = _with_offsets(arm.with_theta(consistent.theta), consistent.joint)
     own = compare_poses(fitted, poses)
+    described = None if np.isnan(arm.theta).any() else compare_poses(arm, poses)
     columns = data.weighted(found.weights)[0]
     return Fit(
         arm=fitted,
@@ -69,7 +72,7 @@ def fit_poses(
         rel_error_joints=own.rel_error_joints,
         rel_error_free=float(np.linalg.norm(data.residuals(found.x)) / max(float(np.linalg.norm(data.tau)), 1e-300)),
         held_out=held_out,
-        rel_error_source=np.nan if np.isnan(arm.theta).any() else compare_poses(arm, poses).rel_error,
+        rel_error_source=np.nan if described is None else described.rel_error,
         strength=strength,
         scan=scan,
         condition=found.condition,
@@ -85,6 +88,7 @@ def fit_poses(
         ),
         checks=checks,
         own=own,
+        described=described,
     )
 
 
@@ -154,7 +158,7 @@ def _strength(base: BaseParameters, systems: System, prior: Prior, asked: float 
     """The prior's strength with the least held-out error, the scan, and that error relative to the torque."""
     size, count = systems.b.shape[1], base.count
     precision, centre = np.zeros((size, size)), np.zeros(size)
-    precision[:count, :count] = prior.base_precision(base, np.zeros((count, 0)))
+    precision[:count, :count] = precision_in(base, prior.covariance) if prior.known else 0.0
     centre[:count] = base.project(prior.theta)
     tried = np.array([asked], float) if asked is not None else STRENGTHS if prior.known else np.zeros(1)
     errors = np.array([_held_out(systems, s * precision, centre) for s in tried])

@@ -1,7 +1,9 @@
 """`identify`: logs in, a trustworthy model out.
 
-The steps, each in a file of its own: `given` reads and judges the logs, `rows` makes equations of them, `selection`
-chooses what the data support, `plain` says what they tell without prior, `possible` finds possible bodies.
+The walk, each step in a file of its own: `logs` are read and `checks` look at them; `motion/track` smooths them, once;
+`fit/rows` and `fit/equations` make equations; `fit/choice` chooses what the data support, with `fit/evidence`;
+`fit/estimate` finds physically consistent bodies and `fit/plain` says what the data tell alone; `judgement` says
+whether to use the result, a `Fit`.
 """
 
 from __future__ import annotations
@@ -10,37 +12,33 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from armdyn.blas import single_threaded
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.checks.check import DataCheck
-from armdyn.identification.checks.doubt import (
-    doubt_cost,
-    doubt_haste,
-    doubt_undetermined,
-    doubt_unexplained,
-    require_explained,
-)
+from armdyn.identification.checks.doubt import doubt, doubt_haste, doubt_undetermined
+from armdyn.identification.checks.findings import STILL
 from armdyn.identification.checks.given import Logs, as_logs, checked
+from armdyn.identification.fit.choice import Choice, Options, choose
+from armdyn.identification.fit.estimate import Estimate, estimate
 from armdyn.identification.fit.geared import base_with_drives, geared
 from armdyn.identification.fit.mass_bounds import MassBounds
-from armdyn.identification.fit.plain import friction_values, plain
-from armdyn.identification.fit.possible import possible
-from armdyn.identification.fit.prior import Prior
+from armdyn.identification.fit.plain import Plain, friction_values, plain
+from armdyn.identification.fit.prior import believable
 from armdyn.identification.fit.result import DriveValues, Fit
-from armdyn.identification.fit.rows import FORMS, Filters, choose_band, make_rows, pieces
-from armdyn.identification.fit.selection import Selection, free, select
-from armdyn.identification.fit.structure import FRICTION
-from armdyn.identification.fit.terms import with_terms
-from armdyn.identification.fit.validation import compared
+from armdyn.identification.fit.rows import FORMS
+from armdyn.identification.fit.terms import OPTIONAL
+from armdyn.identification.fit.validation import arm_torque, compared, compared_along
 from armdyn.identification.gravity_poses import compare_poses, fit_poses
+from armdyn.identification.judgement import WORDS, Figures, judge
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import AUTO, METHODS
+from armdyn.identification.motion.track import BAND, CUTOFF, WIDTH, Filters
 from armdyn.identification.poses import held_poses
 from armdyn.model.arm import Arm
 
-COSTLY = 1.2  # error of possible bodies over that of free parameters, from which rotors are suspected
+FRICTION = tuple(dict.fromkeys(term.kind for term in OPTIONAL))
 
 
 def identify(
@@ -59,6 +57,7 @@ def identify(
     method: str = AUTO,
     form: str = "torque",
     validation: Logs | None = None,
+    force: bool = False,
     progress: Callable[[float, str], None] | None = None,
 ) -> Fit:
     """Inertial parameters, friction and drives of an arm from measured motion and torque.
@@ -103,6 +102,8 @@ def identify(
         all joints together: then held-out errors are those of the power.
     validation : Log, path, or iterable of them, optional
         Logs that are not fitted to, for `fit.other` and the report.
+    force : bool
+        Return a fit even if the verdict is that it is not usable.
     progress : callable, optional
         Called with the share done (0 to 1) and what is being done.
 
@@ -126,33 +127,32 @@ def identify(
     others = [] if validation is None else as_logs(arm, validation)
     with single_threaded():
         tell(0.1, "checking the data")
-        checks = checked(arm, given)
-        poses = held_poses(given) if terms == "gravity" else None
-        if poses is not None:
-            fit = fit_poses(arm, poses, checks, prior, Filters(band or 0.0, cutoff, method), masses)
-            return _judged_poses(fit, others)
-        band = choose_band(piece.stretch for piece in pieces(given)) if band is None else float(band)
+        checks = checked(arm, given, force)
+        filters = Filters(
+            BAND if band is None else float(band), cutoff or CUTOFF, METHODS[0] if method == AUTO else method, form,
+            width=WIDTH,
+        )  # fmt: skip
         if terms == "gravity":
+            if (poses := held_poses(given)) is not None:
+                return _judged_poses(fit_poses(arm, poses, checks, prior, filters, masses), others, force)
             doubt_haste(arm, checks)
+        tell(0.2, "choosing a model")
         base = base_with_drives(arm, terms, rotors)
-        tell(0.2, "filtering and differentiating")
-        rows = make_rows(base, given, Filters(band, cutoff, method, form), balanced)
-        optional = _optional(arm, terms, friction, springs)
-
-        def attempt(drives: bool | None) -> Fit:
-            selected = select(rows, Prior.of(arm), geared(base, drives), prior, optional)
-            return _fit(arm, given, selected, checks, others, masses)
-
-        tell(0.4, "choosing terms and fitting possible bodies")
-        fit = attempt(rotors)
-        if rotors is None and fit.rel_error > COSTLY * fit.rel_error_free and arm.coupling is None and terms == "full":
-            # No possible links have the inertia that the torques show; links with rotors may.
-            tell(0.7, "trying rotors of the drives")
-            second = attempt(True)
-            fit = second if COSTLY * second.rel_error < fit.rel_error else fit
-        doubt_cost(fit.cost, arm)
+        drives = geared(base, rotors)
+        options = Options(
+            _optional(arm, terms, friction, springs),
+            _offered(arm, terms, friction, rotors, springs),
+            drives.own,
+            prior,
+            cutoff is None and method == AUTO and form == "torque" and terms == "full",
+        )
+        choice = choose(base, given, filters, balanced, options)
+        tell(0.6, "fitting physically consistent bodies")
+        found = estimate(choice, masses)
+        tell(0.8, "judging")
+        fit = _fit(arm, choice, found, plain(choice, drives.own), checks, others)
         tell(1.0, "done")
-        return fit
+        return _judged(fit, choice, force)
 
 
 def _silent(share: float, text: str) -> None:
@@ -191,73 +191,128 @@ def _balanced(arm: Arm, names: Iterable[str] | None) -> list[int]:
 
 def _optional(arm: Arm, terms: str, friction: str, springs: bool | None) -> tuple[str, ...]:
     """Kinds of joint terms to choose from."""
-    springs = any(joint.drive.stiffness > 0 for joint in arm.joints) if springs is None else springs
-    kinds: tuple[str, ...] = FRICTION if friction == "auto" and terms == "full" else ()
-    if arm.coupling is not None:
-        # Rotors of coupled drives act on several joints at once.
-        kinds = tuple(kind for kind in kinds if kind != "rotor")
-    return (*kinds, "spring") if springs else kinds
+    if terms != "full" or friction != "auto":
+        return ()
+    return tuple(kind for kind in FRICTION if kind != "spring" or springs is None)
 
 
-def _judged_poses(fit: Fit, others: list[Log]) -> Fit:
+def _offered(arm: Arm, terms: str, friction: str, rotors: bool | None, springs: bool | None) -> tuple[str, ...]:
+    """Kinds of joint terms that every joint has, as far as the evidence supports them."""
+    asked = any(joint.drive.stiffness > 0 for joint in arm.joints) if springs is None else springs
+    sprung = ("spring",) if asked else ()
+    if terms != "full" or friction != "auto":
+        return sprung
+    # Rotors of coupled drives act on several joints at once and are among the base parameters.
+    rotor = rotors is not False and arm.coupling is None
+    return (*(kind for kind in ("rotor", "load", "stribeck") if kind != "rotor" or rotor), *sprung)
+
+
+def _judged_poses(fit: Fit, others: list[Log], force: bool) -> Fit:
     """Gravity alone, from an arm at rest in many poses, compared with other logs."""
-    require_explained(fit.source, fit.held_out, "on held-out poses")
     doubt_undetermined(fit.undetermined)
+    fit = _with_verdict(fit, fit.own.rmse if fit.own is not None else np.zeros(fit.arm.n), force)
     if not others:
         return fit
     still = held_poses(others)
-    moving = fit.filters._replace(cutoff=None)
-    return replace(fit, other=compared(fit.arm, others, moving) if still is None else compare_poses(fit.arm, still))
+    return replace(
+        fit, other=compared(fit.arm, others, fit.filters) if still is None else compare_poses(fit.arm, still)
+    )
 
 
 def _fit(
-    arm: Arm,
-    logs: list[Log],
-    selected: Selection,
-    checks: tuple[DataCheck, ...],
-    others: list[Log],
-    masses: MassBounds | None,
+    arm: Arm, choice: Choice, found: Estimate, alone: Plain, checks: tuple[DataCheck, ...], others: list[Log]
 ) -> Fit:
-    """The arm with the structure selected, compared with the logs."""
-    equations, choice, filters = selected.equations, selected.choice, selected.rows.filters
-    alone = plain(selected)
-    require_explained(arm, selected.held_out_weighted, "on held-out data")
-    x = free(equations, choice.used)
-    bodies = possible(selected, x, masses)
-    fitted = with_terms(arm.with_theta(bodies.theta), bodies.terms, selected.rows.reach)
-    together = compared(fitted, logs, filters)
-    # Joints with little noise weigh most in the held-out error; here those with large torques do.
-    require_explained(arm, together.rel_error, "of the logs")
-    doubt_unexplained(arm, together.rel_error, max(selected.held_out, selected.held_out_weighted))
-    doubt_undetermined(alone.undetermined)
+    """What was found, compared with the logs."""
+    filters, fitted, tracks = choice.rows.filters, found.arm, choice.rows.tracks
+    own = compared_along(fitted, tracks, filters, lambda track: arm_torque(fitted, track, filters))
+    known = not np.isnan(arm.theta).any()
+    described = compared_along(arm, tracks, filters, lambda track: arm_torque(arm, track, filters)) if known else None
     drives = [joint.drive for joint in fitted.joints]
-    return Fit(
+    fit = Fit(
         arm=fitted,
         source=arm,
-        theta=bodies.theta,
+        theta=fitted.theta,
         friction=friction_values(fitted, alone.estimate),
         drive=DriveValues(np.array([d.reflected_inertia for d in drives]), np.array([d.stiffness for d in drives])),
         base=alone.estimate,
         filters=filters,
-        rel_error=together.rel_error,
-        rel_error_joints=together.rel_error_joints,
-        rel_error_free=float(np.sqrt(equations.errors(x).sum() / max(equations.powers.sum(), 1e-300))),
-        held_out=selected.held_out,
-        held_out_possible=bodies.held_out,
-        held_out_logs=bodies.held_out_logs,
-        rel_error_source=np.nan if np.isnan(arm.theta).any() else compared(arm, logs, filters).rel_error,
-        strength=selected.strength,
-        scan=choice.scan,
+        rel_error=own.rel_error,
+        rel_error_joints=own.rel_error_joints,
+        held_out=choice.held_out,
+        held_out_possible=found.held_out,
+        held_out_joints=found.held_out_joints,
+        held_out_logs=found.held_out_logs,
+        rel_error_source=described.rel_error if described is not None else np.nan,
+        strength=choice.strength,
+        centre=choice.centre,
+        scan=choice.scan(),
+        tried=choice.tried,
+        price=found.price,
         condition=alone.sure.condition,
         condition_scaled=alone.sure.condition_scaled,
         bound=alone.bound,
-        gap=bodies.minimum.gap,
-        boundary=tuple(arm.link_names[i] for i in bodies.minimum.boundary),
-        structure=selected.structure,
+        gap=found.minimum.gap,
+        boundary=tuple(arm.link_names[i] for i in found.minimum.boundary),
+        structure=choice.structure,
         effective=alone.sure.effective,
         undetermined=alone.undetermined,
-        notes=tuple(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings),
+        notes=(
+            *(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings),
+            *_said(arm, choice),
+        ),
         checks=checks,
-        own=together,
-        other=compared(fitted, others, filters._replace(cutoff=None)) if others else None,
+        own=own,
+        other=compared(fitted, others, filters) if others else None,
+        described=described,
+        free=found.free,
+        share=found.share,
+        tracks=tracks,
     )
+    errors = [
+        compared_along(fitted, tracks, filters, lambda track: fit.torque(track, model)).rel_error  # noqa: B023
+        for model in ("free", "best")
+    ]
+    return replace(fit, rel_error_free=errors[0], rel_error_best=errors[1])
+
+
+def _said(arm: Arm, choice: Choice) -> list[str]:
+    """What was believed and chosen, in sentences."""
+    said = [f"links are believed to be near {choice.centre}"]
+    if (why := believable(arm)) and not np.isnan(arm.theta).any():
+        said.append(f"the description's inertia is not believed: {why}")
+    scan = choice.scan()
+    best = int(np.argmin(scan[:, 1]))
+    if best in (0, len(scan) - 1):
+        edge = "no belief at all" if best == 0 else "the strongest belief tried"
+        said.append(f"held-out blocks are predicted best with {edge} in these bodies: the minimum is at an edge")
+    if not choice.can_choose:
+        said.append("the logs are too short to choose anything by held-out blocks")
+    return [
+        *said,
+        *(f"chosen by held-out error: {tried.what} ({tried.error:.2%})" for tried in choice.tried if tried.taken),
+    ]
+
+
+def _judged(fit: Fit, choice: Choice, force: bool) -> Fit:
+    """The fit with its verdict; rejected where it is not usable, unless forced."""
+    fit = _with_verdict(fit, choice.rows.reach.torque, force)
+    doubt_undetermined(fit.undetermined)
+    return fit
+
+
+def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
+    still = [check.joints.high - check.joints.low < STILL for check in fit.checks]
+    found = tuple(f for check in fit.checks for f in check.findings) + fit.findings
+    error = fit.held_out if np.isnan(fit.held_out_possible) else fit.held_out_possible
+    error = max(error, fit.rel_error) if fit.filters.form == "energy" else error  # held-out errors are those of power
+    verdict = judge(
+        Figures(
+            fit.arm.joint_names, float(error), fit.held_out_joints, torque, fit.cost,
+            fit.undetermined, tuple(np.flatnonzero(np.all(still, axis=0)).tolist()) if still else (), found,
+        )
+    )  # fmt: skip
+    if verdict.word == WORDS[2] and not force:
+        raise DataError(f"identify: arm '{fit.source.name}': {'; '.join(verdict.reasons)}")
+    if verdict.word != WORDS[0]:
+        doubt(f"identify: arm '{fit.source.name}' is {verdict.word}: {'; '.join(verdict.reasons)}")
+    return replace(fit, verdict=verdict)

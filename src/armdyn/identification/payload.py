@@ -16,11 +16,12 @@ from armdyn.identification.fit.consistent import consistent_fit
 from armdyn.identification.fit.decimate import Decimator, decimator
 from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.prior import Prior
-from armdyn.identification.fit.rows import Filters, choose_band, grid, pieces, smoothed
+from armdyn.identification.fit.rows import grid
 from armdyn.identification.fit.spread import Determined, autocorrelation, convolved, determined
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import Motion
+from armdyn.identification.motion.track import Filters, Track, choose_band, pieces, smoothed
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
@@ -119,7 +120,7 @@ def _equations(arm: Arm, log: Log, filters: Filters) -> tuple[NDArray, NDArray, 
     return Y, rest, tau, np.concatenate([p[3] for p in parts])
 
 
-def tip_rows(arm: Arm, motion: Motion, low: Decimator) -> NDArray:
+def tip_rows(arm: Arm, motion: Motion | Track, low: Decimator) -> NDArray:
     """Low-passed regressor (n, N, 10) of a body on the last link, about this link's origin."""
     last = regressor(arm, motion.q, motion.qd, motion.qdd)[..., -inertial.SIZE :]
     return np.stack([low @ last[:, j] for j in range(arm.n)])

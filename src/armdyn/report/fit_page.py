@@ -6,9 +6,7 @@ import numpy as np
 
 from armdyn.html import code, confidence_bar, document, heading, listing, paragraph, svg, table
 from armdyn.identification.fit.result import Fit
-from armdyn.identification.fit.validation import Validation, compared
-from armdyn.identification.gravity_poses import compare_poses
-from armdyn.identification.poses import held_poses
+from armdyn.identification.fit.validation import Validation
 from armdyn.report.advice import advice, next_command
 from armdyn.report.figures.fit import MOST_POINTS, torque_figure
 from armdyn.report.tables import check as check_table
@@ -21,7 +19,7 @@ def page(fit: Fit) -> str:
 
 def parts(fit: Fit) -> list[str]:
     """All parts of the page."""
-    before = described(fit)
+    before = fit.described
     parts = [heading(f"Identification of {fit.source.name}", 1), *_summary(fit), *_warnings(fit)]
     parts += [heading("Before and after"), _comparison(fit, before)]
     if fit.own is not None:
@@ -40,19 +38,10 @@ def parts(fit: Fit) -> list[str]:
     return [*parts, heading("How it was done"), listing(_method(fit))]
 
 
-def described(fit: Fit) -> Validation | None:
-    """The arm as it was described on the same logs; None where its inertia or the logs are unknown."""
-    logs = [check.log for check in fit.checks]
-    if np.isnan(fit.source.theta).any() or fit.own is None or not logs:
-        return None
-    if not fit.own.band:
-        poses = held_poses(logs)
-        return None if poses is None else compare_poses(fit.source, poses)
-    return compared(fit.source, logs, fit.filters)
-
-
 def _summary(fit: Fit) -> list[str]:
-    text = f"Relative torque error {fit.rel_error:.2%}; {fit.held_out:.2%} on held-out data"
+    text = f"Relative torque error {fit.rel_error:.2%}; {fit.held_out_possible:.2%} on held-out data"
+    if np.isnan(fit.held_out_possible):
+        text = f"Relative torque error {fit.rel_error:.2%}; {fit.held_out:.2%} on held-out data"
     if fit.other is not None:
         text += f"; {fit.other.rel_error:.2%} on the validation log"
     before = "" if np.isnan(fit.rel_error_source) else f"The arm as described has {fit.rel_error_source:.1%}. "

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import ArmdynError, MissingInertiaError
-from armdyn.identification.fit.rows import Filters, choose_band, smoothed
 from armdyn.identification.fit.validation import model_torque
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import Motion as Derivatives
+from armdyn.identification.motion.track import Filters, choose_band, smoothed
 from armdyn.model.arm import Arm
 from armdyn.simulation.result import SimulationResult
 from armdyn.studio.state import Moment

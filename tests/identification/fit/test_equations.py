@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.identification.fit.choice import Options, starting_terms
 from armdyn.identification.fit.equations import Equations, solve
-from armdyn.identification.fit.rows import Filters, make_rows
-from armdyn.identification.fit.structure import starting_terms
+from armdyn.identification.fit.rows import make_rows
+from armdyn.identification.motion.track import Filters, tracks_of
 
 
 @pytest.fixture(scope="module")
 def rows(two, make_log):
-    return make_rows(armdyn.base_parameters(two), [make_log(two)], Filters(5.0, 20.0, "butterworth"))
+    filters = Filters(5.0, 20.0, "butterworth")
+    return make_rows(armdyn.base_parameters(two), tracks_of([make_log(two)], filters), filters)
 
 
 def no_prior(equations):
@@ -22,7 +24,7 @@ def no_prior(equations):
 
 def test_a_fit_is_that_of_least_squares(rows):
     equations = Equations.of(rows, rows.base.count)
-    used = starting_terms(equations)
+    used = starting_terms(equations, Options((), (), (), None, False), np.zeros(2, bool))
     x = solve(equations.total, used, *no_prior(equations))
     (part,) = rows
     full = np.zeros((2, len(rows), equations.size))
@@ -36,7 +38,7 @@ def test_a_fit_is_that_of_least_squares(rows):
 
 def test_one_more_parameter_at_a_time(rows):
     equations = Equations.of(rows, rows.base.count)
-    used = starting_terms(equations)
+    used = starting_terms(equations, Options((), (), (), None, False), np.zeros(2, bool))
     precision, prior = no_prior(equations)
     precision[: rows.base.count, : rows.base.count] = np.eye(rows.base.count)
     more = np.flatnonzero(~used & (np.diag(equations.total.A) > 0))

@@ -9,7 +9,8 @@ import pytest
 
 import armdyn
 from armdyn.identification.fit.geared import base_with_drives, geared
-from armdyn.identification.fit.rows import Filters, make_rows
+from armdyn.identification.fit.rows import make_rows
+from armdyn.identification.motion.track import Filters, tracks_of
 
 # Rows of the wrist's drives: motor 5 turns with joint 4 too, motor 6 with joints 4 and 5.
 WRIST = {4: (0, 0, 0, 0.2, 1.0, 0), 5: (0, 0, 0, -0.1, 0.3, 1.0)}
@@ -66,9 +67,8 @@ def test_coupled_rotors_that_nobody_described(coupled, make_log):
 def test_the_filtered_form_has_coupled_rotors(coupled, make_log):
     log = make_log(coupled, noise=0.0, encoder=0.0, rate=500.0)
     base = base_with_drives(coupled, "full", True)
-    plain, filtered = (
-        next(iter(make_rows(base, [log], Filters(5.0, 25.0, "butterworth", form)))) for form in ("torque", "filtered")
-    )
+    forms = [Filters(5.0, 25.0, "butterworth", form) for form in ("torque", "filtered")]
+    plain, filtered = (next(iter(make_rows(base, tracks_of([log], form), form))) for form in forms)
     a, b = plain.Y[..., : base.count], filtered.Y[..., : base.count]
     # The taps are cut off at 1 %, and differences at 500 Hz are not derivatives.
     assert np.linalg.norm(a - b) < 5e-3 * np.linalg.norm(a)

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.errors import ArmdynError, DataError
+from armdyn.errors import ArmdynError, ArmdynWarning, DataError
 from armdyn.identification.fit import validation
-from armdyn.identification.fit.structure import pays
 
 
 def test_pieces_predict_what_the_whole_predicts(two, make_log, monkeypatch):
@@ -59,7 +58,8 @@ def test_each_log_is_predicted_by_the_others(two, make_log):
     assert fit.other.rel_error < 0.02
     assert fit.other.t[-1] > 39  # both
     spoiled = dataclasses.replace(logs[1], tau=logs[1].tau * 1.3)
-    worse = armdyn.identify(two, [logs[0], spoiled, logs[2]])
+    with pytest.warns(ArmdynWarning, match="usable with care"):
+        worse = armdyn.identify(two, [logs[0], spoiled, logs[2]])
     assert int(np.argmax(worse.held_out_logs)) == 1
     assert worse.held_out_logs[1] > 0.1
     assert armdyn.identify(two, logs[0]).held_out_logs.shape == (0,)
@@ -69,13 +69,4 @@ def test_the_price_of_being_possible_is_stated(two, make_log):
     fit = armdyn.identify(two, make_log(two, noise=0.02))
     assert fit.cost == fit.held_out_possible / fit.held_out - 1
     assert abs(fit.cost) < 0.05
-    assert "possible bodies: error" in str(fit)
-
-
-def test_a_gain_that_every_block_shows_pays():
-    before = np.array([1.0, 2.0, 1.5, 1.0, 30.0, 80.0, 5.0, 2.0, 1.0, 4.0])
-    assert pays(before, 0.8 * before)  # a t-test of the differences alone would be blinded by the large blocks
-    assert not pays(before, before)
-    assert not pays(before, 1.2 * before)
-    mixed = before * np.where(np.arange(10) % 2, 0.9, 1.1)
-    assert not pays(before, mixed)
+    assert "physically consistent bodies: error" in str(fit)

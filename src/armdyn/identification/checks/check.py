@@ -22,9 +22,9 @@ from armdyn.identification.checks.findings import (
     torque_findings,
     velocity_findings,
 )
-from armdyn.identification.fit.rows import Filters, choose_band, smoothed
 from armdyn.identification.logs.log import Log, Stretch
 from armdyn.identification.motion.differentiate import Motion, lowpass
+from armdyn.identification.motion.track import Filters, choose_band, smoothed
 from armdyn.model.arm import Arm
 from armdyn.presentation import present, write_page
 

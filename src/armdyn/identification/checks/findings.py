@@ -29,6 +29,11 @@ class Finding(NamedTuple):
 
     level: str
     text: str
+    kind: str = ""  # of fault: "delay", "clock", "zero", "step", "spike", "stuck", "sign", "exchange", "amperes", ...
+    joints: tuple[int, ...] = ()  # that it is about, counted from 0
+    gain: float = np.nan  # logarithm of the likelihood that the explanation gains
+    matters: float = np.nan  # by which the error falls, relatively, once it is mended
+    remedy: str = ""  # what to do, such as an option to use
 
 
 class JointFigures(NamedTuple):

@@ -22,7 +22,8 @@ BARRIER = 1e-2  # weight of the logarithms that keep to the bounds, in units of 
 FLAT = 1e-13  # least addition to the diagonal of a scaled Hessian that is singular to round-off
 ENOUGH = 1e-9  # Newton decrement (squared, halved) at which the minimum is certified, in the same units
 MOST = 100  # Newton steps a stage, far more than self-concordant functions need
-GENTLE = 1.0  # strength of the divergence from which Newton's method takes few steps
+GENTLE = 1e-2  # strength of the divergence, relative to what is to be gained, from which Newton takes few steps
+INNER = 3  # stages that are left for a problem similar to one that was solved
 FROM_BOUNDARY = 1e-3  # a body whose smallest eigenvalue relative to the prior is below this sits on the boundary
 
 
@@ -34,6 +35,7 @@ class Consistent(NamedTuple):
     gap: float  # bound of what a better point could gain, relative to one squared sigma
     iterations: int
     boundary: tuple[int, ...]  # links that are barely possible bodies
+    inner: NDArray  # all parameters at a minimum further from the walls, to start similar problems from
 
 
 def consistent_fit(
@@ -44,6 +46,7 @@ def consistent_fit(
     positive: NDArray,
     near: Consistent | None = None,
     masses: MassBounds | None = None,
+    more: tuple[NDArray, NDArray] | None = None,
 ) -> Consistent:
     """Minimise over theta (10 n,) and joint parameters.
 
@@ -62,24 +65,35 @@ def consistent_fit(
         The minimum of a similar problem, from which few steps are left.
     masses : MassBounds, optional
         Between which masses lie.
+    more : tuple of ndarray, optional
+        Further bounds of the joint parameters y: G (k, joint parameters) and h (k,) of G y > h.
     """
     links = len(prior.theta)
     size = np.maximum(np.abs(start), 1e-6 * max(np.abs(start).max(initial=0.0), 1.0))
     bodies = prior.theta if masses is None else masses.inside(prior.theta)
-    x = np.concatenate([bodies, np.where(positive, np.maximum(start, 0.1 * size), start)])
-    bounds = _bounds(links, positive, masses)
-    # Weak divergences are steep walls: they are approached from where they are gentle.
-    stages = np.geomspace(max(strength, GENTLE), strength, 1 + max(0, int(np.ceil(np.log10(GENTLE / strength)))))
+    x = np.concatenate([bodies, _inside(np.where(positive, np.maximum(start, 0.1 * size), start), more)])
+    bounds = _bounds(links, positive, masses, more)
+    stages = _stages(system, strength, x)
     if near is not None:
-        x, stages = np.concatenate([near.theta, near.joint]), stages[-1:]
-    decrement, iterations = np.inf, 0
-    for stage in stages:
+        x, stages = near.inner, stages[-INNER:]
+    decrement, iterations, inner = np.inf, 0, x
+    for number, stage in enumerate(stages, start=1):
         problem = _Problem(system, prior, float(stage), BARRIER * float(stage) / strength, bounds, links)
-        x, decrement, more = _newton(problem, x)
-        iterations += more
+        x, decrement, steps = _newton(problem, x)
+        iterations += steps
+        inner = x if number <= len(stages) - INNER + 1 else inner
     theta = x[:links]
     smallest = np.linalg.eigvals(prior.inverses @ pseudo_inertias(theta)).real.min(axis=1)
-    return Consistent(theta, x[links:], decrement, iterations, tuple(np.flatnonzero(smallest < FROM_BOUNDARY).tolist()))
+    barely = tuple(np.flatnonzero(smallest < FROM_BOUNDARY).tolist())
+    return Consistent(theta, x[links:], decrement, iterations, barely, inner)
+
+
+def _stages(system: System, strength: float, x: NDArray) -> NDArray:
+    """Strengths of the divergence, each a tenth of the one before: weak ones are steep walls, approached gently."""
+    least = _solved(system.A + 1e-12 * np.diag(np.diag(system.A)), system.b)
+    values = [y @ system.A @ y / 2 - system.b @ y for y in (x, least)]
+    gentle = float(np.clip(GENTLE * (values[0] - values[1]), max(strength, 1.0), 1e12 * strength))
+    return np.geomspace(gentle, strength, INNER + max(0, int(np.ceil(np.log10(gentle / strength))) - INNER + 1))
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step too far is worth infinity, and is halved
@@ -130,9 +144,25 @@ class _Bounds(NamedTuple):
     h: NDArray  # (k,)
 
 
-def _bounds(links: int, positive: NDArray, masses: MassBounds | None) -> _Bounds:
+def _inside(y: NDArray, more: tuple[NDArray, NDArray] | None) -> NDArray:
+    """Joint parameters within further bounds: of each that is broken, the parameters it mentions are scaled."""
+    if more is None:
+        return y
+    y = y.copy()
+    for row, limit in zip(*more, strict=True):
+        if row @ y <= limit:
+            k = np.flatnonzero(row < 0) if limit < 0 else np.flatnonzero((row * y) < 0)
+            y[k] *= 0.5 * abs(limit) / max(abs(float(row @ y)), 1e-300) if limit < 0 else 0.0
+    return y
+
+
+def _bounds(
+    links: int, positive: NDArray, masses: MassBounds | None, more: tuple[NDArray, NDArray] | None = None
+) -> _Bounds:
     signs = np.eye(len(positive))[positive]
     G, h = np.hstack([np.zeros((len(signs), links)), signs]), np.zeros(len(signs))
+    if more is not None:
+        G, h = np.vstack([G, np.pad(more[0], ((0, 0), (links, 0)))]), np.concatenate([h, more[1]])
     if masses is None:
         return _Bounds(G, h)
     rows, limits = masses.rows(links)

@@ -13,14 +13,13 @@ from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.regressors.energy_regressor import energy_regressor
 from armdyn.dynamics.regressors.joint_columns import joint_columns
 from armdyn.identification.fit.decimate import Decimator
-from armdyn.identification.fit.parts import Part
 from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS
-from armdyn.identification.motion.differentiate import Motion
+from armdyn.identification.motion.track import Track
 
 
 def energy_part(
-    base: BaseParameters, part: Motion, columns: NDArray, tau: NDArray, low: Decimator, rate: Decimator
-) -> Part:
+    base: BaseParameters, part: Track, columns: NDArray, tau: NDArray, low: Decimator, rate: Decimator
+) -> tuple[NDArray, NDArray]:
     """Rows (1, N, base + n terms) and powers (1, N) from torques of joint terms (samples, terms, n) and tau."""
     arm, n = base.source, base.source.n
     energies = np.add(*energy_regressor(arm, part.q, part.qd))
@@ -33,11 +32,9 @@ def energy_part(
     taken = columns * part.qd[:, None, :]
     Y[:, base.count :] = low @ taken.swapaxes(1, 2).reshape(len(taken), -1)
     Y[:, base.count + ROTOR :: len(TERMS)] = rate @ (part.qd**2 / 2)
-    return Part(Y[None], (low @ (part.qd * tau).sum(axis=1, keepdims=True)).T)
+    return Y[None], (low @ (part.qd * tau).sum(axis=1, keepdims=True)).T
 
 
-def with_loads(base: BaseParameters, part: Part, powers: NDArray) -> Part:
-    """The rows with powers (n, N) that load-dependent friction takes."""
-    Y = part.Y.copy()
-    Y[0][:, base.count + LOAD :: len(TERMS)] = powers.T
-    return Part(Y, part.tau)
+def energy_loads(base: BaseParameters, Y: NDArray, powers: NDArray) -> None:
+    """Fill powers (N, n) that load-dependent friction takes into rows Y (1, N, base + n terms)."""
+    Y[0][:, base.count + LOAD :: len(TERMS)] = powers

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import TERMS
 
-BLOCKS = 10
+BLOCKS = 6  # that are held out of each log in turn
+BLOCK_SECONDS = 1.5  # s: shorter blocks are not strange to those beside them
+FEWEST_BLOCKS = 3  # without which nothing is chosen by held-out error
 MOST_BLOCKS = 50  # of many logs, each of which has at least one
 
 
@@ -131,8 +133,15 @@ class Equations:
 
     def relative(self, fits: NDArray) -> float:
         """Relative error without weights of parameters (blocks, size), each on its own block."""
-        squares = sum(self.errors(x, block).sum() for block, x in enumerate(fits))
-        return float(np.sqrt(squares / max(self.powers.sum(), 1e-300)))
+        return float(np.sqrt(self.squares(fits).sum() / max(self.powers.sum(), 1e-300)))
+
+    def squares(self, fits: NDArray) -> NDArray:
+        """Squared errors (blocks, kinds) without weights of parameters (blocks, size), each on its own block."""
+        found = np.empty((len(self.grams), len(self.weights)))
+        for kind in range(len(self.weights)):
+            z = np.concatenate([fits[:, self.own(kind)], -np.ones((len(fits), 1))], axis=1)
+            found[:, kind] = np.einsum("bi,bij,bj->b", z, self.grams[:, kind], z)
+        return np.maximum(found, 0.0)
 
     def without(self, used: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
         """Parameters (blocks, size) of the fits to all blocks but one."""
@@ -176,7 +185,7 @@ def _blocks(rows: Rows) -> tuple[NDArray, NDArray]:
     total = len(rows)
     if len(sizes) > MOST_BLOCKS:
         return np.arange(total) * MOST_BLOCKS // total, np.zeros(MOST_BLOCKS, int)
-    counts = np.maximum(1, np.rint(BLOCKS * sizes / total).astype(int))
+    counts = np.clip((sizes * rows.spacing / BLOCK_SECONDS).astype(int), 1, np.minimum(BLOCKS, sizes))
     firsts = np.cumsum(counts) - counts
     parts = [first + np.arange(n) * k // n for first, n, k in zip(firsts, sizes, counts, strict=True)]
     return np.concatenate(parts), np.repeat(np.arange(len(sizes)), counts)

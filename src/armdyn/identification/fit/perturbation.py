@@ -7,13 +7,15 @@ unexplained along the direction that the motion shows least. Columns have unit l
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.fit.equations import Equations
-from armdyn.identification.fit.rows import Rows, grid, smoothed
+from armdyn.identification.fit.rows import Rows, grid
+from armdyn.identification.motion.differentiate import METHODS, differentiate
+from armdyn.identification.motion.track import CUTOFF
 
 ENOUGH = 2500  # samples by which the regressor's error is told, or four lengths of the low-pass
 
@@ -58,13 +60,16 @@ def perturbation(rows: Rows, equations: Equations, used: NDArray, x: NDArray) ->
 
 def _regressor_error(rows: Rows, equations: Equations, k: NDArray, length: NDArray) -> float:
     """Spectral norm of what noise of the size that smoothing took from the positions changes in the columns k."""
-    s = rows.pieces[0].stretch
-    last = max(ENOUGH, 4 * len(grid(s, rows.filters.band)[0]))
-    shorter: dict[str, Any] = {name: x[:last] for name, x in s._asdict().items() if isinstance(x, np.ndarray)}
-    s = s._replace(**shorter)
-    sigma = (s.q - smoothed(s, rows.filters).q).std(axis=0)
-    noisy = s._replace(q=s.q + sigma * np.random.default_rng(0).normal(size=s.q.shape))
-    change = rows.made(noisy).Y - rows.made(s).Y
+    whole = rows.tracks[0]
+    last = max(ENOUGH, 4 * len(grid(whole, rows.filters.band)[0]))
+    s = whole.part(slice(0, last))
+    cutoff = rows.filters.cutoff or CUTOFF
+    noisy = differentiate(
+        s.q + s.noise * np.random.default_rng(0).normal(size=s.q.shape), s.dt, method=METHODS[0], cutoff=cutoff
+    )
+    clean = differentiate(s.q, s.dt, method=METHODS[0], cutoff=cutoff)
+    first, second = (rows.made(s._replace(q=m.q, qd=m.qd, qdd=m.qdd)).Y for m in (clean, noisy))
+    change = second - first
     gram = np.zeros((len(k), len(k)))
     for kind, weight in enumerate(equations.weights):
         own = equations.own(kind)

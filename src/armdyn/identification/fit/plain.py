@@ -7,13 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.checks.doubt import require_brakes
-from armdyn.identification.fit.equations import solved
+from armdyn.identification.fit.choice import Choice, Options, starting_terms
+from armdyn.identification.fit.equations import Equations, solve, solved
 from armdyn.identification.fit.perturbation import Perturbation, perturbation
 from armdyn.identification.fit.result import BaseEstimate, FrictionValues
-from armdyn.identification.fit.selection import Selection, free, weighed
 from armdyn.identification.fit.spread import Spread, spread
-from armdyn.identification.fit.structure import starting_terms
 from armdyn.identification.fit.terms import ALWAYS, TERMS
 from armdyn.model.arm import Arm
 
@@ -34,35 +32,59 @@ class Plain(NamedTuple):
         return tuple(name for name, lost in pairs if lost)
 
 
-def plain(selected: Selection) -> Plain:
-    """The estimate; refused where friction would drive a joint."""
-    base = selected.base
-    used = _told_apart(selected)
-    equations = weighed(selected.equations, used)
+def plain(choice: Choice, rotors: tuple[int, ...]) -> Plain:
+    """The estimate, with rotors of the joints named as parameters of their own."""
+    base = choice.base
+    used = _told_apart(choice, rotors)
+    equations = weighed(choice.equations, used)
     x = free(equations, used)
-    sure = spread(selected.rows, equations, used, x)
+    sure = spread(choice.rows, equations, used, x)
     own = np.flatnonzero(used)[base.count :] - base.count
     names = [f"{TERMS[k % len(TERMS)].symbol}{k // len(TERMS) + 1}" for k in own]
     std = np.sqrt(np.maximum(np.diag(sure.covariance), 0.0))
     labels = (*base.labels, *names)
     estimate = BaseEstimate(x[used], std, (*base.names, *names), labels, base.count, sure.covariance)
-    _require_brakes(selected, estimate)
-    return Plain(estimate, sure, perturbation(selected.rows, equations, used, x))
+    return Plain(estimate, sure, perturbation(choice.rows, equations, used, x))
 
 
-def _told_apart(selected: Selection) -> NDArray:
+def weighed(equations: Equations, used: NDArray) -> Equations:
+    """Joints weighed by 1 / residual of least squares, found by iteration."""
+    for _ in range(4):
+        x = free(equations, used)
+        # A joint that is fitted to the last digit must not drown the others.
+        noise = np.sqrt(np.maximum(equations.errors(x), 1e-12 * equations.powers.sum()) / equations.samples.sum())
+        equations = equations.weighted(1 / np.maximum(noise, max(1e-3 * float(np.median(noise)), 1e-300)))
+    return equations
+
+
+def free(equations: Equations, used: NDArray) -> NDArray:
+    """Parameters (size,) by weighted least squares: no prior, nothing that need be consistent."""
+    size = equations.size
+    return solve(equations.total, used, np.zeros((size, size)), np.zeros(size))
+
+
+def _told_apart(choice: Choice, rotors: tuple[int, ...]) -> NDArray:
     """The plain model, with those waves of balancers that are not one with the weight of links.
 
     About a level axis the first wave of a balancer is a weight: base parameters then mean both together.
     """
-    A, own = selected.equations.total.A, selected.drives.own
-    used = starting_terms(selected.equations, own)
-    waves = starting_terms(selected.equations, own, selected.rows.reach.balanced) & ~used
+    A, options = choice.equations.total.A, Options((), (), rotors, None, False)
+    used = starting_terms(choice.equations, options, np.zeros(choice.equations.n, bool), unfelt=True)
+    waves = starting_terms(choice.equations, options, choice.rows.reach.balanced) & ~used
     for k in np.flatnonzero(waves):
         u = np.flatnonzero(used)
         left = A[k, k] - A[k, u] @ solved(A[np.ix_(u, u)], A[u, k, None])[:, 0]
         used[k] = left > ALIKE * A[k, k]
     return used
+
+
+def braking(choice: Choice, estimate: BaseEstimate) -> tuple[NDArray, NDArray]:
+    """Plain friction (n,) of each joint at half its top speed, and its standard deviation [N m or N]."""
+    n, speed = choice.base.source.n, choice.rows.reach.top / 2
+    viscous, coulomb = (_of_symbol(estimate.theta, estimate, symbol, n) for symbol in ("Fv", "Fc"))
+    sigmas = [_of_symbol(estimate.std, estimate, symbol, n) for symbol in ("Fv", "Fc")]
+    # The two errors are of opposite sign, so that this is on the safe side.
+    return viscous * speed + coulomb, np.hypot(sigmas[0] * speed, sigmas[1])
 
 
 def friction_values(arm: Arm, estimate: BaseEstimate) -> FrictionValues:
@@ -75,13 +97,3 @@ def friction_values(arm: Arm, estimate: BaseEstimate) -> FrictionValues:
 def _of_symbol(values: NDArray, estimate: BaseEstimate, symbol: str, n: int) -> NDArray:
     """The entries (n,) of one joint term."""
     return np.array([values[estimate.labels.index(f"{symbol}{j + 1}")] for j in range(n)])
-
-
-def _require_brakes(selected: Selection, estimate: BaseEstimate) -> None:
-    arm = selected.base.source
-    speed = selected.rows.reach.top / 2
-    viscous, coulomb = (_of_symbol(estimate.theta, estimate, symbol, arm.n) for symbol in ("Fv", "Fc"))
-    sigmas = [_of_symbol(estimate.std, estimate, symbol, arm.n) for symbol in ("Fv", "Fc")]
-    # The two errors are of opposite sign, so that this is on the safe side.
-    sigma = np.hypot(sigmas[0] * speed, sigmas[1])
-    require_brakes(arm, viscous * speed + coulomb, sigma, selected.rows.reach.torque)

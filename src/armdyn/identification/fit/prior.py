@@ -23,6 +23,7 @@ from armdyn.spatial.inertia import Inertia
 
 # Bodies thinner than this fraction of the arm's size are blurred: descriptions with points and rods mean "small".
 BLUR = 0.05
+THINNEST = 1e-6  # least eigenvalue of a pseudo-inertia relative to the largest: inverses must not overflow
 LIGHTEST = 1e-3  # of the heaviest link: the least mass a prior has
 NO_PRIOR = 1e-3  # strength of the stand-in bodies behind an arm of unknown inertia: data always win
 UNITS = np.array([Inertia(unit).pseudo_inertia for unit in np.eye(inertial.SIZE)])  # (10, 4, 4)
@@ -38,16 +39,27 @@ class Prior:
 
     @classmethod
     def of(cls, arm: Arm) -> Prior:
-        """The arm's own links, or bodies of 1 kg about as large as a link where they are unknown."""
-        size = arm_size(arm)
-        known = not np.isnan(arm.theta).any() and bool(np.any(arm.theta))
-        if not known:
-            links = [Inertia.from_com(1.0, (0, 0, 0), np.eye(3) * (0.2 * size) ** 2)] * arm.n
-        else:
-            links = [link.inertia for link in arm.links]
+        """The arm's own links, or stand-ins where they are unknown."""
+        if np.isnan(arm.theta).any() or not np.any(arm.theta):
+            return cls.stand_in(arm)
+        return cls._of([link.inertia for link in arm.links], arm, True)
+
+    @classmethod
+    def stand_in(cls, arm: Arm) -> Prior:
+        """Bodies of 1 kg about as large as a link."""
+        body = Inertia.from_com(1.0, (0, 0, 0), np.eye(3) * (0.2 * arm_size(arm)) ** 2)
+        return cls._of([body] * arm.n, arm, False)
+
+    @classmethod
+    def _of(cls, links: list[Inertia], arm: Arm, known: bool) -> Prior:
         heaviest = max(link.mass for link in links)
-        bodies = np.array([_blurred(link, size, heaviest) for link in links])
+        bodies = np.array([_blurred(link, arm_size(arm), heaviest) for link in links])
         return cls(bodies, np.concatenate([_parameters(P) for P in bodies]), known)
+
+    @cached_property
+    def covariance(self) -> NDArray:
+        """Of theta (10 n, 10 n) about the bodies, whose own size is one standard deviation."""
+        return np.linalg.inv(self.metric)
 
     @cached_property
     def inverses(self) -> NDArray:
@@ -59,20 +71,70 @@ class Prior:
         """Curvature (10 n, 10 n) of the divergence at the prior."""
         return hessian(self.inverses)
 
-    def inertia(self, arm: Arm) -> float:
-        """What the bodies' whole mass has at the distance of the arm's size [kg m²]."""
-        return float(self.bodies[:, 3, 3].sum()) * arm_size(arm) ** 2
 
-    def base_precision(self, base: BaseParameters, more: NDArray) -> NDArray:
-        """The same knowledge about base parameters: inverse of P metric^-1 P', zero where nothing is known.
+def believable(arm: Arm) -> str:
+    """Why the described inertia cannot be what the arm has, or nothing; bodies that are a trace too thin may be."""
+    theta = arm.theta.reshape(-1, inertial.SIZE)
+    if np.isnan(theta).any() or not theta.any():
+        return "no inertia is described"
+    blur = (BLUR * arm_size(arm)) ** 2 * np.diag([1.0, 1.0, 1.0, 0.0])
+    for name, body in zip(arm.link_names, theta, strict=True):
+        if body[0] < 0:
+            return f"link '{name}' has the mass {body[0]:.3g} kg"
+        P = np.einsum("a,ajk->jk", body, UNITS) + body[0] * blur
+        if np.linalg.eigvalsh(P)[0] < -1e-9 * max(np.trace(P), 1e-300):
+            return f"link '{name}' is described as no body can be"
+    return ""
 
-        `more` (count, k) are further independent uncertainties, one standard deviation each, such as of rotors.
-        """
-        if not self.known:
-            return np.zeros((base.count, base.count))
-        P = base.P[:, : len(self.theta)]
-        covariance = P @ np.linalg.inv(self.metric) @ P.T + more @ more.T
-        return np.linalg.inv((covariance + covariance.T) / 2)
+
+def precision_in(base: BaseParameters, covariance: NDArray) -> NDArray:
+    """Precision (count, count) of base parameters whose links have a covariance (10 n, 10 n); finite always."""
+    P = base.P[:, : len(covariance)]
+    spread = P @ covariance @ P.T
+    scale = 1 / np.sqrt(np.maximum(np.diag(spread), 1e-12 * max(spread.diagonal().max(initial=0.0), 1e-300)))
+    values, vectors = np.linalg.eigh(spread * np.outer(scale, scale))
+    inverse = (vectors / np.maximum(values, 1e-9)) @ vectors.T
+    return inverse * np.outer(scale, scale)
+
+
+SAMPLES = 2000  # bodies by which the spread of generic ones is told
+
+
+def generic_covariance(arm: Arm) -> NDArray:
+    """Second moments (10 n, 10 n) of random bodies of about 1 kg strung along each link: nothing else is known of them.
+
+    Masses are log-normal, centres lie between the joints at the link's ends and beside, radii of gyration are a
+    quarter of the link's length, which is at least half the mean one.
+    """
+    ends = _ends(arm)
+    lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    shortest = max(0.5 * float(lengths.mean()), 0.1 * arm_size(arm), 1e-3)
+    rng, n, size = np.random.default_rng(1), arm.n, inertial.SIZE
+    covariance = np.zeros((size * n, size * n))
+    for i, (first, last) in enumerate(ends):
+        length = max(float(lengths[i]), shortest)
+        mass = np.exp(0.5 * rng.normal(size=SAMPLES))
+        centre = first + (last - first) * rng.uniform(size=(SAMPLES, 1)) + 0.25 * length * rng.normal(size=(SAMPLES, 3))
+        gyration = (0.25 * length * np.exp(0.4 * rng.normal(size=(SAMPLES, 3)))) ** 2
+        P = np.zeros((SAMPLES, 4, 4))
+        P[:, :3, :3] = mass[:, None, None] * (centre[:, :, None] * centre[:, None] + gyration[:, :, None] * np.eye(3))
+        P[:, :3, 3] = P[:, 3, :3] = mass[:, None] * centre
+        P[:, 3, 3] = mass
+        theta = np.linalg.lstsq(UNITS.reshape(size, 16).T, P.reshape(SAMPLES, 16).T, rcond=None)[0]
+        k = slice(size * i, size * (i + 1))
+        moments = theta @ theta.T / SAMPLES
+        covariance[k, k] = moments + 1e-9 * np.diag(np.diag(moments))
+    return covariance
+
+
+def _ends(arm: Arm) -> NDArray:
+    """Where in its own frame each link begins and ends (n, 2, 3): at its joint and at the next one."""
+    ends = np.zeros((arm.n, 2, 3))
+    for i, joint in enumerate(arm.joints):
+        ends[i, 0] = -joint.after[:3, :3].T @ joint.after[:3, 3]
+        following = arm.joints[i + 1].before if i + 1 < arm.n else arm.tool_pose
+        ends[i, 1] = following[:3, 3]
+    return ends
 
 
 def hessian(inverses: NDArray) -> NDArray:
@@ -96,7 +158,7 @@ def _blurred(link: Inertia, size: float, heaviest: float) -> NDArray:
     P[3, 3] = max(P[3, 3], LIGHTEST * heaviest, 1e-6)
     P[:3, :3] += P[3, 3] * (BLUR * size) ** 2 * np.eye(3)
     values, vectors = np.linalg.eigh(P)
-    return vectors * np.maximum(values, 1e-9 * values[-1]) @ vectors.T
+    return vectors * np.maximum(values, THINNEST * values[-1]) @ vectors.T
 
 
 def _parameters(P: NDArray) -> NDArray:

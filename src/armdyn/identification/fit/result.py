@@ -8,11 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.errors import ArmdynError
 from armdyn.identification.checks.check import DataCheck
+from armdyn.identification.checks.findings import Finding
+from armdyn.identification.fit.choice import Tried
+from armdyn.identification.fit.free import FreeModel
 from armdyn.identification.fit.perturbation import Perturbation
-from armdyn.identification.fit.rows import Filters
-from armdyn.identification.fit.validation import Prediction, Validation, compared, predicted
+from armdyn.identification.fit.validation import Prediction, Validation, arm_torque, compared, predicted
+from armdyn.identification.judgement import UNJUDGED, Verdict
 from armdyn.identification.logs.log import Log
+from armdyn.identification.motion.track import Filters, Track
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Friction
 from armdyn.presentation import Reported
@@ -67,26 +72,35 @@ class BaseEstimate:
         return tuple(name for name, value, std in pairs if abs(value) < std < np.inf)
 
 
+MODELS = ("best", "consistent", "free")
+
+
 @dataclass(frozen=True, eq=False)
 class Fit(Reported):
     """An identified arm; see `identify`."""
 
     arm: Arm  # with identified links, friction and drives
     source: Arm  # as it was described
-    theta: NDArray  # (10 n,) possible bodies behind the base parameters
+    theta: NDArray  # (10 n,) physically consistent bodies behind the base parameters
     friction: FrictionValues
     drive: DriveValues
     base: BaseEstimate
     filters: Filters
-    rel_error: float = np.nan  # on the logs fitted to
+    verdict: Verdict = UNJUDGED  # whether to use it: as a whole and per joint, with reasons
+    rel_error: float = np.nan  # of `arm` on the logs fitted to
     rel_error_joints: NDArray = field(default_factory=lambda: np.empty(0))
-    rel_error_free: float = np.nan  # of least squares that need not be possible nor near the description
-    held_out: float = np.nan  # of parameters near the prior that need not be possible, by cross-validation over blocks
-    held_out_possible: float = np.nan  # the same of possible bodies: what `arm` costs on data it has not seen
+    rel_error_free: float = np.nan  # of the free model, which need not be physically consistent
+    rel_error_best: float = np.nan  # of the best prediction: the free model, or its mean with the consistent one
+    held_out: float = np.nan  # of the free model, by cross-validation over blocks
+    held_out_possible: float = np.nan  # the same of consistent bodies: what `arm` costs on data it has not seen
+    held_out_joints: NDArray = field(default_factory=lambda: np.empty(0))  # (n,) the same per joint
     held_out_logs: NDArray = field(default_factory=lambda: np.empty(0))  # of each of several logs, fitted to the others
     rel_error_source: float = np.nan  # of the arm as it was described
-    strength: float = 0.0  # of the prior
+    strength: float = 0.0  # of the belief in the links of the description, or in generic ones
+    centre: str = ""  # whose bodies are believed in
     scan: NDArray = field(default_factory=lambda: np.empty((0, 2)))  # strengths tried, held-out error of each
+    tried: tuple[Tried, ...] = ()  # choices that were looked at, by held-out error
+    price: float = 1.0  # weighted residual of consistent bodies over that of the free model
     condition: float = np.nan  # of the weighted regressor
     condition_scaled: float = np.nan  # with columns of unit length
     bound: Perturbation | None = None  # how far `base.theta` can be off at worst; None where poses were held
@@ -96,30 +110,64 @@ class Fit(Reported):
     effective: NDArray = field(default_factory=lambda: np.empty(0))  # independent residuals of each joint
     undetermined: tuple[str, ...] = ()  # parameters on which the logs have no say
     notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()  # about the logs, by looking at the fit
     checks: tuple[DataCheck, ...] = ()  # of the logs fitted to
-    own: Validation | None = None  # on the logs fitted to
-    other: Validation | None = None  # on the log given for validation
+    own: Validation | None = None  # `arm` on the logs fitted to
+    other: Validation | None = None  # `arm` on the logs given for validation
+    described: Validation | None = None  # the arm as it was described, on the logs fitted to
+    free: FreeModel | None = None  # None where poses were held
+    share: float = 1.0  # of the free model in the best prediction
+    tracks: tuple[Track, ...] = ()  # the smoothed motion of the logs fitted to
+
+    @property
+    def delay(self) -> float:
+        """By which torques were measured later than positions [s]."""
+        return self.filters.delay
 
     @property
     def weak(self) -> tuple[str, ...]:
         """Parameters less certain than large."""
         return self.base.weak
 
-    def predict(self, log: Log) -> Prediction:
-        """Torques that the model needs for the log's motion, at the log's samples, without low-pass.
+    def predict(self, log: Log, model: str = "best") -> Prediction:
+        """Torques for the log's motion, at the log's samples, without low-pass, as late as torques were measured.
 
         Samples in stretches too short to differentiate are left out.
+
+        Parameters
+        ----------
+        log : Log
+        model : {"best", "consistent", "free"}
+            "consistent" is `arm`; "free" need not be physically consistent; "best" is the mean of both, or the free
+            model where consistency costs much (`price`).
         """
-        return predicted(self.arm, log, self.filters._replace(cutoff=None))
+        if model not in MODELS:
+            raise ArmdynError(f"predict: expected model one of {', '.join(MODELS)}, got {model!r}")
+        return predicted(log, self.arm.n, self.filters, lambda track: self.torque(track, model))
+
+    def torque(self, track: Track, model: str = "best") -> NDArray:
+        """Torques (N, n) along a smoothed motion."""
+        share = {"best": self.share, "consistent": 0.0, "free": 1.0}[model] if self.free is not None else 0.0
+        torque = np.zeros_like(track.q)
+        if share > 0 and self.free is not None:
+            torque += share * self.free.torque(track)
+        if share < 1:
+            torque += (1 - share) * arm_torque(self.arm, track, self.filters)
+        return torque
 
     def validate(self, log: Log) -> Validation:
-        """Compare the model with another log."""
-        return compared(self.arm, [log], self.filters._replace(cutoff=None))
+        """Compare `arm` with another log."""
+        return compared(self.arm, [log], self.filters)
 
     @property
     def cost(self) -> float:
         """By how much, relatively, being possible raises the error on held-out blocks: the price of physics."""
         return self.held_out_possible / self.held_out - 1
+
+    @property
+    def best_model(self) -> str:
+        """What `predict` uses, in words."""
+        return "the free model" if self.share == 1 else "the mean of the free and the consistent model"
 
     def certainty(self) -> list[str]:
         """How sure the parameters are, in sentences."""
@@ -131,21 +179,25 @@ class Fit(Reported):
                 f"{self.bound.torque_error:.2%}, then all parameters together are {told}"
             )
         if not np.isnan(self.held_out_possible):
-            said.append(f"possible bodies: error on held-out blocks {self.cost:+.1%} against free parameters")
+            said.append(
+                f"physically consistent bodies: error on held-out blocks {self.cost:+.1%} against the free model, "
+                f"residual x {self.price:.2f}; predictions are best by {self.best_model}"
+            )
         if len(self.held_out_logs):
             errors = ", ".join(f"{error:.2%}" for error in self.held_out_logs)
             said.append(f"each log predicted by the others: {errors}")
         if self.boundary:
-            said.append(f"barely possible bodies: {', '.join(self.boundary)}")
+            said.append(f"barely consistent bodies: {', '.join(self.boundary)}")
         if self.undetermined:
             said.append(f"not determined by the logs: {', '.join(self.undetermined)}")
         return said
 
     def __str__(self) -> str:
         lines = [
+            *str(self.verdict).splitlines(),
             f"{self.source.name}: {self.base.count} base parameters and {sum(map(len, self.structure))} joint terms",
             f"relative torque error {self.rel_error:.2%}, on held-out blocks {self.held_out:.2%}"
-            + ("" if np.isnan(self.held_out_possible) else f" ({self.held_out_possible:.2%} with possible bodies)")
+            + ("" if np.isnan(self.held_out_possible) else f" ({self.held_out_possible:.2%} with consistent bodies)")
             + ("" if np.isnan(self.rel_error_source) else f", as described {self.rel_error_source:.1%}"),
         ]
         lines += [

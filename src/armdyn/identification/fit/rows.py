@@ -1,40 +1,29 @@
-"""From logs to equations: filtered, decimated rows `tau = [Y_base, joint terms] x`, a joint at a time.
+"""From smoothed motion to equations: filtered, decimated rows `tau = [Y_base, joint terms] x`, per joint.
 
 Measured torque and every column of the regressor pass through the same zero-phase low-pass, so that what the
 filter takes away is missing on both sides (parallel filtering); then most samples are redundant and are dropped.
-
-Logs are taken in pieces. Rows are made once and kept, those of logs larger than memory in a temporary file.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters
+from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.regressors.filtered_regressor import filter_terms
 from armdyn.dynamics.regressors.joint_columns import joint_columns
-from armdyn.errors import ArmdynError
+from armdyn.errors import DataError
 from armdyn.identification.fit.decimate import Decimator, decimator, slope
-from armdyn.identification.fit.energy_rows import energy_part, with_loads
-from armdyn.identification.fit.parts import Part, Parts
-from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS, Reach, load_column, term_columns, whole_torque
-from armdyn.identification.logs.log import Log, Stretch
-from armdyn.identification.motion.differentiate import (
-    AUTO,
-    METHODS,
-    Motion,
-    best_cutoff,
-    differentiate,
-    impulse,
-    smoothers,
-)
+from armdyn.identification.fit.energy_rows import energy_loads, energy_part
+from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS, Reach, load_column, term_columns
+from armdyn.identification.logs.log import Stretch
+from armdyn.identification.motion.differentiate import impulse
+from armdyn.identification.motion.track import Filters, Track
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
@@ -42,224 +31,201 @@ from armdyn.spatial import inertia as inertial
 OVERSAMPLING = 4
 FORMS = ("torque", "filtered", "energy")
 CHUNK = 20_000  # samples whose regressors are held at once
-PIECE = 100_000  # samples of a log that are smoothed at once
+MOST_ROWS = 30_000  # samples kept of all logs: of more, neighbours tell nothing new
 
 
-class Filters(NamedTuple):
-    """How the data were smoothed."""
+class Part(NamedTuple):
+    """Equations of all joints at the samples kept of a track; `Y` has base columns, then joint terms."""
 
-    band: float  # corner of the low-pass on both sides of the equations [Hz]
-    cutoff: float | None  # corner of the low-pass on positions [Hz]; None: by cross-validation
-    method: str
-    form: str = "torque"  # "filtered" or "energy": momenta or energies are low-passed and differentiated at once
-
-
-class Piece(NamedTuple):
-    """Samples of a log that are smoothed together."""
-
-    log: Log
-    part: slice
-
-    @property
-    def stretch(self) -> Stretch:
-        """On even times."""
-        return self.log.even(self.part)
+    Y: NDArray  # (n, N, base + terms); one row of all joints (1, N, base + n terms) in the form of energy
+    tau: NDArray  # (n, N) or (1, N)
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The equations of all logs: iterate over their parts, one a piece."""
+    """The equations of all logs: iterate over their parts, one per track."""
 
     base: BaseParameters
-    pieces: tuple[Piece, ...]
+    tracks: tuple[Track, ...]
     filters: Filters
     reach: Reach
-    sizes: tuple[int, ...]  # samples kept of each piece
-    carrier: Arm | None = None  # the arm whose torques load the joints; None: loads are left out
-    _loads: dict[int, NDArray] = field(default_factory=dict, repr=False)  # columns (n, N) of pieces
+    parts: tuple[Part, ...]
+    thin: int  # samples of which one is kept beyond what the low-pass allows
+    carrier: Arm | None = None  # the arm whose rigid torques load the joints; None: loads are left out
 
     def __len__(self) -> int:
         return sum(self.sizes)
 
     def __iter__(self) -> Iterator[Part]:
-        for k, piece in enumerate(self.pieces):
-            part = self._parts.get(k)
-            if part is None:
-                part = self.made(piece.stretch)
-                self._parts.put(k, part)
-            yield part if self.carrier is None else self._with_loads(k, part)
+        return iter(self.parts)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Samples kept of each track."""
+        return tuple(part.tau.shape[1] for part in self.parts)
 
     @property
     def logs(self) -> list[int]:
-        """Of each piece the number of its log, counted from the first that has a piece."""
+        """Of each track the number of its log, counted from the first that has one."""
         numbers: dict[int, int] = {}
-        return [numbers.setdefault(id(piece.log), len(numbers)) for piece in self.pieces]
+        return [numbers.setdefault(track.log, len(numbers)) for track in self.tracks]
 
-    @cached_property
-    def _parts(self) -> Parts:
-        return Parts(len(self) * self.base.source.n * (self.base.count + len(TERMS)))
+    @property
+    def spacing(self) -> float:
+        """Time between samples that are kept, on average [s]."""
+        return sum(t.dt * len(t.t) for t in self.tracks) / max(len(self), 1)
+
+    def times(self) -> NDArray:
+        """Times (N,) of the rows within their logs [s]."""
+        found = []
+        for track in self.tracks:
+            taps, step, count = grid(track, self.filters.band, self.thin)
+            found.append(track.t[0] + track.dt * (len(taps) // 2 + step * np.arange(count)))
+        return np.concatenate(found)
 
     def loaded(self, carrier: Arm) -> Rows:
-        """The same rows with joints loaded by all torque that the drives of an arm give, friction's too.
+        """The same rows with joints loaded by the rigid torque of an arm.
 
-        Measured torques will not do: their noise would explain itself.
+        Measured torques will not do: their noise would explain itself. Nor will torques with friction: then friction
+        that grows with the load grows with itself.
         """
-        rows = dataclasses.replace(self, carrier=carrier, _loads={})
-        rows.__dict__["_parts"] = self._parts  # all but the loads is the same
-        return rows
+        rows = self.loaded_by([inverse_dynamics(carrier, t.q, t.qd, t.qdd) for t in self.tracks])
+        return replace(rows, carrier=carrier)
 
-    def _with_loads(self, k: int, part: Part) -> Part:
-        if k not in self._loads:
-            self._loads[k] = self._made_loads(self.pieces[k].stretch)
+    def loaded_by(self, torques: list[NDArray]) -> Rows:
+        """The same rows with joints loaded by torques (samples, n) of each track."""
+        parts = []
+        for track, part, torque in zip(self.tracks, self.parts, torques, strict=True):
+            column = load_column(self.base.source, track, torque, self.filters.width)
+            parts.append(self._filled(track, part, column))
+        return replace(self, parts=tuple(parts))
+
+    def _filled(self, track: Track, part: Part, column: NDArray) -> Part:
+        """A part with friction under loads (samples, n)."""
+        low, Y = self.low(track), part.Y.copy()
         if self.filters.form == "energy":
-            return with_loads(self.base, part, self._loads[k])
-        Y = part.Y.copy()
-        Y[:, :, self.base.count + LOAD] = self._loads[k]
+            energy_loads(self.base, Y, low @ (column * track.qd))
+        else:
+            Y[:, :, self.base.count + LOAD] = (low @ column).T
         return Part(Y, part.tau)
 
-    def _made_loads(self, s: Stretch) -> NDArray:
-        """The column (n, N) of load-dependent friction."""
-        assert self.carrier is not None
-        motion = smoothed(s, self.filters)
-        column = load_column(self.base.source, motion, whole_torque(self.carrier, motion, s.temperature))
-        column = column * motion.qd if self.filters.form == "energy" else column
-        return (decimator(*grid(s, self.filters.band)) @ column).T
+    def made(self, track: Track) -> Part:
+        """The rows of some track, without loads."""
+        return _made(self, track)
 
-    def made(self, s: Stretch) -> Part:
-        """The rows of a stretch without loads, a chunk at a time."""
-        motion = smoothed(s, self.filters)
-        taps, step, count = grid(s, self.filters.band)
-        Ys, taus = [], []
-        for some in np.array_split(np.arange(count), max(1, len(s.t) // CHUNK)):
-            k = slice(some[0] * step, some[-1] * step + len(taps))
-            part = Motion(motion.q[k], motion.qd[k], motion.qdd[k], motion.cutoff)
-            low = decimator(taps, step, len(some))
-            warmth = None if s.temperature is None else s.temperature[k]
-            rate = decimator(slope(taps, s.dt), step, len(some))
-            if self.filters.form == "energy":
-                columns = term_columns(self.base.source, part, self.reach, warmth)
-                energy = energy_part(self.base, part, columns, s.tau[k], low, rate)
-                Ys.append(energy.Y)
-                taus.append(energy.tau)
-                continue
-            Y = _joint_columns(self.base, part, self.reach, warmth, low)
-            if self.filters.form == "filtered":
-                _fill_filtered(self.base, part, low, rate, Y)
-            else:
-                _fill(self.base, part, low, Y)
-            Ys.append(Y)
-            taus.append((low @ s.tau[k]).T)
-        return Part(np.concatenate(Ys, axis=1), np.concatenate(taus, axis=1))
+    def low(self, track: Track) -> Decimator:
+        """The low-pass of a track."""
+        return decimator(*grid(track, self.filters.band, self.thin))
 
+    def with_tracks(self, tracks: tuple[Track, ...], filters: Filters) -> Rows:
+        """The equations of the same logs, smoothed otherwise."""
+        return make_rows(self.base, tracks, filters, np.flatnonzero(self.reach.balanced), self.carrier)
 
-def choose_band(stretches: Iterable[Stretch]) -> float:
-    """Corner of the parallel low-pass [Hz]: ten times the frequency below which 99 % of the motion's power lies.
+    def with_width(self, width: float) -> Rows:
+        """The same equations with directions of joints told by smaller or larger velocities."""
+        filters = self.filters._replace(width=width)
+        rows = replace(self, filters=filters)
+        parts = []
+        for track, part in zip(self.tracks, self.parts, strict=True):
+            Y = part.Y.copy()
+            Y[:, :, self.base.count :] = _joint_columns(rows, track, rows.low(track))
+            parts.append(Part(Y, part.tau))
+        rows = replace(rows, parts=tuple(parts))
+        return rows if self.carrier is None else rows.loaded(self.carrier)
 
-    Friction reverses, and centrifugal torques beat, well above the motion's own frequencies.
-    """
-    corners = []
-    for s in stretches:
-        qd = np.gradient(s.q, s.dt, axis=0)
-        qd = (qd - qd.mean(axis=0)) * np.hanning(len(qd))[:, None]
-        power = (np.abs(np.fft.rfft(qd, axis=0)) ** 2 / max(np.sum(qd**2), 1e-300)).sum(axis=1)
-        # Differences of noisy positions have most power at the top of the spectrum: there is no motion above 20 Hz.
-        f = np.fft.rfftfreq(len(qd), s.dt)
-        power = power[f <= 20.0]
-        share = np.cumsum(power) / max(power.sum(), 1e-300)
-        corners.append((len(qd), f[min(int(np.searchsorted(share, 0.99)), len(power) - 1)]))
-    weights, found = np.array(corners).T
-    return float(np.clip(10 * np.average(found, weights=weights), 5.0, 20.0))
-
-
-def smoothed(s: Stretch, filters: Filters) -> Motion:
-    """The motion of a stretch."""
-    cutoff = chosen_cutoff(s, filters) if filters.cutoff is None else filters.cutoff
-    return differentiate(s.q, s.dt, method=filters.method, cutoff=cutoff)
-
-
-def chosen_cutoff(s: Stretch, filters: Filters) -> float:
-    """Corner of the low-pass on positions [Hz], by cross-validation; at least twice the band of the equations."""
-    method = METHODS[0] if filters.method == AUTO else filters.method
-    # Noise above five times the band would pass into products of velocities, where no later filter reaches it.
-    return min(best_cutoff(s.q, s.dt, 2 * filters.band, method, 5 * filters.band), 5 * filters.band)
-
-
-def settled(filters: Filters, stretches: list[Stretch]) -> Filters:
-    """The filters with the method and the corner that predict positions left out of the stretches best."""
-    band, cutoff = filters.band, filters.cutoff
-    if filters.method != AUTO:
-        return filters._replace(cutoff=max(chosen_cutoff(s, filters) for s in stretches))
-    bounds = (2 * band, 5 * band) if cutoff is None else (cutoff, cutoff)
-    tried = [smoothers(s.q, s.dt, *bounds) for s in stretches]
-    best = min(range(len(METHODS)), key=lambda k: sum(some[k].score for some in tried))
-    return filters._replace(method=METHODS[best], cutoff=max(some[best].cutoff for some in tried))
-
-
-def pieces(logs: Iterable[Log]) -> tuple[Piece, ...]:
-    """All parts without gaps of logs, none longer than is smoothed at once."""
-    return tuple(Piece(log, part) for log in logs for part in log.parts(PIECE))
-
-
-def make_rows(base: BaseParameters, logs: list[Log], filters: Filters, balanced: Iterable[int] = ()) -> Rows:
-    """The equations of all logs, loads of joints left out; `balanced` are joints that have balancers."""
-    found = pieces(logs)
-    if not found:
-        raise ArmdynError("identify: no log has a stretch without gaps that is long enough")
-    if filters.cutoff is None or filters.method == AUTO:
-        first = {id(piece.log): piece for piece in reversed(found)}
-        filters = settled(filters, [piece.stretch for piece in first.values()])
-    used, sizes, speeds, lowest, highest, squares = [], [], [], [], [], []
-    for piece in found:
-        s = piece.stretch
-        taps, step, count = grid(s, filters.band)
-        if count <= 0:
-            continue
-        motion = smoothed(s, filters)
-        used.append(piece)
-        sizes.append(count)
-        speeds.append(np.abs(motion.qd[len(taps) // 2 :: step]))
-        lowest.append(motion.q.min(axis=0))
-        highest.append(motion.q.max(axis=0))
-        squares.append(np.mean(s.tau**2, axis=0))
-    if not used:
-        raise ArmdynError(
-            f"identify: every stretch is shorter than the {4 / filters.band:.1f} s that the low-pass at "
-            f"{filters.band:.1f} Hz needs; log longer or give a larger band"
+    def with_delay(self, tracks: tuple[Track, ...], delay: float) -> Rows:
+        """The same equations with torques of other tracks, measured later."""
+        parts = tuple(
+            Part(part.Y, (self.low(track) @ track.tau).T) for track, part in zip(tracks, self.parts, strict=True)
         )
-    # Speeds that each joint exceeds for one hundredth of the time, and how far it goes.
-    top = np.percentile(np.concatenate(speeds), 99, axis=0)
-    span = np.max(highest, axis=0) - np.min(lowest, axis=0)
-    torque = np.sqrt(np.average(squares, axis=0, weights=sizes))
-    reach = Reach(np.maximum(top, 1e-9), span, np.isin(np.arange(base.source.n), list(balanced)), torque)
-    return Rows(base, tuple(used), filters, reach, tuple(sizes))
+        return replace(self, tracks=tracks, parts=parts, filters=self.filters._replace(delay=delay))
 
 
-def grid(s: Stretch, band: float) -> tuple[NDArray, int, int]:
+def grid(s: Stretch | Track, band: float, thin: int = 1) -> tuple[NDArray, int, int]:
     """The low-pass as taps, the step between samples that are kept, and their number."""
     taps = impulse(s.dt, min(band, 0.45 / s.dt))
-    step = max(1, int(1 / (OVERSAMPLING * band * s.dt)))
+    step = thin * max(1, int(1 / (OVERSAMPLING * band * s.dt)))
     return taps, step, max(0, (len(s.t) - len(taps)) // step + 1)
 
 
-def _joint_columns(base: BaseParameters, part: Motion, reach: Reach, warmth: NDArray | None, low: Decimator) -> NDArray:
-    """Rows (n, N, columns) in which the base columns are still zero."""
-    n = base.source.n
-    rows, joint = np.zeros((n, low.count, base.count + len(TERMS))), term_columns(base.source, part, reach, warmth)
+def reach_of(tracks: Iterable[Track], n: int, balanced: Iterable[int] = ()) -> Reach:
+    """What the joints do along tracks."""
+    several = list(tracks)
+    # Speeds that each joint exceeds for one hundredth of the time, and how far it goes.
+    top = np.percentile(np.concatenate([np.abs(t.qd[::5]) for t in several]), 99, axis=0)
+    span = np.max([t.q.max(axis=0) for t in several], axis=0) - np.min([t.q.min(axis=0) for t in several], axis=0)
+    weights = [len(t.t) for t in several]
+    torque = np.sqrt(np.average([np.mean(t.tau**2, axis=0) for t in several], axis=0, weights=weights))
+    return Reach(np.maximum(top, 1e-9), span, np.isin(np.arange(n), list(balanced)), torque)
+
+
+def make_rows(
+    base: BaseParameters,
+    tracks: Iterable[Track],
+    filters: Filters,
+    balanced: Iterable[int] = (),
+    carrier: Arm | None = None,
+) -> Rows:
+    """The equations of all tracks; `balanced` are joints that have balancers, `carrier` an arm that loads joints."""
+    given = tuple(tracks)
+    used = tuple(track for track in given if grid(track, filters.band)[2] > 0)
+    if not used:
+        why = "no log has a stretch without gaps that is long enough"
+        if given:
+            why = f"every stretch is shorter than the {4 / filters.band:.1f} s that the low-pass needs"
+        raise DataError(f"identify: {why}; log longer, or give a larger band (it is {filters.band:.1f} Hz)")
+    thin = max(1, -(-sum(grid(track, filters.band)[2] for track in used) // MOST_ROWS))
+    used = tuple(track for track in used if grid(track, filters.band, thin)[2] > 0)
+    reach = reach_of(used, base.source.n, balanced)
+    rows = Rows(base, used, filters, reach, (), thin)
+    rows = replace(rows, parts=tuple(_made(rows, track) for track in used))
+    return rows if carrier is None else rows.loaded(carrier)
+
+
+def _made(rows: Rows, track: Track) -> Part:
+    """The rows of a track without loads, a chunk at a time."""
+    base, filters = rows.base, rows.filters
+    taps, step, count = grid(track, filters.band, rows.thin)
+    Ys, taus = [], []
+    for some in np.array_split(np.arange(count), max(1, len(track.t) // CHUNK)):
+        part = track.part(slice(some[0] * step, some[-1] * step + len(taps)))
+        low = decimator(taps, step, len(some))
+        rate = decimator(slope(taps, track.dt), step, len(some))
+        if filters.form == "energy":
+            columns = term_columns(base.source, part, rows.reach, part.temperature, filters.width)
+            energy = energy_part(base, part, columns, part.tau, low, rate)
+            Ys.append(energy[0])
+            taus.append(energy[1])
+            continue
+        Y = np.zeros((base.source.n, len(some), base.count + len(TERMS)))
+        Y[:, :, base.count :] = _joint_columns(rows, part, low)
+        if filters.form == "filtered":
+            _fill_filtered(base, part, low, rate, Y)
+        else:
+            _fill(base, part, low, Y)
+        Ys.append(Y)
+        taus.append((low @ part.tau).T)
+    return Part(np.concatenate(Ys, axis=1), np.concatenate(taus, axis=1))
+
+
+def _joint_columns(rows: Rows, part: Track, low: Decimator) -> NDArray:
+    """Low-passed columns (n, N, terms) of joint terms."""
+    n = rows.base.source.n
+    joint = term_columns(rows.base.source, part, rows.reach, part.temperature, rows.filters.width)
     flat = joint.reshape(len(joint), -1)
     filtered, felt = np.zeros((low.count, flat.shape[1])), flat.any(axis=0)  # many are of no use: loads, unseen waves
     filtered[:, felt] = low @ flat[:, felt]
-    rows[:, :, base.count :] = filtered.reshape(low.count, len(TERMS), n).transpose(2, 0, 1)
-    return rows
+    return filtered.reshape(low.count, len(TERMS), n).transpose(2, 0, 1)
 
 
-def _fill(base: BaseParameters, part: Motion, low: Decimator, rows: NDArray) -> None:
+def _fill(base: BaseParameters, part: Track, low: Decimator, rows: NDArray) -> None:
     """Base columns of the rows (n, N, columns)."""
     Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
     for i, felt in enumerate(_felt(base)):
         rows[i][:, felt] = low @ Y[:, i, felt]
 
 
-def _fill_filtered(base: BaseParameters, part: Motion, low: Decimator, rate: Decimator, rows: NDArray) -> None:
+def _fill_filtered(base: BaseParameters, part: Track, low: Decimator, rate: Decimator, rows: NDArray) -> None:
     """Base columns from tau = d/dt(P theta) - D theta, and those of rotors, without accelerations."""
     P, D = filter_terms(base.source, part.q, part.qd)
     kept = np.array(base.kept)

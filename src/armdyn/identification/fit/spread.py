@@ -78,7 +78,7 @@ def _corrected(rows: Rows, equations: Equations, k: NDArray, x: NDArray, inverse
     root = vectors * np.sqrt(np.maximum(values, 0.0))  # root root' = inverse
     for part in rows:
         # Long logs come in parts that are blocks as they are.
-        cuts = np.array_split(np.arange(part.tau.shape[1]), max(1, BLOCKS // len(rows.pieces)))
+        cuts = np.array_split(np.arange(part.tau.shape[1]), max(1, BLOCKS // len(rows.parts)))
         residuals += [_put_back(part, cut, equations, k, x, root) for cut in cuts if len(cut)]
     return np.concatenate(residuals, axis=1)
 

@@ -16,6 +16,7 @@ from armdyn.dynamics.friction import friction_torque
 from armdyn.dynamics.full import joint_torque
 from armdyn.identification.fit.presliding import built_up
 from armdyn.identification.motion.differentiate import Motion
+from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
 from armdyn.model.joint import DISSIPATIVE, FRICTION_NAMES, Friction
 
@@ -32,25 +33,32 @@ class Term(NamedTuple):
     travel: float = 0.0  # over which Coulomb friction builds up, as a fraction of the joint's span
 
 
+# Plain friction, which every joint has.
 ALWAYS = (Term("viscous", "Fv", True), Term("coulomb", "Fc", True), Term("offset", "F0"))
-# Friction beyond a quarter of the top speed would be mistaken for viscous friction, and extrapolate badly.
-OPTIONAL = (
-    *(Term("coulomb", "Fc", True, travel=travel) for travel in (1e-4, 3e-4, 1e-3, 3e-3)),
+# Offered to every joint; the evidence shrinks those that the data do not ask for.
+OFFERED = (
+    Term("rotor", "Ia", True),
     # Gears lose up to a third of the torque. More means that friction is itself most of the measured torque.
     Term("load", "Fl", True, most=0.5),
+    # From half the top speed on friction levels off: above or below what it is at rest.
+    Term("stribeck", "Fs", speed=0.5),
+)
+# Chosen by error on held-out blocks.
+OPTIONAL = (
+    *(Term("coulomb", "Fc", True, travel=travel) for travel in (1e-4, 3e-4, 1e-3, 3e-3)),
     *(Term("stribeck", "Fs", speed=speed) for speed in (0.03, 0.06, 0.12, 0.25)),
+    Term("asymmetry", "Fa"),
     Term("viscous_asymmetry", "Fw"),
     # Eccentric gears and bearings; more waves pass faster than what the low-pass leaves.
     *(Term("cosine", "Fx", order=order) for order in (1, 2, 3)),
     *(Term("sine", "Fy", order=order) for order in (1, 2, 3)),
     Term("temperature", "Ft"),
-    Term("rotor", "Ia", True),
     Term("spring", "Ks", True),
-    # Gas springs and hydraulics, whose levers change with position; more waves would be guesses beyond the range seen.
+    # Hoses, cables, gas springs and hydraulics, whose levers change with position; more waves would be guesses.
     *(Term("balance_cosine", f"B{order}c", order=order) for order in (1, 2)),
     *(Term("balance_sine", f"B{order}s", order=order) for order in (1, 2)),
 )
-TERMS = (*ALWAYS, *OPTIONAL)
+TERMS = (*ALWAYS, *OFFERED, *OPTIONAL)
 BALANCE = tuple(k for k, term in enumerate(TERMS) if term.kind.startswith("balance"))
 COULOMB, LOAD, ROTOR = ([term.kind for term in TERMS].index(kind) for kind in ("coulomb", "load", "rotor"))
 
@@ -77,16 +85,20 @@ def modest(kinds: tuple[str, ...], torque: NDArray, speed: NDArray | float = 1.0
     return precision
 
 
-def term_columns(arm: Arm, motion: Motion, reach: Reach, warmth: NDArray | None = None) -> NDArray:
+def term_columns(
+    arm: Arm, motion: Motion | Track, reach: Reach, warmth: NDArray | None = None, width: float = 0.0,
+    wanted: NDArray | None = None,
+) -> NDArray:  # fmt: skip
     """Torque (N, terms, n) of every joint for a unit parameter of each of `TERMS`, but zero for loads.
 
-    `warmth` (N, n) are temperatures of the joints above the one at which their friction holds, where they are logged.
+    `warmth` (N, n) are temperatures of the joints above the one at which their friction holds, where they are logged;
+    `width` is the speed within which velocities do not tell directions, `wanted` (terms,) which terms are not left out.
     """
-    columns = np.empty((len(motion.q), len(TERMS), motion.q.shape[1]))
+    columns = np.zeros((len(motion.q), len(TERMS), motion.q.shape[1]))
     for k, term in enumerate(TERMS):
-        if term.kind == "load":
-            columns[:, k] = 0.0
-        elif term.kind == "temperature":
+        if term.kind == "load" or (wanted is not None and not wanted[k]):
+            continue
+        if term.kind == "temperature":
             # The linear parameter is viscous * temperature.
             columns[:, k] = 0.0 if warmth is None else warmth * motion.qd
         elif term.kind == "rotor":
@@ -94,14 +106,17 @@ def term_columns(arm: Arm, motion: Motion, reach: Reach, warmth: NDArray | None 
         elif term.kind == "spring":
             columns[:, k] = motion.q
         elif k in BALANCE:
-            columns[:, k] = _turns(motion.q, term, reach.balanced)
+            columns[:, k] = _turns(motion.q, term, _revolute(arm))
         elif term.order:
             seen = term.order * reach.span >= 2 * np.pi  # a whole wave
-            columns[:, k] = _turns(motion.q, term, seen) * columns[:, COULOMB]
+            direction = friction_torque(
+                arm, motion.q, motion.qd, width=width, friction=_unit(arm, TERMS[COULOMB], reach)
+            )
+            columns[:, k] = _turns(motion.q, term, seen) * direction
         elif term.travel:
             columns[:, k] = built_up(motion.q, travels(term, reach))
         else:
-            columns[:, k] = friction_torque(arm, motion.q, motion.qd, friction=_unit(arm, term, reach))
+            columns[:, k] = friction_torque(arm, motion.q, motion.qd, width=width, friction=_unit(arm, term, reach))
     # Velocities of joints that stand still are round-off, and their signs are too.
     rubbing = [k for k, term in enumerate(TERMS) if k not in BALANCE and term.kind not in ("offset", "spring")]
     columns[:, np.array(rubbing)[:, None], np.flatnonzero(reach.top < STILL)] = 0.0
@@ -116,9 +131,13 @@ def _turns(q: NDArray, term: Term, joints: NDArray) -> NDArray:
     return waves
 
 
-def load_column(arm: Arm, motion: Motion, torque: NDArray) -> NDArray:
+def _revolute(arm: Arm) -> NDArray:
+    return np.array([joint.kind == "revolute" for joint in arm.joints])
+
+
+def load_column(arm: Arm, motion: Motion | Track, torque: NDArray, width: float = 0.0) -> NDArray:
     """Friction (N, n) for a unit of load-dependence under joint torques (N, n)."""
-    return friction_torque(arm, motion.q, motion.qd, load=torque, friction=_unit(arm, TERMS[LOAD], None))
+    return friction_torque(arm, motion.q, motion.qd, load=torque, width=width, friction=_unit(arm, TERMS[LOAD], None))
 
 
 def _unit(arm: Arm, term: Term, reach: Reach | None) -> NDArray:
@@ -198,13 +217,13 @@ def _friction(values: NDArray, joint: int, reach: Reach) -> Friction:
     return Friction(**found, harmonics=tuple(waves))
 
 
-def whole_torque(arm: Arm, motion: Motion, warmth: NDArray | None) -> NDArray:
+def whole_torque(arm: Arm, motion: Motion | Track, warmth: NDArray | None, width: float = 0.0) -> NDArray:
     """Torque (N, n) that the drives give: links, friction, bristles, rotors, springs."""
-    tau = joint_torque(arm, motion.q, motion.qd, motion.qdd, temperature=warmth)
-    return tau + presliding_torque(arm, motion.q, motion.qd)
+    tau = joint_torque(arm, motion.q, motion.qd, motion.qdd, temperature=warmth, width=width)
+    return tau + presliding_torque(arm, motion.q, motion.qd, width)
 
 
-def presliding_torque(arm: Arm, q: NDArray, qd: NDArray) -> NDArray:
+def presliding_torque(arm: Arm, q: NDArray, qd: NDArray, width: float = 0.0) -> NDArray:
     """What bristles take from Coulomb friction along a motion (N, n): zero for joints without them."""
     missing = np.zeros_like(q)
     for j, joint in enumerate(arm.joints):
@@ -212,5 +231,6 @@ def presliding_torque(arm: Arm, q: NDArray, qd: NDArray) -> NDArray:
         if friction.bristle_stiffness > 0 and friction.coulomb > 0:
             travel = np.array([friction.coulomb / friction.bristle_stiffness])
             share = built_up(q[:, j : j + 1], travel)[:, 0]
-            missing[:, j] = friction.coulomb * (share - np.sign(qd[:, j]))
+            direction = np.tanh(qd[:, j] / width) if width else np.sign(qd[:, j])
+            missing[:, j] = friction.coulomb * (share - direction)
     return missing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -10,10 +11,10 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.checks.given import Logs, as_logs
-from armdyn.identification.fit.rows import PIECE, Filters, chosen_cutoff, pieces, smoothed
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.logs.log import Log, Stretch
-from armdyn.identification.motion.differentiate import lowpass
+from armdyn.identification.motion.differentiate import METHODS, lowpass
+from armdyn.identification.motion.track import CUTOFF, PIECE, WIDTH, Filters, Track, smoothed, track, tracks_of
 from armdyn.model.arm import Arm
 
 STILL = 0.005  # part of a joint's largest speed below which it may be standing still
@@ -59,21 +60,38 @@ def validate(arm: Arm, logs: Logs, *, band: float = 5.0) -> Validation:
     """
     if not 0 < band < np.inf:
         raise ArmdynError(f"validate: expected band > 0, got {band}")
-    return compared(arm, as_logs(arm, logs), Filters(float(band), None, "butterworth"))
+    given = as_logs(arm, logs)
+    return compared(arm, given, Filters(float(band), CUTOFF, METHODS[0], width=WIDTH))
 
 
 def compared(arm: Arm, logs: list[Log], filters: Filters) -> Validation:
     """The arm's torques against those of logs, one after the other in time, both through `filters.band`."""
-    shown, elapsed, total = [], 0.0, np.zeros((4, arm.n))
     for log in logs:
         _same_joints(arm, log)
-        for piece in pieces([log]):
-            some = _compared(arm, piece.stretch, filters)
-            total += some.sums
-            shown.append((some.t - log.t[0] + elapsed, some.tau, some.model))
-        elapsed += log.duration
-    if not shown:
+    tracks = tracks_of(logs, filters)
+    if not tracks:
         raise DataError(f"{logs[0].name}: no stretch without gaps is long enough to validate with")
+    return compared_along(arm, tracks, filters, lambda track: arm_torque(arm, track, filters))
+
+
+def arm_torque(arm: Arm, track: Track, filters: Filters) -> NDArray:
+    """Torque (N, n) of the whole arm along a track."""
+    return whole_torque(arm, track, track.temperature, filters.width)
+
+
+def compared_along(
+    arm: Arm, tracks: Iterable[Track], filters: Filters, torque: Callable[[Track], NDArray]
+) -> Validation:
+    """A model's torques against those measured along tracks."""
+    shown, total = [], np.zeros((4, arm.n))
+    begin, end, log = 0.0, 0.0, -1
+    for along in tracks:
+        if along.log != log:  # logs are shown one after the other
+            begin, log = float(along.t[0]) - end, along.log
+        some = _compared(arm, along, filters, torque(along))
+        total += some.sums
+        shown.append((some.t - begin, some.tau, some.model))
+        end = float(along.t[-1]) - begin
     squares, size, neighbours, samples = total
     t, tau, model = (np.concatenate(column) for column in zip(*shown, strict=True))
     return Validation(
@@ -95,15 +113,14 @@ class _Compared(NamedTuple):
     model: NDArray
 
 
-def _compared(arm: Arm, s: Stretch, filters: Filters) -> _Compared:
-    """Measured and model torque of a piece, low-passed; errors count where joints move, see `_in_motion`."""
-    motion = smoothed(s, filters)
+def _compared(arm: Arm, s: Track, filters: Filters, model: NDArray) -> _Compared:
+    """Measured and model torque of a track, low-passed; errors count where joints move, see `_in_motion`."""
     tau = lowpass(s.tau, s.dt, filters.band)
-    model = lowpass(whole_torque(arm, motion, s.temperature), s.dt, filters.band)
+    model = lowpass(model, s.dt, filters.band)
     # The ends of zero-phase filters are guesses.
     margin = min(len(s.t) // 4, int(1 / (filters.band * s.dt)))
     inner = slice(margin, len(s.t) - margin)
-    counts = _in_motion(arm, motion.qd, int(1 / (filters.band * s.dt)))[inner]
+    counts = _in_motion(arm, s.qd, int(1 / (filters.band * s.dt)))[inner]
     e = (tau[inner] - model[inner]) * counts
     lag = max(1, min(int(0.1 / s.dt), len(e) - 1))
     sums = np.stack(
@@ -135,21 +152,21 @@ def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:
     return np.asarray(~(near & dry))
 
 
-def predicted(arm: Arm, log: Log, filters: Filters) -> Prediction:
-    """Torques of the arm for the log's motion, at the log's samples, without low-pass; a piece at a time."""
-    _same_joints(arm, log)
+def predicted(log: Log, n: int, filters: Filters, torque: Callable[[Track], NDArray]) -> Prediction:
+    """Torques of a model of n joints at the log's samples, without low-pass; as late as torques are measured."""
+    if log.n != n:
+        raise DataError(f"{log.name}: {log.n} joints in the log, {n} in the arm")
     runs = log.parts(len(log))
     if not runs:
         raise DataError(f"{log.name}: no stretch without gaps is long enough to predict torques")
     t = log.t if runs == [slice(0, len(log))] else np.concatenate([log.t[run] for run in runs])
-    tau, first = np.empty((len(t), arm.n)), 0
+    tau, first = np.empty((len(t), n)), 0
     for run in runs:
         for part in _overlapping(run, int(SETTLING / log.dt)):
-            s = log.even(part.whole)
-            filters = filters._replace(cutoff=filters.cutoff or chosen_cutoff(s, filters))
-            model, kept = model_torque(arm, s, filters), log.t[part.kept]
+            along = track(log, part.whole, filters._replace(delay=0.0))
+            model, kept = torque(along), log.t[part.kept]
             last = first + len(kept)
-            tau[first:last] = np.stack([np.interp(kept, s.t, column) for column in model.T], axis=1)
+            tau[first:last] = np.stack([np.interp(kept - filters.delay, along.t, x) for x in model.T], axis=1)
             first = last
     return Prediction(t, tau)
 

@@ -1,0 +1,387 @@
+"""What the data support: how to smooth them, which joint terms, and whether to believe the description.
+
+Every choice is made by the error on blocks of the logs that were held out: of the torque itself, as it is reported.
+Choices that change little are not made, for held-out blocks of one motion say little about another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.base.parameters import BaseParameters
+from armdyn.dynamics.base.reduction import arm_size
+from armdyn.identification.fit.equations import FEWEST_BLOCKS, Equations
+from armdyn.identification.fit.evidence import Belief, Evidence, Strengths, evidence, term_precision, weighed
+from armdyn.identification.fit.prior import Prior, believable, generic_covariance, precision_in
+from armdyn.identification.fit.rows import Rows, make_rows
+from armdyn.identification.fit.terms import ALWAYS, BALANCE, LOAD, OFFERED, ROTOR, TERMS, Term
+from armdyn.identification.logs.log import Log
+from armdyn.identification.motion.track import CUTOFF, Filters, Track, tracks_of
+from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
+
+FLOORS = (0.05, 0.02, 0.007, 0.002)  # least noise relative to torques: what models of most arms lack is the first
+CLOSER = 0.03  # share by which the held-out error must fall for a model that is believed to lack less
+SMOOTHING = 0.02  # share by which the held-out error must fall for another way of smoothing
+AGAIN = 0.01  # for going further the same way
+NARROW = (0.005, 0.002)  # rad/s or m/s: smaller speeds within which directions are not told
+SMOOTHER = 5.0  # Hz: the other corner of the low-pass on positions
+DELAYS = (0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05)  # s
+TERM = 0.05  # share by which the held-out error of its joint must fall for a further term
+NOTICEABLE = 0.01  # and that of all joints together
+MOST_ROUNDS = 4
+UNFELT = 1e-16  # mean square of a column of round-off
+CENTRES = ("generic bodies", "the description")
+SCAN = np.concatenate([[0.0], 10.0 ** np.arange(-3, 3.1, 0.5)])  # strengths over that of the evidence
+
+
+class Tried(NamedTuple):
+    """One choice that was looked at."""
+
+    what: str
+    error: float  # on held-out blocks
+    taken: bool
+
+
+class Options(NamedTuple):
+    """What may be chosen."""
+
+    optional: tuple[str, ...]  # kinds of joint terms
+    offered: tuple[str, ...]  # kinds that every joint has, as far as the evidence supports them
+    rotors: tuple[int, ...]  # joints that have rotors whatever the evidence says
+    strength: float | None  # with which the description is believed
+    smoothing: bool  # whether ways of smoothing may be chosen
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Equations of the logs, and the model chosen for them."""
+
+    rows: Rows
+    equations: Equations
+    floor: float  # least noise of a joint, relative to the deviation of all torques
+    used: NDArray  # (size,) of bool: parameters of the model
+    belief: Belief
+    found: Evidence
+    prior: Prior  # the bodies at the belief's centre
+    covariance: NDArray  # (10 n + rotors, ...) of the links about it at strength 1
+    centre: str
+    tried: tuple[Tried, ...] = ()
+
+    @property
+    def base(self) -> BaseParameters:
+        """The parameters that the motion could determine."""
+        return self.rows.base
+
+    @property
+    def x(self) -> NDArray:
+        """Parameters (size,) that need not be physically consistent."""
+        return self.found.x
+
+    @property
+    def described(self) -> bool:
+        """Whether the description is believed."""
+        return self.centre == CENTRES[1]
+
+    @property
+    def strength(self) -> float:
+        """With which links are believed to be the centre's bodies."""
+        return self.found.strengths.base
+
+    def without(self) -> NDArray:
+        """Parameters (blocks, size) of the fits to all blocks but one."""
+        return self.equations.without(self.used, self.found.precision, self.belief.centre)
+
+    def squares(self) -> NDArray:
+        """Squared errors (blocks, kinds) of blocks that were held out."""
+        return self.equations.squares(self.without())
+
+    @property
+    def held_out(self) -> float:
+        """Relative error on held-out blocks."""
+        return float(np.sqrt(self.squares().sum() / max(self.equations.powers.sum(), 1e-300)))
+
+    @property
+    def can_choose(self) -> bool:
+        """Whether there are enough blocks to choose by."""
+        return len(self.equations.samples) >= FEWEST_BLOCKS
+
+    @property
+    def structure(self) -> tuple[tuple[str, ...], ...]:
+        """Joint terms that are used, in words, a joint at a time."""
+        used = self.used[self.base.count :].reshape(-1, len(TERMS))
+        return tuple(tuple(dict.fromkeys(_told(TERMS[k]) for k in np.flatnonzero(row))) for row in used)
+
+    def scan(self) -> NDArray:
+        """Strengths (k,) around that of the evidence and the relative error on held-out blocks (k, 2)."""
+        rows = []
+        for share in SCAN:
+            precision = self.belief.precision(Strengths(share * self.strength, self.found.strengths.terms))
+            fits = self.equations.without(self.used, precision, self.belief.centre)
+            rows.append((share * self.strength, self.equations.relative(fits)))
+        return np.array(rows)
+
+
+def _told(term: Term) -> str:
+    if term.travel:
+        return "coulomb with presliding"
+    return "balancer" if term.kind.startswith("balance") else term.kind
+
+
+def choose(
+    base: BaseParameters, logs: list[Log], filters: Filters, balanced: Iterable[int], options: Options
+) -> Choice:
+    """The model of the logs that predicts held-out blocks best."""
+    rows = make_rows(base, tracks_of(logs, filters), filters, balanced)
+    choice = _first(rows, options)
+    if choice.can_choose:
+        choice = _noise(choice)
+    if choice.can_choose and options.smoothing:
+        choice = _smoothing(choice, logs)
+    if choice.can_choose and options.optional:
+        choice = _noise(_terms(choice, options.optional))
+    choice = _centre(choice, options)
+    return _pruned(choice)
+
+
+def _noise(choice: Choice) -> Choice:
+    """Less noise than models of most arms leave, if held-out blocks are predicted clearly better."""
+    for floor in [floor for floor in FLOORS if floor < choice.floor]:
+        before, start = choice, choice.found.strengths
+        what = f"noise from {floor:.1%} of the torques on"
+        choice = _better(choice, _refitted(replace(before, floor=floor), start), what, CLOSER)
+        if choice.floor == before.floor:
+            break
+    return choice
+
+
+def _first(rows: Rows, options: Options) -> Choice:
+    """Generic bodies with plain friction and what is offered to every joint; loads are those of a first fit."""
+    arm = rows.base.source
+    equations = Equations.of(rows, rows.base.count)
+    used = starting_terms(equations, options, rows.reach.balanced)
+    loaded = "load" in options.offered
+    if loaded:
+        used[rows.base.count + LOAD :: len(TERMS)] = False
+    stand_in, covariance = Prior.stand_in(arm), _covariance(rows.base, generic_covariance(arm))
+    blank = Belief(precision_in(rows.base, covariance), np.zeros(0), np.zeros(equations.size), None)
+    floor = FLOORS[0] if rows.filters.form != "energy" else FLOORS[-1]
+    choice = Choice(rows, equations, floor, used, blank, None, stand_in, covariance, CENTRES[0])  # type: ignore[arg-type]
+    choice = _refitted(choice)
+    if not loaded:
+        return choice
+    rows = rows.loaded(carrier_of(choice))
+    used = starting_terms(Equations.of(rows, rows.base.count), options, rows.reach.balanced)
+    return _refitted(replace(choice, rows=rows, used=used))
+
+
+def starting_terms(equations: Equations, options: Options, balanced: NDArray, unfelt: bool = False) -> NDArray:
+    """All base parameters and the joint terms to begin with, those of joints that stand still if `unfelt`."""
+    used = np.ones(equations.size, bool)
+    terms = used[equations.count :].reshape(equations.n, len(TERMS))
+    terms[:, len(ALWAYS) :] = False
+    for k, term in enumerate(TERMS):
+        terms[:, k] |= term.kind in options.offered and (k < len(ALWAYS) + len(OFFERED) or term.kind == "spring")
+    terms[list(options.rotors), ROTOR] = True
+    terms[np.ix_(balanced, np.array(BALANCE))] = True
+    if not unfelt:
+        # Joints that stand still show no friction: what is described stays.
+        used[equations.count :] &= equations.felt[equations.count :] > UNFELT
+    return used
+
+
+def _covariance(base: BaseParameters, links: NDArray) -> NDArray:
+    """Covariance of the links with that of coupled rotors, where these are among the base parameters."""
+    if not base.joint_terms:
+        return links
+    size, n = arm_size(base.source), base.source.n
+    whole = np.zeros((len(links) + n, len(links) + n))
+    whole[: len(links), : len(links)] = links
+    k = np.arange(len(links), len(whole))
+    whole[k, k] = size**4
+    return whole
+
+
+def carrier_of(choice: Choice) -> Arm:
+    """The arm whose rigid torques are those of the choice's base parameters."""
+    arm, base = choice.base.source, choice.base
+    theta = np.linalg.pinv(base.P) @ choice.x[: base.count]
+    return arm.with_theta(theta[: inertial.SIZE * arm.n])
+
+
+def _refitted(choice: Choice, start: Strengths | None = None) -> Choice:
+    """The choice with its equations, weights and strengths anew, after its rows or terms changed."""
+    equations = Equations.of(choice.rows, choice.base.count)
+    used = choice.used.copy()
+    used[equations.count :] &= equations.felt[equations.count :] > UNFELT
+    belief = replace(choice.belief, terms=term_precision(choice.rows, equations))
+    equations = weighed(choice.rows, equations, used, belief, choice.floor)
+    return replace(
+        choice, equations=equations, used=used, belief=belief, found=evidence(equations, used, belief, start)
+    )
+
+
+def _smoothing(choice: Choice, logs: list[Log]) -> Choice:
+    """Measured velocities, sharper directions, smoother positions, later torques: each if it pays."""
+    filters = choice.rows.filters
+    start = choice.found.strengths
+
+    def again(filters: Filters) -> Choice:
+        return _refitted(replace(choice, rows=choice.rows.with_tracks(tracks_of(logs, filters), filters)), start)
+
+    if all(log.qd is not None for log in logs):
+        choice = _better(choice, again(filters._replace(velocity=True)), "measured velocities", SMOOTHING)
+    least = SMOOTHING
+    for width in NARROW:
+        before = choice
+        choice = _better(
+            choice, _refitted(replace(before, rows=before.rows.with_width(width)), start),
+            f"directions from {width:g} rad/s or m/s on", least,
+        )  # fmt: skip
+        if choice.rows is before.rows:
+            break
+        least = AGAIN
+    if filters.cutoff == CUTOFF:
+        now = choice.rows.filters
+        choice = _better(
+            choice, again(now._replace(cutoff=SMOOTHER)), f"positions low-passed at {SMOOTHER:g} Hz", SMOOTHING
+        )
+    for sign in (1.0, -1.0):
+        found = _delayed(choice, sign, start)
+        if found.rows is not choice.rows:
+            return found
+        choice = found
+    return choice
+
+
+def _better(choice: Choice, other: Choice, what: str, share: float) -> Choice:
+    """Another choice if its held-out error is lower by more than a share."""
+    error = other.held_out
+    taken = error < (1 - share) * choice.held_out
+    tried = (*choice.tried, Tried(what, error, taken))
+    return replace(other if taken else choice, tried=tried)
+
+
+def _delayed(choice: Choice, sign: float, start: Strengths) -> Choice:
+    """Torques that were measured later than positions, by as much as pays."""
+    tracks, least = choice.rows.tracks, SMOOTHING
+    for delay in DELAYS:
+        before, by = choice, sign * delay
+        choice = _better(
+            choice, _refitted(replace(before, rows=before.rows.with_delay(_later(tracks, by), by)), start),
+            f"torques {1e3 * by:+.0f} ms later", least,
+        )  # fmt: skip
+        if choice.rows is before.rows:
+            break
+        least = AGAIN / 2
+    return choice
+
+
+def _later(tracks: tuple[Track, ...], delay: float) -> tuple[Track, ...]:
+    """The tracks with torques that were measured later by a delay."""
+    return tuple(
+        track._replace(tau=np.stack([np.interp(track.t + delay, track.t, x) for x in track.tau.T], axis=1))
+        for track in tracks
+    )
+
+
+def _terms(choice: Choice, kinds: tuple[str, ...]) -> Choice:
+    """Further joint terms, one joint after the other, that pay on held-out blocks."""
+    joints = set(range(choice.equations.n))
+    for _ in range(MOST_ROUNDS):
+        changed = set()
+        for joint in sorted(joints):
+            before = choice
+            choice = _one_term(choice, joint, kinds)
+            if choice.used is not before.used:
+                changed.add(joint)
+        joints = changed
+        if not joints:
+            break
+    return choice
+
+
+def _one_term(choice: Choice, joint: int, kinds: tuple[str, ...]) -> Choice:
+    """The joint's best further term, if it pays."""
+    trials = _trials(choice, joint, kinds)
+    if not trials:
+        return choice
+    used, names = trials[0]
+    trial = replace(choice, used=used)
+    found = evidence(trial.equations, used, trial.belief, choice.found.strengths)
+    trial = replace(trial, found=found)
+    before, after = choice.squares(), trial.squares()
+    own = joint if before.shape[1] == choice.equations.n else 0
+    taken = bool(
+        after[:, own].sum() < (1 - TERM) ** 2 * before[:, own].sum()
+        and after.sum() < (1 - NOTICEABLE) ** 2 * before.sum()
+    )
+    error = float(np.sqrt(after.sum() / max(choice.equations.powers.sum(), 1e-300)))
+    tried = (*choice.tried, Tried(f"{names} of joint {joint + 1}", error, taken))
+    return replace(trial if taken else choice, tried=tried)
+
+
+def _trials(choice: Choice, joint: int, kinds: tuple[str, ...]) -> list[tuple[NDArray, str]]:
+    """Structures with one further term of the joint, instead of those of its kind, and its name; best first."""
+    equations, used, first = choice.equations, choice.used, choice.base.count + joint * len(TERMS)
+    felt = equations.felt > UNFELT
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for k, term in enumerate(TERMS):
+        if term.kind not in kinds or used[first + k] or not felt[first + k]:
+            continue
+        rivals = [first + i for i, other in enumerate(TERMS) if other.kind == term.kind and term.order == 0]
+        groups.setdefault(tuple(r for r in rivals if used[r]), []).append(first + k)
+    trials = []
+    for replaced, more in groups.items():
+        rest = used.copy()
+        rest[list(replaced)] = False
+        scores = equations.held_out_adding(rest, np.array(more), choice.found.precision, choice.belief.centre)
+        for k, score in zip(more, scores, strict=True):
+            trial = rest.copy()
+            trial[k] = True
+            term = TERMS[k - first]
+            if term.kind.startswith("balance"):  # a wave has any phase
+                trial[[first + i for i in BALANCE if TERMS[i].order == term.order]] = True
+            trials.append((float(score.sum()), trial, _told(term)))
+    trials.sort(key=lambda trial: trial[0])
+    return [(trial, name) for _, trial, name in trials]
+
+
+def _centre(choice: Choice, options: Options) -> Choice:
+    """The description in the place of generic bodies: if asked for, or if held-out blocks are predicted better."""
+    arm = choice.base.source
+    if options.strength == 0 or believable(arm):
+        return choice
+    prior = Prior.of(arm)
+    covariance = _covariance(choice.base, prior.covariance)
+    centre = choice.belief.centre.copy()
+    links = inertial.SIZE * arm.n
+    centre[: choice.base.count] = choice.base.P[:, :links] @ prior.theta
+    if choice.base.joint_terms:
+        inertias = np.array([joint.drive.reflected_inertia for joint in arm.joints])
+        centre[: choice.base.count] += choice.base.P[:, links:] @ inertias
+    precision = precision_in(choice.base, covariance)
+    belief = replace(choice.belief, base=precision, centre=centre, fixed=options.strength)
+    other = replace(choice, belief=belief, prior=prior, covariance=covariance, centre=CENTRES[1])
+    found = evidence(other.equations, other.used, belief, choice.found.strengths._replace(base=1.0))
+    other = replace(other, found=found)
+    if options.strength is not None:
+        return other
+    error = other.held_out
+    taken = error < choice.held_out if choice.can_choose else found.logarithm > choice.found.logarithm
+    return replace(other if taken else choice, tried=(*choice.tried, Tried("the description's bodies", error, taken)))
+
+
+def _pruned(choice: Choice) -> Choice:
+    """Without the joint terms that the evidence shrank to nothing."""
+    used = choice.used & ~choice.found.pruned
+    always = np.zeros((choice.equations.n, len(TERMS)), bool)
+    always[:, : len(ALWAYS)] = True
+    used[choice.base.count :] |= choice.used[choice.base.count :] & always.ravel()
+    found = evidence(choice.equations, used, choice.belief, choice.found.strengths)
+    return replace(choice, used=used, found=found)

@@ -1,0 +1,205 @@
+"""Physically consistent bodies behind the model that was chosen, and what being consistent costs.
+
+The same quadratic is minimised as for the free model, over all ten parameters of every link, under bodies that are
+possible and friction that brakes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.fit.choice import Choice
+from armdyn.identification.fit.consistent import Consistent, consistent_fit
+from armdyn.identification.fit.equations import Equations, System
+from armdyn.identification.fit.evidence import discount
+from armdyn.identification.fit.free import FreeModel
+from armdyn.identification.fit.mass_bounds import MassBounds
+from armdyn.identification.fit.prior import NO_PRIOR, Prior
+from armdyn.identification.fit.rows import Rows
+from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS, with_terms
+from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
+
+COSTLY = 1.2  # weighted residual of consistent bodies over that of the free model, from which on it predicts alone
+
+
+class Estimate(NamedTuple):
+    """The free model and the physically consistent one."""
+
+    free: FreeModel
+    arm: Arm
+    minimum: Consistent
+    price: float  # weighted residual of the consistent model over that of the free one, on the logs fitted to
+    held_out: float  # relative error of consistent bodies on held-out blocks
+    held_out_joints: NDArray  # (n,) the same of each joint; of all together in the form of energy
+    held_out_logs: NDArray  # (logs,) of each log under the fit to the others; empty for one log
+
+    @property
+    def share(self) -> float:
+        """Of the free model in the best prediction: half, or all of it where consistency costs."""
+        return 0.5 if self.price < COSTLY else 1.0
+
+
+def free_model(choice: Choice) -> FreeModel:
+    """The model without constraints."""
+    rows = choice.rows
+    return FreeModel(rows.base, choice.x, rows.reach, rows.filters.width, rows.carrier)
+
+
+def estimate(choice: Choice, masses: MassBounds | None = None) -> Estimate:
+    """Consistent bodies near the belief's centre with the joint terms chosen.
+
+    Rotors that are one with links are told apart from them here, for links alone could not have their inertia.
+    """
+    free = free_model(choice)
+    equations = _with_whole_loads(choice, free)
+    problem = _lifted(choice, equations, masses)
+    found = problem.fit()
+    n, base = choice.base.source.n, choice.base
+    links = inertial.SIZE * n
+    lumped = n if base.joint_terms else 0
+    terms = np.zeros(n * len(TERMS))
+    terms[problem.terms] = found.joint[lumped:]
+    values = terms.reshape(n, len(TERMS))
+    values[:, ROTOR] += found.joint[:lumped] if lumped else 0.0
+    arm = with_terms(base.source.with_theta(found.theta[:links]), values, choice.rows.reach)
+    x = problem.parameters(found)
+    weights = equations.weights**2
+    price = float(weights @ equations.errors(x)) / max(float(weights @ choice.equations.errors(choice.x)), 1e-300)
+    blocks = np.arange(len(equations.logs))
+    without = np.array([problem.without(blocks == k, found) for k in blocks]) if len(blocks) > 1 else x[None]
+    squares = equations.squares(without)
+    powers = np.maximum(equations.powers, 1e-300)
+    return Estimate(
+        free, arm, found, float(np.sqrt(price)), float(np.sqrt(squares.sum() / powers.sum())),
+        np.sqrt(squares.sum(axis=0) / powers), _held_out_logs(problem, found),
+    )  # fmt: skip
+
+
+def _with_whole_loads(choice: Choice, free: FreeModel) -> Equations:
+    """The equations with joints loaded as the arm's friction is: by the whole torque of the drives."""
+    base, used = choice.base, choice.used
+    if not used[base.count + LOAD :: len(TERMS)].any():
+        return choice.equations
+    rows: Rows = choice.rows.loaded_by([free.torque(track) for track in choice.rows.tracks])
+    return Equations.of(rows, base.count).weighted(choice.equations.weights)
+
+
+class _Lifted(NamedTuple):
+    """In all parameters y = [theta, rotors in the base parameters, joint terms]; those used are x = lift y."""
+
+    equations: Equations
+    used: NDArray
+    terms: NDArray  # positions of the joint terms that are used, counted from the first of the first joint
+    lift: NDArray
+    precision: NDArray  # of y
+    pull: NDArray  # precision times centre of y
+    prior: Prior
+    start: NDArray
+    positive: NDArray
+    bounds: tuple[NDArray, NDArray]  # rows G and h of G y > h for rotors and joint terms
+    sharpness: float  # of the data: squared noise that was assumed over that seen
+    masses: MassBounds | None
+
+    def fit(self) -> Consistent:
+        return self._fit(self.equations.total, None)
+
+    def without(self, blocks: NDArray, near: Consistent) -> NDArray:
+        """Parameters (size,) of the fit to all blocks but these; few steps from the fit to all."""
+        total, folds = self.equations.total, self.equations.folds
+        rest = System(*(whole - part[blocks].sum(axis=0) for whole, part in zip(total, folds, strict=True)))
+        return self.parameters(self._fit(rest, near))
+
+    def parameters(self, least: Consistent) -> NDArray:
+        """x (size,) of a minimum."""
+        x = np.zeros(self.equations.size)
+        x[self.used] = self.lift @ np.concatenate([least.theta, least.joint])
+        return x
+
+    def _fit(self, system: System, near: Consistent | None) -> Consistent:
+        A, b, c = system
+        k = self.used
+        A, b = self.sharpness * A[np.ix_(k, k)], self.sharpness * b[k]
+        lifted = System(self.lift.T @ A @ self.lift + self.precision, self.lift.T @ b + self.pull, c)
+        return consistent_fit(lifted, self.prior, NO_PRIOR, self.start, self.positive, near, self.masses, self.bounds)
+
+
+def _held_out_logs(problem: _Lifted, found: Consistent) -> NDArray:
+    """Relative errors (logs,) of each log under the fit to the others; empty where there is one."""
+    equations = problem.equations
+    errors = []
+    for number in range(int(equations.logs.max()) + 1):
+        own = equations.logs == number
+        if own.all():
+            return np.empty(0)
+        x = problem.without(own, found)
+        squares = sum(equations.errors(x, int(k)).sum() for k in np.flatnonzero(own))
+        errors.append(np.sqrt(squares / max(float(equations.grams[own, :, -1, -1].sum()), 1e-300)))
+    return np.array(errors)
+
+
+def _lifted(choice: Choice, equations: Equations, masses: MassBounds | None) -> _Lifted:
+    base, used = choice.base, np.flatnonzero(choice.used)
+    terms = used[used >= base.count] - base.count
+    links, lumped = inertial.SIZE * base.source.n, base.source.n if base.joint_terms else 0
+    lift = np.zeros((len(used), links + lumped + len(terms)))
+    lift[: base.count, : links + lumped] = base.P
+    lift[base.count :, links + lumped :] = np.eye(len(terms))
+    precision, centre = np.zeros((lift.shape[1], lift.shape[1])), np.zeros(lift.shape[1])
+    bodies = links + lumped
+    precision[:bodies, :bodies] = choice.strength * _inverse(choice.covariance)
+    if choice.described:
+        centre[:links] = choice.prior.theta
+        inertias = [joint.drive.reflected_inertia for joint in base.source.joints]
+        centre[links:bodies] = inertias[:lumped]
+    k = np.arange(bodies, len(centre))
+    precision[k, k] = np.diag(choice.found.precision)[base.count + terms]
+    kinds = [TERMS[term % len(TERMS)] for term in terms]
+    positive = np.array([True] * lumped + [kind.positive for kind in kinds], bool)
+    start = np.concatenate([np.full(lumped, 1e-2), choice.x[base.count + terms]])
+    start, bounds = _bounded(start, terms, lumped)
+    samples = float(equations.samples.sum() * len(equations.weights))
+    misfit = float(equations.weights**2 @ choice.equations.errors(choice.x))
+    misfit *= discount(choice.rows, choice.equations, choice.x)
+    sharpness = float(np.clip(samples / max(misfit, 1e-300), 1.0, 1e6))
+    return _Lifted(
+        equations, used, terms, lift, precision, precision @ centre, _stand_in(choice), start, positive, bounds,
+        sharpness, masses,
+    )  # fmt: skip
+
+
+def _stand_in(choice: Choice) -> Prior:
+    """Bodies from which possible ones are approached: those described, or generic ones as heavy as the fit has them."""
+    if choice.described:
+        return choice.prior
+    mass = float(np.clip(1 / np.sqrt(choice.strength), 1e-3, 1e3))
+    return Prior(choice.prior.bodies * mass, choice.prior.theta * mass, False)
+
+
+def _inverse(covariance: NDArray) -> NDArray:
+    """Of a covariance, floored so that nothing overflows."""
+    scale = 1 / np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    values, vectors = np.linalg.eigh(covariance * np.outer(scale, scale))
+    return (vectors / np.maximum(values, 1e-9)) @ vectors.T * np.outer(scale, scale)
+
+
+def _bounded(start: NDArray, terms: NDArray, lumped: int) -> tuple[NDArray, tuple[NDArray, NDArray]]:
+    """Values of joint terms to begin with, and bounds G y > h: loads below what locks, friction at rest that brakes."""
+    start, rows, limits = start.copy(), [], []
+    at = {(int(term) // len(TERMS), TERMS[term % len(TERMS)].kind): lumped + i for i, term in enumerate(terms)}
+    for (joint, kind), i in at.items():
+        if kind == "load":
+            most = TERMS[LOAD].most
+            start[i] = np.clip(start[i], 0.01 * most, 0.5 * most)
+            rows.append(-np.eye(len(start))[i])
+            limits.append(-most)
+        elif kind == "stribeck":
+            coulomb = at[joint, "coulomb"]
+            start[coulomb] = max(start[coulomb], 1e-6 * max(float(np.abs(start).max()), 1e-6))
+            start[i] = max(start[i], -0.5 * start[coulomb])
+            rows.append(np.eye(len(start))[i] + np.eye(len(start))[coulomb])
+            limits.append(0.0)
+    return start, (np.array(rows).reshape(len(rows), len(start)), np.array(limits))

@@ -1,0 +1,195 @@
+"""How much to believe beforehand: strengths of the prior by the evidence of the data (MacKay 1992).
+
+Links are believed to be generic bodies, or those of the description, and each joint term to be small; one strength
+says how far for all links, and one for every joint term. The fixed point of MacKay balances what a parameter is
+worth against how well the data determine it. The noise is kept fixed: estimated along, it would collapse where the
+motion is poor. It is at least a share of the torques, for what a model lacks is no noise, and residuals that resemble
+their neighbours count less.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.fit.equations import Equations, solved
+from armdyn.identification.fit.rows import Rows
+from armdyn.identification.fit.terms import TERMS
+
+ROUNDS, SETTLED = 40, 0.02  # of the fixed point, and change of logarithms at which it has settled
+WEAKEST, STRONGEST = 1e-6, 1e8  # strengths, where 1 means a torque of the joint's own deviation
+FREE = 1e-4  # strength with which the noise is told
+FLOOR = 0.1  # least noise of a joint, relative to the deviation of all torques
+PATIENCE = 3.0  # correlated neighbours that count as one without any discount
+LEAST_NOISE = 1e-4  # of all torques: simulated logs have none
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """What is believed before a log is seen: parameters are near `centre`, as precisely as strengths say."""
+
+    base: NDArray  # (count, count) precision of base parameters at strength 1
+    terms: NDArray  # (size,) precision of joint terms at strength 1, zero for base parameters
+    centre: NDArray  # (size,)
+    fixed: float | None = None  # strength of the base parameters, where it was asked for
+
+    @property
+    def count(self) -> int:
+        """Number of base parameters."""
+        return len(self.base)
+
+    def precision(self, strengths: Strengths) -> NDArray:
+        """Of all parameters (size, size)."""
+        found = np.diag(self.terms * strengths.terms)
+        found[: self.count, : self.count] = strengths.base * self.base
+        return found
+
+
+class Strengths(NamedTuple):
+    """One for all links, one for every joint term."""
+
+    base: float
+    terms: NDArray  # (size,)
+
+
+class Evidence(NamedTuple):
+    """The most probable parameters under the strengths that the data support."""
+
+    x: NDArray  # (size,)
+    strengths: Strengths
+    logarithm: float  # of the evidence
+    precision: NDArray  # (size, size) of what is believed
+
+    @property
+    def pruned(self) -> NDArray:
+        """Joint terms (size,) that the data shrink to nothing."""
+        return self.strengths.terms > 1e4
+
+
+def term_precision(rows: Rows, equations: Equations) -> NDArray:
+    """Precision (size,) at strength 1: a term makes a torque as large as the deviation of its joint's."""
+    count, n = equations.count, equations.n
+    deviations = torque_deviations(rows)
+    if len(equations.weights) != n:  # powers of all joints together
+        deviations = deviations * np.sqrt(np.mean(np.concatenate([track.qd for track in rows.tracks]) ** 2, axis=0))
+    felt = np.sqrt(equations.felt[count:].reshape(n, len(TERMS)))
+    # What is hardly felt must not be worth more than what is felt by others.
+    least = 1e-3 * np.maximum(felt.max(axis=0, initial=0.0), 1e-12)
+    size = np.maximum(deviations, 1e-6 * max(float(deviations.max()), 1e-12))
+    precision = (np.maximum(felt, least) / size[:, None]) ** 2
+    return np.concatenate([np.zeros(count), precision.ravel()])
+
+
+def torque_deviations(rows: Rows) -> NDArray:
+    """Standard deviation (n,) of each joint's torque."""
+    tau = np.concatenate([track.tau for track in rows.tracks])
+    return np.asarray(tau.std(axis=0))
+
+
+def weighed(rows: Rows, equations: Equations, used: NDArray, belief: Belief, floor: float = FLOOR) -> Equations:
+    """Joints weighed by 1 / noise, which a nearly free fit leaves; residuals that resemble neighbours count less."""
+    kinds = len(equations.weights)
+    samples = equations.samples.sum()
+    spread = np.sqrt(np.maximum(equations.powers, 1e-300) / samples)
+    if kinds == equations.n:
+        spread = np.maximum(torque_deviations(rows), 1e-6 * spread.max())
+    least = max(floor, LEAST_NOISE) * float(np.sqrt(np.mean(spread**2)))
+    ones = np.ones(equations.size)
+    weights = 10 / spread
+    for _ in range(4):
+        equations = equations.weighted(weights)
+        x = fitted(equations, used, belief.precision(Strengths(FREE, FREE * ones)), belief.centre)
+        noise = np.maximum(np.sqrt(equations.errors(x) / samples), least)
+        weights = 1 / noise
+    return equations.weighted(weights / np.sqrt(discount(rows, equations, x)))
+
+
+def discount(rows: Rows, equations: Equations, x: NDArray) -> float:
+    """By how much residuals of parameters x count less than independent ones would, as they resemble neighbours."""
+    return max(1.0, float(np.median(_times(rows, equations, x))) / PATIENCE)
+
+
+def _times(rows: Rows, equations: Equations, x: NDArray) -> NDArray:
+    """Autocorrelation times (kinds,) of residuals, in samples."""
+    found = []
+    for kind in range(len(equations.weights)):
+        own = x[equations.own(kind)]
+        e = np.concatenate([part.tau[kind] - part.Y[kind] @ own for part in rows])
+        e = e - e.mean()
+        spectrum = np.abs(np.fft.rfft(e, 2 * len(e))) ** 2
+        correlation = np.fft.irfft(spectrum)[: min(len(e), 200)]
+        correlation = correlation / max(correlation[0], 1e-300)
+        below = np.flatnonzero(correlation < 0.05)
+        last = int(below[0]) if len(below) else len(correlation)
+        found.append(max(1.0, 1 + 2 * float(correlation[1:last].sum())))
+    return np.array(found)
+
+
+def fitted(equations: Equations, used: NDArray, precision: NDArray, centre: NDArray) -> NDArray:
+    """Parameters (size,) with the least weighted error and distance from the centre."""
+    k = np.flatnonzero(used)
+    Q = precision[np.ix_(k, k)]
+    total, x = equations.total, np.zeros(equations.size)
+    x[k] = solved(total.A[np.ix_(k, k)] + Q, (total.b[k] + Q @ centre[k])[:, None])[:, 0]
+    return x
+
+
+def evidence(equations: Equations, used: NDArray, belief: Belief, start: Strengths | None = None) -> Evidence:
+    """Strengths by MacKay's fixed point, and the fit under them."""
+    count, size = belief.count, equations.size
+    k = np.flatnonzero(used)
+    terms = k[k >= count]
+    links = k[k < count]
+    at = np.arange(len(links), len(k))
+    A, b = equations.total.A[np.ix_(k, k)], equations.total.b[k]
+    own, centre, Q = belief.terms[terms], belief.centre[k], belief.base[np.ix_(links, links)]
+    base = (start.base if start else 1.0) if belief.fixed is None else belief.fixed
+    alpha = start.terms[terms] if start else np.ones(len(terms))
+    # Power does not tell joints apart: what one has, another could have, and no strength is to be learnt.
+    apart = len(equations.weights) == equations.n
+    L = np.zeros_like(A)
+    for _ in range(ROUNDS):
+        L[: len(links), : len(links)] = base * Q
+        L[at, at] = alpha * own
+        inverse = _inverse(A + L)
+        x = centre + inverse @ (b - A @ centre)
+        away = x - centre
+        good = np.clip(1 - alpha * own * np.diag(inverse)[at], 0.05, 1.0)
+        if not apart:
+            good, away[at] = 1.0, 1 / np.sqrt(own)
+        new = np.clip(good / np.maximum(own * away[at] ** 2, 1e-12), WEAKEST, STRONGEST)
+        change = np.abs(np.log(new / alpha)).max(initial=0.0)
+        alpha = new
+        if belief.fixed is None and len(links):
+            worth = max(len(links) - base * float(np.sum(inverse[: len(links), : len(links)] * Q)), 0.1)
+            distance = max(float(away[: len(links)] @ Q @ away[: len(links)]), 1e-12)
+            next_base = float(np.clip(worth / distance, WEAKEST, STRONGEST))
+            change, base = max(change, abs(np.log(next_base / base))), next_base
+        if change < SETTLED:
+            break
+    strengths = Strengths(base, np.ones(size))
+    strengths.terms[terms] = alpha
+    precision = belief.precision(strengths)
+    x = fitted(equations, used, precision, belief.centre)
+    return Evidence(x, strengths, _logarithm(equations, x, k, precision, belief.centre), precision)
+
+
+def _inverse(M: NDArray) -> NDArray:
+    """Of a positive matrix, columns scaled to unit length; a trace of a ridge keeps it finite."""
+    scale = 1 / np.sqrt(np.maximum(np.diag(M), 1e-300))
+    scaled = M * np.outer(scale, scale) + 1e-11 * np.eye(len(M))
+    return np.linalg.inv(scaled) * np.outer(scale, scale)
+
+
+def _logarithm(equations: Equations, x: NDArray, k: NDArray, precision: NDArray, centre: NDArray) -> float:
+    """Logarithm of the evidence, but for what all models of the same equations share."""
+    A, b, c = equations.total
+    L, away = precision[np.ix_(k, k)], (x - centre)[k]
+    misfit = float(c - 2 * x @ b + x @ A @ x) + float(away @ L @ away)
+    scale = 1 / np.sqrt(np.maximum(np.diag(A[np.ix_(k, k)] + L), 1e-300))
+    posterior = np.linalg.slogdet((A[np.ix_(k, k)] + L) * np.outer(scale, scale) + 1e-11 * np.eye(len(k)))[1]
+    prior = np.linalg.slogdet(L * np.outer(scale, scale) + 1e-14 * np.eye(len(k)))[1]
+    return -0.5 * (misfit + posterior - prior)

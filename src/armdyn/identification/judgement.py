@@ -1,0 +1,126 @@
+"""Whether to use an identified model: as a whole and per joint, in one of three words, with reasons and a next step.
+
+The rules, in the order in which they are looked at:
+
+* not usable: the held-out error of the model as it is written is above 30 %, or a finding makes it meaningless;
+* usable with care: that error is above 10 %, a finding warns, physical consistency raises the error of held-out blocks
+  by half or more, the joint has a held-out error above 30 %, or the error was never seen on data that were held out;
+* good: all else.
+
+A joint that is not usable neither warns of the others nor makes the whole not usable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.checks.findings import Finding
+
+WORDS = ("good", "usable with care", "not usable")
+NOT_USABLE = 0.3  # held-out error of the whole
+CAREFUL = 0.1
+JOINT_CAREFUL, JOINT_NOT_USABLE = 0.2, 0.5  # held-out error of a joint
+SMALL = 0.02  # torque of a joint relative to the largest, below which its error does not count against the whole
+NEGLIGIBLE = 0.02  # error of the whole that is no concern, however much smaller it could be
+COSTLY = 0.5  # share by which consistency may raise the held-out error
+
+
+class JointVerdict(NamedTuple):
+    """One joint."""
+
+    word: str
+    reason: str
+
+
+class Verdict(NamedTuple):
+    """Whether to use a model."""
+
+    word: str  # one of WORDS
+    joints: tuple[JointVerdict, ...]
+    reasons: tuple[str, ...]
+    next_step: str
+
+    def __str__(self) -> str:
+        lines = [f"{self.word[0].upper()}{self.word[1:]}" + (f": {'; '.join(self.reasons)}" if self.reasons else ".")]
+        bad = [(j + 1, joint) for j, joint in enumerate(self.joints) if joint.word != WORDS[0]]
+        lines += [f"joint {number} is {joint.word}: {joint.reason}" for number, joint in bad]
+        return "\n".join([*lines, f"Next: {self.next_step}"] if self.next_step else lines)
+
+
+UNJUDGED = Verdict(WORDS[1], (), ("not judged",), "")
+
+
+class Figures(NamedTuple):
+    """What a verdict depends on."""
+
+    names: tuple[str, ...]  # of the joints
+    held_out: float  # error of the model as it is written on data it has not seen; nan where there were none
+    held_out_joints: NDArray  # (n,) likewise
+    torque: NDArray  # (n,) rms torques
+    cost: float  # by which consistency raises the held-out error, relatively
+    undetermined: tuple[str, ...]  # parameters
+    still: tuple[int, ...]  # joints that did not move
+    findings: tuple[Finding, ...]
+
+
+def judge(figures: Figures) -> Verdict:
+    """The verdict by the rules above."""
+    joints = tuple(_joint(figures, j) for j in range(len(figures.names)))
+    bad = [f.text for f in figures.findings if f.level == "refuse"]
+    doubts = [f.text for f in figures.findings if f.level == "warn"]
+    error = figures.held_out
+    if error > NOT_USABLE:
+        bad.append(
+            f"{min(error, 9.99):.0%} of the torque is unexplained on data not fitted to: another arm, other units, or "
+            "torques that are not joint torques?"
+        )
+    elif error > CAREFUL:
+        doubts.append(f"{error:.0%} of the torque is unexplained on data not fitted to")
+    elif np.isnan(error):
+        doubts.append("the log is too short to hold data out")
+    if figures.cost > COSTLY and error > NEGLIGIBLE:
+        doubts.append(
+            f"consistent bodies have {figures.cost:.0%} more error on held-out data than free parameters: drives with "
+            "rotors, springs or balancers, bounds of masses that are wrong, or another arm?"
+        )
+    word = WORDS[2] if bad else WORDS[1] if doubts else WORDS[0]
+    return Verdict(word, joints, tuple(dict.fromkeys([*bad, *doubts])), _next_step(figures, joints, word))
+
+
+def _joint(figures: Figures, j: int) -> JointVerdict:
+    if j in figures.still:
+        return JointVerdict(WORDS[2], "it did not move")
+    error = figures.held_out_joints[j] if j < len(figures.held_out_joints) else np.nan
+    small = figures.torque[j] < SMALL * figures.torque.max()
+    told = f"{min(float(error), 9.99):.0%} of its torque is unexplained on data not fitted to"
+    if error > JOINT_NOT_USABLE:
+        return JointVerdict(WORDS[2] if not small else WORDS[1], told + (", which is small" if small else ""))
+    if error > JOINT_CAREFUL:
+        return JointVerdict(WORDS[1], told)
+    named = [f.text for f in figures.findings if j in f.joints and f.level != "note"]
+    return JointVerdict(WORDS[1], named[0]) if named else JointVerdict(WORDS[0], "")
+
+
+def _next_step(figures: Figures, joints: tuple[JointVerdict, ...], word: str) -> str:
+    remedies = [f.remedy for f in figures.findings if f.remedy and f.level != "note"]
+    if remedies:
+        return remedies[0]
+    if figures.still:
+        return f"log a motion of {_listed(figures, figures.still)}, which did not move"
+    if np.isnan(figures.held_out):
+        return "log at least 10 s of motion of all joints"
+    poor = [j for j, joint in enumerate(joints) if joint.word != WORDS[0]]
+    if poor:
+        return f"log faster motion of {_listed(figures, poor)} with many reversals (armdyn excite designs one)"
+    if figures.undetermined:
+        return "log a motion that excites all joints together (armdyn excite designs one)"
+    return "" if word == WORDS[0] else "validate the model on another motion"
+
+
+def _listed(figures: Figures, joints: Iterable[int]) -> str:
+    named = [f"{j + 1} '{figures.names[j]}'" for j in joints]
+    return f"joint{'s' if len(named) > 1 else ''} {', '.join(named)}"

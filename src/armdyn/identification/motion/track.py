@@ -1,0 +1,187 @@
+"""One smoothed motion for every piece of a log, on an even grid of at most 5 ms: everything that follows uses it.
+
+Positions are low-passed without delay and differentiated, or measured velocities are low-passed in their place.
+Torques follow by interpolation, earlier by the delay with which they were measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.logs.log import Log, Stretch
+from armdyn.identification.motion.differentiate import (
+    AUTO,
+    METHODS,
+    Motion,
+    best_cutoff,
+    differentiate,
+    lowpass,
+)
+
+GRID = 0.005  # s between samples of a track: friction changes its sign within less than a sample of slow logs
+CUTOFF = 10.0  # Hz, corner of the low-pass on positions; its value hardly matters between 4 and 25 Hz
+BAND = 5.0  # Hz, corner of the low-pass on both sides of the equations; likewise
+TORQUE_BAND = 40.0  # Hz above which torques are noise before they are thinned out to the grid
+PIECE = 100_000  # samples of a log that are smoothed at once
+WIDTH = 0.02  # rad/s or m/s: speed within which smoothed velocities do not tell the direction of a joint
+
+
+class Filters(NamedTuple):
+    """How the data were smoothed."""
+
+    band: float  # corner of the low-pass on both sides of the equations [Hz]
+    cutoff: float | None  # corner of the low-pass on positions [Hz]; None: by cross-validation
+    method: str
+    form: str = "torque"  # "filtered" or "energy": momenta or energies are low-passed and differentiated at once
+    velocity: bool = False  # whether measured velocities are used, where a log has them
+    width: float = 0.0  # speed over which a joint's direction changes its sign [rad/s or m/s]
+    delay: float = 0.0  # by which torques were measured later than positions [s]
+
+
+class Piece(NamedTuple):
+    """Samples of a log that are smoothed together."""
+
+    log: Log
+    part: slice
+
+    @property
+    def stretch(self) -> Stretch:
+        """On even times."""
+        return self.log.even(self.part)
+
+
+class Track(NamedTuple):
+    """The smoothed motion of a piece of log, with the torques measured along it."""
+
+    log: int  # number of the log
+    t: NDArray  # (N,) even times [s]
+    dt: float  # [s]
+    q: NDArray  # (N, n)
+    qd: NDArray
+    qdd: NDArray
+    tau: NDArray
+    temperature: NDArray | None  # (N, n) [K]
+    noise: NDArray  # (n,) standard deviation of what smoothing took from positions, for one sample of the grid
+
+    def part(self, k: slice) -> Track:
+        """Some of the samples."""
+        warmth = None if self.temperature is None else self.temperature[k]
+        return self._replace(
+            t=self.t[k], q=self.q[k], qd=self.qd[k], qdd=self.qdd[k], tau=self.tau[k], temperature=warmth
+        )
+
+
+def pieces(logs: Iterable[Log]) -> tuple[Piece, ...]:
+    """All parts without gaps of logs, none longer than is smoothed at once."""
+    return tuple(Piece(log, part) for log in logs for part in log.parts(PIECE))
+
+
+def tracks_of(logs: Iterable[Log], filters: Filters) -> tuple[Track, ...]:
+    """The motion of all pieces of logs."""
+    several = list(logs)
+    return tuple(track(log, part, filters, number) for number, log in enumerate(several) for part in log.parts(PIECE))
+
+
+def track(log: Log, part: slice, filters: Filters, number: int = 0) -> Track:
+    """The motion of a run of samples without gaps."""
+    t, dt = log.t[part], log.dt
+    step = min(dt, GRID)
+    grid = t[0] + step * np.arange(int((t[-1] - t[0]) / step * (1 + 1e-9)) + 1)
+    q = _positions(log, part, grid)
+    cutoff = min(filters.cutoff or CUTOFF, 0.4 / dt)
+    method = METHODS[0] if filters.method == AUTO else filters.method
+    motion = differentiate(q, step, method=method, cutoff=cutoff)
+    noise = (q - motion.q).std(axis=0)
+    if filters.velocity and log.qd is not None:
+        motion = _by_velocity(motion, _on(grid, t, log.qd[part]), step, cutoff)
+    tau = _on(grid + filters.delay, t, log.tau[part])
+    thin = max(1, round(GRID / step))
+    if thin > 1:
+        tau = lowpass(tau, step, TORQUE_BAND)
+    warmth = None if log.temperature is None else _on(grid[::thin], t, log.temperature[part])
+    return Track(
+        number, grid[::thin], step * thin, motion.q[::thin], motion.qd[::thin], motion.qdd[::thin], tau[::thin], warmth,
+        noise / np.sqrt(thin),
+    )  # fmt: skip
+
+
+def _by_velocity(motion: Motion, qd: NDArray, dt: float, cutoff: float) -> Motion:
+    """The motion with measured velocities."""
+    smooth = lowpass(qd, dt, cutoff)
+    return motion._replace(qd=smooth, qdd=lowpass(np.gradient(smooth, dt, axis=0), dt, cutoff))
+
+
+def _positions(log: Log, part: slice, grid: NDArray) -> NDArray:
+    """Positions on the grid; readings sent twice are left out, for the joints moved on meanwhile."""
+    t, q = log.t[part], log.q[part]
+    if len(grid) == len(t) and np.abs(grid - t).max() < 1e-3 * log.dt:
+        if not (fresh := _fresh(q)).all():
+            return _interpolated(grid, t[fresh], q[fresh])
+        return q
+    fresh = _fresh(q)
+    return _interpolated(grid, t[fresh], q[fresh])
+
+
+def _fresh(q: NDArray) -> NDArray:
+    """Samples (N,) whose positions are not those of the sample before, but for those of an arm at rest."""
+    same = np.r_[False, (q[1:] == q[:-1]).all(axis=1)]
+    # Up to three repeats between samples that move are a reader's; more are an arm at rest.
+    run = np.zeros(len(q), int)
+    ends = np.flatnonzero(~same)
+    lengths = np.diff(np.r_[ends, len(q)])
+    run[:] = np.repeat(lengths, lengths)
+    return ~(same & (run <= 4)) | (np.arange(len(q)) == len(q) - 1)
+
+
+def _interpolated(grid: NDArray, t: NDArray, q: NDArray) -> NDArray:
+    """Smooth curves through positions; where stamps are close by chance, none that would overshoot."""
+    from scipy.interpolate import CubicSpline, PchipInterpolator
+
+    steps = np.diff(t)
+    even = steps.min() > 0.3 * np.median(steps) and steps.max() < 4 * np.median(steps)
+    slow = np.median(steps) > 1.2 * GRID
+    curve = CubicSpline(t, q) if slow and even else PchipInterpolator(t, q)
+    return np.asarray(curve(np.clip(grid, t[0], t[-1])))
+
+
+def _on(grid: NDArray, t: NDArray, x: NDArray) -> NDArray:
+    """Columns interpolated linearly."""
+    if len(grid) == len(t) and np.abs(grid - t).max() < 1e-9:
+        return x
+    return np.stack([np.interp(grid, t, column) for column in x.T], axis=1)
+
+
+def choose_band(stretches: Iterable[Stretch]) -> float:
+    """Corner of the parallel low-pass [Hz]: ten times the frequency below which 99 % of the motion's power lies.
+
+    Friction reverses, and centrifugal torques beat, well above the motion's own frequencies.
+    """
+    corners = []
+    for s in stretches:
+        qd = np.gradient(s.q, s.dt, axis=0)
+        qd = (qd - qd.mean(axis=0)) * np.hanning(len(qd))[:, None]
+        power = (np.abs(np.fft.rfft(qd, axis=0)) ** 2 / max(np.sum(qd**2), 1e-300)).sum(axis=1)
+        # Differences of noisy positions have most power at the top of the spectrum: there is no motion above 20 Hz.
+        f = np.fft.rfftfreq(len(qd), s.dt)
+        power = power[f <= 20.0]
+        share = np.cumsum(power) / max(power.sum(), 1e-300)
+        corners.append((len(qd), f[min(int(np.searchsorted(share, 0.99)), len(power) - 1)]))
+    weights, found = np.array(corners).T
+    return float(np.clip(10 * np.average(found, weights=weights), 5.0, 20.0))
+
+
+def smoothed(s: Stretch, filters: Filters) -> Motion:
+    """The motion of a stretch at its own rate, with a corner by cross-validation where none is given."""
+    cutoff = chosen_cutoff(s, filters) if filters.cutoff is None else filters.cutoff
+    return differentiate(s.q, s.dt, method=filters.method, cutoff=cutoff)
+
+
+def chosen_cutoff(s: Stretch, filters: Filters) -> float:
+    """Corner of the low-pass on positions [Hz], by cross-validation; at least twice the band of the equations."""
+    method = METHODS[0] if filters.method == AUTO else filters.method
+    # Noise above five times the band would pass into products of velocities, where no later filter reaches it.
+    return min(best_cutoff(s.q, s.dt, 2 * filters.band, method, 5 * filters.band), 5 * filters.band)
