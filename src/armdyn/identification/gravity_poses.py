@@ -163,7 +163,7 @@ def _strength(base: BaseParameters, systems: System, prior: Prior, asked: float 
     tried = np.array([asked], float) if asked is not None else STRENGTHS if prior.known else np.zeros(1)
     errors = np.array([_held_out(systems, s * precision, centre) for s in tried])
     best = int(np.argmin(errors))
-    held_out = float(np.sqrt(errors[best] / max(float(systems.c.sum()), 1e-300)))
+    held_out = float(np.sqrt(max(errors[best], 0.0) / max(float(systems.c.sum()), 1e-300)))
     return float(tried[best]), np.column_stack([tried, errors]) if prior.known else np.empty((0, 2)), held_out
 
 
