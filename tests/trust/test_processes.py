@@ -86,3 +86,11 @@ def test_no_module_reads_the_wall_clock_for_durations():
     source = Path(__file__).parents[2] / "src" / "armdyn"
     users = [path.name for path in source.rglob("*.py") if "time.time(" in path.read_text()]
     assert users == []
+
+
+def test_a_function_has_one_entry_in_the_cache(tmp_path):
+    """The kernel that tests the machine is kept apart: who counts or damages entries meets those of functions alone."""
+    done = begin(tmp_path, sys.executable, "-c", PROGRAM, ARMDYN_CACHE_DIR=str(tmp_path / "cache"))
+    _, errors = done.communicate(timeout=120)
+    assert done.returncode == 0, errors
+    assert len(list((tmp_path / "cache").glob("*.kernel"))) == 1

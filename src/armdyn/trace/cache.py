@@ -25,6 +25,7 @@ from armdyn.trace.program import Port
 
 MAGIC = b"armdyn kernel 2\n"
 SUFFIX = ".kernel"
+TRIAL = ".trial"  # of the one that tests this machine, and belongs to no function
 # When an entry is added beyond this, the ones unused for longest go.
 LIMIT_BYTES = 512 * 2**20
 
@@ -65,12 +66,12 @@ def _private_folder() -> Path | None:
     return path
 
 
-def read(key: str) -> Module | None:
+def read(key: str, suffix: str = SUFFIX) -> Module | None:
     """The entry of a key, or None if there is none that can be trusted."""
     path = _private_folder()
     if path is None:
         return None
-    file = path / (key + SUFFIX)
+    file = path / (key + suffix)
     try:
         data = _contents(file)
     except OSError:
@@ -89,13 +90,13 @@ def _contents(file: Path) -> bytes:
         return stream.read() if stat.S_ISREG(info.st_mode) and info.st_size <= LIMIT_BYTES else b""
 
 
-def write(key: str, module: Module) -> None:
+def write(key: str, module: Module, suffix: str = SUFFIX) -> None:
     """Keep an entry; a full disk or a read-only folder only means that the next process compiles again."""
     path = _private_folder()
     if path is None:
         return
     with suppress(OSError, ArmdynError):
-        write_whole(path / (key + SUFFIX), _encode(module, key))
+        write_whole(path / (key + suffix), _encode(module, key))
         _trim(path)
 
 
@@ -150,7 +151,7 @@ def _port(entry: dict[str, Any]) -> Port:
 def entries() -> Iterator[os.DirEntry[str]]:
     """The files of the cache."""
     with suppress(OSError, ArmdynError), os.scandir(folder()) as scan:
-        yield from (entry for entry in scan if entry.name.endswith(SUFFIX))
+        yield from (entry for entry in scan if entry.name.endswith((SUFFIX, TRIAL)))
 
 
 def size() -> tuple[int, int]:

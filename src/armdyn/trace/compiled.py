@@ -71,10 +71,10 @@ def trial_module(graph: Graph) -> Module:
 
     with _lock:
         name = _digest(f"test {graph.nodes}", frozenset())
-        module = disk.read(name)
+        module = disk.read(name, disk.TRIAL)
         if module is None:
             module = compile_graph(graph, frozenset())
-            disk.write(name, module)
+            disk.write(name, module, disk.TRIAL)
     return module
 
 
