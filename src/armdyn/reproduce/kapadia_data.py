@@ -65,7 +65,7 @@ def law(name: str) -> Law:
     """PD control, alone or with the torques of the standard model fed forward."""
     arm = puma3()
     kp, kd, _ = pd_gains(arm, np.array([0.0, np.pi / 2, -np.pi / 2]), BANDWIDTH)
-    return PD(arm, kp, kd) if name == "PD" else FeedforwardPD(arm, kp, kd)
+    return PD(arm, kp, kd) if name == "PD" else FeedforwardPD(arm, kp, kd, model="rigid")
 
 
 def track(reference: Any, name: str = "PD", arm: Arm | None = None) -> SimulationResult:
