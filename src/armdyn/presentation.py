@@ -29,6 +29,10 @@ SHOWN = {
         "html": "armdyn.report.figures.excitation:notebook",
         "figure": "armdyn.report.figures.excitation:motion_figure",
     },
+    "armdyn.identification.logs.log.Log": {
+        "html": "armdyn.report.figures.log:notebook",
+        "figure": "armdyn.report.figures.log:log_figure",
+    },
     "armdyn.identification.checks.check.DataCheck": {
         "page": "armdyn.report.check_page:page",
         "html": "armdyn.report.tables.check:notebook",

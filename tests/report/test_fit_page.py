@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import shlex
 
 import numpy as np
 import pytest
@@ -85,20 +86,22 @@ class TestAdvice:
         assert any("little of their speed limits: 1 (20%), 2 (30%)" in line for line in advice(held_back))
         assert not any("speed limits" in line for line in advice(fit))
 
-    def test_the_command_is_one_that_exists(self, fit, tmp_path):
+    def test_the_command_runs_as_it_is_printed(self, fit, tmp_path, monkeypatch):
         from typer.testing import CliRunner
 
         from armdyn.cli.app import app
 
+        monkeypatch.chdir(tmp_path)
         arm = armdyn.arms.planar2()
         limits = [dataclasses.replace(j, limits=armdyn.Limits(-2, 2, 3, 50)) for j in arm.joints]
-        arm.with_joints(limits).save(tmp_path / "arm.toml")
+        (tmp_path / "my robot").mkdir()
+        arm.with_joints(limits).save("my robot/arm.toml")
         log = fit.checks[0].log
-        np.savez(tmp_path / "run.npz", t=log.t, q=log.q, tau=log.tau)
-        words = next_command(fit).split()
-        assert words[:2] == ["armdyn", "excite"]
-        words = [str(tmp_path / "run.npz") if word == "log" else word for word in words[3:]]
-        words[words.index("next.csv")] = str(tmp_path / "next.csv")
-        result = CliRunner().invoke(app, ["excite", str(tmp_path / "arm.toml"), *words, "--starts", "1"])
+        np.savez("my robot/run.npz", t=log.t, q=log.q, tau=log.tau)
+        described = armdyn.load("my robot/arm.toml")
+        check = fit.checks[0]._replace(log=armdyn.read_log("my robot/run.npz", described))
+        line = next_command(dataclasses.replace(fit, source=described, checks=(check,)))
+        assert line == ("armdyn excite 'my robot/arm.toml' --duration 20 --given 'my robot/run.npz' --out next.csv")
+        result = CliRunner().invoke(app, [*shlex.split(line)[1:], "--starts", "1", "--time-budget", "3"])
         assert result.exit_code == 0, result.output
         assert (tmp_path / "next.csv").exists()

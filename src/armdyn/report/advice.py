@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.fit.result import Fit
+from armdyn.model.arm import Arm
 
 TIMID = 0.5  # share of a joint's speed limit below which it may move faster
 BELIEVED = 1e3  # strength of the prior from which on the description decides more than the logs
@@ -42,9 +45,25 @@ def advice(fit: Fit) -> list[str]:
 
 
 def next_command(fit: Fit) -> str:
-    """The command that designs a motion which, with the logs so far, shows all parameters best."""
-    given = " ".join(f"--given {check.log.name}" for check in fit.checks)
-    return f"armdyn excite {fit.source.name} --duration 20 {given} --out next.csv".replace("  ", " ")
+    """The command that designs a motion which, with the logs so far, shows all parameters best; paths as given."""
+    words = ["armdyn", "excite", *arm_words(fit.source), "--duration", "20"]
+    for check in fit.checks:
+        words += ["--given", shown_path(check.log.path or Path(check.log.name))]
+    return shlex.join([*words, "--out", "next.csv"])
+
+
+def arm_words(arm: Arm) -> list[str]:
+    """How the arm is called on a command line: its file and chain, or its name in the library."""
+    if arm.source is None:
+        return [arm.name]
+    ends = [word for name in ("base", "tip") if (end := getattr(arm.source, name)) for word in (f"--{name}", end)]
+    return [shown_path(arm.source.path), *ends]
+
+
+def shown_path(path: Path) -> str:
+    """A path as one would type it here: relative if it lies below the present folder."""
+    path = path.absolute()
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 def _listed(names: tuple[str, ...]) -> str:

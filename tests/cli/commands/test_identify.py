@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -131,7 +133,8 @@ def test_interrupted(folder, monkeypatch):
         progress(0.4, "choosing terms")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("armdyn.identification.identify.identify", interrupted)
+    import_module("armdyn.identification.identify")
+    monkeypatch.setattr(sys.modules["armdyn.identification.identify"], "identify", interrupted)
     out = folder / "never.urdf"
     arguments = ["identify", str(folder / "arm.urdf"), str(folder / "run.csv"), "--out", str(out)]
     result = CliRunner().invoke(app, arguments)
@@ -153,3 +156,53 @@ def test_columns_that_cannot_be_guessed(folder):
     result = CliRunner().invoke(app, ["validate", arm, log, "--columns", "torque:left"])
     assert result.exit_code == 2
     assert "expected one of t, q, qd, tau, current" in result.stderr
+
+
+class TestTheAnswer:
+    """What a person reads: verdict, errors, files, the next command."""
+
+    @pytest.fixture(scope="class")
+    def folder(self, tmp_path_factory):
+        path = tmp_path_factory.mktemp("answer")
+        arm = armdyn.arms.planar2()
+        arm.save(path / "arm.urdf")
+        t = np.arange(0, 20, 0.01)
+        w = np.array([2.0, 3.1])
+        q = np.sin(w * t[:, None]) + 0.4 * np.sin(2.3 * w * t[:, None])
+        qd = w * np.cos(w * t[:, None]) + 0.4 * 2.3 * w * np.cos(2.3 * w * t[:, None])
+        qdd = -(w**2) * np.sin(w * t[:, None]) - 0.4 * (2.3 * w) ** 2 * np.sin(2.3 * w * t[:, None])
+        tau = armdyn.inverse_dynamics(arm, q, qd, qdd) + 0.5 * np.sign(qd) + 0.3 * qd
+        noise = np.random.default_rng(0).normal(size=tau.shape)
+        header = "t,q1,q2,tau1,tau2"
+        for name, torques in (("good", tau + 0.02 * noise), ("noise", 5 * noise)):
+            rows = np.column_stack([t, q, torques])
+            np.savetxt(path / f"{name}.csv", rows, delimiter=",", header=header, comments="")
+        return path
+
+    def run(self, folder, monkeypatch, *words):
+        monkeypatch.chdir(folder)
+        return CliRunner().invoke(app, ["identify", *words])
+
+    def test_a_good_log(self, folder, monkeypatch):
+        done = self.run(folder, monkeypatch, "arm.urdf", "good.csv", "--out", "out.urdf", "--strict")
+        assert done.exit_code == 0, done.output
+        lines = done.stdout.splitlines()
+        assert len(lines) <= 25
+        assert lines[0] == "planar2: good"
+        assert any(line.startswith("torque error on data held out ") for line in lines)
+        assert "wrote out.urdf" in lines
+        assert "try:  armdyn excite arm.urdf --duration 20 --given good.csv --out next.csv" in lines
+
+    @pytest.mark.filterwarnings("ignore::armdyn.errors.ArmdynWarning")
+    def test_a_log_of_noise_is_written_only_by_force(self, folder, monkeypatch):
+        done = self.run(folder, monkeypatch, "arm.urdf", "noise.csv", "--out", "bad.urdf")
+        assert done.exit_code == 1
+        assert not (folder / "bad.urdf").exists()
+        forced = self.run(folder, monkeypatch, "arm.urdf", "noise.csv", "--out", "bad.urdf", "--force", "--strict")
+        assert forced.exit_code == 3, forced.output
+        assert forced.stdout.startswith("planar2: not usable")
+        assert (folder / "bad.urdf").exists()
+
+    def test_the_verdict_is_in_the_json(self, folder, monkeypatch):
+        done = self.run(folder, monkeypatch, "arm.urdf", "good.csv", "--json")
+        assert json.loads(done.stdout)["verdict"]["word"] == "good"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,13 +20,18 @@ if TYPE_CHECKING:
     from armdyn.identification.logs.log import Log
     from armdyn.model.arm import Arm
 
+MOST_REASONS = 4  # shown on the terminal; the report has all
+Force = Annotated[bool, typer.Option("--force", help="Write the model even where the verdict is 'not usable'.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit code 3 unless the verdict is 'good'.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also all parameters, notes and how sure they are.")]
+
 
 def identify(
     arm: ArmName,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs: .csv, .npz, .mat, .parquet, ROS 2 bags.")],
     check: Annotated[bool, typer.Option("--check", help="Only check the logs: nothing is fitted.")] = False,
     validate: Annotated[list[Path] | None, typer.Option(help="A log that is not fitted to; may be repeated.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the model: .urdf or .toml.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the model: .urdf, .xml or .toml.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report: .html.")] = None,
     gravity: Annotated[
         bool, typer.Option("--gravity", help="Gravity alone, from poses held still or slow motion both ways.")
@@ -64,6 +70,9 @@ def identify(
     topic: Topic = None,
     base: Base = None,
     tip: Tip = None,
+    force: Force = False,
+    strict: Strict = False,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
     """Identify an arm's inertia and friction from logs of its motion and torque."""
@@ -86,26 +95,48 @@ def identify(
         fit = fit_arm(
             described, given[: len(logs)], terms="gravity" if gravity else "full", friction=friction, rotors=rotors,
             springs=springs or None, balancers=balancer, prior=prior, mass=mass, band=band, cutoff=cutoff,
-            method=method, form=form, validation=given[len(logs) :] or None, progress=tell,
+            method=method, form=form, validation=given[len(logs) :] or None, progress=tell, force=force,
         )  # fmt: skip
-    _save(fit, Path(arm), out, report)
+    if out is not None:
+        fit.save(out)
+    if report is not None:
+        fit.report(report)
     if json:
         print_json(summary(fit))
-        return
-    from rich.console import Console
+    else:
+        from rich.console import Console
 
-    show(fit, Console(highlight=False))
+        conclude(fit, out, report)
+        if verbose:
+            show(fit, Console(highlight=False))
+    if strict and fit.verdict.word != "good":
+        raise typer.Exit(3)
 
 
-def _save(fit: Fit, described: Path, out: Path | None, report: Path | None) -> None:
-    """Write the model, onto the URDF or MJCF that described the arm if it is one, and the report."""
-    if out is not None:
-        onto = described if described.suffix == out.suffix in (".urdf", ".xml") else None
-        fit.arm.save(out, **({"onto": onto} if onto else {}))
-    if report is not None:
-        from armdyn.report.registry import report as write
+def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
+    """The verdict, the errors, what was written where, and the next command: at most 25 lines."""
+    from armdyn.report.advice import next_command, shown_path
 
-        write(fit, report)
+    verdict = fit.verdict
+    print(f"{fit.source.name}: {verdict.word}")
+    for reason in verdict.reasons[:MOST_REASONS]:
+        print(f"  {reason}")
+    held = "not measured" if isnan(fit.held_out) else f"{fit.held_out:.2%}"
+    other = "" if fit.other is None else f"; on the validation log {fit.other.rel_error:.2%}"
+    print(f"torque error on data held out {held}, on the data fitted to {fit.rel_error:.2%}{other}")
+    if not isnan(fit.rel_error_source):
+        print(f"the arm as it was described: {fit.rel_error_source:.1%}")
+    good = [str(j + 1) for j, joint in enumerate(verdict.joints) if joint.word == "good"]
+    if good:
+        print(f"joint{'s' if len(good) > 1 else ''} {', '.join(good)}: good")
+    for j, joint in enumerate(verdict.joints):
+        if joint.word != "good":
+            print(f"joint {j + 1} '{fit.arm.joint_names[j]}': {joint.word}: {joint.reason}")
+    for path in filter(None, (out, report)):
+        print(f"wrote {shown_path(path)}")
+    if verdict.next_step:
+        print(f"next: {verdict.next_step}")
+    print(f"try:  {next_command(fit)}")
 
 
 def _check(arm: Arm, logs: list[Log], report: Path | None, json: bool) -> None:
@@ -147,8 +178,19 @@ def check_summary(check: DataCheck) -> dict[str, Any]:
 
 def summary(fit: Fit) -> dict[str, Any]:
     """Everything that `identify` found, in SI units."""
+    verdict = fit.verdict
     return {
         "arm": fit.source.name,
+        "verdict": {
+            "word": verdict.word,
+            "reasons": verdict.reasons,
+            "joints": [joint._asdict() for joint in verdict.joints],
+            "next_step": verdict.next_step,
+        },
+        "findings": [
+            {name: getattr(f, name, None) for name in ("level", "text", "kind", "joints", "gain", "matters", "remedy")}
+            for f in fit.findings
+        ],
         "rel_error": fit.rel_error,
         "held_out": fit.held_out,
         "held_out_possible": fit.held_out_possible,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -155,6 +157,13 @@ class Fit(Reported):
             torque += (1 - share) * arm_torque(self.arm, track, self.filters)
         return torque
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write `arm`: onto a copy of the file that described it where that has the same ending, else anew."""
+        source = self.source.source
+        suffix = Path(path).suffix.lower()
+        same = source is not None and source.path.suffix.lower() == suffix and suffix in (".urdf", ".xml")
+        self.arm.save(path, onto=source.path if same and source is not None and source.path.is_file() else None)
+
     def validate(self, log: Log) -> Validation:
         """Compare `arm` with another log."""
         return compared(self.arm, [log], self.filters)
@@ -212,4 +221,7 @@ class Fit(Reported):
         return "\n".join([*lines, *self.certainty()])
 
     def __repr__(self) -> str:
-        return f"<Fit of '{self.source.name}': relative torque error {self.rel_error:.2%}>"
+        worst = int(np.argmax(self.rel_error_joints)) if len(self.rel_error_joints) else 0
+        held = "" if np.isnan(self.held_out) else f", {self.held_out:.2%} held out"
+        joint = f", worst joint {worst + 1} ({self.rel_error_joints[worst]:.0%})" if len(self.rel_error_joints) else ""
+        return f"<Fit of '{self.source.name}': {self.verdict.word}, torque error {self.rel_error:.2%}{held}{joint}>"

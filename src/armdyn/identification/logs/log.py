@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import DataError, ReadError
+from armdyn.presentation import present
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Stamps further apart than this many sample periods and seconds are a gap: nothing is invented there.
 GAP, GAP_SECONDS = 8.0, 0.05
@@ -44,6 +49,7 @@ class Log:
     notes: tuple[str, ...] = ()
     temperature: NDArray | None = None  # (N, n) of the joints, above the one at which their friction holds [K]
     still: bool = False
+    path: Path | None = None  # of the file it was read from
 
     def __post_init__(self) -> None:
         for name in ("t", "q", "tau", "qd", "temperature"):
@@ -90,11 +96,18 @@ class Log:
         rate = f"{self.duration:.1f} s at {1 / self.dt:.0f} Hz"
         return f"<Log '{self.name}': {len(self)} samples of {self.n} joints, {rate}>"
 
+    def plot(self) -> Figure:
+        """Positions and torques over time; the figure can be changed, and saved with `savefig`."""
+        return present(self, "figure")
+
+    def _repr_html_(self) -> str:
+        return present(self, "html")
+
     def part(self, first: float, last: float) -> Log:
         """The samples between two times [s]."""
         k = (self.t >= first) & (self.t <= last)
         qd, warmth = (None if x is None else x[k] for x in (self.qd, self.temperature))
-        return Log(self.t[k], self.q[k], self.tau[k], qd, self.name, self.notes, warmth, self.still)
+        return Log(self.t[k], self.q[k], self.tau[k], qd, self.name, self.notes, warmth, self.still, self.path)
 
     @cached_property
     def gaps(self) -> NDArray:

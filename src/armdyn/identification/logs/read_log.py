@@ -98,7 +98,7 @@ def read_log(
         q = q + _vector(offset, arm.n, "offset")
     notes = (*found.notes, *repaired, *fixed.notes)
     warmth = _warmth(found.temperature, k, reference_temperature)
-    return Log(fixed.t, q, tau, qd, Path(path).name, notes, warmth, found.still)
+    return Log(fixed.t, q, tau, qd, Path(path).name, notes, warmth, found.still, Path(path))
 
 
 def _warmth(temperature: NDArray | None, keep: NDArray | slice, reference: float) -> NDArray | None:
