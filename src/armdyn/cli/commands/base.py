@@ -18,13 +18,9 @@ Rotors = Annotated[bool, typer.Option("--rotors", help="Identify rotor inertias 
 
 
 def base(
-    arm: ArmName,
-    gravity: Gravity = False,
-    rotors: Rotors = False,
-    base: Base = None,
-    tip: Tip = None,
+    arm: ArmName, gravity: Gravity = False, rotors: Rotors = False, base: Base = None, tip: Tip = None,
     json: Json = False,
-) -> None:
+) -> None:  # fmt: skip
     """Show an arm's base parameters: what can be identified, and what cannot."""
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json

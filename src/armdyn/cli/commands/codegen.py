@@ -29,20 +29,10 @@ Inputs = Annotated[
 
 
 def codegen(
-    arm: ArmName,
-    functions: Functions = None,
-    law: LawName = None,
-    out: Out = Path(),
-    prefix: Prefix = None,
-    float: Float = False,
-    inputs: Inputs = None,
-    cpp: Cpp = False,
-    bandwidth: Bandwidth = 3.0,
-    rate: Rate = 1000.0,
-    base: Base = None,
-    tip: Tip = None,
-    json: Json = False,
-) -> None:
+    arm: ArmName, functions: Functions = None, law: LawName = None, out: Out = Path(), prefix: Prefix = None,
+    float: Float = False, inputs: Inputs = None, cpp: Cpp = False, bandwidth: Bandwidth = 3.0, rate: Rate = 1000.0,
+    base: Base = None, tip: Tip = None, json: Json = False,
+) -> None:  # fmt: skip
     """Write functions, or a control law, of an arm as C99 code without dependencies, and count its operations."""
     from armdyn.cli.commands.law import law as write_law
     from armdyn.cli.long_work import working

@@ -24,19 +24,10 @@ Picture = Annotated[Path | None, typer.Option("--figure", "-f", help="Draw into 
 
 
 def compare(
-    arm: ArmName,
-    payload: Payload = 2.5,
-    friction: FrictionFactor = 1.25,
-    rate: Rate = 1000.0,
-    bandwidth: Bandwidth = 3.0,
-    duration: Duration = 12.0,
-    controller: Controllers = None,
-    figure: Picture = None,
-    report: Report = None,
-    base: Base = None,
-    tip: Tip = None,
-    json: Json = False,
-) -> None:
+    arm: ArmName, payload: Payload = 2.5, friction: FrictionFactor = 1.25, rate: Rate = 1000.0,
+    bandwidth: Bandwidth = 3.0, duration: Duration = 12.0, controller: Controllers = None, figure: Picture = None,
+    report: Report = None, base: Base = None, tip: Tip = None, json: Json = False,
+) -> None:  # fmt: skip
     """Run all controllers on one motion, with a load and friction that their model lacks, and compare.
 
     Ctrl-C keeps the controllers that have run.

@@ -16,16 +16,10 @@ if TYPE_CHECKING:
 
 
 def fk(
-    arm: ArmName,
-    q: Q = None,
-    states: File = None,
+    arm: ArmName, q: Q = None, states: File = None,
     links: Annotated[bool, typer.Option("--links", help="Also the frames of all links (one state).")] = False,
-    degrees: Degrees = False,
-    out: Out = None,
-    base: Base = None,
-    tip: Tip = None,
-    json: Json = False,
-) -> None:
+    degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None, json: Json = False,
+) -> None:  # fmt: skip
     """Forward kinematics: the pose of the tip, its Jacobian's condition, on request of every link."""
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json

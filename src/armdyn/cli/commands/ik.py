@@ -32,18 +32,10 @@ PLACE, TURNS, QUATERNION = ("x", "y", "z"), ("roll", "pitch", "yaw"), ("qw", "qx
 
 
 def ik(
-    arm: ArmName,
-    position: Position = None,
-    rpy: Rpy = None,
-    quaternion: Quaternion = None,
-    poses: Poses = None,
-    near: Near = None,
-    degrees: Degrees = False,
-    out: Out = None,
-    base: Base = None,
-    tip: Tip = None,
+    arm: ArmName, position: Position = None, rpy: Rpy = None, quaternion: Quaternion = None, poses: Poses = None,
+    near: Near = None, degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None,
     json: Json = False,
-) -> None:
+) -> None:  # fmt: skip
     """Inverse kinematics: all solutions where there is a closed form; exit code 1 if a pose cannot be reached."""
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json

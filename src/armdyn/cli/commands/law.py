@@ -22,19 +22,10 @@ Inputs = Annotated[
 
 
 def law(
-    arm: ArmName,
-    law: LawName,
-    out: Out = Path(),
-    prefix: Prefix = None,
-    bandwidth: Bandwidth = 3.0,
-    rate: Rate = 1000.0,
-    float: Float = False,
-    inputs: Inputs = None,
-    fmu: Fmu = None,
-    base: Base = None,
-    tip: Tip = None,
-    json: Json = False,
-) -> None:
+    arm: ArmName, law: LawName, out: Out = Path(), prefix: Prefix = None, bandwidth: Bandwidth = 3.0,
+    rate: Rate = 1000.0, float: Float = False, inputs: Inputs = None, fmu: Fmu = None, base: Base = None,
+    tip: Tip = None, json: Json = False,
+) -> None:  # fmt: skip
     """Write a control law for an arm as C99: state struct, init, step, self-test. Short for `codegen ARM --law LAW`."""
     import numpy as np
 

@@ -17,18 +17,9 @@ Rigid = Annotated[bool, typer.Option("--rigid", help="The links alone, without f
 
 
 def linearize(
-    arm: ArmName,
-    q: Q = None,
-    qd: Qd = None,
-    qdd: Qdd = None,
-    states: File = None,
-    rigid: Rigid = False,
-    degrees: Degrees = False,
-    out: Out = None,
-    base: Base = None,
-    tip: Tip = None,
-    json: Json = False,
-) -> None:
+    arm: ArmName, q: Q = None, qd: Qd = None, qdd: Qdd = None, states: File = None, rigid: Rigid = False,
+    degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None, json: Json = False,
+) -> None:  # fmt: skip
     """Matrices of dtau = M dqdd + C dqd + K dq and dx/dt = A x + B dtau with x = [dq; dqd], and the poles of A."""
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json

@@ -18,18 +18,9 @@ Reduced = Annotated[bool, typer.Option("--reduced", help="Of the base parameters
 
 
 def regressor(
-    arm: ArmName,
-    q: Q = None,
-    qd: Qd = None,
-    qdd: Qdd = None,
-    states: File = None,
-    reduced: Reduced = False,
-    degrees: Degrees = False,
-    out: Out = None,
-    base: Base = None,
-    tip: Tip = None,
-    json: Json = False,
-) -> None:
+    arm: ArmName, q: Q = None, qd: Qd = None, qdd: Qdd = None, states: File = None, reduced: Reduced = False,
+    degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None, json: Json = False,
+) -> None:  # fmt: skip
     """The regressor: what each inertial parameter adds to the torques; for many states, how well they tell it."""
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json

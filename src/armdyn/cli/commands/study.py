@@ -23,14 +23,9 @@ Case = Annotated[int | None, typer.Option(help="Compute this case alone, and sho
 
 
 def study(
-    file: File,
-    out: Out = None,
-    resume: Resume = False,
-    workers: Workers = 1,
-    dask: Dask = None,
-    case: Case = None,
+    file: File, out: Out = None, resume: Resume = False, workers: Workers = 1, dask: Dask = None, case: Case = None,
     json: Json = False,
-) -> None:
+) -> None:  # fmt: skip
     """Compute a study, or go on with one: quantiles, success regions, what matters, and the worst cases."""
     from armdyn.cli.long_work import progress_bar
     from armdyn.cli.show import print_json

@@ -20,18 +20,9 @@ Wrench = Annotated[
 
 
 def torque(
-    arm: ArmName,
-    q: Q = None,
-    qd: Qd = None,
-    qdd: Qdd = None,
-    states: File = None,
-    wrench: Wrench = None,
-    degrees: Degrees = False,
-    out: Out = None,
-    base: Base = None,
-    tip: Tip = None,
-    json: Json = False,
-) -> None:
+    arm: ArmName, q: Q = None, qd: Qd = None, qdd: Qdd = None, states: File = None, wrench: Wrench = None,
+    degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None, json: Json = False,
+) -> None:  # fmt: skip
     """Inverse dynamics: joint torques, split into inertia, velocity, gravity, tip load, friction and drive."""
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json

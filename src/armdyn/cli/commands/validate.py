@@ -12,19 +12,11 @@ from armdyn.cli.resolve import ArmName, Base, Json, Tip
 
 
 def validate(
-    model: ArmName,
-    log: Annotated[Path, typer.Argument(metavar="LOG", help="The log to compare with.")],
-    band: Annotated[float, typer.Option(help="Low-pass on both sides [Hz].")] = 5.0,
-    degrees: Degrees = False,
-    gear_ratio: Gears = None,
-    drive_gain: Gains = None,
-    offset: Offset = None,
-    columns: Columns = None,
-    topic: Topic = None,
-    base: Base = None,
-    tip: Tip = None,
-    json: Json = False,
-) -> None:
+    model: ArmName, log: Annotated[Path, typer.Argument(metavar="LOG", help="The log to compare with.")],
+    band: Annotated[float, typer.Option(help="Low-pass on both sides [Hz].")] = 5.0, degrees: Degrees = False,
+    gear_ratio: Gears = None, drive_gain: Gains = None, offset: Offset = None, columns: Columns = None,
+    topic: Topic = None, base: Base = None, tip: Tip = None, json: Json = False,
+) -> None:  # fmt: skip
     """Compare a model's torques with those of a log."""
     from armdyn.cli.logs import read, reject_swapped
     from armdyn.cli.long_work import working
