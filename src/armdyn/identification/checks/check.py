@@ -11,17 +11,20 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import DataError
-from armdyn.identification.checks import arrangement, resemblance
-from armdyn.identification.checks.arrangement import Samples, samples_of
+from armdyn.identification.checks import resemblance
+from armdyn.identification.checks.arrangement import arrangement
+from armdyn.identification.checks.faults import find_faults
 from armdyn.identification.checks.findings import (
     STILL,
     Finding,
     JointFigures,
     clock_findings,
     motion_findings,
-    torque_findings,
     velocity_findings,
 )
+from armdyn.identification.checks.resemblance import Samples, samples_of
+from armdyn.identification.checks.sensors import frozen_findings, torque_findings
+from armdyn.identification.checks.trial import Piece, Trial
 from armdyn.identification.logs.log import Log, Stretch
 from armdyn.identification.motion.differentiate import Motion, lowpass
 from armdyn.identification.motion.track import Filters, choose_band, smoothed
@@ -119,14 +122,21 @@ def check_log(arm: Arm, log: Log) -> DataCheck:
 
 
 def _dynamics(arm: Arm, log: Log, motions: list[Motion], band: float) -> list[Finding]:
-    """Whether the torques can be those of the arm, and resemble those of its description."""
+    """Whether the torques can be those of the arm, without faults, and resemble those of its description."""
     pairs = list(zip(log.stretches, motions, strict=True))
-    samples = samples_of(_filtered(s, m, band) for s, m in pairs)
-    found = arrangement.objections(arm, samples, log.dt)
-    if not np.isnan(arm.theta).any() and all(level != "refuse" for level, _ in found):
+    found: list[Finding] = []
+    trial = Trial(arm, [Piece(s.t, s.dt, m, s.tau) for s, m in pairs])
+    if trial.usable:
+        found += arrangement(trial)
+        loss = np.mean((trial.fit.residual / trial.sizes) ** 2, axis=1)
+        found += frozen_findings(arm, log, trial.t, loss)
+        if all(f.level != "refuse" for f in found):
+            found += find_faults(trial)
+    if not np.isnan(arm.theta).any() and arm.is_physical and all(f.level != "refuse" for f in found):
+        samples = samples_of(_filtered(s, m, band) for s, m in pairs)
         model = np.vstack([lowpass(joint_torque(arm, m.q, m.qd, m.qdd), s.dt, band) for s, m in pairs])
         found += resemblance.objections(arm, resemblance.resemblance(model, samples))
-    return [Finding(level, text) for level, text in found]
+    return found
 
 
 def _filtered(s: Stretch, m: Motion, band: float) -> Samples:

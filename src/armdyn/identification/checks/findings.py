@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.identification.checks.finding import Finding, named
 from armdyn.identification.checks.resemblance import correlations
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import lowpass
@@ -14,26 +15,12 @@ from armdyn.model.arm import Arm
 
 DEGREE = np.pi / 180
 STILL = 1e-4  # rad or m: a joint that stays within did not move
-CLIPPED = 0.02  # share of samples at the very largest torque that sensors reach when they clip
-STUCK_SECONDS, STUCK_TRAVEL = 0.5, 0.3  # s and share of its travel that a joint moves while its torque does not change
 LARGEST_ANGLE = 4 * np.pi  # rad: no joint with limits turns further; such numbers are degrees
 MANY_TURNS = 12 * np.pi  # rad: the same of joints that turn without end, beside others that do not
 FASTEST = 100.0  # rad/s or m/s: no arm's joint is faster
 SLOWEST, BRIEFEST = 0.5, 0.5  # s between samples from which on, and of a log up to which, no dynamics show
 LITTLE = 0.02  # share of the busiest joint's span, of joints of its kind, below which a joint hardly moves
 CONDITION = 100.0  # of a joint's own columns (acceleration, speed, sign, one), from which on they look alike
-
-
-class Finding(NamedTuple):
-    """One observation; `level` is "refuse", "warn" or "note"."""
-
-    level: str
-    text: str
-    kind: str = ""  # of fault: "delay", "clock", "zero", "step", "spike", "stuck", "sign", "exchange", "amperes", ...
-    joints: tuple[int, ...] = ()  # that it is about, counted from 0
-    gain: float = np.nan  # logarithm of the likelihood that the explanation gains
-    matters: float = np.nan  # by which the error falls, relatively, once it is mended
-    remedy: str = ""  # what to do, such as an option to use
 
 
 class JointFigures(NamedTuple):
@@ -47,10 +34,6 @@ class JointFigures(NamedTuple):
     condition: NDArray  # of its own columns acceleration, speed, sign of speed, one: 1 is best
     torque: NDArray  # rms [N m or N]
     peak: NDArray  # largest torque [N m or N]
-
-
-def _named(arm: Arm, joint: int) -> str:
-    return f"joint {joint + 1} '{arm.joint_names[joint]}'"
 
 
 def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
@@ -69,19 +52,19 @@ def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
     for j in range(arm.n):
         busiest = spans[turns == turns[j]].max()
         if still[j]:
-            text = f"{_named(arm, j)} does not move: its friction and much of its inertia stay undetermined"
+            text = f"{named(arm, j)} does not move: its friction and much of its inertia stay undetermined"
         elif spans[j] < LITTLE * busiest:
-            text = f"{_named(arm, j)} hardly moves ({spans[j]:.2g} of the {busiest:.2g} of the busiest joint)"
+            text = f"{named(arm, j)} hardly moves ({spans[j]:.2g} of the {busiest:.2g} of the busiest joint)"
         elif figures.reversals[j] == 0:
-            text = f"{_named(arm, j)} moves in one direction only: Coulomb friction and offset look alike"
+            text = f"{named(arm, j)} moves in one direction only: Coulomb friction and offset look alike"
         elif figures.condition[j] > CONDITION:
             text = (
-                f"{_named(arm, j)} has hardly any variety of speeds (condition {figures.condition[j]:.0f} of its own "
+                f"{named(arm, j)} has hardly any variety of speeds (condition {figures.condition[j]:.0f} of its own "
                 "terms): friction and inertia look alike"
             )
         else:
             continue
-        found.append(Finding("warn", text))
+        found.append(Finding("note", text, "motion", (j,)))
     return found + _limits(arm, figures)
 
 
@@ -96,7 +79,7 @@ def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
     j = int(np.argmax(figures.speed))
     if figures.speed[j] > FASTEST:
         text = (
-            f"{_named(arm, j)} moves at {figures.speed[j]:.3g} rad/s or m/s, faster than any: times or positions in "
+            f"{named(arm, j)} moves at {figures.speed[j]:.3g} rad/s or m/s, faster than any: times or positions in "
             "another unit, or those of the motor?"
         )
         return [Finding("refuse", text)]
@@ -111,52 +94,12 @@ def _limits(arm: Arm, figures: JointFigures) -> list[Finding]:
         if low < lower[j] - slack or high > upper[j] + slack:
             found.append(
                 Finding(
-                    "warn",
-                    f"{_named(arm, j)} is at {low:.3g} to {high:.3g}, outside its limits {lower[j]:.3g} to "
+                    "note",
+                    f"{named(arm, j)} is at {low:.3g} to {high:.3g}, outside its limits {lower[j]:.3g} to "
                     f"{upper[j]:.3g}: other units, another zero or another arm?",
                 )
             )
     return found
-
-
-def torque_findings(arm: Arm, log: Log) -> list[Finding]:
-    """Sensors that are dead, die on the way, or clip."""
-    found = []
-    for j, tau in enumerate(log.tau.T):
-        size = np.ptp(tau)
-        if size == 0:
-            found.append(
-                Finding("refuse", f"the torque of {_named(arm, j)} is {tau[0] + 0.0:g} throughout: sensor dead?")
-            )
-            continue
-        found += _stuck(arm, log, j)
-        for end in (tau.max(), tau.min()):
-            share = np.mean(tau == end)
-            # Coarse sensors repeat values too, but not the outermost more than the one next to it.
-            inner = tau[tau != end]
-            next_to = np.mean(tau == (inner.max() if end == tau.max() else inner.min()))
-            if share > CLIPPED and share > 5 * next_to and len(tau) * share > 20:
-                found.append(
-                    Finding(
-                        "warn", f"the torque of {_named(arm, j)} is {end:g} in {share:.0%} of the samples: clipped?"
-                    )
-                )
-    return found
-
-
-def _stuck(arm: Arm, log: Log, j: int) -> list[Finding]:
-    """A torque that does not change by a digit while its joint goes far."""
-    tau, q = log.tau[:, j], log.q[:, j]
-    ends = np.r_[0, np.flatnonzero(np.diff(tau) != 0) + 1, len(tau)]
-    for a in np.flatnonzero(np.diff(ends) * log.dt > STUCK_SECONDS):
-        first, last = int(ends[a]), int(ends[a + 1]) - 1
-        if np.ptp(q[first : last + 1]) > STUCK_TRAVEL * np.ptp(q) and tau.min() < tau[first] < tau.max():
-            text = (
-                f"the torque of {_named(arm, j)} stays at {tau[first]:.3g} for {log.t[last] - log.t[first]:.3g} s from "
-                f"{log.t[first] - log.t[0]:.3g} s on while the joint moves: sensor dead?"
-            )
-            return [Finding("refuse", text)]
-    return []
 
 
 def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
@@ -174,18 +117,18 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
         best = int(np.argmax(np.abs(likeness[j])))
         if likeness[j, j] < -0.8:
             found.append(
-                Finding("refuse", f"the velocity of {_named(arm, j)} has the opposite sign of its position's rate")
+                Finding("refuse", f"the velocity of {named(arm, j)} has the opposite sign of its position's rate")
             )
         elif best != j and abs(likeness[j, best]) > 0.95 and abs(likeness[j, j]) < 0.8:
             found.append(
                 Finding(
-                    "refuse", f"the position of {_named(arm, j)} moves as velocity {best + 1} says: columns shuffled?"
+                    "refuse", f"the position of {named(arm, j)} moves as velocity {best + 1} says: columns shuffled?"
                 )
             )
         elif likeness[j, j] > 0.8 and min(abs(slope * DEGREE - 1), abs(slope / DEGREE - 1)) < 0.2:
             found.append(
                 Finding(
-                    "refuse", f"positions and velocities of {_named(arm, j)} differ by 57.3: degrees and radians mixed"
+                    "refuse", f"positions and velocities of {named(arm, j)} differ by 57.3: degrees and radians mixed"
                 )
             )
     return found

@@ -6,25 +6,47 @@ from both sides, joint by joint, and the remainders are compared.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.checks.arrangement import Samples
+from armdyn.identification.checks.finding import Finding, named
 from armdyn.model.arm import Arm
 
 STRONG = 0.3  # a model's torque of at least this share of the measured one should resemble it
 REVERSED = -0.5  # correlation from which on a sign is wrong
-SURE = (
-    0.05  # descriptions of joints whose torque is a smaller share of the largest are often wrong: no reason to refuse
-)
-SHUFFLED = 0.7  # gain in the sum of correlations from which on another order of columns is believed
 ALIKE = 0.8  # correlation from which on a factor between the two sides means something
 UNLIKE = 0.5  # share of the torque beyond friction that the description may leave unexplained
 MAIN = 0.2  # joints whose torque is a smaller share of the largest do not tell units
 UNITS = ((1e3, "mN m instead of N m"), (1e-3, "kN m instead of N m"), (100.0, "N cm instead of N m"))
+MOVING = 0.05  # share of a joint's top speed, below which it may stand still
+# Measured over described torque: currents and kN m are smaller, mN m and N cm far larger; descriptions in CAD are often
+# of plastic instead of steel.
+SMALL, TINY, HUGE = 0.5, 0.2, 20.0
+CLOSE = 0.9  # likeness from which on such a factor is certain
 UNIT_SLACK = 1.6  # a factor this far from a unit's is something else
+
+
+class Samples(NamedTuple):
+    """Motion and torques, all (N, n), through the same low-pass."""
+
+    q: NDArray
+    qd: NDArray
+    qdd: NDArray
+    direction: NDArray  # signs of velocities
+    tau: NDArray
+
+    @property
+    def top(self) -> NDArray:
+        """Speeds (n,) that each joint exceeds for a hundredth of the time."""
+        return np.percentile(np.abs(self.qd), 99, axis=0)
+
+    @property
+    def moving(self) -> NDArray:
+        """Where (N, n) joints move: else dry friction may hold any torque."""
+        return np.abs(self.qd) > MOVING * self.top
 
 
 class Resemblance(NamedTuple):
@@ -51,59 +73,43 @@ def resemblance(model: NDArray, samples: Samples) -> Resemblance:
     )
 
 
-def objections(arm: Arm, seen: Resemblance) -> list[tuple[str, str]]:
-    """What speaks against the log being one of this arm: pairs of level ("refuse" or "warn") and sentence."""
-    reversed_ = [
-        (
-            "refuse" if seen.sizes[j] > SURE * seen.sizes.max() else "warn",
-            f"the torque of joint {j + 1} '{arm.joint_names[j]}' is opposite to the model's (correlation "
-            f"{seen.likeness[j, j]:.2f}): sign reversed, or another arm?",
-        )
+def objections(arm: Arm, seen: Resemblance) -> list[Finding]:
+    """What speaks against the log being one of this arm, if its description is right."""
+    return _factor(arm, seen) or _unlike(arm, seen)
+
+
+def _factor(arm: Arm, seen: Resemblance) -> list[Finding]:
+    """A factor that the main joints share: other units, or currents."""
+    main = (np.diag(seen.likeness) > ALIKE) & (seen.sizes > MAIN * seen.sizes.max())
+    if not main.any() or not main[int(np.argmax(seen.sizes))]:
+        return []
+    factor = float(np.exp(np.average(np.log(seen.slopes[main]), weights=seen.sizes[main])))
+    if SMALL < factor < HUGE:
+        return []
+    units = [told for unit, told in UNITS if 1 / UNIT_SLACK < factor / unit < UNIT_SLACK]
+    alike = float(np.average(np.diag(seen.likeness)[main], weights=seen.sizes[main]))
+    sure = not TINY < factor < HUGE and alike > CLOSE
+    text = (
+        f"torques have the course of arm '{arm.name}' as described, but {factor:.3g} times its size: "
+        f"{units[0] if units else 'amperes, or another unit'}? If they are currents, give --drive-gain (see armdyn "
+        "drive-gains)"
+    )
+    return [Finding("refuse" if sure else "warn", text, "amperes", (), remedy="--drive-gain", value=factor)]
+
+
+def _unlike(arm: Arm, seen: Resemblance) -> list[Finding]:
+    """Descriptions are often wrong: none of this speaks against a log that bodies of some kind explain."""
+    found = [
+        f"the torque of {named(arm, j)} is opposite to the model's (correlation {seen.likeness[j, j]:.2f})"
         for j in np.flatnonzero(seen.strong & (np.diag(seen.likeness) < REVERSED)).tolist()
     ]
-    return reversed_ or _shuffled(arm, seen) or _factor(arm, seen) or _another_arm(arm, seen)
-
-
-def _shuffled(arm: Arm, seen: Resemblance) -> list[tuple[str, str]]:
-    """Whether another order of the torques resembles the model's much more (by most of one whole correlation).
-
-    The model says nothing about joints whose torque is mostly friction, but their columns may be another's.
-    """
-    from scipy.optimize import linear_sum_assignment
-
-    strong = np.flatnonzero(seen.strong & (seen.sizes > SURE * seen.sizes.max()))
-    order = linear_sum_assignment(-seen.likeness[strong])[1]
-    if seen.likeness[strong, order].sum() - seen.likeness[strong, strong].sum() < SHUFFLED:
-        return []
-    joint, other = next((int(j), int(k)) for j, k in zip(strong, order, strict=True) if j != k)
-    name = arm.joint_names[joint]
-    return [("refuse", f"torque {other + 1} looks like that of joint {joint + 1} '{name}': columns shuffled?")]
-
-
-def _factor(arm: Arm, seen: Resemblance) -> list[tuple[str, str]]:
-    """A factor that all main joints share and that is one between units."""
-    main = (np.diag(seen.likeness) > ALIKE) & (seen.sizes > MAIN * seen.sizes.max())
-    if not main.any():
-        return []
-    factor = float(np.exp(np.mean(np.log(seen.slopes[main]))))
-    for unit, told in UNITS:
-        if 1 / UNIT_SLACK < factor / unit < UNIT_SLACK:
-            return [("warn", f"torques are {factor:.3g} times those of arm '{arm.name}': {told}?")]
-    return []
-
-
-def _another_arm(arm: Arm, seen: Resemblance) -> list[tuple[str, str]]:
-    if seen.unexplained <= UNLIKE:
-        return []
-    j = int(np.argmax(seen.sizes))
-    return [
-        (
-            "warn",
+    if seen.unexplained > UNLIKE:
+        j = int(np.argmax(seen.sizes))
+        found.append(
             f"arm '{arm.name}' as described leaves {min(seen.unexplained, 99):.0%} of the torque beyond friction "
-            f"unexplained (joint {j + 1} has {seen.slopes[j]:.2g} times its torque): a rough description, a payload, "
-            "other units, shuffled columns, or another arm?",
+            f"unexplained (joint {j + 1} has {seen.slopes[j]:.2g} times its torque): a rough description, or a payload?"
         )
-    ]
+    return [Finding("note", text, "description") for text in found]
 
 
 def _beyond_friction(tau: NDArray, samples: Samples) -> NDArray:
@@ -120,3 +126,8 @@ def correlations(a: NDArray, b: NDArray) -> NDArray:
     a, b = a - a.mean(axis=0), b - b.mean(axis=0)
     size = np.outer(np.linalg.norm(a, axis=0), np.linalg.norm(b, axis=0))
     return np.divide(a.T @ b, size, out=np.zeros_like(size), where=size > 0)
+
+
+def samples_of(parts: Iterable[Samples]) -> Samples:
+    """Samples of several stretches together."""
+    return Samples(*(np.vstack(columns) for columns in zip(*parts, strict=True)))

@@ -1,0 +1,123 @@
+"""Sensors that die, freeze, clip, or jump: told by the columns themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.checks.finding import Finding, named
+from armdyn.identification.logs.log import Log
+from armdyn.model.arm import Arm
+
+CLIPPED = 0.02  # share of samples at the very largest torque that sensors reach when they clip
+STUCK_SECONDS, STUCK_TRAVEL = 0.5, 0.1  # s, and share of its travel that a joint moves while its torque does not change
+LONGER = 4.0  # times that such a stay is longer than any other
+SPIKE = 1.5  # of the range of nearly all torques, by which a sample stands out from its neighbours
+FEWEST = 3  # spikes
+WHITE = 1.5  # share of slow torque over that of white noise, below which a torque is noise
+SLOW = 2.0  # Hz
+
+
+def torque_findings(arm: Arm, log: Log) -> list[Finding]:
+    """Torque sensors that are dead, die on the way, clip, jump, or measure nothing but noise."""
+    found: list[Finding] = []
+    for j, tau in enumerate(log.tau.T):
+        if np.ptp(tau) == 0:
+            text = f"the torque of {named(arm, j)} is {tau[0] + 0.0:g} throughout: sensor dead?"
+            found.append(Finding("refuse", text, "stuck", (j,), remedy="leave the joint out, or measure again"))
+            continue
+        for check in (_stuck, _clipped, _noise):
+            found += check(arm, log, j)
+    return found + list(_spikes(arm, log))
+
+
+def runs(x: NDArray) -> NDArray:
+    """First samples and the one after the last (k, 2) of runs in which a column does not change by a digit."""
+    ends = np.r_[0, np.flatnonzero(np.diff(x) != 0) + 1, len(x)]
+    return np.stack([ends[:-1], ends[1:]], axis=1)
+
+
+def _stuck(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
+    """A torque that does not change by a digit while its joint goes far, much longer than it does elsewhere."""
+    tau, q = log.tau[:, j], log.q[:, j]
+    stays = runs(tau)
+    lengths = stays[:, 1] - stays[:, 0]
+    order = np.argsort(lengths)[::-1]
+    first, last = (int(k) for k in stays[order[0]])
+    others = lengths[order[1]] if len(order) > 1 else 0
+    if lengths[order[0]] * log.dt < STUCK_SECONDS or lengths[order[0]] < LONGER * others:
+        return
+    # Coarse sensors of joints at rest do not change either, nor do clipped ones.
+    moved = np.ptp(q[first:last]) > STUCK_TRAVEL * np.ptp(q)
+    if moved and tau.min() < tau[first] < tau.max():
+        text = (
+            f"the torque of {named(arm, j)} stays at {tau[first]:.3g} for {log.t[last - 1] - log.t[first]:.3g} s from "
+            f"{log.t[first] - log.t[0]:.3g} s on while the joint moves: sensor dead?"
+        )
+        yield Finding("refuse", text, "stuck", (j,), remedy=f"use the log up to {log.t[first] - log.t[0]:.3g} s")
+
+
+def _clipped(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
+    tau = log.tau[:, j]
+    for end in (tau.max(), tau.min()):
+        share = np.mean(tau == end)
+        # Coarse sensors repeat values too, but not the outermost more than the one next to it.
+        inner = tau[tau != end]
+        next_to = np.mean(tau == (inner.max() if end == tau.max() else inner.min()))
+        if share > CLIPPED and share > 5 * next_to and len(tau) * share > 20:
+            text = f"the torque of {named(arm, j)} is {end:g} in {share:.0%} of the samples: clipped?"
+            yield Finding("warn", text, "saturation", (j,), matters=share, remedy="move more slowly", value=end)
+
+
+def _noise(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
+    """A torque without anything slow in it."""
+    if log.dt > 0.05 / SLOW or np.ptp(log.q[:, j]) == 0:
+        return
+    power = np.abs(np.fft.rfft(log.tau[:, j] - log.tau[:, j].mean())) ** 2
+    f = np.fft.rfftfreq(len(log), log.dt)
+    slow = f <= SLOW
+    if power[slow].sum() < WHITE * slow.mean() * power.sum():
+        text = f"the torque of {named(arm, j)} is noise: sensor dead?"
+        yield Finding("warn", text, "stuck", (j,), remedy="leave the joint out, or measure again")
+
+
+def _spikes(arm: Arm, log: Log) -> Iterator[Finding]:
+    """Single samples far from their neighbours."""
+    from scipy.ndimage import median_filter
+
+    low, high = np.percentile(log.tau, (3, 97), axis=0)
+    jump = np.abs(log.tau - median_filter(log.tau, size=(5, 1), mode="nearest"))
+    hits = jump > SPIKE * np.maximum(high - low, 1e-300)
+    count = hits.any(axis=1).sum()
+    if count >= FEWEST:
+        j = int(np.argmax(hits.sum(axis=0)))
+        text = (
+            f"{count} samples have torques that jump for one or two samples, most at {named(arm, j)} (by up to "
+            f"{jump[:, j].max():.3g}): electric disturbances or lost packets?"
+        )
+        yield Finding("warn", text, "spikes", (j,), remedy="leave these samples out", value=float(count))
+
+
+def frozen_findings(arm: Arm, log: Log, t: NDArray, loss: NDArray) -> Iterator[Finding]:
+    """Positions that stop changing by a digit, from when on torques are not explained; `loss` (N,) at times t."""
+    for j, q in enumerate(log.q.T):
+        stays = runs(q)
+        first, last = (int(k) for k in stays[np.argmax(stays[:, 1] - stays[:, 0])])
+        if (last - first) * log.dt < 1.0 or (last - first) > 0.95 * len(log):
+            continue
+        inside = (t >= log.t[first]) & (t <= log.t[last - 1])
+        others = np.delete(np.ptp(log.q[first:last], axis=0) > STUCK_TRAVEL * np.ptp(log.q, axis=0), j)
+        if inside.sum() < 10 or inside.mean() < 0.1 or not others.any():
+            continue
+        ratio = np.median(loss[inside]) / max(np.median(loss[~inside]), 1e-300)
+        if ratio > FROZEN:
+            text = (
+                f"the position of {named(arm, j)} stays at {q[first]:.4g} from {log.t[first] - log.t[0]:.3g} s on, "
+                f"and torques are {np.sqrt(ratio):.1f} times worse explained meanwhile: encoder frozen?"
+            )
+            yield Finding("refuse", text, "stuck", (j,), remedy=f"use the log up to {log.t[first] - log.t[0]:.3g} s")
+
+
+FROZEN = 6.0  # times the squared error while a position does not change

@@ -1,0 +1,286 @@
+"""Logs as a small regression in which suspicions are tried: how likely would the torques be if something were wrong?
+
+Base parameters that all joints share and friction of each are fitted to motion and torques, low-passed and thinned out.
+An alternative (torques earlier, a joint reversed, another gravity) is fitted likewise. What speaks for it is the gain
+of log-likelihood
+
+    g = sum over joints of N / 2 log(S0 / S1)
+
+with the mean squares S0 and S1 that both leave and N independent samples, told by the autocorrelation of what the
+*better* one leaves: residuals of a wrong model resemble their neighbours, and counted as they are they would prove
+anything. Nothing needs to be known of any inertia.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
+from armdyn.identification.motion.differentiate import Motion, lowpass
+from armdyn.model.arm import Arm
+
+RATE = 50.0  # Hz to which motion is thinned out before
+BAND = 5.0  # Hz, low-pass on both sides of the equations
+EDGE = 0.4  # s at both ends of a piece in which a low-pass guesses
+MOST = 6000  # samples at RATE; of longer logs parts are looked at
+PARTS = 6
+WIDTH, LEVEL = 0.02, 0.3  # rad/s or m/s: speeds in which dry friction changes its sign, and in which some levels off
+RIDGE = 1e-4  # of columns of unit length: what hardly shows is not made up
+LEAST = 0.01  # of a torque's deviation: what is left below does not matter, and proves nothing
+OWN = 5  # columns of a joint's own: velocity, direction, one, acceleration, arctangent of velocity
+LAGS = 200  # over which autocorrelation is looked at
+
+
+class Piece(NamedTuple):
+    """Motion and torques, even in time."""
+
+    t: NDArray  # (T,)
+    dt: float
+    motion: Motion
+    tau: NDArray  # (T, n)
+
+
+class _Thin(NamedTuple):
+    """A piece at about 50 Hz."""
+
+    t: NDArray
+    dt: float
+    q: NDArray
+    qd: NDArray
+    qdd: NDArray
+    own: NDArray  # (T, n, OWN)
+    tau: NDArray
+
+
+class Fitted(NamedTuple):
+    """Parameters, and what they leave."""
+
+    x: NDArray
+    residual: NDArray  # (N, n)
+    weights: NDArray  # (n,) 1 / deviation of what each joint leaves
+    factor: tuple[NDArray, NDArray]  # Cholesky factor of the normal equations, lengths of columns
+
+
+class Added(NamedTuple):
+    """A further column, fitted beside all others."""
+
+    value: float
+    std: float
+    gain: float
+    fall: float  # of the error of all joints together, relatively
+    residual: NDArray
+
+
+class Trial:
+    """Equations of a log and their fit; see the head of the file."""
+
+    def __init__(self, arm: Arm, pieces: Iterable[Piece]) -> None:
+        self.arm, self.n = arm, arm.n
+        self.base: BaseParameters = base_parameters(arm)
+        self._pieces = _some([piece for piece in pieces if len(piece.t) * piece.dt > 4 * EDGE])
+        self.parts = [_thinned(piece) for piece in self._pieces]
+        self.usable = bool(self.parts)
+        if not self.usable:
+            return
+        self.piece = np.concatenate([np.full(len(_cut(p, p.t)), k) for k, p in enumerate(self.parts)])
+        self.t = np.concatenate([_cut(p, p.t) for p in self.parts])
+        self.tau = np.concatenate([_filtered(p, p.tau) for p in self.parts])
+        self.own = np.concatenate([_filtered(p, p.own) for p in self.parts])
+        self.sizes = sizes(self.tau)
+        # As many independent equations as unknowns explain anything.
+        self.usable = len(self.tau) * self.n > 1.5 * (self.base.count + OWN * self.n) and bool(
+            self.tau.std(axis=0).all()
+        )
+
+    @cached_property
+    def columns(self) -> NDArray:
+        """All columns (N, n, p) of the motion as it was logged."""
+        return self.with_own(self.rigid())
+
+    @cached_property
+    def fit(self) -> Fitted:
+        """Of the log as it is."""
+        return self.fitted(self.columns, self.tau)
+
+    @cached_property
+    def left(self) -> NDArray:
+        """Mean squares (n,) that the fit leaves."""
+        return squares(self.fit.residual, self.sizes)
+
+    @property
+    def shares(self) -> NDArray:
+        """Of each torque's deviation (n,), what is left."""
+        return np.sqrt(self.left) / self.sizes
+
+    @property
+    def error(self) -> float:
+        """norm(residual) / norm(tau) over all joints."""
+        return float(np.linalg.norm(self.fit.residual) / np.linalg.norm(self.tau))
+
+    def rigid(
+        self,
+        change: Callable[[NDArray, NDArray, NDArray], tuple[NDArray, NDArray, NDArray]] | None = None,
+        regressor: Callable[..., NDArray] | None = None,
+    ) -> NDArray:
+        """Columns (N, n, k) of the links for the motion, or for a change of it, or by another regressor."""
+        made = []
+        for p in self.parts:
+            motion = (p.q, p.qd, p.qdd) if change is None else change(p.q, p.qd, p.qdd)
+            made.append(_filtered(p, np.asarray((regressor or self.base.regressor)(*motion))))
+        return np.concatenate(made)
+
+    def along(self, torque: Callable[[_Thin], NDArray]) -> NDArray:
+        """Some column (N, n) or columns that is told by the motion."""
+        return np.concatenate([_filtered(p, torque(p)) for p in self.parts])
+
+    def shifted(self, late: float) -> NDArray:
+        """The torques (N, n) as they would be if they had been measured too late."""
+        found = []
+        for piece, part in zip(self._pieces, self.parts, strict=True):
+            tau = np.stack([np.interp(piece.t + late, piece.t, column) for column in piece.tau.T], axis=1)
+            found.append(_filtered(part, _averaged(tau, _every(piece))))
+        return np.concatenate(found)
+
+    def with_own(self, rigid: NDArray, own: NDArray | None = None) -> NDArray:
+        """Columns of the links and of every joint's own terms (N, n, p)."""
+        own = self.own if own is None else own
+        count = rigid.shape[2]
+        A = np.zeros((len(rigid), self.n, count + OWN * self.n))
+        A[:, :, :count] = rigid
+        for j in range(self.n):
+            A[:, j, count + OWN * j : count + OWN * (j + 1)] = own[:, j]
+        return A
+
+    def fitted(self, A: NDArray, tau: NDArray, rounds: int = 3) -> Fitted:
+        """Least squares, each joint weighed by what it leaves."""
+        deviations = sizes(tau)
+        weights = 1 / deviations
+        for _ in range(rounds):
+            G, h = _normal(A, weights, tau)
+            length = np.sqrt(np.diag(G))
+            length = np.maximum(length, 1e-6 * np.median(length) + 1e-300)
+            factor = np.linalg.cholesky(G / np.outer(length, length) + RIDGE * np.eye(len(G)))
+            x = _solved(factor, h / length) / length
+            residual = tau - A @ x
+            used, weights = weights, 1 / np.sqrt(squares(residual, deviations))
+        return Fitted(x, residual, used, (factor, length))
+
+    def gain(self, residual: NDArray, order: NDArray | None = None) -> float:
+        """Log-likelihood gained where this is left instead; torque order[j] stands at joint j."""
+        order = np.arange(self.n) if order is None else order
+        counts = len(residual) / correlation_times(residual)
+        return float(0.5 * counts @ np.log(self.left[order] / squares(residual, self.sizes[order])))
+
+    def fall(self, residual: NDArray) -> float:
+        """By how much the error of all joints together falls, relatively."""
+        return float(1 - np.linalg.norm(residual) / np.linalg.norm(self.fit.residual))
+
+    def projected(self, C: NDArray) -> NDArray:
+        """What the fit's columns cannot explain of others (N, n, k)."""
+        factor, length = self.fit.factor
+        weights = self.fit.weights
+        B = (self.columns * weights[:, None]).reshape(-1, self.columns.shape[2])
+        shares = _solved(factor, (B.T @ (C * weights[:, None]).reshape(-1, C.shape[2])) / length[:, None])
+        return C - self.columns @ (shares / length[:, None])
+
+    def added(self, C: NDArray, projected: NDArray | None = None) -> list[Added]:
+        """Each of the columns (N, n, k) alone added to the model."""
+        P = self.projected(C) if projected is None else projected
+        values, precisions = self.values(C, P)
+        found = []
+        for k, (value, precision) in enumerate(zip(values, precisions, strict=True)):
+            residual = self.fit.residual - P[:, :, k] * value
+            std = float(np.sqrt(np.median(correlation_times(residual)) / precision)) if precision > 0 else np.inf
+            found.append(Added(float(value), std, self.gain(residual), self.fall(residual), residual))
+        return found
+
+    def values(self, C: NDArray, P: NDArray) -> tuple[NDArray, NDArray]:
+        """Best factor of each column alone, and its precision if samples were independent."""
+        W = self.fit.weights**2
+        precision = np.einsum("tjk,tjk,j->k", P, C, W)
+        felt = precision > 1e-9 * np.einsum("tjk,tjk,j->k", C, C, W)
+        pull = np.einsum("tjk,tj,j->k", P, self.fit.residual, W)
+        return np.divide(pull, precision, out=np.zeros_like(pull), where=felt), np.where(felt, precision, 0.0)
+
+
+def sizes(tau: NDArray) -> NDArray:
+    """Deviations (n,) of torques, none of them nothing."""
+    deviation = tau.std(axis=0)
+    return np.maximum(deviation, 1e-3 * deviation.max() + 1e-300)
+
+
+def squares(residual: NDArray, deviations: NDArray) -> NDArray:
+    """Mean squares (n,), at least those that do not matter."""
+    return np.maximum(np.mean(residual**2, axis=0), (LEAST * deviations) ** 2)
+
+
+def correlation_times(residual: NDArray) -> NDArray:
+    """After how many samples (n,) residuals say something new."""
+    e = residual - residual.mean(axis=0)
+    spectrum = np.abs(np.fft.rfft(e, 2 * len(e), axis=0)) ** 2
+    correlation = np.fft.irfft(spectrum, axis=0)[: min(len(e), LAGS)]
+    correlation = correlation / np.maximum(correlation[0], 1e-300)
+    ended = np.cumsum(correlation < 0.05, axis=0) > 0
+    return np.maximum(1.0, 1 + 2 * np.where(ended, 0, correlation)[1:].sum(axis=0))
+
+
+def _some(pieces: list[Piece]) -> list[Piece]:
+    """The pieces, or of long ones parts that are spread over them."""
+    total = sum(len(piece.t) / _every(piece) for piece in pieces)
+    if total <= MOST:
+        return pieces
+    found = []
+    for piece in pieces:
+        keep = int(len(piece.t) * MOST / total / PARTS)
+        starts = np.linspace(0, len(piece.t) - keep, PARTS).astype(int) if keep * piece.dt > 4 * EDGE else []
+        for k in starts:
+            at = slice(int(k), int(k) + keep)
+            m = piece.motion
+            moved = m._replace(q=m.q[at], qd=m.qd[at], qdd=m.qdd[at])
+            found.append(Piece(piece.t[at], piece.dt, moved, piece.tau[at]))
+    return found
+
+
+def _every(piece: Piece) -> int:
+    return max(1, round(1 / (RATE * piece.dt)))
+
+
+def _averaged(x: NDArray, every: int) -> NDArray:
+    """Means of runs of samples."""
+    count = len(x) // every
+    return x[: count * every].reshape(count, every, *x.shape[1:]).mean(axis=1)
+
+
+def _thinned(piece: Piece) -> _Thin:
+    every, m = _every(piece), piece.motion
+    count = len(piece.t) // every
+    own = np.stack([m.qd, np.tanh(m.qd / WIDTH), np.ones_like(m.qd), m.qdd, np.arctan(m.qd / LEVEL)], axis=2)
+    t, q, qd, qdd = (x[every // 2 :: every][:count] for x in (piece.t, m.q, m.qd, m.qdd))
+    return _Thin(t, piece.dt * every, q, qd, qdd, _averaged(own, every), _averaged(piece.tau, every))
+
+
+def _filtered(p: _Thin, x: NDArray) -> NDArray:
+    """Low-passed, thinned out to what passes, without the ends."""
+    low = lowpass(x.reshape(len(x), -1), p.dt, min(BAND, 0.2 / p.dt)).reshape(x.shape)
+    return _cut(p, low)
+
+
+def _cut(p: _Thin, x: NDArray) -> NDArray:
+    edge = max(1, int(EDGE / p.dt))
+    return x[edge:-edge][:: max(1, int(0.25 / (BAND * p.dt)))]
+
+
+def _normal(A: NDArray, weights: NDArray, tau: NDArray) -> tuple[NDArray, NDArray]:
+    B = (A * weights[:, None]).reshape(-1, A.shape[2])
+    return B.T @ B, B.T @ (tau * weights).ravel()
+
+
+def _solved(factor: NDArray, b: NDArray) -> NDArray:
+    from scipy.linalg import solve_triangular
+
+    return solve_triangular(factor, solve_triangular(factor, b, lower=True), lower=True, trans="T")
