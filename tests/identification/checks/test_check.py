@@ -42,7 +42,8 @@ def test_a_good_log(puma, log):
     assert np.all(check.joints.condition < 10)
     text = str(check)
     assert "6 joints, 20.0 s at 200 Hz" in text
-    assert text.count("\n") == 7
+    assert text.count("\n") == 8
+    assert "zeros of joints checked to 1:" in text
 
 
 def test_speeds_and_accelerations_of_a_known_motion(two):
@@ -83,7 +84,14 @@ class TestSpoiled:
 
     @pytest.mark.parametrize(("factor", "unit"), [(1e3, "mN m"), (1e-3, "kN m"), (100.0, "N cm")])
     def test_other_units_of_torque(self, puma, log, factor, unit):
-        assert unit in findings(puma, changed(log, tau=factor * log.tau))["warn"]
+        assert unit in findings(puma, changed(log, tau=factor * log.tau))["refuse"]
+
+    def test_currents(self, puma, log):
+        """Amperes of drives with about ten newton metres each are asked for; small errors of a description are not."""
+        said = findings(puma, changed(log, tau=log.tau / 10))["refuse"]
+        assert "amperes" in said
+        assert "--drive-gain" in said
+        assert findings(puma, changed(log, tau=log.tau / 1.4)) == {}
 
     @pytest.mark.parametrize("other", ["ur10", "stanford"])
     def test_another_arm(self, make_log, puma, other):
@@ -136,7 +144,7 @@ class TestSpoiled:
     def test_dead_position_sensor(self, puma, log):
         q = log.q.copy()
         q[:, 3] = q[0, 3]
-        assert "joint 4 'joint4' does not move" in findings(puma, changed(log, q=q))["warn"]
+        assert "joint 4 'joint4' does not move" in str(armdyn.check_log(puma, changed(log, q=q)))
 
     def test_constant_motion(self, puma, log):
         assert "no joint moves" in findings(puma, changed(log, q=np.tile(log.q[:1], (len(log), 1))))["refuse"]
@@ -144,7 +152,7 @@ class TestSpoiled:
     def test_one_direction(self, two):
         t = np.arange(0, 20, 0.01)
         q = np.stack([0.2 * t + 0.05 * np.sin(2 * t), np.sin(2 * t)], axis=1)
-        assert "joint 1 'joint1' moves in one direction only" in findings(two, Log(t, q, np.sin(3 * q)))["warn"]
+        assert "joint 1 'joint1' moves in one direction only" in str(armdyn.check_log(two, Log(t, q, np.sin(3 * q))))
 
     def test_clipped_torque(self, puma, log):
         bound = np.percentile(log.tau[:, 1], 90)

@@ -6,7 +6,7 @@ torques, but those of the right arrangement do: each is tried, without knowing a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
@@ -41,17 +41,14 @@ class Tried(NamedTuple):
 
 def arrangement(trial: Trial) -> list[Finding]:
     """What speaks against the columns being what they are called."""
-    if driven := list(_driven(trial)):
-        return driven
-    if not (trial.shares > POOR).any():
-        return []
-    tried = [*_signs(trial), *_exchanges(trial), *_gravities(trial)]
+    poor = bool((trial.shares > POOR).any())
+    tried = [*_signs(trial), *_exchanges(trial), *_gravities(trial)] if poor else []
     good = [a for a in tried if a.gain > GAIN and (a.fall > FALL or (a.own_fall > BETTER and a.fall > 0.0))]
-    if not good:
-        return list(_foreign(trial))
-    best = max(good, key=lambda a: a.gain)
-    text = f"{best.said} explains the torques far better (error {best.fall:.0%} less): {_asked(best)}"
-    return [Finding("refuse", text, best.kind, best.joints, best.gain, best.fall, best.remedy)]
+    if good:
+        best = max(good, key=lambda a: a.gain)
+        text = f"{best.said} would explain the torques far better (error {best.fall:.0%} less): {_asked(best)}"
+        return [Finding("refuse", text, best.kind, best.joints, best.gain, best.fall, best.remedy)]
+    return list(_driven(trial)) or list(_foreign(trial))
 
 
 def _asked(best: Tried) -> str:
@@ -132,21 +129,49 @@ def _exchanges(trial: Trial) -> Iterator[Tried]:
     pairs = sorted(combinations(poor.tolist(), 2), key=lambda p: -float(trial.shares[list(p)].min()))
     neighbours = [(j, j + 1) for j in range(trial.n - 1) if j in poor or j + 1 in poor]
     same = np.arange(trial.n)
-    for i, j in dict.fromkeys([*pairs[:MOST_PAIRS], *neighbours]):
-        order = same.copy()
-        order[[i, j]] = j, i
-        remedy = "name the columns in the right order (--columns)"
+    orders = [_swapped(trial.n, i, j) for i, j in dict.fromkeys([*pairs[:MOST_PAIRS], *neighbours])]
+    orders += [_likely(trial)] if trial.error > DOUBTFUL else []
+    for order in orders:
+        moved = tuple(np.flatnonzero(order != same).tolist())
+        inverse = np.argsort(order)
         turned = trial.with_own(
-            trial.rigid(lambda q, qd, qdd, o=order: (q[:, o], qd[:, o], qdd[:, o])),  # type: ignore[misc]
-            trial.own[:, order],
+            trial.rigid(lambda q, qd, qdd, o=inverse: (q[:, o], qd[:, o], qdd[:, o])),  # type: ignore[misc]
+            trial.own[:, inverse],
         )
-        for what, A, tau, moved in (
+        remedy = "name the columns in the right order (--columns)"
+        for what, A, tau, to in (
             ("torques", trial.columns, trial.tau[:, order], order),
             ("positions", turned, trial.tau, same),
-            ("positions and torques", turned, trial.tau[:, order], order),
+            ("positions and torques", turned, trial.tau[:, inverse], inverse),
         ):
-            told = _compared(trial, A, tau, moved, (i, j))
-            yield Tried(f"exchanging {what} of joints {i + 1} and {j + 1}", "exchange", (i, j), *told, remedy)
+            told = _compared(trial, A, tau, to, moved)
+            order_said = f"{_listed(moved)} in the order {_listed(order[list(moved)])}"
+            yield Tried(f"{what} of joints {order_said}", "exchange", moved, *told, remedy)
+
+
+def _swapped(n: int, i: int, j: int) -> NDArray:
+    order = np.arange(n)
+    order[[i, j]] = j, i
+    return order
+
+
+def _listed(joints: Iterable[int]) -> str:
+    return ", ".join(str(j + 1) for j in joints)
+
+
+def _likely(trial: Trial) -> NDArray:
+    """The order of the torques that suits joints best if each had parameters of its own."""
+    from scipy.optimize import linear_sum_assignment
+
+    tau = trial.tau / trial.sizes
+    cost = np.empty((trial.n, trial.n))
+    for j in range(trial.n):
+        A = trial.columns[:, j]
+        length = np.sqrt(np.maximum(np.mean(A**2, axis=0), 1e-300))
+        G = (A / length).T @ (A / length) / len(A) + 1e-6 * np.eye(A.shape[1])
+        x = np.linalg.solve(G, (A / length).T @ tau / len(A))
+        cost[j] = np.log(np.maximum(np.mean((tau - A / length @ x) ** 2, axis=0), 1e-4))
+    return np.asarray(linear_sum_assignment(cost)[1])
 
 
 def _gravities(trial: Trial) -> Iterator[Tried]:

@@ -19,10 +19,10 @@ from armdyn.model.arm import Arm
 
 DELAYS = (-0.15, -0.1, -0.05, 0.05, 0.07, 0.1, 0.15, 0.2)  # s
 LATE = 0.05  # s: shorter ones are common, and cost little
-PACES = (0.0625, 0.125, 0.25, 0.5, 2.0, 4.0, 8.0, 16.0)  # by which gravity is tried larger: the square of the clock's
+PACES = (-1.0, 0.0625, 0.125, 0.25, 0.5, 2.0, 4.0, 8.0, 16.0)  # factors of gravity: squares of the clock's
 PACE = 3.3  # from which on it means that the clock is wrong
 ZERO = 0.1  # rad
-STEPS = np.arange(0.05, 0.96, 0.05)  # where in a piece an offset may change
+STEPS = np.arange(0.15, 0.86, 0.05)  # where in a piece an offset may change
 SCALE = 0.25  # by which a torque is out of proportion
 
 
@@ -33,7 +33,7 @@ class Rule(NamedTuple):
     fall: float
 
 
-DELAY, CLOCK, STEP, AMPERES, ZEROS = Rule(30, 0.05), Rule(12, 0.03), Rule(12, 0.03), Rule(12, 0.0), Rule(15, 0.08)
+DELAY, CLOCK, STEP, AMPERES, ZEROS = Rule(30, 0.05), Rule(12, 0.03), Rule(15, 0.03), Rule(12, 0.0), Rule(15, 0.08)
 REJECTED = Rule(40, 0.15)  # from which on a clock is certainly wrong
 
 
@@ -62,7 +62,7 @@ def late(trial: Trial) -> Iterator[Finding]:
 
 
 def clock(trial: Trial) -> Iterator[Finding]:
-    """Times at another pace: then inertia is out of proportion to gravity, by the square of it."""
+    """Times at another pace: then inertia is out of proportion to gravity, by the square of it; or gravity reversed."""
     still = trial.rigid(lambda q, qd, qdd: (q, 0 * qd, 0 * qdd))
     if np.abs(still).max() < 1e-6 * np.abs(trial.columns).max():
         return
@@ -72,7 +72,10 @@ def clock(trial: Trial) -> Iterator[Finding]:
         residual = trial.fitted(trial.with_own(rigid + (pace - 1) * still), trial.tau, 2).residual
         if (found := trial.gain(residual)) > gain:
             best, gain, fall = pace, found, trial.fall(residual)
-    if max(best, 1 / best) >= PACE and gain > CLOCK.gain and fall > CLOCK.fall:
+    if best < 0 and gain > REJECTED.gain and fall > REJECTED.fall:
+        text = f"gravity the other way would explain the torques far better (error {fall:.0%} less): does the arm hang?"
+        yield Finding("refuse", text, "gravity", (), gain, fall, "give the arm's gravity as it is mounted", best)
+    elif max(best, 1 / best) >= PACE and gain > CLOCK.gain and fall > CLOCK.fall:
         factor = np.sqrt(best)
         sure = gain > REJECTED.gain and fall > REJECTED.fall
         text = (

@@ -16,6 +16,8 @@ from armdyn.identification.checks.finding import Finding, named
 from armdyn.model.arm import Arm
 
 STRONG = 0.3  # a model's torque of at least this share of the measured one should resemble it
+SURE = 0.05  # of the largest torque: descriptions of joints with less are often wrong
+STRANGE = 0.5  # likeness below which a main joint's torque is not even of the described course
 REVERSED = -0.5  # correlation from which on a sign is wrong
 ALIKE = 0.8  # correlation from which on a factor between the two sides means something
 UNLIKE = 0.5  # share of the torque beyond friction that the description may leave unexplained
@@ -98,18 +100,30 @@ def _factor(arm: Arm, seen: Resemblance) -> list[Finding]:
 
 
 def _unlike(arm: Arm, seen: Resemblance) -> list[Finding]:
-    """Descriptions are often wrong: none of this speaks against a log that bodies of some kind explain."""
-    found = [
-        f"the torque of {named(arm, j)} is opposite to the model's (correlation {seen.likeness[j, j]:.2f})"
-        for j in np.flatnonzero(seen.strong & (np.diag(seen.likeness) < REVERSED)).tolist()
-    ]
-    if seen.unexplained > UNLIKE:
-        j = int(np.argmax(seen.sizes))
-        found.append(
-            f"arm '{arm.name}' as described leaves {min(seen.unexplained, 99):.0%} of the torque beyond friction "
-            f"unexplained (joint {j + 1} has {seen.slopes[j]:.2g} times its torque): a rough description, or a payload?"
-        )
-    return [Finding("note", text, "description") for text in found]
+    """Joints that are opposite to a description which the others follow; and descriptions of something else.
+
+    A description that is merely wrong does not speak against a log that bodies of some kind explain.
+    """
+    likeness = np.diag(seen.likeness)
+    main = seen.strong & (seen.sizes > SURE * seen.sizes.max())
+    for j in np.flatnonzero(main & (likeness < REVERSED)).tolist():
+        others = main & (np.arange(arm.n) != j)
+        if others.any() and likeness[others].min() > ALIKE:
+            text = (
+                f"the torque of {named(arm, j)} is opposite to the model's (correlation {likeness[j]:.2f}): sign "
+                "reversed, or another arm?"
+            )
+            return [Finding("refuse", text, "sign", (j,), remedy="--drive-gain with a negative number")]
+    if seen.unexplained <= UNLIKE:
+        return []
+    j = int(np.argmax(seen.sizes))
+    strange = bool((likeness[seen.strong & (seen.sizes > MAIN * seen.sizes.max())] < STRANGE).any())
+    text = (
+        f"arm '{arm.name}' as described leaves {min(seen.unexplained, 99):.0%} of the torque beyond friction "
+        f"unexplained (joint {j + 1} has {seen.slopes[j]:.2g} times its torque): "
+        f"{'another arm, other columns, or' if strange else 'a payload, or'} a wrong description?"
+    )
+    return [Finding("warn" if strange else "note", text, "arm", remedy="check which arm the log is of")]
 
 
 def _beyond_friction(tau: NDArray, samples: Samples) -> NDArray:

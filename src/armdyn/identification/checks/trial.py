@@ -237,9 +237,10 @@ def _some(pieces: list[Piece]) -> list[Piece]:
     found = []
     for piece in pieces:
         keep = int(len(piece.t) * MOST / total / PARTS)
-        starts = np.linspace(0, len(piece.t) - keep, PARTS).astype(int) if keep * piece.dt > 4 * EDGE else []
-        for k in starts:
-            at = slice(int(k), int(k) + keep)
+        if keep * piece.dt < 4 * EDGE:
+            continue
+        for k in np.linspace(0, len(piece.t) - keep, PARTS).astype(int).tolist():
+            at = slice(k, k + keep)
             m = piece.motion
             moved = m._replace(q=m.q[at], qd=m.qd[at], qdd=m.qdd[at])
             found.append(Piece(piece.t[at], piece.dt, moved, piece.tau[at]))

@@ -1,0 +1,88 @@
+"""Faults that leave a log readable: each is found where it was put, with its number, and none in good logs."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.identification.checks.trial import correlation_times
+from armdyn.identification.logs.log import Log
+
+
+@pytest.fixture(scope="module")
+def log(puma, make_log):
+    return make_log(puma)
+
+
+def found(arm, log: Log, kind: str):
+    """The findings of a kind that are more than notes."""
+    return [f for f in armdyn.check_log(arm, log).findings if f.kind == kind and f.level != "note"]
+
+
+def test_nothing_in_a_good_log(puma, log):
+    assert [f for f in armdyn.check_log(puma, log).findings if f.level != "note"] == []
+
+
+def test_late_torques(puma, log):
+    tau = np.stack([np.interp(log.t - 0.1, log.t, column) for column in log.tau.T], axis=1)
+    (f,) = found(puma, dataclasses.replace(log, tau=tau), "delay")
+    assert f.value == pytest.approx(0.1)
+    assert f.remedy == "--delay 0.1"
+    assert f.matters > 0.3
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_a_clock_at_another_pace(puma, log, factor):
+    (f,) = found(puma, dataclasses.replace(log, t=factor * log.t, qd=None), "clock")
+    assert f.value == pytest.approx(1 / factor)
+
+
+def test_the_zero_of_a_joint(puma, log):
+    (f,) = found(puma, dataclasses.replace(log, q=log.q + 0.3 * np.eye(6)[1]), "zero")
+    assert f.joints == (1,)
+    assert f.value == pytest.approx(0.3, abs=0.11)  # of the steps tried
+    # What bodies turned about the axis explain as well cannot be told, and this is said.
+    said = str(armdyn.check_log(puma, log))
+    assert "zeros of joints checked to 1: not at all, 2: +- 0.0" in said
+
+
+def test_an_offset_that_steps(puma, log):
+    tau = log.tau.copy()
+    tau[1800:, 1] += 0.5 * tau[:, 1].std()
+    (f,) = found(puma, dataclasses.replace(log, tau=tau), "step")
+    assert f.joints == (1,)
+    assert f.value == pytest.approx(0.5 * log.tau[:, 1].std(), rel=0.1)
+    assert "about 9.0" in f.text
+
+
+def test_amperes_of_unlike_drives(puma, log):
+    bare = puma.with_theta(np.full(60, np.nan))
+    assert found(bare, dataclasses.replace(log, tau=log.tau / np.array([12, 5, 9, 14, 6, 10])), "amperes")
+
+
+def test_spikes(puma, log):
+    tau = log.tau.copy()
+    rng = np.random.default_rng(0)
+    hit = rng.random(len(tau)) < 0.003
+    tau[hit] += 30 * tau.std(axis=0) * rng.normal(size=(hit.sum(), 6))
+    (f,) = found(puma, dataclasses.replace(log, tau=tau), "spikes")
+    assert 0.7 * hit.sum() < f.value <= hit.sum()
+
+
+def test_a_sensor_that_measures_noise(puma, log):
+    tau = log.tau.copy()
+    tau[:, 1] = np.random.default_rng(0).normal(size=len(tau))
+    assert any(f.joints == (1,) for f in found(puma, dataclasses.replace(log, tau=tau), "stuck"))
+
+
+def test_correlated_residuals_count_less():
+    """An autoregressive process has (1 + a) / (1 - a) samples of correlation."""
+    rng, a = np.random.default_rng(0), 0.8
+    e = np.zeros((20_000, 1))
+    for k in range(1, len(e)):
+        e[k] = a * e[k - 1] + rng.normal()
+    assert correlation_times(e)[0] == pytest.approx((1 + a) / (1 - a), rel=0.15)
+    assert correlation_times(rng.normal(size=(20_000, 1)))[0] < 1.2
