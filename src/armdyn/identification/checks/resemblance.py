@@ -108,7 +108,7 @@ def _unlike(arm: Arm, seen: Resemblance) -> list[Finding]:
     main = seen.strong & (seen.sizes > SURE * seen.sizes.max())
     for j in np.flatnonzero(main & (likeness < REVERSED)).tolist():
         others = main & (np.arange(arm.n) != j)
-        if others.any() and likeness[others].min() > ALIKE:
+        if np.abs(likeness[others]).min(initial=1.0) > ALIKE:
             text = (
                 f"the torque of {named(arm, j)} is opposite to the model's (correlation {likeness[j]:.2f}): sign "
                 "reversed, or another arm?"

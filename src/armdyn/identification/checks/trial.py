@@ -163,7 +163,7 @@ class Trial:
         for _ in range(rounds):
             G, h = _normal(A, weights, tau)
             length = np.sqrt(np.diag(G))
-            length = np.maximum(length, 1e-6 * np.median(length) + 1e-300)
+            length = np.maximum(length, 1e-9 * length.max() + 1e-300)
             factor = np.linalg.cholesky(G / np.outer(length, length) + RIDGE * np.eye(len(G)))
             x = _solved(factor, h / length) / length
             residual = tau - A @ x
