@@ -1,7 +1,7 @@
 """A summary of armdyn's speed against its peers, all in one run: `python -m benchmarks [--write docs/performance.md]`.
 
-Peers that are not installed are left out. Every figure is the best of several runs that take turns, because machines
-are noisy. `ARMDYN_BENCHMARK=small` makes it quick.
+Peers that are not installed are left out. Every figure is the best of several runs, ours and each peer's one after the
+other: run it on a quiet machine. `ARMDYN_BENCHMARK=small` makes it quick.
 """
 
 from __future__ import annotations
@@ -244,7 +244,10 @@ def machine() -> str:
             versions.append(f"{package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
             continue
-    load = f", load {os.getloadavg()[0]:.0f}" if hasattr(os, "getloadavg") else ""
+    load = ""
+    if hasattr(os, "getloadavg"):
+        busy = os.getloadavg()[0] > (os.cpu_count() or 1)
+        load = f", load {os.getloadavg()[0]:.0f}" + ": busy, times and ratios are rough" * busy
     return (
         f"{model} ({target().cpu}, {target().host.width} lanes), {os.cpu_count()} cores{load}, {platform.system()}, "
         f"Python {platform.python_version()}, {', '.join(versions)}; one thread"
