@@ -19,8 +19,16 @@ td:first-child,th:first-child{text-align:left}.figure svg{width:100%;min-width:3
 th{vertical-align:bottom}
 .big{font-size:1.35rem}.warn{background:#fff4e0;padding:.4rem .8rem;border-left:4px solid #d98a00}
 .bad{background:#fde8e6;padding:.4rem .8rem;border-left:4px solid #c0392b}.small{color:#51606f;font-size:.85rem}
-.wide{overflow-x:auto}pre{background:#f4f6f8;padding:.6rem .8rem;overflow-x:auto}
-@media(max-width:40rem){body{margin:1rem auto;font-size:14px}td,th{padding:.15rem .35rem}
+.good{background:#e6f4ea;padding:.4rem .8rem;border-left:4px solid #2e7d32}
+.light{display:inline-block;width:.7em;height:.7em;border-radius:50%;margin-right:.4em;background:#c0392b}
+.light.good{background:#2e7d32;padding:0;border:0}.light.care{background:#d98a00}
+.why{display:inline-block;white-space:normal;max-width:15rem}
+details{margin:.5rem 0}summary{cursor:pointer;color:#14375e}
+.wide{overflow-x:auto;background:linear-gradient(90deg,#fff 30%,#fff0),linear-gradient(90deg,#fff0,#fff 70%) 100% 0,
+radial-gradient(farthest-side at 0 50%,#0004,#0000),radial-gradient(farthest-side at 100% 50%,#0004,#0000) 100% 0;
+background-repeat:no-repeat;background-size:2rem 100%,2rem 100%,.7rem 100%,.7rem 100%;
+background-attachment:local,local,scroll,scroll}pre{background:#f4f6f8;padding:.6rem .8rem;overflow-x:auto}
+@media(max-width:40rem){.figure svg{min-width:0}body{margin:1rem auto;font-size:14px}td,th{padding:.15rem .35rem}
 td:first-child{white-space:normal;min-width:5.5em}}
 @media print{body{margin:0;max-width:none;font-size:11px}.wide{overflow:visible}.figure svg{min-width:0}
 td,th{padding:.1rem .35rem}td:first-child{white-space:normal}h1,h2{break-after:avoid}svg,tr{break-inside:avoid}}
@@ -54,7 +62,7 @@ def heading(text: str, level: int = 2) -> str:
 
 
 def paragraph(text: str, kind: str = "") -> str:
-    """A paragraph; `kind` may be "big", "small", "warn" or "bad"."""
+    """A paragraph; `kind` may be "big", "small", "good", "warn" or "bad"."""
     return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
@@ -66,6 +74,11 @@ def listing(items: Iterable[str]) -> str:
 def code(text: str) -> str:
     """Lines to type."""
     return f"<pre>{escape(text)}</pre>"
+
+
+def folded(title: str, *parts: str) -> str:
+    """Parts behind a line that opens them."""
+    return f"<details><summary>{escape(title)}</summary>{''.join(parts)}</details>"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -80,6 +93,13 @@ class Markup(str):
     """Text that is HTML already."""
 
     __slots__ = ()
+
+
+def light(word: str, reason: str = "") -> Markup:
+    """A verdict's word behind a green, amber or red light, and the reason below it."""
+    kind = {"good": "good", "usable with care": "care"}.get(word, "")
+    why = f'<br><span class="small why">{escape(reason)}</span>' if reason else ""
+    return Markup(f'<span class="light {kind}"></span>{escape(word)}{why}')
 
 
 LONG = 40  # characters of a cell, from which on it may be broken into lines

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.html import code, confidence_bar, document, heading, listing, paragraph, svg, table
+from armdyn.html import code, confidence_bar, document, folded, heading, light, listing, paragraph, svg, table
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.validation import Validation
+from armdyn.identification.judgement import WORDS
 from armdyn.report.advice import advice, next_command
 from armdyn.report.figures.fit import MOST_POINTS, torque_figure
 from armdyn.report.tables import check as check_table
@@ -20,7 +21,8 @@ def page(fit: Fit) -> str:
 def parts(fit: Fit) -> list[str]:
     """All parts of the page."""
     before = fit.described
-    parts = [heading(f"Identification of {fit.source.name}", 1), *_summary(fit), *_warnings(fit)]
+    parts = [heading(f"Identification of {fit.source.name}", 1), *_conclusion(fit), *_warnings(fit)]
+    parts += [heading("Links"), _links(fit), heading("Joints"), _joints(fit)]
     parts += [heading("Before and after"), _comparison(fit, before)]
     if fit.own is not None:
         parts += [heading("Measured and model torque, on the logs fitted to"), svg(torque_figure(fit.own, before))]
@@ -28,8 +30,7 @@ def parts(fit: Fit) -> list[str]:
         parts += [heading("Measured and model torque, on the validation log"), svg(torque_figure(fit.other))]
     parts += [heading("What to do next"), listing(advice(fit)), code(next_command(fit))]
     parts += [heading("How sure"), listing([line[0].upper() + line[1:] + "." for line in fit.certainty()])]
-    parts += [heading("What the data alone say"), *_parameters(fit)]
-    parts += [heading("Links"), _links(fit), heading("Joints"), _joints(fit)]
+    parts += [heading("What the data alone say"), folded(f"{fit.base.count} base parameters", *_parameters(fit))]
     for title, result in (("logs fitted to", fit.own), ("validation log", fit.other)):
         if result is not None and result.band:
             parts += [heading(f"Residuals on the {title}"), _residuals(result)]
@@ -38,15 +39,24 @@ def parts(fit: Fit) -> list[str]:
     return [*parts, heading("How it was done"), listing(_method(fit))]
 
 
-def _summary(fit: Fit) -> list[str]:
-    text = f"Relative torque error {fit.rel_error:.2%}; {fit.held_out_possible:.2%} on held-out data"
-    if np.isnan(fit.held_out_possible):
-        text = f"Relative torque error {fit.rel_error:.2%}; {fit.held_out:.2%} on held-out data"
-    if fit.other is not None:
-        text += f"; {fit.other.rel_error:.2%} on the validation log"
-    before = "" if np.isnan(fit.rel_error_source) else f"The arm as described has {fit.rel_error_source:.1%}. "
-    possible = "All links are possible bodies." if fit.arm.is_physical else str(fit.arm.is_physical)
-    return [paragraph(text + ".", "big"), paragraph(before + possible)]
+def _conclusion(fit: Fit) -> list[str]:
+    """The first screen: whether to use the model, its error in words, a light per joint, the one next step."""
+    verdict = fit.verdict
+    kind = {WORDS[0]: "good", WORDS[1]: "warn"}.get(verdict.word, "bad")
+    said = f"{verdict.word[0].upper()}{verdict.word[1:]}"
+    held = fit.held_out if np.isnan(fit.held_out_possible) else fit.held_out_possible
+    error = f"Torque error {fit.rel_error:.2%} on the logs fitted to"
+    error += "" if np.isnan(held) else f", {held:.2%} on data held out"
+    error += "" if fit.other is None else f", {fit.other.rel_error:.2%} on the validation log"
+    error += "" if np.isnan(fit.rel_error_source) else f"; the arm as described has {fit.rel_error_source:.1%}"
+    consistent = "All links are physically consistent." if fit.arm.is_physical else str(fit.arm.is_physical)
+    parts = [paragraph(said + (f": {'; '.join(verdict.reasons)}" if verdict.reasons else "."), f"big {kind}")]
+    parts += [paragraph(f"{error}. {consistent}")]
+    if verdict.joints:
+        names = zip(fit.arm.joint_names, verdict.joints, strict=False)
+        rows = [(f"{j + 1} {name}", light(joint.word, joint.reason)) for j, (name, joint) in enumerate(names)]
+        parts.append(table(("joint", "verdict"), rows))
+    return parts + ([paragraph(f"Next: {verdict.next_step}.")] if verdict.next_step else [])
 
 
 def _warnings(fit: Fit) -> list[str]:
@@ -54,7 +64,7 @@ def _warnings(fit: Fit) -> list[str]:
     if fit.undetermined:
         found.append(paragraph(f"Not determined by the logs: {', '.join(fit.undetermined)}.", "warn"))
     if fit.boundary:
-        found.append(paragraph(f"Barely possible bodies: {', '.join(fit.boundary)}.", "warn"))
+        found.append(paragraph(f"Barely physically consistent: {', '.join(fit.boundary)}.", "warn"))
     return found
 
 
