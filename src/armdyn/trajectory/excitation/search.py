@@ -26,7 +26,6 @@ class Stage(NamedTuple):
     gain: float = 1e-4  # least gain, in the logarithm of the criterion,
     patience: int = 1  # of so many steps
     steps: int = 100  # at most
-    choices: int = 3  # of base columns, the worst ones, that it looks at
 
 
 QUICK = (
@@ -37,12 +36,13 @@ QUICK = (
     Stage(60.0, 2e-3, 1e5),
 )
 THOROUGH = (
-    Stage(60.0, 1e-3, 1e5, 1e-6, 10, 600, 6),
-    Stage(120.0, 5e-4, 1e6, 1e-5, 10, 200, 6),
-    Stage(300.0, 2e-4, 1e6, 1e-4, 10, choices=6),
-    Stage(300.0, 1e-4, 1e6, 1e-4, 10, choices=6),
+    Stage(60.0, 1e-3, 1e5, 1e-6, 10, 600),
+    Stage(120.0, 5e-4, 1e6, 1e-5, 10, 200),
+    Stage(300.0, 2e-4, 1e6, 1e-4, 10),
+    Stage(300.0, 1e-4, 1e6, 1e-4, 10),
 )
 HOPS = 40  # times that a search begins anew from its best motion
+CHOICES = 6  # worst choices of base columns that a stage looks at: with three, seven joints end far off for the others
 # How far above the quick descent to the best motion, in the logarithm of the criterion:
 NEAR = 0.015  # a descent may end to be worth a thorough one
 HOPELESS, EARLY = 0.06, 12.0  # it is given up after the stage of this power
@@ -94,7 +94,7 @@ def descend(
     for stage in stages:
         if race.stopped():
             break
-        forms = problem.worst_forms(x, stage.choices)
+        forms = problem.worst_forms(x, CHOICES)
         found = minimize_inside(
             lambda x, forms=forms, stage=stage: problem.value(x, forms, stage.power, stage.rigor),  # type: ignore[misc]
             x, problem.bounds, weight=stage.barrier, steps=stage.steps, tolerance=stage.gain, patience=stage.patience,
