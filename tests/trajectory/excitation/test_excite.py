@@ -214,3 +214,29 @@ def test_continuous_joints_may_turn_freely():
     arm = limited(armdyn.arms.puma3(), lower=-np.inf, upper=np.inf)
     found = armdyn.excite(arm, 8.0, max_acceleration=8.0, starts=1, time_budget=60)
     assert np.isfinite(found.condition)
+
+
+class Slow:
+    """A constraint: no joint faster than 1 rad/s."""
+
+    name = "slow"
+
+    def slack(self, states):
+        return 1.0 - np.abs(states[1])
+
+    def least(self, motion, limits):
+        return float(self.slack(motion(np.linspace(0, motion.duration, 4001))).min())
+
+
+def test_a_motion_made_smaller_stays_within_its_limits(arm):
+    free = problem(arm)
+    task = dataclasses.replace(free, constraints=(Slow(),))
+    rng, smaller = np.random.default_rng(2), 0
+    for _ in range(20):
+        x = free.random_start(rng)
+        x /= free.peak(x)
+        kept = task.repaired(x)
+        if kept is not None:
+            assert violations(task.series(kept), task.limits) == {}
+            smaller += not np.array_equal(kept, x)
+    assert smaller > 5

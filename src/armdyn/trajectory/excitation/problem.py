@@ -203,7 +203,8 @@ class ExcitationProblem:
         None if it never does, or if `stop()` says that nobody waits for it.
         """
         x = x / max(1.0, self.peak(x) * (1 + ROUND_OFF)) if self.at_rest else x
-        mean = np.outer(x @ self.directions[0], self.directions[0])
+        # About the pose that is the mean over time, which lies within the limits as all others do.
+        mean = self._mean_of(self.states(x)[0].mean(0))
         for size in SIZES if self.constraints else ():
             if stop():
                 return None
