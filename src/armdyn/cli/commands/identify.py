@@ -192,6 +192,9 @@ def summary(fit: Fit) -> dict[str, Any]:
             for f in fit.findings
         ],
         "rel_error": fit.rel_error,
+        "rel_error_best": fit.rel_error_best,
+        "price": fit.price,
+        "delay": fit.delay,
         "held_out": fit.held_out,
         "held_out_possible": fit.held_out_possible,
         "held_out_logs": fit.held_out_logs,

@@ -382,6 +382,7 @@ def _pruned(choice: Choice) -> Choice:
     used = choice.used & ~choice.found.pruned
     always = np.zeros((choice.equations.n, len(TERMS)), bool)
     always[:, : len(ALWAYS)] = True
+    always[np.ix_(choice.rows.reach.balanced, np.array(BALANCE))] = True  # these were asked for
     used[choice.base.count :] |= choice.used[choice.base.count :] & always.ravel()
     found = evidence(choice.equations, used, choice.belief, choice.found.strengths)
     return replace(choice, used=used, found=found)
