@@ -131,6 +131,7 @@ def test_examples_of_the_help_do_what_they_say(folder, tmp_path, monkeypatch):
     text = (folder / "arm.urdf").read_text()
     for old, new in names.items():
         text = text.replace(f'"{old}"', f'"{new}"')
+    text = text.replace('ixx="0"', 'ixx="0.01"')  # rods with a thickness: MJCF takes no others
     (tmp_path / "robot.urdf").write_text(text)
     for name, copies in {"log.csv": ("log.csv", "other.csv", "states.csv"), "load.csv": ("carrying.csv",)}.items():
         for copy in copies:
