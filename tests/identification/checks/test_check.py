@@ -80,7 +80,7 @@ class TestSpoiled:
     def test_small_motion_in_degrees_leaves_the_limits(self, log):
         arm = armdyn.arms.puma560()
         q = np.degrees(0.05 * log.q)
-        assert "outside its limits" in findings(arm, changed(log, q=q))["warn"]
+        assert "outside its limits" in str(armdyn.check_log(arm, changed(log, q=q)))
 
     @pytest.mark.parametrize(("factor", "unit"), [(1e3, "mN m"), (1e-3, "kN m"), (100.0, "N cm")])
     def test_other_units_of_torque(self, puma, log, factor, unit):

@@ -30,7 +30,7 @@ def test_late_torques(puma, log):
     tau = np.stack([np.interp(log.t - 0.1, log.t, column) for column in log.tau.T], axis=1)
     (f,) = found(puma, dataclasses.replace(log, tau=tau), "delay")
     assert f.value == pytest.approx(0.1)
-    assert f.remedy == "--delay 0.1"
+    assert f.remedy == "shift torques by -0.1 s"
     assert f.matters > 0.3
 
 

@@ -56,9 +56,9 @@ def late(trial: Trial) -> Iterator[Finding]:
         said = "later" if best > 0 else "earlier"
         text = (
             f"torques come about {abs(best) * 1e3:.0f} ms {said} than positions: mended, the error would fall by "
-            f"{fall:.0%}; use --delay {best:.3g}"
+            f"{fall:.0%}; shift them by {-best:+.3g} s"
         )
-        yield Finding("warn", text, "delay", (), gain, fall, f"--delay {best:.3g}", best)
+        yield Finding("warn", text, "delay", (), gain, fall, f"shift torques by {-best:+.3g} s", best)
 
 
 def clock(trial: Trial) -> Iterator[Finding]:
@@ -142,12 +142,13 @@ def zeros(trial: Trial) -> Iterator[Finding]:
     if found[best].gain > 0.5 * ZEROS.gain:
         j = turning[best]
         off, gain, fall = _refined(trial, j, found[best])
+        shift = ",".join(f"{-off:.3g}" if k == j else "0" for k in range(arm.n))
         if abs(off) > ZERO and gain > ZEROS.gain and fall > ZEROS.fall:
             text = (
                 f"the zero of {named(arm, j)} seems {abs(off):.2g} rad off: with {-off:+.2g} rad added to its "
-                f"positions the error would be {fall:.0%} less; try --zero {arm.joint_names[j]}={-off:.3g}"
+                f"positions the error would be {fall:.0%} less; try --offset {shift}"
             )
-            yield Finding("warn", text, "zero", (j,), gain, fall, f"--zero {arm.joint_names[j]}={-off:.3g}", off)
+            yield Finding("warn", text, "zero", (j,), gain, fall, f"--offset {shift}", off)
             return
     checked = {j: a.std for j, a in zip(turning, found, strict=True)}
     words = [f"{j + 1}: +- {std:.2g} rad" if std < 1 else f"{j + 1}: not at all" for j, std in checked.items()]

@@ -92,13 +92,12 @@ def _limits(arm: Arm, figures: JointFigures) -> list[Finding]:
     for j, (low, high) in enumerate(zip(figures.low, figures.high, strict=True)):
         slack = 0.05 * (upper[j] - lower[j]) if np.isfinite(upper[j] - lower[j]) else np.inf
         if low < lower[j] - slack or high > upper[j] + slack:
-            # Limits in descriptions are often narrower than the robot's; nothing goes as far beyond as degrees do.
-            far = max(lower[j] - low, high - upper[j]) > 0.5 * (upper[j] - lower[j])
+            # Limits in descriptions are often narrower than the robot's.
             text = (
                 f"{named(arm, j)} is at {low:.3g} to {high:.3g}, outside its limits {lower[j]:.3g} to {upper[j]:.3g}: "
                 "other units, another zero or another arm?"
             )
-            found.append(Finding("warn" if far else "note", text, "limits", (j,)))
+            found.append(Finding("note", text, "limits", (j,)))
     return found
 
 
