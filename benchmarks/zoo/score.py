@@ -74,7 +74,7 @@ def judged(case: Case, fit: Any) -> dict[str, Any]:
     verdict = getattr(fit, "verdict", None)
     row["verdict"] = None if verdict is None else str(verdict.word)
     row["why"] = [] if verdict is None else [str(reason) for reason in verdict.reasons]
-    findings = getattr(fit, "findings", ())
+    findings = [*getattr(fit, "findings", ()), *(f for check in fit.checks for f in check.findings)]
     row["findings"] = [[f.kind, f.level] for f in findings if f.kind != "coupling"]
     row["couplings"] = [[*map(int, f.joints), int(f.value)] for f in findings if f.kind == "coupling"]
     row["coupled"] = case.coupled
