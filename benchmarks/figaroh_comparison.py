@@ -113,7 +113,7 @@ def main() -> None:
     grid = np.arange(t[0], t[-1], log.dt)
     sides = [np.stack([np.interp(grid, t, column) for column in x.T], axis=1) for x in (model, tau)]
     count = fit.base.count + sum(map(len, fit.structure))
-    print(f"{'armdyn':10}{error(*sides, log.dt):8.2%}{took:10.2f}{count:12}  possible bodies")
+    print(f"{'armdyn':10}{error(*sides, log.dt):8.2%}{took:10.2f}{count:12}  physically consistent bodies")
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def test_a_name_with_a_zero_byte_is_one_sentence():
         read_bytes("a\0b")
 
 
-def test_json_nested_without_end_is_refused():
+def test_json_nested_without_end_is_rejected():
     assert parse_json(b'{"a": [1, 2]}') == {"a": [1, 2]}
     for text in ("{", "[" * 200_000, b"\xff", ""):
         with pytest.raises(ReadError, match="expected JSON"):

@@ -90,7 +90,7 @@ def test_the_version_is_the_same_everywhere():
     assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text()
 
 
-def test_names_of_a_wrong_kind_are_refused():
+def test_names_of_a_wrong_kind_are_rejected():
     with pytest.raises(AttributeError, match="no attribute 'inverse_dynamic'"):
         armdyn.inverse_dynamic
 

@@ -65,7 +65,7 @@ def spans(arm: Arm) -> NDArray:
 
 
 def random_bodies(arm: Arm, rng: np.random.Generator) -> NDArray:
-    """Possible bodies (10 n,) strung along the links, lighter towards the tip."""
+    """Physically consistent bodies (10 n,) strung along the links, lighter towards the tip."""
     v = spans(arm)
     mean = np.linalg.norm(v, axis=1).mean()
     heavy = 60 * mean**1.5 * np.exp(0.4 * rng.normal())

@@ -83,14 +83,14 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
-    """The arrays of an `.npz` file; runs no code from it, and refuses those that unpack to far more than they are."""
+    """The arrays of an `.npz` file; runs no code from it, and rejects those that unpack to far more than they are."""
     import numpy as np
 
     path = require_file(path)
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
-        refuse_bomb(path, sum(e.compress_size for e in entries), sum(e.file_size for e in entries))
+        reject_bomb(path, sum(e.compress_size for e in entries), sum(e.file_size for e in entries))
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except ReadError:
@@ -101,7 +101,7 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
         raise ReadError(f"{path}: cannot be read as NumPy arrays ({error})") from None
 
 
-def refuse_bomb(path: str | os.PathLike[str], packed: int, whole: int) -> None:
+def reject_bomb(path: str | os.PathLike[str], packed: int, whole: int) -> None:
     """Raise if a file of `packed` bytes would unpack to so many that it can only be meant to fill the memory."""
     if whole > max(LARGE_ARCHIVE, DENSEST * packed):
         raise ReadError(

@@ -129,7 +129,7 @@ def svg(figure: Any) -> str:
 
 
 def picture(figure: Any, dpi: int = 80) -> str:
-    """A matplotlib figure as inline PNG, for notebooks, which may refuse SVG; and the figure closed."""
+    """A matplotlib figure as inline PNG, for notebooks, which may reject SVG; and the figure closed."""
     import matplotlib.pyplot as plt
 
     stream = io.BytesIO()

@@ -178,7 +178,7 @@ def test_wrappers_do_not_share_kernels(planar, swing):
         (lambda arm: GravityPD(arm, [1.0] * 3, 1.0), r"kp: expected shape \(\.\.\., 2\)"),
     ],
 )
-def test_bad_settings_are_refused(planar, make, message):
+def test_bad_settings_are_rejected(planar, make, message):
     with pytest.raises(ShapeError, match=message):
         make(planar)
 

@@ -173,7 +173,7 @@ def test_code_allocates_nothing(planar, tmp_path):
         (lambda arm, d: law_code(PD(arm, 1.0, 1.0), d, 100, prefix="7"), "expected a prefix"),
     ],
 )
-def test_nonsense_is_refused(planar, tmp_path, make, message):
+def test_nonsense_is_rejected(planar, tmp_path, make, message):
     with pytest.raises(ArmdynError, match=message):
         make(planar, tmp_path)
 

@@ -1,4 +1,4 @@
-"""PD and computed torque: their formulas, their error dynamics and what they refuse."""
+"""PD and computed torque: their formulas, their error dynamics and what they reject."""
 
 import dataclasses
 
@@ -83,7 +83,7 @@ def test_laws_are_symbolic_too(arm):
         (lambda arm: ComputedTorque.from_bandwidth(arm, 0.0), r"expected bandwidth > 0"),
     ],
 )
-def test_bad_gains_are_refused(arm, make, message):
+def test_bad_gains_are_rejected(arm, make, message):
     with pytest.raises(ShapeError, match=message):
         make(arm)
 

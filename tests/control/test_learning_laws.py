@@ -1,4 +1,4 @@
-"""Composite adaptation, concurrent learning and projection to possible bodies, each by what it promises."""
+"""Composite adaptation, concurrent learning, projection to physically consistent bodies, each by what it promises."""
 
 import numpy as np
 import pytest
@@ -129,7 +129,7 @@ def test_leak_and_dead_zone_bound_the_estimate_where_it_would_drift(planar):
     assert not found["dead"].any()
 
 
-# -- possible bodies ---------------------------------------------------------------------------------------
+# -- physically consistent bodies ----------------------------------------------------------------------------------
 
 
 def projected(planar, body_gain, **options):
@@ -154,7 +154,7 @@ def test_projection_keeps_bodies_possible_and_energy_falling(planar, swing, body
 
 
 def test_projection_is_the_nearest_possible_body(planar):
-    """Against an eigenvalue decomposition by LAPACK; a possible body is left as it is, to the last bit."""
+    """Against an eigenvalue decomposition by LAPACK; a physically consistent body is left as it is, to the last bit."""
     import casadi
 
     from armdyn.control.adaptive.body import nearest_possible
@@ -187,6 +187,6 @@ def test_projection_is_the_nearest_possible_body(planar):
         (lambda arm, u: projected(arm, 1.0, size=0.0), "size: expected a length > 0"),
     ],
 )
-def test_nonsense_is_refused(planar, three, make, message):
+def test_nonsense_is_rejected(planar, three, make, message):
     with pytest.raises(ShapeError, match=message):
         make(planar, three)

@@ -1,4 +1,4 @@
-"""Settings of designs and tuning helpers: what is refused, and that one sentence says why."""
+"""Settings of designs and tuning helpers: what is rejected, and that one sentence says why."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def settings(arm):
 
 
 @pytest.mark.parametrize("name", settings(armdyn.arms.planar2()))
-def test_a_bad_setting_is_refused_in_a_sentence(planar, name):
+def test_a_bad_setting_is_rejected_in_a_sentence(planar, name):
     for value in BAD:
         with pytest.raises(ShapeError, match="expected") as caught:
             settings(planar)[name](value)

@@ -98,27 +98,27 @@ def test_what_check_log_says_is_on_the_page(arm, log):
     assert set(QUOTES[:22]) - found == set()
 
 
-def test_what_refuses_to_be_read_is_on_the_page(arm, tmp_path):
+def test_what_rejects_to_be_read_is_on_the_page(arm, tmp_path):
     rows = np.column_stack([T, np.sin(T), np.cos(T), T, T])
     path = tmp_path / "log.csv"
     np.savetxt(path, rows, delimiter=",", header="t,a,b,c,d", comments="")
-    with pytest.raises(ReadError) as refused:
+    with pytest.raises(ReadError) as rejected:
         armdyn.read_log(path, arm)
-    assert quoted(str(refused.value))
+    assert quoted(str(rejected.value))
     far = rows * [1, 50, 50, 1, 1]
     np.savetxt(path, far, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
-    with pytest.raises(ReadError) as refused:
+    with pytest.raises(ReadError) as rejected:
         armdyn.read_log(path, arm)
-    assert quoted(str(refused.value))
+    assert quoted(str(rejected.value))
     rows[500:, 0] -= 5.0
     np.savetxt(path, rows, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
-    with pytest.raises(ReadError) as refused:
+    with pytest.raises(ReadError) as rejected:
         armdyn.read_log(path, arm)
-    assert quoted(str(refused.value))
+    assert quoted(str(rejected.value))
 
 
 def test_noise_instead_of_torque_is_on_the_page(arm, log):
     noise = np.random.default_rng(0).normal(size=log.tau.shape)
-    with pytest.raises(DataError) as refused:
+    with pytest.raises(DataError) as rejected:
         armdyn.identify(arm.with_theta(np.full(20, np.nan)), dataclasses.replace(log, tau=noise))
-    assert quoted(str(refused.value))
+    assert quoted(str(rejected.value))

@@ -141,7 +141,7 @@ def test_friction_numbers_do_not_compile_again(dressed):
     assert dressed("RR", seed=8, coupled=True).trace_key != arm.trace_key
 
 
-def test_bad_couplings_are_refused():
+def test_bad_couplings_are_rejected():
     link = armdyn.Link("link", armdyn.Inertia.zero())
     with pytest.raises(ModelError, match=r"joint 'a': expected a coupling row of 1 numbers.*got 2"):
         armdyn.Arm((armdyn.Joint("a", drive=Drive(coupling=(1.0, 2.0))),), (link,))

@@ -55,7 +55,7 @@ def test_kernels_agree_with_the_virtual_machine():
         np.testing.assert_allclose(got, reference, rtol=1e-9, atol=1e-9)
 
 
-def test_unknown_method_is_refused():
+def test_unknown_method_is_rejected():
     with pytest.raises(ArmdynError, match=r"method 'fast'.*auto, composite, articulated"):
         armdyn.forward_dynamics(armdyn.arms.planar2(), [0, 0], [0, 0], [0, 0], method="fast")
 

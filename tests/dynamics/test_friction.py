@@ -116,7 +116,7 @@ def test_breakaway_bounds_the_sticking_joint():
     np.testing.assert_allclose(slow[:, 0], [forward[0], backward[0]], rtol=1e-8)
 
 
-def test_impossible_numbers_are_refused():
+def test_impossible_numbers_are_rejected():
     with pytest.raises(ModelError, match="Stribeck velocity > 0"):
         Friction(stribeck=0)
     with pytest.raises(ModelError, match="load between -1 and 1"):

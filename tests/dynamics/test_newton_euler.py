@@ -74,7 +74,7 @@ def test_urdf_files_agree_with_pinocchio(shared, name):
     """Pinocchio reads the file by itself; what is no part of the arm's chain is locked."""
     path = shared / "models" / name
     if path.stem == "kuka_lwr4_identified":
-        pytest.skip("Pinocchio and armdyn both refuse its negative friction")
+        pytest.skip("Pinocchio and armdyn both reject its negative friction")
     arm = _loaded(path)
     if np.isnan(arm.theta).any():
         pytest.skip("the file has no inertias")
@@ -141,7 +141,7 @@ def test_missing_inertia_is_named():
         armdyn.inverse_dynamics(arm, [0, 0], [0, 0], [0, 0])
 
 
-def test_wrong_shapes_are_refused():
+def test_wrong_shapes_are_rejected():
     arm = armdyn.arms.planar2()
     with pytest.raises(ShapeError, match=r"inverse_dynamics: expected qd of shape \(\.\.\., 2\).*got \(3,\)"):
         armdyn.inverse_dynamics(arm, [0, 0], [0, 0, 0], [0, 0])

@@ -37,6 +37,6 @@ def test_operational_inertia_is_the_inverse(random_arm):
     np.testing.assert_allclose(product, np.broadcast_to(np.eye(6), (3, 6, 6)), atol=1e-8)
 
 
-def test_too_few_joints_are_refused():
+def test_too_few_joints_are_rejected():
     with pytest.raises(ModelError, match=r"has 2 joints.*tip_mobility"):
         armdyn.operational_inertia(armdyn.arms.planar2(), [0.1, 0.2])

@@ -97,7 +97,7 @@ def _coupled(arm):
     return arm.with_joints([*arm.joints[:5], dataclasses.replace(arm.joints[5], drive=drive)])
 
 
-def test_what_cannot_be_is_refused(puma, logs):
+def test_what_cannot_be_is_rejected(puma, logs):
     with pytest.raises(ArmdynError, match="mass > 0, got -1"):
         armdyn.identify_drive_gains(puma, *logs, -1.0)
     with pytest.raises(ShapeError, match=r"com of shape \(3,\), got \(2,\)"):

@@ -1,4 +1,4 @@
-"""`identify` on simulated arms whose parameters are known, and on logs that must be refused."""
+"""`identify` on simulated arms whose parameters are known, and on logs that must be rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inverse kinematics: what it returns, what it refuses, and why it fails when it does."""
+"""Inverse kinematics: what it returns, what it rejects, and why it fails when it does."""
 
 from __future__ import annotations
 
@@ -284,7 +284,7 @@ def test_tiny_and_huge_arms_are_solved_like_others(scaled, puma, configurations,
         (np.eye(4) + 1e300 * np.eye(4, k=3), "expected positions within 1e.15 m"),
     ],
 )
-def test_poses_that_are_none_are_refused(puma, pose, message):
+def test_poses_that_are_none_are_rejected(puma, pose, message):
     with pytest.raises(ShapeError, match=message):
         armdyn.inverse_kinematics(puma, pose)
 
@@ -305,7 +305,7 @@ def test_poses_that_are_none_are_refused(puma, pose, message):
         ({"tolerance": "fine"}, "tolerance as a finite number > 0"),
     ],
 )
-def test_wrong_arguments_are_refused(puma, options, message):
+def test_wrong_arguments_are_rejected(puma, options, message):
     with pytest.raises(ShapeError, match=message):
         armdyn.inverse_kinematics(puma, np.stack([np.eye(4)] * 2), **options)
 

@@ -105,7 +105,7 @@ def test_link_may_be_an_integer_of_numpy(random_arm):
         ({"point": (1.0, 2.0)}, "point"),
     ],
 )
-def test_wrong_choices_are_refused(random_arm, options, message):
+def test_wrong_choices_are_rejected(random_arm, options, message):
     arm = random_arm("RPR")
     with pytest.raises(ShapeError, match=message):
         armdyn.jacobian(arm, np.zeros(3), **options)

@@ -54,6 +54,6 @@ def test_nothing_is_said_of_configurations_that_are_none():
         armdyn.dexterity(arm, [np.nan] * 6)
 
 
-def test_unknown_parts_are_refused():
+def test_unknown_parts_are_rejected():
     with pytest.raises(ShapeError, match="part 'all', 'linear', 'angular', got 'half'"):
         armdyn.manipulability(armdyn.arms.planar2(), [0.0, 0.0], part="half")

@@ -55,6 +55,6 @@ def test_angular_velocities_add_up_along_the_arm(random_arm):
     np.testing.assert_allclose(total, armdyn.point_velocity(arm, q, qd)[:, 3:], atol=1e-8)
 
 
-def test_angular_velocities_of_wrong_shapes_are_refused():
+def test_angular_velocities_of_wrong_shapes_are_rejected():
     with pytest.raises(ShapeError, match=r"got \(2, 3, 3\) and \(3, 3\)"):
         armdyn.add_angular_velocities(np.zeros((2, 3, 3)), np.zeros((3, 3)))

@@ -98,8 +98,11 @@ def test_payload_at_the_tip_or_on_the_last_link():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda arm: arm.with_payload(-1.0), "with_payload: the payload is not a possible body: mass is negative"),
-        (lambda arm: arm.with_payload(np.nan), "not a possible body: unknown parameters"),
+        (
+            lambda arm: arm.with_payload(-1.0),
+            "with_payload: the payload is not physically consistent: mass is negative",
+        ),
+        (lambda arm: arm.with_payload(np.nan), "not a physically consistent body: unknown parameters"),
         (lambda arm: arm.with_payload(1.0, (0, 0)), "centre of mass"),
         (lambda arm: arm.with_payload(1.0, (0, 0, 0), np.diag([1, 1, 3])), "triangle"),
         (lambda arm: arm.with_payload(1.0, frame="base"), "frame 'tip' or 'link', got 'base'"),
@@ -124,7 +127,7 @@ def test_payload_at_the_tip_or_on_the_last_link():
         (lambda arm: Link("a", np.zeros(10)), "link 'a': expected an Inertia"),
     ],
 )
-def test_bad_input_is_refused(call, message):
+def test_bad_input_is_rejected(call, message):
     with pytest.raises(ModelError, match=message):
         call(two_links())
 

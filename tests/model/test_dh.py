@@ -189,12 +189,12 @@ BAD = [
 
 
 @pytest.mark.parametrize(("row", "message"), BAD)
-def test_bad_rows_are_refused(row, message):
+def test_bad_rows_are_rejected(row, message):
     with pytest.raises(ModelError, match=message):
         Arm.from_dh([row])
 
 
-def test_bad_tables_are_refused():
+def test_bad_tables_are_rejected():
     with pytest.raises(ModelError, match="unknown convention 'craig'; expected one of standard, modified"):
         Arm.from_dh(ROWS, "craig")
     with pytest.raises(ModelError, match="no moving joint"):

@@ -191,12 +191,12 @@ def test_torques_do_not_depend_on_the_description(convention):
         ((O, (1, 0)), "axis 1: expected two vectors"),
     ],
 )
-def test_bad_axes_are_refused(axis, message):
+def test_bad_axes_are_rejected(axis, message):
     with pytest.raises(ModelError, match=message):
         dh_frames([axis])
 
 
-def test_bad_chains_are_refused():
+def test_bad_chains_are_rejected():
     with pytest.raises(ModelError, match="at least one axis"):
         dh_frames([])
     with pytest.raises(ModelError, match="expected 'R' or 'P' for each of 1 axes"):

@@ -77,7 +77,7 @@ def test_empty_cells_are_unknown():
         ("# gravity: down\nkind,a\nR,1\n", "gravity: expected a number, got 'down'"),
     ],
 )
-def test_bad_tables_are_refused(text, message):
+def test_bad_tables_are_rejected(text, message):
     with pytest.raises(ArmdynError, match=message):
         parse_csv(text)
 

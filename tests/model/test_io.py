@@ -64,7 +64,7 @@ def test_nothing_is_written_half(arm, tmp_path, monkeypatch):
         ("a.toml", b"", r"expected one of \[\[joint\]\]"),
     ],
 )
-def test_files_that_are_not_what_they_claim_are_refused(tmp_path, name, content, message):
+def test_files_that_are_not_what_they_claim_are_rejected(tmp_path, name, content, message):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(ReadError, match=message):
@@ -84,7 +84,7 @@ def test_files_that_cannot_be_read(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", ["urdf", "toml", "csv"])
-def test_a_huge_file_is_refused_before_it_is_read(tmp_path, suffix):
+def test_a_huge_file_is_rejected_before_it_is_read(tmp_path, suffix):
     path = tmp_path / f"huge.{suffix}"
     with path.open("wb") as stream:
         stream.truncate(1_000_000_000)  # a hole: it takes no space, but reading it would take a gigabyte
@@ -99,7 +99,7 @@ def test_a_byte_order_mark_does_no_harm(arm, tmp_path):
     assert load(tmp_path / "bom.toml").fingerprint == arm.fingerprint
 
 
-def test_saving_elsewhere_is_refused(arm, tmp_path):
+def test_saving_elsewhere_is_rejected(arm, tmp_path):
     with pytest.raises(ArmdynError, match=r"unknown kind of file '\.json' in .*expected \.urdf, \.xml \(MJCF\), "):
         arm.save(tmp_path / "arm.json")
 

@@ -71,6 +71,6 @@ def test_drive_seen_at_the_joint():
         (lambda: Drive(rotor_inertia=-1), "rotor_inertia: expected a number >= 0"),
     ],
 )
-def test_bad_data_is_refused(build, message):
+def test_bad_data_is_rejected(build, message):
     with pytest.raises(ModelError, match=message):
         build()

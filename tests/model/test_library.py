@@ -182,7 +182,7 @@ def test_puma_moments_moved_between_links_2_and_3_change_no_torque():
 
 
 @pytest.mark.parametrize("build", [arms.puma560, arms.puma3])
-def test_unknown_conventions_are_refused(build):
+def test_unknown_conventions_are_rejected(build):
     with pytest.raises(armdyn.ArmdynError, match="expected 'modified' or 'standard'"):
         build("craig")
 

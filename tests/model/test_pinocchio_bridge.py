@@ -127,7 +127,7 @@ def test_massless_and_non_physical_links():
         to_pinocchio(arm.with_theta(np.full(20, np.nan)))
 
 
-def test_other_models_are_refused(urdfs):
+def test_other_models_are_rejected(urdfs):
     branched = pin.buildModelFromUrdf(str(urdfs / "gripper.urdf"))
     with pytest.raises(ModelError, match="joint 'finger_mirror' branches off 'roll'"):
         from_pinocchio(branched)

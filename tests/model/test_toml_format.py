@@ -155,7 +155,7 @@ def test_a_dh_table_and_members_in_toml(chain_poses):
     np.testing.assert_allclose(chain_poses(members, [0.0])[0][0][:3, 3], (0.3, 0, 0), atol=1e-15)
 
 
-def test_impossible_bodies_are_refused_unless_the_file_says_so():
+def test_impossible_bodies_are_rejected_unless_the_file_says_so():
     theta = "theta = [0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]\n"
     with pytest.raises(ModelError, match=r"^a.toml: joint 1: inertia is not physically possible: first moments"):
         arm_from_toml(MINIMAL + theta, "a.toml")
@@ -212,12 +212,12 @@ def test_the_text_is_readable():
         (MINIMAL + MINIMAL, ModelError, "joint names must differ, got shoulder"),
     ],
 )
-def test_bad_files_are_refused(text, error, message):
+def test_bad_files_are_rejected(text, error, message):
     with pytest.raises(error, match=message):
         arm_from_toml(text, "x")
 
 
-def test_names_that_no_file_can_hold_are_refused():
+def test_names_that_no_file_can_hold_are_rejected():
     arm = arm_from_toml(MINIMAL)
     with pytest.raises(ModelError, match="cannot be written as UTF-8"):
         toml_text(dataclasses.replace(arm, name="\ud800"))

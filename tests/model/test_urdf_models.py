@@ -1,4 +1,4 @@
-"""Makers' and others' URDFs, from the reference data: all load or are refused for their reason."""
+"""Makers' and others' URDFs, from the reference data: all load or are rejected for their reason."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_only_flawed_files_warn(models, name):
         read_urdf(path, **FILES[name])  # warnings are errors here
 
 
-def test_negative_friction_is_refused_by_joint(models):
+def test_negative_friction_is_rejected_by_joint(models):
     with pytest.raises(ModelError, match=r"kuka_lwr4_identified.urdf: joint 'lwr_3_joint': friction is negative"):
         read_urdf(models / "kuka_lwr4" / "kuka_lwr4_identified.urdf")
 

@@ -90,12 +90,12 @@ def test_names_limits_and_drives():
         ({"colour": "red"}, "member 1: unknown key colour"),
     ],
 )
-def test_bad_members_are_refused(change, message):
+def test_bad_members_are_rejected(change, message):
     with pytest.raises(ModelError, match=message):
         Arm.from_vectors([{**MEMBER, **change}])
 
 
-def test_bad_lists_are_refused():
+def test_bad_lists_are_rejected():
     with pytest.raises(ModelError, match="expected a sequence of members"):
         Arm.from_vectors(MEMBER)
     with pytest.raises(ModelError, match="member 1: expected a mapping"):

@@ -27,7 +27,7 @@ def test_page_is_complete_and_offline(log, tmp_path):
         assert part in text
 
 
-def test_refused_logs_have_a_page_too(log, tmp_path):
+def test_rejected_logs_have_a_page_too(log, tmp_path):
     dead = Log(log.t, log.q, np.zeros_like(log.tau))
     text = armdyn.report(armdyn.check_log(armdyn.arms.planar2(), dead), tmp_path / "check.html").read_text()
     assert "cannot be used as it is" in text

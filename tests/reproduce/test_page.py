@@ -83,7 +83,7 @@ def test_every_case_is_described():
     assert set(ABOUT) == set(CASES)
 
 
-def test_unknown_names_are_refused():
+def test_unknown_names_are_rejected():
     with pytest.raises(ArmdynError, match="unknown case 'lu-meng'; expected one of"):
         reproduce("lu-meng")
 

@@ -51,7 +51,7 @@ def test_csv_has_the_columns_of_a_log(result, tmp_path):
     assert np.array_equal(row, np.concatenate([[result.t[6]], result.q[6], result.qd[6], result.tau[6]]))
 
 
-def test_foreign_files_are_refused(tmp_path):
+def test_foreign_files_are_rejected(tmp_path):
     (tmp_path / "a.npz").write_bytes(b"PK nonsense")
     with pytest.raises(ReadError, match="cannot be read as NumPy arrays"):
         SimulationResult.load(tmp_path / "a.npz")

@@ -333,7 +333,7 @@ def test_a_controller_that_raises_is_named_and_what_was_computed_is_kept(planar)
         ({"every": 200}, "every: expected a whole number from 1 to 100 samples, got 200"),
     ],
 )
-def test_bad_input_is_refused(planar, arguments, message):
+def test_bad_input_is_rejected(planar, arguments, message):
     call = {"controller": nothing, "reference": [0.0, 0.0], "duration": 0.1, **arguments}
     with pytest.raises(ShapeError, match=message):
         simulate(planar, call.pop("controller"), call.pop("reference"), call.pop("duration"), **call)
@@ -368,12 +368,12 @@ def test_arm_and_controller_must_fit(planar):
         ({"theta": np.zeros(3)}, r"theta: expected finite numbers of shape \(\.\.\., 20\)"),
     ],
 )
-def test_impossible_plants_are_refused(planar, options, message):
+def test_impossible_plants_are_rejected(planar, options, message):
     with pytest.raises(ModelError, match=message):
         Plant(planar, **options)
 
 
-def test_impossible_bodies_and_wrenches_are_refused(planar):
+def test_impossible_bodies_and_wrenches_are_rejected(planar):
     with pytest.raises(ShapeError, match=r"wrench: expected finite numbers of shape \(6,\), got 'push'"):
         Plant(planar, wrench="push")
     with pytest.raises(ModelError, match="arm 'planar2' has a mass matrix that is not positive at the start"):
@@ -432,7 +432,7 @@ def test_friction_lag_and_torque_limits_of_a_batch_are_those_of_single_runs(plan
     assert np.abs(together.q[0] - together.q[2]).max() > 1e-3
 
 
-def test_friction_numbers_of_a_wrong_shape_are_refused(planar):
+def test_friction_numbers_of_a_wrong_shape_are_rejected(planar):
     with pytest.raises(ModelError, match="friction_data: expected finite numbers of shape"):
         armdyn.Plant(planar, friction_data=np.zeros((3, 11)))
 

@@ -109,11 +109,11 @@ def test_impossible_bodies_are_named(body, reason):
 
 
 def test_unknown_parameters_are_no_offence_to_readers():
-    Inertia.unknown().refuse_impossible("link")
+    Inertia.unknown().reject_impossible("link")
     with pytest.raises(ModelError, match=r"^link 'a': mass is negative"):
-        Inertia.from_com(-1.0, (0, 0, 0), np.full((3, 3), np.nan)).refuse_impossible("link 'a'")
+        Inertia.from_com(-1.0, (0, 0, 0), np.full((3, 3), np.nan)).reject_impossible("link 'a'")
     with pytest.raises(ModelError, match=r"^link 'a': inertia is not physically possible: moments break"):
-        Inertia.from_com(1.0, (0, 0, 0), np.diag([1, 1, 3])).refuse_impossible("link 'a'")
+        Inertia.from_com(1.0, (0, 0, 0), np.diag([1, 1, 3])).reject_impossible("link 'a'")
 
 
 def test_a_body_without_mass_has_its_centre_at_the_origin():
@@ -140,7 +140,7 @@ def test_parameters_are_read_only():
         (lambda: Inertia.from_com(1.0, (0, 0, 0), [1, 2, 3]), r"a tensor of shape \(3, 3\)"),
     ],
 )
-def test_bad_parameters_are_refused(build, message):
+def test_bad_parameters_are_rejected(build, message):
     with pytest.raises(ModelError, match=message):
         build()
 

@@ -178,6 +178,6 @@ def test_leading_axes_are_batches():
         (lambda: rotation.compose((np.eye(3), 1)), "only frames 0 to 0 exist"),
     ],
 )
-def test_bad_input_is_refused(call, message):
+def test_bad_input_is_rejected(call, message):
     with pytest.raises(ShapeError, match=message):
         call()

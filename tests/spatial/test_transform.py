@@ -64,6 +64,6 @@ SHEAR = np.eye(4) + 0.01 * np.eye(4, k=1)
         ([[10**400] * 4] * 4, "4x4 matrix of numbers"),
     ],
 )
-def test_other_matrices_are_refused(matrix, message):
+def test_other_matrices_are_rejected(matrix, message):
     with pytest.raises(ModelError, match=message):
         check_transform(matrix, "pose")

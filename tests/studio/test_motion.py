@@ -55,6 +55,6 @@ def test_uploads_are_named_as_the_person_knows_them(arm, log_csv):
     assert "upload" not in str(error.value)
 
 
-def test_a_log_of_another_arm_is_refused(log):
+def test_a_log_of_another_arm_is_rejected(log):
     with pytest.raises(ArmdynError, match="2 joints in the log, 6 in arm"):
         from_log(log, arms.puma560())

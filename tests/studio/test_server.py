@@ -23,7 +23,7 @@ viser = pytest.importorskip("viser", reason="the studio needs viser")
     ],
 )
 def test_the_page_itself_is_let_in(host, origin):
-    assert Guard("127.0.0.1").refusal(host, origin) is None
+    assert Guard("127.0.0.1").rejection(host, origin) is None
 
 
 @pytest.mark.parametrize(
@@ -41,12 +41,12 @@ def test_the_page_itself_is_let_in(host, origin):
         (None, None),
     ],
 )
-def test_others_are_refused(host, origin):
-    assert Guard("127.0.0.1").refusal(host, origin)
+def test_others_are_rejected(host, origin):
+    assert Guard("127.0.0.1").rejection(host, origin)
 
 
 def test_a_name_that_was_asked_for_is_answered():
-    assert Guard("robot.lab").refusal("robot.lab:8080", "http://robot.lab:8080") is None
+    assert Guard("robot.lab").rejection("robot.lab:8080", "http://robot.lab:8080") is None
 
 
 def test_a_port_in_use_is_told_or_passed_over():
@@ -60,7 +60,7 @@ def test_a_port_in_use_is_told_or_passed_over():
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "no.such.name.invalid"])
-def test_an_address_of_another_machine_is_refused(host):
+def test_an_address_of_another_machine_is_rejected(host):
     with pytest.raises(ArmdynError, match="is not of this machine"):
         free_port(host, 8080, 5)
 

@@ -37,7 +37,7 @@ def test_a_payload_changes_the_model_only_while_it_is_carried(state):
 
 
 @pytest.mark.parametrize("q", [[0.0], [np.nan, 0.0], [1, 2, 3]])
-def test_nonsense_is_refused(state, q):
+def test_nonsense_is_rejected(state, q):
     with pytest.raises(ArmdynError, match="expected 2 finite joint positions"):
         state.rest_at(q)
 

@@ -39,18 +39,18 @@ def test_every_value_replaced_by_every_nasty_one(small_text, tmp_path, monkeypat
     laws = dict(rollouts.read(Table(document, "x"), Head("x", 0, tmp_path / "x.toml", "", 0)).laws)
     known = {name: law for (name, _), law in laws.items()}
     monkeypatch.setattr(rollouts, "designs", lambda *_: known)
-    counts, refusals = [], []
+    counts, rejections = [], []
     for path in places(document):
         for value in NASTY:
             mutated = with_value(document, path, value)
             try:
                 counts.append(rollouts.read(Table(mutated, "x"), Head("x", 0, tmp_path / "x.toml", "", 0)).count)
             except ArmdynError as error:
-                refusals.append(str(error))
+                rejections.append(str(error))
     assert len(counts) > 10
     assert min(counts) >= 1
-    assert len(refusals) > 200
-    assert [text for text in refusals if "\n" in text or len(text) > 600] == []
+    assert len(rejections) > 200
+    assert [text for text in rejections if "\n" in text or len(text) > 600] == []
 
 
 DESIGN = """
@@ -87,15 +87,15 @@ def test_designs_and_fleets_with_every_nasty_value(tmp_path, kind, text):
     (tmp_path / "run.csv").write_text("t,q1,q2,tau1,tau2\n")
     head, document = Head("x", 0, tmp_path / "x.toml", "", 0), parse_toml(text, "x")
     assert kind.read(Table(document, "x"), head).count >= 1
-    refusals = []
+    rejections = []
     for path in places(document):
         for value in NASTY:
             try:
                 assert kind.read(Table(with_value(document, path, value), "x"), head).count >= 1
             except ArmdynError as error:
-                refusals.append(str(error))
-    assert len(refusals) > 60
-    assert [text for text in refusals if "\n" in text or len(text) > 600] == []
+                rejections.append(str(error))
+    assert len(rejections) > 60
+    assert [text for text in rejections if "\n" in text or len(text) > 600] == []
 
 
 @pytest.mark.parametrize("value", [True, NAN, "x", [], {}])

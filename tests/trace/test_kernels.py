@@ -348,7 +348,7 @@ def test_bad_input_is_named(change: dict[str, Any], message: str, random_arm: Ca
         armdyn.inverse_dynamics(arm, **call)
 
 
-def test_a_read_only_out_is_refused(random_arm: Callable[..., Any]) -> None:
+def test_a_read_only_out_is_rejected(random_arm: Callable[..., Any]) -> None:
     out = np.zeros(3)
     out.flags.writeable = False
     with pytest.raises(ShapeError, match="read-only"):

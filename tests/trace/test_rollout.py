@@ -91,7 +91,7 @@ SINGLE, SPREAD = np.zeros((6, 8, 5), np.float32), np.zeros((6, 8, 10))[..., ::2]
 
 
 @pytest.mark.parametrize("u", [SHORT, FEW, NARROW, SINGLE, SPREAD])
-def test_arrays_that_do_not_fit_are_refused(u):
+def test_arrays_that_do_not_fit_are_rejected(u):
     """Native code would read beyond them."""
     rollout = make_rollout(program, frozenset(), None)
     with pytest.raises(ShapeError, match="rollout: expected u as float64"):

@@ -231,7 +231,7 @@ def test_wrong_arguments_are_named() -> None:
         armdyn.kernel(force, spring, speed=3)
 
 
-def test_a_declaration_that_does_not_fit_its_formula_is_refused() -> None:
+def test_a_declaration_that_does_not_fit_its_formula_is_rejected() -> None:
     with pytest.raises(TypeError, match="do not match"):
         traced(y="n", returns={"z": "n"})(lambda spring, x: x)
 

@@ -47,7 +47,7 @@ def test_it_rests_before_and_after(trajectory):
     assert not qdd.any()
 
 
-def test_wrong_knots_are_refused():
+def test_wrong_knots_are_rejected():
     with pytest.raises(ShapeError, match="ascending knots from 0"):
         PiecewiseQuintic(np.array([0.0, 1.0, 1.0]), np.zeros((2, 6, 3)))
     with pytest.raises(ShapeError, match=r"got \(2,\) and \(2, 6, 3\)"):

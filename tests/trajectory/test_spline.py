@@ -148,7 +148,7 @@ def test_motions_one_after_the_other():
     check_derivatives(whole)
 
 
-def test_parts_that_do_not_fit_are_refused():
+def test_parts_that_do_not_fit_are_rejected():
     there = point_to_point([0.0, 0.0], [1.0, -1.0], duration=1.0)
     with pytest.raises(ArmdynError, match=r"positions jump by -1 at joint 1 from part 1 to part 2"):
         repeat(there, 2)

@@ -80,6 +80,6 @@ def test_the_quintic_starts_and_ends_without_acceleration():
         (lambda: Quintic(1.0, 1.0)("now"), "times in seconds"),
     ],
 )
-def test_impossible_laws_are_refused(make, message):
+def test_impossible_laws_are_rejected(make, message):
     with pytest.raises(ShapeError, match=message):
         make()

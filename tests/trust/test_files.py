@@ -33,7 +33,7 @@ def bomb(path: Path, size: int = 300_000_000) -> Path:
     return path
 
 
-def test_an_archive_that_unpacks_to_far_more_is_refused(tmp_path):
+def test_an_archive_that_unpacks_to_far_more_is_rejected(tmp_path):
     path = bomb(tmp_path / "log.npz")
     assert path.stat().st_size < 1e6
     for read in (read_arrays, armdyn.SimulationResult.load, lambda p: armdyn.read_log(p, armdyn.arms.planar2())):
@@ -41,7 +41,7 @@ def test_an_archive_that_unpacks_to_far_more_is_refused(tmp_path):
             read(path)
 
 
-def test_matlab_and_parquet_files_that_unpack_to_far_more_are_refused(tmp_path):
+def test_matlab_and_parquet_files_that_unpack_to_far_more_are_rejected(tmp_path):
     from scipy.io import savemat
 
     arrow, parquet, h5py = map(pytest.importorskip, ("pyarrow", "pyarrow.parquet", "h5py"))
@@ -58,7 +58,7 @@ def test_matlab_and_parquet_files_that_unpack_to_far_more_are_refused(tmp_path):
             armdyn.read_log(tmp_path / name, armdyn.arms.planar2())
 
 
-def test_an_archive_that_claims_a_huge_array_is_refused(tmp_path):
+def test_an_archive_that_claims_a_huge_array_is_rejected(tmp_path):
     with zipfile.ZipFile(tmp_path / "log.npz", "w") as archive, archive.open("q.npy", "w") as file:
         np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (10**14,)})
     with pytest.raises(ReadError, match="cannot be read as NumPy arrays"):

@@ -53,16 +53,16 @@ def damage(data: bytes, rng: random.Random) -> bytes:
 
 def survives(read: Callable[[Path], object], path: Path) -> bool:
     """Whether a file is read; anything but a result, an armdyn error or a warning is a defect."""
-    begin, refusal = time.process_time(), ""
+    begin, rejection = time.process_time(), ""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ArmdynWarning)
             read(path)
     except ArmdynError as error:
-        refusal = str(error)
+        rejection = str(error)
     assert time.process_time() - begin < SLOWEST
-    assert len(refusal.splitlines()) <= 1, refusal
-    return not refusal
+    assert len(rejection.splitlines()) <= 1, rejection
+    return not rejection
 
 
 def log(path: Path) -> object:
@@ -87,21 +87,21 @@ READERS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("name", READERS)
 @pytest.mark.parametrize("cases", [60, pytest.param(3000, marks=pytest.mark.slow)])
-def test_a_damaged_file_is_read_or_refused(tmp_path, name, cases):
+def test_a_damaged_file_is_read_or_rejected(tmp_path, name, cases):
     whole = (CORPUS / name).read_bytes()
     path = tmp_path / name
     path.write_bytes(whole)
     assert survives(READERS[name], path)
     rng = random.Random(name)
-    refused = 0
+    rejected = 0
     for _ in range(cases):
         path.write_bytes(damage(whole, rng))
-        refused += not survives(READERS[name], path)
-    assert refused > cases / 10  # the damage is felt
+        rejected += not survives(READERS[name], path)
+    assert rejected > cases / 10  # the damage is felt
 
 
 @pytest.mark.parametrize("path", sorted((CORPUS / "damaged").iterdir()), ids=lambda path: path.name)
-def test_what_once_made_trouble_is_refused(path):
+def test_what_once_made_trouble_is_rejected(path):
     assert not survives(READERS[path.name.split("-")[0] + path.suffix], path)
 
 

@@ -23,7 +23,7 @@ def arm():
     return armdyn.arms.planar2()
 
 
-def refused(path: Path, arm: armdyn.Arm, message: str) -> None:
+def rejected(path: Path, arm: armdyn.Arm, message: str) -> None:
     with pytest.raises(ReadError, match=message) as caught:
         armdyn.read_log(path, arm)
     assert len(str(caught.value).splitlines()) == 1
@@ -33,15 +33,15 @@ def refused(path: Path, arm: armdyn.Arm, message: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_pipe_is_not_waited_for_and_a_device_not_read(tmp_path, arm, kind):
     os.mkfifo(tmp_path / f"pipe.{kind}")
-    refused(tmp_path / f"pipe.{kind}", arm, "is a pipe; expected a file")
+    rejected(tmp_path / f"pipe.{kind}", arm, "is a pipe; expected a file")
     (tmp_path / f"zeros.{kind}").symlink_to("/dev/zero")
-    refused(tmp_path / f"zeros.{kind}", arm, "is a device; expected a file")
+    rejected(tmp_path / f"zeros.{kind}", arm, "is a device; expected a file")
 
 
 @posix
 def test_a_pipe_inside_a_bag(tmp_path, arm):
     os.mkfifo(tmp_path / "part.db3")
-    refused(tmp_path, arm, "is a pipe; expected a file")
+    rejected(tmp_path, arm, "is a pipe; expected a file")
 
 
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - {"npz"}))
@@ -49,7 +49,7 @@ def test_a_file_larger_than_memory_is_not_read(tmp_path, arm, kind):
     path = tmp_path / f"log.{kind}"
     path.write_text(HEAD + ROWS)
     os.truncate(path, 10**12)  # sparse: takes no room
-    refused(path, arm, "has 1000000 MB, more than the 20000 MB allowed")
+    rejected(path, arm, "has 1000000 MB, more than the 20000 MB allowed")
 
 
 def test_columns_are_read_in_linear_time(tmp_path, arm):
@@ -59,7 +59,7 @@ def test_columns_are_read_in_linear_time(tmp_path, arm):
         names = ",".join(f"c{k}" for k in range(count))
         (tmp_path / "wide.csv").write_text(names + "\n" + (",".join("1" * count) + "\n") * 3)
         begin = time.process_time()
-        refused(tmp_path / "wide.csv", arm, "no columns of joint positions")
+        rejected(tmp_path / "wide.csv", arm, "no columns of joint positions")
         return time.process_time() - begin
 
     seconds(100)  # imports
@@ -70,22 +70,22 @@ def test_columns_are_read_in_linear_time(tmp_path, arm):
 def test_a_name_or_cell_of_200_kB(tmp_path, arm):
     path = tmp_path / "long.csv"
     path.write_text("t,q1,q2,tau1," + "x" * 200_000 + "\n" + ROWS)
-    refused(path, arm, r"names of the columns: field larger than field limit \(131072\)")
+    rejected(path, arm, r"names of the columns: field larger than field limit \(131072\)")
     path.write_text(HEAD + ROWS + "1," + "x" * 200_000 + ",1,1,1\n")
-    refused(path, arm, r"line 102: field larger than field limit \(131072\)")
+    rejected(path, arm, r"line 102: field larger than field limit \(131072\)")
 
 
 def test_a_line_without_end(tmp_path, arm):
     path = tmp_path / "line.csv"
     path.write_text("x" * 10_000_001)
-    refused(path, arm, "line 1: more than 10,000,000 characters")
+    rejected(path, arm, "line 1: more than 10,000,000 characters")
 
 
 @pytest.mark.parametrize("text", ["1_000", "1_0.5", "\u0661", "\uff11", "0x10", "1d3", "1e", "--1", "1.2.3"])
 def test_what_is_no_number_in_a_table_is_not_taken_for_one(tmp_path, arm, text):
     path = tmp_path / "log.csv"
     path.write_text(HEAD + ROWS + f"1.0,{text},0,0,0\n", encoding="utf-8")
-    refused(path, arm, "line 102: expected a number, got")
+    rejected(path, arm, "line 102: expected a number, got")
 
 
 # -- files that unpack to far more than they are ------------------------------------------------------------------
@@ -99,7 +99,7 @@ def test_many_empty_arrays_of_matlab_7_3_count_together(tmp_path, arm):
             file.create_dataset(f"t{k}", shape=(5_000_000,), dtype="f8", chunks=(1000,), compression="gzip")
     data = path.read_bytes()
     path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + data[128:])
-    refused(path, arm, "would unpack to 120 MB")
+    rejected(path, arm, "would unpack to 120 MB")
 
 
 def test_lists_in_parquet_count_by_their_values(tmp_path, arm):
@@ -107,7 +107,7 @@ def test_lists_in_parquet_count_by_their_values(tmp_path, arm):
     rows = arrow.array([[0.0] * 200_000] * 100)
     parquet.write_table(arrow.table({"t": arrow.array(np.arange(100.0)), "q": rows}), tmp_path / "log.parquet")
     assert (tmp_path / "log.parquet").stat().st_size < 2e5
-    refused(tmp_path / "log.parquet", arm, "would unpack to 160 MB")
+    rejected(tmp_path / "log.parquet", arm, "would unpack to 160 MB")
 
 
 def test_texts_in_parquet_are_not_read(tmp_path, arm):
@@ -152,7 +152,7 @@ def test_a_bomb_in_a_chunk_of_mcap(tmp_path, arm, write_states, monkeypatch):
         patch.setattr(storage_mcap, "zstd", fake)
         folder = write_states(tmp_path / "bag", states(), "mcap", compression="STORAGE")
     for path in (folder, *folder.glob("*.mcap")):
-        refused(path, arm, f"{path}: compressed data: .* would unpack to 101 MB, which no measured data do")
+        rejected(path, arm, f"{path}: compressed data: .* would unpack to 101 MB, which no measured data do")
 
 
 @pytest.mark.parametrize("mode", ["MESSAGE", "FILE"])
@@ -168,4 +168,4 @@ def test_a_bomb_as_a_message_or_as_a_whole_file(tmp_path, arm, write_states, mod
         (database,) = folder.glob("*.db3")
         with sqlite3.connect(database) as connection:
             connection.execute("UPDATE messages SET data = ? WHERE id = 7", (data,))
-    refused(folder, arm, "would unpack to 101 MB, which no measured data do")
+    rejected(folder, arm, "would unpack to 101 MB, which no measured data do")

@@ -179,7 +179,7 @@ def _held_out(systems: System, precision: NDArray, centre: NDArray) -> float:
 def _consistent(
     base: BaseParameters, total: System, strength: float, x: NDArray, masses: MassBounds | None
 ) -> Consistent:
-    """Possible bodies and offsets (n,) behind the gravity parameters."""
+    """Physically consistent bodies and offsets (n,) behind the gravity parameters."""
     n, links = base.source.n, inertial.SIZE * base.source.n
     lift = np.zeros((base.count + n, links + n))
     lift[: base.count, :links] = base.P

@@ -64,7 +64,7 @@ def identify(
 
     The steps: check the logs; smooth and differentiate positions; low-pass and decimate torque and regressor
     alike; weigh joints by their noise; choose friction terms and the weight of the arm's own description by
-    error on held-out blocks; fit possible bodies; give what the data alone say with honest intervals.
+    error on held-out blocks; fit physically consistent bodies; give what the data alone say with honest intervals.
 
     Parameters
     ----------

@@ -41,9 +41,9 @@ class Payload(NamedTuple):
     mass_std: float
     com: NDArray  # (3,) [m]
     com_std: NDArray  # (3,); infinite where the log determines nothing, as the others
-    inertia: NDArray  # (3, 3) about the centre [kg m²], of a possible body
+    inertia: NDArray  # (3, 3) about the centre [kg m²], of a physically consistent body
     inertia_std: NDArray  # (3, 3)
-    theta: NDArray  # (10,) of a possible body, about the tip
+    theta: NDArray  # (10,) of a physically consistent body, about the tip
     estimate: NDArray  # (10,) least squares, about the last link's origin
     std: NDArray  # (10,) of the estimate; infinite where the log determines nothing
     rel_error: float  # of the arm with its payload
@@ -154,7 +154,7 @@ def _without_round_off(A: NDArray) -> NDArray:
 
 
 def _possible(arm: Arm, Y: NDArray, rest: NDArray, weights: NDArray, x: NDArray) -> NDArray:
-    """Parameters (10,) of a possible body."""
+    """Parameters (10,) of a physically consistent body."""
     A = sum(w**2 * y.T @ y for w, y in zip(weights, Y, strict=True))
     b = sum(w**2 * y.T @ r for w, y, r in zip(weights, Y, rest, strict=True))
     stand_in = Inertia.from_com(

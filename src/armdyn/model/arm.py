@@ -63,7 +63,7 @@ class Source(NamedTuple):
 
 
 class Physical(NamedTuple):
-    """Whether every link is a possible body (then true in a condition), or which is not and why."""
+    """Whether every link is physically consistent (then true in a condition), or which is not and why."""
 
     problems: Mapping[str, str]
 
@@ -109,8 +109,8 @@ class Arm(Frozen):
             raise ModelError(f"{where}: the chain has no moving joint; expected at least one")
         if len(self.links) != len(self.joints):
             raise ModelError(f"{where}: expected one link a joint, got {len(self.links)} for {self.n} joints")
-        _refuse_doubles(self.joint_names, f"{where}: joint")
-        _refuse_doubles(self.link_names, f"{where}: link")
+        _reject_doubles(self.joint_names, f"{where}: joint")
+        _reject_doubles(self.link_names, f"{where}: link")
         object.__setattr__(self, "gravity", _check_vector(self.gravity, 3, f"{where}: gravity"))
         for name in ("base_pose", "tool_pose"):
             object.__setattr__(self, name, check_transform(getattr(self, name), f"{where}: {name}"))
@@ -180,7 +180,7 @@ class Arm(Frozen):
 
     @property
     def is_physical(self) -> Physical:
-        """Whether every link is a possible body, and if not, which is not and why."""
+        """Whether every link is physically consistent, and if not, which is not and why."""
         found = {link.name: link.inertia.problems() for link in self.links}
         return Physical({name: "; ".join(why) for name, why in found.items() if why})
 
@@ -277,7 +277,7 @@ class Arm(Frozen):
             raise ModelError(f"with_payload: expected frame 'tip' or 'link', got {shown(frame)}")
         load = Inertia.from_com(mass, com, inertia)
         if why := load.problems():
-            raise ModelError(f"with_payload: the payload is not a possible body: {why[0]}")
+            raise ModelError(f"with_payload: the payload is not physically consistent: {why[0]}")
         last = self.links[-1]
         carried = Link(last.name, last.inertia + (load.moved(self.tool_pose) if frame == "tip" else load))
         where = " ".join(f"{x:g}" for x in load.com)
@@ -475,7 +475,7 @@ def _tuple_of(kind: type, items: Any, what: str) -> tuple[Any, ...]:
     return found
 
 
-def _refuse_doubles(names: Sequence[str], what: str) -> None:
+def _reject_doubles(names: Sequence[str], what: str) -> None:
     doubles = sorted(name for name, count in Counter(names).items() if count > 1)
     if doubles:
         raise ModelError(f"{what} names must differ, got {', '.join(doubles)[:80]} more than once")

@@ -156,7 +156,7 @@ def _joint_and_link(row: Any, i: int, convention: str) -> tuple[Joint, Link]:
     )
     body = inertia_from(row, where)
     # Tables also give a massless first link the one moment that matters, as the PUMA 560's do.
-    body.refuse_impossible(where, triangle=1.0 if body.mass == 0.0 else MEASURED)
+    body.reject_impossible(where, triangle=1.0 if body.mass == 0.0 else MEASURED)
     return joint, Link(row.get("link", f"link{i}"), body)
 
 

@@ -40,7 +40,7 @@ def from_pinocchio(model: Any, tip: str | None = None) -> Arm:
         Armature becomes the inertia of a rotor without gear where the model names no rotor.
     """
     pin = _pinocchio()
-    _refuse_other_models(model)
+    _reject_other_models(model)
     data = model.createData()
     bodies = [_body_frame(pin, model, i) for i in range(1, model.njoints)]
     behind = np.eye(4)
@@ -69,7 +69,7 @@ def _pinocchio() -> Any:
         raise MissingExtraError("Pinocchio is not installed", "pinocchio") from None
 
 
-def _refuse_other_models(model: Any) -> None:
+def _reject_other_models(model: Any) -> None:
     """Raise unless the model is one chain of joints that armdyn knows."""
     names = list(model.names)
     for i in range(1, model.njoints):

@@ -77,7 +77,7 @@ def _prefixed(message: str, where: str) -> str:
 
 
 def _arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
-    _refuse_unknown(document, TOP_KEYS, where)
+    _reject_unknown(document, TOP_KEYS, where)
     if document.get("format", FORMAT) != FORMAT or document.get("version", VERSION) != VERSION:
         raise ReadError(
             f"{where}: expected format '{FORMAT}' version {VERSION}, "
@@ -102,7 +102,7 @@ def _arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
 
 def _arm_from_members(document: Mapping[str, Any], where: str) -> Arm:
     options = {key: value for key, value in document.items() if key != "member"}
-    _refuse_unknown(options, ("name", "gravity", "base_pose", "tool_pose", "notes"), where)
+    _reject_unknown(options, ("name", "gravity", "base_pose", "tool_pose", "notes"), where)
     for key in ("base_pose", "tool_pose"):
         if key in options:
             options[key] = pose_from(options[key], f"{where}: {key}")
@@ -112,7 +112,7 @@ def _arm_from_members(document: Mapping[str, Any], where: str) -> Arm:
 def _joint_and_link(table: Any, where: str, physical: bool) -> tuple[Joint, Link]:
     if not isinstance(table, Mapping):
         raise ReadError(f"{where}: expected a table, got {shown(table)}")
-    _refuse_unknown(table, JOINT_KEYS, where)
+    _reject_unknown(table, JOINT_KEYS, where)
     for key in ("name", "kind", "link"):
         if key not in table:
             raise ReadError(f"{where}: lacks '{key}'; truncated?")
@@ -128,11 +128,11 @@ def _joint_and_link(table: Any, where: str, physical: bool) -> tuple[Joint, Link
     given = {key: table.get(key) for key in ("mass", "com", "inertia")}
     body = inertia_from({"inertial": table.get("theta"), **given}, where)
     if physical:
-        body.refuse_impossible(where)
+        body.reject_impossible(where)
     return joint, Link(table["link"], body)
 
 
-def _refuse_unknown(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+def _reject_unknown(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
     if unknown := [key for key in table if key not in known]:
         raise ReadError(f"{where}: unknown key {', '.join(unknown)[:80]}; expected some of {', '.join(known)}")
 
@@ -140,7 +140,7 @@ def _refuse_unknown(table: Mapping[str, Any], known: tuple[str, ...], where: str
 def pose_from(value: Any, where: str) -> Any:
     """A 4x4 matrix from three or four rows of four numbers, or from a table of `xyz` [m] and `rpy` [rad]."""
     if isinstance(value, Mapping):
-        _refuse_unknown(value, ("xyz", "rpy"), where)
+        _reject_unknown(value, ("xyz", "rpy"), where)
     try:
         if isinstance(value, Mapping):
             return transform(from_rpy(value.get("rpy", (0, 0, 0))), _three(value.get("xyz", (0, 0, 0))))
@@ -181,7 +181,7 @@ def _head(arm: Arm) -> Iterator[str]:
     if arm.mounting_plane is not None:
         yield from _pairs({"mounting_plane": arm.mounting_plane})
     if any(link.inertia.impossible() for link in arm.links):
-        yield "# Some links are not possible bodies (measured, estimated, regrouped): take them as they are."
+        yield "# Some links are not physically consistent (measured, estimated, regrouped): take them as they are."
         yield from _pairs({"physical": False})
     if arm.notes:
         yield from ["notes = [", *(f"  {_value(note)}," for note in arm.notes), "]"]

@@ -144,7 +144,7 @@ def _inertia(member: Mapping[str, Any], where: str) -> Inertia:
         tensor = np.diag(_vector(member, "inertia", where))
     body = {"mass": member.get("mass"), "com": np.zeros(3), "inertia": tensor}
     found = inertia_from(body if "mass" in member else {}, where)
-    found.refuse_impossible(where)
+    found.reject_impossible(where)
     return found
 
 

@@ -54,7 +54,7 @@ class Inertia(Frozen):
         """From mass, centre of mass and the tensor (3, 3) about the centre; no tensor means a point mass."""
         m, c = _numbers(mass, (), "a mass"), _numbers(com, (3,), "a centre of mass")
         I_com = np.zeros((3, 3)) if tensor is None else _numbers(tensor, (3, 3), "a tensor")
-        with np.errstate(over="ignore", invalid="ignore"):  # from_tensor refuses what overflows
+        with np.errstate(over="ignore", invalid="ignore"):  # from_tensor rejects what overflows
             return cls.from_tensor(m, m * c, _symmetric(I_com) + m * (c @ c * np.eye(3) - np.outer(c, c)))
 
     @classmethod
@@ -129,7 +129,7 @@ class Inertia(Frozen):
         return np.block([[sigma, self.first[:, None]], [self.first[None, :], np.array([[self.mass]])]])
 
     def problems(self, triangle: float = SLACK) -> list[str]:
-        """What is physically impossible about these parameters; empty for a possible body.
+        """What is physically impossible about these parameters; empty for a physically consistent body.
 
         `triangle` is how far the largest principal moment may exceed the others' sum, relative to itself.
         """
@@ -165,7 +165,7 @@ class Inertia(Frozen):
         why = self.problems(triangle) if self.is_known else []
         return f"inertia is not physically possible: {why[0]}" if why else ""
 
-    def refuse_impossible(self, where: str, triangle: float = SLACK) -> None:
+    def reject_impossible(self, where: str, triangle: float = SLACK) -> None:
         """Raise a `ModelError` that begins with `where` if no body can have these parameters.
 
         Unknown parameters are no offence here: kinematics does without them.
@@ -197,7 +197,7 @@ def _numbers(value: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
 
 
 def _symmetric(tensor: NDArray) -> NDArray:
-    """The symmetric part of a tensor that is symmetric within printing; anything else is refused."""
+    """The symmetric part of a tensor that is symmetric within printing; anything else is rejected."""
     largest = np.max(np.abs(tensor), initial=0.0, where=~np.isnan(tensor))
     if not np.allclose(tensor, tensor.T, rtol=0, atol=SLACK * largest, equal_nan=True):
         raise ModelError("inertia: tensor is not symmetric; products of inertia must appear twice")

@@ -133,8 +133,8 @@ class Guard:
         self.names = {"localhost", host.lower(), socket.gethostname().lower()}
         self.installed = False
 
-    def refusal(self, host: str | None, origin: str | None) -> str | None:
-        """Why a request with these headers is refused, or None."""
+    def rejection(self, host: str | None, origin: str | None) -> str | None:
+        """Why a request with these headers is rejected, or None."""
         if not host or not self._is_ours(_name(f"//{host}")):
             return f"the studio does not answer to the name {(host or '')[:80]!a}"
         # Programs other than browsers send no origin.
@@ -177,7 +177,7 @@ def guarded(host: str) -> Iterator[Guard]:
     def guarded_serve(handler: Any, *args: Any, process_request: Any, **options: Any) -> Any:
         def ask(connection: Any, request: Any) -> Any:
             try:
-                why = guard.refusal(request.headers.get("Host"), request.headers.get("Origin"))
+                why = guard.rejection(request.headers.get("Host"), request.headers.get("Origin"))
                 if why is not None:
                     return connection.respond(http.HTTPStatus.FORBIDDEN, why + "\n")
                 return process_request(connection, request)

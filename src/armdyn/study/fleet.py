@@ -55,7 +55,7 @@ class Fleet(Study):
             return identify(self.arms[robot.arm], [self.head.folder / log for log in robot.logs], **self.options)
 
     def compute(self, cases: range) -> Columns:
-        """Identify some robots; one whose logs are refused has a note instead of numbers."""
+        """Identify some robots; one whose logs are rejected has a note instead of numbers."""
         rows: list[tuple[Any, ...]] = []
         for number in cases:
             robot = self.robots[number]

@@ -233,7 +233,7 @@ def read(document: Table, head: Head) -> Rollouts:
         if name.startswith("gain."):
             for law in laws.values():
                 scaled(law, name.removeprefix("gain."), 1.0)  # every law must have it
-    _refuse_negative(samples, document.where)
+    _reject_negative(samples, document.where)
     if "torque_limit" in samples.names and not all(np.isfinite(joint.limits.effort) for joint in arm.joints):
         raise StudyError(
             f"{document.where}: parameters: torque_limit: not all joints of '{arm.name}' have effort limits"
@@ -256,7 +256,7 @@ def _parameters(arm: Arm, gains: list[str]) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _refuse_negative(samples: Samples, where: str) -> None:
+def _reject_negative(samples: Samples, where: str) -> None:
     """Masses, factors and times cannot be negative."""
     for name, law in samples.distributions.items():
         free = name.startswith(("start.", "payload."))

@@ -61,7 +61,7 @@ class Table:
         """Text that is not empty."""
         value = self.get(key, default)
         if not isinstance(value, str) or not value:
-            self.refuse(key, "text", value)
+            self.reject(key, "text", value)
         return value
 
     def choice(self, key: str, known: Sequence[str], default: str | None = None) -> str:
@@ -77,39 +77,39 @@ class Table:
         value = self.get(key, default)
         if not _is_number(value) or value < low or (above and value == low):
             bound = "" if low == -math.inf else f" {'>' if above else '>='} {low:g}"
-            self.refuse(key, f"a number{bound}", value)
+            self.reject(key, f"a number{bound}", value)
         return float(value)
 
     def whole(self, key: str, default: int | None = None, low: int = 0) -> int:
         """A whole number from `low` on."""
         value = self.get(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or value < low:
-            self.refuse(key, f"a whole number >= {low}", value)
+            self.reject(key, f"a whole number >= {low}", value)
         return int(value)
 
     def flag(self, key: str, default: bool = False) -> bool:
         """True or false."""
         value = self.get(key, default) if self.has(key) else default
         if not isinstance(value, bool):
-            self.refuse(key, "true or false", value)
+            self.reject(key, "true or false", value)
         return value
 
     def numbers(self, key: str, size: int | None = None) -> tuple[float, ...]:
         """Finite numbers, at least one, or `size` of them."""
         value = self.get(key)
         if not isinstance(value, list) or not value or not all(_is_number(x) for x in value):
-            self.refuse(key, "a list of numbers", value)
+            self.reject(key, "a list of numbers", value)
         if size is not None and len(value) != size:
-            self.refuse(key, f"{size} numbers", value)
+            self.reject(key, f"{size} numbers", value)
         return tuple(float(x) for x in value)
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of words, at least one, none twice."""
         value = self.get(key)
         if not isinstance(value, list) or not value or not all(isinstance(x, str) and x for x in value):
-            self.refuse(key, "a list of names", value)
+            self.reject(key, "a list of names", value)
         if len(set(value)) != len(value):
-            self.refuse(key, "every name once", value)
+            self.reject(key, "every name once", value)
         return tuple(value)
 
     def table(self, key: str) -> Table:
@@ -120,10 +120,10 @@ class Table:
         """The tables of an array, at least one."""
         value = self.get(key)
         if not isinstance(value, list) or not value:
-            self.refuse(key, f"one or more [[{key}]] tables", value)
+            self.reject(key, f"one or more [[{key}]] tables", value)
         return [Table(item, f"{self.where}: {key} {i}") for i, item in enumerate(value, start=1)]
 
-    def refuse(self, key: str, expected: str, value: Any) -> None:
+    def reject(self, key: str, expected: str, value: Any) -> None:
         """Complain of a value."""
         raise StudyError(f"{self.where}: {key}: expected {expected}, got {shown(value)}")
 

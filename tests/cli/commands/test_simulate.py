@@ -43,7 +43,7 @@ def test_a_reference_from_a_file(tmp_path):
     assert max(data["max_error"]) < 1e-2
 
 
-def test_a_reference_for_another_arm_is_refused(tmp_path):
+def test_a_reference_for_another_arm_is_rejected(tmp_path):
     path = tmp_path / "motion.csv"
     path.write_text("t,q1,q2,q3\n0,0,0,0\n0.5,0.1,0.1,0.1\n1,0,0,0\n")
     with pytest.raises(ArmdynError, match=r"motion\.csv: a motion of 3 joints, but arm 'planar2' has 2"):
@@ -75,7 +75,7 @@ def test_elastic_joints_and_coarse_encoders():
         (["--engine", "bullet"], "unknown engine"),
         (["--reference", "missing.csv"], "missing.csv"),
         (["--sensor", "lost=2"], "lost: expected a probability below 1, got 2"),
-        (["--payload", "-3"], "not a possible body: mass is negative"),
+        (["--payload", "-3"], "not a physically consistent body: mass is negative"),
         (["--motor-lag", "-1"], "motor_lag: expected times >= 0"),
         (["--engine", "mujoco", "--motor-lag", "0.01"], "engine 'mujoco' does not simulate motor_lag"),
     ],

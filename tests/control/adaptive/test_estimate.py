@@ -254,7 +254,7 @@ def test_energy_of_craigs_law_falls_as_theory_says(payload, loaded, swing):
 
 
 def test_projection_keeps_craigs_mass_matrix_invertible(planar, swing):
-    """All ten numbers of the load, learnt fast: free they become impossible bodies, and steps must be refused."""
+    """All ten numbers of the load, learnt fast: free they become impossible bodies, and steps must be rejected."""
     unknowns = adapt(armdyn.unknown_payload(planar))
     light, found = planar.with_payload(0.3), {}
     for possible in (False, True):
@@ -280,7 +280,7 @@ def test_a_singular_estimate_rests_and_is_flagged(payload, loaded):
     assert np.isfinite(tau).all()
 
 
-# -- one text, and what is refused -------------------------------------------------------------------------
+# -- one text, and what is rejected -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["standard", "modified", "quasi", "craig"])
@@ -312,6 +312,6 @@ def test_kernel_and_python_agree(kind, payload, loaded, swing):
         (lambda u: adapt("arm"), "expected a split, base parameters or an arm"),
     ],
 )
-def test_nonsense_is_refused(payload, make, message):
+def test_nonsense_is_rejected(payload, make, message):
     with pytest.raises((ShapeError, ArmdynError), match=message):
         make(payload)

@@ -76,8 +76,8 @@ def test_it_learns_a_load_no_slower_than_slotine_and_li(planar, swing):
     assert errors[0] < errors[1]
 
 
-def test_impossible_bodies_and_other_unknowns_are_refused(planar):
-    with pytest.raises(ShapeError, match="expected a possible body"):
+def test_impossible_bodies_and_other_unknowns_are_rejected(planar):
+    with pytest.raises(ShapeError, match="expected a physically consistent body"):
         law(planar, body=np.zeros(10))
     with pytest.raises(ShapeError, match="expected adapt"):
         NaturalSlotineLi(adapt(armdyn.unknown_mass(planar, (0, 0, 0))), 8.0, 10.0, 1.0)

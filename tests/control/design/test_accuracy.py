@@ -97,7 +97,7 @@ def test_the_covariance_of_an_identified_model(planar, base, poses):
     assert 0.35 < radii[1] / radii[0] < 0.7, radii
 
 
-def test_nonsense_is_refused(law, base, poses):
+def test_nonsense_is_rejected(law, base, poses):
     for wrong, message in (
         (np.ones(3), "expected 6 finite"),
         (np.full(base.count, np.inf), "finite"),

@@ -1,4 +1,4 @@
-"""Gains from bandwidth and poles, and what is refused."""
+"""Gains from bandwidth and poles, and what is rejected."""
 
 import numpy as np
 import pytest
@@ -59,6 +59,6 @@ def test_sampling_and_commuting_are_judged():
         (lambda: bryson([1.0, 0.0]), "largest values > 0"),
     ],
 )
-def test_nonsense_is_refused(call, message):
+def test_nonsense_is_rejected(call, message):
     with pytest.raises(ArmdynError, match=message):
         call()

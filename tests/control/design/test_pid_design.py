@@ -73,7 +73,7 @@ def test_it_pays_in_a_run(planar, design, swing):
     assert rms[0] < rms[1]
 
 
-def test_nonsense_is_refused(planar, poses):
+def test_nonsense_is_rejected(planar, poses):
     with pytest.raises(ShapeError, match="a time > 0"):
         optimal_pid(planar, poses, ERROR, TORQUE, time=0.0)
     with pytest.raises(ArmdynError, match="largest_error: expected errors > 0"):

@@ -70,7 +70,7 @@ def test_a_long_horizon_is_an_endless_one(systems):
     assert np.allclose(long.K[0], discrete_lqr(A[0], B[0], Q, R).K, rtol=1e-9, atol=1e-10)
 
 
-def test_what_cannot_be_stabilised_is_refused():
+def test_what_cannot_be_stabilised_is_rejected():
     A, B, one = np.diag([2.0, 0.5]), np.array([[0.0], [1.0]]), np.eye(2)
     with np.errstate(all="raise"), pytest.raises(ArmdynError, match="cannot be stabilised"):
         discrete_lqr(np.diag([1e3, 0.5]), B, one, np.eye(1))  # numbers stay far from overflow
@@ -89,7 +89,7 @@ def test_what_cannot_be_stabilised_is_refused():
         ({"B": np.ones(2)}, "expected matrices"),
     ],
 )
-def test_nonsense_is_refused(change, message):
+def test_nonsense_is_rejected(change, message):
     good = {"A": np.eye(2), "B": np.ones((2, 1)), "Q": np.eye(2), "R": np.eye(1)}
     with pytest.raises(ShapeError, match=message):
         discrete_lqr(**{**good, **change})

@@ -65,7 +65,7 @@ def test_the_payload_found_is_where_runs_start_to_fall(planar):
     assert f"{found.unstable_payload:.3g} kg" in str(found)
 
 
-def test_nonsense_is_refused(planar):
+def test_nonsense_is_rejected(planar):
     law = TrajectoryLQR(planar, *LARGEST, rate=RATE)
     motion = still(planar, [0.0, 0.0])
     for arguments, message in (

@@ -54,7 +54,7 @@ def test_a_reference_that_jumps_meets_the_limits_and_settles(planar):
     assert np.abs(result.error[-1]).max() < 1e-3
 
 
-def test_a_jump_of_the_reference_is_refused_until_it_comes_back(planar):
+def test_a_jump_of_the_reference_is_rejected_until_it_comes_back(planar):
     """Hold last, flag: the law is asked to rest where the reference was before, however long."""
     law = Guarded(PD(planar, 10.0, 1.0), limit=100.0, jump=0.1)
     state, found = law.init(), []
@@ -65,7 +65,7 @@ def test_a_jump_of_the_reference_is_refused_until_it_comes_back(planar):
         tau, state = law.step(planar, law.params, state, zero, zero, ref, 0.01)
         found.append((tau, state["jumped"][0]))
     held, back = 10 * np.array(wanted[1]), 10 * np.array(wanted[4])
-    for (tau, count), (expected, refused) in zip(
+    for (tau, count), (expected, rejected) in zip(
         found,
         [
             (10 * np.array(wanted[0]) + moving, 0), (held + moving, 0), (held, 1), (held, 2),
@@ -74,7 +74,7 @@ def test_a_jump_of_the_reference_is_refused_until_it_comes_back(planar):
         strict=True,
     ):  # fmt: skip
         assert np.allclose(tau, expected)
-        assert count == refused
+        assert count == rejected
 
 
 def test_nothing_moves_before_the_first_good_reference(planar):
@@ -202,7 +202,7 @@ def test_an_integral_unwinds_by_the_guards_limit_too(planar):
         ({"patience": "some"}, "patience: expected a number of samples"),
     ],
 )
-def test_bad_guards_are_refused(planar, options, message):
+def test_bad_guards_are_rejected(planar, options, message):
     with pytest.raises(ShapeError, match=message):
         Guarded(PD(planar, 1.0, 1.0), **options)
 

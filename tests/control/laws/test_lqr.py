@@ -101,12 +101,12 @@ def test_gain_tables_hold_between_samples(planar, reference):
         ({"Q": [1.0, 2.0]}, "Q: expected 4 numbers"),
     ],
 )
-def test_nonsense_is_refused(planar, options, message):
+def test_nonsense_is_rejected(planar, options, message):
     with pytest.raises(ShapeError, match=message):
         TrajectoryLQR(**{"arm": planar, "Q": LARGEST[0], "R": LARGEST[1], "rate": 100, **options})
 
 
-def test_a_rate_that_is_not_the_runs_is_refused(planar, reference):
+def test_a_rate_that_is_not_the_runs_is_rejected(planar, reference):
     law = TrajectoryLQR(planar, *LARGEST, rate=300)
     with pytest.raises(ShapeError, match="designed for 300 Hz"):
         simulate(planar, law, reference, rate=1000)

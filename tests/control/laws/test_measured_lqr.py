@@ -87,6 +87,6 @@ def test_runs_of_a_batch_are_apart(planar, swing):
         ({"rate": -1.0}, "expected a rate > 0"),
     ],
 )
-def test_nonsense_is_refused(planar, change, message):
+def test_nonsense_is_rejected(planar, change, message):
     with pytest.raises(ShapeError, match=message):
         MeasuredLQR(**{"arm": planar, "Q": LARGEST[0], "R": LARGEST[1], "rate": RATE, **change})

@@ -100,6 +100,6 @@ def test_resolved_rates_reach_the_pose(puma):
     assert np.allclose(armdyn.forward_kinematics(puma, q), target, atol=1e-6)
 
 
-def test_an_unknown_task_is_refused(puma):
+def test_an_unknown_task_is_rejected(puma):
     with pytest.raises(ShapeError, match="unknown task 'orientation'; expected pose or position"):
         OperationalSpace(puma, 1.0, 1.0, task="orientation")

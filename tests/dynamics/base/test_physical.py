@@ -1,4 +1,4 @@
-"""Possible bodies behind base parameters."""
+"""Physically consistent bodies behind base parameters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_possible_bodies_with_the_same_torques(base):
     for i in range(3):
         body = armdyn.Inertia(theta[10 * i : 10 * (i + 1)])
         assert np.linalg.eigvalsh(body.pseudo_inertia).min() > -1e-6
-    # The base values alone, with zeros elsewhere, are not possible bodies.
+    # The base values alone, with zeros elsewhere, are not physically consistent.
     assert not base.arm.is_physical
 
 
@@ -43,11 +43,13 @@ def test_range_of_a_parameter(base):
     assert high == np.inf
 
 
-def test_impossible_base_parameters_are_refused(base):
+def test_impossible_base_parameters_are_rejected(base):
     # A moment of inertia about the first axis below zero belongs to no body.
-    with pytest.raises(ArmdynError, match=r"no possible bodies of arm 'RRR' .* the nearest that have are \d.*% away"):
+    with pytest.raises(
+        ArmdynError, match=r"no physically consistent bodies of arm 'RRR' .* the nearest that have are \d.*% away"
+    ):
         possible_theta(base, -base.theta)
-    with pytest.raises(ArmdynError, match="no possible bodies"):
+    with pytest.raises(ArmdynError, match="no physically consistent bodies"):
         possible_range(base, -base.theta, "m1")
 
 

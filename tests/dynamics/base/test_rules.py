@@ -89,7 +89,7 @@ def test_theorem_2_shows_all_base_parameters(golden, golden_arm):
         ), case["arm"]
 
 
-def test_theorems_refuse_sliding_joints(random_arm):
+def test_theorems_reject_sliding_joints(random_arm):
     with pytest.raises(ModelError, match="theorem2_coefficients: the theorem is for revolute arms"):
         armdyn.base_parameters(random_arm("RP", seed=0), method="theorems")
     with pytest.raises(ModelError, match="absorb_masses: the theorem is for revolute arms, but joint 'joint2' slides"):

@@ -106,7 +106,7 @@ def test_full_model_linearises_joint_acceleration(whole_arm):
     np.testing.assert_allclose(B[n:], (pushes[0] - pushes[1]).T / (2 * h), rtol=1e-6, atol=1e-6)
 
 
-def test_unknown_model_is_refused(random_arm):
+def test_unknown_model_is_rejected(random_arm):
     with pytest.raises(ArmdynError, match="linearize: unknown model 'flexible'; expected one of rigid, full"):
         armdyn.linearize(random_arm("R"), [0], [0], [0], model="flexible")
 

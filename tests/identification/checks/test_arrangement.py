@@ -18,7 +18,7 @@ def bare(arm):
     return arm.with_theta(np.full(10 * arm.n, np.nan)).with_joints(joints)
 
 
-def refusals(arm, log: Log) -> list[str]:
+def rejections(arm, log: Log) -> list[str]:
     return [f.text for f in armdyn.check_log(arm, log).findings if f.level == "refuse"]
 
 
@@ -39,9 +39,9 @@ PAIRS = [(0, 1), (1, 2), (3, 4), (4, 5), (1, 5)]
 @pytest.mark.parametrize("column", ["tau", "q"])
 def test_exchanged_columns(puma, log, column):
     arm = bare(puma)
-    assert refusals(arm, log) == []
+    assert rejections(arm, log) == []
     for i, j in PAIRS:
-        (said,) = refusals(arm, dataclasses.replace(log, **{column: exchanged(getattr(log, column), i, j)}))
+        (said,) = rejections(arm, dataclasses.replace(log, **{column: exchanged(getattr(log, column), i, j)}))
         # Of the wrist little but friction is felt: there either column may be the wrong one.
         what = ("torques" if column == "tau" else "positions",) if i < 3 else ("torques", "positions")
         assert said.startswith(
@@ -53,7 +53,7 @@ def test_exchanged_columns(puma, log, column):
 def test_both_exchanged(puma, log):
     for i, j in ((0, 1), (1, 2), (2, 3)):
         spoiled = dataclasses.replace(log, q=exchanged(log.q, i, j), tau=exchanged(log.tau, i, j), qd=None)
-        (said,) = refusals(bare(puma), spoiled)
+        (said,) = rejections(bare(puma), spoiled)
         assert said.startswith(f"positions and torques of joints {i + 1}, {j + 1}"), said
 
 
@@ -62,26 +62,26 @@ def test_reversed_signs(puma, log, column):
     """Links that others share, or friction that brakes, tell: it needs no description."""
     for j in range(6):
         x = getattr(log, column) * np.where(np.arange(6) == j, -1, 1)
-        (said,) = refusals(bare(puma), dataclasses.replace(log, **{column: x}))
+        (said,) = rejections(bare(puma), dataclasses.replace(log, **{column: x}))
         assert f"of joint {j + 1} 'joint{j + 1}'" in said
         assert "reversed" in said
-    (said,) = refusals(bare(puma), dataclasses.replace(log, tau=-log.tau))
+    (said,) = rejections(bare(puma), dataclasses.replace(log, tau=-log.tau))
     assert "of all joints" in said
 
 
 def test_another_order_altogether(puma, log):
     for order in ([5, 4, 3, 2, 1, 0], [1, 2, 0, 3, 4, 5]):
-        (said,) = refusals(bare(puma), dataclasses.replace(log, tau=log.tau[:, order]))
+        (said,) = rejections(bare(puma), dataclasses.replace(log, tau=log.tau[:, order]))
         assert "columns shuffled?" in said
 
 
 def test_mounted_otherwise(puma, log):
     wall = dataclasses.replace(bare(puma), gravity=np.array([0.0, 9.81, 0.0]))
-    (said,) = refusals(wall, log)
+    (said,) = rejections(wall, log)
     assert said.startswith("gravity along -z")
     # Upside down, negative bodies explain gravity, and only the inertia tells.
     hung = dataclasses.replace(bare(puma), gravity=-np.asarray(puma.gravity))
-    (said,) = refusals(hung, log)
+    (said,) = rejections(hung, log)
     assert said.startswith("gravity the other way")
 
 
@@ -94,7 +94,7 @@ def test_good_logs_of_other_arms(name, make_log):
             [dataclasses.replace(j, friction=friction, limits=armdyn.Limits()) for j in plain.joints]
         )
         log = make_log(arm, duration=10.0, noise=0.5, amplitude=0.4)
-        assert refusals(bare(arm), log) == []
+        assert rejections(bare(arm), log) == []
 
 
 def test_poses_held_still_are_not_judged_by_stiction(puma):
@@ -107,14 +107,14 @@ def test_poses_held_still_are_not_judged_by_stiction(puma):
     tau = armdyn.joint_torque(puma, q, qd, np.gradient(qd, 0.01, axis=0))
     held = np.repeat(rng.uniform(-5, 5, (14, 6)), 160, axis=0)  # what dry friction holds in each pose
     tau = np.where(np.abs(qd) < 1e-9, tau + held, tau) + 0.3 * rng.normal(size=q.shape)
-    assert refusals(bare(puma), Log(np.arange(len(q)) / 100, q, tau)) == []
+    assert rejections(bare(puma), Log(np.arange(len(q)) / 100, q, tau)) == []
 
 
 def test_too_few_samples_tell_nothing(puma, make_log):
     """Parameters enough to explain anything: nothing is said."""
     log = make_log(puma, duration=1.0, rate=60.0)
     spoiled = dataclasses.replace(log, tau=exchanged(log.tau, 1, 2))
-    assert not any("shuffled" in said for said in refusals(bare(puma), spoiled))
+    assert not any("shuffled" in said for said in rejections(bare(puma), spoiled))
 
 
 def test_pairs_of_a_measured_log(shared):
@@ -124,4 +124,4 @@ def test_pairs_of_a_measured_log(shared):
     for i, j in [*pairwise(range(6)), (0, 3), (1, 5)]:
         for column in ("tau", "q"):
             spoiled = dataclasses.replace(log, qd=None, **{column: exchanged(getattr(log, column), i, j)})
-            assert any("shuffled" in said for said in refusals(bare(arm), spoiled))
+            assert any("shuffled" in said for said in rejections(bare(arm), spoiled))

@@ -95,7 +95,7 @@ class TestSpoiled:
 
     @pytest.mark.parametrize("other", ["ur10", "stanford"])
     def test_another_arm(self, make_log, puma, other):
-        """Its log is refused or doubted; with its own description nothing is."""
+        """Its log is rejected or doubted; with its own description nothing is."""
         strange = armdyn.arms.ur10() if other == "ur10" else armdyn.arms.stanford()
         strange = strange.with_joints([dataclasses.replace(j, limits=armdyn.Limits()) for j in strange.joints])
         log = make_log(strange, noise=0.1)
@@ -104,7 +104,7 @@ class TestSpoiled:
         assert found
         assert "another arm" in " ".join(found.values()) or "shuffled" in " ".join(found.values())
 
-    def test_another_arm_is_refused_or_warned_of_by_identify(self, make_log, puma):
+    def test_another_arm_is_rejected_or_warned_of_by_identify(self, make_log, puma):
         strange = armdyn.arms.stanford()
         strange = strange.with_joints([dataclasses.replace(j, limits=armdyn.Limits()) for j in strange.joints])
         log = make_log(strange, noise=0.1)
@@ -180,7 +180,7 @@ def test_joints_without_end_may_turn_several_times(two, make_log):
     assert any("degrees" in f.text for f in armdyn.check_log(two, wound).findings)
 
 
-def test_short_pieces_of_a_good_log_are_not_refused(puma, make_log):
+def test_short_pieces_of_a_good_log_are_not_rejected(puma, make_log):
     """A few seconds of slow motion say too little to tell signs or columns from one another."""
     log = make_log(puma, duration=20.0)
     for start in np.arange(0.0, 20.0, 2.5):

@@ -1,4 +1,4 @@
-"""The consistent fit: possible bodies, certified minimum, and friction before sliding."""
+"""The consistent fit: physically consistent bodies, certified minimum, and friction before sliding."""
 
 from __future__ import annotations
 

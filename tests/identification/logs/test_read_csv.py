@@ -109,7 +109,7 @@ def test_recorder_switched_off(tmp_path, arm, data):
         (lambda rows: HEAD + "\n" + rows + "\0", "zero bytes"),
     ],
 )
-def test_refused(tmp_path, arm, data, spoil, message):
+def test_rejected(tmp_path, arm, data, spoil, message):
     with pytest.raises(ReadError, match=f"a.csv.*{message}"):
         read(tmp_path, arm, spoil(body(data)))
 

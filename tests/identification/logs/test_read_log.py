@@ -1,4 +1,4 @@
-"""Reading logs: formats, names, units, repairs, and what is refused."""
+"""Reading logs: formats, names, units, repairs, and what is rejected."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_a_broken_extension_is_an_error_that_says_how_to_go_on(arm, tmp_path, co
         read_urdf(path)
 
 
-def test_two_extensions_are_refused(arm, tmp_path):
+def test_two_extensions_are_rejected(arm, tmp_path):
     path = tmp_path / "two.urdf"
     write_urdf(arm, path)
     path.write_text(path.read_text().replace("</robot>", "<armdyn/></robot>"))

@@ -83,14 +83,14 @@ def test_inertial_origins_turn_and_shift(urdfs):
     np.testing.assert_allclose(inertia.tensor_com, tensor, rtol=0, atol=1e-15)
 
 
-def test_moving_branches_are_lumped_or_refused(urdfs):
+def test_moving_branches_are_lumped_or_rejected(urdfs):
     arm = read_urdf(urdfs / "gripper.urdf", tip="flange")
     assert "link 'wrist' carries left, right with their joints frozen at zero" in arm.notes
     with pytest.raises(ModelError, match=r"ride on link 'wrist' \(left, right\); choose another tip"):
         read_urdf(urdfs / "gripper.urdf", tip="flange", branches="refuse")
     with pytest.raises(ModelError, match="expected branches 'lump' or 'refuse', got 'drop'"):
         read_urdf(urdfs / "gripper.urdf", tip="flange", branches="drop")
-    # Nothing moving rides on the portal: there is nothing to refuse.
+    # Nothing moving rides on the portal: there is nothing to reject.
     assert read_urdf(urdfs / "slider.urdf", branches="refuse").n == 3
 
 
@@ -150,7 +150,7 @@ def test_the_tip_may_lie_on_a_finger_that_moves_alone(edited):
         ),
     ],
 )
-def test_bad_contents_are_refused_by_name(edited, change, tip, message):
+def test_bad_contents_are_rejected_by_name(edited, change, tip, message):
     with pytest.raises(ModelError, match=f"^edited.urdf: .*{message}"):
         read_urdf(edited("gripper", change), tip=tip)
 
@@ -162,10 +162,10 @@ def test_what_is_off_the_chain_need_not_be_sound(edited):
 
 def test_an_impossible_tensor_is_read_with_a_warning(edited):
     path = edited("gripper", ('ixx="0.03"', 'ixx="0.3"'))
-    with pytest.warns(ArmdynWarning, match="link 'upper' is not a possible body.*triangle"):
+    with pytest.warns(ArmdynWarning, match="link 'upper' is not physically consistent.*triangle"):
         arm = read_urdf(path, tip="flange")
     assert "upper" in arm.is_physical.problems
-    assert any("link 'upper' is not a possible body" in note for note in arm.notes)
+    assert any("link 'upper' is not physically consistent" in note for note in arm.notes)
 
 
 def test_missing_inertia_stops_dynamics_only(edited, urdfs):

@@ -46,7 +46,7 @@ def robot(tmp_path, links: str, *joints: tuple[str, str, str, str]):
         ),
     ],
 )
-def test_what_is_not_a_chain_is_refused(tmp_path, links, joints, message):
+def test_what_is_not_a_chain_is_rejected(tmp_path, links, joints, message):
     with pytest.raises(ModelError, match=message):
         read_urdf(robot(tmp_path, links, *joints))
 

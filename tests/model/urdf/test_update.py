@@ -74,7 +74,7 @@ def test_limits_and_friction_are_written_back(gripper, tmp_path):
     assert {joint.friction for joint in back.joints} == {Friction(0.25, 0.125)}
 
 
-def test_other_arms_are_refused(gripper, urdfs, tmp_path):
+def test_other_arms_are_rejected(gripper, urdfs, tmp_path):
     arm = read_urdf(gripper, tip="flange")
     out = tmp_path / "never.urdf"
     with pytest.raises(ModelError, match="no link 'world'"):
@@ -86,9 +86,9 @@ def test_other_arms_are_refused(gripper, urdfs, tmp_path):
     assert not out.exists()
 
 
-def test_a_link_lighter_than_the_fingers_it_carries_is_refused(gripper, tmp_path):
+def test_a_link_lighter_than_the_fingers_it_carries_is_rejected(gripper, tmp_path):
     arm = read_urdf(gripper, tip="flange")
     theta = np.array(arm.theta)
     theta[20:] *= 0.05
-    with pytest.raises(ModelError, match="link 'wrist' is not a possible body without the moving branches"):
+    with pytest.raises(ModelError, match="link 'wrist' is not physically consistent without the moving branches"):
         write_urdf(arm.with_theta(theta), tmp_path / "never.urdf", onto=gripper)

@@ -121,7 +121,7 @@ def test_without_extension_theta_and_frames_hold_to_fourteen_digits(urdfs, tmp_p
     np.testing.assert_allclose(plain.theta, arm.theta, rtol=0, atol=1e-15 * np.abs(arm.theta).max())
 
 
-def test_non_physical_arms_are_refused_by_link(tmp_path):
+def test_non_physical_arms_are_rejected_by_link(tmp_path):
     arm = random_arm(0)
     theta = np.array(arm.theta)
     theta[10] = -1.0
@@ -176,13 +176,13 @@ def test_equal_names_are_kept_apart(tmp_path, base, tip, link):
     assert len(set(names)) == len(names)
 
 
-def test_names_that_xml_cannot_hold_are_refused(tmp_path):
+def test_names_that_xml_cannot_hold_are_rejected(tmp_path):
     arm = dataclasses.replace(random_arm(0), name="bell \x07")
     with pytest.raises(ModelError, match="which XML cannot hold"):
         write_urdf(arm, tmp_path / "bad.urdf")
 
 
-def test_numbers_that_could_not_be_read_back_are_refused(tmp_path):
+def test_numbers_that_could_not_be_read_back_are_rejected(tmp_path):
     arm = random_arm(0)
     with pytest.raises(ModelError, match="1e\\+70 is too large to be read back"):
         write_urdf(arm.with_tool(transform(None, [1e70, 0, 0])), tmp_path / "bad.urdf")

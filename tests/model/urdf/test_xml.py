@@ -1,4 +1,4 @@
-"""Hostile and broken files are refused with one sentence, before they cost memory or time."""
+"""Hostile and broken files are rejected with one sentence, before they cost memory or time."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ EXTERNAL = """<!DOCTYPE robot [<!ENTITY x SYSTEM "file:///etc/hostname">]><robot
         ('<?xml version="1.0" encoding="utf-7"?><robot/>', "encoding|not readable|not well-formed"),
     ],
 )
-def test_broken_and_hostile_xml_is_refused(tmp_path, text, message):
+def test_broken_and_hostile_xml_is_rejected(tmp_path, text, message):
     path = tmp_path / "bad.urdf"
     path.write_text(text)
     with pytest.raises((ReadError, ModelError), match=f"^bad.urdf: .*({message})"):
         read_urdf(path)
 
 
-def test_a_gigabyte_is_refused_before_it_is_read(tmp_path):
+def test_a_gigabyte_is_rejected_before_it_is_read(tmp_path):
     path = tmp_path / "large.urdf"
     with path.open("wb") as stream:
         os.truncate(stream.fileno(), 1_000_000_000)  # a hole: it takes no space on the disk

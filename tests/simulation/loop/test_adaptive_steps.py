@@ -123,7 +123,7 @@ def test_a_solver_that_gives_up_is_told(planar, monkeypatch):
     assert len(caught.value.result.t) == 5
 
 
-def test_bad_tolerances_are_refused(planar):
+def test_bad_tolerances_are_rejected(planar):
     with pytest.raises(ShapeError, match="unknown solver 'Euler'; expected one of DOP853"):
         simulate(planar, PD(planar, 1.0, 1.0), [0.0, 0.0], 0.1, tolerance=1e-6, solver="Euler")
     with pytest.raises(ShapeError, match="expected a tolerance between 0 and 1"):

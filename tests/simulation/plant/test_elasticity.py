@@ -239,12 +239,12 @@ def test_springs_for_a_frequency(elastic_arm):
         ({"stiffness": 1.0, "encoders": "both"}, "encoders: expected 'motor' or 'link'"),
     ],
 )
-def test_impossible_springs_are_refused(options, message):
+def test_impossible_springs_are_rejected(options, message):
     with pytest.raises(ModelError, match=message):
         Elasticity(**options)
 
 
-def test_plants_that_cannot_be_elastic_are_refused(planar, elastic_arm):
+def test_plants_that_cannot_be_elastic_are_rejected(planar, elastic_arm):
     with pytest.raises(ModelError, match="joint 'joint1' has no rotor inertia"):
         Plant(planar, elasticity=Elasticity(100.0))
     with pytest.raises(ModelError, match="expected one number or 2 a parameter"):

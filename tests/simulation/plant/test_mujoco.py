@@ -100,7 +100,7 @@ def test_springs_play_and_payloads_agree(planar, swing, elasticity):
     assert len(theirs.states) == (2 if elasticity else 0)
 
 
-def test_what_mujoco_does_not_do_is_refused(planar):
+def test_what_mujoco_does_not_do_is_rejected(planar):
     unlike = planar.with_joints(
         dataclasses.replace(j, friction=Friction(static=2.0, viscous_asymmetry=0.1)) for j in planar.joints
     )
@@ -116,5 +116,5 @@ def test_what_mujoco_does_not_do_is_refused(planar):
     with pytest.raises(ModelError, match="tolerance: MuJoCo integrates in fixed steps"):
         simulate(Plant(planar, engine="mujoco"), push, np.zeros(2), 0.1, tolerance=1e-6)
     impossible = planar.with_theta(-planar.theta)
-    with pytest.raises(ModelError, match="possible bodies only, but link"):
+    with pytest.raises(ModelError, match="physically consistent bodies only, but link"):
         to_mjcf(impossible)

@@ -162,7 +162,7 @@ def test_sympy_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- bad input -----------------------------------------------------------------------------------------------
 
 
-def test_large_arms_are_refused() -> None:
+def test_large_arms_are_rejected() -> None:
     with pytest.raises(ArmdynError, match=r"inverse_dynamics of <Arm 'panda'.* terms, too many to read"):
         armdyn.latex(armdyn.inverse_dynamics, armdyn.arms.panda())
 
@@ -202,7 +202,7 @@ def test_names_of_references_and_gains() -> None:
     assert "k_{p2}" in text
 
 
-def test_functions_of_functions_are_refused_before_they_fill_the_memory() -> None:
+def test_functions_of_functions_are_rejected_before_they_fill_the_memory() -> None:
     from armdyn.trace.symbols import ca
 
     @armdyn.traced(x="2", returns={"y": ""})

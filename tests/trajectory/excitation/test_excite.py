@@ -145,7 +145,7 @@ def test_unit_columns_improve_the_scaled_condition_number(found, arm):
         ({"velocity": 0.0}, "the velocity limit of joint 1 .* is zero"),
     ],
 )
-def test_arms_without_room_are_refused(change, message):
+def test_arms_without_room_are_rejected(change, message):
     with pytest.raises(LimitError, match=message):
         armdyn.excite(limited(armdyn.arms.puma3(), **change), 8.0, max_acceleration=8.0, time_budget=5)
 
@@ -173,7 +173,7 @@ def test_arms_without_room_are_refused(change, message):
         ({"duration": 1e-3}, "longer duration"),
     ],
 )
-def test_bad_settings_are_refused(arm, options, message):
+def test_bad_settings_are_rejected(arm, options, message):
     settings = {"duration": 8.0, "max_acceleration": 8.0, "time_budget": 5.0, "starts": 1} | options
     with pytest.raises(ArmdynError, match=message):
         armdyn.excite(arm, settings.pop("duration"), **settings)

@@ -95,6 +95,6 @@ def test_the_lift_of_vukobratovic():
         (lambda: lift(A, -1.0), "acceleration"),
     ],
 )
-def test_impossible_paths_are_refused(make, message):
+def test_impossible_paths_are_rejected(make, message):
     with pytest.raises(ArmdynError, match=message):
         make()

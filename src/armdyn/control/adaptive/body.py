@@ -1,4 +1,4 @@
-"""A body's ten parameters as its pseudo-inertia, positive definite for possible bodies (Wensing et al. 2018).
+"""A body's ten parameters as its pseudo-inertia, positive definite for consistent bodies (Wensing et al. 2018).
 
 P(phi) = sum phi_k E_k, the integral of [r; 1] [r; 1]' dm
 """
@@ -44,7 +44,7 @@ def is_body(unknowns: Unknowns) -> bool:
 
 
 def small_ball() -> NDArray:
-    """A possible body to start from: a ball of 0.1 kg and 5 cm."""
+    """A physically consistent body to start from: a ball of 0.1 kg and 5 cm."""
     moment = 0.1 * 0.4 * 0.05**2
     return np.array([0.1, 0, 0, 0, moment, 0, moment, 0, 0, moment])
 
@@ -73,7 +73,7 @@ def scaling(size: Symbol | float) -> Symbol:
 
 
 def possible_body(phi: Symbol, size: Symbol | float = SIZE, least: Symbol | float = LEAST) -> Symbol:
-    """The possible body nearest to ten numbers phi; phi itself, up to round-off, if it is one."""
+    """The physically consistent body nearest to ten numbers phi; phi itself, up to round-off, if it is one."""
     scale = scaling(size)
     return parameters(nearest_possible(scale * assembled(phi), least) / scale)
 

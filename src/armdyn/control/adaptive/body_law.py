@@ -1,4 +1,4 @@
-"""What laws share whose estimate of the load is kept a possible body."""
+"""What laws share whose estimate of the load is kept a physically consistent body."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class BodyLaw(Adaptive):
         plant : Arm
             The true arm.
         truth : array_like, shape (u,)
-            The true unknowns, the load being a possible body.
+            The true unknowns, the load being a physically consistent body.
         run : SimulationResult
             With the state `phi`.
         """

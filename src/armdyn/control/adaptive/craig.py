@@ -53,7 +53,7 @@ class Craig(Adaptive):
     start, lower, upper, leak, dead_zone, normalize
         See `Adaptive`.
     possible : bool
-        Move the estimate of `adapt(unknown_payload(arm), ...)` to the nearest possible body at every sample.
+        Move the estimate of `adapt(unknown_payload(arm), ...)` to the nearest consistent body at every sample.
     """
 
     gain_shapes: ClassVar = {**Adaptive.gain_shapes, "kp": "n", "kd": "n", "psi": "n"}

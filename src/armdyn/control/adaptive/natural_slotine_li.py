@@ -108,7 +108,9 @@ class NaturalSlotineLi(BodyLaw):
             raise ShapeError("NaturalSlotineLi: expected least < heaviest")
         lowest = np.linalg.eigvalsh(pseudo_inertia(np.asarray(self.start)[:BODY]))[0]
         if not lowest > 0:
-            raise ShapeError("NaturalSlotineLi: body: expected a possible body, with mass and extent in all directions")
+            raise ShapeError(
+                "NaturalSlotineLi: body: expected a physically consistent body, with mass and extent in all directions"
+            )
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:

@@ -1,4 +1,4 @@
-"""Slotine and Li's law with the load's estimate projected to possible bodies."""
+"""Slotine and Li's law with the load's estimate projected to physically consistent bodies."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def projected_step(phi: Symbol, rate: Symbol, step: Symbol, size: Symbol, least:
 
 @dataclass(frozen=True, eq=False)
 class ProjectedSlotineLi(BodyLaw):
-    """Slotine and Li's law whose estimate of the load is projected to possible bodies at every sample.
+    """Slotine and Li's law whose estimate of the load is projected to physically consistent bodies at every sample.
 
     Torques as in `SlotineLi`. The load's pseudo-inertia, lengths measured in `size`, follows the gradient and is then
     moved to the nearest matrix whose eigenvalues are not below `least`. V = s' M s / 2 + norm(P - P_true)² /

@@ -69,7 +69,7 @@ def guarded_torque(
     Parameters
     ----------
     lost, jumped, limited, patience
-        Measurements lost and references refused in a row (negative: there was no good one yet), samples in a row until
+        Measurements lost and references rejected in a row (negative: there was no good one yet), samples in a row until
         now that were limited, and how many measurements may be lost.
     largest
         Largest torques.
@@ -118,7 +118,7 @@ def held_reference(
     q_kept
         The position wanted last.
     jumped
-        Samples refused in a row until now; negative before the first good one.
+        Samples rejected in a row until now; negative before the first good one.
     jump
         How far the position may lie from what the last one and the velocity lead to [rad or m].
     dt
@@ -202,8 +202,8 @@ class Guarded(Wrapped):
       good position (zero before the first good one): the arm floats, and goes on coasting if it moved. With `ramp`
       the last torque fades into either within that time instead of at once, so that brakes or friction take over
       gently. None of this is a safe stop by itself: measurements are gone, so nothing is controlled.
-    * A reference that jumps by more than `jump`, or is no number, is refused: the law is asked to rest at the last good
-      one until the reference comes back to it. The state `jumped` counts the samples refused in a row. Before the
+    * A reference that jumps by more than `jump`, or is no number, is rejected: the law rests at the last good
+      one until the reference comes back to it. The state `jumped` counts the samples rejected in a row. Before the
       first good reference the torques are zero. Channels (gain tables) are passed on as they are.
 
     Parameters

@@ -155,7 +155,7 @@ class BaseParameters(Frozen):
         """The arm with its parameters regrouped: base values where they are kept, zero elsewhere.
 
         Its torques are the original's (for `terms="gravity"` its gravity torques), from fewer operations.
-        Its links are not possible bodies, and its joints are unchanged.
+        Its links are not physically consistent, and its joints are unchanged.
         """
         size = inertial.SIZE * self.source.n
         theta = np.zeros(self.P.shape[1])

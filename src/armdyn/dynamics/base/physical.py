@@ -1,4 +1,4 @@
-"""The possible bodies behind base parameters.
+"""The physically consistent bodies behind base parameters.
 
 Infinitely many inertial parameters give the same torques; those of real bodies among them have a positive
 semidefinite pseudo-inertia for every link (Wensing, Kim, Slotine 2018). That set is convex: the member
@@ -19,7 +19,7 @@ from armdyn.spatial.inertia import Inertia
 
 
 def possible_theta(base: BaseParameters, theta_base: ArrayLike, near: ArrayLike | None = None) -> NDArray:
-    """Parameters of possible bodies that have the given base parameters.
+    """Parameters of physically consistent bodies that have the given base parameters.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def possible_theta(base: BaseParameters, theta_base: ArrayLike, near: ArrayLike 
     Raises
     ------
     ArmdynError
-        If no possible bodies have these base parameters; it says how far off the nearest that have are.
+        If no physically consistent bodies have these base parameters; it says how far off the nearest that have are.
     """
     cp = _cvxpy()
     wanted = _checked(base, theta_base)
@@ -50,14 +50,14 @@ def possible_theta(base: BaseParameters, theta_base: ArrayLike, near: ArrayLike 
     problem.solve(solver=cp.CLARABEL)
     if problem.status not in ("optimal", "optimal_inaccurate"):
         raise ArmdynError(
-            f"possible_theta: no possible bodies of arm '{base.name}' have these base parameters; "
+            f"possible_theta: no physically consistent bodies of arm '{base.name}' have these base parameters; "
             f"the nearest that have are {_distance(cp, base, wanted):.2%} away"
         )
     return np.asarray(theta.value)
 
 
 def possible_range(base: BaseParameters, theta_base: ArrayLike, name: str) -> tuple[float, float]:
-    """Smallest and largest value of one parameter over all possible bodies behind base parameters.
+    """Smallest and largest value of one parameter over all physically consistent bodies behind base parameters.
 
     Parameters
     ----------
@@ -83,7 +83,9 @@ def possible_range(base: BaseParameters, theta_base: ArrayLike, name: str) -> tu
         problem = cp.Problem(sense(entry), [*bodies, base.P @ theta == wanted])
         problem.solve(solver=cp.CLARABEL)
         if problem.status.startswith("infeasible"):
-            raise ArmdynError(f"possible_range: no possible bodies of arm '{base.name}' have these base parameters")
+            raise ArmdynError(
+                f"possible_range: no physically consistent bodies of arm '{base.name}' have these base parameters"
+            )
         ends.append(unbounded if problem.status.startswith("unbounded") else float(problem.value))
     return ends[0], ends[1]
 
@@ -112,7 +114,7 @@ def _own(base: BaseParameters) -> NDArray | None:
 
 
 def _bodies(cp: Any, base: BaseParameters) -> tuple[Any, list[Any]]:
-    """A variable theta and the conditions that every link is a possible body, and no rotor negative."""
+    """A variable theta and the conditions that every link is physically consistent, and no rotor negative."""
     theta = cp.Variable(base.P.shape[1])
     units = [Inertia(unit).pseudo_inertia for unit in np.eye(inertial.SIZE)]
     conditions = []
@@ -126,7 +128,7 @@ def _bodies(cp: Any, base: BaseParameters) -> tuple[Any, list[Any]]:
 
 
 def _distance(cp: Any, base: BaseParameters, wanted: NDArray) -> float:
-    """Relative distance to the nearest base parameters of possible bodies."""
+    """Relative distance to the nearest base parameters of physically consistent bodies."""
     theta, bodies = _bodies(cp, base)
     problem = cp.Problem(cp.Minimize(cp.norm(base.P @ theta - wanted)), bodies)
     problem.solve(solver=cp.CLARABEL)

@@ -175,7 +175,7 @@ def _condition(v: NDArray, a: NDArray, side: NDArray) -> float:
 
 
 def require_good(check: DataCheck) -> None:
-    """Raise a `DataError` with the first reason to refuse the log."""
+    """Raise a `DataError` with the first reason to reject the log."""
     for finding in check.findings:
         if finding.level == "refuse":
             raise DataError(f"{check.log.name}: {finding.text}")

@@ -1,4 +1,4 @@
-"""What data can and cannot support: refusals and warnings of `identify`."""
+"""What data can and cannot support: rejections and warnings of `identify`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from armdyn.model.arm import Arm
 REFUSED = 0.5  # relative error above which a model explains nothing
 DOUBTFUL = 0.2
 HASTY = 0.1  # share of gravity with which links may accelerate where gravity alone is identified
-COSTLY = 0.5  # by which possible bodies may have more error than free parameters
+COSTLY = 0.5  # by which physically consistent bodies may have more error than free parameters
 MOST_NAMED = 8
 MOST_TOLD = 10.0  # relative errors beyond are nonsense, however large
 PACKAGE = str(Path(__file__).parents[2])
@@ -76,11 +76,12 @@ def doubt_unexplained(arm: Arm, error: float, held_out: float) -> None:
 
 
 def doubt_cost(cost: float, arm: Arm) -> None:
-    """Warn where possible bodies explain much less than parameters that need not be possible."""
+    """Warn where physically consistent bodies explain much less than parameters that need not be possible."""
     if cost > COSTLY:
         doubt(
-            f"identify: possible bodies of arm '{arm.name}' have {cost:.0%} more error on held-out data than free "
-            "parameters: drives with rotors, springs or balancers, bounds of masses that are wrong, or another arm?"
+            f"identify: physically consistent bodies of arm '{arm.name}' have {cost:.0%} more error on held-out data "
+            "than free parameters: drives with rotors, springs or balancers, bounds of masses that are wrong, or "
+            "another arm?"
         )
 
 

@@ -1,4 +1,4 @@
-"""The physically consistent fit: possible bodies, friction that brakes, near to the prior.
+"""The physically consistent fit: physically consistent bodies, friction that brakes, near to the prior.
 
     minimise  x'Ax/2 - b'x + strength * sum_i D(P_i, P0_i) - barrier * sum log(room)
 
@@ -34,7 +34,7 @@ class Consistent(NamedTuple):
     joint: NDArray  # (joint parameters,)
     gap: float  # bound of what a better point could gain, relative to one squared sigma
     iterations: int
-    boundary: tuple[int, ...]  # links that are barely possible bodies
+    boundary: tuple[int, ...]  # links that are barely physically consistent bodies
     inner: NDArray  # all parameters at a minimum further from the walls, to start similar problems from
 
 

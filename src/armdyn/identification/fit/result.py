@@ -107,7 +107,7 @@ class Fit(Reported):
     condition_scaled: float = np.nan  # with columns of unit length
     bound: Perturbation | None = None  # how far `base.theta` can be off at worst; None where poses were held
     gap: float = 0.0  # certificate of the consistent fit: what is left to gain, in squared sigmas
-    boundary: tuple[str, ...] = ()  # links that are barely possible bodies
+    boundary: tuple[str, ...] = ()  # links that are barely physically consistent bodies
     structure: tuple[tuple[str, ...], ...] = ()  # joint terms used, a joint at a time
     effective: NDArray = field(default_factory=lambda: np.empty(0))  # independent residuals of each joint
     undetermined: tuple[str, ...] = ()  # parameters on which the logs have no say

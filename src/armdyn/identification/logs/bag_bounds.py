@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from armdyn.errors import MissingExtraError
-from armdyn.files import refuse_bomb
+from armdyn.files import reject_bomb
 
 BLOCK = 2**20
 
@@ -44,7 +44,7 @@ def unpack(decompressor: Any, data: bytes) -> bytes:
             if not block and frame.needs_input:
                 raise EOFError("compressed data are cut off")
             total += len(block)
-            refuse_bomb("compressed data", packed, total)
+            reject_bomb("compressed data", packed, total)
             blocks.append(block)
             data = b""
         data = frame.unused_data or b""
@@ -61,4 +61,4 @@ def require_no_bombs(folder: Path) -> None:
         with suppress(storage_mcap.zstd.ZstdError, EOFError), storage_mcap.zstd.open(path, "rb") as stream:
             while block := stream.read(BLOCK):
                 total += len(block)
-                refuse_bomb(path, packed, total)
+                reject_bomb(path, packed, total)

@@ -1,4 +1,4 @@
-"""Time stamps and rows as loggers write them, made usable: every repair is reported, hopeless ones are refused."""
+"""Time stamps and rows as loggers write them, made usable: every repair is reported, hopeless ones are rejected."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import MissingExtraError, ReadError
-from armdyn.files import refuse_bomb, require_file
+from armdyn.files import reject_bomb, require_file
 from armdyn.identification.logs.bag_bounds import bound_rosbags, require_no_bombs
 
 KIND = "sensor_msgs/msg/JointState"
@@ -135,7 +135,7 @@ def _messages(path: Path, topic: str | None) -> Iterator[tuple[str, int, Any]]:
                 raise ReadError(f"{path}: no topic of {KIND}{f' named {topic}' if topic else ''}; the bag holds {held}")
             for connection, arrival, raw in reader.messages(connections=chosen):
                 total += len(raw)
-                refuse_bomb(path, packed, total)
+                reject_bomb(path, packed, total)
                 yield connection.topic, arrival, store.deserialize_cdr(raw, connection.msgtype)
 
 

@@ -32,7 +32,7 @@ class _Layout(NamedTuple):
 def read_csv(path: Path, joints: tuple[str, ...], wanted: Collection[str]) -> tuple[dict[str, NDArray], list[str]]:
     """Columns by name, and notes on what was repaired.
 
-    Words are refused in columns that mean something (see `understand`) or are `wanted`, and are nothing elsewhere.
+    Words are rejected in columns that mean something (see `understand`) or are `wanted`, and are nothing elsewhere.
     """
     try:
         layout = _layout(path)
@@ -44,7 +44,7 @@ def read_csv(path: Path, joints: tuple[str, ...], wanted: Collection[str]) -> tu
         if layout.comma:
             raise ValueError
         with _rows(path, layout) as stream, warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of a file without rows, which is refused below
+            warnings.simplefilter("ignore", UserWarning)  # of a file without rows, which is rejected below
             # NumPy's reader is a hundred times faster than one in Python, but gives up at the first odd cell.
             data = np.loadtxt(stream, delimiter=layout.mark, ndmin=2, comments="#")
         if data.size and data.shape[1] != len(layout.names):

@@ -40,7 +40,7 @@ def read_log(
     Columns are found by their names: `t, q1 .. qn, qd1 .., tau1 ..`, `position_1`, `effort[0]`, or with the
     arm's joint names; a unit may follow, as in `q1_deg`. Joints are put into the arm's order by name.
     Stamps that jitter, repeat, run backward or have gaps, and rows with missing values, are repaired and
-    reported in `log.notes`, or refused. A table without times whose rows are poses far apart, or with times half a
+    reported in `log.notes`, or rejected. A table without times whose rows are poses far apart, or with times half a
     second apart and more, is one of poses held still, for `identify(..., terms="gravity")`.
 
     Parameters

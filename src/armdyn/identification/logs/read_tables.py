@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import MissingExtraError, ReadError
-from armdyn.files import read_arrays, refuse_bomb
+from armdyn.files import read_arrays, reject_bomb
 from armdyn.identification.logs.column_names import UNITS, understand
 from armdyn.identification.logs.log import FEWEST
 from armdyn.identification.logs.mapped import mapped_arrays
@@ -36,7 +36,7 @@ def read_mat(path: Path, joints: tuple[str, ...]) -> Table:
     try:
         if matfile_version(path) == HDF5:
             return _expanded(_by_name(_in_hdf5(path), path), joints, path)
-        refuse_bomb(path, path.stat().st_size, unpacked_size(path))
+        reject_bomb(path, path.stat().st_size, unpacked_size(path))
         data = loadmat(path, simplify_cells=True)
     except (ReadError, MissingExtraError):
         raise
@@ -70,7 +70,7 @@ def _in_hdf5(path: Path) -> list[tuple[str, NDArray]]:
         if isinstance(x, h5py.Dataset) and not name.startswith("#") and x.dtype.kind in "fiu":
             nonlocal packed, whole
             packed, whole = packed + x.id.get_storage_size(), whole + x.nbytes
-            refuse_bomb(path, min(packed, path.stat().st_size), whole)
+            reject_bomb(path, min(packed, path.stat().st_size), whole)
             found.append((name.replace("/", "."), np.asarray(x)))
 
     try:
@@ -84,7 +84,7 @@ def _in_hdf5(path: Path) -> list[tuple[str, NDArray]]:
 
 
 def _by_name(leaves: Iterator[tuple[str, NDArray]] | list[tuple[str, NDArray]], path: Path) -> Table:
-    """Arrays by the last part of their names that tells something; two different ones of a name are refused."""
+    """Arrays by the last part of their names that tells something; two different ones of a name are rejected."""
     found: Table = {}
     full_names: dict[str, str] = {}
     for full, x in leaves:
@@ -107,7 +107,7 @@ def read_parquet(path: Path, joints: tuple[str, ...]) -> Table:
         groups = [about.row_group(k) for k in range(about.num_row_groups)]
         # Equal values are only counted in it: there may be far more than bytes, in lists more than rows.
         values = sum(group.column(j).num_values for group in groups for j in range(group.num_columns))
-        refuse_bomb(path, path.stat().st_size, values * np.dtype(float).itemsize)
+        reject_bomb(path, path.stat().st_size, values * np.dtype(float).itemsize)
         schema = parquet.read_schema(path)
         texts = [field.name for field in schema if str(field.type) in TEXTS]  # say nothing, and may be of any length
         table = parquet.read_table(path, columns=[name for name in schema.names if name not in texts])

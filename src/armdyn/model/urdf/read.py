@@ -95,7 +95,7 @@ def impossible_note(link: Link) -> str:
     admit them; an arm that has become impossible later is not written.
     """
     why = link.inertia.problems() if link.inertia.is_known else []
-    return f"link '{link.name}' is not a possible body as described: {why[0]}" if why else ""
+    return f"link '{link.name}' is not physically consistent as described: {why[0]}" if why else ""
 
 
 def _arm(robot: Element, tree: Tree, chain: Chain, branches: str) -> Arm:

@@ -30,7 +30,7 @@ def updated_robot(arm: Arm, onto: str | os.PathLike[str]) -> Element:
     path = tree.path(arm.base_name, arm.tip_name)
     moving = [joint for joint in path if joint.is_free]
     names = {joint.name for joint in moving}
-    _refuse_other_arm(arm, path, where)
+    _reject_other_arm(arm, path, where)
     for joint, link, found in zip(arm.joints, arm.links, moving, strict=True):
         found.element.set("type", joint_type(joint))
         set_limits(found.element, joint)
@@ -39,7 +39,7 @@ def updated_robot(arm: Arm, onto: str | os.PathLike[str]) -> Element:
     return robot
 
 
-def _refuse_other_arm(arm: Arm, path: list[TreeJoint], where: str) -> None:
+def _reject_other_arm(arm: Arm, path: list[TreeJoint], where: str) -> None:
     """Raise unless the chain in the file has the joints and frames of `arm`."""
     names = tuple(joint.name for joint in path if joint.is_free)
     if names != arm.joint_names:
@@ -79,7 +79,7 @@ def _set_group(tree: Tree, joint: TreeJoint, chain: Collection[str], total: Iner
             own = own - kept.moved(body.T)
     if not total.problems() and (why := own.problems()):
         raise ModelError(
-            f"{tree.where}: link '{joint.child}' is not a possible body without the moving branches "
+            f"{tree.where}: link '{joint.child}' is not physically consistent without the moving branches "
             f"that ride on it: {why[0]}"
         )
     set_inertial(tree.links[joint.child], own)

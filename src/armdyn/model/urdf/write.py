@@ -45,10 +45,10 @@ def write_urdf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[s
     Raises
     ------
     ModelError
-        If a link is not a possible body (and was not read so from a file), or `onto` does not hold
+        If a link is not physically consistent (and was not read so from a file), or `onto` does not hold
         the arm's joints where the arm has them.
     """
-    _refuse_impossible(arm)
+    _reject_impossible(arm)
     if onto is not None:
         from armdyn.model.urdf.update import updated_robot
 
@@ -59,8 +59,8 @@ def write_urdf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[s
     write_whole(path, _serialized(robot))
 
 
-def _refuse_impossible(arm: Arm) -> None:
-    """Raise if a link is not a possible body, unless it was read so and nothing has changed."""
+def _reject_impossible(arm: Arm) -> None:
+    """Raise if a link is not physically consistent, unless it was read so and nothing has changed."""
     notes = {link.name: impossible_note(link) for link in arm.links}
     if bad := [note for note in notes.values() if note and note not in arm.notes]:
         raise ModelError(

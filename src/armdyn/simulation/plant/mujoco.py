@@ -80,7 +80,7 @@ def to_mjcf(
 def _check_arm(arm: Arm, friction: bool, drive: bool, springs: NDArray) -> None:
     """Refuse what has no counterpart in MuJoCo."""
     if not arm.is_physical:
-        raise ModelError(f"to_mjcf: MuJoCo simulates possible bodies only, but {arm.is_physical}")
+        raise ModelError(f"to_mjcf: MuJoCo simulates physically consistent bodies only, but {arm.is_physical}")
     if drive and arm.coupling is not None:
         raise ModelError(f"to_mjcf: MuJoCo has no coupled drives, arm '{arm.name}' has")
     for joint, (_, damping, backlash) in zip(arm.joints, springs, strict=True):
@@ -189,7 +189,7 @@ class MujocoRun:
         except ValueError as error:
             if isinstance(error, ArmdynError):
                 raise
-            raise ModelError(f"MuJoCo refuses arm '{arm.name}': {' '.join(str(error).split())}") from None
+            raise ModelError(f"MuJoCo rejects arm '{arm.name}': {' '.join(str(error).split())}") from None
         self._data = self._mujoco.MjData(self._model)
         for target, name in ((self._data.qpos, "q"), (self._data.qvel, "qd")):
             target[:] = np.concatenate([rows[name], rows.get(f"rotor_{name}", [])])

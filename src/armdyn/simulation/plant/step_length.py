@@ -127,7 +127,7 @@ class _Largest(NamedTuple):
 
 
 def _largest(M: NDArray, A: NDArray) -> _Largest:
-    """The largest eigenvalue of M^-1 A over all poses; nothing where M is none of possible bodies."""
+    """The largest eigenvalue of M^-1 A over all poses; nothing where M is none of physically consistent bodies."""
     if not A.any():
         return _Largest(0.0, 0)
     try:

@@ -119,7 +119,7 @@ def c_code(
     if dtype not in FLOOR:
         raise ArmdynError(f"c_code: expected dtype 'double' or 'float', got {dtype!r}")
     kept, options = _names(inputs), dict(options or {})
-    _refuse_unknown(chosen, kept, options)
+    _reject_unknown(chosen, kept, options)
     exported = [
         _export(traced, arm, f"{prefix}_{identifier(traced.name)}", dtype, kept, options, search) for traced in chosen
     ]
@@ -168,7 +168,7 @@ def _names(inputs: Iterable[str]) -> tuple[str, ...]:
     return (inputs,) if isinstance(inputs, str) else tuple(inputs)
 
 
-def _refuse_unknown(chosen: list[Traced], inputs: tuple[str, ...], options: Mapping[str, Any]) -> None:
+def _reject_unknown(chosen: list[Traced], inputs: tuple[str, ...], options: Mapping[str, Any]) -> None:
     """Every name must mean something to at least one of the functions."""
     listed = ", ".join(traced.name for traced in chosen)
     data = {name for traced in chosen for name in traced.order}

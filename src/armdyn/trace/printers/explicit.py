@@ -53,9 +53,9 @@ def explicit(
         name = getattr(function, "__name__", repr(function))
         raise ArmdynError(f"{what}: expected a traced function such as armdyn.mass_matrix, got {name:.80}")
     kept, present = _listed(symbols), _listed(inputs)
-    _refuse(what, traced, "symbol", kept, traced.bound)
-    _refuse(what, traced, "input", present, traced.optional)
-    _refuse(what, traced, "option", tuple(options or {}), tuple(traced.options))
+    _reject(what, traced, "symbol", kept, traced.bound)
+    _reject(what, traced, "input", present, traced.optional)
+    _reject(what, traced, "option", tuple(options or {}), tuple(traced.options))
     program = _program(traced, subject, kept, present, dict(options or {}))
     names = {(k, i): _entry_name(subject, port, i) for k, port in enumerate(program.inputs) for i in range(port.size)}
     try:
@@ -78,7 +78,7 @@ def _listed(names: Iterable[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def _refuse(what: str, traced: Traced, kind: str, asked: tuple[str, ...], known: tuple[str, ...]) -> None:
+def _reject(what: str, traced: Traced, kind: str, asked: tuple[str, ...], known: tuple[str, ...]) -> None:
     for name in asked:
         if name not in known:
             expected = " or ".join(known) or "none"

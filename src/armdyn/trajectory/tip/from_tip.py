@@ -134,7 +134,7 @@ def _through_knots(arm: Arm, motion: TipMotion, q: NDArray, task: str, count: ND
 
 
 class Follower:
-    """Moves an arm along a path step by step and refuses where it cannot follow."""
+    """Moves an arm along a path step by step and rejects where it cannot follow."""
 
     def __init__(self, arm: Arm, path: TipMotion, task: str) -> None:
         self.arm, self.path, self.task = arm, path, task
@@ -152,7 +152,7 @@ class Follower:
             if error.max() <= ON_PATH:
                 break
         if error.max() > ON_PATH or np.abs(q - predicted).max() > JUMP:
-            self.refuse(t)
+            self.reject(t)
         self._check_limits(q, t)
         return q
 
@@ -162,7 +162,7 @@ class Follower:
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         handedness = np.sign(np.linalg.det(J)) if J.shape[0] == J.shape[1] else 0.0
         if s[-1] < SINGULAR * s[0] or handedness * self.handedness < 0:
-            self.refuse(t)
+            self.reject(t)
         self.handedness = handedness
         velocity, acceleration = (x[k, : self.rows] / self.units for x in (states.velocity, states.acceleration))
         # qd = J⁺ v;  J qdd = a - Jd qd
@@ -174,7 +174,7 @@ class Follower:
         drift = J_rate.T @ (U @ (x / s))
         return JointMotion(q, qd, qdd + drift - Vt.T @ (Vt @ drift))
 
-    def refuse(self, t: float) -> None:
+    def reject(self, t: float) -> None:
         """Raise: the path leaves the workspace at or after t, or the arm is singular there."""
         later = np.linspace(t, self.path.duration, LOOK_AHEAD)
         found = inverse_kinematics(self.arm, self.path(later).pose, task=self.task, restarts=FEW)
