@@ -55,8 +55,8 @@ def test_every_law_is_exported():
 
     import armdyn.control
 
-    for module in pkgutil.iter_modules(armdyn.control.__path__):
-        importlib.import_module(f"armdyn.control.{module.name}")
+    for module in pkgutil.walk_packages(armdyn.control.__path__, "armdyn.control."):
+        importlib.import_module(module.name)
     every, seen = [Law], set()
     while every:
         kind = every.pop()
@@ -69,7 +69,10 @@ def test_every_law_is_exported():
         while law is not None:
             exported.add(type(law))
             law = getattr(law, "law", None)
-    assert seen - bases - exported == set()
+    # Those that need a wrist sensor, or positions alone, have their C tested beside them in tests/control/laws.
+    beside = {"force", "velocity", "momentum_observer"}
+    rest = {kind for kind in seen - bases - exported if kind.__module__.rpartition(".")[2] not in beside}
+    assert rest == set()
 
 
 def compiled(code, tmp_path, prefix):

@@ -102,7 +102,7 @@ def test_payload_at_the_tip_or_on_the_last_link():
             lambda arm: arm.with_payload(-1.0),
             "with_payload: the payload is not physically consistent: mass is negative",
         ),
-        (lambda arm: arm.with_payload(np.nan), "not a physically consistent body: unknown parameters"),
+        (lambda arm: arm.with_payload(np.nan), "not physically consistent: unknown parameters"),
         (lambda arm: arm.with_payload(1.0, (0, 0)), "centre of mass"),
         (lambda arm: arm.with_payload(1.0, (0, 0, 0), np.diag([1, 1, 3])), "triangle"),
         (lambda arm: arm.with_payload(1.0, frame="base"), "frame 'tip' or 'link', got 'base'"),

@@ -127,7 +127,7 @@ def identify(
     others = [] if validation is None else as_logs(arm, validation)
     with single_threaded():
         tell(0.1, "checking the data")
-        checks = checked(arm, given, force)
+        checks = checked(arm, given, terms, force)
         filters = Filters(
             BAND if band is None else float(band), cutoff or CUTOFF, METHODS[0] if method == AUTO else method, form,
             width=WIDTH,

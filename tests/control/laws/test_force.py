@@ -136,7 +136,8 @@ def test_what_makes_no_sense_is_rejected(puma):
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
-def test_the_reading_is_an_argument_in_c(puma, tmp_path):
-    code = law_code(laws(puma)["hybrid"], tmp_path, 1000.0, prefix="hybrid")
+@pytest.mark.parametrize("name", ["hybrid", "parallel", "impedance", "admittance"])
+def test_the_reading_is_an_argument_in_c(puma, tmp_path, name):
+    code = law_code(laws(puma)[name], tmp_path, 1000.0, prefix=name)
     assert "wrench[6]" in code.header.read_text()
     self_test(code)

@@ -90,7 +90,7 @@ def simulate(
     from armdyn.simulation.simulate import simulate as run
 
     require_folders(out, report=report)
-    _require_suffixes(out, report)
+    _require_suffix(out)
     subject = resolve(arm, base, tip)
     wanted = _reference(reference, subject)
     plant = Plant(
@@ -120,12 +120,10 @@ def simulate(
         raise typer.Exit(130 if np.isnan(result.diverged).all() else 1)  # by Ctrl-C, or as it diverged
 
 
-def _require_suffixes(out: Path | None, page: Path | None) -> None:
-    """Complain before the run about files that it could not be written to."""
-    for path, option, suffixes in ((out, "--out", (".npz", ".csv")), (page, "--report", (".html", ".htm"))):
-        if path is not None and path.suffix.lower() not in suffixes:
-            said = f"expected a file that ends in {' or '.join(suffixes)}, got '{path}'"
-            raise typer.BadParameter(said, param_hint=option)
+def _require_suffix(out: Path | None) -> None:
+    """Complain before the run about a file that it could not be written to."""
+    if out is not None and out.suffix.lower() not in (".npz", ".csv"):
+        raise typer.BadParameter(f"expected a file that ends in .npz or .csv, got '{out}'", param_hint="--out")
 
 
 def _write(result: SimulationResult, out: Path | None, page: Path | None) -> None:

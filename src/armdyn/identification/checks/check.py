@@ -20,6 +20,7 @@ from armdyn.identification.checks.findings import (
     JointFigures,
     clock_findings,
     motion_findings,
+    outside_findings,
     velocity_findings,
 )
 from armdyn.identification.checks.resemblance import Samples, samples_of
@@ -113,6 +114,7 @@ def check_log(arm: Arm, log: Log) -> DataCheck:
     motions = [smoothed(s, Filters(band, None, "butterworth")) for s in log.stretches]
     figures = _figures(log, motions)
     found += motion_findings(arm, figures)
+    found += outside_findings(arm, log)
     found += clock_findings(arm, log, figures)
     found += torque_findings(arm, log)
     found += velocity_findings(arm, log)

@@ -119,15 +119,21 @@ def step(trial: Trial) -> Iterator[Finding]:
 
 
 def proportion(trial: Trial) -> Iterator[Finding]:
-    """Torques that are not in proportion to one another, as amperes of unlike drives are not."""
+    """Torques that are not in proportion to one another, as amperes of unlike drives are not.
+
+    Drives that move several joints are left alone: their rotors and friction act on joints that the trial does not
+    tie together.
+    """
+    if trial.arm.coupling is not None:
+        return
     rigid = trial.columns[:, :, : trial.base.count] @ trial.fit.x[: trial.base.count]
     found = trial.added(rigid[:, :, None] * np.eye(trial.n))
     wrong = [(a, j) for j, a in enumerate(found) if abs(a.value) > SCALE and a.gain > AMPERES.gain]
     if wrong:
         a, j = max(wrong, key=lambda pair: pair[0].gain)
         text = (
-            f"the torque of {named(trial.arm, j)} is out of proportion to the others (by {a.value:+.0%}): amperes, or "
-            "unlike drive gains?"
+            f"the torque of {named(trial.arm, j)} is out of proportion to the others (by {a.value:+.0%}): amperes, "
+            "unlike drive gains, or joints that share a drive?"
         )
         yield Finding("warn", text, "amperes", (j,), a.gain, a.fall, "--drive-gain", a.value)
 

@@ -23,6 +23,9 @@ LITTLE = 0.02  # share of the busiest joint's span, of joints of its kind, below
 CONDITION = 100.0  # of a joint's own columns (acceleration, speed, sign, one), from which on they look alike
 
 
+OUTSIDE, BEYOND = 1 / 3, 0.1  # share of the time that a joint may be further than so much [rad or m] outside its limits
+
+
 class JointFigures(NamedTuple):
     """What each joint does in a log, all (n,)."""
 
@@ -34,6 +37,20 @@ class JointFigures(NamedTuple):
     condition: NDArray  # of its own columns acceleration, speed, sign of speed, one: 1 is best
     torque: NDArray  # rms [N m or N]
     peak: NDArray  # largest torque [N m or N]
+
+
+def outside_findings(arm: Arm, log: Log) -> list[Finding]:
+    """Joints that are outside their limits for much of the time: no joint of this arm can be there."""
+    lower, upper = arm.position_limits
+    shares = np.mean((log.q < lower - BEYOND) | (log.q > upper + BEYOND), axis=0)
+    j = int(np.argmax(shares))
+    if shares[j] <= OUTSIDE:
+        return []
+    text = (
+        f"{named(arm, j)} is outside its limits for {shares[j]:.0%} of the time: a log of another arm, another zero of "
+        "the joint, or limits that are wrong?"
+    )
+    return [Finding("warn", text, "arm", (j,), remedy="use the description of the arm that was logged, or --offset")]
 
 
 def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:

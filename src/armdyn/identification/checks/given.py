@@ -27,9 +27,15 @@ def as_logs(arm: Arm, logs: Logs) -> list[Log]:
     return [log if isinstance(log, Log) else read_log(log, arm) for log in several]
 
 
-def checked(arm: Arm, logs: list[Log], force: bool = False) -> tuple[DataCheck, ...]:
-    """What there is to say about each; rejected where one cannot be used, unless forced."""
+def checked(arm: Arm, logs: list[Log], terms: str = "full", force: bool = False) -> tuple[DataCheck, ...]:
+    """What there is to say about each; rejected where one cannot be used, unless forced.
+
+    Where gravity alone is asked for, the pace of the motion does not matter.
+    """
     checks = tuple(check_log(arm, _some(log)) for log in logs if not log.still)
+    if terms == "gravity":
+        of_pace = ("clock", "delay")
+        checks = tuple(c._replace(findings=tuple(f for f in c.findings if f.kind not in of_pace)) for c in checks)
     for check in checks:
         if not force:
             require_good(check)
