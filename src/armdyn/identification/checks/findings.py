@@ -40,7 +40,7 @@ class JointFigures(NamedTuple):
 
 
 def outside_findings(arm: Arm, log: Log) -> list[Finding]:
-    """Joints that are outside their limits for much of the time: no joint of this arm can be there."""
+    """Joints outside their limits for much of the time; a note, for limits of good descriptions are wrong too."""
     lower, upper = arm.position_limits
     shares = np.mean((log.q < lower - BEYOND) | (log.q > upper + BEYOND), axis=0)
     j = int(np.argmax(shares))
@@ -50,7 +50,7 @@ def outside_findings(arm: Arm, log: Log) -> list[Finding]:
         f"{named(arm, j)} is outside its limits for {shares[j]:.0%} of the time: a log of another arm, another zero of "
         "the joint, or limits that are wrong?"
     )
-    return [Finding("warn", text, "arm", (j,), remedy="use the description of the arm that was logged, or --offset")]
+    return [Finding("note", text, "arm", (j,), remedy="use the description of the arm that was logged, or --offset")]
 
 
 def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
