@@ -23,17 +23,23 @@ hypothesis.settings.load_profile("armdyn")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the run a kernel cache of its own; workers of xdist inherit the controller's."""
+    """Give the run a kernel cache of its own; workers of xdist inherit the controller's.
+
+    With ARMDYN_TEST_CACHE kernels stay in that folder, and the next run need not compile them again.
+    """
     # A shell starts background jobs with Ctrl-C ignored, and processes that tests interrupt would inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
-        os.environ["ARMDYN_CACHE_DIR"] = tempfile.mkdtemp(prefix="armdyn-test-cache-")
+        kept = os.environ.get("ARMDYN_TEST_CACHE")
+        os.environ["ARMDYN_CACHE_DIR"] = kept or tempfile.mkdtemp(prefix="armdyn-test-cache-")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
-        shutil.rmtree(os.environ.pop("ARMDYN_CACHE_DIR", ""), ignore_errors=True)
+        folder = os.environ.pop("ARMDYN_CACHE_DIR", "")
+        if "ARMDYN_TEST_CACHE" not in os.environ:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 ROOMS = ["spatial", "model", "kinematics", "dynamics", "trajectory", "identification", "control", "simulation"]
