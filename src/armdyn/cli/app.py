@@ -13,29 +13,29 @@ from typing import Annotated, Any
 
 import typer
 
-from armdyn.cli.commands.arms import arms
-from armdyn.cli.commands.base import base
-from armdyn.cli.commands.cache import cache
-from armdyn.cli.commands.codegen import codegen
-from armdyn.cli.commands.compare import compare
-from armdyn.cli.commands.convert import convert
-from armdyn.cli.commands.doctor import doctor
-from armdyn.cli.commands.drive_gains import drive_gains
-from armdyn.cli.commands.excite import excite
-from armdyn.cli.commands.fk import fk
-from armdyn.cli.commands.identify import identify
-from armdyn.cli.commands.ik import ik
-from armdyn.cli.commands.info import info
-from armdyn.cli.commands.law import law
-from armdyn.cli.commands.linearize import linearize
-from armdyn.cli.commands.payload import payload
-from armdyn.cli.commands.regressor import regressor
-from armdyn.cli.commands.reproduce import reproduce
-from armdyn.cli.commands.simulate import simulate
-from armdyn.cli.commands.studio import studio
-from armdyn.cli.commands.study import study
-from armdyn.cli.commands.torque import torque
-from armdyn.cli.commands.validate import validate
+from armdyn.cli.commands.control.codegen import codegen
+from armdyn.cli.commands.control.compare import compare
+from armdyn.cli.commands.control.law import law
+from armdyn.cli.commands.control.simulate import simulate
+from armdyn.cli.commands.description.arms import arms
+from armdyn.cli.commands.description.cache import cache
+from armdyn.cli.commands.description.convert import convert
+from armdyn.cli.commands.description.doctor import doctor
+from armdyn.cli.commands.description.info import info
+from armdyn.cli.commands.identification.drive_gains import drive_gains
+from armdyn.cli.commands.identification.excite import excite
+from armdyn.cli.commands.identification.identify import identify
+from armdyn.cli.commands.identification.payload import payload
+from armdyn.cli.commands.identification.validate import validate
+from armdyn.cli.commands.quantities.base import base
+from armdyn.cli.commands.quantities.fk import fk
+from armdyn.cli.commands.quantities.ik import ik
+from armdyn.cli.commands.quantities.linearize import linearize
+from armdyn.cli.commands.quantities.regressor import regressor
+from armdyn.cli.commands.quantities.torque import torque
+from armdyn.cli.commands.studies.reproduce import reproduce
+from armdyn.cli.commands.studies.studio import studio
+from armdyn.cli.commands.studies.study import study
 from armdyn.cli.demo.command import demo
 from armdyn.cli.examples import SHORT, epilog
 from armdyn.cli.resolve import take_xacro_options

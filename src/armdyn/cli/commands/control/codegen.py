@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from armdyn.cli.commands.law import Bandwidth, Rate
+from armdyn.cli.commands.control.law import Bandwidth, Rate
 from armdyn.cli.resolve import ArmName, Base, Json, Tip
 
 Functions = Annotated[
@@ -34,7 +34,7 @@ def codegen(
     base: Base = None, tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Write functions, or a control law, of an arm as C99 code without dependencies, and count its operations."""
-    from armdyn.cli.commands.law import law as write_law
+    from armdyn.cli.commands.control.law import law as write_law
     from armdyn.cli.long_work import working
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json

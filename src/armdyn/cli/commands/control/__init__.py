@@ -1,0 +1,1 @@
+"""Commands that simulate, compare control laws and write code."""

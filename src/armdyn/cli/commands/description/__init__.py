@@ -1,0 +1,1 @@
+"""Commands that show and convert arms, and look after the installation."""

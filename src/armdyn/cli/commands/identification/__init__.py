@@ -1,0 +1,1 @@
+"""Commands from an exciting motion to an identified arm."""

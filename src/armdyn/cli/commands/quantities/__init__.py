@@ -1,0 +1,1 @@
+"""Commands that compute quantities of an arm."""

@@ -1,0 +1,1 @@
+"""Commands that run studies, reproduce the documents, and open the studio."""
