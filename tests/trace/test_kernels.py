@@ -17,6 +17,7 @@ import armdyn
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.exports import public_names
 from armdyn.trace import backend
+from armdyn.trace.llvm.inner_loop import STREAM_FROM_BYTES
 
 # Different orders of summation: a few hundred roundings of 1e-16.
 RTOL = 1e-11
@@ -190,7 +191,7 @@ def test_no_kernel_reads_or_writes_outside_its_arrays(count: int, at_end: bool, 
 
 def test_large_results_are_streamed_and_right(random_arm: Callable[..., Any]) -> None:
     arm = random_arm("RRRRRR")
-    count = 1603  # 4.6 MB of results, and a tail
+    count = STREAM_FROM_BYTES // (8 * 360) + 3  # just large enough, and a tail
     q, qd, qdd = states(arm, count)
     want = armdyn.regressor(arm, q[::50], qd[::50], qdd[::50])
     close(armdyn.regressor(arm, q, qd, qdd)[::50], want, 1e-14)

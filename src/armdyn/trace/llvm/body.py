@@ -47,9 +47,11 @@ class Body:
         self.blocks = 0
         self.trig = trig_nodes(graph)
 
-    def run(self, steps: Iterable[Step]) -> None:
-        """Emit the steps in order."""
-        for step in steps:
+    def run(self, steps: list[Step], ahead: list[str] | None = None) -> None:
+        """Emit the steps in order, and evenly between them the lines `ahead`."""
+        waiting = list(ahead or [])
+        every = len(steps) // len(waiting) if waiting else 0
+        for at, step in enumerate(steps, 1):
             if isinstance(step, Compute):
                 self._compute(step)
             elif isinstance(step, Trig):
@@ -58,8 +60,10 @@ class Body:
                 self._store(step)
             for k in defined_by(self.trig, step):
                 if k in self.layout.scratch:
-                    at = self._slot("%scratch", self.layout.scratch[k])
-                    self.e.line(f"store {self.e.T} {self.values[k]}, ptr {at}, align 8")
+                    slot = self._slot("%scratch", self.layout.scratch[k])
+                    self.e.line(f"store {self.e.T} {self.values[k]}, ptr {slot}, align 8")
+            if waiting and at % every == 0:
+                self.e.line(waiting.pop(0))
 
     # -- values ---------------------------------------------------------------------------------------
 
@@ -199,10 +203,12 @@ def _transpose4(e: Emitter, r: list[str]) -> list[str]:
 # -- parts of a large body ----------------------------------------------------------------------------------
 
 
-def body_text(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]], remaining: str) -> None:
-    """Emit the whole body: its steps, or calls of the parts that it is split into."""
+def body_text(
+    e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]], remaining: str, ahead: list[str] | None = None
+) -> None:
+    """Emit the whole body: its steps with the lines `ahead` between them, or calls of the parts it is split into."""
     if len(parts) == 1:
-        Body(e, graph, layout).run(parts[0])
+        Body(e, graph, layout).run(parts[0], ahead)
         return
     words = [word for port in port_names(graph) for word in (f"ptr %p{port}", f"i64 %s{port}")]
     for k in range(len(parts)):

@@ -12,10 +12,15 @@ from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.layout import Layout
 
 # Results of at least this many entries per sample go through a stage in the first-level cache, and from there, once
-# they exceed the second-level cache, past the caches: ordinary stores would first read every line they overwrite.
+# they do not stay in the last-level cache, past the caches: ordinary stores would first read every line they overwrite.
 # For smaller results the copying costs more than that.
 STAGE_FROM = 16
-STREAM_FROM_BYTES = 4 * 2**20
+STREAM_FROM_BYTES = 16 * 2**20
+# The lines that the next vector of samples will write are fetched during this one, a line every so many steps or
+# rarer. Rows may be stored from their end, which the processor does not foresee. Results with less work per line
+# are stored in the order of memory, and the fetching would cost more than it saves.
+STEPS_PER_LINE = 6
+LINE = 64
 
 
 def inner_loop(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]], shared: frozenset[int]) -> str:
@@ -52,7 +57,7 @@ def _batch(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]]) ->
         if port in staged:
             e.line(f"%use{port} = and i1 %even, %stream{port}")
             e.line(f"%p{port} = select i1 %use{port}, ptr %stage{port}, ptr %row{port}")
-    body_text(e, graph, layout, parts, "%count")
+    body_text(e, graph, layout, parts, "%count", _fetches(e, graph, parts) if staged else None)
     for port, size in staged.items():
         e.line(f"br i1 %use{port}, label %copy{port}, label %after{port}")
         e.label(f"copy{port}")
@@ -74,6 +79,17 @@ def _batch(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]]) ->
         words += [f"ptr noalias {'readonly ' * (port[0] == 'i')}%{port}", f"i64 %s{port}"]
     head = f"define internal void @batch({', '.join(words)}, ptr noalias readonly %uniform, i64 %count)"
     return "\n".join([f"{head} noinline nounwind {{", *e.lines, "  ret void", "}"])
+
+
+def _fetches(e: Emitter, graph: Graph, parts: list[list[Step]]) -> list[str]:
+    """Instructions that fetch what the next vector of samples will write."""
+    blocks = [8 * port.size * e.host.width for port in graph.outputs]
+    places = [(port, block + k) for port, block in enumerate(blocks) for k in range(0, block, LINE)]
+    if STEPS_PER_LINE * len(places) > len(parts[0]) or len(parts) > 1:
+        return []
+    e.declared.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+    ends = [e.let(f"getelementptr i8, ptr %po{port}, i64 {at}") for port, at in places]
+    return [f"call void @llvm.prefetch.p0(ptr {end}, i32 1, i32 3, i32 1)" for end in ends]
 
 
 def _loop(e: Emitter, graph: Graph, layout: Layout, shared: frozenset[int]) -> str:

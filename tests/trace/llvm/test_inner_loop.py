@@ -1,0 +1,40 @@
+"""The loop over samples: what it fetches ahead changes no bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.trace.graphs.graph import graph_of
+from armdyn.trace.llvm import inner_loop, native
+from armdyn.trace.llvm.lower import lower
+
+
+def made(arm: Any, name: str) -> tuple[str, Callable[..., Any]]:
+    """The text of a kernel, and a call of it."""
+    traced = getattr(armdyn, name).traced
+    graph = graph_of(traced.make_program(arm, traced.plain_variant))
+    shared = frozenset(k for k, port in enumerate(graph.inputs) if port.name in traced.bound)
+    data = [arm.trace_data(graph.inputs[k].name) for k in sorted(shared)]
+    loaded = native.Loaded(native.compile_graph(graph, shared))
+    call = loaded.bind(data, lambda *_, **__: pytest.fail("not taken"))
+    return lower(graph, native.target().host, shared).text, call
+
+
+def test_fetching_ahead_changes_no_bit(random_arm: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    arm = random_arm("RRRR")
+    fetching, ahead = made(arm, "coriolis_matrix")
+    monkeypatch.setattr(inner_loop, "STEPS_PER_LINE", 10**9)
+    plain, without = made(arm, "coriolis_matrix")
+    assert "call void @llvm.prefetch" not in plain
+    width = native.target().host.width
+    if width >= 4:  # narrower kernels have no results that wait for memory
+        block = -(-8 * arm.n**2 * width // inner_loop.LINE)
+        assert fetching.count("call void @llvm.prefetch") == block  # one block, whole
+    for count in (1, 9, 40, 1000):
+        arrays = np.random.default_rng(1).uniform(-2, 2, (2, count, arm.n))
+        np.testing.assert_array_equal(ahead(*arrays), without(*arrays))
