@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from armdyn.dynamics.base.regroup import regrouped
-from armdyn.dynamics.bodies.composite import Body, carry, composites
+from armdyn.dynamics.bodies.body import Body
+from armdyn.dynamics.bodies.composite import carry, composites
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Theta

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.checks.findings import Finding
+from armdyn.identification.checks.finding import Finding
 
 WORDS = ("good", "usable with care", "not usable")
 NOT_USABLE = 0.3  # held-out error of the whole

@@ -14,9 +14,9 @@ from armdyn.errors import DataError
 from armdyn.identification.checks import resemblance
 from armdyn.identification.checks.arrangement import arrangement
 from armdyn.identification.checks.faults import find_faults
+from armdyn.identification.checks.finding import Finding
 from armdyn.identification.checks.findings import (
     STILL,
-    Finding,
     JointFigures,
     clock_findings,
     motion_findings,

@@ -6,6 +6,7 @@ written once, over arrays or symbols alike (`lms_update`, `belief_update`): `onl
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -123,16 +124,16 @@ class Belief(NamedTuple):
     P: NDArray  # (p, p)
 
 
-class Recursive:
+class Recursive(ABC):
     """An estimator whose state is a belief, begun by `init` and told by `rules` how to take in a sample."""
 
+    @abstractmethod
     def init(self, p: int) -> Belief:
         """Before any sample."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rules(self, n: int, p: int) -> Rules:
         """What `belief_update` is told."""
-        raise NotImplementedError
 
     def step(self, state: Belief, Y: NDArray, tau: NDArray) -> Belief:
         """The belief after one sample."""

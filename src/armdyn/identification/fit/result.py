@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError
 from armdyn.identification.checks.check import DataCheck
-from armdyn.identification.checks.findings import Finding
+from armdyn.identification.checks.finding import Finding
 from armdyn.identification.fit.choice import Tried
 from armdyn.identification.fit.free import FreeModel
 from armdyn.identification.fit.perturbation import Perturbation
