@@ -38,6 +38,7 @@ export(
         "laws.tip_space": "Impedance OperationalSpace resolved_rate",
         "laws.velocity": "FilteredDerivative KalmanVelocity ObservedVelocity",
         "protocol": "Law Reference",
+        "robust.sliding_mode": "SlidingMode super_twisting SuperTwisting",
         "step": "traced_step",
         "wrist": "identify_tool Tool",
     },

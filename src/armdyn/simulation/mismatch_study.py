@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from armdyn.control.adaptive.estimate import Adaptive
-from armdyn.control.design.designs import designs, named_design
+from armdyn.control.design.designs import chosen_designs
 from armdyn.control.design.gains import slow_sampling
 from armdyn.control.settings import one_number
 from armdyn.model.arm import Arm
@@ -60,9 +60,7 @@ def mismatch_study(
     true = with_mismatch(arm, payload, friction)
     reference = Sway.within(arm, duration)
     motion = reference(np.linspace(0.0, duration, 400))
-    laws = designs(arm, motion, bandwidth, rate)
-    if controllers is not None:
-        laws = {key: laws[key] for key in (named_design(laws, name) for name in controllers)}
+    laws = chosen_designs(arm, motion, bandwidth, rate, controllers)
     about = f"{arm.name}: {payload:g} kg and {friction:g} times the friction, unknown; {bandwidth:g} Hz at {rate:g} Hz"
     if slow := slow_sampling(bandwidth, rate):
         about += f" ({slow})"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,12 @@ PAYLOAD, WEAK, ELASTIC, WALL, BEFORE_WALL = 0.05, 0.9, 15.0, 5e3, 0.9
 POSITION_NOISE, VELOCITY_NOISE = 1e-5, 0.02
 # A law is as good as the best up to this factor.
 AS_GOOD = 1.5
+# What is so in a scenario, in words.
+WORDS = {
+    "free": "the arm is as its model says", "payload": "an unknown load at the tip",
+    "contact": "a wall in the way", "saturation": "drives that are a tenth too weak", "noise": "noisy velocities",
+    "delay": "torques that come a period late", "elastic": "elastic joints that the model lacks",
+}  # fmt: skip
 
 
 class Scenario(NamedTuple):
@@ -85,9 +92,10 @@ SCENARIOS: dict[str, Callable[[Arm, Any, float], Scenario]] = {
 
 @dataclass(frozen=True, eq=False)
 class ScenarioComparison:
-    """One comparison a scenario, and what they say together."""
+    """One comparison a scenario, what they say together, and why scenarios were left out."""
 
     comparisons: Mapping[str, Comparison]
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Comparison:
         """The comparison of a scenario."""
@@ -100,43 +108,76 @@ class ScenarioComparison:
         """Names of the laws."""
         return [row.name for row in next(iter(self.comparisons.values())).rows]
 
-    def __str__(self) -> str:
-        """Final RMS errors, a law a line, a scenario a column."""
-        lines = [f"{'final rms [rad or m]':28s}" + "".join(f"{name:>12s}" for name in self.comparisons)]
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended it; the scenarios that had run are kept."""
+        return any(comparison.interrupted for comparison in self.comparisons.values())
+
+    def errors(self, name: str) -> dict[str, float]:
+        """Final RMS errors [rad or m] in a scenario, of laws that did not diverge."""
+        return {row.name: row.final_rms for row in self[name].rows if not np.isnan(row.final_rms)}
+
+    def forces(self, name: str) -> dict[str, float]:
+        """Largest contact forces [N] in a scenario, of laws that did not diverge; none without contact."""
+        runs = {law: self[name].results[law] for law in self.errors(name)}
+        return {
+            law: float(np.linalg.norm(run.states["contact"], axis=-1).max())
+            for law, run in runs.items()
+            if "contact" in run.states
+        }
+
+    def table(self) -> list[list[str]]:
+        """A head, then a law a row: its final RMS error in every scenario, and its largest force where it touches."""
+        touching = [name for name in self.comparisons if self.forces(name)]
+        rows = [["final rms [rad or m]", *self.comparisons, *(f"{name} [N]" for name in touching)]]
         for law in self.laws:
-            found = [comparison[law].final_rms for comparison in self.comparisons.values()]
-            lines.append(f"{law:28s}" + "".join(f"{'diverged' if np.isnan(x) else f'{x:.1e}':>12s}" for x in found))
-        return "\n".join(lines)
+            found = [self.errors(name).get(law) for name in self.comparisons]
+            cells = ["diverged" if x is None else f"{x:.1e}" for x in found]
+            forces = [self.forces(name).get(law) for name in touching]
+            rows.append([law, *cells, *("" if x is None else f"{x:.0f}" for x in forces)])
+        return rows
+
+    def __str__(self) -> str:
+        lines = [f"{row[0]:28s}" + "".join(f"{cell:>12s}" for cell in row[1:]) for row in self.table()]
+        return "\n".join([*lines, *(f"{name} left out: {why}" for name, why in self.left_out.items())])
 
     def markdown(self) -> str:
         """The same as a table of a page."""
-        lines = ["| law | " + " | ".join(self.comparisons) + " |", "|---" * (len(self.comparisons) + 1) + "|"]
-        for law in self.laws:
-            found = [comparison[law].final_rms for comparison in self.comparisons.values()]
-            lines.append(f"| {law} | " + " | ".join("diverged" if np.isnan(x) else f"{x:.1e}" for x in found) + " |")
-        return "\n".join(lines)
+        head, *rows = (f"| {' | '.join(row)} |" for row in self.table())
+        return "\n".join([head, "|---" * len(self.table()[0]) + "|", *rows])
 
     def advice(self) -> str:
         """Which law to take when, in sentences."""
         lines, good = [], dict.fromkeys(self.laws, 0)
-        for name, comparison in self.comparisons.items():
-            errors = {row.name: row.final_rms for row in comparison.rows if not np.isnan(row.final_rms)}
+        for name in self.comparisons:
+            errors = self.errors(name)
             if not errors:
                 lines.append(f"{name}: every law diverged.")
                 continue
-            best = min(errors, key=lambda law: errors[law])
+            best = min(errors, key=lambda law, errors=errors: errors[law])
             equals = [law for law in errors if errors[law] <= AS_GOOD * errors[best]]
             for law in equals:
                 good[law] += 1
             others = f"; as good: {', '.join(law for law in equals if law != best)}" if len(equals) > 1 else ""
             lost = [law for law in self.laws if law not in errors]
             failed = f"; diverged: {', '.join(lost)}" if lost else ""
-            lines.append(f"{name}: {best} ({errors[best]:.1e}){others}{failed}.")
+            lines.append(
+                f"{name}: {best} ({errors[best]:.1e}), with {WORDS[name]}{others}{failed}{self._gentle(name)}."
+            )
         most = max(good.values())
         leaders = ", ".join(law for law in good if good[law] == most)
         return "\n".join(
             [*lines, f"all in all: {leaders}, among the best in {most} of {len(self.comparisons)} scenarios."]
         )
+
+    def _gentle(self, name: str) -> str:
+        """Who presses least, where laws touch something."""
+        forces = self.forces(name)
+        if not forces:
+            return ""
+        least = min(forces, key=lambda law: forces[law])
+        hard = max(forces, key=lambda law: forces[law])
+        return f"; {least} presses least ({forces[least]:.0f} N), {hard} most ({forces[hard]:.0f} N)"
 
 
 def compare_scenarios(
@@ -145,7 +186,7 @@ def compare_scenarios(
     reference: Any,
     rate: float = 1000.0,
     *,
-    scenarios: Sequence[str] = tuple(SCENARIOS),
+    scenarios: Sequence[str] | None = None,
     progress: Callable[[str], None] | None = None,
     **options: Any,
 ) -> ScenarioComparison:
@@ -160,22 +201,33 @@ def compare_scenarios(
     reference : Trajectory
     rate : float
         [Hz]
-    scenarios : sequence of str
-        Some of "free", "payload" (5 % of the arm's mass), "contact" (a wall of 5e3 N/m in the last tenth of the tip's
-        way), "saturation" (drives with 90 % of the peak torque), "noise", "delay" (a period) and "elastic" (joints
-        with 15 Hz; needs rotors).
+    scenarios : sequence of str, optional
+        Default all that the arm can be tried in: "free", "payload" (5 % of the arm's mass), "contact" (a wall of
+        5e3 N/m in the last tenth of the tip's way), "saturation" (drives with 90 % of the peak torque), "noise",
+        "delay" (a period) and "elastic" (joints with 15 Hz; needs rotors).
     progress : callable, optional
-        Called with the name of every scenario before it runs.
+        Called with the names of scenario and law before every run.
     **options
         What `simulate` takes besides.
     """
-    unknown = [name for name in scenarios if name not in SCENARIOS]
-    if unknown or not scenarios or isinstance(scenarios, str):
+    asked = tuple(SCENARIOS) if scenarios is None else scenarios
+    if not asked or isinstance(asked, str) or any(name not in SCENARIOS for name in asked):
         raise ArmdynError(f"compare_scenarios: expected some of {', '.join(SCENARIOS)}, got {shown(scenarios)}")
-    motion, found = reference(np.linspace(0.0, reference.duration, 500)), {}
-    for name in scenarios:
-        if progress is not None:
-            progress(name)
-        plant, more = SCENARIOS[name](arm, motion, rate)
-        found[name] = compare(plant, laws, reference, rate, about=name, **{**options, **more})
-    return ScenarioComparison(found)
+    motion, found, left_out = reference(np.linspace(0.0, reference.duration, 500)), {}, {}
+    for name in asked:
+        try:
+            plant, more = SCENARIOS[name](arm, motion, rate)
+        except ArmdynError as error:
+            if scenarios is not None:
+                raise
+            left_out[name] = str(error)
+            continue
+        tell = None if progress is None else partial(_told, progress, name)
+        found[name] = compare(plant, laws, reference, rate, about=name, progress=tell, **{**options, **more})
+        if found[name].interrupted:
+            break
+    return ScenarioComparison(found, left_out)
+
+
+def _told(progress: Callable[[str], None], scenario: str, law: str) -> None:
+    progress(f"{scenario}: {law}")

@@ -16,6 +16,7 @@ from armdyn.control.laws.momentum_observer import (
     fit_threshold,
     noise_threshold,
 )
+from armdyn.control.laws.wrapped import Wrapped
 from armdyn.errors import ShapeError
 
 BANDWIDTH = 20.0
@@ -83,6 +84,35 @@ def test_contacts_are_noticed_in_time_and_clean_motion_is_not(arm, swing):
     clean = simulate(arm, watched(arm), reference, 1.0, 1000, check=False)
     assert not clean.states["detected"].any()
     assert (noise_threshold(clean.states["residual"]) < 5.0).all()
+
+
+class Hit(Wrapped):
+    """A torque from outside on one joint from a time on, which the law inside is not told of."""
+
+    def __init__(self, law, torque, at):
+        object.__setattr__(self, "law", law)
+        object.__setattr__(self, "_hit", (np.asarray(torque, float), at))
+
+    def channels(self, t, motion):
+        torque, at = self._hit
+        return {**super().channels(t, motion), "hit": np.where(np.asarray(t)[:, None] >= at, torque, 0.0)}
+
+    def step(self, arm, params, state, q, qd, ref, dt):
+        tau, after = self.inner(params, state, q, qd, ref, dt)
+        return tau + ref.channels["hit"], after
+
+
+@pytest.mark.parametrize("joint", range(4))
+def test_a_panda_notices_20_newton_metres_within_10_ms(joint):
+    """At thresholds that a record of a real Panda forces at 5 Hz (docs/control.md), in motion and against gravity."""
+    panda, threshold = armdyn.arms.panda(), [2.3, 3.7, 2.9, 2.3, 1.0, 1.0, 1.0]
+    law = MomentumObserver(ComputedTorque.from_bandwidth(panda, 2.0), threshold, 5.0, "none")
+    for sign in (1, -1):
+        hit = Hit(law, sign * 20.0 * np.eye(7)[joint], 0.3)
+        run = simulate(panda, hit, armdyn.Sway.within(panda, 0.5), 0.4, 1000, check=False)
+        seen = run.states["detected"][:, 0] > 0
+        assert not seen[run.t <= 0.3].any()
+        assert run.t[np.argmax(seen)] - 1e-3 <= 0.310  # states are those after the sample
 
 
 @pytest.mark.parametrize("reaction", ["stop", "gravity", "reflex"])

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.adaptive.body import BODY, LEAST, SIZE, assembled, gram, parameters, pseudo_inertia, scaling, within
+from armdyn.control.adaptive.body import BODY, assembled, gram, parameters, pseudo_inertia, scaling, within
 from armdyn.control.adaptive.body_law import BodyLaw
-from armdyn.control.adaptive.estimate import Adaptive, adapted
-from armdyn.control.adaptive.slotine_li import torques_and_rate
-from armdyn.control.adaptive.unknowns import Unknowns
-from armdyn.control.protocol import Answer, Reference, Values, checked
-from armdyn.control.step import traced_step
+from armdyn.control.protocol import Values, checked
 from armdyn.errors import ShapeError
 from armdyn.kinematics.motion import Symbol
-from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
-
-# Parameters that say which bodies are to be expected.
-BOUNDS = {"base": "", "size": "", "least": "", "heaviest": ""}
 
 
 def natural_step(phi: Symbol, rate: Symbol, step: Symbol, params: Values) -> Symbol:
@@ -80,30 +72,16 @@ class NaturalSlotineLi(BodyLaw):
     Lee, Kwon and Park (2018), A natural adaptive control law for robot manipulators.
     """
 
-    gain_shapes: ClassVar = {**Adaptive.gain_shapes, "lam": "n, n", "k": "n, n", "natural_gain": "", **BOUNDS}
-    unknowns: Unknowns
-    lam: ArrayLike
-    k: ArrayLike
+    gain_shapes: ClassVar = {**BodyLaw.gain_shapes, "natural_gain": "", "base": "", "heaviest": ""}
     natural_gain: ArrayLike
     gain: ArrayLike = 1.0
-    body: ArrayLike | None = None
-    start: ArrayLike | None = None
-    lower: ArrayLike = -np.inf
-    upper: ArrayLike = np.inf
-    dead_zone: ArrayLike = 0.0
-    leak: ArrayLike = 0.0
-    normalize: ArrayLike = 0.0
-    base: ArrayLike = 1.0
-    size: ArrayLike = SIZE
-    least: ArrayLike = LEAST
-    heaviest: ArrayLike = 1000.0
+    base: ArrayLike = field(default=1.0, kw_only=True)
+    heaviest: ArrayLike = field(default=1000.0, kw_only=True)
 
     def __post_init__(self) -> None:
         self._prepare()
-        for name in ("natural_gain", *BOUNDS):
+        for name in ("natural_gain", "base", "heaviest"):
             checked(self, name)
-        if not (np.asarray(self.size) > 0).all():
-            raise ShapeError("NaturalSlotineLi: size: expected a length > 0")
         if not (np.asarray(self.least) < np.asarray(self.heaviest)).all():
             raise ShapeError("NaturalSlotineLi: expected least < heaviest")
         lowest = np.linalg.eigvalsh(pseudo_inertia(np.asarray(self.start)[:BODY]))[0]
@@ -112,19 +90,13 @@ class NaturalSlotineLi(BodyLaw):
                 "NaturalSlotineLi: body: expected a physically consistent body, with mass and extent in all directions"
             )
 
-    @traced_step
-    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample: Slotine and Li's torques, and a step of the natural gradient."""
-        phi = state["phi"]
-        tau, rate, Y = torques_and_rate(self.unknowns, params, phi, q, qd, ref)
-        body = natural_step(phi[:BODY], rate[:BODY], params["natural_gain"] * dt, params)
-        return tau, {"phi": ca.vertcat(body, adapted(phi, rate, Y, params, dt)[BODY:])}
+    def moved(self, phi: Symbol, rate: Symbol, params: Values, dt: Symbol) -> Symbol:
+        """A step of the natural gradient."""
+        return natural_step(phi, rate, params["natural_gain"] * dt, params)
 
     def body_energy(self, phi: NDArray, truth: NDArray) -> NDArray:
         """The log-det divergence of the true body from the estimates (..., 10)."""
-        length = np.append(np.full(3, 1 / np.asarray(self.size)), 1.0)
-        base = np.asarray(self.base) * np.eye(4)
-        P, P_true = (pseudo_inertia(x) * np.outer(length, length) + base for x in (phi, truth))
+        P, P_true = (self.scaled(x) + np.asarray(self.base) * np.eye(4) for x in (phi, truth))
         ratio = np.linalg.solve(P, np.broadcast_to(P_true, P.shape))
         divergence = np.trace(ratio, axis1=-2, axis2=-1) - np.linalg.slogdet(ratio)[1] - 4
         return np.asarray(divergence / np.asarray(self.natural_gain))

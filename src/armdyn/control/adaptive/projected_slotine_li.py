@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.body import (
-    BODY,
-    LEAST,
-    SIZE,
     assembled,
     gram,
     nearest_possible,
     parameters,
-    pseudo_inertia,
     scaling,
 )
 from armdyn.control.adaptive.body_law import BodyLaw
-from armdyn.control.adaptive.estimate import Adaptive, adapted
-from armdyn.control.adaptive.slotine_li import torques_and_rate
-from armdyn.control.adaptive.unknowns import Unknowns
-from armdyn.control.protocol import Answer, Reference, Values, checked
-from armdyn.control.step import traced_step
-from armdyn.errors import ShapeError
+from armdyn.control.protocol import Values, checked
 from armdyn.kinematics.motion import Symbol
-from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 
 
@@ -78,46 +68,19 @@ class ProjectedSlotineLi(BodyLaw):
     Lee, Kwon and Park (2018), A natural adaptive control law for robot manipulators, section IV (constant metric).
     """
 
-    gain_shapes: ClassVar = {
-        **Adaptive.gain_shapes,
-        "lam": "n, n",
-        "k": "n, n",
-        "body_gain": "",
-        "size": "",
-        "least": "",
-    }
-    unknowns: Unknowns
-    lam: ArrayLike
-    k: ArrayLike
+    gain_shapes: ClassVar = {**BodyLaw.gain_shapes, "body_gain": ""}
     body_gain: ArrayLike
     gain: ArrayLike = 1.0
-    body: ArrayLike | None = None
-    start: ArrayLike | None = None
-    lower: ArrayLike = -np.inf
-    upper: ArrayLike = np.inf
-    dead_zone: ArrayLike = 0.0
-    leak: ArrayLike = 0.0
-    normalize: ArrayLike = 0.0
-    size: ArrayLike = SIZE
-    least: ArrayLike = LEAST
 
     def __post_init__(self) -> None:
         self._prepare()
-        for name in ("body_gain", "size", "least"):
-            checked(self, name)
-        if not (np.asarray(self.size) > 0).all():
-            raise ShapeError("ProjectedSlotineLi: size: expected a length > 0")
+        checked(self, "body_gain")
 
-    @traced_step
-    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample: Slotine and Li's torques, a step against the gradient, and its projection."""
-        phi = state["phi"]
-        tau, rate, Y = torques_and_rate(self.unknowns, params, phi, q, qd, ref)
-        body = projected_step(phi[:BODY], rate[:BODY], params["body_gain"] * dt, params["size"], params["least"])
-        return tau, {"phi": ca.vertcat(body, adapted(phi, rate, Y, params, dt)[BODY:])}
+    def moved(self, phi: Symbol, rate: Symbol, params: Values, dt: Symbol) -> Symbol:
+        """A step against the gradient, and its projection."""
+        return projected_step(phi, rate, params["body_gain"] * dt, params["size"], params["least"])
 
     def body_energy(self, phi: NDArray, truth: NDArray) -> NDArray:
         """Squared distance of the estimates (..., 10) from the true body, lengths in `size`."""
-        length = np.append(np.full(3, 1 / np.asarray(self.size)), 1.0)
-        wrong = pseudo_inertia(phi - truth) * np.outer(length, length)
+        wrong = self.scaled(phi - truth)
         return np.asarray((wrong**2).sum((-1, -2)) / (2 * np.asarray(self.body_gain)))

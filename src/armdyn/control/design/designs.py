@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,11 +25,14 @@ from armdyn.control.laws.gravity_pd import GravityPD
 from armdyn.control.laws.integral import pid
 from armdyn.control.laws.lqr import TrajectoryLQR
 from armdyn.control.laws.measured_lqr import MeasuredLQR
+from armdyn.control.laws.model import WIDTH
 from armdyn.control.laws.pd import PD
 from armdyn.control.laws.tip_space import Impedance, OperationalSpace
 from armdyn.control.protocol import Law
+from armdyn.control.robust.sliding_mode import SlidingMode, SuperTwisting
 from armdyn.control.settings import one_number
 from armdyn.dynamics.drive import augmented_mass_matrix
+from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.regressors.split import unknown_mass, unknown_payload
 from armdyn.errors import ArmdynError, shown
 from armdyn.kinematics.jacobian import jacobian
@@ -40,6 +43,8 @@ from armdyn.trajectory.protocol import JointMotion
 LEARNING_TIME = 0.5
 # Part of the tip's largest mobility below which a direction is left to the posture.
 NEARLY_SINGULAR = 0.2
+# Part of the largest torques that sliding modes expect unexplained; error that super-twisting undoes [rad or m].
+UNEXPLAINED, TENTH = 0.2, 0.1
 # Instants at which a trajectory is looked at.
 TRAJECTORY_SAMPLES = 500
 # Friction that adaptive laws do not know.
@@ -77,6 +82,7 @@ def designs(arm: Arm, motion: Any, bandwidth: float, rate: float) -> dict[str, L
         "computed torque + observer": DisturbanceObserver(computed, 2 * bandwidth),
         **regulators(arm, M, motion.q[0], bandwidth, rate),
         **tip_designs(arm, motion, bandwidth),
+        **robust_designs(arm, motion, bandwidth),
     }
     return {**fixed, **adaptive_designs(arm, motion, bandwidth)}
 
@@ -99,6 +105,14 @@ def _samples(arm: Arm, motion: Any) -> JointMotion:
 def mean_inertia(arm: Arm, motion: JointMotion) -> NDArray:
     """Mass matrix (n, n), rotors included, averaged over samples of a motion: one pose may be a singular one."""
     return np.asarray(augmented_mass_matrix(arm, motion.q).mean(0))
+
+
+def chosen_designs(
+    arm: Arm, motion: Any, bandwidth: float, rate: float, names: Sequence[str] | None = None
+) -> dict[str, Law]:
+    """The designs that some names mean, or all; see `designs`."""
+    laws = designs(arm, motion, bandwidth, rate)
+    return laws if names is None else {key: laws[key] for key in (named_design(laws, name) for name in names)}
 
 
 def named_design(laws: Mapping[str, Law], name: str) -> str:
@@ -127,6 +141,17 @@ def tip_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str, La
     return {
         "operational space": OperationalSpace.from_bandwidth(arm, bandwidth, **task),
         "impedance": Impedance(arm, inertia * w**2, 2 * inertia * w, **task),
+    }
+
+
+def robust_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str, Law]:
+    """Sliding modes that expect a part of the motion's largest torques, or a tenth of a radian a reaction time."""
+    w, inertia = 2 * np.pi * bandwidth, np.diagonal(mean_inertia(arm, motion))
+    reach = UNEXPLAINED * np.abs(joint_torque(arm, *motion, width=WIDTH)).max(0) + 1e-3 * w**2 * inertia
+    return {
+        # Inside of the layer as stiff as Slotine and Li's law with twice its gain.
+        "sliding mode": SlidingMode(arm, w, w * inertia, reach, reach / (w * inertia)),
+        "super-twisting": SuperTwisting.from_bound(arm, w, TENTH * w**3),
     }
 
 

@@ -6,7 +6,7 @@ and bias included; `tool` says what to take off. `push` is what the tip shall ex
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,19 +27,39 @@ NO_TOOL = Tool()
 GAINS = {"stiffness": "6", "tip_damping": "6", "push": "6", "tool_numbers": "10"}
 
 
+@dataclass(frozen=True, eq=False)
 class ForceLaw(TipSpace):
-    """Base of laws with a wrist sensor; fields `stiffness`, `tip_damping`, `push` and `tool`."""
+    """Base of laws with a wrist sensor; fields `push` and `tool` besides.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model.
+    stiffness, tip_damping : array_like, shape (..., 6)
+        Linear first, in base axes; their units are the law's.
+    posture, task, singular, model
+        As in `Impedance`.
+    """
 
     gain_shapes: ClassVar = {**GAINS, **TipSpace.gain_shapes}
     signed: ClassVar = frozenset(("push", "tool_numbers", "selection"))
     senses: ClassVar = ("wrench",)
-    tool: Tool
+    arm: Arm
+    stiffness: ArrayLike
+    tip_damping: ArrayLike
+    posture: ArrayLike = field(default=5.0, kw_only=True)
+    task: str = field(default="pose", kw_only=True)
+    singular: ArrayLike = field(default=1e-4, kw_only=True)
+    model: str = field(default="full", kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.tool, Tool):
-            raise ShapeError(f"{type(self).__name__}: tool: expected Tool(...), got {shown(self.tool)}")
-        object.__setattr__(self, "tool_numbers", self.tool.numbers)
+        name, tool = type(self).__name__, self.tool  # type: ignore[attr-defined]
+        if not isinstance(tool, Tool):
+            raise ShapeError(f"{name}: tool: expected Tool(...), got {shown(tool)}")
+        object.__setattr__(self, "tool_numbers", tool.numbers)
         super().__post_init__()
+        if not (np.asarray(getattr(self, "mass", 1.0)) > 0).all():
+            raise ShapeError(f"{name}: mass: expected numbers > 0")
 
     def channels(self, t: NDArray, motion: JointMotion) -> dict[str, NDArray]:
         """Room for the sensor's readings; simulations and robots fill it."""
@@ -83,21 +103,9 @@ class ShapedImpedance(ForceLaw):
     """
 
     gain_shapes: ClassVar = {**ForceLaw.gain_shapes, "mass": "6"}
-    arm: Arm
-    stiffness: ArrayLike
-    tip_damping: ArrayLike
     mass: ArrayLike
     push: ArrayLike = 0.0
     tool: Tool = NO_TOOL
-    posture: ArrayLike = 5.0
-    task: str = "pose"
-    singular: ArrayLike = 1e-4
-    model: str = "full"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (np.asarray(self.mass) > 0).all():
-            raise ShapeError("ShapedImpedance: mass: expected numbers > 0")
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
@@ -137,23 +145,11 @@ class Admittance(ForceLaw):
     """
 
     gain_shapes: ClassVar = {**ForceLaw.gain_shapes, "mass": "6", "give_damping": "6", "give_stiffness": "6"}
-    arm: Arm
-    stiffness: ArrayLike
-    tip_damping: ArrayLike
     mass: ArrayLike
     give_damping: ArrayLike
     give_stiffness: ArrayLike = 0.0
     push: ArrayLike = 0.0
     tool: Tool = NO_TOOL
-    posture: ArrayLike = 5.0
-    task: str = "pose"
-    singular: ArrayLike = 1e-4
-    model: str = "full"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (np.asarray(self.mass) > 0).all():
-            raise ShapeError("Admittance: mass: expected numbers > 0")
 
     def init(self) -> dict[str, NDArray]:
         """The displacement and its rate."""
@@ -176,17 +172,20 @@ class Admittance(ForceLaw):
 
 
 class _Integrating(ForceLaw):
-    """What laws with an integral of the force's error share."""
+    """What laws with an integral of the force's error share, with fields `force_gain` and `ki`."""
+
+    gain_shapes: ClassVar = {**ForceLaw.gain_shapes, "force_gain": "", "ki": ""}
 
     def init(self) -> dict[str, NDArray]:
         """The integral of the force's error [N s]."""
         return {"force_integral": np.zeros(6)}
 
-    def error(self, params: Values, state: Values, q: Symbol, ref: Reference, dt: Symbol) -> tuple[Symbol, Symbol]:
-        """What the exerted wrench lacks (rows,), and its integral (6,) after the sample."""
+    def pressed(self, params: Values, state: Values, q: Symbol, ref: Reference, dt: Symbol) -> tuple[Symbol, Symbol]:
+        """What the force's error asks for (rows,), and its integral (6,) after the sample."""
         rows = ROWS[self.task]
         lacking = params["push"][:rows] + self.felt(params, q, ref)
-        return lacking, state["force_integral"] + dt * ca.vertcat(lacking, ca.SX.zeros(6 - rows))
+        integral = state["force_integral"] + dt * ca.vertcat(lacking, ca.SX.zeros(6 - rows))
+        return params["force_gain"] * lacking + params["ki"] * integral[:rows], integral
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,9 +193,10 @@ class HybridForce(_Integrating):
     """Force along chosen axes, position along the others.
 
         tau = J' (Lambda (1 - S) (a_ref - J_rate qd + tip_damping v_err + stiffness x_err)
-                  + S (push + ki int(push + f) - Lambda force_damping J qd)) + ...
+                  + S (push + force_gain (push + f) + ki int(push + f) - Lambda force_damping J qd)) + ...
 
-    S projects on `axes`, directions in the base along which forces are controlled; `push` gives them.
+    S projects on `axes`, directions in the base along which forces are controlled; `push` gives them. On a wall of
+    stiffness k the force obeys s³ + force_damping s² + (1 + force_gain) k / Lambda s + ki k / Lambda = 0.
 
     Parameters
     ----------
@@ -209,9 +209,11 @@ class HybridForce(_Integrating):
     push : array_like, shape (..., 6)
         Wrench to exert [N, N m]; what is not along the axes plays no role.
     ki : float
-        Integral gain of the force [1/s].
+        Of the integral of the force's error [1/s].
     force_damping : float
         Of the motion along the axes [1/s].
+    force_gain : float
+        Of the force's error.
     tool, posture, task, singular, model
         As in `ShapedImpedance`.
 
@@ -220,19 +222,13 @@ class HybridForce(_Integrating):
     Raibert and Craig (1981), Hybrid position/force control of manipulators; Khatib (1987).
     """
 
-    gain_shapes: ClassVar = {**ForceLaw.gain_shapes, "selection": "3, 3", "ki": "", "force_damping": ""}
-    arm: Arm
-    stiffness: ArrayLike
-    tip_damping: ArrayLike
+    gain_shapes: ClassVar = {**_Integrating.gain_shapes, "selection": "3, 3", "force_damping": ""}
     axes: ArrayLike
     push: ArrayLike
-    ki: ArrayLike = 10.0
+    ki: ArrayLike = 5.0
     force_damping: ArrayLike = 80.0
     tool: Tool = NO_TOOL
-    posture: ArrayLike = 5.0
-    task: str = "pose"
-    singular: ArrayLike = 1e-4
-    model: str = "full"
+    force_gain: ArrayLike = 2.0
 
     def __post_init__(self) -> None:
         axes = np.atleast_2d(np.asarray(self.axes, float))
@@ -248,12 +244,12 @@ class HybridForce(_Integrating):
         """One sample."""
         tip, rows = self.tip(params, q, qd, ref), ROWS[self.task]
         S = params["selection"] if rows == 3 else ca.diagcat(params["selection"], ca.SX.zeros(3, 3))
-        _, integral = self.error(params, state, q, ref, dt)
+        asked, integral = self.pressed(params, state, q, ref, dt)
         along = -params["force_damping"] * ca.mtimes(tip.J, qd)
         motion = tip.acceleration + self.spring(params, tip)
         moved = motion - ca.mtimes(S, motion) + ca.mtimes(S, along)
-        pressed = ca.mtimes(S, params["push"][:rows] + params["ki"] * integral[:rows])
-        tau = self.torques(params, tip, tip.mobility.solve(moved) + pressed, q, qd, ref)
+        force = tip.mobility.solve(moved) + ca.mtimes(S, params["push"][:rows] + asked)
+        tau = self.torques(params, tip, force, q, qd, ref)
         return tau, {"force_integral": integral}
 
 
@@ -287,24 +283,15 @@ class ParallelForce(_Integrating):
     Chiaverini and Sciavicco (1993), The parallel approach to force/position control of robotic manipulators.
     """
 
-    gain_shapes: ClassVar = {**ForceLaw.gain_shapes, "force_gain": "", "ki": ""}
-    arm: Arm
-    stiffness: ArrayLike
-    tip_damping: ArrayLike
     push: ArrayLike = 0.0
     force_gain: ArrayLike = 1.0
     ki: ArrayLike = 20.0
     tool: Tool = NO_TOOL
-    posture: ArrayLike = 5.0
-    task: str = "pose"
-    singular: ArrayLike = 1e-4
-    model: str = "full"
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample."""
-        tip, rows = self.tip(params, q, qd, ref), ROWS[self.task]
-        lacking, integral = self.error(params, state, q, ref, dt)
-        force = tip.mobility.solve(tip.acceleration + self.spring(params, tip))
-        force = force + params["force_gain"] * lacking + params["ki"] * integral[:rows]
+        tip = self.tip(params, q, qd, ref)
+        asked, integral = self.pressed(params, state, q, ref, dt)
+        force = tip.mobility.solve(tip.acceleration + self.spring(params, tip)) + asked
         return self.torques(params, tip, force, q, qd, ref), {"force_integral": integral}

@@ -1,4 +1,4 @@
-"""`armdyn compare ARM`: all controllers on one reference, with a load and friction they do not know."""
+"""`armdyn compare ARM`: all controllers on one reference, with an unknown load and friction, or in scenarios."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.errors import ArmdynError
+from armdyn.model.arm import Arm
 
 Payload = Annotated[float, typer.Option(help="Mass at the tip that the controllers do not know [kg].")]
 FrictionFactor = Annotated[
@@ -19,14 +21,23 @@ Duration = Annotated[float, typer.Option(help="Of the run [s].")]
 Controllers = Annotated[
     list[str] | None, typer.Option("--controller", "-c", help="Only this one, by name; may be given several times.")
 ]
+Scenarios = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scenario",
+        "-s",
+        help="Instead of load and friction: free, payload, contact, saturation, noise, delay, elastic, or all; may be "
+        "given several times. Says which controller to take when.",
+    ),
+]
 Report = Annotated[Path | None, typer.Option(help="Write a page about it: .html.")]
 Picture = Annotated[Path | None, typer.Option("--figure", "-f", help="Draw into this file (.png, .svg, .pdf).")]
 
 
 def compare(
     arm: ArmName, payload: Payload = 2.5, friction: FrictionFactor = 1.25, rate: Rate = 1000.0,
-    bandwidth: Bandwidth = 3.0, duration: Duration = 12.0, controller: Controllers = None, figure: Picture = None,
-    report: Report = None, base: Base = None, tip: Tip = None, json: Json = False,
+    bandwidth: Bandwidth = 3.0, duration: Duration = 12.0, controller: Controllers = None, scenario: Scenarios = None,
+    figure: Picture = None, report: Report = None, base: Base = None, tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Run all controllers on one motion, with a load and friction that their model lacks, and compare.
 
@@ -39,6 +50,11 @@ def compare(
 
     require_folders(figure, report=report)
     subject = resolve(arm, base, tip)
+    if scenario:
+        if figure is not None or report is not None:
+            raise ArmdynError("compare: --figure and --report are for one comparison; leave --scenario out")
+        _in_scenarios(subject, scenario, bandwidth, rate, duration, controller, json)
+        return
     with progress_bar(None) as tell:
         comparison = mismatch_study(
             subject, payload=payload, friction=friction, rate=rate, bandwidth=bandwidth, duration=duration,
@@ -57,4 +73,32 @@ def compare(
             print(f"wrote {path}")
     if comparison.interrupted:
         typer.echo("armdyn: interrupted; the controllers that had run are kept", err=True)
+        raise typer.Exit(130)
+
+
+def _in_scenarios(
+    subject: Arm, names: list[str], bandwidth: float, rate: float, duration: float, controller: list[str] | None,
+    json: bool,
+) -> None:  # fmt: skip
+    """The table of all scenarios, and which controller to take when."""
+    from armdyn.cli.long_work import progress_bar
+    from armdyn.cli.show import print_json
+    from armdyn.control.design.designs import chosen_designs
+    from armdyn.simulation.compare import Sway
+    from armdyn.simulation.scenarios import compare_scenarios
+
+    reference = Sway.within(subject, duration)
+    laws = chosen_designs(subject, reference, bandwidth, rate, controller)
+    with progress_bar(None) as tell:
+        found = compare_scenarios(
+            subject, laws, reference, rate, scenarios=None if "all" in names else names,
+            progress=lambda name: tell(0.0, f"running {name}"),
+        )  # fmt: skip
+    if json:
+        rows = {name: [row._asdict() for row in x.rows] for name, x in found.comparisons.items()}
+        print_json({"scenarios": rows, "left out": found.left_out, "advice": found.advice().splitlines()})
+    else:
+        print(f"{found}\n\n{found.advice()}")
+    if found.interrupted:
+        typer.echo("armdyn: interrupted; the runs until then are kept", err=True)
         raise typer.Exit(130)
