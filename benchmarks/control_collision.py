@@ -12,6 +12,7 @@ simulation of the identified arm at 1 kHz, the later of both signs.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,8 @@ class Hit(Wrapped):
 
 def simulated_delay(arm: armdyn.Arm, threshold: NDArray, bandwidth: float, joint: int) -> float:
     """Time [s] after which a simulated arm in motion notices a torque on a joint."""
+    rigid = {"bristle_stiffness": 0.0, "bristle_damping": 0.0}  # presliding is not simulated
+    arm = arm.with_joints([replace(x, friction=replace(x.friction, **rigid)) for x in arm.joints])
     law = MomentumObserver(armdyn.ComputedTorque.from_bandwidth(arm, 2.0), threshold, bandwidth, "none")
     delays = []
     for sign in (1, -1):

@@ -1,4 +1,4 @@
-"""A PUMA 560 pushes against a stiff wall: 10 N along x, three laws that feel and one that yields. Writes wall.png."""
+"""A PUMA 560 pushes against a stiff wall with 10 N along x, by four laws that feel. Writes wall.png."""
 
 import matplotlib
 
@@ -22,7 +22,7 @@ laws = {
     "hybrid": HybridForce(arm, 400.0, 40.0, axes=[1.0, 0, 0], push=push, **tip_only),
     "parallel": ParallelForce(arm, [100.0, 400, 400, 0, 0, 0], 40.0, push, **tip_only),
     "shaped impedance": ShapedImpedance(arm, [0.0, 2e3, 2e3, 0, 0, 0], 250.0, 4.0, push, **tip_only),
-    "admittance": Admittance(arm, 900.0, 60.0, 5.0, 400.0, push=push, **tip_only),
+    "admittance": Admittance(arm, 4900.0, 210.0, 5.0, 300.0, [0, 5e3, 5e3, 0, 0, 0], push, **tip_only),
 }
 figure, axis = plt.subplots(figsize=(7, 4))
 for name, law in laws.items():

@@ -71,6 +71,13 @@ from armdyn.control.laws.velocity import KalmanVelocity as KalmanVelocity
 from armdyn.control.laws.velocity import ObservedVelocity as ObservedVelocity
 from armdyn.control.protocol import Law as Law
 from armdyn.control.protocol import Reference as Reference
+from armdyn.control.robust.learning import IterativeLearning as IterativeLearning
+from armdyn.control.robust.learning import Learnt as Learnt
+from armdyn.control.robust.path_scaling import PathScaling as PathScaling
+from armdyn.control.robust.predictive import PredictiveControl as PredictiveControl
+from armdyn.control.robust.sliding_mode import SlidingMode as SlidingMode
+from armdyn.control.robust.sliding_mode import SuperTwisting as SuperTwisting
+from armdyn.control.robust.sliding_mode import super_twisting as super_twisting
 from armdyn.control.step import traced_step as traced_step
 from armdyn.control.wrist import Tool as Tool
 from armdyn.control.wrist import identify_tool as identify_tool
@@ -199,6 +206,8 @@ from armdyn.shapes.obstacles import read_obstacles as read_obstacles
 from armdyn.simulation.compare import Comparison as Comparison
 from armdyn.simulation.compare import Sway as Sway
 from armdyn.simulation.compare import compare as compare
+from armdyn.simulation.learn import Learning as Learning
+from armdyn.simulation.learn import learn as learn
 from armdyn.simulation.mismatch_study import mismatch_study as mismatch_study
 from armdyn.simulation.plant.contact import Contact as Contact
 from armdyn.simulation.plant.contact import EndStops as EndStops
@@ -247,6 +256,9 @@ from armdyn.trajectory.sequence import repeat as repeat
 from armdyn.trajectory.spline import read_trajectory as read_trajectory
 from armdyn.trajectory.spline import sampled as sampled
 from armdyn.trajectory.spline import spline as spline
+from armdyn.trajectory.time_optimal import JointPath as JointPath
+from armdyn.trajectory.time_optimal import TimeOptimal as TimeOptimal
+from armdyn.trajectory.time_optimal import time_optimal as time_optimal
 from armdyn.trajectory.timing import ConstantAcceleration as ConstantAcceleration
 from armdyn.trajectory.timing import Cubic as Cubic
 from armdyn.trajectory.timing import Quintic as Quintic

@@ -2,6 +2,7 @@
 
 import ctypes
 import dataclasses
+import inspect
 import shutil
 import subprocess
 
@@ -64,13 +65,14 @@ def test_every_law_is_exported():
             seen.add(kind)
         every += kind.__subclasses__()
     bases = {kind for kind in seen if kind.__subclasses__() and not dataclasses.is_dataclass(kind)}
+    bases |= {kind for kind in seen if inspect.isabstract(kind)}
     exported = set()
     for law in laws(armdyn.arms.planar2()).values():
         while law is not None:
             exported.add(type(law))
             law = getattr(law, "law", None)
-    # Those that need a wrist sensor, or positions alone, have their C tested beside them in tests/control/laws.
-    beside = {"force", "velocity", "momentum_observer"}
+    # Those that need a wrist sensor, positions alone or a motion of their own have their C tested beside them.
+    beside = {"force", "velocity", "momentum_observer", "path_scaling", "learning"}
     rest = {kind for kind in seen - bases - exported if kind.__module__.rpartition(".")[2] not in beside}
     assert rest == set()
 

@@ -72,6 +72,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "compare": (
         "armdyn compare robot.urdf --payload 2 --report compare.html",
         "armdyn compare robot.urdf -c pd -c 'computed torque' -c slotine-li --figure errors.svg",
+        "armdyn compare robot.urdf -c pd-gravity -c computed-torque -s free -s payload",
     ),
     "law": ("armdyn law robot.urdf list", "armdyn law robot.urdf 'computed torque' --bandwidth 3 --rate 1000 --out c"),
     "study": ("armdyn study study.toml --workers 2", "armdyn study study.toml --resume"),

@@ -55,6 +55,13 @@ from armdyn.control.laws.velocity import KalmanVelocity as KalmanVelocity
 from armdyn.control.laws.velocity import ObservedVelocity as ObservedVelocity
 from armdyn.control.protocol import Law as Law
 from armdyn.control.protocol import Reference as Reference
+from armdyn.control.robust.learning import IterativeLearning as IterativeLearning
+from armdyn.control.robust.learning import Learnt as Learnt
+from armdyn.control.robust.path_scaling import PathScaling as PathScaling
+from armdyn.control.robust.predictive import PredictiveControl as PredictiveControl
+from armdyn.control.robust.sliding_mode import SlidingMode as SlidingMode
+from armdyn.control.robust.sliding_mode import SuperTwisting as SuperTwisting
+from armdyn.control.robust.sliding_mode import super_twisting as super_twisting
 from armdyn.control.step import traced_step as traced_step
 from armdyn.control.wrist import Tool as Tool
 from armdyn.control.wrist import identify_tool as identify_tool
@@ -74,8 +81,10 @@ __all__ = [
     "HybridForce",
     "Impedance",
     "Integral",
+    "IterativeLearning",
     "KalmanVelocity",
     "Law",
+    "Learnt",
     "MeasuredLQR",
     "ModifiedSlotineLi",
     "MomentumObserver",
@@ -84,10 +93,14 @@ __all__ = [
     "OperationalSpace",
     "PD",
     "ParallelForce",
+    "PathScaling",
+    "PredictiveControl",
     "ProjectedSlotineLi",
     "Reference",
     "ShapedImpedance",
+    "SlidingMode",
     "SlotineLi",
+    "SuperTwisting",
     "Tool",
     "TrajectoryLQR",
     "adapt",
@@ -117,5 +130,6 @@ __all__ = [
     "resolved_rate",
     "retuned",
     "robustness",
+    "super_twisting",
     "traced_step",
 ]

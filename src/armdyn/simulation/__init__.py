@@ -6,6 +6,7 @@ export(
     __name__,
     {
         "compare": "compare Comparison Sway",
+        "learn": "learn Learning",
         "mismatch_study": "mismatch_study",
         "plant.contact": "Contact EndStops",
         "plant.elasticity": "Elasticity resonances",

@@ -3,6 +3,8 @@
 from armdyn.simulation.compare import Comparison as Comparison
 from armdyn.simulation.compare import Sway as Sway
 from armdyn.simulation.compare import compare as compare
+from armdyn.simulation.learn import Learning as Learning
+from armdyn.simulation.learn import learn as learn
 from armdyn.simulation.mismatch_study import mismatch_study as mismatch_study
 from armdyn.simulation.plant.contact import Contact as Contact
 from armdyn.simulation.plant.contact import EndStops as EndStops
@@ -25,6 +27,7 @@ __all__ = [
     "Drop",
     "Elasticity",
     "EndStops",
+    "Learning",
     "PickUp",
     "Plant",
     "Readings",
@@ -34,6 +37,7 @@ __all__ = [
     "WristSensor",
     "compare",
     "compare_scenarios",
+    "learn",
     "mismatch_study",
     "resonances",
     "simulate",

@@ -20,6 +20,7 @@ export(
         "save": "save_trajectory",
         "sequence": "concatenate repeat",
         "spline": "read_trajectory sampled spline",
+        "time_optimal": "JointPath time_optimal TimeOptimal",
         "timing": "ConstantAcceleration Cubic Quintic Trapezoid",
         "tip.from_tip": "joint_trajectory",
         "tip.motion": "lift TipMotion",

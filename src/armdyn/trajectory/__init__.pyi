@@ -24,6 +24,9 @@ from armdyn.trajectory.sequence import repeat as repeat
 from armdyn.trajectory.spline import read_trajectory as read_trajectory
 from armdyn.trajectory.spline import sampled as sampled
 from armdyn.trajectory.spline import spline as spline
+from armdyn.trajectory.time_optimal import JointPath as JointPath
+from armdyn.trajectory.time_optimal import TimeOptimal as TimeOptimal
+from armdyn.trajectory.time_optimal import time_optimal as time_optimal
 from armdyn.trajectory.timing import ConstantAcceleration as ConstantAcceleration
 from armdyn.trajectory.timing import Cubic as Cubic
 from armdyn.trajectory.timing import Quintic as Quintic
@@ -41,6 +44,7 @@ __all__ = [
     "Excitation",
     "Experiment",
     "FourierSeries",
+    "JointPath",
     "Line",
     "MotionLimits",
     "Multistage",
@@ -48,6 +52,7 @@ __all__ = [
     "Quintic",
     "Retimed",
     "SCurve",
+    "TimeOptimal",
     "TipMotion",
     "Trapezoid",
     "concatenate",
@@ -65,6 +70,7 @@ __all__ = [
     "save_trajectory",
     "scale_to_limits",
     "spline",
+    "time_optimal",
     "tracking_loss",
     "urscript",
     "write_ros_folder",

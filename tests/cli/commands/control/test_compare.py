@@ -38,3 +38,21 @@ def test_a_page_is_written_and_said(tmp_path):
 def test_nothing_runs_towards_a_folder_that_is_not_there(tmp_path):
     result = CliRunner().invoke(app, ["compare", "planar2", "--report", str(tmp_path / "none" / "compare.html")])
     assert "there is no folder" in str(result.exception)
+
+
+def test_scenarios_say_which_controller_to_take():
+    options = ["--duration", "0.5", "--rate", "500", "-c", "PD", "-c", "computed torque"]
+    result = CliRunner().invoke(app, ["compare", "planar2", *options, "-s", "free", "-s", "delay"])
+    assert result.exit_code == 0, result.output
+    assert "free: computed torque" in result.output
+    assert "all in all: computed torque" in result.output
+    every = CliRunner().invoke(app, ["compare", "planar2", *options, "-s", "all", "--json"])
+    found = json.loads(every.stdout)
+    assert set(found["scenarios"]) == {"free", "payload", "contact", "saturation", "noise", "delay"}
+    assert "without a rotor" in found["left out"]["elastic"]
+    assert found["advice"][-1].startswith("all in all: ")
+
+
+def test_scenarios_draw_no_figure(tmp_path):
+    result = CliRunner().invoke(app, ["compare", "planar2", "-s", "free", "-f", str(tmp_path / "a.png")])
+    assert "--figure and --report are for one comparison" in str(result.exception)

@@ -1,0 +1,158 @@
+"""Predictive control about a motion: at every sample the best torques within limits over a horizon, by a QP."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.design.gains import bryson
+from armdyn.control.design.riccati import finite_horizon_lqr
+from armdyn.control.laws.wrapped import efforts
+from armdyn.control.protocol import Reference
+from armdyn.control.settings import as_numbers, joint_numbers, one_number
+from armdyn.dynamics.full import joint_torque
+from armdyn.dynamics.linear.discretize import discretize
+from armdyn.dynamics.linear.linearize import linearize
+from armdyn.errors import ArmdynWarning, MissingExtraError, ShapeError, shown
+from armdyn.model.arm import Arm
+from armdyn.trajectory.protocol import JointMotion, Trajectory
+
+# Velocity below which dry friction fades out of nominal torques [rad/s or m/s].
+WIDTH = 0.05
+# DAQP's sign of an optimal solution.
+OPTIMAL = 1
+
+
+class Problem(NamedTuple):
+    """Minimise du' H du / 2 + f' du, bounds on du (N n,) and on G du (N n,), positions after each period."""
+
+    H: NDArray
+    f: NDArray
+    G: NDArray
+    lower: NDArray  # (2 N n,): of du, then of G du
+    upper: NDArray
+
+
+class PredictiveControl:
+    """Linear time-varying predictive control: a controller for `simulate`, one QP a sample.
+
+    The arm is linearised along the motion, x(k + 1) = A(k) x(k) + B(k) du(k), x being the errors and du the torques
+    besides those of the motion. Over `horizon` periods the sum of x' Q x + du' R du, and then what Riccati's equation
+    says of the rest of the motion, is least, while torques and positions stay within limits. Where no limit acts these
+    are exactly the torques of the finite-horizon regulator.
+
+    A QP that has no solution (an arm beyond its limits of position) keeps the last torques that were safe, and says so:
+    in `notes`, and by a warning at the first time.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model.
+    reference : Trajectory
+        The motion, also given to `simulate`.
+    rate : float
+        Of the controller [Hz].
+    error : array_like, shape (2 n,)
+        Largest errors of positions and velocities, as in `bryson`.
+    torque : array_like, shape (n,)
+        Largest corrections.
+    horizon : int
+        Periods.
+    effort : array_like, shape (n,), optional
+        Limits of torque; default the arm's.
+    position : tuple of array_like, optional
+        Lower and upper limits (n,) each; default the arm's.
+
+    References
+    ----------
+    Rawlings, Mayne and Diehl (2017), Model predictive control, sections 1.3 and 2.5; Arnstrom, Bemporad and Axehill
+    (2022), A dual active-set solver for embedded quadratic programming (DAQP).
+    """
+
+    def __init__(
+        self, arm: Arm, reference: Trajectory, rate: float, error: ArrayLike, torque: ArrayLike, horizon: int = 20, *,
+        effort: ArrayLike | None = None, position: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> None:  # fmt: skip
+        self.solve = _solver()
+        self.arm, self.rate = arm, one_number(rate, "PredictiveControl", "a rate > 0 in Hz")
+        if not isinstance(horizon, int) or horizon < 1:
+            raise ShapeError(f"PredictiveControl: horizon: expected an integer > 0, got {shown(horizon)}")
+        self.horizon = horizon
+        self.effort = joint_numbers(
+            efforts(arm) if effort is None else effort, arm.n, "PredictiveControl: effort", "finite torques > 0"
+        )
+        lower, upper = arm.position_limits if position is None else position
+        self.lower, self.upper = (
+            np.broadcast_to(as_numbers(x, "PredictiveControl: position"), arm.n) for x in (lower, upper)
+        )
+        self.Q = bryson(joint_numbers(error, 2 * arm.n, "PredictiveControl: error", "numbers > 0"))
+        self.R = bryson(joint_numbers(torque, arm.n, "PredictiveControl: torque", "torques > 0"))
+        self._along(reference)
+        self.notes: list[str] = []
+        self._safe = np.zeros(arm.n)
+
+    def _along(self, reference: Trajectory) -> None:
+        """The motion, its torques and its linear models, to the end and a horizon of rest beyond."""
+        count = round(reference.duration * self.rate) + 1
+        t = np.minimum(np.arange(count + self.horizon) / self.rate, reference.duration)
+        q, qd, qdd = (np.asarray(x) for x in reference(t))
+        rest = np.arange(len(t)) >= count
+        qd, qdd = (np.where(rest[:, None], 0.0, x) for x in (qd, qdd))
+        self.motion = JointMotion(q, qd, qdd)
+        self.nominal = np.asarray(joint_torque(self.arm, q, qd, qdd, width=WIDTH))
+        linear = linearize(self.arm, q, qd, qdd)
+        self.A, self.B = discretize(linear.A, linear.B, 1 / self.rate)
+        self.regulator = finite_horizon_lqr(self.A, self.B, self.Q, self.R)
+
+    def problem(self, k: int, x: NDArray) -> Problem:
+        """The QP of sample k at errors x = [q - q_ref, qd - qd_ref]."""
+        n, N = self.arm.n, min(self.horizon, len(self.A) - k)
+        free, forced = np.empty((N, 2 * n)), np.zeros((N, 2 * n, N, n))
+        for j in range(N):
+            A, B = self.A[k + j], self.B[k + j]
+            free[j] = A @ (x if j == 0 else free[j - 1])
+            if j:
+                forced[j, :, :j] = np.einsum("ab,bkn->akn", A, forced[j - 1, :, :j])
+            forced[j, :, j] = B
+        G = forced.reshape(N * 2 * n, N * n)
+        cost = np.zeros((N, 2 * n, 2 * n))
+        cost[:-1], cost[-1] = self.Q, self.regulator.P[k + N]
+        weighted = np.einsum("jab,jbm->jam", cost, G.reshape(N, 2 * n, -1)).reshape(G.shape)
+        H = G.T @ weighted + np.kron(np.eye(N), self.R)
+        q = self.motion.q[np.minimum(k + 1 + np.arange(N), len(self.motion.q) - 1)]
+        ahead, tau = q + free[:, :n], self.nominal[k : k + N]
+        return Problem(
+            (H + H.T) / 2, weighted.T @ free.ravel(), forced[:, :n].reshape(N * n, N * n),
+            np.concatenate([(-self.effort - tau).ravel(), (self.lower - ahead).ravel()]),
+            np.concatenate([(self.effort - tau).ravel(), (self.upper - ahead).ravel()]),
+        )  # fmt: skip
+
+    def __call__(self, t: float, q: NDArray, qd: NDArray, ref: Reference) -> NDArray:
+        """Torques (n,) at one sample."""
+        k = min(round(t * self.rate), len(self.A) - self.horizon)
+        x = np.concatenate([q - self.motion.q[k], qd - self.motion.qd[k]])
+        H, f, G, lower, upper = self.problem(k, x)
+        far = 1e30
+        du, _, flag, _ = self.solve(H, f, G, np.minimum(upper, far), np.maximum(lower, -far))
+        if flag != OPTIMAL:
+            self._say(f"no torques keep the limits at t = {t:.4g} s; the last safe ones are kept")
+            return self._safe
+        tau = self.nominal[k] + du[: self.arm.n]
+        self._safe = np.clip(tau, -self.effort, self.effort)
+        return self._safe
+
+    def _say(self, what: str) -> None:
+        if not self.notes:
+            warnings.warn(f"PredictiveControl: {what}", ArmdynWarning, stacklevel=3)
+        self.notes.append(what)
+
+
+def _solver() -> Any:
+    try:
+        import daqp
+    except ImportError:
+        raise MissingExtraError("PredictiveControl solves its QP with DAQP, which is not installed", "mpc") from None
+    return daqp.solve

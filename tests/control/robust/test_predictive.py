@@ -1,0 +1,78 @@
+"""Predictive control: optimal without limits and with them, limits held, no solution said."""
+
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear
+
+import armdyn
+from armdyn import Plant, simulate
+from armdyn.control.robust.predictive import PredictiveControl
+from armdyn.errors import ArmdynWarning, ShapeError
+
+pytest.importorskip("daqp")
+ERROR, TORQUE, RATE = [0.02, 0.02, 0.5, 0.5], [20.0, 10.0], 200.0
+
+
+@pytest.fixture(scope="module")
+def move():
+    return armdyn.point_to_point([-0.5, 0.3], [0.7, -0.4], duration=0.6)
+
+
+def predictive(arm, move, **options):
+    return PredictiveControl(arm, move, RATE, ERROR, TORQUE, 15, **{"effort": [1e4, 1e4], **options})
+
+
+def test_without_limits_it_is_the_finite_horizon_regulator(planar, move):
+    """Torques of the motion and -K x, K by Riccati's equation over the whole motion."""
+    controller, rng = (
+        predictive(planar, move, position=(-np.full(2, np.inf), np.full(2, np.inf))),
+        np.random.default_rng(0),
+    )
+    for k in (0, 30, 90):
+        x = 0.05 * rng.normal(size=4)
+        q, qd = controller.motion.q[k] + x[:2], controller.motion.qd[k] + x[2:]
+        expected = controller.nominal[k] - controller.regulator.K[k] @ x
+        assert np.allclose(controller(k / RATE, q, qd, None), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_with_limits_it_is_the_minimum(planar, move):
+    """The same QP with bounds on torques alone, as least squares by SciPy."""
+    controller = predictive(planar, move, effort=[70.0, 12.0], position=(-np.full(2, np.inf), np.full(2, np.inf)))
+    x = np.array([-0.2, 0.1, 0.3, -0.5])
+    H, f, _, lower, upper = controller.problem(20, x)
+    root = np.linalg.cholesky(H).T
+    expected = lsq_linear(root, -np.linalg.solve(root.T, f), (lower[: len(f)], upper[: len(f)]), tol=1e-13).x
+    tau = controller(20 / RATE, controller.motion.q[20] + x[:2], controller.motion.qd[20] + x[2:], None)
+    assert (np.abs(expected - lower[: len(f)]) < 1e-6).any() or (np.abs(expected - upper[: len(f)]) < 1e-6).any()
+    assert np.allclose(tau, controller.nominal[20] + expected[:2], atol=1e-4)
+
+
+def test_torques_and_positions_keep_their_limits(planar, move):
+    """Weak drives and a stop before the motion's end: both limits hold, the regulator's clipped torques break one."""
+    effort, stop = np.array([80.0, 16.0]), np.array([0.5, np.inf])
+    limits = (np.full(2, -np.inf), stop)
+    controller = predictive(planar, move, effort=effort, position=limits)
+    run = simulate(Plant(planar), controller, move, 0.9, RATE, hold=True, q0=[-0.6, 0.3], check=False)
+    assert (np.abs(run.tau) <= effort + 1e-9).all()
+    assert run.q[:, 0].max() < 0.5 + 2e-3  # what the linear model does not see
+    assert run.q[-1, 0] == pytest.approx(0.5, abs=5e-3)
+    assert not controller.notes
+    free = predictive(planar, move, effort=effort, position=(limits[0], np.full(2, np.inf)))
+    assert simulate(planar, free, move, 0.9, RATE, hold=True, check=False).q[:, 0].max() > 0.65
+
+
+def test_no_solution_keeps_the_last_safe_torque_and_says_so(planar, move):
+    """Beyond a limit by more than the drives can undo in a period."""
+    controller = predictive(planar, move, effort=[80.0, 16.0], position=([-1.0, -1.0], [1.0, 1.0]))
+    safe = controller(0.0, controller.motion.q[0], controller.motion.qd[0], None)
+    with pytest.warns(ArmdynWarning, match="no torques keep the limits at t = 0.05 s; the last safe ones are kept"):
+        held = controller(0.05, np.array([1.6, 0.3]), np.zeros(2), None)
+    assert np.array_equal(held, safe)
+    assert len(controller.notes) == 1
+
+
+def test_bad_input(planar, move):
+    with pytest.raises(ShapeError, match="horizon: expected an integer > 0"):
+        PredictiveControl(planar, move, RATE, ERROR, TORQUE, 0)
+    with pytest.raises(ShapeError, match="torque: expected torques > 0"):
+        PredictiveControl(planar, move, RATE, ERROR, [1.0, -1.0], effort=[1.0, 1.0])
