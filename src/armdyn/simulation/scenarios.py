@@ -154,7 +154,7 @@ class ScenarioComparison:
             if not errors:
                 lines.append(f"{name}: every law diverged.")
                 continue
-            best = min(errors, key=lambda law, errors=errors: errors[law])
+            best = min(errors, key=errors.__getitem__)
             equals = [law for law in errors if errors[law] <= AS_GOOD * errors[best]]
             for law in equals:
                 good[law] += 1
@@ -175,8 +175,8 @@ class ScenarioComparison:
         forces = self.forces(name)
         if not forces:
             return ""
-        least = min(forces, key=lambda law: forces[law])
-        hard = max(forces, key=lambda law: forces[law])
+        least = min(forces, key=forces.__getitem__)
+        hard = max(forces, key=forces.__getitem__)
         return f"; {least} presses least ({forces[least]:.0f} N), {hard} most ({forces[hard]:.0f} N)"
 
 
