@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.trace.graphs.divisions import with_fewer_divisions
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.llvm.emit import Host
 from armdyn.trace.llvm.entry import BOUND, CONTEXT, FALLBACK, HEADER, MOST_BOUND, entry
@@ -108,6 +109,7 @@ def compile_graph(graph: Graph, shared: frozenset[int], form: str = "kernel") ->
     """Machine code of a graph whose ports `shared` carry no batch axes, in one of `FORMS`."""
     llvm, machine = llvm_binding(), target_machine()
     host = replace(target().host, width=1) if form == "single rollout" else target().host
+    graph = with_fewer_divisions(graph)
     lowered = lower(graph, host, shared, steps=form != "kernel")
     text = lowered.text + (entry(graph, shared, lowered.uniform_size) if form == "kernel" else "")
     module = llvm.parse_assembly(text)
