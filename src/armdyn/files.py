@@ -6,8 +6,6 @@ import errno
 import json
 import os
 import stat
-import tempfile
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +82,8 @@ def parse_json(text: str | bytes) -> Any:
 
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
     """The arrays of an `.npz` file; runs no code from it, and rejects those that unpack to far more than they are."""
+    import zipfile
+
     import numpy as np
 
     path = require_file(path)
@@ -142,6 +142,8 @@ def _send(path: Path, payload: bytes) -> None:
 
 
 def _replace(path: Path, payload: bytes, mode: int | None) -> None:
+    import tempfile  # slow to load, and not needed to read
+
     # Asked of the mode too, for root may write anything.
     if mode is not None and not (mode & 0o222 and os.access(path, os.W_OK)):
         raise PermissionError(errno.EACCES, "the file is read-only")

@@ -5,57 +5,37 @@ Exit codes: 0 good, 1 failed with a reason, 2 wrong usage, 130 interrupted.
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import os
 import re
 import sys
 import warnings
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from armdyn.cli.commands.control.codegen import codegen
-from armdyn.cli.commands.control.compare import compare
-from armdyn.cli.commands.control.law import law
-from armdyn.cli.commands.control.simulate import simulate
-from armdyn.cli.commands.description.arms import arms
-from armdyn.cli.commands.description.cache import cache
-from armdyn.cli.commands.description.convert import convert
-from armdyn.cli.commands.description.doctor import doctor
-from armdyn.cli.commands.description.info import info
-from armdyn.cli.commands.identification.drive_gains import drive_gains
-from armdyn.cli.commands.identification.excite import excite
-from armdyn.cli.commands.identification.identify import identify
-from armdyn.cli.commands.identification.payload import payload
-from armdyn.cli.commands.identification.validate import validate
-from armdyn.cli.commands.quantities.base import base
-from armdyn.cli.commands.quantities.fk import fk
-from armdyn.cli.commands.quantities.ik import ik
-from armdyn.cli.commands.quantities.linearize import linearize
-from armdyn.cli.commands.quantities.regressor import regressor
-from armdyn.cli.commands.quantities.torque import torque
-from armdyn.cli.commands.studies.reproduce import reproduce
-from armdyn.cli.commands.studies.studio import studio
-from armdyn.cli.commands.studies.study import study
-from armdyn.cli.demo.command import demo
 from armdyn.cli.examples import SHORT, epilog
 from armdyn.cli.resolve import take_xacro_options
 from armdyn.errors import ArmdynError, ArmdynWarning
 
-app = typer.Typer(
-    name="armdyn",
-    help="Robot arms: from their description and logged motion to their model, controller and C code.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+# Where the commands are, by room; only the one that is asked for is loaded.
+ROOMS = {
+    "armdyn.cli.demo.command": ("demo",),
+    "armdyn.cli.commands.description.{}": ("info", "arms", "convert", "cache", "doctor"),
+    "armdyn.cli.commands.quantities.{}": ("fk", "ik", "torque", "linearize", "regressor", "base"),
+    "armdyn.cli.commands.identification.{}": ("excite", "identify", "validate", "payload", "drive-gains"),
+    "armdyn.cli.commands.control.{}": ("simulate", "compare", "law", "codegen"),
+    "armdyn.cli.commands.studies.{}": ("study", "reproduce", "studio"),
+}
+PLACES = {name: room.format(name.replace("-", "_")) for room, names in ROOMS.items() for name in names}
+# In the order of the help page.
+NAMES = (
+    *("demo", "info", "arms", "fk", "ik", "torque", "linearize", "regressor", "base", "excite", "simulate", "identify"),
+    *("validate", "payload", "drive-gains", "compare", "law", "study", "codegen", "convert", "reproduce", "studio"),
+    *("cache", "doctor"),
 )
-COMMANDS = (
-    *(demo, info, arms, fk, ik, torque, linearize, regressor, base, excite, simulate, identify, validate, payload),
-    *(drive_gains, compare, law, study, codegen, convert, reproduce, studio, cache, doctor),
-)
-for command in COMMANDS:
-    name = command.__name__.replace("_", "-")
-    app.command(name, short_help=SHORT[name], epilog=epilog(name))(command)
 
 DEBUG = "--debug"
 # What messages say in Python -> what it is called on the command line.
@@ -71,14 +51,46 @@ PYTHON = (
 INTERRUPTED = 130
 
 
+def command(name: str) -> Callable[..., None]:
+    """The function of a command."""
+    found: Callable[..., None] = getattr(importlib.import_module(PLACES[name]), name.replace("-", "_"))
+    return found
+
+
+def program(names: Sequence[str] = NAMES) -> typer.Typer:
+    """The program with some of its commands."""
+    made = typer.Typer(
+        name="armdyn",
+        help="Robot arms: from their description and logged motion to their model, controller and C code.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(options)
+    for name in names:
+        made.command(name, short_help=SHORT[name], epilog=epilog(name))(command(name))
+    return made
+
+
+def __getattr__(name: str) -> Any:
+    """`app`, the program with all commands, and `COMMANDS`, their functions, are made when asked for."""
+    if name not in ("app", "COMMANDS"):
+        raise AttributeError(name)
+    globals()[name] = program() if name == "app" else tuple(map(command, NAMES))
+    return globals()[name]
+
+
 def main() -> None:
     """Run the program; errors raised on purpose become one sentence on stderr."""
     arguments = [argument for argument in sys.argv[1:] if argument != DEBUG]
     debug = len(arguments) < len(sys.argv) - 1
     arguments = take_xacro_options(arguments)
     warnings.showwarning = _warn  # type: ignore[assignment]
+    # Typer's parser would look through all installed packages for extensions of its parser.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
-        app(args=arguments)
+        program(arguments[:1] if arguments[:1] and arguments[0] in PLACES else NAMES)(args=arguments)
     except (ArmdynError, OSError) as error:
         if debug:
             raise
@@ -103,8 +115,7 @@ def _complaint(error: Exception, arguments: list[str]) -> int:
 
 def _in_options(text: str, arguments: list[str]) -> str:
     """Settings by the names that they have on the command line: `max_velocity` is `--max-velocity` there."""
-    named = {command.__name__.replace("_", "-"): command for command in COMMANDS}
-    called = next((named[word] for word in arguments if word in named), None)
+    called = next((command(word) for word in arguments if word in PLACES), None)
     for name in inspect.signature(called).parameters if called else ():
         if "_" in name and "column" not in text:  # others are words of the language
             text = re.sub(rf"(?<![\w./-]){name}(?![\w(/]|\.\w)", "--" + name.replace("_", "-"), text)
@@ -132,7 +143,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")

@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.trace.graphs.divisions import with_fewer_divisions
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.llvm.emit import Host
 from armdyn.trace.llvm.entry import BOUND, CONTEXT, FALLBACK, HEADER, MOST_BOUND, entry
-from armdyn.trace.llvm.lower import lower
 from armdyn.trace.program import Port
 from armdyn.trace.recent import OVERHEAD
 
@@ -107,6 +105,9 @@ def cost(graph: Graph) -> float:
 
 def compile_graph(graph: Graph, shared: frozenset[int], form: str = "kernel") -> Module:
     """Machine code of a graph whose ports `shared` carry no batch axes, in one of `FORMS`."""
+    from armdyn.trace.graphs.divisions import with_fewer_divisions  # code found on disk needs neither
+    from armdyn.trace.llvm.lower import lower
+
     llvm, machine = llvm_binding(), target_machine()
     host = replace(target().host, width=1) if form == "single rollout" else target().host
     graph = with_fewer_divisions(graph)
