@@ -89,7 +89,7 @@ OTHERS = (
 TRACED = sorted(
     name
     for name in set(public_names(armdyn)) - set(OTHERS)
-    if inspect.isfunction(f := getattr(armdyn, name)) and hasattr(f, "traced")
+    if inspect.isroutine(f := getattr(armdyn, name)) and hasattr(f, "traced")
 )
 
 

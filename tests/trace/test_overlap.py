@@ -21,7 +21,7 @@ OTHERS = (
 TRACED = sorted(
     name
     for name in set(public_names(armdyn)) - set(OTHERS)
-    if inspect.isfunction(f := getattr(armdyn, name)) and hasattr(f, "traced")
+    if inspect.isroutine(f := getattr(armdyn, name)) and hasattr(f, "traced")
 )
 FUNCTIONS = (armdyn.inverse_dynamics, armdyn.mass_matrix, armdyn.forward_dynamics, armdyn.linearize)
 

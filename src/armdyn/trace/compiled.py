@@ -73,7 +73,7 @@ def trial_module(graph: Graph) -> Module:
         name = _digest(f"test {graph.nodes}", frozenset())
         module = disk.read(name, disk.TRIAL)
         if module is None:
-            module = compile_graph(graph, frozenset())
+            module = compile_graph(graph, frozenset(), "trial")
             disk.write(name, module, disk.TRIAL)
     return module
 

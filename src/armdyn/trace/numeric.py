@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.trace import backend
+from armdyn.trace.function import Function
 from armdyn.trace.kernel import check_threads, default_threads, make_kernel
 from armdyn.trace.program import Port
 from armdyn.trace.recent import kernels
@@ -31,8 +32,8 @@ class Runner:
         self._learned: dict[int, Any] = {}  # by id of the subject: the kernel of its short way
         self._watched: set[int] = set()
         self._known_ports: dict[tuple[Any, ...], list[Port]] = {}
-        backend.on_change(self.fast.clear)
-        backend.on_change(self._learned.clear)
+        self.function = Function(traced.call)  # the public one, once it is made
+        backend.on_change(self._forget_all)
 
     def __call__(
         self, subject: Subject, values: dict[str, Any], options: dict[str, Any], out: Any, threads: Any
@@ -97,7 +98,8 @@ class Runner:
 
         kernel.short_ways[id(subject)] = self._forget
         self._learned[id(subject)] = kernel
-        self.fast[id(subject)] = kernel.bind(bound, general, result)
+        self.fast[id(subject)] = short = kernel.bind(bound, general, result)
+        self.function.put(id(subject), short, dispatch())
         if id(subject) not in self._watched:
             self._watched.add(id(subject))
             weakref.finalize(subject, self._end, id(subject)).atexit = False
@@ -107,7 +109,13 @@ class Runner:
         self._watched.discard(identity)
         self._forget(identity)
 
+    def _forget_all(self) -> None:
+        self.function.clear()
+        self.fast.clear()
+        self._learned.clear()
+
     def _forget(self, identity: int) -> None:
+        self.function.drop(identity)
         self.fast.pop(identity, None)
         kernel = self._learned.pop(identity, None)
         if kernel is not None:
@@ -177,6 +185,14 @@ class Runner:
                 raise ShapeError(
                     f"{self.traced.name}: expected out for {port.name} of shape {batch + port.shape}, got {out.shape}"
                 ) from None
+
+
+def dispatch() -> int:
+    """The address of the native code that finds short ways, 0 where there is none."""
+    from armdyn.trace.compiled import trial_module
+    from armdyn.trace.llvm.native import dispatcher
+
+    return dispatcher(trial_module)
 
 
 def _alive(reference: weakref.ref[Any]) -> Any:

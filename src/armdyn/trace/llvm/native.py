@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.trace import function
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.llvm.emit import Host
 from armdyn.trace.llvm.entry import BOUND, CONTEXT, FALLBACK, HEADER, MOST_BOUND, entry
@@ -89,8 +90,9 @@ class Module:
     cost: float  # [ns] of one sample, about
 
 
-# What is compiled around a graph: calls from NumPy and Python, many steps for lanes of rollouts, or for one.
-FORMS = ("kernel", "rollout", "single rollout")
+# What is compiled around a graph: calls from NumPy and Python, the same with what finds them, many steps for lanes of
+# rollouts, or for one.
+FORMS = ("kernel", "trial", "rollout", "single rollout")
 
 
 # What an operation and an entry of a result cost per sample, on one core of 2023 [ns]; within a factor of two for
@@ -111,8 +113,12 @@ def compile_graph(graph: Graph, shared: frozenset[int], form: str = "kernel") ->
     llvm, machine = llvm_binding(), target_machine()
     host = replace(target().host, width=1) if form == "single rollout" else target().host
     graph = with_fewer_divisions(graph)
-    lowered = lower(graph, host, shared, steps=form != "kernel")
-    text = lowered.text + (entry(graph, shared, lowered.uniform_size) if form == "kernel" else "")
+    lowered = lower(graph, host, shared, steps="rollout" in form)
+    text = lowered.text
+    if "rollout" not in form:
+        text += entry(graph, shared, lowered.uniform_size)
+    if form == "trial":
+        text += "\n" + function.DISPATCH.replace("PLACE", str(function.offset() + 8))
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     code = machine.emit_object(module)
@@ -310,15 +316,39 @@ def _layouts_hold() -> bool:
     )
 
 
-def self_test(make: Callable[[Graph], Module] = lambda graph: compile_graph(graph, frozenset())) -> None:
-    """Make, load and run a tiny kernel; raises if anything about this machine is not as expected."""
+@cache
+def _trial(make: Callable[[Graph], Module]) -> Loaded:
+    """A tiny kernel, a difference and a product, with the code that finds short ways; it stays in memory."""
     graph = Graph("self_test", (Port("x", (2,)),), (Port("y", (2,)),))
     x = [graph.add("input", value=(0, k)) for k in range(2)]
     graph.results = [[graph.add("sub", x[1], x[0]), graph.add("mul", x[0], x[1])]]
-    loaded = Loaded(make(graph))
+    return Loaded(make(graph))
+
+
+@cache
+def dispatcher(make: Callable[[Graph], Module]) -> int:
+    """The address of the code that finds short ways, 0 where it may not be used."""
+    if not has_fast_call() or not function.enable():
+        return 0
+    api, loaded = ctypes.pythonapi, _trial(make)
+    addresses = [ctypes.cast(f, ctypes.c_void_p).value for f in (api.PyObject_Vectorcall, api.Py_DecRef)]
+    (ctypes.c_uint64 * 2).from_address(loaded.address("dispatch_context"))[:] = addresses
+    return loaded.address("dispatch")
+
+
+def self_test(make: Callable[[Graph], Module] = lambda graph: compile_graph(graph, frozenset(), "trial")) -> None:
+    """Make, load and run a tiny kernel; raises if anything about this machine is not as expected."""
+    loaded = _trial(make)
     batch = np.arange(10.0).reshape(5, 2)
     want = np.stack([batch[:, 1] - batch[:, 0], batch[:, 0] * batch[:, 1]], -1)
     bound = loaded.bind([], loaded.gufunc)
     got = [loaded.gufunc(batch), bound(batch), np.stack([bound(row) for row in batch])]
+    if dispatcher(make):
+        found = function.Function(lambda *args: args)
+        python = found(batch, 1)
+        found.put(id(batch), bound, dispatcher(make))
+        got.append(found(batch, batch))
+        if python[1] != 1 or found(want, 1)[1] != 1 or found() != ():
+            raise RuntimeError("a test function gave a wrong result")
     if not all(np.array_equal(g, want) for g in got):
         raise RuntimeError("a test kernel gave a wrong result")

@@ -1,0 +1,154 @@
+"""Traced functions look like functions, and reach native code without passing through Python."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import gc
+import inspect
+import pickle
+import pydoc
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.trace import backend, function
+from armdyn.trace.function import Function
+from armdyn.trace.numeric import dispatch
+
+needs_native = pytest.mark.skipif(not dispatch(), reason="no direct calls on this Python")
+
+
+def test_it_looks_like_a_function() -> None:
+    f = armdyn.inverse_dynamics
+    assert inspect.isroutine(f)
+    assert list(inspect.signature(f).parameters)[:4] == ["arm", "q", "qd", "qdd"]
+    assert f.__name__ == f.__qualname__ == f.traced.name == "inverse_dynamics"
+    assert f.__module__ == "armdyn.dynamics.newton_euler"
+    text = pydoc.plain(pydoc.render_doc(f))
+    assert "inverse_dynamics(arm" in text
+    assert "Parameters" in text
+    assert "def inverse_dynamics" in inspect.getsource(f)
+    assert f in {f: 1}
+    assert repr(f).startswith("<function inverse_dynamics at ")
+
+
+def test_it_is_pickled_and_copied_by_name() -> None:
+    f = armdyn.mass_matrix
+    assert pickle.loads(pickle.dumps(f)) is copy.copy(f) is copy.deepcopy(f) is f
+
+
+def test_it_becomes_a_method(random_arm: Callable[..., Any]) -> None:
+    arm = random_arm("RR")
+
+    class Robot:
+        mass_matrix = armdyn.mass_matrix
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(arm, name)
+
+    q = np.full(2, 0.3)
+    robot = Robot()
+    for _ in range(3):
+        np.testing.assert_array_equal(robot.mass_matrix(q), armdyn.mass_matrix(arm, q))
+
+
+@needs_native
+def test_a_known_arm_never_passes_through_python(random_arm: Callable[..., Any], monkeypatch: Any) -> None:
+    arm, other = random_arm("RR"), random_arm("RP")
+    f, q = armdyn.mass_matrix, np.full(2, 0.3)
+    want = f(arm, q)
+    seen: list[Any] = []
+    python = f._python
+
+    def noted(*args: Any, **keywords: Any) -> Any:
+        seen.append(args[0])
+        return python(*args, **keywords)
+
+    monkeypatch.setattr(f, "_python", noted)
+    f._words[0] = id(noted)
+    try:
+        out = np.empty((2, 2))
+        for call in (f, functools.partial(f)):
+            np.testing.assert_array_equal(call(arm, q), want)
+            assert call(arm, q, out=out) is out
+        assert seen == []
+        f(other, q)
+        assert seen == [other]
+        with backend.using("virtual"):
+            f(arm, q)
+        assert seen == [other, arm]
+    finally:
+        f._words[0] = id(python)
+
+
+@needs_native
+def test_arms_at_one_place_of_the_table_all_get_their_own(
+    random_arm: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(function, "_place", lambda subject: 1)  # as if all fell on one; native code looks elsewhere
+    arms, q = [random_arm("RR", seed=k) for k in range(3)], np.full(2, 0.3)
+    wants = [armdyn.mass_matrix(arm, q) for arm in arms]
+    for _ in range(2):
+        for arm, want in zip(arms, wants, strict=True):
+            np.testing.assert_array_equal(armdyn.mass_matrix(arm, q), want)
+
+
+@needs_native
+def test_an_arm_that_is_gone_leaves_no_short_way(random_arm: Callable[..., Any]) -> None:
+    f, q = armdyn.mass_matrix, np.full(2, 0.3)
+    arm = random_arm("RR")
+    f(arm, q)
+    number, alive = id(arm), weakref.ref(arm)
+    assert number in list(f._words)
+    del arm
+    gc.collect()
+    assert alive() is None
+    assert number not in list(f._words)
+
+
+@needs_native
+def test_no_reference_is_lost_or_kept(random_arm: Callable[..., Any]) -> None:
+    arm, q = random_arm("RR"), np.full(2, 0.3)
+    f = armdyn.mass_matrix
+    f(arm, q)
+    short = f.traced.runner.fast[id(arm)]
+    before = [sys.getrefcount(x) for x in (arm, q, short, f)]
+    for _ in range(100):
+        f(arm, q)
+        with pytest.raises(TypeError):
+            f(arm)
+    assert [sys.getrefcount(x) for x in (arm, q, short, f)] == before
+
+
+@needs_native
+def test_a_short_way_may_be_forgotten_while_it_runs(random_arm: Callable[..., Any]) -> None:
+    arm = random_arm("RR")
+    f, q = armdyn.mass_matrix, np.full((200_000, 2), 0.3)
+    want = f(arm, q[:1])
+    stop = threading.Event()
+
+    def forget() -> None:
+        while not stop.is_set():
+            f.traced.runner._forget_all()
+
+    other = threading.Thread(target=forget)
+    other.start()
+    try:
+        for _ in range(10):
+            np.testing.assert_array_equal(f(arm, q)[[0, -1]], np.concatenate([want, want]))
+    finally:
+        stop.set()
+        other.join()
+
+
+def test_without_native_code_it_is_the_python_function() -> None:
+    plain = Function(lambda *args, **keywords: (args, keywords))
+    assert plain(1, a=2) == ((1,), {"a": 2})
+    assert plain() == ((), {})
