@@ -331,8 +331,9 @@ def dispatcher(make: Callable[[Graph], Module]) -> int:
     if not has_fast_call() or not function.enable():
         return 0
     api, loaded = ctypes.pythonapi, _trial(make)
-    addresses = [ctypes.cast(f, ctypes.c_void_p).value for f in (api.PyObject_Vectorcall, api.Py_DecRef)]
-    (ctypes.c_uint64 * 2).from_address(loaded.address("dispatch_context"))[:] = addresses
+    context = (ctypes.c_uint64 * 2).from_address(loaded.address("dispatch_context"))
+    for k, f in enumerate((api.PyObject_Vectorcall, api.Py_DecRef)):
+        context[k] = ctypes.cast(f, ctypes.c_void_p).value or 0
     return loaded.address("dispatch")
 
 
