@@ -13,6 +13,11 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
+def counted(count: int, noun: str) -> str:
+    """How many there are: 1 gap, 2 gaps."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def vector(values: Iterable[float], digits: int = 4) -> str:
     """Numbers in a row, round-off shown as zero."""
     return " ".join(number(0.0 if abs(value) < 1e-12 else value, digits) for value in values)

@@ -41,6 +41,8 @@ DEBUG = "--debug"
 # What messages say in Python -> what it is called on the command line.
 PYTHON = (
     (r"columns=\{'(\w+)': \[\.\.\.\]\}", r"--columns \1=NAME,NAME,.."),
+    (r"\bangle='deg'", "--degrees"),
+    (r"\bforce=True to take it anyway", "--force to write it anyway"),
     (r"\b(tip|base)=(?!\w)", r"--\1"),
     (r", or branches='lump' to [^;]*", ""),
     (r"identify them, or give them with with_theta", "'armdyn identify' finds them from a log"),
@@ -48,6 +50,7 @@ PYTHON = (
     (r"give args=\{'name': 'value'\}, or ", "give "),
     (r"give packages=\['folder'\], or ", "give "),
 )
+GOT = ", got "
 INTERRUPTED = 130
 
 
@@ -116,12 +119,13 @@ def _complaint(error: Exception, arguments: list[str]) -> int:
 def _in_options(text: str, arguments: list[str]) -> str:
     """Settings by the names that they have on the command line: `max_velocity` is `--max-velocity` there."""
     called = next((command(word) for word in arguments if word in PLACES), None)
+    text, got, listed = text.partition(GOT)  # behind it stands what a file says
     for name in inspect.signature(called).parameters if called else ():
-        if "_" in name and "column" not in text:  # others are words of the language
+        if "_" in name:  # others are words of the language
             text = re.sub(rf"(?<![\w./-]){name}(?![\w(/]|\.\w)", "--" + name.replace("_", "-"), text)
     for python, option in PYTHON:
         text = re.sub(python, option, text)
-    return text
+    return text + got + listed
 
 
 def _warn(message: Warning | str, category: type[Warning], *place: Any) -> None:

@@ -217,8 +217,9 @@ def _solved(system: tuple[NDArray, NDArray]) -> tuple[NDArray, NDArray, NDArray]
 def _judge(arm: Arm, found: DriveGains) -> None:
     unsure = found.std / np.abs(found.gains)
     if not unsure.min() < DOUBTFUL:
+        known = f"are known to {unsure.min():.0%} at best" if np.isfinite(unsure.min()) else "stay unknown"
         raise DataError(
-            f"identify_drive_gains: the payload is not felt: gains are known to {unsure.min():.0%} at best; "
+            f"identify_drive_gains: the payload is not felt: gains {known}; "
             "take a heavier one, and move all joints"
         )
     names = [arm.joint_names[j] for j in np.flatnonzero(~(unsure < DOUBTFUL))]

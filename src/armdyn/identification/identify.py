@@ -312,7 +312,9 @@ def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
         )
     )  # fmt: skip
     if verdict.word == WORDS[2] and not force:
-        raise DataError(f"identify: arm '{fit.source.name}': {'; '.join(verdict.reasons)}")
+        remedy = f"; remedy: {verdict.next_step}, or" if verdict.next_step else ";"
+        told = "; ".join(verdict.reasons)
+        raise DataError(f"identify: arm '{fit.source.name}' is not usable: {told}{remedy} force=True to take it anyway")
     if verdict.word != WORDS[0]:
         doubt(f"identify: arm '{fit.source.name}' is {verdict.word}: {'; '.join(verdict.reasons)}")
     return replace(fit, verdict=verdict)

@@ -410,7 +410,7 @@ class TestRepairs:
         q[20, 0] = np.nan
         log = armdyn.read_log(write(tmp_path / "a.csv", (t, q, qd, tau)), arm)
         text = " | ".join(log.notes)
-        for part in ("missing values", "not later", "repeat the measurement", "1 gaps (1 s at 1.99 s)"):
+        for part in ("missing values", "not later", "repeat the measurement", "1 gap (1 s at 1.99 s)"):
             assert part in text
         assert len(log) == 397
         assert len(log.stretches) == 2

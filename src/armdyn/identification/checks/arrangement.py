@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.regressors.regressor import regressor
-from armdyn.identification.checks.finding import Finding, named
+from armdyn.identification.checks.finding import Finding, named, reversing
 from armdyn.identification.checks.trial import OWN, Trial, correlation_times, squares
 from armdyn.model.arm import Arm
 
@@ -90,9 +90,7 @@ def _driven(trial: Trial) -> Iterator[Finding]:
                 f"the torque of {who} is as if friction drove it, and with the other sign friction brakes: sign of its "
                 "torque or position reversed, or another arm?"
             )
-            remedy = (
-                "--drive-gain -1" if some.all() else f"--drive-gain with a negative number for joint {joints[0] + 1}"
-            )
+            remedy = f"--drive-gain {reversing(trial.n, joints)}"
             yield Finding("refuse", text, "sign", tuple(joints), gain, 0.0, remedy)
             if some.all():
                 return
@@ -113,13 +111,15 @@ def _signs(trial: Trial) -> Iterator[Tried]:
     same = np.arange(trial.n)
     for j in range(trial.n):
         side = np.where(same == j, -1.0, 1.0)
-        remedy = f"--drive-gain with a negative number for joint {j + 1}"
+        turned = reversing(trial.n, [j])
+        remedy = f"--drive-gain {turned}"
         told = _compared(trial, trial.columns, trial.tau * side, same, (j,))
         yield Tried(f"the torque of {named(trial.arm, j)} with the other sign", "sign", (j,), *told, remedy)
         own = trial.own.copy()
         own[:, j, [0, 1, 3, 4]] *= -1
         A = trial.with_own(trial.rigid(lambda q, qd, qdd, s=side: (q * s, qd * s, qdd * s)), own)  # type: ignore[misc]
         told = _compared(trial, A, trial.tau, same, (j,))
+        remedy = f"--gear-ratio {turned} --drive-gain {turned}"  # a gear that turns back reverses the torque too
         yield Tried(f"the position of {named(trial.arm, j)} with the other sign", "sign", (j,), *told, remedy)
 
 

@@ -180,4 +180,5 @@ def require_good(check: DataCheck) -> None:
     """Raise a `DataError` with the first reason to reject the log."""
     for finding in check.findings:
         if finding.level == "refuse":
-            raise DataError(f"{check.log.name}: {finding.text}")
+            remedy = f"; remedy: {finding.remedy}" if finding.remedy and finding.remedy not in finding.text else ""
+            raise DataError(f"{check.log.name}: {finding.text}{remedy}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,12 @@ class Finding(NamedTuple):
     matters: float = np.nan  # share by which the error would fall if it were mended
     remedy: str = ""  # an option, or what to do
     value: float = np.nan  # the number found
+
+
+def reversing(n: int, joints: Iterable[int]) -> str:
+    """What to write behind an option with a number per joint to reverse some: -1, or 1,-1,1."""
+    turned = set(joints)
+    return "-1" if len(turned) == n else ",".join("-1" if j in turned else "1" for j in range(n))
 
 
 def named(arm: Arm, joint: int) -> str:

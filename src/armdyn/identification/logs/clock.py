@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
 from armdyn.identification.logs.log import GAP, GAP_SECONDS
+from armdyn.numerals import counted
 
 # More rows than this fraction to drop is no blemish but another kind of file.
 MOST_DROPPED = 0.2
@@ -114,4 +115,4 @@ def _describe(t: NDArray, notes: list[str]) -> None:
     gaps = np.flatnonzero(steps > max(GAP * usual, GAP_SECONDS))
     if len(gaps):
         where = ", ".join(f"{steps[k]:.2g} s at {t[k] - t[0]:.2f} s" for k in gaps[:5])
-        notes.append(f"{len(gaps)} gaps ({where}{' ...' if len(gaps) > 5 else ''}): nothing is filled in there")
+        notes.append(f"{counted(len(gaps), 'gap')} ({where}{' ...' if len(gaps) > 5 else ''}): nothing is filled in there")

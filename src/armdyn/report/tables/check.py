@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from armdyn.html import fragment, listing, paragraph, table
 from armdyn.identification.checks.check import HEADINGS, DataCheck
+from armdyn.numerals import counted
 
 
 def notebook(check: DataCheck) -> str:
@@ -15,7 +16,7 @@ def parts(check: DataCheck) -> list[str]:
     """Verdict, doubts, a table of the joints and notes."""
     log = check.log
     rate = f"{len(log)} samples of {log.n} joints, {log.duration:.4g} s at {1 / log.dt:.4g} Hz"
-    gaps = f", {len(log.gaps)} gaps" if len(log.gaps) else ""
+    gaps = f", {counted(len(log.gaps), 'gap')}" if len(log.gaps) else ""
     found = [paragraph(f"{log.name}, arm '{check.arm.name}': {rate}{gaps}. {check.verdict}", "" if check.ok else "bad")]
     found += [paragraph(f.text, "bad" if f.level == "refuse" else "warn") for f in check.findings if f.level != "note"]
     notes = [f.text for f in check.findings if f.level == "note"]

@@ -48,7 +48,7 @@ class Recorder:
         lines = [
             f"{len(self.times)} samples in {self.times[-1] - self.times[0]:.1f} s, {1 / max(usual, 1e-9):.0f} a second"
         ]
-        lines.append(f"{gaps} gaps, the longest {steps[-1]:.3f} s" if gaps else "no gaps")
+        lines.append(f"{gaps} gap{'' if gaps == 1 else 's'}, the longest {steps[-1]:.3f} s" if gaps else "no gaps")
         if steps[0] <= 0:
             lines.append("some samples have the same time as the one before, or an earlier one")
         for what in sorted(self.lacking):
