@@ -11,27 +11,33 @@ from typing import Any
 
 STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1c2733;background:#fff}
-h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid #d5dce4}
+p,li,h1,h2{overflow-wrap:anywhere}h1{font-size:1.6rem}
+h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid #d5dce4}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.5rem 0}
-td,th{padding:.15rem .7rem;text-align:right;border-bottom:1px solid #eef1f4}th{text-align:right;color:#51606f}
+td,th{padding:.15rem .7rem;text-align:right;border-bottom:1px solid #eef1f4;vertical-align:top}
+th{text-align:right;color:#51606f}
 td:first-child,th:first-child{text-align:left}.figure svg{width:100%;min-width:36rem;height:auto}
 .figure text{font-family:system-ui,sans-serif!important}td{white-space:nowrap}td.long{white-space:normal}
 th{vertical-align:bottom}
-.big{font-size:1.35rem}.warn{background:#fff4e0;padding:.4rem .8rem;border-left:4px solid #d98a00}
-.bad{background:#fde8e6;padding:.4rem .8rem;border-left:4px solid #c0392b}.small{color:#51606f;font-size:.85rem}
+.big{font-size:1.35em}.warn{background:#fff4e0;padding:.4rem .8rem;border-left:4px solid #d98a00}
+.bad{background:#fde8e6;padding:.4rem .8rem;border-left:4px solid #c0392b}.small{color:#51606f;font-size:.85em}
 .good{background:#e6f4ea;padding:.4rem .8rem;border-left:4px solid #2e7d32}
 .light{display:inline-block;width:.7em;height:.7em;border-radius:50%;margin-right:.4em;background:#c0392b}
 .light.good{background:#2e7d32;padding:0;border:0}.light.care{background:#d98a00}
-.why{display:inline-block;white-space:normal;max-width:15rem}
+.shaded{display:block;margin:-.15rem -.7rem;padding:.15rem .7rem;print-color-adjust:exact}
+.light{print-color-adjust:exact}.why{display:inline-block;white-space:normal;max-width:15rem}
 details{margin:.5rem 0}summary{cursor:pointer;color:#14375e}
 .wide{overflow-x:auto;background:linear-gradient(90deg,#fff 30%,#fff0),linear-gradient(90deg,#fff0,#fff 70%) 100% 0,
 radial-gradient(farthest-side at 0 50%,#0004,#0000),radial-gradient(farthest-side at 100% 50%,#0004,#0000) 100% 0;
 background-repeat:no-repeat;background-size:2rem 100%,2rem 100%,.7rem 100%,.7rem 100%;
 background-attachment:local,local,scroll,scroll}pre{background:#f4f6f8;padding:.6rem .8rem;overflow-x:auto}
-@media(max-width:40rem){.figure svg{min-width:0}body{margin:1rem auto;font-size:14px}td,th{padding:.15rem .35rem}
+@media(max-width:40rem){.figure svg{min-width:0}body{margin:1rem auto;font-size:14px}
+td,th,.shaded{padding:.15rem .35rem}
+.shaded{margin:-.15rem -.35rem}
 td:first-child{white-space:normal;min-width:5.5em}}
-@media print{body{margin:0;max-width:none;font-size:11px}.wide{overflow:visible}.figure svg{min-width:0}
-td,th{padding:.1rem .35rem}td:first-child{white-space:normal}h1,h2{break-after:avoid}svg,tr{break-inside:avoid}}
+@media print{pre{white-space:pre-wrap;overflow-wrap:anywhere}body{margin:0;max-width:none;font-size:11px}.wide{overflow:visible}.figure svg{min-width:0}
+td,th,.shaded{padding:.1rem .35rem}.shaded{margin:-.1rem -.35rem}td:first-child{white-space:normal}
+h1,h2{break-after:avoid}svg,tr{break-inside:avoid}}
 """
 
 
@@ -100,6 +106,16 @@ def light(word: str, reason: str = "") -> Markup:
     kind = {"good": "good", "usable with care": "care"}.get(word, "")
     why = f'<br><span class="small why">{escape(reason)}</span>' if reason else ""
     return Markup(f'<span class="light {kind}"></span>{escape(word)}{why}')
+
+
+def swatch(colour: str, text: str) -> Markup:
+    """A text behind a spot of the colour that its curve has."""
+    return Markup(f'<span class="light" style="background:{escape(colour)}"></span>{escape(text)}')
+
+
+def shaded(text: str, depth: float) -> Markup:
+    """A number on a ground that is the darker the larger `depth`, 0 to 1, is."""
+    return Markup(f'<span class="shaded" style="background:rgba(224,123,0,{0.75 * depth:.2f})">{escape(text)}</span>')
 
 
 LONG = 40  # characters of a cell, from which on it may be broken into lines

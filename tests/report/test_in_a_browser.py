@@ -8,6 +8,7 @@ import pytest
 import armdyn
 from armdyn.reproduce.cases import reproduce
 from armdyn.reproduce.page import write
+from armdyn.simulation.compare import Sway, compare
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +22,53 @@ def pages(tmp_path_factory):
     log = armdyn.Log(t, q, armdyn.joint_torque(arm.with_theta(1.1 * arm.theta), q, qd, qdd))
     run = armdyn.simulate(arm, armdyn.ComputedTorque.from_bandwidth(arm, 3.0), [0.2, 0.2, 0.2], 0.3, 500)
     results = {"fit": armdyn.identify(arm, log), "check": armdyn.check_log(arm, log), "run": run}
+    results["comparison"] = _comparison(arm)
+    results["excitation"] = armdyn.excite(arm, 4.0, max_acceleration=8.0, starts=1, time_budget=20.0)
+    results["study"] = _study(folder)
     made = [armdyn.report(result, folder / f"{name}.html") for name, result in results.items()]
     return [*made, write(reproduce("vukobratovic-1979", quick=True), folder)[0]]
+
+
+# Parts wider than the page that cannot be scrolled to.
+CUT = """[...document.querySelectorAll('body *')].filter(e => !e.closest('svg') && !e.closest('.wide, pre')
+    && e.getBoundingClientRect().right > 391).map(e => e.tagName + ' ' + e.textContent.slice(0, 60))"""
+
+
+def _comparison(arm):
+    """Many controllers with long names, one of which diverges."""
+    laws = {f"a controller with a long name {k}": armdyn.PD(arm, 100.0, 20.0 + k) for k in range(12)}
+    laws["wild"] = armdyn.PD(arm, 1.0, 5e4)
+    return compare(arm, laws, Sway.within(arm, 0.3), rate=500.0, about="many")
+
+
+def _study(folder):
+    """Three controllers, some of which fail."""
+    (folder / "study.toml").write_text(STUDY)
+    study = armdyn.read_study(folder / "study.toml")
+    return study.summary(armdyn.run_study(study, folder / "results"))
+
+
+STUDY = """
+arm = "planar2"
+[run]
+rate = 200.0
+duration = 0.3
+[[controllers]]
+design = "PD"
+[[controllers]]
+design = "PD + gravity"
+[[controllers]]
+design = "computed torque"
+[[references]]
+kind = "sway"
+[samples]
+count = 32
+[parameters]
+payload = { low = 0.0, high = 2.0 }
+friction = { low = 0.5, high = 2.0 }
+[success]
+max_error = 0.02
+"""
 
 
 def test_they_need_nothing_and_fit(pages, browser):
@@ -33,6 +79,7 @@ def test_they_need_nothing_and_fit(pages, browser):
         tab.goto(path.as_uri())
         width = "document.documentElement.scrollWidth"
         assert tab.evaluate(width) <= 390, path.name  # what is wider scrolls by itself
+        assert tab.evaluate(CUT) == [], path.name  # and shows that it does
         assert tab.evaluate("document.querySelectorAll('svg').length") > 0
         tab.set_viewport_size({"width": 718, "height": 1000})  # A4 less its margins
         tab.emulate_media(media="print")

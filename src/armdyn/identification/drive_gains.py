@@ -219,8 +219,7 @@ def _judge(arm: Arm, found: DriveGains) -> None:
     if not unsure.min() < DOUBTFUL:
         known = f"are known to {unsure.min():.0%} at best" if np.isfinite(unsure.min()) else "stay unknown"
         raise DataError(
-            f"identify_drive_gains: the payload is not felt: gains {known}; "
-            "take a heavier one, and move all joints"
+            f"identify_drive_gains: the payload is not felt: gains {known}; take a heavier one, and move all joints"
         )
     names = [arm.joint_names[j] for j in np.flatnonzero(~(unsure < DOUBTFUL))]
     if names:

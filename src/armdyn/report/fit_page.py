@@ -11,6 +11,7 @@ from armdyn.identification.judgement import WORDS
 from armdyn.report.advice import advice, next_command
 from armdyn.report.figures.fit import MOST_POINTS, torque_figure
 from armdyn.report.tables import check as check_table
+from armdyn.report.tables import fit as numbers
 
 
 def page(fit: Fit) -> str:
@@ -22,7 +23,8 @@ def parts(fit: Fit) -> list[str]:
     """All parts of the page."""
     before = fit.described
     parts = [heading(f"Identification of {fit.source.name}", 1), *_conclusion(fit), *_warnings(fit)]
-    parts += [heading("Links"), _links(fit), heading("Joints"), _joints(fit)]
+    parts += [heading("Links"), *numbers.links(fit), heading("Joints"), *numbers.joints(fit)]
+    parts += [folded("Friction as the model has it", *numbers.as_written(fit))]
     parts += [heading("Before and after"), _comparison(fit, before)]
     if fit.own is not None:
         parts += [heading("Measured and model torque, on the logs fitted to"), svg(torque_figure(fit.own, before))]
@@ -33,7 +35,10 @@ def parts(fit: Fit) -> list[str]:
     parts += [heading("What the data alone say"), folded(f"{fit.base.count} base parameters", *_parameters(fit))]
     for title, result in (("logs fitted to", fit.own), ("validation log", fit.other)):
         if result is not None and result.band:
-            parts += [heading(f"Residuals on the {title}"), _residuals(result)]
+            parts += [
+                heading(f"Residuals on the {title}"),
+                folded("over time, and how alike they are", _residuals(result)),
+            ]
     if fit.checks:
         parts += [heading("The data"), *(part for check in fit.checks for part in check_table.parts(check))]
     return [*parts, heading("How it was done"), listing(_method(fit))]
@@ -50,13 +55,24 @@ def _conclusion(fit: Fit) -> list[str]:
     error += "" if fit.other is None else f", {fit.other.rel_error:.2%} on the validation log"
     error += "" if np.isnan(fit.rel_error_source) else f"; the arm as described has {fit.rel_error_source:.1%}"
     consistent = "All links are physically consistent." if fit.arm.is_physical else str(fit.arm.is_physical)
-    parts = [paragraph(said + (f": {'; '.join(verdict.reasons)}" if verdict.reasons else "."), f"big {kind}")]
+    said += _which_joints(fit) + (f": {'; '.join(verdict.reasons)}" if verdict.reasons else ".")
+    parts = [paragraph(said, f"big {kind}")]
     parts += [paragraph(f"{error}. {consistent}")]
     if verdict.joints:
         names = zip(fit.arm.joint_names, verdict.joints, strict=False)
         rows = [(f"{j + 1} {name}", light(joint.word, joint.reason)) for j, (name, joint) in enumerate(names)]
         parts.append(table(("joint", "verdict"), rows))
     return parts + ([paragraph(f"Next: {verdict.next_step}.")] if verdict.next_step else [])
+
+
+def _which_joints(fit: Fit) -> str:
+    """For which joints a model is good, where it is not for all."""
+    by_word = {word: [str(j + 1) for j, joint in enumerate(fit.verdict.joints) if joint.word == word] for word in WORDS}
+    good, *others = by_word.values()
+    if fit.verdict.word != WORDS[0] or not good or not any(others):
+        return ""
+    told = [f"{', '.join(some)} {word}" for word, some in zip(WORDS[1:], others, strict=True) if some]
+    return f" for joint{'s' if len(good) > 1 else ''} {', '.join(good)}; {'; '.join(told)}"
 
 
 def _warnings(fit: Fit) -> list[str]:
@@ -69,7 +85,7 @@ def _warnings(fit: Fit) -> list[str]:
 
 
 def _comparison(fit: Fit, before: Validation | None) -> str:
-    """Errors a joint: as described, identified, on the validation log."""
+    """Errors per joint: as described, identified, on the validation log."""
     columns, results = ["joint"], []
     for title, result in (("as described", before), ("identified", fit.own), ("validation log", fit.other)):
         if result is not None:
@@ -115,8 +131,8 @@ def _parameters(fit: Fit) -> list[str]:
     base = fit.base
     said = (
         f"{base.count} base parameters and joint terms by weighted least squares, without prior. Intervals (95 %) "
-        "hold for autocorrelated residuals; at worst is how far a parameter could be off if all errors conspired "
-        "(4.1). A bar that reaches across the middle belongs to a parameter whose sign is not even sure."
+        "hold for autocorrelated residuals; at worst is how far a parameter could be off if all errors conspired. "
+        "A bar that reaches across the middle belongs to a parameter whose sign is not even sure."
     )
     rows = []
     worst = np.full(len(base.theta), np.nan) if fit.bound is None else fit.bound.parameters
@@ -131,36 +147,12 @@ def _parameters(fit: Fit) -> list[str]:
     return [paragraph(said), table(("parameter (SI)", "estimate", "95 %", "", "std / value", "at worst"), rows)]
 
 
-def _links(fit: Fit) -> str:
-    rows = []
-    for before, after in zip(fit.source.links, fit.arm.links, strict=True):
-        known = not np.isnan(before.inertia.theta).any() and before.inertia.mass > 0
-        was = (f"{before.inertia.mass:.4g}", _vector(before.inertia.com)) if known else ("-", "-")
-        moments = _vector(np.linalg.eigvalsh(after.inertia.tensor_com))
-        rows.append((after.name, *was, f"{after.inertia.mass:.4g}", _vector(after.inertia.com), moments))
-    heads = ("link", "mass before [kg]", "centre before [m]", "mass [kg]", "centre [m]", "principal moments [kg m²]")
-    return table(heads, rows)
-
-
-def _vector(values: np.ndarray) -> str:
-    return " ".join(f"{x:.3g}" for x in values)
-
-
-def _joints(fit: Fit) -> str:
-    rows = []
-    for joint, terms in zip(fit.arm.joints, fit.structure, strict=True):
-        f = joint.friction
-        numbers = (f"{f.viscous:.4g}", f"{f.coulomb:.4g}", f"{f.offset:.3g}", f"{joint.drive.reflected_inertia:.3g}")
-        rows.append((joint.name, *numbers, ", ".join(terms)))
-    heads = ("joint", "viscous", "Coulomb", "offset", "rotor inertia", "terms that pay on held-out data")
-    return table(heads, rows)
-
-
 def _method(fit: Fit) -> list[str]:
     f = fit.filters
-    cutoff = "chosen a log" if f.cutoff is None else f"{f.cutoff:.3g} Hz"
+    cutoff = "chosen per log" if f.cutoff is None else f"{f.cutoff:.3g} Hz"
     return [
         f"Positions: {f.method}, corner {cutoff}. Both sides of the equations: zero-phase low-pass at {f.band:.3g} Hz.",
-        f"Strength of the prior: {fit.strength:.3g}. Certificate of the minimum: {fit.gap:.1e} squared sigmas.",
+        f"Links are believed to be near {fit.centre or 'the description'}, with a strength of {fit.strength:.3g}; no "
+        f"other consistent bodies fit better by more than {fit.gap:.1e} squared standard deviations.",
         *(note for note in fit.notes if not any(note.endswith(f.text) for c in fit.checks for f in c.findings)),
     ]

@@ -18,6 +18,8 @@ from armdyn.control.protocol import Law
 from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
 from armdyn.presentation import Reported, present
+from armdyn.simulation.explain import explain
+from armdyn.simulation.metrics import tip_distance
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.simulate import simulate
@@ -25,7 +27,10 @@ from armdyn.trajectory.protocol import JointMotion
 
 # The part of a run that counts as its end.
 LAST = 1 / 3
-UNITS = "errors of all joints in rad or m (final: last third), torques in N m or N; estimate: its error, end over start"
+UNITS = (
+    "errors of all joints in rad or m, of the tip in mm (rms, final: last third), torques in N m or N; estimate: its "
+    "error, end over start"
+)
 
 
 class Row(NamedTuple):
@@ -39,6 +44,11 @@ class Row(NamedTuple):
     parameter_error: float  # of the estimate at the end, relative to that at the start; NaN for fixed laws
     seconds: float  # to compute the run
     note: str
+    tip: float = np.nan  # RMS distance of the tip from its reference over the last third [m]
+    joints: tuple[float, ...] = ()  # RMS tracking error of each joint over the last third [rad or m]
+    peak: float = np.nan  # largest torque of any joint over the whole run [N m or N]
+    peak_joint: int = 0  # whose it is, from 0
+    why: str = ""  # it diverged or takes large torques, in a sentence that names the joint
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +68,17 @@ class Comparison(Reported):
         raise ArmdynError(f"no controller '{name}' was compared; there are {', '.join(row.name for row in self.rows)}")
 
     def __str__(self) -> str:
-        head = f"{'controller':28s}{'rms':>11s}{'final rms':>11s}{'final max':>11s}{'rms torque':>12s}{'estimate':>10s}"
+        head = f"{'controller':28s}{'rms':>11s}{'final rms':>11s}{'final max':>11s}"
+        head += f"{'tip [mm]':>10s}{'rms torque':>12s}{'estimate':>10s}"
         lines = [self.about, head]
         for row in self.rows:
-            numbers = f"{row.rms:11.2e}{row.final_rms:11.2e}{row.largest:11.2e}{row.torque:12.1f}"
+            numbers = f"{row.rms:11.2e}{row.final_rms:11.2e}{row.largest:11.2e}"
+            numbers += f"{_millimetres(row.tip):>10s}{row.torque:12.1f}"
             if np.isnan(row.rms):
-                numbers = f"{'-':>11s}{'-':>11s}{'-':>11s}{'-':>12s}"
+                numbers = "".join(f"{'-':>{width}s}" for width in (11, 11, 11, 10, 12))
             error = "" if np.isnan(row.parameter_error) else f"{row.parameter_error:10.2f}"
             lines.append(f"{row.name:28s}{numbers}{error} {row.note}".rstrip())
+            lines += [f"  {row.why}"] if row.why else []
         lines.append(UNITS)
         return "\n".join(lines)
 
@@ -130,11 +143,15 @@ def compare(
     return Comparison(tuple(rows), results, about)
 
 
+def _millimetres(x: float) -> str:
+    return "-" if np.isnan(x) else f"{1e3 * x:.3g}"
+
+
 def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: float) -> Row:
     if not result.complete:
         when = float(np.nanmin(result.diverged))
         none = float("nan")
-        return Row(name, none, none, none, none, none, seconds, f"diverged at {when:.3g} s")
+        return Row(name, none, none, none, none, none, seconds, f"diverged at {when:.3g} s", why=explain(result))
     end = result.t >= (1 - LAST) * result.t[-1]
     error = result.error
     learnt = np.nan
@@ -153,7 +170,17 @@ def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: flo
         learnt,
         seconds,
         "",
+        _tip_error(result, end),
+        tuple(np.sqrt((error[end] ** 2).mean(0)).tolist()),
+        float(np.abs(result.tau).max()),
+        int(np.abs(result.tau).max(0).argmax()),
+        explain(result),
     )
+
+
+def _tip_error(result: SimulationResult, end: NDArray) -> float:
+    distance = tip_distance(result)
+    return np.nan if distance is None else float(np.sqrt((distance[end] ** 2).mean()))
 
 
 def with_mismatch(arm: Arm, payload: float, friction: float) -> Arm:

@@ -30,7 +30,7 @@ class Metrics(NamedTuple):
 def metrics_of(result: SimulationResult) -> Metrics:
     """The metrics of every run of a result."""
     e, tau, work = result.error, result.tau, _works(result)
-    tip = _tip_distance(result)
+    tip = tip_distance(result)
     return Metrics(
         _rms(e, -2),
         np.abs(e).max(-2),
@@ -54,7 +54,7 @@ def _rms(x: NDArray, axis: int) -> NDArray:
     return np.sqrt((x**2).mean(axis))
 
 
-def _tip_distance(result: SimulationResult) -> NDArray | None:
+def tip_distance(result: SimulationResult) -> NDArray | None:
     """Distance of the tip from where the reference puts it, (..., T)."""
     if result.arm is None:
         return None

@@ -124,7 +124,19 @@ class Design(Study):
         ]
         section = Section(f"Best designs by {self.rank_by}", heads, rows)
         data = {**whole.data, "rank_by": self.rank_by, "best": [int(columns["case"][k]) for k in best]}
-        return replace(whole, sections=(section, *whole.sections), data=data)
+        conclusion = self._best_told(columns, best)
+        data["conclusion"] = conclusion
+        return replace(whole, sections=(section, *whole.sections), data=data, conclusion=conclusion)
+
+    def _best_told(self, columns: Columns, best: NDArray) -> str:
+        """The best design, and how far the next is behind."""
+        if not len(best):
+            return "no design can do the task within the bounds"
+        values = columns[self.rank_by][best]
+        arm, case = (columns[name][best[0]] for name in ("arm", "case"))
+        told = f"arm {arm} (case {case}) is best by {self.rank_by}: {values[0]:.4g}"
+        behind = f"; the next has {values[1]:.4g}, {abs(values[1] / values[0] - 1):.1%} off" if len(best) > 1 else ""
+        return f"{told}{behind}; these are computed, not drawn at random"
 
     # -- one arm --------------------------------------------------------------------------------------------
 

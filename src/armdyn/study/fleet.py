@@ -101,7 +101,11 @@ class Fleet(Study):
             "outliers": [item._asdict() for item in strange],
             "parameters": [item._asdict() for item in usual],
         }
-        return Summary(self.name, about, tuple(section for section in sections if section.rows), data)
+        odd = [name for name, count in counts.items() if count]
+        conclusion = f"unlike the others: {', '.join(odd)}" if odd else "no robot is unlike the others"
+        data["conclusion"] = conclusion
+        told = tuple(section for section in sections if section.rows)
+        return Summary(self.name, about, told, data, conclusion=conclusion)
 
 
 def _parameters(fit: Fit) -> list[tuple[str, float, float, str]]:

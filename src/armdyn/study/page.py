@@ -1,4 +1,4 @@
-"""The report of a study."""
+"""The report of a study: who wins, by how much and how sure; then its tables and pictures."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ TITLES = {"success": "Where it succeeds", "distributions": "Distributions", "ran
 
 def page(summary: Summary) -> str:
     """The page of a study."""
-    parts = [heading(f"Study: {summary.name}", 1), paragraph(summary.about + ".", "big")]
-    for name, draw in summary.figures.items():
-        parts += [heading(TITLES.get(name, name)), svg(draw())]
-    for section in summary.sections:
-        parts += [heading(section.title), table(section.columns, section.rows)]
-    return document(f"armdyn: {summary.name}", *parts)
+    said = summary.conclusion or summary.about
+    parts = [heading(f"Study: {summary.name}", 1), paragraph(f"{said[0].upper()}{said[1:]}.", "big good")]
+    parts += [paragraph(summary.about + ".")] if summary.conclusion else []
+    tables = [heading(section.title) + table(section.columns, section.rows) for section in summary.sections]
+    pictures = [heading(TITLES.get(name, name)) + svg(draw()) for name, draw in summary.figures.items()]
+    return document(f"armdyn: {summary.name}", *parts, *tables[:1], *pictures, *tables[1:])

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.study.conclusion import conclude
 from armdyn.study.sensitivity import Share, shares
 from armdyn.study.spec import Columns, Study
 
@@ -35,9 +36,10 @@ class Summary:
     sections: tuple[Section, ...]
     data: Mapping[str, Any]  # the same numbers for scripts
     figures: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # file name -> matplotlib figure
+    conclusion: str = ""  # who wins, by how much and how sure, or what is strange
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: {self.about}"]
+        lines = [f"{self.name}: {self.about}", *([self.conclusion] if self.conclusion else [])]
         for section in self.sections:
             widths = [max(map(len, column)) for column in zip(section.columns, *section.rows, strict=True)]
             lines += ["", section.title]
@@ -80,7 +82,9 @@ def case_summary(study: Study, columns: Columns, about: str) -> Summary:
         "worst": {name: [{"case": case, "value": value} for case, value in found] for name, found in worst.items()},
     }
     told = tuple(section for section in sections if section.rows)
-    return Summary(study.name, about, told, data, _figures(study, columns, ranked))
+    conclusion = conclude(columns, groups, tuple(study.parameters), judged)
+    data["conclusion"] = conclusion
+    return Summary(study.name, about, told, data, _figures(study, columns, ranked), conclusion)
 
 
 def _groups(study: Study, columns: Columns) -> Iterator[tuple[str, NDArray]]:
@@ -95,6 +99,13 @@ def _groups(study: Study, columns: Columns) -> Iterator[tuple[str, NDArray]]:
 def _quantile(values: NDArray, p: float) -> float:
     """An order statistic: infinite values are never averaged with others."""
     return float(np.quantile(values, p, method="higher" if p >= 0.5 else "lower"))
+
+
+def told(name: str, value: float) -> str:
+    """A metric's value; infinite ones in a word."""
+    if np.isfinite(value):
+        return f"{value:.4g}"
+    return "never" if name == "settling_time" else "diverged"
 
 
 def _by_quantile(values: list[float]) -> dict[str, float]:
@@ -125,7 +136,7 @@ def _success(study: Study, success: list[tuple[str, float, int]]) -> Section:
 
 
 def _quantile_section(quantiles: list[tuple[str, str, list[float]]]) -> Section:
-    rows = [(name, group, *(f"{value:.4g}" for value in values)) for group, name, values in quantiles]
+    rows = [(name, group, *(told(name, value) for value in values)) for group, name, values in quantiles]
     heads = ("metric (SI)", "group", *(_percent(p) for p in QUANTILES))
     return Section("Quantiles (so many cases are at least as good)", heads, sorted(rows, key=lambda row: row[0]))
 
@@ -141,7 +152,7 @@ def _influence(ranked: Mapping[str, list[Share]]) -> Section:
 
 
 def _worst(study: Study, worst: Mapping[str, list[tuple[int, float]]]) -> Section:
-    rows = [(name, str(case), f"{value:.4g}", study.command(case)) for name, ((case, value), *_) in worst.items()]
+    rows = [(name, str(case), told(name, value), study.command(case)) for name, ((case, value), *_) in worst.items()]
     return Section("Worst cases", ("metric", "case", "value", "shown by"), rows)
 
 

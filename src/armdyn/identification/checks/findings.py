@@ -64,7 +64,14 @@ def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
     endless = np.isinf(arm.position_limits).any(axis=0)
     endless &= not endless.all()  # limits that nobody wrote down
     if (largest > np.where(endless, MANY_TURNS, LARGEST_ANGLE))[turns].any():
-        return [Finding("refuse", f"joints turn to {largest[turns].max():.0f} rad: degrees instead of radians?", "degrees", remedy="--degrees")]
+        return [
+            Finding(
+                "refuse",
+                f"joints turn to {largest[turns].max():.0f} rad: degrees instead of radians?",
+                "degrees",
+                remedy="--degrees",
+            )
+        ]
     found = []
     for j in range(arm.n):
         busiest = spans[turns == turns[j]].max()

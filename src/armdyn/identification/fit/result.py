@@ -184,7 +184,7 @@ class Fit(Reported):
         if self.bound is not None:
             told = f"at most {self.bound.relative:.0%} off" if np.isfinite(self.bound.relative) else "not bounded"
             said.append(
-                f"at worst (4.1): regressor off by {self.bound.regressor_error:.2%}, torques by "
+                f"at worst, if all errors conspired: regressor off by {self.bound.regressor_error:.2%}, torques by "
                 f"{self.bound.torque_error:.2%}, then all parameters together are {told}"
             )
         if not np.isnan(self.held_out_possible):

@@ -115,4 +115,6 @@ def _describe(t: NDArray, notes: list[str]) -> None:
     gaps = np.flatnonzero(steps > max(GAP * usual, GAP_SECONDS))
     if len(gaps):
         where = ", ".join(f"{steps[k]:.2g} s at {t[k] - t[0]:.2f} s" for k in gaps[:5])
-        notes.append(f"{counted(len(gaps), 'gap')} ({where}{' ...' if len(gaps) > 5 else ''}): nothing is filled in there")
+        notes.append(
+            f"{counted(len(gaps), 'gap')} ({where}{' ...' if len(gaps) > 5 else ''}): nothing is filled in there"
+        )

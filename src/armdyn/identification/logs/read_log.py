@@ -154,8 +154,8 @@ def _require_radians(arm: Arm, q: NDArray, where: str) -> None:
     largest = np.abs([q.min(axis=0), q.max(axis=0)])[:, turns].max(initial=0.0)
     if largest > LARGEST_ANGLE:
         raise ReadError(
-            f"{where}: positions reach {largest:.0f} rad: degrees, or turns of the motors? For degrees give angle='deg', "
-            "for motors gear_ratio; or name columns with their unit, as q1_deg (q1_rad if meant so)"
+            f"{where}: positions reach {largest:.0f} rad: degrees, or turns of the motors? For degrees give "
+            "angle='deg', for motors gear_ratio; or name columns with their unit, as q1_deg (q1_rad if meant so)"
         )
 
 

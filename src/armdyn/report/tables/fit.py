@@ -1,0 +1,84 @@
+"""The numbers that a fit is made for: bodies of the links, friction and rotors of the joints, with 95 % intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from armdyn.html import folded, paragraph, table
+from armdyn.identification.fit.result import Fit
+
+SURE = 1.96  # standard deviations of a 95 % interval
+MOMENTS = ("mx", "my", "mz")
+LINK_HEADS = ("link", "mass [kg]", "described", "centre x [m]", "y", "z")
+BODY_HEADS = ("link", "principal moments of inertia [kg m²]", "centre as described [m]")
+JOINT_HEADS = ("joint", "viscous", "Coulomb", "offset", "rotor inertia")
+MODEL_HEADS = ("joint", "viscous", "Coulomb", "offset", "rotor inertia", "terms that pay on held-out data")
+
+
+def known_alone(fit: Fit) -> dict[str, float]:
+    """Half-widths of the 95 % intervals of parameters that the logs determine by themselves, by name such as mx3."""
+    base = fit.base
+    triples = zip(base.names, base.labels, base.std, strict=True)
+    return {label: SURE * float(std) for name, label, std in triples if name == label and np.isfinite(std)}
+
+
+def links(fit: Fit) -> list[str]:
+    """Bodies of the links, and what the intervals mean."""
+    sure, rows, more = known_alone(fit), [], []
+    for j, (before, after) in enumerate(zip(fit.source.links, fit.arm.links, strict=True), start=1):
+        body, mass = after.inertia, after.inertia.mass
+        half = [sure.get(f"{name}{j}", np.nan) / mass if mass > 0 else np.nan for name in MOMENTS]
+        known = not np.isnan(before.inertia.theta).any() and before.inertia.mass > 0
+        was = f"{before.inertia.mass:.3g}" if known else "-"
+        centre = (with_interval(c, h) for c, h in zip(body.com, half, strict=True))
+        rows.append((after.name, with_interval(mass, sure.get(f"m{j}", np.nan)), was, *centre))
+        described = vector(before.inertia.com) if known else "-"
+        more.append((after.name, vector(np.linalg.eigvalsh(body.tensor_com)), described))
+    said = (
+        "± is the 95 % interval of what the logs alone determine; that of a centre holds for the mass beside it. A "
+        "number without ± is not determined by itself: torques show sums of such numbers, the base parameters below. "
+        "Of all physically consistent bodies with the right sums these are nearest to "
+        f"{fit.centre or 'the description'}."
+    )
+    others = folded("Moments of inertia, and centres as described", table(BODY_HEADS, more))
+    return [table(LINK_HEADS, rows), paragraph(said, "small"), others]
+
+
+def joints(fit: Fit) -> list[str]:
+    """Friction as it is compared with data sheets, and rotors."""
+    plain, sure, rows = fit.friction, known_alone(fit), []
+    for j, joint in enumerate(fit.arm.joints):
+        values = zip((plain.viscous[j], plain.coulomb[j], plain.offset[j]), SURE * plain.std[:, j], strict=True)
+        rotor = joint.drive.reflected_inertia
+        own = with_interval(rotor, sure.get(f"Ia{j + 1}", np.nan)) if rotor else "-"
+        rows.append((joint.name, *(with_interval(x, half) for x, half in values), own))
+    said = (
+        "SI units at the joint, with 95 % intervals by the logs alone: the plain model of each joint, to compare with "
+        "data sheets and the literature. A rotor without a number of its own is one with its link."
+    )
+    return [table(JOINT_HEADS, rows), paragraph(said, "small")]
+
+
+def as_written(fit: Fit) -> list[str]:
+    """Friction as the model has it, where further terms share the work."""
+    rows = []
+    for joint, terms in zip(fit.arm.joints, fit.structure, strict=True):
+        f = joint.friction
+        numbers = (f.viscous, f.coulomb, f.offset, joint.drive.reflected_inertia)
+        rows.append((joint.name, *(f"{x:.3g}" for x in numbers), ", ".join(terms)))
+    said = "Where a joint has further terms, such as load or Stribeck's, these take a part of the plain friction above."
+    return [paragraph(said), table(MODEL_HEADS, rows)]
+
+
+def with_interval(value: float, half: float) -> str:
+    """A number, and behind it how far it may be off, where that is known."""
+    if not np.isfinite(value):
+        return "-"
+    return f"{value:.3g} ± {half:.2g}" if np.isfinite(half) else f"{value:.3g}"
+
+
+def vector(values: Iterable[float]) -> str:
+    """Numbers in a row."""
+    return ", ".join(f"{0.0 if abs(x) < 1e-9 else x:.3g}" for x in values)

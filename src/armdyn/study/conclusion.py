@@ -1,0 +1,82 @@
+"""Who wins a study, by how much, and how sure that is.
+
+Shares have Wilson's interval; differences between groups that ran the same cases are judged case by case. Both take
+the cases as drawn at random, which is cautious for samples that are spread evenly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.study.spec import Columns
+
+SURE = 1.96  # standard deviations of a 95 % interval
+Groups = Sequence[tuple[str, NDArray]]
+
+
+class Share(NamedTuple):
+    """A part of the cases, with its 95 % interval (Wilson 1927)."""
+
+    part: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.part:.0%} ({self.low:.0%} to {self.high:.0%})"
+
+
+def share(good: NDArray) -> Share:
+    """Of which part of the cases something holds."""
+    n, p = len(good), float(good.mean())
+    z2 = SURE**2
+    middle = (p + z2 / (2 * n)) / (1 + z2 / n)
+    half = SURE * np.sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    return Share(p, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def conclude(columns: Columns, groups: Groups, parameters: Sequence[str], judged: Mapping[str, str]) -> str:
+    """The sentence that opens the summary."""
+    success = {label: columns["success"][rows].astype(float) for label, rows in groups}
+    shares = {label: share(good) for label, good in success.items()}
+    first, *rest = sorted(shares, key=lambda label: -shares[label].part)
+    count = len(success[first])
+    if not rest:
+        return f"{first} succeeds in {shares[first]} of {count:,} cases"
+    told = f"{first} succeeds in {shares[first]} of {count:,} cases, {rest[0]} in {shares[rest[0]]}"
+    told += f", {rest[-1]} in {shares[rest[-1]]}" if len(rest) > 1 else ""
+    if shares[first].part == shares[rest[0]].part:
+        return f"{told}: they succeed equally often{_by_metric(columns, groups, judged)}"
+    paired = _paired(columns, groups, parameters)
+    gain, sure = _difference(success[first], success[rest[0]], paired)
+    verdict = "more than chance" if gain > sure else "which may be chance: run more cases"
+    return f"{told}: {100 * gain:.0f} points more, ± {100 * sure:.0f}, {verdict} (95 % intervals)"
+
+
+def _difference(a: NDArray, b: NDArray, paired: bool) -> tuple[float, float]:
+    """Of two means, and its 95 % half-width; of the same cases one by one."""
+    if paired:
+        d = a - b
+        return float(d.mean()), float(SURE * d.std() / np.sqrt(len(d)))
+    variance = a.var() / len(a) + b.var() / len(b)
+    return float(a.mean() - b.mean()), float(SURE * np.sqrt(variance))
+
+
+def _paired(columns: Columns, groups: Groups, parameters: Sequence[str]) -> bool:
+    """Whether all groups ran the same cases in the same order."""
+    (_, first), *others = groups
+    return all(np.array_equal(columns[name][first], columns[name][rows]) for _, rows in others for name in parameters)
+
+
+def _by_metric(columns: Columns, groups: Groups, judged: Mapping[str, str]) -> str:
+    """Which group is best by the first metric, where success does not tell."""
+    if not judged:
+        return ""
+    name, better = next(iter(judged.items()))
+    medians = {label: float(np.median(columns[name][rows])) for label, rows in groups}
+    order = sorted(medians, key=lambda label: medians[label] if better == "low" else -medians[label])
+    best, next_best = order[0], order[1]
+    return f"; by {name} {best} is best (median {medians[best]:.3g}, {next_best} {medians[next_best]:.3g}; SI)"
