@@ -35,7 +35,8 @@ background-attachment:local,local,scroll,scroll}pre{background:#f4f6f8;padding:.
 td,th,.shaded{padding:.15rem .35rem}
 .shaded{margin:-.15rem -.35rem}
 td:first-child{white-space:normal;min-width:5.5em}}
-@media print{pre{white-space:pre-wrap;overflow-wrap:anywhere}body{margin:0;max-width:none;font-size:11px}.wide{overflow:visible}.figure svg{min-width:0}
+@media print{pre{white-space:pre-wrap;overflow-wrap:anywhere}
+body{margin:0;max-width:none;font-size:11px}.wide{overflow:visible}.figure svg{min-width:0}
 td,th,.shaded{padding:.1rem .35rem}.shaded{margin:-.1rem -.35rem}td:first-child{white-space:normal}
 h1,h2{break-after:avoid}svg,tr{break-inside:avoid}}
 """

@@ -81,13 +81,13 @@ def _map(axis: Any, x: NDArray, y: NDArray, good: NDArray) -> Any:
 
 
 def distributions(columns: Columns, groups: Groups, metrics: list[str]) -> Any:
-    """Which part of the cases stays below which value, a panel a metric and a curve a group."""
+    """Which part of the cases stays below which value, a panel per metric and a curve per group."""
     import matplotlib.pyplot as plt
 
     metrics = [name for name in metrics if np.isfinite(columns[name]).any()] or metrics[:1]
-    wide = 3
+    wide = 2  # readable on a phone
     high = -(-len(metrics) // wide)
-    figure, panels = plt.subplots(high, wide, figsize=(9.5, 2.5 * high), squeeze=False, layout="constrained")
+    figure, panels = plt.subplots(high, wide, figsize=(7.5, 2.1 * high + 0.4), squeeze=False, layout="constrained")
     for axis in panels.flat[len(metrics) :]:
         axis.set_visible(False)
     for axis, name in zip(panels.flat, metrics, strict=False):
@@ -100,5 +100,7 @@ def distributions(columns: Columns, groups: Groups, metrics: list[str]) -> Any:
         axis.set_title(_labelled(name), fontsize=9)
         axis.set_ylim(0, 1.02)
         axis.grid(alpha=0.25)
-    panels[0, 0].legend(fontsize=7)
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=9, frameon=False)
+    figure.supylabel("part of the cases that stay below", fontsize=9)
     return figure

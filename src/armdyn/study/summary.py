@@ -163,7 +163,5 @@ def _figures(study: Study, columns: Columns, ranked: Mapping[str, list[Share]]) 
     axes = [item.factor for item in order if item.factor in study.parameters][:2]
     groups = list(_groups(study, columns))
     judged = [name for name, better in study.metrics.items() if better]
-    found: dict[str, Callable[[], Any]] = {"distributions": lambda: distributions(columns, groups, judged)}
-    if axes:
-        found["success"] = lambda: success_regions(columns, groups, axes)
-    return found
+    where = {"success": lambda: success_regions(columns, groups, axes)} if axes else {}
+    return {**where, "distributions": lambda: distributions(columns, groups, judged)}

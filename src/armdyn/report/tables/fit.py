@@ -10,6 +10,7 @@ from armdyn.html import folded, paragraph, table
 from armdyn.identification.fit.result import Fit
 
 SURE = 1.96  # standard deviations of a 95 % interval
+TINY = 1e-9  # what is round-off in SI units
 MOMENTS = ("mx", "my", "mz")
 LINK_HEADS = ("link", "mass [kg]", "described", "centre x [m]", "y", "z")
 BODY_HEADS = ("link", "principal moments of inertia [kg m²]", "centre as described [m]")
@@ -76,9 +77,10 @@ def with_interval(value: float, half: float) -> str:
     """A number, and behind it how far it may be off, where that is known."""
     if not np.isfinite(value):
         return "-"
-    return f"{value:.3g} ± {half:.2g}" if np.isfinite(half) else f"{value:.3g}"
+    shown = f"{0.0 if abs(value) < TINY else value:.3g}"
+    return f"{shown} ± {half:.2g}" if np.isfinite(half) else shown
 
 
 def vector(values: Iterable[float]) -> str:
     """Numbers in a row."""
-    return ", ".join(f"{0.0 if abs(x) < 1e-9 else x:.3g}" for x in values)
+    return ", ".join(with_interval(x, np.nan) for x in values)
