@@ -5,6 +5,7 @@ python -m sphinx -W --keep-going -b html docs build/html
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import defaultdict
 from operator import attrgetter
@@ -25,7 +26,10 @@ extensions = [
     "sphinx.ext.autodoc",
     "numpydoc",
     "sphinx-mathjax-offline",  # pages open without a network
+    "sphinx_copybutton",
 ]
+copybutton_prompt_text = r">>> |\.\.\. |\$ "  # which nobody wants to paste
+copybutton_prompt_is_regexp = True
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"  # the notebook is committed as executed, and its own test runs it
@@ -58,7 +62,7 @@ FOLDERS = {
 
 
 def write_reference(app: object) -> None:
-    """One page a folder with the public names that live there."""
+    """One page per folder with the public names that live there."""
     names: dict[str, list[str]] = defaultdict(list)
     homes = {**aliases(armdyn), **armdyn._homes}
     for name, home in homes.items():
@@ -88,6 +92,20 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text)
 
 
+def link_names(app: object, page: str, source: list[str]) -> None:
+    """On the index, names lead to the API reference; in the repository, where there is none, they stay plain."""
+    if page != "index":
+        return
+    before, title, table = source[0].partition("## Names to begin with")
+    table = re.sub(r"^\| `armdyn\.(\w+)` ", r"| [`armdyn.\1`](api/\1.rst) ", table, flags=re.MULTILINE)
+    known = {name for name in re.findall(r"`(\w+)`", table) if name in armdyn.__all__}
+    source[0] = before + title + re.sub(r"`(\w+)`", lambda m: _linked(m[1]) if m[1] in known else m[0], table)
+
+
+def _linked(name: str) -> str:
+    return f"{{py:obj}}`{name} <armdyn.{name}>`"
+
+
 def check_formulas(app: object) -> None:
     """Warn of pages whose formulas are not those that the code prints."""
     sys.path.insert(0, str(Path(__file__).parent))
@@ -100,4 +118,5 @@ def check_formulas(app: object) -> None:
 def setup(app: object) -> None:
     """Sphinx calls this before it reads the pages."""
     app.connect("builder-inited", write_reference)  # type: ignore[attr-defined]
+    app.connect("source-read", link_names)  # type: ignore[attr-defined]
     app.connect("builder-inited", check_formulas)  # type: ignore[attr-defined]

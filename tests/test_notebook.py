@@ -85,7 +85,7 @@ def test_a_comparison_shows_its_table_and_picture(arm):
     found = compare(arm, laws, Sway.within(arm, 0.5), 200.0, about="one law")
     text, cells = shown(found)
     assert "one law" in text
-    assert f"{found['PD'].rms:.2e}" in cells
+    assert f"{1e3 * found['PD'].final_rms:.3g}" in cells  # mrad
     assert text.count("data:image/png;base64,") == 1
 
 

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,8 +111,8 @@ def reject_bomb(path: str | os.PathLike[str], packed: int, whole: int) -> None:
         )
 
 
-def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
-    """Write `data` to `path` through a temporary file beside it and a rename.
+def write_whole(path: str | os.PathLike[str], data: str | bytes | Iterable[str]) -> Path:
+    """Write `data`, or its pieces as they come, to `path` through a temporary file beside it and a rename.
 
     A reader sees the old file or the new one, never half of either, and a failure
     (full disk, Ctrl-C) leaves the old one in place. A link stays, and the file it leads to is replaced. Devices and
@@ -120,7 +121,8 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
     path = Path(path)
     if not path.parent.is_dir():
         raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'")
-    payload = data.encode() if isinstance(data, str) else data
+    whole = [data] if isinstance(data, str | bytes) else data
+    payload = (piece.encode() if isinstance(piece, str) else piece for piece in whole)
     try:
         mode = path.stat().st_mode if path.exists() else None
         if mode is not None and not stat.S_ISREG(mode):
@@ -132,16 +134,16 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
     return path
 
 
-def _send(path: Path, payload: bytes) -> None:
+def _send(path: Path, payload: Iterable[bytes]) -> None:
     """Write to a device or to a pipe that somebody reads; waiting for a reader might take for ever."""
     handle = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(handle, "wb") as stream:
         if hasattr(os, "set_blocking"):  # on Windows from Python 3.12 on, and not needed there
             os.set_blocking(stream.fileno(), True)
-        stream.write(payload)
+        stream.writelines(payload)
 
 
-def _replace(path: Path, payload: bytes, mode: int | None) -> None:
+def _replace(path: Path, payload: Iterable[bytes], mode: int | None) -> None:
     import tempfile  # slow to load, and not needed to read
 
     # Asked of the mode too, for root may write anything.
@@ -150,7 +152,7 @@ def _replace(path: Path, payload: bytes, mode: int | None) -> None:
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(payload)
+            stream.writelines(payload)
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(name, 0o666 & ~_umask() if mode is None else stat.S_IMODE(mode))

@@ -139,7 +139,7 @@ def test_fast_motion_is_not_for_gravity_alone(two, make_log):
 
 
 def pose_table(arm, path, count=60, times=None, noise=0.05):
-    """One row a pose: positions and torques, perhaps with times."""
+    """One row per pose: positions and torques, perhaps with times."""
     rng = np.random.default_rng(5)
     q = rng.uniform(-1.5, 1.5, (count, arm.n))
     tau = armdyn.gravity_torque(arm, q) + noise * rng.normal(size=q.shape)

@@ -64,7 +64,7 @@ def test_empty_cells_are_unknown():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "expected a header line and one line a joint, got 0 lines"),
+        ("", "expected a header line and one line per joint, got 0 lines"),
         ("kind,a\n", "got 1 lines"),
         ("kind,alfa\nR,1\n", "unknown column 'alfa'; expected some of name, link, kind, a, alpha"),
         ("kind,a,a\nR,1,1\n", "column a appears more than once"),

@@ -226,6 +226,45 @@ def test_ur_arms_reach_where_the_ros_description_does(shared, name, height):
     np.testing.assert_allclose(armdyn.forward_kinematics(arm, q), expected, rtol=0, atol=1e-9)
 
 
+def test_ur5e_is_the_makers_ros_description(shared):
+    """Its frames, masses and inertias; the file's angles are rounded to nine digits."""
+    pytest.importorskip("xacrodoc", reason="reads xacro")
+    folder = shared / "models" / "xacro"
+    urdf = armdyn.load(
+        folder / "ur_description" / "urdf" / "ur.urdf.xacro", base="base_link", tip="tool0",
+        args={"name": "ur", "ur_type": "ur5e"}, packages=[folder],
+    )  # fmt: skip
+    arm = arms.ur5e()
+    q, qd, qdd = (states(arm, seed) for seed in (13, 14, 15))
+    half_turn = np.eye(4)
+    half_turn[:3, :3] = rotation_z(np.pi)
+    expected = half_turn @ armdyn.forward_kinematics(urdf, q)
+    np.testing.assert_allclose(armdyn.forward_kinematics(arm, q), expected, rtol=0, atol=1e-8)
+    tau = [armdyn.inverse_dynamics(model, q, qd, qdd) for model in (arm, urdf)]
+    np.testing.assert_allclose(*tau, rtol=0, atol=1e-6 * np.abs(tau[0]).max())
+    for ask in ("lower", "upper", "velocity", "effort"):
+        one, two = ([getattr(joint.limits, ask) for joint in model.joints] for model in (arm, urdf))
+        np.testing.assert_allclose(one, two, rtol=1e-9)
+
+
+def test_xarm7_is_the_menageries(shared):
+    """Frames, bodies and limits of the file, which stands 0.12 m up and rounds quaternions to six digits."""
+    pytest.importorskip("mujoco", reason="reads MJCF")
+    file = armdyn.load(shared / "models" / "mjcf" / "ufactory_xarm7" / "xarm7_nohand.xml")
+    arm = arms.xarm7()
+    q, qd, qdd = (states(arm, seed) for seed in (13, 14, 15))
+    poses = [armdyn.forward_kinematics(model, q) for model in (arm, file)]
+    np.testing.assert_allclose(poses[0][:, :3, :3], poses[1][:, :3, :3], rtol=0, atol=1e-9)
+    rise = poses[1][:, :3, 3] - poses[0][:, :3, 3]
+    np.testing.assert_allclose(rise, np.broadcast_to(rise[0], rise.shape), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(arm.theta, file.theta, rtol=0, atol=2e-5)
+    for ask in ("lower", "upper", "effort"):
+        one, two = ([getattr(joint.limits, ask) for joint in model.joints] for model in (arm, file))
+        np.testing.assert_allclose(one, two, rtol=1e-5)
+    plain = [armdyn.inverse_dynamics(model, q, qd, qdd) for model in (arm, file)]
+    np.testing.assert_allclose(*plain, rtol=0, atol=1e-4 * np.abs(plain[0]).max())
+
+
 LIMITS = {
     "panda": ("panda/panda_with_hand.urdf", "panda_link7", True, True),
     "lwr4": ("kuka_lwr4/kuka_lwr4.urdf", None, True, True),

@@ -18,11 +18,13 @@ ROLES = ("t", "q", "qd", "tau", "current", "temperature")
 Degrees = Annotated[bool, typer.Option("--degrees", help="Angles in the logs are degrees.")]
 Gears = Annotated[
     str | None,
-    typer.Option("--gear-ratio", metavar="R1,R2,..", help="Motor-side logs: motor turns a joint turn (one or n)."),
+    typer.Option("--gear-ratio", metavar="R1,R2,..", help="Motor-side logs: motor turns per joint turn (one or n)."),
 ]
 Gains = Annotated[
     str | None,
-    typer.Option("--drive-gain", metavar="K1,K2,..", help="Logs of currents: motor torque a unit [N m/A] (one or n)."),
+    typer.Option(
+        "--drive-gain", metavar="K1,K2,..", help="Logs of currents: motor torque per unit [N m/A] (one or n)."
+    ),
 ]
 Offset = Annotated[
     str | None, typer.Option(metavar="Q1,Q2,..", help="Added to all positions [rad or m; degrees with --degrees].")

@@ -27,7 +27,7 @@ def require_folders(*paths: Path | None, report: Path | None = None) -> None:
 
 @contextmanager
 def progress_bar(
-    total: float | None = 1.0, kept: str = "no file was written"
+    total: float | None = 1.0, kept: str = "no file was written; the same command begins anew"
 ) -> Iterator[Callable[[float, str], None]]:
     """A bar on stderr, on terminals alone; without total it only shows that work goes on.
 

@@ -24,7 +24,7 @@ File = Annotated[
     Path | None, typer.Option("--states", help="Many states: a CSV file with columns t, q1 .., qd1 .., qdd1 ...")
 ]
 Degrees = Annotated[bool, typer.Option("--degrees", help="Angles given are in degrees; results stay in SI units.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the results: .csv or .npz, one row a state.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the results: .csv or .npz, one row per state.")]
 
 SHOWN = 12  # rows of a long table that are printed
 
@@ -119,7 +119,7 @@ def matrix_columns(name: str, values: NDArray, batch: int) -> dict[str, NDArray]
 
 
 def write_columns(path: Path, t: NDArray | None, columns: dict[str, NDArray], quiet: bool = False) -> None:
-    """Write one row a state, with 17 digits so that nothing is lost; say so unless JSON is printed."""
+    """Write one row per state, with 17 digits so that nothing is lost; say so unless JSON is printed."""
     from armdyn.files import write_whole
 
     if t is not None:

@@ -27,7 +27,7 @@ def one_number(value: Any, where: str, expected: str, *, zero: bool = False) -> 
 
 
 def joint_numbers(value: ArrayLike, n: int, where: str, expected: str) -> NDArray:
-    """Finite numbers > 0, one a joint; one serves all."""
+    """Finite numbers > 0, one per joint; one serves all."""
     array = as_numbers(value, where, expected)
     if array.shape not in ((), (n,)) or not (np.isfinite(array).all() and (array > 0).all()):
         raise ShapeError(f"{where}: expected {expected}, one number or {n}, got {shown(value)}")

@@ -1,6 +1,6 @@
 """Drive gains from currents: one arm's logs without and with a payload that was weighed.
 
-Currents fix torques only up to a factor a joint, and a payload of known mass sets the scale (Gautier, Briot 2014).
+Currents fix torques only up to a factor per joint, and a payload of known mass sets the scale (Gautier, Briot 2014).
 There torque is on the left, `Y x - diag(i) gains = 0`, and noise in the currents draws gains towards zero. Here
 currents are on the left, `i = diag(1 / gains) (Y x + known)`, so that their noise draws nothing; Gauss-Newton
 starts from the former. All joints share the arm's parameters: joints that hardly feel the payload get their scale

@@ -231,7 +231,7 @@ def _rows(arm: Arm, pose: ArrayLike, q0: ArrayLike | None) -> tuple[NDArray, NDA
 
 
 def _flat(value: Any, core: tuple[int, ...], batch: tuple[int, ...], what: str) -> NDArray:
-    """An array as one row a pose."""
+    """An array as one row per pose."""
     array = _numbers(value, core, what)
     try:
         return np.broadcast_to(array, (*batch, *core)).reshape(-1, *core)

@@ -170,7 +170,7 @@ class Arm(Frozen):
             if row and len(row) != self.n:
                 raise ModelError(
                     f"arm '{self.name}', joint '{self.joints[i].name}': expected a coupling row of {self.n} "
-                    f"numbers, one a joint, got {len(row)}"
+                    f"numbers, one per joint, got {len(row)}"
                 )
             matrix[i] = row or matrix[i]
         if np.linalg.matrix_rank(matrix) < self.n:

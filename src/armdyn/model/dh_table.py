@@ -59,7 +59,7 @@ def table_from_toml(document: Mapping[str, Any], where: str) -> Table:
 
     rows = document.get("row")
     if not isinstance(rows, list):
-        raise ReadError(f"{where}: expected one [[row]] table a joint")
+        raise ReadError(f"{where}: expected one [[row]] table per joint")
     if unknown := [key for key in document if key not in (*OPTIONS, "row")]:
         raise ReadError(
             f"{where}: unknown key {', '.join(unknown)[:80]}; expected row and some of {', '.join(OPTIONS)}"
@@ -86,7 +86,7 @@ def parse_csv(text: str, where: str = "DH table") -> Table:
     except csv.Error as error:
         raise ReadError(f"{where}: not a CSV table ({error})") from None
     if len(records) < 2:
-        raise ReadError(f"{where}: expected a header line and one line a joint, got {len(records)} lines")
+        raise ReadError(f"{where}: expected a header line and one line per joint, got {len(records)} lines")
     header = [name.lower() for name in records[0]]
     _check_header(header, where)
     rows = []

@@ -85,7 +85,7 @@ def _arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
         )
     tables = document["joint"]
     if not isinstance(tables, list):
-        raise ReadError(f"{where}: expected one [[joint]] table a joint, got {type(tables).__name__}")
+        raise ReadError(f"{where}: expected one [[joint]] table per joint, got {type(tables).__name__}")
     physical = document.get("physical", True)
     if not isinstance(physical, bool):
         raise ReadError(f"{where}: physical: expected true or false, got {shown(physical)}")

@@ -14,7 +14,7 @@ SETTLED = 0.02
 
 
 class Metrics(NamedTuple):
-    """One number a joint, (..., n), or a run, (...); of what was logged."""
+    """One number per joint, (..., n), or a run, (...); of what was logged."""
 
     rms_error: NDArray  # (..., n) [rad or m]
     max_error: NDArray  # (..., n)

@@ -25,6 +25,7 @@ def mismatch_study(
     motor_lag: float = 0.0,
     *,
     controllers: Sequence[str] | None = None,
+    begin: Callable[[list[str]], None] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Compare a design of every law on an arm that is not as its model.
@@ -47,6 +48,8 @@ def mismatch_study(
         Time constant of the true drives [s].
     controllers : sequence of str, optional
         Names of the designs to compare (see `designs`); default all.
+    begin : callable, optional
+        Called once, with the names of all controllers that will run.
     progress : callable, optional
         Called with the name of every controller before it runs.
 
@@ -61,6 +64,8 @@ def mismatch_study(
     reference = Sway.within(arm, duration)
     motion = reference(np.linspace(0.0, duration, 400))
     laws = chosen_designs(arm, motion, bandwidth, rate, controllers)
+    if begin is not None:
+        begin(list(laws))
     about = f"{arm.name}: {payload:g} kg and {friction:g} times the friction, unknown; {bandwidth:g} Hz at {rate:g} Hz"
     if slow := slow_sampling(bandwidth, rate):
         about += f" ({slow})"

@@ -129,5 +129,5 @@ def _per_joint(name: str, value: Any) -> Any:
     except (TypeError, ValueError):
         array = np.array(np.nan)
     if array.ndim > 1 or not (np.isfinite(array) & (array >= 0)).all():
-        raise ShapeError(f"Sensors: {name}: expected a number >= 0, or one a joint, got {shown(value)}")
+        raise ShapeError(f"Sensors: {name}: expected a number >= 0, or one per joint, got {shown(value)}")
     return array if array.ndim else float(array)

@@ -67,7 +67,7 @@ def run_study(
     resume : bool
         Go on with what is there.
     workers : int
-        Processes; 1 computes in this one, 0 means one a core.
+        Processes; 1 computes in this one, 0 means one per core.
     dask : str, optional
         Address of a Dask scheduler to compute on instead, such as `tcp://10.0.0.1:8786`.
     progress : callable, optional

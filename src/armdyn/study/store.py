@@ -1,6 +1,6 @@
 """A study's folder: parts of the results as Parquet, and a manifest that says which parts are whole.
 
-    NAME/manifest.jsonl          first line: the study; then one line a part: number, rows, SHA-256
+    NAME/manifest.jsonl          first line: the study; then one line per part: number, rows, SHA-256
     NAME/parts/part-000012.parquet
 
 A part is written whole (temporary file, fsync, rename) before its line is added to the manifest, and a part without

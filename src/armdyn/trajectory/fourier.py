@@ -61,7 +61,7 @@ class FourierSeries:
     Parameters
     ----------
     coefficients : ndarray, shape (n, 2 H + 1)
-        A row a joint: c_0 [rad or m], then a_1 ... a_H and b_1 ... b_H [/s].
+        A row per joint: c_0 [rad or m], then a_1 ... a_H and b_1 ... b_H [/s].
     frequency : float
         Of the first harmonic [Hz]; one period need not be the duration.
     duration : float

@@ -41,7 +41,7 @@ class MotionLimits:
         position: tuple[ArrayLike, ArrayLike] | None = None,
         effort: ArrayLike | None = None,
     ) -> MotionLimits:
-        """The arm's own limits, tightened by those given (a number for all joints, or one a joint)."""
+        """The arm's own limits, tightened by those given (a number for all joints, or one per joint)."""
         own = [joint.limits for joint in arm.joints]
         lower, upper = _pair(position)
         return cls(
@@ -131,7 +131,7 @@ def _pair(position: tuple[ArrayLike, ArrayLike] | None) -> tuple[ArrayLike, Arra
 
 
 def _row(arm: Arm, values: ArrayLike, what: str) -> NDArray:
-    """One number a joint."""
+    """One number per joint."""
     try:
         row = np.broadcast_to(np.asarray(values, float), (arm.n,))
     except (TypeError, ValueError):

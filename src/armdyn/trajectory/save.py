@@ -6,7 +6,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -43,16 +43,16 @@ def save_trajectory(
     joint_names : sequence of str, optional
         For ROS 2; default `joint1`, ...
     kinds : sequence of str, optional
-        "revolute" or "prismatic" a joint, for the units; default revolute.
+        "revolute" or "prismatic" per joint, for the units; default revolute.
     units : bool
         CSV: a second line `# s,rad,...` with the columns' units (NPZ always has them).
     """
     path = require_ending(path)
-    writers: dict[str, Callable[[], str | bytes]] = {
+    writers: dict[str, Callable[[], bytes | Iterable[str]]] = {
         ".csv": lambda: _csv(samples, trajectory.n, kinds, units),
         ".npz": lambda: _npz(samples, trajectory.n, kinds),
-        ".json": lambda: json.dumps(_message(samples, names), indent=1) + "\n",
-        ".yaml": lambda: _yaml(_message(samples, names)),
+        ".json": lambda: _json(samples, names),
+        ".yaml": lambda: _yaml(samples, names),
     }
     rate = rate if rate is not None else RATE_ROS if path.suffix in (".json", ".yaml") else RATE
     if not (np.isfinite(rate) and rate > 0):
@@ -91,13 +91,13 @@ def _names(given: Sequence[str] | None, n: int) -> list[str]:
     return names
 
 
-def _csv(samples: NDArray, n: int, kinds: Sequence[str] | None, units: bool) -> str:
-    lines = [",".join(column_names(n))]
+def _csv(samples: NDArray, n: int, kinds: Sequence[str] | None, units: bool) -> Iterator[str]:
+    yield ",".join(column_names(n)) + "\n"
     if units:
-        lines.append("# " + ",".join(column_units(kinds, n)))
-    # 12 digits: a limit of 1e9 times round-off is kept, and the file stays readable.
-    lines += [",".join(f"{x:.12g}" for x in row) for row in samples.tolist()]
-    return "\n".join(lines) + "\n"
+        yield "# " + ",".join(column_units(kinds, n)) + "\n"
+    for row in samples:
+        # 12 digits: a limit of 1e9 times round-off is kept, and the file stays readable.
+        yield ",".join(f"{x:.12g}" for x in row.tolist()) + "\n"
 
 
 def _npz(samples: NDArray, n: int, kinds: Sequence[str] | None) -> bytes:
@@ -108,37 +108,31 @@ def _npz(samples: NDArray, n: int, kinds: Sequence[str] | None) -> bytes:
     return stream.getvalue()
 
 
-def _message(samples: NDArray, names: list[str]) -> dict[str, object]:
-    """A ROS 2 JointTrajectory."""
-    points = []
-    for t, *values in samples.tolist():
-        q, qd, qdd = np.split(np.array(values), 3)
-        seconds = int(t)
-        nanoseconds = round((t - seconds) * 1e9)
-        if nanoseconds == 1_000_000_000:
-            seconds, nanoseconds = seconds + 1, 0
-        points.append(
-            {
-                "positions": _short(q.tolist()),
-                "velocities": _short(qd.tolist()),
-                "accelerations": _short(qdd.tolist()),
-                "time_from_start": {"sec": seconds, "nanosec": nanoseconds},
-            }
-        )
-    return {"joint_names": names, "points": points}
+def _points(samples: NDArray) -> Iterator[dict[str, str]]:
+    """The points of a ROS 2 JointTrajectory, one by one, each value as text that is JSON and YAML."""
+    for row in samples:
+        t, *values = row.tolist()
+        seconds, nanoseconds = divmod(round(t * 1e9), 1_000_000_000)
+        q, qd, qdd = (f"[{', '.join(map(_short, part))}]" for part in np.split(np.array(values), 3))
+        time = f'{{"sec": {seconds}, "nanosec": {nanoseconds}}}'
+        yield {"positions": q, "velocities": qd, "accelerations": qdd, "time_from_start": time}
 
 
-def _short(values: list[float]) -> list[float]:
-    """Seven digits: a tenth of a micrometre or microradian."""
-    return [float(f"{x:.7g}") for x in values]
+def _short(x: float) -> str:
+    """Seven digits, a tenth of a micrometre or microradian; YAML 1.1 takes `1e-07` without a point for text."""
+    text = f"{x:.7g}"
+    return re.sub(r"^(-?\d+)(e|$)", r"\1.0\2", text)
 
 
-def _yaml(message: dict[str, object]) -> str:
-    """Block style outside, flow style inside: JSON is YAML but for `1e-07`, which YAML 1.1 takes for a string."""
-    lines = [f"joint_names: {json.dumps(message['joint_names'])}", "points:"]
-    for point in message["points"]:  # type: ignore[attr-defined]
-        first = "- "
-        for key, value in point.items():
-            lines.append(f"{first}{key}: " + re.sub(r"(?<![\d.])(\d+)e(?=[-+\d])", r"\1.0e", json.dumps(value)))
-            first = "  "
-    return "\n".join(lines) + "\n"
+def _json(samples: NDArray, names: list[str]) -> Iterator[str]:
+    yield f'{{"joint_names": {json.dumps(names)}, "points": ['
+    for k, point in enumerate(_points(samples)):
+        yield ",\n" * (k > 0) + "{" + ", ".join(f'"{key}": {value}' for key, value in point.items()) + "}"
+    yield "]}\n"
+
+
+def _yaml(samples: NDArray, names: list[str]) -> Iterator[str]:
+    """Block style outside, flow style inside."""
+    yield f"joint_names: {json.dumps(names)}\npoints:\n"
+    for point in _points(samples):
+        yield "- " + "\n  ".join(f"{key}: {value}" for key, value in point.items()) + "\n"

@@ -32,7 +32,7 @@ def gains_from_bandwidth(bandwidth: ArrayLike, damping: ArrayLike = 1.0) -> Gain
     Parameters
     ----------
     bandwidth : array_like
-        Natural frequency of the error [Hz], one number or one a joint.
+        Natural frequency of the error [Hz], one number or one per joint.
     damping : array_like
         Damping ratio; 1 is the fastest without overshoot.
     """

@@ -57,7 +57,7 @@ class ComputedTorque(ModelLaw):
     arm : Arm
         The model that the controller believes in.
     kp, kd : array_like, shape (..., n)
-        Gains >= 0 [1/s², 1/s], one number for all joints or one a joint; leading axes are batches.
+        Gains >= 0 [1/s², 1/s], one number for all joints or one per joint; leading axes are batches.
     model : {"full", "rigid"}
         Whether friction of the joints is made up for.
     """

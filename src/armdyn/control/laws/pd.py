@@ -41,7 +41,7 @@ class PD(Law):
     ----------
     arm : Arm
     kp, kd : array_like, shape (..., n)
-        Gains >= 0, one number for all joints or one a joint; leading axes are batches of rollouts.
+        Gains >= 0, one number for all joints or one per joint; leading axes are batches of rollouts.
     """
 
     shapes: ClassVar = {"kp": "n", "kd": "n"}

@@ -1,6 +1,6 @@
 """Drive gains from currents: two logs of one motion programme, without and with a payload of known mass.
 
-Currents alone fix torques only up to a factor a joint. A payload whose mass is known sets the scale
+Currents alone fix torques only up to a factor per joint. A payload whose mass is known sets the scale
 (Gautier, Briot 2014): [Y, -diag(i)] (x, gains) = 0, and the payload's mass is on the right-hand side.
 """
 

@@ -26,7 +26,7 @@ from armdyn.presentation import Reported
 
 
 class FrictionValues(NamedTuple):
-    """Plain friction by least squares, one number a joint, and the structure that the data support.
+    """Plain friction by least squares, one number per joint, and the structure that the data support.
 
     `viscous`, `coulomb` and `offset` are those of the model in which every joint has just these: comparable with
     the literature. `chosen` is what `Fit.arm` has, with further terms where these pay on held-out data.
@@ -40,7 +40,7 @@ class FrictionValues(NamedTuple):
 
 
 class DriveValues(NamedTuple):
-    """Identified drives, one number a joint, seen at the joint."""
+    """Identified drives, one number per joint, seen at the joint."""
 
     inertia: NDArray  # rotors, beyond what is one with the links [kg m² or kg]
     stiffness: NDArray  # springs to ground [N m/rad or N/m]

@@ -55,9 +55,9 @@ def read_log(
     angle : {"rad", "deg"}, optional
         Unit of positions and velocities of turning joints; default by name, else radians.
     gear_ratio : array_like, shape (n,), optional
-        For motor-side data: motor turns a joint turn. Positions are divided by it, torques multiplied.
+        For motor-side data: motor turns per joint turn. Positions are divided by it, torques multiplied.
     drive_gain : array_like, shape (n,), optional
-        For currents: motor torque a unit of the logged quantity [N m/A, N/V].
+        For currents: motor torque per unit of the logged quantity [N m/A, N/V].
     coupling : array_like, shape (n, n), optional
         For coupled drives: turns of the gears' outputs are `coupling @ q`; default the arm's, with `gear_ratio`.
     offset : array_like, shape (n,), optional

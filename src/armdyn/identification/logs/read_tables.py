@@ -120,7 +120,7 @@ def read_parquet(path: Path, joints: tuple[str, ...]) -> Table:
 
 
 def _numbers(column: Any, name: str, path: Path) -> NDArray:
-    """A column of numbers, of lists of numbers (one a joint), of times [s], or the one list of words that all hold."""
+    """A column of numbers, of lists of them (one per joint), of times [s], or the one list of words that all hold."""
     kind = str(column.type)
     if kind.startswith(("timestamp", "duration")):
         return column.cast(f"{kind.split('[')[0]}[ns]").cast("int64").to_numpy() * 1e-9

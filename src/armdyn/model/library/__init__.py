@@ -14,8 +14,9 @@ from armdyn.model.library.puma560 import puma560
 from armdyn.model.library.sarcos import sarcos
 from armdyn.model.library.stanford import stanford
 from armdyn.model.library.textbook import cylindrical, scara
-from armdyn.model.library.universal_robots import ur5, ur10
+from armdyn.model.library.universal_robots import ur5, ur5e, ur10
 from armdyn.model.library.vukobratovic import vukobratovic3
+from armdyn.model.library.xarm import xarm7
 
 __all__ = [
     "cylindrical",
@@ -31,6 +32,8 @@ __all__ = [
     "scara",
     "stanford",
     "ur5",
+    "ur5e",
     "ur10",
     "vukobratovic3",
+    "xarm7",
 ]

@@ -1,4 +1,4 @@
-"""Universal Robots UR5 and UR10 (CB series)."""
+"""Universal Robots UR5 and UR10 (CB series), and UR5e (e-series)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Limits
-from armdyn.model.library.tables import cylinder, limits_in_degrees, rows
+from armdyn.model.library.tables import cylinder, limits_in_degrees, moments, rows
 
 NAMES = ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")
 LINKS = ("shoulder", "upper_arm", "forearm", "wrist_1", "wrist_2", "wrist_3")
@@ -106,6 +106,48 @@ def ur5() -> Arm:
             "1.2 kg, cannot be right).",
             "No rotor inertia, gear ratio or friction is published.",
             LIMITS,
+        ),
+    )
+
+
+def ur5e() -> Arm:
+    """The UR5e with the maker's masses and centres and tensors of cylinders; the tip is the flange. Standard DH.
+
+    References
+    ----------
+    Universal Robots ROS 2 description (`ur_description` 2.4.5, BSD-3-Clause): default_kinematics.yaml,
+    physical_parameters.yaml and joint_limits.yaml of the UR5e, which follow the maker's DH parameters for calculations
+    of kinematics and dynamics, its user manual 5.8 and its article on joint torques.
+    """
+    return _arm(
+        "ur5e",
+        a=(0.0, -0.425, -0.3922, 0.0, 0.0, 0.0),
+        d=(0.1625, 0.0, 0.0, 0.1333, 0.0997, 0.0996),
+        mass=(3.761, 8.058, 2.846, 1.37, 1.3, 0.365),
+        com=[
+            (0, -0.02561, 0.00193),
+            (0.2125, 0, 0.11336),
+            (0.15, 0, 0.0265),
+            (0, -0.0018, 0.01634),
+            (0, 0.0018, 0.01634),
+            (0, 0, -0.001159),
+        ],
+        inertia=moments(
+            (0.0102675, 0.00666, 0.0102675),
+            (0.0151074, 0.13388583541666665, 0.13388583541666665),
+            (0.004095, 0.03120936758333333, 0.03120936758333333),
+            (0.0025599, 0.0021942, 0.0025599),
+            (0.0025599, 0.0021942, 0.0025599),
+            (9.890414008333333e-05, 9.890414008333333e-05, 0.0001321171875),
+        ),
+        limits=_limits(velocity=(180, 180, 180, 180, 180, 180), effort=(150, 150, 150, 28, 28, 28)),
+        notes=(
+            "Source: Universal Robots' ROS 2 description (ur_description 2.4.5, BSD-3-Clause).",
+            FRAMES,
+            "Assumed: tensors of solid cylinders, as in that description.",
+            "No rotor inertia, gear ratio or friction is published.",
+            "Limits: the same description, which cites the UR5e user manual 5.8 and the maker's article 'Max. joint "
+            "torques'; the elbow, which may turn twice, hits the upper arm beyond half a turn.",
         ),
     )
 

@@ -88,7 +88,7 @@ def comparison_figure(comparison: Any) -> Any:
 
 
 def _bars(axes: Any, rows: Any, field: str, form: str, colours: list[Any]) -> None:
-    """One bar a controller, from the top; a run that diverged says so."""
+    """One bar per controller, from the top; a run that diverged says so."""
     values = [getattr(row, field) for row in rows]
     shown = [x if np.isfinite(x) else 0.0 for x in values]
     bars = axes.barh(range(len(rows)), shown, color=colours)

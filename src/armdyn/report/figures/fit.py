@@ -16,7 +16,7 @@ MEASURED, MODEL, BEFORE, DIFFERENCE = "#14375e", "#e07b00", "#b9c4cf", "#c0392b"
 
 
 def torque_figure(result: Validation, before: Validation | None = None) -> Any:
-    """One diagram a joint: measured, identified, their difference, and the arm as described where it is given."""
+    """One diagram per joint: measured, identified, their difference, and the arm as described where it is given."""
     import matplotlib.pyplot as plt
 
     n = result.tau.shape[1]
@@ -54,7 +54,7 @@ def fit_figure(fit: Fit) -> Any:
 
 
 def notebook(fit: Fit) -> str:
-    """The error, a row a joint, and torques on the log for validation, else on the logs fitted to."""
+    """The error, a row per joint, and torques on the log for validation, else on the logs fitted to."""
     rows = [
         (f"{j + 1} {name}", f"{error:.2%}", ", ".join(terms))
         for j, (name, error, terms) in enumerate(

@@ -8,6 +8,7 @@ from armdyn.html import fragment, paragraph, picture, shaded, swatch, table
 from armdyn.report.figures.comparison import colours, comparison_figure
 from armdyn.simulation.compare import Comparison, Row
 
+THOUSAND = 1000  # from which on digits are written out
 FAINT = 1e-3  # of the largest error, below which the ground stays white
 
 
@@ -70,7 +71,7 @@ def _depth(x: float, least: float, most: float) -> float:
 
 
 def _peak(row: Row) -> str:
-    return "-" if np.isnan(row.peak) else f"{row.peak:.3g} (joint {row.peak_joint + 1})"
+    return "-" if np.isnan(row.peak) else f"{_short(row.peak)} (joint {row.peak_joint + 1})"
 
 
 def _joint_names(comparison: Comparison) -> tuple[str, ...]:
@@ -83,4 +84,6 @@ def notebook(comparison: Comparison) -> str:
 
 
 def _short(value: float, digits: int = 3) -> str:
-    return "-" if np.isnan(value) else f"{value:.{digits}g}"
+    if np.isnan(value):
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= THOUSAND else f"{value:.{digits}g}"

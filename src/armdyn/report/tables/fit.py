@@ -12,8 +12,9 @@ from armdyn.identification.fit.result import Fit
 SURE = 1.96  # standard deviations of a 95 % interval
 TINY = 1e-9  # what is round-off in SI units
 MOMENTS = ("mx", "my", "mz")
-LINK_HEADS = ("link", "mass [kg]", "described", "centre x [m]", "y", "z")
-BODY_HEADS = ("link", "principal moments of inertia [kg m²]", "centre as described [m]")
+LINK_HEADS = ("link", "mass [kg]", "centre x [m]", "y", "z")
+BODY_HEADS = ("link", "principal moments of inertia [kg m²]")
+DESCRIBED_HEADS = ("described: mass [kg]", "centre [m]")
 JOINT_HEADS = ("joint", "viscous", "Coulomb", "offset", "rotor inertia")
 MODEL_HEADS = ("joint", "viscous", "Coulomb", "offset", "rotor inertia", "terms that pay on held-out data")
 
@@ -32,18 +33,20 @@ def links(fit: Fit) -> list[str]:
         body, mass = after.inertia, after.inertia.mass
         half = [sure.get(f"{name}{j}", np.nan) / mass if mass > 0 else np.nan for name in MOMENTS]
         known = not np.isnan(before.inertia.theta).any() and before.inertia.mass > 0
-        was = f"{before.inertia.mass:.3g}" if known else "-"
+        was = (f"{before.inertia.mass:.3g}", vector(before.inertia.com)) if known else ("-", "-")
         centre = (with_interval(c, h) for c, h in zip(body.com, half, strict=True))
-        rows.append((after.name, with_interval(mass, sure.get(f"m{j}", np.nan)), was, *centre))
-        described = vector(before.inertia.com) if known else "-"
-        more.append((after.name, vector(np.linalg.eigvalsh(body.tensor_com)), described))
+        rows.append((after.name, with_interval(mass, sure.get(f"m{j}", np.nan)), *centre))
+        more.append((after.name, vector(np.linalg.eigvalsh(body.tensor_com)), *was))
     said = (
         "± is the 95 % interval of what the logs alone determine; that of a centre holds for the mass beside it. A "
         "number without ± is not determined by itself: torques show sums of such numbers, the base parameters below. "
         "Of all physically consistent bodies with the right sums these are nearest to "
         f"{fit.centre or 'the description'}."
     )
-    others = folded("Moments of inertia, and centres as described", table(BODY_HEADS, more))
+    described = any(row[2] != "-" for row in more)
+    heads = (*BODY_HEADS, *(DESCRIBED_HEADS if described else ()))
+    title = "Moments of inertia" + (", and masses and centres of the description" if described else "")
+    others = folded(title, table(heads, [row[: len(heads)] for row in more]))
     return [table(LINK_HEADS, rows), paragraph(said, "small"), others]
 
 

@@ -10,7 +10,7 @@ from armdyn.simulation.result import SimulationResult
 
 
 def notebook(result: SimulationResult) -> str:
-    """What was reached, a row a joint, and the tracking errors."""
+    """What was reached, a row per joint, and the tracking errors."""
     stopped = [] if result.complete else [paragraph("; ".join(result.notes) or "Stopped early.")]
     errors = picture(plot_run(result, "error", degrees=True), 60)
     return fragment(paragraph(f"Simulation: {result.name}"), *stopped, *summary(result), joints(result), errors)

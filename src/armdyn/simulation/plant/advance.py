@@ -159,7 +159,7 @@ class Step(NamedTuple):
         return [rotors.get(i, i) for i in range(n)]
 
     def _spread(self, values: Symbol, others: float) -> Symbol:
-        """A number a joint, (n,), at the entries that friction acts on; `others` elsewhere."""
+        """A number per joint, (n,), at the entries that friction acts on; `others` elsewhere."""
         spread = others * ca.SX.ones(self.arm.n + len(self.kind.elastic))
         spread[self.rubbing] = values
         return spread

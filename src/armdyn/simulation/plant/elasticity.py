@@ -95,10 +95,10 @@ def _numbers(name: str, value: Any) -> NDArray:
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError(f"Elasticity: {name}: expected a number a joint, got {shown(value)}") from None
+        raise ModelError(f"Elasticity: {name}: expected a number per joint, got {shown(value)}") from None
     finite = name == "stiffness" or np.isfinite(array).all()
     if array.ndim > 1 or np.isnan(array).any() or (array < 0).any() or not finite:
-        raise ModelError(f"Elasticity: {name}: expected numbers >= 0, one or one a joint, got {shown(value)}")
+        raise ModelError(f"Elasticity: {name}: expected numbers >= 0, one or one per joint, got {shown(value)}")
     return array
 
 

@@ -337,7 +337,7 @@ def _per_joint(value: Any, n: int, what: str) -> NDArray:
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError(f"Plant: {what}: expected a number a joint, got {shown(value)}") from None
+        raise ModelError(f"Plant: {what}: expected a number per joint, got {shown(value)}") from None
     if array.ndim and array.shape[-1] != n:
         raise ModelError(f"Plant: {what}: expected one number or {n}, got shape {array.shape}")
     return np.full(n, array) if array.ndim == 0 else array

@@ -44,7 +44,7 @@ class TorqueBars:
         self._usual = _usual_torques(state.arm)
 
     def bars(self, moment: Moment) -> list[Bar]:
-        """One bar a joint."""
+        """One bar per joint."""
         arm = self.state.loaded
         nothing = np.full(arm.n, np.nan)
         try:

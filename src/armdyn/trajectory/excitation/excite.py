@@ -213,7 +213,7 @@ def excite(
     seed : int
         Of the random starts.
     workers : int, optional
-        Threads; default one a core.
+        Threads; default one per core.
     progress : callable, optional
         Called about ten times a second with a `Standing` (elapsed, best, starts, current). What it raises ends the
         search; KeyboardInterrupt, as Ctrl-C, with the best motion so far.
@@ -321,7 +321,7 @@ def _noise(arm: Arm, noise: ArrayLike | None) -> NDArray:
     except (TypeError, ValueError):
         raise ArmdynError(f"excite: expected noise as a number, or {arm.n}, got {noise!r:.60}") from None
     if not (np.isfinite(row).all() and (row > 0).all()):
-        raise ArmdynError(f"excite: expected noise as finite numbers > 0, one a joint, got {row}")
+        raise ArmdynError(f"excite: expected noise as finite numbers > 0, one per joint, got {row}")
     return row
 
 

@@ -55,10 +55,17 @@ def compare(
             raise ArmdynError("compare: --figure and --report are for one comparison; leave --scenario out")
         _in_scenarios(subject, scenario, bandwidth, rate, duration, controller, json)
         return
-    with progress_bar(None) as tell:
+    names: list[str] = []
+    with progress_bar() as tell:
+        tell(0.0, "designing controllers")
+
+        def show(name: str) -> None:
+            at = names.index(name)
+            tell(at / len(names), f"running {name}, {at + 1} of {len(names)}")
+
         comparison = mismatch_study(
             subject, payload=payload, friction=friction, rate=rate, bandwidth=bandwidth, duration=duration,
-            controllers=controller or None, progress=lambda name: tell(0.0, f"running {name}"),
+            controllers=controller or None, begin=names.extend, progress=show,
         )  # fmt: skip
     wrote = [comparison.figure(figure)] if figure is not None else []
     if report is not None:
@@ -72,7 +79,8 @@ def compare(
         for path in wrote:
             print(f"wrote {path}")
     if comparison.interrupted:
-        typer.echo("armdyn: interrupted; the controllers that had run are kept", err=True)
+        left = " ".join(f"-c '{name}'" for name in names[len(comparison.rows) :])
+        typer.echo(f"armdyn: interrupted; the controllers that had run are kept; the others: {left}", err=True)
         raise typer.Exit(130)
 
 

@@ -31,7 +31,7 @@ Reference = Annotated[
 Duration = Annotated[
     float | None, typer.Option(help="Length of the run [s]; default that of the reference, which rests at its end.")
 ]
-Rate = Annotated[float, typer.Option(help="Samples of the controller a second [Hz].")]
+Rate = Annotated[float, typer.Option(help="Samples of the controller per second [Hz].")]
 Bandwidth = Annotated[float, typer.Option(help="Of the controller [Hz]; gains follow from it.")]
 Payload = Annotated[
     list[str] | None,
@@ -44,7 +44,7 @@ Sensor = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=NUMBER",
-        help="Sensors, by names of armdyn.Sensors: jitter=1e-5, lost=0.01, delay=1, ... Repeatable.",
+        help="Defects of sensors: jitter=1e-5, lost=0.01, delay=1, ...; a wrong name is answered with all. Repeatable.",
     ),
 ]
 Out = Annotated[
@@ -59,7 +59,7 @@ def simulate(
     reference: Reference = SWING,
     duration: Duration = None,
     rate: Rate = 1000.0,
-    substeps: Annotated[int | None, typer.Option(help="Steps of the integrator a sample; default as needed.")] = None,
+    substeps: Annotated[int | None, typer.Option(help="Steps of the integrator per sample; default as needed.")] = None,
     delay: Annotated[float, typer.Option(help="From a sample to its torque [s], at most a sample.")] = 0.0,
     bandwidth: Bandwidth = 5.0,
     payload: Payload = None,

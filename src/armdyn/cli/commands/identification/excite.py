@@ -99,7 +99,7 @@ def excite(
     starts: Annotated[int | None, typer.Option(help="Stop after so many searches; reproducible.")] = None,
     seed: Annotated[int, typer.Option(help="Of the random starts.")] = 0,
     rate: Annotated[
-        float | None, typer.Option(help="Samples a second in the file; default 1000, for ROS 2 (.yaml, .json) 50.")
+        float | None, typer.Option(help="Samples per second in the file; default 1000, for ROS 2 (.yaml, .json) 50.")
     ] = None,
     units: Annotated[bool, typer.Option("--units", help="CSV: a second line with the columns' units.")] = False,
     home: Home = None,
@@ -208,7 +208,7 @@ def summary(found: Excitation) -> dict[str, Any]:
 def _show(found: Excitation, written: list[Path]) -> None:
     n, count = found.base.source.n, found.base.count
     if found.interrupted:
-        print("Interrupted: this is the best motion so far.")
+        print("Interrupted: this is the best motion so far; the same command with another --seed looks further.")
     print(f"{found.base.name}: {found.trajectory.duration:g} s, designed in {found.seconds:.0f} s")
     print(
         f"Condition number {found.condition:.1f} of {count} + {2 * n} columns ({found.condition_worst:.1f} for the "

@@ -56,11 +56,14 @@ def reproduce(
     console = Console(stderr=json)
     found: list[Case] = []
     files: list[str] = []
-    for each in CASES if name == "all" else (name,):
+    wanted = list(CASES) if name == "all" else [name]
+    for at, each in enumerate(wanted):
         done = ", ".join(case.name for case in found) or "nothing"
-        with progress_bar(None, f"complete in {out}: {done}") as show, _noticed_interrupt():
-            show(0.0, f"reproducing {each}")
-            case = run(each, quick, lambda step, each=each: show(0.0, f"reproducing {each}: {step}"), seed)  # type: ignore[misc]
+        kept = f"complete in {out}: {done}; 'armdyn reproduce {each}' computes this one again"
+        title = f"reproducing {each}, {at + 1} of {len(wanted)}"
+        with progress_bar(len(wanted), kept) as show, _noticed_interrupt():
+            show(at, title)
+            case = run(each, quick, lambda step, at=at, title=title: show(at, f"{title}: {step}"), seed)  # type: ignore[misc]
         found.append(case)
         files += map(str, write(case, out))
         if not json:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 File = Annotated[Path, typer.Argument(metavar="FILE", help="What to study (.toml); see docs/studies.md.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the results; default the study's name.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with what an earlier run left there.")]
-Workers = Annotated[int, typer.Option(help="Processes; 1: this one, 0: one a core.")]
+Workers = Annotated[int, typer.Option(help="Processes; 1: this one, 0: one per core.")]
 Dask = Annotated[str | None, typer.Option(help="Compute on the Dask cluster of this scheduler, as tcp://host:8786.")]
 Case = Annotated[int | None, typer.Option(help="Compute this case alone, and show it in full.")]
 
@@ -44,9 +44,10 @@ def study(
             subject, folder, resume=resume, workers=workers, dask=dask,
             progress=lambda at: tell(at.done / max(at.total, 1), _words(at)),
         )  # fmt: skip
-    summary = subject.summary(columns)
-    report(summary, folder / "report.html")
-    _write_figures(summary, folder)
+        tell(1.0, "writing the report")
+        summary = subject.summary(columns)
+        report(summary, folder / "report.html")
+        _write_figures(summary, folder)
     if json:
         print_json(summary.data)
         return
