@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from armdyn.cli.examples import SHORT, epilog
+from armdyn.cli.interrupts import INTERRUPTED, watching
 from armdyn.cli.resolve import take_xacro_options
 from armdyn.errors import ArmdynError, ArmdynWarning
 
@@ -51,7 +52,6 @@ PYTHON = (
     (r"give packages=\['folder'\], or ", "give "),
 )
 GOT = ", got "
-INTERRUPTED = 130
 
 
 def command(name: str) -> Callable[..., None]:
@@ -93,7 +93,8 @@ def main() -> None:
     # Typer's parser would look through all installed packages for extensions of its parser.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
-        program(arguments[:1] if arguments[:1] and arguments[0] in PLACES else NAMES)(args=arguments)
+        with watching():
+            program(arguments[:1] if arguments[:1] and arguments[0] in PLACES else NAMES)(args=arguments)
     except (ArmdynError, OSError) as error:
         if debug:
             raise

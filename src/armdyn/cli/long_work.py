@@ -8,6 +8,9 @@ from pathlib import Path
 
 import typer
 
+from armdyn.cli.interrupts import INTERRUPTED, PATIENCE, watch
+
+NOTHING = "no file was written; the same command begins anew"
 PAGES = (".html", ".htm")
 
 
@@ -27,16 +30,18 @@ def require_folders(*paths: Path | None, report: Path | None = None) -> None:
 
 @contextmanager
 def progress_bar(
-    total: float | None = 1.0, kept: str = "no file was written; the same command begins anew"
+    total: float | None = 1.0, kept: str = NOTHING, patience: float = PATIENCE
 ) -> Iterator[Callable[[float, str], None]]:
     """A bar on stderr, on terminals alone; without total it only shows that work goes on.
 
-    Ctrl-C ends the program with a word on where it was and what is kept.
+    Ctrl-C ends the program with a word on where it was and what is kept, within `patience` [s].
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    doing = "starting"
+    doing, own = "starting", watch()
+    own.settled.clear()
+    own.patience, own.said = patience, f"interrupted while {doing}; {kept}"
     columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     console = Console(stderr=True)
     try:
@@ -46,12 +51,15 @@ def progress_bar(
             def show(share: float, text: str) -> None:
                 nonlocal doing
                 doing = text
+                own.said = f"interrupted while {text}; {kept}"
                 bar.update(task, completed=share, description=text)
 
             yield show
     except KeyboardInterrupt:
+        own.settled.set()
         typer.echo(f"armdyn: interrupted while {doing}; {kept}", err=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(INTERRUPTED) from None
+    own.settled.set()  # what was found is being written
 
 
 @contextmanager

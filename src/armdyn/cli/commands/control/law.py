@@ -39,7 +39,8 @@ def law(
     from armdyn.trace.printers.c_print import identifier
 
     subject = resolve(arm, base, tip)
-    laws = designs(subject, Sway.within(subject, 10.0)(np.linspace(0.0, 10.0, 200)), bandwidth, rate)
+    with working("designing controllers"):
+        laws = designs(subject, Sway.within(subject, 10.0)(np.linspace(0.0, 10.0, 200)), bandwidth, rate)
     if law == "list":
         print_json(list(laws)) if json else print("\n".join(laws))
         return

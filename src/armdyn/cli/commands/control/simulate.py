@@ -102,10 +102,12 @@ def simulate(
         changes=[_change(text) for text in payload or ()],
         engine=engine,
     )
-    law = _law(controller, subject, wanted, bandwidth, rate)
     sensors = _sensors(resolution, noise, sensor or [])
     try:
         with progress_bar() as tell:
+            tell(0.0, "designing the controller")
+            law = _law(controller, subject, wanted, bandwidth, rate)
+            tell(0.0, "simulating")
             result = run(
                 plant, law, wanted, duration, rate, substeps=substeps, delay=delay, hold=True, sensors=sensors,
                 seed=seed, progress=lambda part: tell(part, "simulating"), name=f"{subject.name}, {controller}",

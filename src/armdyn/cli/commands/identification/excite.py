@@ -118,6 +118,7 @@ def excite(
     Links keep off the arm's mounting plane and apart from each other, torques and velocities below their limits with a
     margin; what is not checked is said. Ctrl-C saves the best so far (exit code 130).
     """
+    from armdyn.cli.interrupts import SAVING
     from armdyn.cli.logs import numbers
     from armdyn.cli.long_work import progress_bar, require_folders
     from armdyn.cli.resolve import resolve
@@ -135,7 +136,7 @@ def excite(
     pose = [given_home] if isinstance(given_home, float) else given_home
     logs = [read_log(path, subject) for path in given or ()]
     torque = numbers(max_torque, "--max-torque")
-    with progress_bar(time_budget) as tell:
+    with progress_bar(time_budget, patience=SAVING) as tell:
         found = design(
             subject, duration, max_acceleration=numbers(max_acceleration, "--max-acceleration"),
             max_velocity=numbers(max_velocity, "--max-velocity"), harmonics=harmonics, criterion=criterion,

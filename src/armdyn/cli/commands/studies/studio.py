@@ -57,8 +57,11 @@ def _wait() -> None:
     import signal
     import threading
 
+    from armdyn.cli.interrupts import watch
+
     ended = threading.Event()
     before = {number: signal.signal(number, lambda *_: ended.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    watch().settled.set()  # the server is stopped in good order
     try:
         while not ended.wait(0.5):  # a wait without end would not see the signal on Windows
             pass

@@ -27,13 +27,14 @@ def study(
     json: Json = False,
 ) -> None:  # fmt: skip
     """Compute a study, or go on with one: quantiles, success regions, what matters, and the worst cases."""
-    from armdyn.cli.long_work import progress_bar
+    from armdyn.cli.long_work import progress_bar, working
     from armdyn.cli.show import print_json
     from armdyn.report.registry import report
     from armdyn.study.run import keep_memory, run_study
     from armdyn.study.spec import read_study
 
-    subject = read_study(file)
+    with working("reading the study"):
+        subject = read_study(file)
     folder = Path(subject.name) if out is None else out
     if case is not None:
         _show_case(subject, case, folder, json)

@@ -1,0 +1,73 @@
+"""Ctrl-C ends a command in time, even one whose native code, or own handling, does not let go."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+# A command that is interrupted while it does not listen: `work` is what it does.
+PROGRAM = """
+import os, signal, sys, threading, time
+from armdyn.cli.interrupts import watching
+from armdyn.cli.long_work import progress_bar
+signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    with watching(), progress_bar(kept="nothing is kept", patience={patience}) as tell:
+        tell(0.0, "being stubborn")
+        threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        {work}
+    print("written")
+except SystemExit as end:
+    sys.exit(end.code)
+except BaseException as error:
+    sys.exit(getattr(error, "exit_code", 1))
+"""
+SWALLOWED = """
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            try:
+                time.sleep(0.05)
+            except KeyboardInterrupt:
+                pass"""
+NATIVE = "import hashlib; hashlib.pbkdf2_hmac('sha256', b'', b'', 200_000_000)"  # a minute or more without Python
+SAVED = """
+        try:
+            time.sleep(30)
+        except KeyboardInterrupt:
+            pass
+    time.sleep(1.0)  # longer than the patience: files are being written"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize(
+    ("work", "code", "said"),
+    [
+        (SWALLOWED, 130, "armdyn: interrupted while being stubborn; nothing is kept"),
+        (NATIVE, 130, "armdyn: interrupted while being stubborn; nothing is kept"),
+        ("time.sleep(30)", 130, "armdyn: interrupted while being stubborn; nothing is kept"),
+        (SAVED, 0, "written"),
+    ],
+    ids=["swallowed", "native", "plain", "saving"],
+)
+def test_a_command_ends_in_time(work, code, said):
+    begun = time.monotonic()
+    program = PROGRAM.format(work=work.strip("\n").lstrip(), patience=0.5)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+    assert time.monotonic() - begun < 25  # the work lasts for 30 s; a busy machine is slow to start Python
+
+
+def test_there_is_a_watch_to_ask_outside_of_commands():
+    from armdyn.cli.interrupts import watch, watching
+
+    watch().said = "nobody asks"
+    assert watch().said == "interrupted"
+    with watching():
+        watch().said = "asked"
+        assert watch().said == "asked"
+    assert watch().said == "interrupted"
