@@ -44,12 +44,38 @@ WRONG = [
     ("identify arm.urdf log.csv --columns q=a,b", 1, "no column 'a' for q; there are t, q1"),
     ("identify arm.urdf log.csv --report r.pdf", 1, r"--report: expected a file that ends in \.html, got 'r.pdf'"),
     ("identify arm.urdf log.csv --out absent/x.urdf", 1, "there is no folder 'absent'"),
+    (
+        "identify arm.urdf log.csv --out x.pdf",
+        1,
+        r"--out: expected a file that ends in \.urdf, \.xml, \.toml, \.csv, got",
+    ),
+    ("payload arm.urdf log.csv --out x.pdf", 1, r"--out: expected a file that ends in \.urdf"),
+    (
+        "identify arm.urdf degrees.csv",
+        1,
+        "positions reach 90 rad: degrees, .*For degrees give --degrees, for motors --gear-r",
+    ),
+    ("identify arm.urdf flipped.csv", 1, "all joints is as if friction drove it.*; remedy: --drive-gain -1$"),
+    # Of two joints either may be the one that is reversed against the other.
+    ("identify arm.urdf second.csv", 1, "joint [12] .*sign of its torque .*; remedy: --drive-gain (1,-1|-1,1)$"),
     ("identify arm.urdf log.csv --drive-gain one", 2, "--drive-gain.*expected numbers with commas between"),
     ("identify arm.urdf notes.md", 1, r"notes.md: .*expected \.csv"),
     ("identify arm.urdf .", 1, "folder"),
     ("simulate arm.urdf --controller foo", 1, "foo.*expected|unknown.*foo"),
     ("simulate arm.urdf --report x.txt", 1, r"--report: expected a file that ends in \.html"),
     ("compare arm.urdf -c foo", 1, "foo"),
+    ("compare arm.urdf --report x.pdf", 1, r"--report: expected a file that ends in \.html"),
+    ("compare arm.urdf --figure x.txt", 1, r"--figure: expected a file that ends in \.png, \.svg, \.pdf, got 'x.txt'"),
+    ("excite arm.urdf --out motion.txt", 1, r"cannot write 'motion.txt': unknown ending; expected one of \.csv"),
+    ("excite arm.urdf --ros folder", 2, "--ros, --urscript and --repeat need --home"),
+    ("excite arm.urdf", 1, "no velocity limit of joint 1 .*; give --max-velocity"),
+    ("simulate arm.urdf --sensor foo=1", 2, "expected one of resolution, .*got 'foo=1'"),
+    ("simulate arm.urdf --reference foreign.csv", 1, "expected a first line with columns t, q1, q2"),
+    ("simulate arm.urdf --payload heavy", 2, "expected MASS or MASS@TIME such as 2.5@1, got 'heavy'"),
+    ("convert arm.urdf", 2, "Missing argument 'FILE'"),
+    ("study arm.urdf", 1, "arm.urdf: not a TOML file"),
+    ("study .", 1, "is a folder; expected a file"),
+    ("base arm.urdf --foo", 2, "No such option: --foo"),
     ("convert arm.urdf arm.json", 1, r"unknown kind of file '\.json' in 'arm.json'; expected \.urdf"),
     ("convert nomass.urdf x.xml", 1, "link 'b' cannot be written as MJCF: unknown parameters"),
     ("codegen arm.urdf nothing --out c", 1, "nothing"),
@@ -70,6 +96,7 @@ def folder(tmp_path_factory):
     rows = np.column_stack([np.arange(20) / 100, np.random.default_rng(0).normal(size=(20, 4))])
     for name, header in (("log", "t,q1,q2,tau1,tau2"), ("foreign", "t,x,y,u,w"), ("half", "t,q1,foo,tau1,tau2")):
         np.savetxt(path / f"{name}.csv", rows, delimiter=",", header=header, comments="")
+    _write_logs(path)
     (path / "notes.md").write_text("notes")
     (path / "broken.urdf").write_text("<robot><link")
     (path / "robot.xacro").write_text("<robot/>")
@@ -77,6 +104,19 @@ def folder(tmp_path_factory):
     forked = JOINT.format("a") + JOINT.format("b")
     (path / "forked.urdf").write_text(f'<robot name="f"><link name="base"/>{forked}</robot>')
     return path
+
+
+def _write_logs(path):
+    """Logs that are good but for degrees, the sign of all torques, or that of one."""
+    t = np.arange(0, 10, 0.01)[:, None]
+    w, a = np.array([2.0, 3.0]), np.array([1.0, 0.8])
+    q, qd, qdd = a * np.sin(w * t), a * w * np.cos(w * t), -a * w**2 * np.sin(w * t)
+    noise = 0.02 * np.random.default_rng(0).normal(size=q.shape)
+    tau = armdyn.inverse_dynamics(armdyn.arms.planar2(), q, qd, qdd) + 2 * qd + 3 * np.sign(qd) + noise
+    degrees = 90 * np.sin(w * t)
+    for name, positions, torques in (("degrees", degrees, tau), ("flipped", q, -tau), ("second", q, tau * [1, -1])):
+        rows = np.hstack([t, positions, torques])
+        np.savetxt(path / f"{name}.csv", rows, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
 
 
 @pytest.mark.filterwarnings("default::armdyn.errors.ArmdynWarning")  # shown, not raised, as on a terminal

@@ -11,19 +11,23 @@ import typer
 from armdyn.cli.interrupts import INTERRUPTED, PATIENCE, watch
 
 NOTHING = "no file was written; the same command begins anew"
-PAGES = (".html", ".htm")
+PAGES, MODELS, PICTURES = (".html", ".htm"), (".urdf", ".xml", ".toml", ".csv"), (".png", ".svg", ".pdf")
 
 
-def require_folders(*paths: Path | None, report: Path | None = None) -> None:
-    """Reject early what would fail after minutes of work: a folder that is not there, a report that is no page."""
+def require_folders(
+    *paths: Path | None, report: Path | None = None, model: Path | None = None, figure: Path | None = None
+) -> None:
+    """Reject early what would fail after minutes of work: a folder that is not there, an ending that is not known."""
     from armdyn.errors import ArmdynError
 
     if report is not None and report.suffix.lower() not in PAGES:
         raise ArmdynError(
             f"--report: expected a file that ends in .html, got '{report}'; print the page from a browser for a PDF"
         )
-    paths = (*paths, report)
-    for path in paths:
+    for option, path, endings in (("--out", model, MODELS), ("--figure", figure, PICTURES)):
+        if path is not None and path.suffix.lower() not in endings:
+            raise ArmdynError(f"{option}: expected a file that ends in {', '.join(endings)}, got '{path}'")
+    for path in (*paths, report, model, figure):
         if path is not None and not path.parent.is_dir():
             raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'")
 

@@ -55,7 +55,7 @@ def xarm7() -> Arm:
         mass=masses,
         com=centres,
         inertia=[R @ np.diag(moments) @ R.T for R, moments in zip(turned, principal, strict=True)],
-        limits=[Limits(*numbers, VELOCITY, most) for *numbers, most in zip(LOWER, UPPER, EFFORT, strict=True)],
+        limits=[Limits(low, high, VELOCITY, most) for low, high, most in zip(LOWER, UPPER, EFFORT, strict=True)],
         friction=[Friction(viscous=v, coulomb=COULOMB) for v in VISCOUS],
     )
     return Arm.from_dh(

@@ -26,8 +26,8 @@ def rows(comparison: Comparison) -> str:
     """A row per controller, the best first; errors over the last third."""
     marks = colours(comparison)
     small = unit(comparison)
-    heads = ("controller", "tip error [mm]", f"joint error [{small}]", f"largest [{small}]")
-    heads += ("RMS torque", "largest torque")
+    heads = ["controller", "tip error [mm]", f"joint error [{small}]", f"largest [{small}]"]
+    heads += ["RMS torque", "largest torque"]
     learns = any(not np.isnan(row.parameter_error) for row in comparison.rows)
     return table(
         (*heads, *(["estimate"] if learns else []), ""),

@@ -49,7 +49,7 @@ def compare(
     from armdyn.cli.show import print_json
     from armdyn.simulation.mismatch_study import mismatch_study
 
-    require_folders(figure, report=report)
+    require_folders(report=report, figure=figure)
     subject = resolve(arm, base, tip)
     if scenario:
         if figure is not None or report is not None:

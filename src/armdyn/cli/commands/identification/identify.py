@@ -82,7 +82,7 @@ def identify(
     from armdyn.cli.show import print_json
     from armdyn.identification.identify import identify as fit_arm
 
-    require_folders(out, report=report)
+    require_folders(report=report, model=out)
     reject_swapped(arm, logs)
     described = resolve(arm, base, tip)
     with progress_bar() as tell:

@@ -34,7 +34,7 @@ def payload(
     from armdyn.cli.show import print_json
     from armdyn.identification.payload import identify_payload
 
-    require_folders(out)
+    require_folders(model=out)
     reject_swapped(arm, [log])
     known = resolve(arm, base, tip)
     with working("reading the log and finding the payload"):
