@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -29,10 +28,11 @@ class Watch:
     patience: float = PATIENCE
     settled: threading.Event = field(default_factory=threading.Event)
 
-    def follow(self, line: socket.socket) -> None:
-        """Wait for the signal's number on the line, then for the command to notice."""
-        while (told := line.recv(1)) and told[0] != signal.SIGINT:
+    def follow(self, line: int) -> None:
+        """Wait for the signal's number on the line, a pipe, then for the command to notice."""
+        while (told := os.read(line, 1)) and told[0] != signal.SIGINT:
             pass
+        os.close(line)
         if told and not self.settled.wait(self.patience):
             # The cursor back, which a progress bar hides.
             print("\x1b[?25h" * sys.stderr.isatty() + f"armdyn: {self.said}", file=sys.stderr, flush=True)
@@ -49,15 +49,15 @@ def watch() -> Watch:
 
 @contextmanager
 def watching() -> Iterator[None]:
-    """Watch over the command inside; in the main thread alone, to which signals belong."""
-    if threading.current_thread() is not threading.main_thread():
+    """Watch over the command inside; in the main thread alone, to which signals belong, and not on Windows."""
+    if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
         yield
         return
     own = Watch()
     _watches.append(own)
-    ours, theirs = socket.socketpair()
-    theirs.setblocking(False)
-    before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+    ours, theirs = os.pipe()
+    os.set_blocking(theirs, False)
+    before = signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
     threading.Thread(target=own.follow, args=(ours,), daemon=True).start()
     try:
         yield
@@ -65,4 +65,4 @@ def watching() -> Iterator[None]:
         own.settled.set()
         _watches.remove(own)
         signal.set_wakeup_fd(before)
-        theirs.close()  # which ends the thread
+        os.close(theirs)  # which ends the thread
