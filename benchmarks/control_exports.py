@@ -39,6 +39,10 @@ def laws(name: str):
         "Kalman": control.KalmanVelocity(computed, RATE),
         "observed velocity": control.ObservedVelocity(computed),
         "guarded": armdyn.Guarded(computed),
+        "path scaling": control.PathScaling.from_bandwidth(arm, Sway.within(arm, 4.0), 3.0, limit=1e3),
+        "elastic PD": control.ElasticPD(arm, 1e4, 500.0, 50.0),
+        "elastic damping": control.ElasticDamping(computed, 10.0),
+        "elastic linearisation": control.ElasticLinearisation.from_bandwidth(arm, 1e4, 2.0),
     }
 
 

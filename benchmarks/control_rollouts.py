@@ -1,4 +1,4 @@
-"""Closed loops a second of force laws, observers, estimators and sliding modes, against Pinocchio in Python.
+"""Closed loops a second of force laws, observers, estimators, robust and elastic laws, against Pinocchio in Python.
 
     python benchmarks/control_rollouts.py [--rollouts 200] [law ...]
 
@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 import armdyn
 from armdyn import ComputedTorque, Drive, Friction, Plant, control, simulate
 from armdyn.shapes.obstacles import HalfSpace
-from armdyn.simulation import Contact
+from armdyn.simulation import Contact, Elasticity
+from armdyn.trajectory.protocol import JointMotion
 
 SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"
 RATE, DT, SECONDS = 1000.0, 1e-3, 0.2 if SMALL else 5.0
@@ -34,8 +35,10 @@ HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
 W, AMPLITUDE = 2 * np.pi * 0.5, 0.3
 WALL, START, PUSH = 1e4, 5.0, 15.0
 KP, KD = 160.0, 25.0
+SPRING, ROTOR = 2e4, 0.3
 WORLD = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 Step = Callable[[NDArray, NDArray, NDArray], NDArray]
+Calls = tuple[Callable[[], Any], Callable[[], Any], Callable[[], Any]]
 
 
 class Sine:
@@ -222,6 +225,90 @@ class Peer:
 
         return fresh
 
+    def scaled(self, law: Any) -> Callable[[], Step]:
+        """Computed torque whose pace yields."""
+
+        def fresh() -> Step:
+            m = {"place": 0.0, "pace": 1.0}
+
+            def step(q: NDArray, qd: NDArray, ref: Any) -> NDArray:
+                place, pace = m["place"], m["pace"]
+                k = min(np.searchsorted(law.begins, place, side="right") - 1, len(law.begins) - 1)
+                c, x = law.polynomials[k].reshape(4, -1), place - law.begins[k]
+                q_ref = c[0] + x * (c[1] + x * (c[2] + x * c[3]))
+                slope, bend = c[1] + x * (2 * c[2] + 3 * x * c[3]), 2 * c[2] + 6 * x * c[3]
+                asked = bend * pace**2 + law.kp * (q_ref - q) + law.kd * (slope * pace - qd)
+                rest = pin.rnea(self.model, self.data, q, qd, asked).copy()
+                M = pin.crba(self.model, self.data, q)
+                a = (np.triu(M) + np.triu(M, 1).T) @ slope
+                size = np.abs(a) + 1e-9
+                middle, reach = -rest * a / size**2, law.limit / size
+                u = max(min(law.catch_up * (1 - pace), (middle + reach).min()), (middle - reach).max(), -pace / DT)
+                m.update(place=min(place + DT * pace + DT * DT / 2 * u, law.end), pace=pace + DT * u)
+                return np.clip(rest + a * u, -law.limit, law.limit)
+
+            return step
+
+        return fresh
+
+    # -- elastic joints ------------------------------------------------------------------------------------
+
+    def run_elastic(self, step: Any, motion: Any, q: NDArray) -> NDArray:
+        """The last position of the links after a closed loop on springs, from rest."""
+        g = pin.computeGeneralizedGravity(self.model, self.data, q).copy()
+        x, v = np.stack([q, q + g / SPRING]), np.zeros((2, len(q)))
+
+        def slope(x: NDArray, v: NDArray, tau: NDArray) -> NDArray:
+            s = SPRING * (x[1] - x[0])
+            return np.stack([pin.aba(self.model, self.data, x[0], v[0], s), (tau - s) / ROTOR])
+
+        log = np.empty((len(motion[0]) + 1, 3, len(q)))
+        for k, ref in enumerate(zip(*motion, strict=True)):
+            tau = step(x, v, ref, k)
+            log[k] = x[0], v[0], tau
+            a1 = slope(x, v, tau)
+            v2 = v + DT / 2 * a1
+            a2 = slope(x + DT / 2 * v, v2, tau)
+            v3 = v + DT / 2 * a2
+            a3 = slope(x + DT / 2 * v2, v3, tau)
+            v4 = v + DT * a3
+            a4 = slope(x + DT * v3, v4, tau)
+            x, v = x + DT / 6 * (v + 2 * (v2 + v3) + v4), v + DT / 6 * (a1 + 2 * (a2 + a3) + a4)
+        return x[0]
+
+    def elastic(self, law: Any, name: str, more: Any) -> Callable[[], Any]:
+        """The three laws of elastic joints; `more` are jerk and snap of the reference."""
+        rnea, model, data = pin.rnea, self.model, self.data
+
+        def pd(x: NDArray, v: NDArray, ref: Any, k: int) -> NDArray:
+            g = pin.computeGeneralizedGravity(model, data, ref[0])
+            return law.kp * (ref[0] + g / law.spring - x[1]) + law.kd * (ref[1] - v[1]) + g
+
+        def damping(x: NDArray, v: NDArray, ref: Any, k: int) -> NDArray:
+            asked = ref[2] + KP * (ref[0] - x[0]) + KD * (ref[1] - v[0])
+            return rnea(model, data, x[0], v[0], asked) + ROTOR * asked + law.damping * (v[0] - v[1])
+
+        def linearisation(x: NDArray, v: NDArray, ref: Any, k: int, h: float = 1e-4) -> NDArray:
+            s = SPRING * (x[1] - x[0])
+            a = pin.aba(model, data, x[0], v[0], s).copy()
+            M = pin.crba(model, data, x[0])
+            M = np.triu(M) + np.triu(M, 1).T
+
+            def along(t: float, j: NDArray, snap: NDArray) -> NDArray:
+                q = x[0] + t * (v[0] + t / 2 * (a + t / 3 * j))
+                qd = v[0] + t * (a + t / 2 * j)
+                return rnea(model, data, q, qd, a + t * (j + t / 2 * snap)).copy()
+
+            none = 0 * a
+            first = (along(h, none, none) - along(-h, none, none)) / (2 * h)
+            j = np.linalg.solve(M, SPRING * (v[1] - v[0]) - first)
+            asked = more[1][k] + law.k3 * (more[0][k] - j) + law.k2 * (ref[2] - a)
+            asked = asked + law.k1 * (ref[1] - v[0]) + law.k0 * (ref[0] - x[0])
+            second = (along(h, j, asked) + along(-h, j, asked) - 2 * s) / h**2
+            return ROTOR * (a + second / SPRING) + s
+
+        return lambda: {"elastic PD": pd, "elastic damping": damping, "elastic linearisation": linearisation}[name]
+
 
 def cases(arm: armdyn.Arm, peer: Peer) -> dict[str, tuple[Any, Callable[[], Step], bool]]:
     """Laws, their peers, and whether they touch the wall."""
@@ -249,12 +336,28 @@ def cases(arm: armdyn.Arm, peer: Peer) -> dict[str, tuple[Any, Callable[[], Step
     }
     found["momentum observer"] = (watched, peer.observed(watched), False)
     found |= {name: (law, peer.estimated(law, name), False) for name, law in estimators.items()}
-    return found | {name: (law, peer.sliding(law, name), False) for name, law in slides.items()}
+    found |= {name: (law, peer.sliding(law, name), False) for name, law in slides.items()}
+    hurried = control.PathScaling(arm, Sine(), KP, KD, limit=100.0)
+    return found | {"path scaling": (hurried, peer.scaled(hurried), False)}
+
+
+def elastic_cases(arm: armdyn.Arm) -> dict[str, Any]:
+    """Laws of elastic joints."""
+    return {
+        "elastic PD": control.ElasticPD(arm, SPRING, 400.0, 60.0),
+        "elastic damping": control.ElasticDamping(ComputedTorque(arm, KP, KD), 100.0),
+        "elastic linearisation": control.ElasticLinearisation.from_bandwidth(arm, SPRING, 3.0),
+    }
 
 
 def loop(peer: Peer, fresh: Callable[[], Step], motion: Any, qd0: NDArray, touches: bool) -> NDArray:
     """The peer's run, from a fresh state of its law."""
     return peer.run(fresh(), motion, HOME, qd0, touches)
+
+
+def elastic_loop(peer: Peer, fresh: Callable[[], Any], motion: Any) -> NDArray:
+    """The peer's run on springs."""
+    return peer.run_elastic(fresh(), motion, HOME)
 
 
 def seconds(call: Callable[[], Any]) -> float:
@@ -282,29 +385,48 @@ def main() -> None:
         f"| law | Pinocchio, Python [us a step] | one rollout | ratio | {given.rollouts} rollouts | ratio | differ by |"
     )
     print("|---|---|---|---|---|---|---|")
+    runs: list[tuple[str, Calls]] = []
     for name, (law, fresh, touches) in cases(arm, peer).items():
-        if few and name not in few:
-            continue
         plant = Plant(arm, contact=Contact([wall], WALL, 0.0) if touches else None)
         reference: Any = HOME if touches else sine
         motion = (np.tile(HOME, (steps, 1)), *np.zeros((2, steps, 7))) if touches else sine(np.arange(steps) * DT)
-        qd0 = motion[1][0]
-        how: dict[str, Any] = {"qd0": qd0, "substeps": 1, "check": False}
-        calls: list[Callable[[], Any]] = [
-            partial(loop, peer, fresh, motion, qd0, touches),
-            partial(simulate, plant, law, reference, SECONDS, RATE, q0=HOME, **how),
-            partial(simulate, plant, law, reference, SECONDS, RATE, q0=HOME + spread, every=100, **how),
-        ]
-        differ = np.abs(calls[1]().q[-1] - calls[0]()).max()
-        calls[2]()
-        times = np.array([[seconds(call) for call in calls] for _ in range(given.rounds)]).min(0) / steps * 1e6
-        times[2] /= given.rollouts
-        ratios = times[0] / times[1:]
-        print(
-            f"| {name} | {times[0]:.0f} | {times[1]:.2f} us | {ratios[0]:.0f} | {times[2]:.2f} us | {ratios[1]:.0f} "
-            f"| {differ:.0e} rad |",
-            flush=True,
-        )
+        theirs = partial(loop, peer, fresh, motion, motion[1][0], touches)
+        runs.append((name, calls(plant, law, reference, motion[1][0], theirs, spread)))
+    drive = Drive(rotor_inertia=ROTOR / 1e4, gear_ratio=100.0)
+    geared = arm.with_joints(dataclasses.replace(joint, drive=drive) for joint in arm.joints)
+    soft, motion = Plant(geared, elasticity=Elasticity(SPRING)), sine(np.arange(steps) * DT)
+    for name, law in elastic_cases(geared).items():
+        given_more = law.channels(np.arange(steps) * DT, JointMotion(*motion))
+        fresh = peer.elastic(law, name, (given_more.get("jerk"), given_more.get("snap")))
+        theirs = partial(elastic_loop, peer, fresh, motion)
+        runs.append((name, calls(soft, law, sine, np.zeros(7), theirs, spread)))
+    for name, found in runs:
+        if few and name not in few:
+            continue
+        print(row(name, found, steps, given.rounds, given.rollouts), flush=True)
+
+
+def calls(
+    plant: Plant, law: Any, reference: Any, qd0: NDArray, theirs: Callable[[], NDArray], spread: NDArray
+) -> Calls:
+    """The peer's run, ours, and ours in a batch."""
+    how: dict[str, Any] = {"qd0": qd0, "substeps": 1, "check": False}
+    return (
+        theirs,
+        partial(simulate, plant, law, reference, SECONDS, RATE, q0=HOME, **how),
+        partial(simulate, plant, law, reference, SECONDS, RATE, q0=HOME + spread, every=100, **how),
+    )
+
+
+def row(name: str, found: Calls, steps: int, rounds: int, rollouts: int) -> str:
+    """A row of the table: the best times of some rounds."""
+    differ = np.abs(found[1]().q[-1] - found[0]()).max()
+    found[2]()
+    times = np.array([[seconds(call) for call in found] for _ in range(rounds)]).min(0) / steps * 1e6
+    times[2] /= rollouts
+    ratios = times[0] / times[1:]
+    ours = f"{times[1]:.2f} us | {ratios[0]:.0f} | {times[2]:.2f} us | {ratios[1]:.0f}"
+    return f"| {name} | {times[0]:.0f} | {ours} | {differ:.0e} rad |"
 
 
 if __name__ == "__main__":

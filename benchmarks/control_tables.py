@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import armdyn
+from armdyn.control.design.designs import chosen_designs
 from armdyn.control.design.gains import pd_gains
 from armdyn.control.laws.lqr import TrajectoryLQR
 from armdyn.control.protocol import Law
@@ -32,12 +33,18 @@ from armdyn.reproduce.eindhoven_study import (
 )
 from armdyn.simulation.compare import Sway
 from armdyn.simulation.mismatch_study import mismatch_study
+from armdyn.simulation.scenarios import ScenarioComparison, compare_scenarios
 from armdyn.simulation.simulate import simulate
 
 PAGE = Path(__file__).parents[1] / "docs" / "control.md"
 RATES = (60.0, 250.0, 1000.0)
 BANDWIDTH = 2.0
 ARMS = {"planar2": ([0.0, 1.0, 2.5, 5.0], 200.0), "puma560": ([0.0, 1.0, 2.5], 100.0)}
+# Laws that are tried in scenarios.
+TRIED = (
+    "PD + gravity", "feedforward + PD", "computed torque", "computed torque + observer", "impedance", "sliding mode",
+    "super-twisting", "Slotine-Li", "natural Slotine-Li",
+)  # fmt: skip
 # Numbers of another machine may differ in their last digit.
 CLOSE = 0.02
 
@@ -136,6 +143,24 @@ def _weights(arm: armdyn.Arm, reference: Sway) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([np.ones(arm.n), np.full(arm.n, 2 * np.pi * BANDWIDTH)]), kp
 
 
+def scenarios(only: tuple[str, ...] | None = None, laws: tuple[str, ...] = TRIED) -> ScenarioComparison:
+    """A two-joint arm with rotors (0.6 and 0.1 kg m² at the joints) and friction in all scenarios, or in some."""
+    plain = arm_of("planar2")
+    rotors = [armdyn.Drive(rotor_inertia=x, gear_ratio=100.0) for x in (6e-5, 1e-5)]
+    arm = plain.with_joints([replace(j, drive=d) for j, d in zip(plain.joints, rotors, strict=True)])
+    sway = Sway.within(arm, 6.0)
+    found = chosen_designs(arm, sway, 3.0, 1000.0, laws)
+    return compare_scenarios(arm, found, sway, 1000.0, scenarios=only, every=5)
+
+
+def scenarios_text() -> str:
+    """The table, and which law to take when."""
+    found = scenarios()
+    head, *rows = found.table()
+    said = "\n".join(f"* {line}" for line in found.advice().splitlines())
+    return f"{table(head, rows)}\n\n{said}"
+
+
 def heads() -> dict[str, list[str]]:
     loads = {name: [f"{load:g} kg" for load in values] for name, (values, _) in ARMS.items()}
     return {
@@ -157,8 +182,8 @@ TABLES: dict[str, Callable[[], list[list[str]]]] = {
 
 
 def write(names: list[str]) -> None:
-    for name in names or TABLES:
-        text = table(heads()[name], TABLES[name]())
+    for name in names or ["scenarios", *TABLES]:
+        text = scenarios_text() if name == "scenarios" else table(heads()[name], TABLES[name]())
         print(f"\n{name}\n{text}", flush=True)
         begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
         page = PAGE.read_text()
@@ -174,6 +199,7 @@ def in_step() -> list[str]:
     shown = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     new = [
         *compared(only=("PD", "PD + gravity")),
+        *scenarios(("free", "payload"), ("PD + gravity",)).table()[1:],
         *(row[:-1] for row in seized("planar2", (250.0,), limits=False)),
         *scheduled(("planar2",)),
         *eigenvalues(("planar2",), (60.0,)),

@@ -71,6 +71,9 @@ from armdyn.control.laws.velocity import KalmanVelocity as KalmanVelocity
 from armdyn.control.laws.velocity import ObservedVelocity as ObservedVelocity
 from armdyn.control.protocol import Law as Law
 from armdyn.control.protocol import Reference as Reference
+from armdyn.control.robust.elastic import ElasticDamping as ElasticDamping
+from armdyn.control.robust.elastic import ElasticLinearisation as ElasticLinearisation
+from armdyn.control.robust.elastic import ElasticPD as ElasticPD
 from armdyn.control.robust.learning import IterativeLearning as IterativeLearning
 from armdyn.control.robust.learning import Learnt as Learnt
 from armdyn.control.robust.path_scaling import PathScaling as PathScaling
@@ -168,6 +171,8 @@ from armdyn.identification.logs.log import Log as Log
 from armdyn.identification.logs.read_log import read_log as read_log
 from armdyn.identification.motion.differentiate import differentiate as differentiate
 from armdyn.identification.payload import identify_payload as identify_payload
+from armdyn.identification.springs import Springs as Springs
+from armdyn.identification.springs import identify_springs as identify_springs
 from armdyn.kinematics.closed.form import closed_form as closed_form
 from armdyn.kinematics.closed.srs import swivel_angle as swivel_angle
 from armdyn.kinematics.forward import forward_kinematics as forward_kinematics

@@ -38,6 +38,7 @@ export(
         "laws.tip_space": "Impedance OperationalSpace resolved_rate",
         "laws.velocity": "FilteredDerivative KalmanVelocity ObservedVelocity",
         "protocol": "Law Reference",
+        "robust.elastic": "ElasticDamping ElasticLinearisation ElasticPD",
         "robust.learning": "IterativeLearning Learnt",
         "robust.path_scaling": "PathScaling",
         "robust.predictive": "PredictiveControl",

@@ -55,6 +55,9 @@ from armdyn.control.laws.velocity import KalmanVelocity as KalmanVelocity
 from armdyn.control.laws.velocity import ObservedVelocity as ObservedVelocity
 from armdyn.control.protocol import Law as Law
 from armdyn.control.protocol import Reference as Reference
+from armdyn.control.robust.elastic import ElasticDamping as ElasticDamping
+from armdyn.control.robust.elastic import ElasticLinearisation as ElasticLinearisation
+from armdyn.control.robust.elastic import ElasticPD as ElasticPD
 from armdyn.control.robust.learning import IterativeLearning as IterativeLearning
 from armdyn.control.robust.learning import Learnt as Learnt
 from armdyn.control.robust.path_scaling import PathScaling as PathScaling
@@ -73,6 +76,9 @@ __all__ = [
     "ConcurrentSlotineLi",
     "Craig",
     "DisturbanceObserver",
+    "ElasticDamping",
+    "ElasticLinearisation",
+    "ElasticPD",
     "FeedforwardPD",
     "FilteredDerivative",
     "FrictionFeedforward",

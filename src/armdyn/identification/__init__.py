@@ -14,6 +14,7 @@ export(
         "logs.read_log": "read_log",
         "motion.differentiate": "differentiate",
         "payload": "identify_payload",
+        "springs": "identify_springs Springs",
     },
     rooms="estimators",
 )

@@ -11,17 +11,21 @@ from armdyn.identification.logs.log import Log as Log
 from armdyn.identification.logs.read_log import read_log as read_log
 from armdyn.identification.motion.differentiate import differentiate as differentiate
 from armdyn.identification.payload import identify_payload as identify_payload
+from armdyn.identification.springs import Springs as Springs
+from armdyn.identification.springs import identify_springs as identify_springs
 
 __all__ = [
     "DriveGains",
     "Fit",
     "Log",
+    "Springs",
     "check_log",
     "differentiate",
     "estimators",
     "identify",
     "identify_drive_gains",
     "identify_payload",
+    "identify_springs",
     "read_log",
     "validate",
 ]

@@ -32,7 +32,7 @@ POSITION_NOISE, VELOCITY_NOISE = 1e-5, 0.02
 AS_GOOD = 1.5
 # What is so in a scenario, in words.
 WORDS = {
-    "free": "the arm is as its model says", "payload": "an unknown load at the tip",
+    "free": "the arm as its model says", "payload": "an unknown load at the tip",
     "contact": "a wall in the way", "saturation": "drives that are a tenth too weak", "noise": "noisy velocities",
     "delay": "torques that come a period late", "elastic": "elastic joints that the model lacks",
 }  # fmt: skip
@@ -161,14 +161,21 @@ class ScenarioComparison:
             others = f"; as good: {', '.join(law for law in equals if law != best)}" if len(equals) > 1 else ""
             lost = [law for law in self.laws if law not in errors]
             failed = f"; diverged: {', '.join(lost)}" if lost else ""
-            lines.append(
-                f"{name}: {best} ({errors[best]:.1e}), with {WORDS[name]}{others}{failed}{self._gentle(name)}."
-            )
+            more = f"{others}{failed}{self._gentle(name)}{self._smooth(name)}"
+            lines.append(f"{name}: {best} ({errors[best]:.1e}), with {WORDS[name]}{more}.")
         most = max(good.values())
         leaders = ", ".join(law for law in good if good[law] == most)
         return "\n".join(
             [*lines, f"all in all: {leaders}, among the best in {most} of {len(self.comparisons)} scenarios."]
         )
+
+    def _smooth(self, name: str) -> str:
+        """Whose torques shake the drives most where readings are noisy."""
+        if name != "noise":
+            return ""
+        jumps = {law: np.diff(self[name].results[law].tau, axis=0).std() for law in self.errors(name)}
+        smooth, rough = (pick(jumps, key=jumps.__getitem__) for pick in (min, max))
+        return f"; torques of {rough} are {jumps[rough] / jumps[smooth]:.0f} times as rough as those of {smooth}"
 
     def _gentle(self, name: str) -> str:
         """Who presses least, where laws touch something."""

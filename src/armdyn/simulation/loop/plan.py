@@ -146,9 +146,13 @@ def _check_controller(controller: Any, n: int) -> None:
 
 def _check_senses(law: Law | None, plant: Plant, compiled: bool) -> None:
     """Complain about laws that would feel nothing."""
-    if law is None or "wrench" not in law.senses:
+    if law is None or not law.senses:
         return
     who = type(law).__name__
+    if "links" in law.senses and not compiled:
+        raise ShapeError(f"simulate: {who} sees links and motors, which needs compiled fixed steps of armdyn's engine")
+    if "wrench" not in law.senses:
+        return
     if plant.contact is None and plant.wrench is None:
         raise ShapeError(f"simulate: {who} feels forces, and nothing exerts any; give Plant a contact or a wrench")
     if not compiled:

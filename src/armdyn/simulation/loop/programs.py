@@ -153,6 +153,9 @@ def loop_program(
             step = Step(plant.arm, kind, {name: values[name] for name in plant_data})
             felt = ref.channels["wrench"] + step.wrist(values["q"], values["qd"])
             ref = ref._replace(channels={**ref.channels, "wrench": felt})
+        if "links" in law.senses:
+            links = ca.vertcat(values["q"], values["qd"])
+            ref = ref._replace(channels={**ref.channels, "links": links})
         u, after = _answer(law, shapes.state, (params, memory, q_seen, qd_seen, ref, values["period"]))
         memory, after = (
             {**_prefixed("law", a), **_prefixed("sensor", b)} for a, b in ((memory, before), (after, seen))
