@@ -25,7 +25,7 @@ export(
         "control": "ComputedTorque GravityPD law_code SlotineLi TrajectoryLQR",
         "simulation": "compare Plant Sensors simulate SimulationResult",
         "report": "plot_modes plot_run report",
-        "trace": "c_code kernel latex traced",
+        "trace": "c_code kernel latex to_jax traced",
         "errors": "ArmdynError ArmdynWarning",
     },
     rooms="arms reproduce studio",

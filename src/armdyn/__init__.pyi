@@ -236,6 +236,7 @@ from armdyn.trace.pool import trim as trim
 from armdyn.trace.printers.c_code import c_code as c_code
 from armdyn.trace.printers.latex import latex as latex
 from armdyn.trace.printers.sympy_form import sympy_expression as sympy_expression
+from armdyn.trace.to_jax import to_jax as to_jax
 from armdyn.trace.traced import traced as traced
 from armdyn.trajectory.excitation.excite import Excitation as Excitation
 from armdyn.trajectory.excitation.excite import excite as excite
@@ -337,6 +338,7 @@ __all__ = [
     "spatial",
     "studio",
     "study",
+    "to_jax",
     "trace",
     "traced",
     "trajectory",

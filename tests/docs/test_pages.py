@@ -22,6 +22,17 @@ def test_examples_of_the_page(page: str, least: int) -> None:
     assert result.failed == 0
 
 
+def test_examples_of_the_page_on_jax() -> None:
+    jax = pytest.importorskip("jax")
+    before = jax.config.jax_enable_x64
+    try:
+        result = doctest.testfile(str(DOCS / "jax.md"), module_relative=False)
+    finally:
+        jax.config.update("jax_enable_x64", before)
+    assert result.attempted >= 13
+    assert result.failed == 0
+
+
 def test_names_in_the_last_column_exist() -> None:
     table = (DOCS / "names.md").read_text().split("## What differs")[0]
     rows = [row.split("|")[4] for row in table.splitlines() if row.count("|") == 5]

@@ -10,6 +10,7 @@ export(
         "printers.c_code": "c_code",
         "printers.latex": "latex",
         "printers.sympy_form": "sympy_expression",
+        "to_jax": "to_jax",
         "traced": "traced",
     },
 )

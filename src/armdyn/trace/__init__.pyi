@@ -5,6 +5,7 @@ from armdyn.trace.pool import trim as trim
 from armdyn.trace.printers.c_code import c_code as c_code
 from armdyn.trace.printers.latex import latex as latex
 from armdyn.trace.printers.sympy_form import sympy_expression as sympy_expression
+from armdyn.trace.to_jax import to_jax as to_jax
 from armdyn.trace.traced import traced as traced
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "kernel",
     "latex",
     "sympy_expression",
+    "to_jax",
     "traced",
     "trim",
 ]

@@ -90,9 +90,9 @@ class Module:
     cost: float  # [ns] of one sample, about
 
 
-# What is compiled around a graph: calls from NumPy and Python, the same with what finds them, many steps for lanes of
-# rollouts, or for one.
-FORMS = ("kernel", "trial", "rollout", "single rollout")
+# What is compiled around a graph: calls from NumPy and Python, the same with what finds them, calls from XLA, many
+# steps for lanes of rollouts, or for one.
+FORMS = ("kernel", "trial", "xla", "rollout", "single rollout")
 
 
 # What an operation and an entry of a result cost per sample, on one core of 2023 [ns]; within a factor of two for
@@ -109,13 +109,16 @@ def compile_graph(graph: Graph, shared: frozenset[int], form: str = "kernel") ->
     """Machine code of a graph whose ports `shared` carry no batch axes, in one of `FORMS`."""
     from armdyn.trace.graphs.divisions import with_fewer_divisions  # code found on disk needs neither
     from armdyn.trace.llvm.lower import lower
+    from armdyn.trace.llvm.xla_handler import xla_handler
 
     llvm, machine = llvm_binding(), target_machine()
     host = replace(target().host, width=1) if form == "single rollout" else target().host
     graph = with_fewer_divisions(graph)
     lowered = lower(graph, host, shared, steps="rollout" in form)
     text = lowered.text
-    if "rollout" not in form:
+    if form == "xla":
+        text += xla_handler(graph, shared)
+    elif "rollout" not in form:
         text += entry(graph, shared, lowered.uniform_size)
     if form == "trial":
         text += "\n" + function.DISPATCH.replace("PLACE", str(function.offset() + 8))
