@@ -14,6 +14,7 @@ export(
         "plant.payload": "Drop PickUp",
         "plant.plant": "Plant",
         "plant.wrist_sensor": "WristSensor",
+        "plant_fmu": "plant_fmu",
         "readings": "Readings",
         "result": "SimulationResult",
         "scenarios": "compare_scenarios",

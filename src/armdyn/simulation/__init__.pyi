@@ -15,6 +15,7 @@ from armdyn.simulation.plant.payload import Drop as Drop
 from armdyn.simulation.plant.payload import PickUp as PickUp
 from armdyn.simulation.plant.plant import Plant as Plant
 from armdyn.simulation.plant.wrist_sensor import WristSensor as WristSensor
+from armdyn.simulation.plant_fmu import plant_fmu as plant_fmu
 from armdyn.simulation.readings import Readings as Readings
 from armdyn.simulation.result import SimulationResult as SimulationResult
 from armdyn.simulation.scenarios import compare_scenarios as compare_scenarios
@@ -39,6 +40,7 @@ __all__ = [
     "compare_scenarios",
     "learn",
     "mismatch_study",
+    "plant_fmu",
     "resonances",
     "simulate",
     "to_mjcf",

@@ -22,6 +22,10 @@ Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files; ma
 Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file names; the arm's name if left out.")]
 Float = Annotated[bool, typer.Option("--float", help="Single instead of double precision.")]
 Cpp = Annotated[bool, typer.Option("--cpp", help="Functions: also a C++17 header (std::array, Eigen).")]
+Fmu = Annotated[
+    Path | None,
+    typer.Option(help="Write an FMU (FMI 2.0) to this .fmu instead: the arm as a plant, or a --law."),
+]
 Inputs = Annotated[
     list[str] | None,
     typer.Option("--input", help="An optional input to include (wrench), or data to keep as an argument (theta, kp)."),
@@ -30,20 +34,31 @@ Inputs = Annotated[
 
 def codegen(
     arm: ArmName, functions: Functions = None, law: LawName = None, out: Out = Path(), prefix: Prefix = None,
-    float: Float = False, inputs: Inputs = None, cpp: Cpp = False, bandwidth: Bandwidth = 3.0, rate: Rate = 1000.0,
-    base: Base = None, tip: Tip = None, json: Json = False,
+    float: Float = False, inputs: Inputs = None, cpp: Cpp = False, fmu: Fmu = None, bandwidth: Bandwidth = 3.0,
+    rate: Rate = 1000.0, base: Base = None, tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
-    """Write functions, or a control law, of an arm as C99 code without dependencies, and count its operations."""
+    """Write functions, or a control law, of an arm as C99 code without dependencies, or the arm as an FMU."""
     from armdyn.cli.commands.control.law import law as write_law
     from armdyn.cli.long_work import working
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.trace.printers.c_code import c_code
 
-    if (law is None) == (not functions):
-        raise typer.BadParameter("expected names of functions, or --law LAW")
+    if (law is None) == (not functions) and (fmu is None or functions):
+        raise typer.BadParameter(
+            "expected names of functions, --law LAW, or --fmu FILE alone for the arm as a plant"
+        )
+    if fmu is not None and functions:
+        raise typer.BadParameter("--fmu holds the arm as a plant, or a law with --law; functions cannot be in it")
     if law is not None:
-        write_law(arm, law, out, prefix, bandwidth, rate, float, inputs, None, base, tip, json)
+        write_law(arm, law, out, prefix, bandwidth, rate, float, inputs, fmu, base, tip, json)
+        return
+    if fmu is not None:
+        from armdyn.simulation.plant_fmu import plant_fmu
+
+        with working("writing C"):
+            written = plant_fmu(resolve(arm, base, tip), fmu, rate)
+        print_json({"files": [str(written)]}) if json else print(f"wrote {written}")
         return
     if functions == ["list"]:
         print_json(list(exportable())) if json else print("\n".join(exportable()))
