@@ -45,9 +45,7 @@ def codegen(
     from armdyn.trace.printers.c_code import c_code
 
     if (law is None) == (not functions) and (fmu is None or functions):
-        raise typer.BadParameter(
-            "expected names of functions, --law LAW, or --fmu FILE alone for the arm as a plant"
-        )
+        raise typer.BadParameter("expected names of functions, --law LAW, or --fmu FILE alone for the arm as a plant")
     if fmu is not None and functions:
         raise typer.BadParameter("--fmu holds the arm as a plant, or a law with --law; functions cannot be in it")
     if law is not None:
