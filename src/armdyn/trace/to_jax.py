@@ -192,7 +192,6 @@ class _Function:
         """The function with a rule for `vmap`: one more leading axis, one call all the same."""
         single = jax.custom_batching.custom_vmap(lambda *arrays: self._run(jax, arrays))
 
-        @single.def_vmap
         def rule(size: int, flags: Sequence[bool], *arrays: Any) -> tuple[Any, Any]:
             leads = [a.ndim - len(p.shape) - bool(f) for a, f, p in zip(arrays, flags, self.data, strict=True)]
             most = max(leads, default=0)
@@ -202,6 +201,7 @@ class _Function:
             ]
             return single(*padded), (True,) * len(self.outputs)
 
+        single.def_vmap(rule)
         return single
 
     def _run(self, jax: Any, arrays: Sequence[Any]) -> tuple[Any, ...]:
