@@ -29,6 +29,7 @@ from armdyn.identification.fit.prior import believable
 from armdyn.identification.fit.result import DriveValues, Fit
 from armdyn.identification.fit.rows import FORMS
 from armdyn.identification.fit.terms import OPTIONAL
+from armdyn.identification.fit.uncertainty import uncertainty
 from armdyn.identification.fit.validation import arm_torque, compared, compared_along
 from armdyn.identification.gravity_poses import compare_poses, fit_poses
 from armdyn.identification.judgement import WORDS, Figures, judge
@@ -127,7 +128,7 @@ def identify(
     others = [] if validation is None else as_logs(arm, validation)
     with single_threaded():
         tell(0.1, "checking the data")
-        checks = checked(arm, given, terms, force)
+        checks, together = checked(arm, given, terms, force)
         filters = Filters(
             BAND if band is None else float(band), cutoff or CUTOFF, METHODS[0] if method == AUTO else method, form,
             width=WIDTH,
@@ -150,7 +151,7 @@ def identify(
         tell(0.6, "fitting physically consistent bodies")
         found = estimate(choice, masses)
         tell(0.8, "judging")
-        fit = _fit(arm, choice, found, plain(choice, drives.own), checks, others)
+        fit = replace(_fit(arm, choice, found, plain(choice, drives.own), checks, others), findings=together)
         tell(1.0, "done")
         return _judged(fit, choice, force)
 
@@ -267,6 +268,7 @@ def _fit(
         free=found.free,
         share=found.share,
         tracks=tracks,
+        uncertainty=uncertainty(choice, found),
     )
     errors = [
         compared_along(fitted, tracks, filters, lambda track: fit.torque(track, model)).rel_error  # noqa: B023
@@ -300,6 +302,13 @@ def _judged(fit: Fit, choice: Choice, force: bool) -> Fit:
     return fit
 
 
+def _motion(fit: Fit) -> tuple[float, float]:
+    """Seconds of motion, and passes through their ranges of the joint with fewest, where dynamics were identified."""
+    if fit.uncertainty is None:
+        return np.inf, np.inf
+    return float(sum(track.dt * len(track.t) for track in fit.tracks)), fit.uncertainty.passes
+
+
 def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
     still = [check.joints.high - check.joints.low < STILL for check in fit.checks]
     found = tuple(f for check in fit.checks for f in check.findings) + fit.findings
@@ -308,7 +317,8 @@ def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
     verdict = judge(
         Figures(
             fit.arm.joint_names, float(error), fit.held_out_joints, torque, fit.cost,
-            fit.undetermined, tuple(np.flatnonzero(np.all(still, axis=0)).tolist()) if still else (), found,
+            fit.undetermined, tuple(np.flatnonzero(np.all(still, axis=0)).tolist()) if still else (), found, fit.stated,
+            *_motion(fit),
         )
     )  # fmt: skip
     if verdict.word == WORDS[2] and not force:

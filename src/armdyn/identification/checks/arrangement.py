@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.identification.checks.finding import Finding, named, reversing
-from armdyn.identification.checks.trial import OWN, Trial, correlation_times, squares
+from armdyn.identification.checks.trial import OWN, Trial, squares
 from armdyn.model.arm import Arm
 
 POOR = 0.15  # share of a torque's deviation left, from which on something may be wrong with it
@@ -76,13 +76,12 @@ def _driven(trial: Trial) -> Iterator[Finding]:
         side = np.where(some, -1.0, 1.0)
         keeps, turns = (trial.columns.copy() for _ in range(2))
         for j in np.flatnonzero(some):
-            at = np.arange(OWN) + trial.columns.shape[2] - OWN * (trial.n - j)
+            at = np.arange(OWN) + trial.base.count
             keeps[:, j, at[friction[j] < 0]] = 0.0
             turns[:, j, at[friction[j] > 0]] = 0.0
         braked = trial.fitted(keeps, trial.tau, 2).residual
         turned = trial.fitted(turns, trial.tau * side, 2).residual
-        counts = len(turned) / correlation_times(turned)
-        gain = 0.5 * float(counts @ np.log(squares(braked, trial.sizes) / squares(turned, trial.sizes)))
+        gain = 0.5 * float(trial.counts(turned) @ np.log(squares(braked, trial.sizes) / squares(turned, trial.sizes)))
         if gain > GAIN:
             joints = np.flatnonzero(some).tolist()
             who = "all joints" if some.all() else named(trial.arm, joints[0])

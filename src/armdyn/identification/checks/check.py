@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -104,12 +105,36 @@ def check_log(arm: Arm, log: Log) -> DataCheck:
     DataCheck
         `ok`, `findings` and figures of each joint; `str()` is a report, `armdyn.report(check, path)` a page.
     """
+    (check,), found = check_logs(arm, [log])
+    return check._replace(findings=(*check.findings, *found))
+
+
+class Looked(NamedTuple):
+    """A log and its motion, after its columns were looked at."""
+
+    log: Log
+    motions: list[Motion]
+    band: float
+    check: DataCheck
+
+
+def check_logs(arm: Arm, logs: Iterable[Log]) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
+    """What is to say about each of several logs, and about their dynamics, for which all count together."""
+    looked = [_looked(arm, log) for log in logs]
+    checks = tuple(some.check for some in looked)
+    moving = [some for some in looked if some.motions]
+    if not moving or any(not check.ok for check in checks):
+        return checks, ()
+    return checks, tuple(_dynamics(arm, moving))
+
+
+def _looked(arm: Arm, log: Log) -> Looked:
     if log.n != arm.n:
         raise DataError(f"{log.name}: {log.n} joints in the log, {arm.n} in arm '{arm.name}'")
     found = [Finding("note", text) for text in log.notes]
     if not log.stretches:
         found.append(Finding("refuse", "no stretch without gaps is long enough"))
-        return DataCheck(arm, log, tuple(found), _figures(log, []))
+        return Looked(log, [], 0.0, DataCheck(arm, log, tuple(found), _figures(log, [])))
     band = choose_band(log.stretches)
     motions = [smoothed(s, Filters(band, None, "butterworth")) for s in log.stretches]
     figures = _figures(log, motions)
@@ -118,25 +143,30 @@ def check_log(arm: Arm, log: Log) -> DataCheck:
     found += clock_findings(arm, log, figures)
     found += torque_findings(arm, log)
     found += velocity_findings(arm, log)
-    if all(f.level != "refuse" for f in found):
-        found += _dynamics(arm, log, motions, band)
-    return DataCheck(arm, log, tuple(found), figures)
+    return Looked(log, motions, band, DataCheck(arm, log, tuple(found), figures))
 
 
-def _dynamics(arm: Arm, log: Log, motions: list[Motion], band: float) -> list[Finding]:
+def _dynamics(arm: Arm, looked: list[Looked]) -> list[Finding]:
     """Whether the torques can be those of the arm, without faults, and resemble those of its description."""
-    pairs = list(zip(log.stretches, motions, strict=True))
     found: list[Finding] = []
-    trial = Trial(arm, [Piece(s.t, s.dt, m, s.tau) for s, m in pairs])
+    pieces = [
+        Piece(s.t, s.dt, m, s.tau, k)
+        for k, some in enumerate(looked)
+        for s, m in zip(some.log.stretches, some.motions, strict=True)
+    ]
+    trial = Trial(arm, pieces)
     if trial.usable:
         found += arrangement(trial)
         loss = np.mean((trial.fit.residual / trial.sizes) ** 2, axis=1)
-        found += frozen_findings(arm, log, trial.t, loss)
+        for k, some in enumerate(looked):
+            own = np.isin(trial.piece, [i for i, part in enumerate(trial.parts) if part.log == k])
+            found += frozen_findings(arm, some.log, trial.t[own], loss[own])
         if all(f.level != "refuse" for f in found):
             found += find_faults(trial)
     if not np.isnan(arm.theta).any() and arm.is_physical and all(f.level != "refuse" for f in found):
-        samples = samples_of(_filtered(s, m, band) for s, m in pairs)
-        model = np.vstack([lowpass(joint_torque(arm, m.q, m.qd, m.qdd), s.dt, band) for s, m in pairs])
+        parts = [(s, m, some.band) for some in looked for s, m in zip(some.log.stretches, some.motions, strict=True)]
+        samples = samples_of(_filtered(*part) for part in parts)
+        model = np.vstack([lowpass(joint_torque(arm, m.q, m.qd, m.qdd), s.dt, band) for s, m, band in parts])
         found += resemblance.objections(arm, resemblance.resemblance(model, samples))
     return found
 
@@ -180,5 +210,16 @@ def require_good(check: DataCheck) -> None:
     """Raise a `DataError` with the first reason to reject the log."""
     for finding in check.findings:
         if finding.level == "refuse":
-            remedy = f"; remedy: {finding.remedy}" if finding.remedy and finding.remedy not in finding.text else ""
-            raise DataError(f"{check.log.name}: {finding.text}{remedy}")
+            raise DataError(f"{check.log.name}: {_with_remedy(finding)}")
+
+
+def require_none(arm: Arm, findings: Iterable[Finding]) -> None:
+    """Raise a `DataError` with the first reason to reject all logs together."""
+    for finding in findings:
+        if finding.level == "refuse":
+            raise DataError(f"logs of arm '{arm.name}': {_with_remedy(finding)}")
+
+
+def _with_remedy(finding: Finding) -> str:
+    told = finding.remedy and finding.remedy not in finding.text
+    return f"{finding.text}; remedy: {finding.remedy}" if told else finding.text

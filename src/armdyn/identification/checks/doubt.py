@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from armdyn.dynamics.base.reduction import arm_size
 from armdyn.errors import ArmdynWarning, DataError
 from armdyn.identification.checks.check import DataCheck
+from armdyn.identification.checks.finding import Finding
 from armdyn.model.arm import Arm
 
 REFUSED = 0.5  # relative error above which a model explains nothing
@@ -36,12 +37,12 @@ def _own(frame: FrameType) -> bool:
     return frame.f_code.co_filename.startswith(PACKAGE)
 
 
-def doubt_findings(checks: tuple[DataCheck, ...]) -> None:
-    """Warn of what the checks of the logs found doubtful."""
-    for check in checks:
-        for finding in check.findings:
-            if finding.level == "warn":
-                doubt(f"{check.log.name}: {finding.text}")
+def doubt_findings(arm: Arm, checks: tuple[DataCheck, ...], together: tuple[Finding, ...]) -> None:
+    """Warn of what the checks of the logs found doubtful, of each and of all together."""
+    found = [(check.log.name, finding) for check in checks for finding in check.findings]
+    for name, finding in [*found, *((f"logs of arm '{arm.name}'", finding) for finding in together)]:
+        if finding.level == "warn":
+            doubt(f"{name}: {finding.text}")
 
 
 def doubt_haste(arm: Arm, checks: tuple[DataCheck, ...]) -> None:

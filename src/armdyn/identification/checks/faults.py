@@ -14,17 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.identification.checks.belief import Belief
 from armdyn.identification.checks.finding import Finding, named
-from armdyn.identification.checks.trial import Added, Trial
+from armdyn.identification.checks.trial import RIDGE, System, Trial, positions
 from armdyn.model.arm import Arm
 
 DELAYS = (-0.15, -0.1, -0.05, 0.05, 0.07, 0.1, 0.15, 0.2)  # s
-LATE = 0.05  # s: shorter ones are common, and cost little
+SHORT = (-0.03, -0.015, 0.015, 0.03, 0.04)  # s: such ones are common, and the fit finds them
 PACES = (-1.0, 0.0625, 0.125, 0.25, 0.5, 2.0, 4.0, 8.0, 16.0)  # factors of gravity: squares of the clock's
 PACE = 3.3  # from which on it means that the clock is wrong
+DOUBLE, ODD = 4.0, 20.0  # factor of a clock at double pace, and log-likelihood by which its bodies are more probable
+NEAR = (0.5, 2.0)  # factors that a poor model may prefer
 ZERO = 0.1  # rad
+OFFSETS = (0.1, 0.2, 0.35)  # rad
 STEPS = np.arange(0.15, 0.86, 0.05)  # where in a piece an offset may change
-SCALE = 0.25  # by which a torque is out of proportion
+SCALE = 1.25  # factor by which torques are out of proportion
+ROUNDS, TIMID = 6, 1e-3  # in which factors of torques are found, and share of a square that keeps them finite
 
 
 class Rule(NamedTuple):
@@ -34,56 +39,71 @@ class Rule(NamedTuple):
     fall: float
 
 
-DELAY, CLOCK, STEP, AMPERES, ZEROS = Rule(30, 0.05), Rule(12, 0.03), Rule(15, 0.03), Rule(12, 0.0), Rule(15, 0.08)
+DELAY, CLOCK, STEP, AMPERES, ZEROS = Rule(30, 0.05), Rule(20, 0.03), Rule(15, 0.03), Rule(25, 0.2), Rule(20, -1.0)
+OWN_STEP = 0.14  # share of its joint's error that a step must explain
 REJECTED = Rule(40, 0.15)  # from which on a clock is certainly wrong
 
 
 def find_faults(trial: Trial) -> list[Finding]:
     """Late torques, clocks, zeros, offsets that change, and torques out of proportion."""
-    found: list[Finding] = []
-    for check in (late, clock, step, proportion, zeros):
-        found += check(trial)
-    return found
+    belief = Belief(trial)
+    return [*late(trial), *clock(trial, belief), *step(trial), *proportion(trial), *zeros(trial, belief)]
 
 
 def late(trial: Trial) -> Iterator[Finding]:
-    """Torques that were measured later than positions, or earlier."""
-    best, gain, fall = 0.0, 0.0, 0.0
-    for delay in DELAYS:
+    """Torques that were measured far later than positions, or earlier."""
+    tried = {}
+    for delay in (*DELAYS, *SHORT):
         residual = trial.fitted(trial.columns, trial.shifted(delay), 2).residual
-        if (found := trial.gain(residual)) > gain:
-            best, gain, fall = delay, found, trial.fall(residual)
-    if abs(best) >= LATE and gain > DELAY.gain and fall > DELAY.fall:
+        tried[delay] = trial.gain(residual), trial.fall(residual)
+    best = max(DELAYS, key=lambda delay: tried[delay][0])
+    gain, fall = tried[best]
+    short = max(0.0, *(tried[delay][0] for delay in SHORT))
+    if gain > short + DELAY.gain and fall > DELAY.fall:
         said = "later" if best > 0 else "earlier"
         text = (
             f"torques come about {abs(best) * 1e3:.0f} ms {said} than positions: mended, the error would fall by "
-            f"{fall:.0%}; shift them by {-best:+.3g} s"
+            f"{fall:.0%}; try --delay {best:.3g}"
         )
-        yield Finding("warn", text, "delay", (), gain, fall, f"shift torques by {-best:+.3g} s", best)
+        yield Finding("warn", text, "delay", (), gain, fall, f"--delay {best:.3g}", best)
 
 
-def clock(trial: Trial) -> Iterator[Finding]:
-    """Times at another pace: then inertia is out of proportion to gravity, by the square of it; or gravity reversed."""
+def clock(trial: Trial, belief: Belief) -> Iterator[Finding]:
+    """Times at another pace: then inertia is out of proportion to gravity, by the square of it; or gravity reversed.
+
+    Where the torques do not tell, the bodies that they need may: those of a wrong pace are odd.
+    """
     still = trial.rigid(lambda q, qd, qdd: (q, 0 * qd, 0 * qdd))
     if np.abs(still).max() < 1e-6 * np.abs(trial.columns).max():
         return
     rigid = trial.columns[:, :, : still.shape[2]]
-    best, gain, fall = 1.0, 0.0, 0.0
+    tried = {}
     for pace in PACES:
         residual = trial.fitted(trial.with_own(rigid + (pace - 1) * still), trial.tau, 2).residual
-        if (found := trial.gain(residual)) > gain:
-            best, gain, fall = pace, found, trial.fall(residual)
+        tried[pace] = trial.gain(residual), trial.fall(residual)
+    best = max(tried, key=lambda pace: tried[pace][0])
+    gain, fall = tried[best]
+    near = max(0.0, *(tried[pace][0] for pace in NEAR))
     if best < 0 and gain > REJECTED.gain and fall > REJECTED.fall:
         text = f"gravity the other way would explain the torques far better (error {fall:.0%} less): does the arm hang?"
         yield Finding("refuse", text, "gravity", (), gain, fall, "give the arm's gravity as it is mounted", best)
-    elif max(best, 1 / best) >= PACE and gain > CLOCK.gain and fall > CLOCK.fall:
-        factor = np.sqrt(best)
+    elif max(best, 1 / best) >= PACE and gain > near + CLOCK.gain and fall > CLOCK.fall:
         sure = gain > REJECTED.gain and fall > REJECTED.fall
         text = (
-            f"the motion would fit the torques if it were {_times(factor)} (error {fall:.0%} less): times or "
+            f"the motion would fit the torques if it were {_times(np.sqrt(best))} (error {fall:.0%} less): times or "
             "stamps at another pace?"
         )
-        yield Finding("refuse" if sure else "warn", text, "clock", (), gain, fall, "correct the times", factor)
+        yield Finding("refuse" if sure else "warn", text, "clock", (), gain, fall, "correct the times", np.sqrt(best))
+    else:
+        odd = {pace: belief.of(trial.with_own(rigid + (pace - 1) * still)).logarithm for pace in (1 / DOUBLE, DOUBLE)}
+        best = max(odd, key=lambda pace: odd[pace])
+        gain = odd[best] - belief.now.logarithm
+        if gain > ODD:
+            text = (
+                f"bodies would be more probable, by a factor of e^{gain:.0f}, if the motion were "
+                f"{_times(np.sqrt(best))}: times or stamps at another pace?"
+            )
+            yield Finding("warn", text, "clock", (), gain, tried[best][1], "correct the times", np.sqrt(best))
 
 
 def _times(factor: float) -> str:
@@ -105,7 +125,7 @@ def step(trial: Trial) -> Iterator[Finding]:
         k = int(np.argmax(values**2 * precisions))
         found = trial.added(C[:, :, k : k + 1], P[:, :, k : k + 1])[0]
         own_fall = 1 - np.sqrt(np.mean(found.residual[:, j] ** 2) / max(np.mean(trial.fit.residual[:, j] ** 2), 1e-300))
-        if found.gain > STEP.gain and own_fall > 0.14 and found.fall > STEP.fall:
+        if found.gain > STEP.gain and own_fall > OWN_STEP and found.fall > STEP.fall:
             piece, share = marks[k]
             t = trial.parts[piece].t
             text = (
@@ -126,38 +146,65 @@ def proportion(trial: Trial) -> Iterator[Finding]:
     """
     if trial.arm.coupling is not None:
         return
-    rigid = trial.columns[:, :, : trial.base.count] @ trial.fit.x[: trial.base.count]
-    found = trial.added(rigid[:, :, None] * np.eye(trial.n))
-    wrong = [(a, j) for j, a in enumerate(found) if abs(a.value) > SCALE and a.gain > AMPERES.gain]
-    if wrong:
-        a, j = max(wrong, key=lambda pair: pair[0].gain)
+    factors = _factors(trial)
+    residual = trial.fitted(trial.columns, trial.tau / factors, 2).residual * factors
+    gain, fall = trial.gain(residual), trial.fall(residual)
+    j = int(np.argmax(np.abs(np.log(factors))))
+    if max(factors[j], 1 / factors[j]) > SCALE and gain > AMPERES.gain and fall > AMPERES.fall:
+        told = ", ".join(f"{factor:.2g}" for factor in factors)
         text = (
-            f"the torque of {named(trial.arm, j)} is out of proportion to the others (by {a.value:+.0%}): amperes, "
-            "unlike drive gains, or joints that share a drive?"
+            f"torques are out of proportion to one another, most that of {named(trial.arm, j)} (as if measured with "
+            f"the gains {told}; error {fall:.0%} less without): amperes, unlike drive gains, or joints that share a "
+            "drive?"
         )
-        yield Finding("warn", text, "amperes", (j,), a.gain, a.fall, "--drive-gain", a.value)
+        yield Finding("warn", text, "amperes", (j,), gain, fall, "--drive-gain", float(factors[j]))
 
 
-def zeros(trial: Trial) -> Iterator[Finding]:
+def _factors(trial: Trial) -> NDArray:
+    """By which torques (n,) must be divided to be those of one set of bodies; their geometric mean is 1."""
+    system, count, n = System.of(trial.columns, trial.tau), trial.base.count, trial.n
+    factors = np.ones(n)
+    for _ in range(ROUNDS):
+        scaled = system.rescaled(factors)
+        x, weights, _ = trial.solved(scaled, trial.sizes / factors, 2)
+        G = scaled.normal(weights)[0]
+        columns, squares = np.zeros((len(x), n)), np.zeros(n)  # of each joint's own rigid torque
+        pull = np.zeros(n)
+        for j, gram in enumerate(scaled.grams * weights[:, None, None] ** 2):
+            own = gram[:, :count] @ x[:count]
+            columns[positions(count, j), j] = own[:-1]
+            squares[j], pull[j] = x[:count] @ own[:count], own[-1]
+        length = np.sqrt(np.maximum(np.diag(G), 1e-9 * np.diag(G).max()))
+        shares = np.linalg.solve(G / np.outer(length, length) + RIDGE * np.eye(len(G)), columns / length[:, None])
+        left = np.diag(squares) - columns.T @ (shares / length[:, None])
+        pull -= columns.T @ x
+        by = np.linalg.solve(left + TIMID * np.diag(np.maximum(squares, 1e-12 * squares.max())), pull)
+        factors = factors * np.clip(1 + by, 0.5, 2.0)
+        factors /= np.exp(np.mean(np.log(factors)))
+    return factors
+
+
+def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
     """Zeros of joints: none is more than a tenth of a radian off, or it is told."""
-    arm = trial.arm.with_theta(trial.base.expand(trial.fit.x[: trial.base.count])[: trial.arm.theta.size])
-    turning = [j for j, joint in enumerate(arm.joints) if joint.kind == "revolute"]
+    turning = [j for j, joint in enumerate(trial.arm.joints) if joint.kind == "revolute"]
     if not turning:
         return
-    found = trial.added(np.stack([_slope(trial, arm, j) for j in turning], axis=2))
-    best = max(range(len(turning)), key=lambda k: found[k].gain)
-    if found[best].gain > 0.5 * ZEROS.gain:
+    arm = trial.arm.with_theta(trial.base.expand(belief.now.x[: trial.base.count])[: trial.arm.theta.size])
+    slopes = np.stack([_slope(trial, arm, j) for j in turning], axis=2)
+    values, gains = belief.added(slopes)
+    best = int(np.argmax(gains))
+    if gains[best] > 0.5 * ZEROS.gain:
         j = turning[best]
-        off, gain, fall = _refined(trial, j, found[best])
-        shift = ",".join(f"{-off:.3g}" if k == j else "0" for k in range(arm.n))
-        if abs(off) > ZERO and gain > ZEROS.gain and fall > ZEROS.fall:
+        off, gain, fall = _refined(trial, belief, j, -float(np.sign(values[best])))
+        if gain > ZEROS.gain and fall > ZEROS.fall:
+            told = f"--zero {trial.arm.joint_names[j]}={off:.3g}"
             text = (
                 f"the zero of {named(arm, j)} seems {abs(off):.2g} rad off: with {-off:+.2g} rad added to its "
-                f"positions the error would be {fall:.0%} less; try --offset {shift}"
+                f"positions the torques would be more probable by a factor of e^{gain:.0f}; try {told}"
             )
-            yield Finding("warn", text, "zero", (j,), gain, fall, f"--offset {shift}", off)
+            yield Finding("warn", text, "zero", (j,), gain, fall, told, off)
             return
-    checked = {j: a.std for j, a in zip(turning, found, strict=True)}
+    checked = {j: a.std for j, a in zip(turning, trial.added(slopes), strict=True)}
     words = [f"{j + 1}: +- {std:.2g} rad" if std < 1 else f"{j + 1}: not at all" for j, std in checked.items()]
     yield Finding("note", f"zeros of joints checked to {', '.join(words)}", "zero")
 
@@ -173,17 +220,13 @@ def _slope(trial: Trial, arm: Arm, j: int, h: float = 1e-3) -> NDArray:
     return trial.along(change)
 
 
-def _refined(trial: Trial, j: int, first: Added) -> tuple[float, float, float]:
-    """How far the joint's positions are off, with the gain and the fall of the error: links are fitted anew."""
+def _refined(trial: Trial, belief: Belief, j: int, side: float) -> tuple[float, float, float]:
+    """How far the joint's positions are off, what this gains, and the fall of the error: links are fitted anew."""
     e = (np.arange(trial.n) == j).astype(float)
-
-    def residual(off: float) -> NDArray:
-        rigid = trial.rigid(lambda q, qd, qdd: (q - off * e, qd, qdd))
-        return trial.fitted(trial.with_own(rigid), trial.tau, 2).residual
-
-    tried: dict[float, NDArray] = {}
-    side = -np.sign(first.value)
-    for off in (0.1, 0.2, 0.35):
-        tried[side * off] = residual(side * off)
-    best = min(tried, key=lambda off: float(np.sum((tried[off] * trial.fit.weights) ** 2)))
-    return best, trial.gain(tried[best]), trial.fall(tried[best])
+    tried = {}
+    for off in (side * offset for offset in OFFSETS):
+        columns = trial.with_own(trial.rigid(lambda q, qd, qdd: (q - off * e, qd, qdd)))  # noqa: B023
+        tried[off] = belief.of(columns).logarithm - belief.now.logarithm, columns
+    best = max(tried, key=lambda off: tried[off][0])
+    gain, columns = tried[best]
+    return best, gain, trial.fall(trial.fitted(columns, trial.tau, 2).residual)

@@ -20,6 +20,7 @@ MANY_TURNS = 12 * np.pi  # rad: the same of joints that turn without end, beside
 FASTEST = 100.0  # rad/s or m/s: no arm's joint is faster
 SLOWEST, BRIEFEST = 0.5, 0.5  # s between samples from which on, and of a log up to which, no dynamics show
 LITTLE = 0.02  # share of the busiest joint's span, of joints of its kind, below which a joint hardly moves
+PLAIN, OTHER_PACE = 0.9, 1.3  # likeness of velocities to rates of positions, and factor between that is no noise
 CONDITION = 100.0  # of a joint's own columns (acceleration, speed, sign, one), from which on they look alike
 
 
@@ -131,12 +132,13 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
         return []
     dq = np.gradient(lowpass(log.q, log.dt, min(10.0, 0.2 / log.dt)), log.t, axis=0)
     qd = lowpass(log.qd, log.dt, min(10.0, 0.2 / log.dt))
-    found = []
+    found, slopes = [], []
     likeness = correlations(dq, qd)
     for j in range(log.n):
         if np.ptp(log.q[:, j]) < 10 * STILL or not np.any(qd[:, j]):
             continue
         slope = float(dq[:, j] @ qd[:, j] / (dq[:, j] @ dq[:, j]))
+        slopes += [slope] if likeness[j, j] > PLAIN else []
         best = int(np.argmax(np.abs(likeness[j])))
         if likeness[j, j] < -0.8:
             found.append(
@@ -154,4 +156,13 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
                     "refuse", f"positions and velocities of {named(arm, j)} differ by 57.3: degrees and radians mixed"
                 )
             )
-    return found
+    return found or _pace(slopes)
+
+
+def _pace(slopes: list[float]) -> list[Finding]:
+    """Velocities that all are a multiple of the positions' rates: the times are not those of the motion."""
+    pace = float(np.median(slopes)) if slopes else 1.0
+    if max(pace, 1 / pace) < OTHER_PACE or np.abs(np.log(np.array(slopes) / pace)).max() > 0.1:
+        return []
+    text = f"measured velocities are {pace:.3g} times the rates of the positions in all joints: times at another pace?"
+    return [Finding("warn", text, "clock", (), remedy="correct the times", value=1 / pace)]

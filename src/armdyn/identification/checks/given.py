@@ -8,8 +8,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.identification.checks.check import DataCheck, check_log, require_good
+from armdyn.identification.checks.check import DataCheck, check_logs, require_good, require_none
 from armdyn.identification.checks.doubt import doubt_findings
+from armdyn.identification.checks.finding import Finding
 from armdyn.identification.logs.log import Log
 from armdyn.identification.logs.read_log import read_log
 from armdyn.model.arm import Arm
@@ -27,20 +28,24 @@ def as_logs(arm: Arm, logs: Logs) -> list[Log]:
     return [log if isinstance(log, Log) else read_log(log, arm) for log in several]
 
 
-def checked(arm: Arm, logs: list[Log], terms: str = "full", force: bool = False) -> tuple[DataCheck, ...]:
-    """What there is to say about each; rejected where one cannot be used, unless forced.
+def checked(
+    arm: Arm, logs: list[Log], terms: str = "full", force: bool = False
+) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
+    """What there is to say about each, and about all together; rejected where they cannot be used, unless forced.
 
     Where gravity alone is asked for, the pace of the motion does not matter.
     """
-    checks = tuple(check_log(arm, _some(log)) for log in logs if not log.still)
+    checks, found = check_logs(arm, [_some(log) for log in logs if not log.still])
     if terms == "gravity":
-        of_pace = ("clock", "delay")
-        checks = tuple(c._replace(findings=tuple(f for f in c.findings if f.kind not in of_pace)) for c in checks)
-    for check in checks:
-        if not force:
+        found = tuple(f for f in found if f.kind not in ("clock", "delay"))
+    if len(checks) == 1:
+        checks, found = (checks[0]._replace(findings=(*checks[0].findings, *found)),), ()
+    if not force:
+        for check in checks:
             require_good(check)
-    doubt_findings(checks)
-    return checks
+        require_none(arm, found)
+    doubt_findings(arm, checks, found)
+    return checks, found
 
 
 def _some(log: Log) -> Log:

@@ -12,7 +12,8 @@ from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
 
 CLIPPED = 0.02  # share of samples at the very largest torque that sensors reach when they clip
-STUCK_SECONDS, STUCK_TRAVEL = 0.5, 0.1  # s, and share of its travel that a joint moves while its torque does not change
+STUCK_SECONDS, STUCK_TRAVEL = 0.5, 0.3  # s, and share of its travel that a joint moves while its torque does not change
+MOVED = 0.1  # share of their travel that others move while an encoder is frozen
 LONGER = 4.0  # times that such a stay is longer than any other
 SPIKE = 1.5  # of the range of nearly all torques, by which a sample stands out from its neighbours
 FEWEST = 3  # spikes
@@ -111,7 +112,7 @@ def frozen_findings(arm: Arm, log: Log, t: NDArray, loss: NDArray) -> Iterator[F
         if (last - first) * log.dt < 1.0 or (last - first) > 0.95 * len(log):
             continue
         inside = (t >= log.t[first]) & (t <= log.t[last - 1])
-        others = np.delete(np.ptp(log.q[first:last], axis=0) > STUCK_TRAVEL * np.ptp(log.q, axis=0), j)
+        others = np.delete(np.ptp(log.q[first:last], axis=0) > MOVED * np.ptp(log.q, axis=0), j)
         if inside.sum() < 10 or inside.mean() < 0.1 or not others.any():
             continue
         ratio = np.median(loss[inside]) / max(np.median(loss[~inside]), 1e-300)

@@ -8,7 +8,7 @@ of log-likelihood
 
 with the mean squares S0 and S1 that both leave and N independent samples, told by the autocorrelation of what the
 *better* one leaves: residuals of a wrong model resemble their neighbours, and counted as they are they would prove
-anything. Nothing needs to be known of any inertia.
+anything. Samples that the parameters use up do not count. Nothing needs to be known of any inertia.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class Piece(NamedTuple):
     dt: float
     motion: Motion
     tau: NDArray  # (T, n)
+    log: int = 0  # number of the log
 
 
 class _Thin(NamedTuple):
@@ -55,6 +56,7 @@ class _Thin(NamedTuple):
     qdd: NDArray
     own: NDArray  # (T, n, OWN)
     tau: NDArray
+    log: int
 
 
 class Fitted(NamedTuple):
@@ -99,7 +101,7 @@ class Trial:
 
     @cached_property
     def columns(self) -> NDArray:
-        """All columns (N, n, p) of the motion as it was logged."""
+        """Columns (N, n, c + OWN) of the motion as it was logged: base parameters', then those of each joint's own."""
         return self.with_own(self.rigid())
 
     @cached_property
@@ -147,34 +149,37 @@ class Trial:
         return np.concatenate(found)
 
     def with_own(self, rigid: NDArray, own: NDArray | None = None) -> NDArray:
-        """Columns of the links and of every joint's own terms (N, n, p)."""
-        own = self.own if own is None else own
-        count = rigid.shape[2]
-        A = np.zeros((len(rigid), self.n, count + OWN * self.n))
-        A[:, :, :count] = rigid
-        for j in range(self.n):
-            A[:, j, count + OWN * j : count + OWN * (j + 1)] = own[:, j]
-        return A
+        """Columns of the links and of every joint's own terms (N, n, c + OWN)."""
+        return np.concatenate([rigid, self.own if own is None else own], axis=2)
 
     def fitted(self, A: NDArray, tau: NDArray, rounds: int = 3) -> Fitted:
-        """Least squares, each joint weighed by what it leaves."""
-        deviations = sizes(tau)
+        """Least squares with columns (N, n, c + OWN), each joint weighed by what it leaves."""
+        x, weights, factor = self.solved(System.of(A, tau), sizes(tau), rounds)
+        return Fitted(x, tau - torques(A, x[:, None])[:, :, 0], weights, factor)
+
+    def solved(
+        self, system: System, deviations: NDArray, rounds: int = 3
+    ) -> tuple[NDArray, NDArray, tuple[NDArray, NDArray]]:
+        """Parameters, the weights with which they were found, and the factor of the normal equations."""
         weights = 1 / deviations
         for _ in range(rounds):
-            G, h = _normal(A, weights, tau)
+            G, h = system.normal(weights)
             length = np.sqrt(np.diag(G))
             length = np.maximum(length, 1e-9 * length.max() + 1e-300)
             factor = np.linalg.cholesky(G / np.outer(length, length) + RIDGE * np.eye(len(G)))
             x = _solved(factor, h / length) / length
-            residual = tau - A @ x
-            used, weights = weights, 1 / np.sqrt(squares(residual, deviations))
-        return Fitted(x, residual, used, (factor, length))
+            left, used = system.left(x), weights
+            weights = 1 / np.sqrt(np.maximum(left, (LEAST * deviations) ** 2))
+        return x, used, (factor, length)
 
     def gain(self, residual: NDArray, order: NDArray | None = None) -> float:
         """Log-likelihood gained where this is left instead; torque order[j] stands at joint j."""
         order = np.arange(self.n) if order is None else order
-        counts = len(residual) / correlation_times(residual)
-        return float(0.5 * counts @ np.log(self.left[order] / squares(residual, self.sizes[order])))
+        return float(0.5 * self.counts(residual) @ np.log(self.left[order] / squares(residual, self.sizes[order])))
+
+    def counts(self, residual: NDArray) -> NDArray:
+        """Independent samples (n,) of each joint beyond those that the parameters use up."""
+        return np.maximum(len(residual) / correlation_times(residual) - len(self.fit.x) / self.n, 1.0)
 
     def fall(self, residual: NDArray) -> float:
         """By how much the error of all joints together falls, relatively."""
@@ -183,10 +188,8 @@ class Trial:
     def projected(self, C: NDArray) -> NDArray:
         """What the fit's columns cannot explain of others (N, n, k)."""
         factor, length = self.fit.factor
-        weights = self.fit.weights
-        B = (self.columns * weights[:, None]).reshape(-1, self.columns.shape[2])
-        shares = _solved(factor, (B.T @ (C * weights[:, None]).reshape(-1, C.shape[2])) / length[:, None])
-        return C - self.columns @ (shares / length[:, None])
+        shares = _solved(factor, _products(self.columns, C, self.fit.weights) / length[:, None])
+        return C - torques(self.columns, shares / length[:, None])
 
     def added(self, C: NDArray, projected: NDArray | None = None) -> list[Added]:
         """Each of the columns (N, n, k) alone added to the model."""
@@ -243,7 +246,7 @@ def _some(pieces: list[Piece]) -> list[Piece]:
             at = slice(k, k + keep)
             m = piece.motion
             moved = m._replace(q=m.q[at], qd=m.qd[at], qdd=m.qdd[at])
-            found.append(Piece(piece.t[at], piece.dt, moved, piece.tau[at]))
+            found.append(Piece(piece.t[at], piece.dt, moved, piece.tau[at], piece.log))
     return found
 
 
@@ -262,7 +265,8 @@ def _thinned(piece: Piece) -> _Thin:
     count = len(piece.t) // every
     own = np.stack([m.qd, np.tanh(m.qd / WIDTH), np.ones_like(m.qd), m.qdd, np.arctan(m.qd / LEVEL)], axis=2)
     t, q, qd, qdd = (x[every // 2 :: every][:count] for x in (piece.t, m.q, m.qd, m.qdd))
-    return _Thin(t, piece.dt * every, q, qd, qdd, _averaged(own, every), _averaged(piece.tau, every))
+    averages = _averaged(own, every), _averaged(piece.tau, every)
+    return _Thin(t, piece.dt * every, q, qd, qdd, *averages, piece.log)
 
 
 def _filtered(p: _Thin, x: NDArray) -> NDArray:
@@ -276,9 +280,62 @@ def _cut(p: _Thin, x: NDArray) -> NDArray:
     return x[edge:-edge][:: max(1, int(0.25 / (BAND * p.dt)))]
 
 
-def _normal(A: NDArray, weights: NDArray, tau: NDArray) -> tuple[NDArray, NDArray]:
-    B = (A * weights[:, None]).reshape(-1, A.shape[2])
-    return B.T @ B, B.T @ (tau * weights).ravel()
+class System(NamedTuple):
+    """Sums over samples, from which a fit with any weights follows."""
+
+    grams: NDArray  # (n, c + OWN + 1, c + OWN + 1), the torque last
+    samples: int
+
+    @classmethod
+    def of(cls, A: NDArray, tau: NDArray) -> System:
+        """Of columns (N, n, c + OWN) and torques (N, n)."""
+        joined = np.concatenate([A, tau[:, :, None]], axis=2).transpose(1, 0, 2)
+        return cls(joined.transpose(0, 2, 1) @ joined, len(tau))
+
+    def normal(self, weights: NDArray) -> tuple[NDArray, NDArray]:
+        """Normal equations of all parameters."""
+        n, count = len(self.grams), self.grams.shape[1] - OWN - 1
+        G, h = np.zeros((count + OWN * n, count + OWN * n)), np.zeros(count + OWN * n)
+        for j, gram in enumerate(self.grams * weights[:, None, None] ** 2):
+            at = positions(count, j)
+            G[np.ix_(at, at)] += gram[:-1, :-1]
+            h[at] += gram[:-1, -1]
+        return G, h
+
+    def rescaled(self, factors: NDArray) -> System:
+        """With torques divided by factors (n,)."""
+        grams = self.grams.copy()
+        grams[:, :, -1] /= factors[:, None]
+        grams[:, -1, :] /= factors[:, None]
+        return self._replace(grams=grams)
+
+    def left(self, x: NDArray) -> NDArray:
+        """Mean squares (n,) that parameters leave."""
+        count, found = self.grams.shape[1] - OWN - 1, []
+        for j, gram in enumerate(self.grams):
+            z = np.append(x[positions(count, j)], -1.0)
+            found.append(max(float(z @ gram @ z), 0.0))
+        return np.array(found) / self.samples
+
+
+def positions(count: int, joint: int) -> NDArray:
+    """Of the parameters that a joint's equations mention."""
+    return np.r_[0:count, count + OWN * joint : count + OWN * (joint + 1)]
+
+
+def _products(A: NDArray, C: NDArray, weights: NDArray) -> NDArray:
+    """Weighted products (p, k) of all columns with others (N, n, k)."""
+    n, count = A.shape[1], A.shape[2] - OWN
+    found = np.zeros((count + OWN * n, C.shape[2]))
+    for j in range(n):
+        found[positions(count, j)] += weights[j] ** 2 * (A[:, j].T @ C[:, j])
+    return found
+
+
+def torques(A: NDArray, X: NDArray) -> NDArray:
+    """Torques (N, n, k) of parameters (p, k)."""
+    count = A.shape[2] - OWN
+    return np.stack([A[:, j] @ X[positions(count, j)] for j in range(A.shape[1])], axis=1)
 
 
 def _solved(factor: NDArray, b: NDArray) -> NDArray:

@@ -36,6 +36,8 @@ class Estimate(NamedTuple):
     held_out: float  # relative error of consistent bodies on held-out blocks
     held_out_joints: NDArray  # (n,) the same of each joint; of all together in the form of energy
     held_out_logs: NDArray  # (logs,) of each log under the fit to the others; empty for one log
+    x: NDArray  # (size,) parameters of the consistent model
+    away: NDArray  # (blocks, size) from these of the fits to all blocks but one
 
     @property
     def share(self) -> float:
@@ -75,7 +77,7 @@ def estimate(choice: Choice, masses: MassBounds | None = None) -> Estimate:
     powers = np.maximum(equations.powers, 1e-300)
     return Estimate(
         free, arm, found, float(np.sqrt(price)), float(np.sqrt(squares.sum() / powers.sum())),
-        np.sqrt(squares.sum(axis=0) / powers), _held_out_logs(problem, found),
+        np.sqrt(squares.sum(axis=0) / powers), _held_out_logs(problem, found), x, without - x,
     )  # fmt: skip
 
 

@@ -137,6 +137,12 @@ def fitted(equations: Equations, used: NDArray, precision: NDArray, centre: NDAr
     return x
 
 
+def covariance(equations: Equations, used: NDArray, precision: NDArray) -> NDArray:
+    """Of the parameters that are used, under noise as it is weighed and what is believed."""
+    k = np.flatnonzero(used)
+    return _inverse(equations.total.A[np.ix_(k, k)] + precision[np.ix_(k, k)])
+
+
 def evidence(equations: Equations, used: NDArray, belief: Belief, start: Strengths | None = None) -> Evidence:
     """Strengths by MacKay's fixed point, and the fit under them."""
     count, size = belief.count, equations.size

@@ -30,10 +30,28 @@ class FreeModel(NamedTuple):
         """Values (n, terms)."""
         return self.x[self.base.count :].reshape(-1, len(TERMS))
 
+    def own(self, joint: int) -> NDArray:
+        """Positions of the parameters that a joint's torque depends on."""
+        first = self.base.count + joint * len(TERMS)
+        return np.r_[0 : self.base.count, first : first + len(TERMS)]
+
+    def cuts(self, track: Track) -> list[Track]:
+        """A motion in pieces whose regressors are held at once."""
+        return [track.part(slice(k, k + CHUNK)) for k in range(0, len(track.t), CHUNK)]
+
     def torque(self, track: Track) -> NDArray:
         """Along a track (N, n)."""
-        cuts = [track.part(slice(k, k + CHUNK)) for k in range(0, len(track.t), CHUNK)]
-        return np.concatenate([self._torque(part) for part in cuts])
+        return np.concatenate([self._torque(part) for part in self.cuts(track)])
+
+    def columns(self, part: Track) -> NDArray:
+        """Torques (n, N, base + terms) of every joint for a unit of each of its parameters."""
+        base, values = self.base, self.terms
+        Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
+        wanted = np.asarray(values.any(axis=0))
+        columns = term_columns(base.source, part, self.reach, part.temperature, self.width, wanted)
+        if wanted[LOAD]:
+            columns[:, LOAD] = self._load(part)
+        return np.concatenate([Y, columns.transpose(0, 2, 1)], axis=2).transpose(1, 0, 2)
 
     def _torque(self, part: Track) -> NDArray:
         base, values = self.base, self.terms
@@ -42,7 +60,11 @@ class FreeModel(NamedTuple):
         wanted = np.asarray(values.any(axis=0))
         columns = term_columns(base.source, part, self.reach, part.temperature, self.width, wanted)
         tau += np.einsum("ktj,jt->kj", columns[:, wanted], values[:, wanted])
-        if wanted[LOAD] and self.carrier is not None:
-            rigid = inverse_dynamics(self.carrier, part.q, part.qd, part.qdd)
-            tau += load_column(base.source, part, rigid, self.width) * values[:, LOAD]
-        return tau
+        return tau + self._load(part) * values[:, LOAD] if wanted[LOAD] else tau
+
+    def _load(self, part: Track) -> NDArray:
+        """Friction (N, n) for a unit of load-dependence."""
+        if self.carrier is None:
+            return np.zeros_like(part.q)
+        rigid = inverse_dynamics(self.carrier, part.q, part.qd, part.qdd)
+        return load_column(self.base.source, part, rigid, self.width)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from armdyn.identification.checks.finding import Finding
 from armdyn.identification.fit.choice import Tried
 from armdyn.identification.fit.free import FreeModel
 from armdyn.identification.fit.perturbation import Perturbation
+from armdyn.identification.fit.uncertainty import Uncertainty
 from armdyn.identification.fit.validation import Prediction, Validation, arm_torque, compared, predicted
 from armdyn.identification.judgement import UNJUDGED, Verdict
 from armdyn.identification.logs.log import Log
@@ -120,6 +122,14 @@ class Fit(Reported):
     free: FreeModel | None = None  # None where poses were held
     share: float = 1.0  # of the free model in the best prediction
     tracks: tuple[Track, ...] = ()  # the smoothed motion of the logs fitted to
+    uncertainty: Uncertainty | None = None  # of torques along any motion; None where nothing could be held out
+
+    @cached_property
+    def stated(self) -> float:
+        """Relative error of `arm` to expect on motion that is new; nan where nothing could be held out."""
+        if self.uncertainty is None:
+            return max(self.held_out_possible, self.rel_error)
+        return self.uncertainty.stated(self.tracks)
 
     @property
     def delay(self) -> float:
@@ -134,7 +144,8 @@ class Fit(Reported):
     def predict(self, log: Log, model: str = "best") -> Prediction:
         """Torques for the log's motion, at the log's samples, without low-pass, as late as torques were measured.
 
-        Samples in stretches too short to differentiate are left out.
+        Samples in stretches too short to differentiate are left out. `std` of the answer is a band for what torques
+        below 5 Hz may be off.
 
         Parameters
         ----------
@@ -145,7 +156,8 @@ class Fit(Reported):
         """
         if model not in MODELS:
             raise ArmdynError(f"predict: expected model one of {', '.join(MODELS)}, got {model!r}")
-        return predicted(log, self.arm.n, self.filters, lambda track: self.torque(track, model))
+        std = None if self.uncertainty is None else self.uncertainty.std
+        return predicted(log, self.arm.n, self.filters, lambda track: self.torque(track, model), std)
 
     def torque(self, track: Track, model: str = "best") -> NDArray:
         """Torques (N, n) along a smoothed motion."""

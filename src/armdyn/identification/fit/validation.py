@@ -22,11 +22,25 @@ SETTLING = 1.0  # s, over which smoothing feels the end of a piece
 SHOWN = 8  # samples a period of the low-pass's corner that validations keep
 
 
-class Prediction(NamedTuple):
-    """Model torques along a log."""
-
+class _Pair(NamedTuple):
     t: NDArray  # (N,) times of the log [s]
     tau: NDArray  # (N, n)
+
+
+class Prediction(_Pair):
+    """Model torques along a log, a pair of times and torques.
+
+    `std` (N, n) is the standard deviation of what torques below 5 Hz may be off: 95 % lie within 1.96 of it; None
+    where nothing was held out by which to tell.
+    """
+
+    std: NDArray | None
+
+    def __new__(cls, t: NDArray, tau: NDArray, std: NDArray | None = None) -> Prediction:
+        """A pair that has a band."""
+        pair = super().__new__(cls, t, tau)
+        pair.std = std
+        return pair
 
 
 class Validation(NamedTuple):
@@ -152,7 +166,9 @@ def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:
     return np.asarray(~(near & dry))
 
 
-def predicted(log: Log, n: int, filters: Filters, torque: Callable[[Track], NDArray]) -> Prediction:
+def predicted(
+    log: Log, n: int, filters: Filters, torque: Callable[[Track], NDArray], std: Callable[[Track], NDArray] | None
+) -> Prediction:
     """Torques of a model of n joints at the log's samples, without low-pass; as late as torques are measured."""
     if log.n != n:
         raise DataError(f"{log.name}: {log.n} joints in the log, {n} in the arm")
@@ -160,15 +176,19 @@ def predicted(log: Log, n: int, filters: Filters, torque: Callable[[Track], NDAr
     if not runs:
         raise DataError(f"{log.name}: no stretch without gaps is long enough to predict torques")
     t = log.t if runs == [slice(0, len(log))] else np.concatenate([log.t[run] for run in runs])
-    tau, first = np.empty((len(t), n)), 0
+    models = [torque] if std is None else [torque, std]
+    found, first = np.empty((len(models), len(t), n)), 0
     for run in runs:
         for part in _overlapping(run, int(SETTLING / log.dt)):
             along = track(log, part.whole, filters._replace(delay=0.0))
-            model, kept = torque(along), log.t[part.kept]
+            kept = log.t[part.kept]
             last = first + len(kept)
-            tau[first:last] = np.stack([np.interp(kept - filters.delay, along.t, x) for x in model.T], axis=1)
+            for values, model in zip(found, models, strict=True):
+                values[first:last] = np.stack(
+                    [np.interp(kept - filters.delay, along.t, x) for x in model(along).T], axis=1
+                )
             first = last
-    return Prediction(t, tau)
+    return Prediction(t, *found)
 
 
 class _Overlap(NamedTuple):

@@ -1,0 +1,113 @@
+"""How far predicted torques may be off along any motion: noise, what blocks disagree about, and the belief.
+
+The variance of a torque has three parts: the mean square that the model leaves on held-out blocks; the jackknife, by
+which fits without a block each differ from the fit to all (it sees what the model lacks, and grows where motion goes
+beyond the logs); and the posterior of the parameters under the belief (it sees what no block determines).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.fit.choice import Choice
+from armdyn.identification.fit.estimate import Estimate
+from armdyn.identification.fit.evidence import covariance
+from armdyn.identification.fit.free import FreeModel
+from armdyn.identification.motion.track import Track
+
+BAND = 1.5  # by which standard deviations are widened: as many torques as stated are then within them (zoo)
+SHIFT, FASTER = 0.25, 1.1  # of a joint's range, and speed of a motion over that of the logs
+REPEATS, SAMPLES, SPACING = 4, 150, 0.05  # of new motion; s between samples of the logs that it is made of
+PASSES, BEYOND = 3.0, 1.2  # passes through a joint's range with which an error doubles; and factor for the rest (zoo)
+SMALL = 0.02  # torque of a joint relative to the largest, below which its passes do not count
+
+
+class Uncertainty(NamedTuple):
+    """Of a model's torques."""
+
+    model: FreeModel
+    x: NDArray  # (size,) parameters of the consistent model
+    noise: NDArray  # (n,) rms torques left on held-out blocks [N m or N]
+    away: NDArray  # (blocks, size) fits without a block, from that to all, scaled so that squares are variances
+    root: NDArray  # (size, k) of the posterior covariance: root root'
+    passes: float  # through its range, of the joint that went through it least often
+
+    def variance(self, track: Track) -> NDArray:
+        """Of torques (N, n) along a motion."""
+        return np.concatenate([self._variance(part) for part in self.model.cuts(track)])
+
+    def std(self, track: Track) -> NDArray:
+        """Standard deviation (N, n) of what low-passed torques along a motion are off, widened as the zoo asks for."""
+        return BAND * np.sqrt(self.variance(track))
+
+    def _variance(self, part: Track) -> NDArray:
+        found = np.empty_like(part.q)
+        directions = np.concatenate([self.away.T, self.root], axis=1)
+        columns = self.model.columns(part)
+        for j, Y in enumerate(columns):
+            found[:, j] = self.noise[j] ** 2 + np.sum((Y @ directions[self.model.own(j)]) ** 2, axis=1)
+        return found
+
+    def stated(self, tracks: Iterable[Track]) -> float:
+        """Relative error to expect of the consistent model on motion that is new; see `novel`.
+
+        Few passes through the joints' ranges say little about others: they raise it.
+        """
+        along = novel(tracks)
+        tau = [Y @ self.x[self.model.own(j)] for j, Y in enumerate(self.model.columns(along))]
+        error = np.sqrt(self.variance(along).sum() / max(float(np.sum(np.square(tau))), 1e-300))
+        return BEYOND * float(error) * (1 + PASSES / self.passes)
+
+
+def novel(tracks: Iterable[Track]) -> Track:
+    """Motion of the same kind that the logs do not have.
+
+    Joints move as they did, but shifted in time against one another, each by a quarter of its range to either side,
+    and a tenth faster.
+    """
+    thin = [track.part(slice(None, None, max(1, round(SPACING / track.dt)))) for track in tracks]
+    q, qd, qdd = (np.concatenate([getattr(track, name) for track in thin]) for name in ("q", "qd", "qdd"))
+    count, n = q.shape
+    span, joints = np.ptp(q, axis=0), np.arange(n)
+    every, parts = max(1, count // SAMPLES), []
+    for repeat in range(REPEATS):
+        later = (count * ((0.618 * (repeat + 1) * joints + 0.13 * repeat) % 1)).astype(int)
+        side = 1 - 2 * ((joints // (1 + repeat % 2) + repeat) % 2)
+        rows = (np.arange(0, count, every)[:, None] - later) % count
+        parts.append((q[rows, joints] + SHIFT * span * side, FASTER * qd[rows, joints], FASTER**2 * qdd[rows, joints]))
+    q, qd, qdd = (np.concatenate(column) for column in zip(*parts, strict=True))
+    t = SPACING * np.arange(len(q))
+    return thin[0]._replace(t=t, dt=SPACING, q=q, qd=qd, qdd=qdd, tau=np.zeros_like(q), temperature=None)
+
+
+def passes(tracks: Iterable[Track], torque: NDArray) -> float:
+    """How often the joint that did so least went through its range: reversals and one, of joints with some torque."""
+    several = list(tracks)
+    top = np.percentile(np.concatenate([np.abs(track.qd[::5]) for track in several]), 99, axis=0)
+    counts = np.ones(len(top))
+    for track in several:
+        # Noise about standstill is no reversal: the speed must pass a fifth of the top one on either side.
+        sides = np.where(track.qd > top / 5, 1, np.where(track.qd < -top / 5, -1, 0))
+        counts += [np.count_nonzero(np.diff(side[side != 0])) for side in sides.T]
+    return float(counts[torque >= SMALL * torque.max()].min())
+
+
+def uncertainty(choice: Choice, found: Estimate) -> Uncertainty | None:
+    """Of the consistent model; None where nothing could be held out, or power alone was fitted."""
+    equations = choice.equations
+    if len(found.away) < 2 or len(equations.weights) != equations.n:
+        return None
+    k = np.flatnonzero(choice.used)
+    values, vectors = np.linalg.eigh(covariance(equations, choice.used, choice.found.precision))
+    root = np.zeros((equations.size, len(k)))
+    root[k] = vectors * np.sqrt(np.maximum(values, 0.0))
+    torque = np.sqrt(equations.powers / equations.samples.sum())
+    blocks = len(found.away)
+    return Uncertainty(
+        found.free, found.x, found.held_out_joints * torque, np.sqrt((blocks - 1) / blocks) * found.away, root,
+        passes(choice.rows.tracks, choice.rows.reach.torque),
+    )  # fmt: skip
