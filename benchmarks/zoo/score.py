@@ -76,6 +76,14 @@ def judged(case: Case, fit: Any) -> dict[str, Any]:
     row["why"] = [] if verdict is None else [str(reason) for reason in verdict.reasons]
     findings = [*getattr(fit, "findings", ()), *(f for check in fit.checks for f in check.findings)]
     row["findings"] = [[f.kind, f.level] for f in findings if f.kind != "coupling"]
+    row["found"] = [
+        dict(kind=f.kind, level=f.level, joints=list(f.joints), gain=f.gain, matters=f.matters, value=f.value)
+        for f in findings
+        if f.kind
+    ]
+    row["held_out"], row["held_out_consistent"], row["price"] = fit.held_out, fit.held_out_possible, fit.price
+    if getattr(fit, "uncertainty", None) is not None:
+        row["passes"] = fit.uncertainty.passes
     row["couplings"] = [[*map(int, f.joints), int(f.value)] for f in findings if f.kind == "coupling"]
     row["coupled"] = case.coupled
     if case.plant is not None and not case.plant.structure and case.coupled is None:

@@ -29,6 +29,11 @@ Gains = Annotated[
 Offset = Annotated[
     str | None, typer.Option(metavar="Q1,Q2,..", help="Added to all positions [rad or m; degrees with --degrees].")
 ]
+Zero = Annotated[
+    list[str] | None,
+    typer.Option(metavar="JOINT=Q", help="How far positions of a joint are off [rad or m]; may be repeated."),
+]
+Delay = Annotated[float | None, typer.Option(help="By which torques were measured later than positions [s].")]
 Columns = Annotated[
     list[str] | None,
     typer.Option(
@@ -36,6 +41,20 @@ Columns = Annotated[
     ),
 ]
 Topic = Annotated[str | None, typer.Option(help="Of a bag with several JointState topics, which.")]
+
+
+def zeros(given: list[str] | None) -> dict[str, float]:
+    """Of options such as joint2=0.2."""
+    from armdyn.errors import ArmdynError
+
+    found = {}
+    for text in given or []:
+        name, _, value = text.rpartition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise ArmdynError(f"--zero: expected JOINT=NUMBER, got {text!r}") from None
+    return found
 
 
 def reject_swapped(arm: str, logs: list[Path]) -> None:

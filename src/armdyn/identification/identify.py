@@ -8,7 +8,7 @@ whether to use the result, a `Fit`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -34,6 +34,7 @@ from armdyn.identification.fit.validation import arm_torque, compared, compared_
 from armdyn.identification.gravity_poses import compare_poses, fit_poses
 from armdyn.identification.judgement import WORDS, Figures, judge
 from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.mended import with_zeros, without_delay
 from armdyn.identification.motion.differentiate import AUTO, METHODS
 from armdyn.identification.motion.track import BAND, CUTOFF, WIDTH, Filters
 from armdyn.identification.poses import held_poses
@@ -58,6 +59,8 @@ def identify(
     method: str = AUTO,
     form: str = "torque",
     validation: Logs | None = None,
+    delay: float | None = None,
+    zero: Mapping[str, float] | None = None,
     force: bool = False,
     progress: Callable[[float, str], None] | None = None,
 ) -> Fit:
@@ -103,6 +106,10 @@ def identify(
         all joints together: then held-out errors are those of the power.
     validation : Log, path, or iterable of them, optional
         Logs that are not fitted to, for `fit.other` and the report.
+    delay : float, optional
+        By which torques were measured later than positions [s], where it is known; what is left is found either way.
+    zero : mapping of str to float, optional
+        How far positions of joints, by name, are off [rad or m]: it is taken from those of all logs.
     force : bool
         Return a fit even if the verdict is that it is not usable.
     progress : callable, optional
@@ -124,14 +131,14 @@ def identify(
     masses = None if mass is None else MassBounds.of(mass, arm.n)
     tell = progress or _silent
     tell(0.0, "reading logs")
-    given = as_logs(arm, logs)
-    others = [] if validation is None else as_logs(arm, validation)
+    given = with_zeros(arm, as_logs(arm, logs), zero)
+    others = [] if validation is None else with_zeros(arm, as_logs(arm, validation), zero)
     with single_threaded():
         tell(0.1, "checking the data")
-        checks, together = checked(arm, given, terms, force)
+        checks, together = checked(arm, without_delay(given, delay), terms, force)
         filters = Filters(
             BAND if band is None else float(band), cutoff or CUTOFF, METHODS[0] if method == AUTO else method, form,
-            width=WIDTH,
+            width=WIDTH, delay=delay or 0.0,
         )  # fmt: skip
         if terms == "gravity":
             if (poses := held_poses(given)) is not None:
@@ -225,7 +232,9 @@ def _fit(
 ) -> Fit:
     """What was found, compared with the logs."""
     filters, fitted, tracks = choice.rows.filters, found.arm, choice.rows.tracks
-    own = compared_along(fitted, tracks, filters, lambda track: arm_torque(fitted, track, filters))
+    sure = uncertainty(choice, found)
+    std = None if sure is None else sure.std
+    own = compared_along(fitted, tracks, filters, lambda track: arm_torque(fitted, track, filters), std)
     known = not np.isnan(arm.theta).any()
     described = compared_along(arm, tracks, filters, lambda track: arm_torque(arm, track, filters)) if known else None
     drives = [joint.drive for joint in fitted.joints]
@@ -263,12 +272,12 @@ def _fit(
         ),
         checks=checks,
         own=own,
-        other=compared(fitted, others, filters) if others else None,
+        other=compared(fitted, others, filters, std) if others else None,
         described=described,
         free=found.free,
         share=found.share,
         tracks=tracks,
-        uncertainty=uncertainty(choice, found),
+        uncertainty=sure,
     )
     errors = [
         compared_along(fitted, tracks, filters, lambda track: fit.torque(track, model)).rel_error  # noqa: B023
@@ -304,7 +313,7 @@ def _judged(fit: Fit, choice: Choice, force: bool) -> Fit:
 
 def _motion(fit: Fit) -> tuple[float, float]:
     """Seconds of motion, and passes through their ranges of the joint with fewest, where dynamics were identified."""
-    if fit.uncertainty is None:
+    if fit.uncertainty is None or fit.uncertainty.model.base.terms != "full":
         return np.inf, np.inf
     return float(sum(track.dt * len(track.t) for track in fit.tracks)), fit.uncertainty.passes
 

@@ -7,7 +7,7 @@ The rules, in the order in which they are looked at:
   physical consistency raises the error of held-out blocks by half or more; nothing could be held out; or the logs are
   no base for a statement about other motion: less than 10 s, or a joint with some torque that turned back less than
   twice;
-* good: all else. On the arms of `benchmarks/robots.py` the error on another motion is then within 1.5 of the stated one.
+* good: all else. On arms of `benchmarks/robots.py` the error on another motion is then within 1.5 of the stated one.
 
 A joint that is not usable neither warns of the others nor makes the whole not usable.
 """

@@ -269,11 +269,11 @@ def _better(choice: Choice, other: Choice, what: str, share: float) -> Choice:
 
 def _delayed(choice: Choice, sign: float, start: Strengths) -> Choice:
     """Torques that were measured later than positions, by as much as pays."""
-    tracks, least = choice.rows.tracks, SMOOTHING
+    tracks, least, given = choice.rows.tracks, SMOOTHING, choice.rows.filters.delay
     for delay in DELAYS:
         before, by = choice, sign * delay
         choice = _better(
-            choice, _refitted(replace(before, rows=before.rows.with_delay(_later(tracks, by), by)), start),
+            choice, _refitted(replace(before, rows=before.rows.with_delay(_later(tracks, by), given + by)), start),
             f"torques {1e3 * by:+.0f} ms later", least,
         )  # fmt: skip
         if choice.rows is before.rows:

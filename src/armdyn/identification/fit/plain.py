@@ -38,13 +38,29 @@ def plain(choice: Choice, rotors: tuple[int, ...]) -> Plain:
     used = _told_apart(choice, rotors)
     equations = weighed(choice.equations, used)
     x = free(equations, used)
-    sure = spread(choice.rows, equations, used, x)
+    sure = _with_models(choice, equations, used, x, spread(choice.rows, equations, used, x))
     own = np.flatnonzero(used)[base.count :] - base.count
     names = [f"{TERMS[k % len(TERMS)].symbol}{k // len(TERMS) + 1}" for k in own]
     std = np.sqrt(np.maximum(np.diag(sure.covariance), 0.0))
     labels = (*base.labels, *names)
     estimate = BaseEstimate(x[used], std, (*base.names, *names), labels, base.count, sure.covariance)
     return Plain(estimate, sure, perturbation(choice.rows, equations, used, x))
+
+
+def _with_models(choice: Choice, equations: Equations, used: NDArray, x: NDArray, sure: Spread) -> Spread:
+    """The spread with what friction as it was chosen would change of base parameters: plain friction is a model too.
+
+    Rotors, springs and balancers are left out of this: what they have, links would lose.
+    """
+    kinds = ("rotor", "spring")
+    rubbing = np.array([term.kind not in kinds and not term.kind.startswith("balance") for term in TERMS])
+    richer = used.copy()
+    richer[equations.count :] |= choice.used[equations.count :] & np.tile(rubbing, equations.n)
+    base = np.arange(equations.count)
+    change = np.zeros(len(sure.covariance))
+    known = ~sure.undetermined[base]
+    change[base[known]] = (x - free(equations, richer))[base[known]]
+    return sure._replace(covariance=sure.covariance + np.outer(change, change))
 
 
 def weighed(equations: Equations, used: NDArray) -> Equations:

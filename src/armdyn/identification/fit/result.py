@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -156,8 +157,11 @@ class Fit(Reported):
         """
         if model not in MODELS:
             raise ArmdynError(f"predict: expected model one of {', '.join(MODELS)}, got {model!r}")
-        std = None if self.uncertainty is None else self.uncertainty.std
-        return predicted(log, self.arm.n, self.filters, lambda track: self.torque(track, model), std)
+        return predicted(log, self.arm.n, self.filters, lambda track: self.torque(track, model), self._std)
+
+    @property
+    def _std(self) -> Callable[[Track], NDArray] | None:
+        return None if self.uncertainty is None else self.uncertainty.std
 
     def torque(self, track: Track, model: str = "best") -> NDArray:
         """Torques (N, n) along a smoothed motion."""
@@ -178,7 +182,7 @@ class Fit(Reported):
 
     def validate(self, log: Log) -> Validation:
         """Compare `arm` with another log."""
-        return compared(self.arm, [log], self.filters)
+        return compared(self.arm, [log], self.filters, self._std)
 
     @property
     def cost(self) -> float:

@@ -54,6 +54,7 @@ class Validation(NamedTuple):
     tau: NDArray  # measured, low-passed
     model: NDArray  # low-passed
     band: float  # [Hz]
+    std: NDArray | None = None  # (samples, n) of what the model may be off, where that is known
 
 
 def validate(arm: Arm, logs: Logs, *, band: float = 5.0) -> Validation:
@@ -78,14 +79,14 @@ def validate(arm: Arm, logs: Logs, *, band: float = 5.0) -> Validation:
     return compared(arm, given, Filters(float(band), CUTOFF, METHODS[0], width=WIDTH))
 
 
-def compared(arm: Arm, logs: list[Log], filters: Filters) -> Validation:
+def compared(arm: Arm, logs: list[Log], filters: Filters, std: Callable[[Track], NDArray] | None = None) -> Validation:
     """The arm's torques against those of logs, one after the other in time, both through `filters.band`."""
     for log in logs:
         _same_joints(arm, log)
     tracks = tracks_of(logs, filters)
     if not tracks:
         raise DataError(f"{logs[0].name}: no stretch without gaps is long enough to validate with")
-    return compared_along(arm, tracks, filters, lambda track: arm_torque(arm, track, filters))
+    return compared_along(arm, tracks, filters, lambda track: arm_torque(arm, track, filters), std)
 
 
 def arm_torque(arm: Arm, track: Track, filters: Filters) -> NDArray:
@@ -94,16 +95,22 @@ def arm_torque(arm: Arm, track: Track, filters: Filters) -> NDArray:
 
 
 def compared_along(
-    arm: Arm, tracks: Iterable[Track], filters: Filters, torque: Callable[[Track], NDArray]
+    arm: Arm,
+    tracks: Iterable[Track],
+    filters: Filters,
+    torque: Callable[[Track], NDArray],
+    std: Callable[[Track], NDArray] | None = None,
 ) -> Validation:
-    """A model's torques against those measured along tracks."""
-    shown, total = [], np.zeros((4, arm.n))
+    """A model's torques against those measured along tracks, with what they may be off."""
+    shown, bands, total = [], [], np.zeros((4, arm.n))
     begin, end, log = 0.0, 0.0, -1
     for along in tracks:
         if along.log != log:  # logs are shown one after the other
             begin, log = float(along.t[0]) - end, along.log
         some = _compared(arm, along, filters, torque(along))
         total += some.sums
+        if std is not None:
+            bands.append(std(along.part(some.kept)))
         shown.append((some.t - begin, some.tau, some.model))
         end = float(along.t[-1]) - begin
     squares, size, neighbours, samples = total
@@ -117,11 +124,13 @@ def compared_along(
         tau,
         model,
         filters.band,
+        np.concatenate(bands) if bands else None,
     )
 
 
 class _Compared(NamedTuple):
     sums: NDArray  # (4, n) squares of errors and torques, products of errors 0.1 s apart, number of samples
+    kept: slice  # samples that are shown
     t: NDArray
     tau: NDArray
     model: NDArray
@@ -147,7 +156,7 @@ def _compared(arm: Arm, s: Track, filters: Filters, model: NDArray) -> _Compared
     )
     k = slice(margin, len(s.t) - margin, max(1, int(1 / (SHOWN * filters.band * s.dt))))
     # Copies, for slices would keep all samples alive.
-    return _Compared(sums, s.t[k].copy(), tau[k].copy(), model[k].copy())
+    return _Compared(sums, k, s.t[k].copy(), tau[k].copy(), model[k].copy())
 
 
 def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:

@@ -12,11 +12,11 @@ from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.validation import Validation
 
 MOST_POINTS = 1500  # of a curve: finer than any screen
-MEASURED, MODEL, BEFORE, DIFFERENCE = "#14375e", "#e07b00", "#b9c4cf", "#c0392b"
+MEASURED, MODEL, BEFORE, DIFFERENCE, BAND = "#14375e", "#e07b00", "#b9c4cf", "#c0392b", "#f3b562"
 
 
 def torque_figure(result: Validation, before: Validation | None = None) -> Any:
-    """One diagram per joint: measured, identified, their difference, and the arm as described where it is given."""
+    """One diagram per joint: measured, identified with its band, their difference, and the arm as described if given."""
     import matplotlib.pyplot as plt
 
     n = result.tau.shape[1]
@@ -27,6 +27,9 @@ def torque_figure(result: Validation, before: Validation | None = None) -> Any:
         reach = np.abs(np.concatenate([result.tau[k, j], result.model[k, j]])).max(initial=1e-12)
         if before is not None and len(before.t) == len(result.t):
             axis.plot(before.t[k], before.model[k, j], color=BEFORE, lw=1.2, label="as described", **mark)
+        if result.std is not None:
+            low, high = (result.model[k, j] + side * 1.96 * result.std[k, j] for side in (-1, 1))
+            axis.fill_between(result.t[k], low, high, color=BAND, alpha=0.35, lw=0, label="95 % band")
         axis.plot(result.t[k], result.tau[k, j], color=MEASURED, lw=1.3, label="measured", **mark)
         axis.plot(result.t[k], result.model[k, j], color=MODEL, lw=0.9, label="identified", **mark)
         error = (result.tau - result.model)[k, j]
@@ -34,7 +37,7 @@ def torque_figure(result: Validation, before: Validation | None = None) -> Any:
         axis.set_ylim(-1.25 * reach, 1.25 * reach)
         axis.set_ylabel(f"joint {j + 1}")
         axis.grid(alpha=0.25)
-    axes[0, 0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=4, fontsize=9, frameon=False)
+    axes[0, 0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=5, fontsize=9, frameon=False)
     smoothed = f" through a low-pass at {result.band:.1f} Hz" if result.band else " of poses held still"
     axes[-1, 0].set_xlabel(f"time [s]; torques [N m or N]{smoothed}")
     return figure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.logs import Columns, Degrees, Gains, Gears, Offset, Topic
+from armdyn.cli.logs import Columns, Degrees, Delay, Gains, Gears, Offset, Topic, Zero
 from armdyn.cli.resolve import ArmName, Base, Json, Tip
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ def identify(
     gear_ratio: Gears = None,
     drive_gain: Gains = None,
     offset: Offset = None,
+    zero: Zero = None,
+    delay: Delay = None,
     columns: Columns = None,
     topic: Topic = None,
     base: Base = None,
@@ -76,11 +78,12 @@ def identify(
     json: Json = False,
 ) -> None:
     """Identify an arm's inertia and friction from logs of its motion and torque."""
-    from armdyn.cli.logs import read, reject_swapped
+    from armdyn.cli.logs import read, reject_swapped, zeros
     from armdyn.cli.long_work import progress_bar, require_folders
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
     from armdyn.identification.identify import identify as fit_arm
+    from armdyn.identification.logs.mended import with_zeros, without_delay
 
     require_folders(report=report, model=out)
     reject_swapped(arm, logs)
@@ -90,12 +93,13 @@ def identify(
         paths = [*logs, *(validate or [])]
         given = read(paths, described, degrees, gear_ratio, drive_gain, offset, columns, topic)
         if check:
-            _check(described, given, report, json)
+            _check(described, without_delay(with_zeros(described, given, zeros(zero)), delay), report, json)
             return
         fit = fit_arm(
             described, given[: len(logs)], terms="gravity" if gravity else "full", friction=friction, rotors=rotors,
             springs=springs or None, balancers=balancer, prior=prior, mass=mass, band=band, cutoff=cutoff,
             method=method, form=form, validation=given[len(logs) :] or None, progress=tell, force=force,
+            delay=delay, zero=zeros(zero),
         )  # fmt: skip
     if out is not None:
         fit.save(out)
@@ -124,6 +128,8 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     held = "not measured" if isnan(fit.held_out) else f"{fit.held_out:.2%}"
     other = "" if fit.other is None else f"; on the validation log {fit.other.rel_error:.2%}"
     print(f"torque error on data held out {held}, on the data fitted to {fit.rel_error:.2%}{other}")
+    if not isnan(fit.stated):
+        print(f"to expect on new motion: {fit.stated:.1%}")
     if not isnan(fit.rel_error_source):
         print(f"the arm as it was described: {fit.rel_error_source:.1%}")
     good = [str(j + 1) for j, joint in enumerate(verdict.joints) if joint.word == "good"]
@@ -195,6 +201,7 @@ def summary(fit: Fit) -> dict[str, Any]:
         "rel_error_best": fit.rel_error_best,
         "price": fit.price,
         "delay": fit.delay,
+        "stated": fit.stated,
         "held_out": fit.held_out,
         "held_out_possible": fit.held_out_possible,
         "held_out_logs": fit.held_out_logs,
