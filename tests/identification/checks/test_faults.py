@@ -30,7 +30,7 @@ def test_late_torques(puma, log):
     tau = np.stack([np.interp(log.t - 0.1, log.t, column) for column in log.tau.T], axis=1)
     (f,) = found(puma, dataclasses.replace(log, tau=tau), "delay")
     assert f.value == pytest.approx(0.1)
-    assert f.remedy == "shift torques by -0.1 s"
+    assert f.remedy == "--delay 0.1"
     assert f.matters > 0.3
 
 
@@ -47,6 +47,40 @@ def test_the_zero_of_a_joint(puma, log):
     # What bodies turned about the axis explain as well cannot be told, and this is said.
     said = str(armdyn.check_log(puma, log))
     assert "zeros of joints checked to 1: not at all, 2: +- 0.0" in said
+
+
+def test_a_zero_that_only_bodies_tell(make_log):
+    """About parallel axes turned bodies explain the torques as well: but those described do not turn."""
+    arm = armdyn.arms.planar2()
+    log = make_log(arm, noise=0.05)
+    spoiled = dataclasses.replace(log, q=log.q + 0.3 * np.eye(2)[0])
+    (f,) = found(arm, spoiled, "zero")
+    assert f.joints == (0,)
+    assert f.value == pytest.approx(0.3, abs=0.11)
+    assert f.remedy == f"--zero {arm.joint_names[0]}={f.value:.3g}"
+    assert found(arm, log, "zero") == []
+
+
+def test_velocities_tell_the_pace(puma, log):
+    qd = np.gradient(log.q, log.t, axis=0)
+    f, *_ = found(puma, dataclasses.replace(log, t=2 * log.t, qd=qd), "clock")
+    assert "measured velocities are 2 times" in f.text
+    assert f.value == pytest.approx(0.5, rel=0.02)
+    assert found(puma, dataclasses.replace(log, qd=qd), "clock") == []
+
+
+def test_logs_count_together(puma, make_log):
+    """Findings about dynamics are those of all logs; each alone may be too short to tell."""
+    logs = [make_log(puma, duration=9.0, motion=k, seed=k) for k in range(2)]
+    late = [
+        dataclasses.replace(log, tau=np.stack([np.interp(log.t - 0.1, log.t, x) for x in log.tau.T], axis=1))
+        for log in logs
+    ]
+    with pytest.warns(armdyn.ArmdynWarning, match="later than positions"):
+        fit = armdyn.identify(puma, late)
+    (f,) = [f for f in fit.findings if f.kind == "delay"]
+    assert f.value == pytest.approx(0.1)
+    assert not any(f.kind == "delay" for check in fit.checks for f in check.findings)
 
 
 def test_an_offset_that_steps(puma, log):

@@ -34,3 +34,22 @@ def test_lists_and_whole_numbers():
 def test_wrong_arrays(arrays, message):
     with pytest.raises(ReadError, match=message):
         armdyn.Log(*arrays)
+
+
+def test_readings_sent_again_are_told_from_an_arm_at_rest():
+    """Over a repeated reading the joints move on; an arm at rest stays, however short the rest."""
+    t = np.arange(600) / 100.0
+    q = np.stack([np.sin(t), np.cos(1.3 * t)], axis=1)
+    moved = q.copy()
+    rng = np.random.default_rng(0)
+    again = np.r_[False, rng.random(len(t) - 2) < 0.4, False]
+    k = np.maximum.accumulate(np.where(again, 0, np.arange(len(t))))
+    log = armdyn.Log(t, moved[k], moved[k])
+    fresh = log.fresh(slice(0, len(t)))
+    assert (fresh.q == ~again).all()
+    assert (fresh.tau == ~again).all()
+    stretch = log.even(slice(0, len(t)))
+    assert np.abs(stretch.q - q).max() < 1e-3  # held readings would be 0.01 off and more
+    rest = np.where((t > 2) & (t < 2.5), 2.0, np.where(t >= 2.5, t - 0.5, t))[:, None]
+    smooth = np.round(np.sin(np.pi * rest / 4) ** 2, 3)  # slow where it rests
+    assert armdyn.Log(t, smooth, smooth).fresh(slice(0, len(t))).q[(t > 2.05) & (t < 2.45)].all()

@@ -34,6 +34,7 @@ SMOOTHER = 5.0  # Hz: the other corner of the low-pass on positions
 DELAYS = (0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05)  # s
 TERM = 0.05  # share by which the held-out error of its joint must fall for a further term
 NOTICEABLE = 0.01  # and that of all joints together
+WAVE = np.pi  # rad of a wave that a joint must go through for a torque that depends on its position so
 MOST_ROUNDS = 4
 UNFELT = 1e-16  # mean square of a column of round-off
 CENTRES = ("generic bodies", "the description")
@@ -333,6 +334,8 @@ def _trials(choice: Choice, joint: int, kinds: tuple[str, ...]) -> list[tuple[ND
     groups: dict[tuple[int, ...], list[int]] = {}
     for k, term in enumerate(TERMS):
         if term.kind not in kinds or used[first + k] or not felt[first + k]:
+            continue
+        if term.kind.startswith("balance") and term.order * choice.rows.reach.span[joint] < WAVE:
             continue
         rivals = [first + i for i, other in enumerate(TERMS) if other.kind == term.kind and term.order == 0]
         groups.setdefault(tuple(r for r in rivals if used[r]), []).append(first + k)

@@ -57,7 +57,8 @@ def repair(t: NDArray, columns: Sequence[NDArray], where: str) -> Repair:
     _dropped(keep, before, "have a time that is not later than the one before", notes, where)
     before = keep.copy()
     keep &= ~_repeats(columns, keep)
-    _dropped(keep, before, "repeat the measurement before", notes, where)
+    if count := int(before.sum() - keep.sum()):  # however many: what remains may still be enough
+        notes.append(f"{count} of {len(keep)} rows repeat the measurement before: dropped")
     _describe(full[keep], notes)
     return Repair(keep, full[keep], notes)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 GAP, GAP_SECONDS = 8.0, 0.05
 FEWEST = 50  # samples: fewer tell nothing
 FEWEST_POSES = 4
+GOING = 0.4  # of the speed before and after, from which on an arm did not rest while a reading repeats
 
 
 class Stretch(NamedTuple):
@@ -31,6 +32,13 @@ class Stretch(NamedTuple):
     tau: NDArray  # (N, n)
     dt: float  # [s]
     temperature: NDArray | None = None  # (N, n) [K]
+
+
+class Fresh(NamedTuple):
+    """Samples (N,) of bool that are not readings sent again."""
+
+    q: NDArray
+    tau: NDArray  # those sent again alone are kept: coarse torques repeat
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,18 +139,41 @@ class Log:
         cuts = [np.linspace(a, b, count + 1).astype(int).tolist() for a, b, count in runs]
         return [slice(a, b) for cut in cuts for a, b in pairwise(cut) if b - a >= FEWEST]
 
+    def fresh(self, part: slice) -> Fresh:
+        """Which samples of a run are new readings."""
+        q, tau = self.q[part], self.tau[part]
+        fresh = _fresh(self.t[part], q)
+        return Fresh(fresh, fresh | np.r_[True, (tau[1:] != tau[:-1]).any(axis=1)])
+
     def even(self, part: slice) -> Stretch:
         """A run of samples without gaps, resampled on the stamps to even times."""
         t, q, tau = self.t[part], self.q[part], self.tau[part]
-        dt = self.dt
+        dt, fresh = self.dt, self.fresh(part)
         grid = t[0] + dt * np.arange(int((t[-1] - t[0]) / dt * (1 + 1e-9)) + 1)
-        if len(grid) == len(t) and np.abs(grid - t).max() < 1e-3 * dt:
+        if fresh.q.all() and len(grid) == len(t) and np.abs(grid - t).max() < 1e-3 * dt:
             return Stretch(grid, q, tau, dt, None if self.temperature is None else self.temperature[part])
         from scipy.interpolate import PchipInterpolator
 
         # Splines would overshoot between stamps that are close by chance.
         warmth = None if self.temperature is None else _linear(grid, t, self.temperature[part])
-        return Stretch(grid, PchipInterpolator(t, q)(grid), _linear(grid, t, tau), dt, warmth)
+        positions = PchipInterpolator(t[fresh.q], q[fresh.q])(np.clip(grid, t[0], t[fresh.q][-1]))
+        return Stretch(grid, positions, _linear(grid, t[fresh.tau], tau[fresh.tau]), dt, warmth)
+
+
+def _fresh(t: NDArray, q: NDArray) -> NDArray:
+    """Samples (N,) whose positions are not those of the sample before, but for those of an arm at rest.
+
+    Over a reading that was sent again the joints move on as before and after; an arm at rest leaves it slowly.
+    """
+    same = np.r_[False, (q[1:] == q[:-1]).all(axis=1)]
+    first = np.flatnonzero(~same)
+    if len(first) == len(q) or len(first) < 4:
+        return np.ones(len(q), bool)
+    # How fast the arm leaves the first sample of each run, and how fast it is before and after.
+    rate = np.linalg.norm(np.diff(q[first], axis=0), axis=1) / np.diff(t[first])
+    around = np.minimum(np.r_[rate[0], rate[:-1]], np.r_[rate[1:], rate[-1]])
+    again = np.r_[rate >= GOING * around, False]
+    return ~same | ~np.repeat(again, np.diff(np.r_[first, len(q)]))
 
 
 def _linear(grid: NDArray, t: NDArray, x: NDArray) -> NDArray:

@@ -98,7 +98,7 @@ def track(log: Log, part: slice, filters: Filters, number: int = 0) -> Track:
     noise = (q - motion.q).std(axis=0)
     if filters.velocity and log.qd is not None:
         motion = _by_velocity(motion, _on(grid, t, log.qd[part]), step, cutoff)
-    tau = _on(grid + filters.delay, t, log.tau[part])
+    tau = _torques(log, part, grid + filters.delay)
     thin = max(1, round(GRID / step))
     if thin > 1:
         tau = lowpass(tau, step, TORQUE_BAND)
@@ -116,25 +116,19 @@ def _by_velocity(motion: Motion, qd: NDArray, dt: float, cutoff: float) -> Motio
 
 
 def _positions(log: Log, part: slice, grid: NDArray) -> NDArray:
-    """Positions on the grid; readings sent twice are left out, for the joints moved on meanwhile."""
+    """Positions on the grid; readings sent again are left out, for the joints moved on meanwhile."""
     t, q = log.t[part], log.q[part]
-    if len(grid) == len(t) and np.abs(grid - t).max() < 1e-3 * log.dt:
-        if not (fresh := _fresh(q)).all():
-            return _interpolated(grid, t[fresh], q[fresh])
+    fresh = log.fresh(part).q
+    if fresh.all() and len(grid) == len(t) and np.abs(grid - t).max() < 1e-3 * log.dt:
         return q
-    fresh = _fresh(q)
     return _interpolated(grid, t[fresh], q[fresh])
 
 
-def _fresh(q: NDArray) -> NDArray:
-    """Samples (N,) whose positions are not those of the sample before, but for those of an arm at rest."""
-    same = np.r_[False, (q[1:] == q[:-1]).all(axis=1)]
-    # Up to three repeats between samples that move are a reader's; more are an arm at rest.
-    run = np.zeros(len(q), int)
-    ends = np.flatnonzero(~same)
-    lengths = np.diff(np.r_[ends, len(q)])
-    run[:] = np.repeat(lengths, lengths)
-    return ~(same & (run <= 4)) | (np.arange(len(q)) == len(q) - 1)
+def _torques(log: Log, part: slice, grid: NDArray) -> NDArray:
+    """Torques on the grid, without those sent again with the positions."""
+    fresh = log.fresh(part).tau
+    t, tau = log.t[part], log.tau[part]
+    return _on(grid, t, tau) if fresh.all() else _on(grid, t[fresh], tau[fresh])
 
 
 def _interpolated(grid: NDArray, t: NDArray, q: NDArray) -> NDArray:
@@ -142,7 +136,7 @@ def _interpolated(grid: NDArray, t: NDArray, q: NDArray) -> NDArray:
     from scipy.interpolate import CubicSpline, PchipInterpolator
 
     steps = np.diff(t)
-    even = steps.min() > 0.3 * np.median(steps) and steps.max() < 4 * np.median(steps)
+    even = steps.min() > 0.3 * np.median(steps) and steps.max() < 12 * np.median(steps)
     slow = np.median(steps) > 1.2 * GRID
     curve = CubicSpline(t, q) if slow and even else PchipInterpolator(t, q)
     return np.asarray(curve(np.clip(grid, t[0], t[-1])))

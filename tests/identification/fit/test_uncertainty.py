@@ -1,0 +1,65 @@
+"""What torques may be off: bands that hold, and a stated error that grows where logs say little."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.identification.fit.uncertainty import novel, passes
+from armdyn.identification.motion.differentiate import lowpass
+
+
+@pytest.fixture(scope="module")
+def fit(puma, make_log):
+    return armdyn.identify(puma, make_log(puma))
+
+
+def test_torques_of_another_motion_lie_in_the_band(puma, make_log, fit):
+    log = make_log(puma, motion=7, seed=7)
+    told = fit.predict(log)
+    t, tau = told  # a pair, as ever
+    assert told.std is not None
+    assert told.std.shape == tau.shape == log.q.shape
+    left = np.abs(lowpass(log.tau - tau, log.dt, 5.0))[100:-100]
+    inside = np.mean(left < 1.96 * told.std[100:-100])
+    assert 0.9 < inside <= 1.0
+    assert len(t) == len(log)
+
+
+def test_the_band_is_wider_where_the_logs_never_were(puma, make_log, fit):
+    near, far = make_log(puma, motion=0), make_log(puma, motion=0, amplitude=2.5, base=0.2)
+    assert fit.predict(far).std.mean() > 1.5 * fit.predict(near).std.mean()
+
+
+def test_the_stated_error_holds_on_another_motion(puma, make_log, fit):
+    error = fit.validate(make_log(puma, motion=9, seed=9)).rel_error
+    assert fit.held_out_possible < fit.stated < 0.1
+    assert error < 1.5 * fit.stated
+
+
+def test_new_motion_stays_near_that_of_the_logs(fit):
+    along = novel(fit.tracks)
+    q = np.concatenate([track.q for track in fit.tracks])
+    span = np.ptp(q, axis=0)
+    assert (along.q.min(axis=0) >= q.min(axis=0) - 0.2501 * span).all()
+    assert (along.q.max(axis=0) <= q.max(axis=0) + 0.2501 * span).all()
+    # Joints meet in other combinations than in the logs.
+    assert np.abs(np.corrcoef(along.q.T)[0, 1]) != pytest.approx(np.abs(np.corrcoef(q.T)[0, 1]), abs=0.01)
+
+
+def test_passes_are_those_of_the_joint_that_turned_back_least(fit):
+    track = fit.tracks[0]
+    t = 0.005 * np.arange(4000)
+    q = np.stack([np.sin(2 * np.pi * t / period) for period in (2.0, 5.0)], axis=1)
+    qd = np.gradient(q, t, axis=0)
+    along = track._replace(t=t, q=q, qd=qd)
+    assert passes([along], np.array([1.0, 1.0])) == 2 * 20 / 5 + 1
+    assert passes([along], np.array([1.0, 1e-3])) == 2 * 20 / 2 + 1  # torques that do not matter
+
+
+def test_little_motion_is_no_base_for_a_statement(puma, make_log):
+    with pytest.warns(armdyn.ArmdynWarning, match="s of motion say little"):
+        fit = armdyn.identify(puma, make_log(puma, duration=8.0))
+    assert fit.verdict.word == "usable with care"
+    assert fit.verdict.next_step == "log at least 10 s of motion of all joints"
