@@ -21,6 +21,7 @@ from typing import Any
 
 from zoo.cases import make_case
 from zoo.faults import FAULTS, spoil
+from zoo.page import page
 from zoo.plain import plain_errors
 from zoo.real import real_cases
 from zoo.score import score
@@ -57,11 +58,16 @@ def names(size: int, faults: int, only: Iterable[str]) -> Iterator[str]:
         yield from (f"{name}|{fault}" for name in real for fault in FAULTS)
 
 
+def finished(results: Path | None) -> dict[str, dict[str, Any]]:
+    """Rows of tasks that are in a file."""
+    if results is None or not results.exists():
+        return {}
+    return {row["task"]: row for row in map(json.loads, results.read_text().splitlines())}
+
+
 def run(wanted: list[str], results: Path | None = None, jobs: int = 1) -> list[dict[str, Any]]:
     """Rows of the tasks, those in the file `results` taken from there, new ones added to it."""
-    done: dict[str, dict[str, Any]] = {}
-    if results is not None and results.exists():
-        done = {row["task"]: row for row in map(json.loads, results.read_text().splitlines())}
+    done = finished(results)
     left = [name for name in wanted if name not in done]
     with ProcessPoolExecutor(jobs) as pool:
         for row in pool.map(task, left) if jobs > 1 else map(task, left):
@@ -95,8 +101,16 @@ def main() -> None:
     parser.add_argument("--only", default="clean,faults,real", help="of " + ", ".join(PARTS))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--results", type=Path, help="file of rows (JSON lines) to go on with")
+    parser.add_argument("--page", type=Path, help="also write the page of robots tried (docs/robots.md)")
+    parser.add_argument("--done", action="store_true", help="only tables of what is in the file of rows")
     given = parser.parse_args()
-    print_tables(run(list(names(given.size, given.faults, given.only.split(","))), given.results, given.jobs))
+    wanted = list(names(given.size, given.faults, given.only.split(",")))
+    if given.done:
+        wanted = [name for name in wanted if name in finished(given.results)]
+    rows = run(wanted, given.results, given.jobs)
+    print_tables(rows)
+    if given.page is not None:
+        given.page.write_text(page(rows))
 
 
 if __name__ == "__main__":

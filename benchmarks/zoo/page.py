@@ -1,0 +1,72 @@
+"""The page of robots tried, docs/robots.md, from rows of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from zoo.tables import clean_table, fault_table, mean, ratios, rejected
+
+TOLD = {
+    "Panda 60/40": ("Franka Panda (Gaz et al. 2019) 60/40", "torque sensors, about 500 Hz, stamps that jitter"),
+    "Panda 30 Hz 60/40": ("Franka Panda (Univ. Salerno) 60/40", "torque sensors, 30 Hz, DH only"),
+    "UR10 60/40": ("UR10 (Univ. Salerno) 60/40", "currents times gain, 125 Hz"),
+    "LWR4 1>2": ("KUKA LWR4+ 1>2", "torque sensors, 200 Hz"),
+    "LWR4 2>1": ("KUKA LWR4+ 2>1", ""),
+    "IC arm 2+3>1": ("IC arm 2+3>1", "motor torques, 500 Hz, misleading inertias"),
+    "xMate7 URDF 3>1": ("Rokae xMate ER7 Pro, URDF 3>1", "joint torque, 50 Hz"),
+    "xMate7 URDF 1>3": ("Rokae xMate ER7 Pro, URDF 1>3", ""),
+    "xMate7 DH 3>1": ("Rokae xMate ER7 Pro, DH 3>1", ""),
+    "xMate7 DH 1>3": ("Rokae xMate ER7 Pro, DH 1>3", ""),
+    "double pendulum 60/40": ("DFKI double pendulum 60/40", "motor torque, 300 Hz"),
+    "EMPS 60/40": ("EMPS 60/40", "one prismatic axis, 1 kHz"),
+}
+HEAD = """# Robots tried
+
+`python benchmarks/robots.py --page docs/robots.md` scores identification on synthetic arms whose truth is
+known and on measured logs of real arms, and prints this page: the error norm(tau - model) / norm(tau) on
+motion that was not fitted to, both sides through 5 Hz, beside that of plain least squares (base parameters by
+SVD; viscous, Coulomb, offset and rotor per joint; positions through 10 Hz). `a/b` means that the first a % of
+a log predict its last b %; `1+2>3` that logs 1 and 2 predict log 3. *Stated* is `fit.stated`, the error to
+expect on new motion, known before the test was seen.
+"""
+
+
+def page(rows: Iterable[dict[str, Any]]) -> str:
+    """The page in Markdown."""
+    several = list(rows)
+    real = [row for row in several if row.get("real") and "fault" not in row]
+    parts = [HEAD]
+    if real:
+        parts += ["## Real arms\n", *_real(real), ""]
+    made = [row for row in several if not row.get("real")]
+    clean = [row for row in made if "fault" not in row]
+    if clean:
+        parts += [f"## Synthetic arms\n\n{len(clean)} arms, seeds from {clean[0]['seed']} to {clean[-1]['seed']}.\n"]
+        parts += ["```", *clean_table(clean), "```", ""]
+    faulty = [row for row in made if "fault" in row]
+    if faulty:
+        parts += ["Faults put into their logs:\n", "```"]
+        parts += [*fault_table(faulty, {row["name"]: row for row in clean}), "```", ""]
+    return "\n".join(parts)
+
+
+def _real(rows: list[dict[str, Any]]) -> list[str]:
+    lines = [
+        "| arm | data | plain | armdyn | as written (URDF) | stated | verdict |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        name, data = TOLD.get(row["name"], (row["name"], ""))
+        if "best" in row:
+            figures = [f"{100 * row[key]:.2f} %" for key in ("plain", "best", "consistent", "stated")]
+            lines.append(f"| {' | '.join([name, data, *figures, row['verdict']])} |")
+        else:
+            lines.append(f"| {name} | {data} | {100 * row['plain']:.2f} % | - | - | - | rejected |")
+    best, consistent = ratios(rows, "best"), ratios(rows, "consistent")
+    warned = sum(bool(row["warned"]) or rejected(row) for row in rows)
+    lines.append(
+        f"\nGeometric mean of the ratios to plain least squares: {mean(best):.2f} (as written {mean(consistent):.2f}), "
+        f"the worst {best.max():.2f}; {warned or 'none'} of {len(rows)} {'is' if warned < 2 else 'are'} warned of."
+    )
+    return lines
