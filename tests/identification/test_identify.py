@@ -69,6 +69,7 @@ class TestTruth:
         one = armdyn.identify(two, logs[0])
         assert np.all(fit.base.std < one.base.std)
 
+    @pytest.mark.filterwarnings("ignore:.*s of motion say little")
     def test_a_good_prior_helps_where_the_motion_is_poor(self, puma, make_log):
         log = make_log(puma, duration=8.0, noise=3.0, amplitude=0.4)
         fast = make_log(puma, motion=3, noise=0.0, base=0.2)

@@ -35,6 +35,7 @@ DELAYS = (0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05)  # s
 TERM = 0.05  # share by which the held-out error of its joint must fall for a further term
 NOTICEABLE = 0.01  # and that of all joints together
 WAVE = np.pi  # rad of a wave that a joint must go through for a torque that depends on its position so
+BY_POSITION = ("spring", "balancer")  # terms that must pay beyond the positions seen, too
 MOST_ROUNDS = 4
 UNFELT = 1e-16  # mean square of a column of round-off
 CENTRES = ("generic bodies", "the description")
@@ -322,9 +323,27 @@ def _one_term(choice: Choice, joint: int, kinds: tuple[str, ...]) -> Choice:
         after[:, own].sum() < (1 - TERM) ** 2 * before[:, own].sum()
         and after.sum() < (1 - NOTICEABLE) ** 2 * before.sum()
     )
+    taken = taken and (names not in BY_POSITION or _reaches_further(choice, trial, joint))
     error = float(np.sqrt(after.sum() / max(choice.equations.powers.sum(), 1e-300)))
     tried = (*choice.tried, Tried(f"{names} of joint {joint + 1}", error, taken))
     return replace(trial if taken else choice, tried=tried)
+
+
+def _reaches_further(before: Choice, after: Choice, joint: int) -> bool:
+    """Whether a term that depends on the joint's position also pays where it never was: at either end of its range.
+
+    Springs and balancers look like weights within a short range, and part from them beyond.
+    """
+    q = before.rows.positions()[:, joint]
+    block = np.searchsorted(np.percentile(q, (100 / 3, 200 / 3)), q)
+    if len(np.unique(block)) < 3:
+        return False
+    equations = Equations.of(before.rows, before.base.count, block).weighted(before.equations.weights)
+    old, new = (
+        equations.relative(equations.without(choice.used, choice.found.precision, choice.belief.centre))
+        for choice in (before, after)
+    )
+    return new < old
 
 
 def _trials(choice: Choice, joint: int, kinds: tuple[str, ...]) -> list[tuple[NDArray, str]]:

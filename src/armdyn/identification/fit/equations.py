@@ -46,9 +46,9 @@ class Equations:
     logs: NDArray  # (blocks,) number of the log that each block is from; all zero where logs are too many to tell
 
     @classmethod
-    def of(cls, rows: Rows, count: int) -> Equations:
-        """The sums of rows, cut into blocks of neighbours in time."""
-        block, logs = _blocks(rows)
+    def of(cls, rows: Rows, count: int, block: NDArray | None = None) -> Equations:
+        """The sums of rows, cut into blocks of neighbours in time, or into those that are given (N,)."""
+        block, logs = _blocks(rows) if block is None else (block, np.zeros(int(block.max()) + 1, int))
         blocks = len(logs)
         grams, first = np.zeros((0, 0, 0, 0)), 0
         for part in rows:

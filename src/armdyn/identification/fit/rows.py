@@ -83,6 +83,14 @@ class Rows:
             found.append(track.t[0] + track.dt * (len(taps) // 2 + step * np.arange(count)))
         return np.concatenate(found)
 
+    def positions(self) -> NDArray:
+        """Positions (N, n) of the joints at the rows [rad or m]."""
+        found = []
+        for track in self.tracks:
+            taps, step, count = grid(track, self.filters.band, self.thin)
+            found.append(track.q[len(taps) // 2 + step * np.arange(count)])
+        return np.concatenate(found)
+
     def loaded(self, carrier: Arm) -> Rows:
         """The same rows with joints loaded by the rigid torque of an arm.
 
