@@ -16,7 +16,7 @@ MEASURED, MODEL, BEFORE, DIFFERENCE, BAND = "#14375e", "#e07b00", "#b9c4cf", "#c
 
 
 def torque_figure(result: Validation, before: Validation | None = None) -> Any:
-    """One diagram per joint: measured, identified with its band, their difference, and the arm as described if given."""
+    """One diagram per joint: measured, identified with its band, their difference, and the arm as described."""
     import matplotlib.pyplot as plt
 
     n = result.tau.shape[1]
