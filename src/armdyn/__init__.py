@@ -23,11 +23,12 @@ export(
         "trajectory": "excite point_to_point read_trajectory",
         "identification": "check_log Fit identify identify_payload Log read_log validate",
         "control": "ComputedTorque GravityPD law_code SlotineLi TrajectoryLQR",
+        "servo": "identify_servo read_servo_log ServoFit ServoLog",
         "simulation": "compare Plant Sensors simulate SimulationResult",
         "report": "plot_modes plot_run report",
         "trace": "c_code kernel latex to_jax traced",
         "errors": "ArmdynError ArmdynWarning",
     },
     rooms="arms reproduce studio",
-    aliased="control dynamics identification kinematics model shapes simulation spatial study trace trajectory",
+    aliased="control dynamics identification kinematics model servo shapes simulation spatial study trace trajectory",
 )

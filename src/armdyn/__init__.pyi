@@ -9,6 +9,7 @@ from armdyn import identification as identification
 from armdyn import kinematics as kinematics
 from armdyn import model as model
 from armdyn import reproduce as reproduce
+from armdyn import servo as servo
 from armdyn import shapes as shapes
 from armdyn import simulation as simulation
 from armdyn import spatial as spatial
@@ -63,6 +64,8 @@ from armdyn.control.laws.momentum_observer import fit_threshold as fit_threshold
 from armdyn.control.laws.momentum_observer import noise_threshold as noise_threshold
 from armdyn.control.laws.pd import PD as PD
 from armdyn.control.laws.pd import pd_torque as pd_torque
+from armdyn.control.laws.position_commands import PositionCommands as PositionCommands
+from armdyn.control.laws.position_commands import arriving_command as arriving_command
 from armdyn.control.laws.tip_space import Impedance as Impedance
 from armdyn.control.laws.tip_space import OperationalSpace as OperationalSpace
 from armdyn.control.laws.tip_space import resolved_rate as resolved_rate
@@ -201,6 +204,10 @@ from armdyn.model.pinocchio_bridge import to_pinocchio as to_pinocchio
 from armdyn.report.figures.modes import plot_modes as plot_modes
 from armdyn.report.figures.run import plot_run as plot_run
 from armdyn.report.registry import report as report
+from armdyn.servo.identify import identify_servo as identify_servo
+from armdyn.servo.log import ServoLog as ServoLog
+from armdyn.servo.read_log import read_servo_log as read_servo_log
+from armdyn.servo.result import ServoFit as ServoFit
 from armdyn.shapes.bodies import Bodies as Bodies
 from armdyn.shapes.bodies import bodies_of as bodies_of
 from armdyn.shapes.mount import mounting_plane as mounting_plane
@@ -222,6 +229,8 @@ from armdyn.simulation.plant.mujoco import to_mjcf as to_mjcf
 from armdyn.simulation.plant.payload import Drop as Drop
 from armdyn.simulation.plant.payload import PickUp as PickUp
 from armdyn.simulation.plant.plant import Plant as Plant
+from armdyn.simulation.plant.servo import PositionServo as PositionServo
+from armdyn.simulation.plant.servo import servo_torque as servo_torque
 from armdyn.simulation.plant.wrist_sensor import WristSensor as WristSensor
 from armdyn.simulation.plant_fmu import plant_fmu as plant_fmu
 from armdyn.simulation.readings import Readings as Readings
@@ -286,6 +295,8 @@ __all__ = [
     "Log",
     "Plant",
     "Sensors",
+    "ServoFit",
+    "ServoLog",
     "SimulationResult",
     "SlotineLi",
     "TrajectoryLQR",
@@ -307,6 +318,7 @@ __all__ = [
     "identification",
     "identify",
     "identify_payload",
+    "identify_servo",
     "inverse_dynamics",
     "inverse_kinematics",
     "jacobian",
@@ -328,11 +340,13 @@ __all__ = [
     "point_to_point",
     "potential_energy",
     "read_log",
+    "read_servo_log",
     "read_trajectory",
     "regressor",
     "regressor16",
     "report",
     "reproduce",
+    "servo",
     "shapes",
     "simulate",
     "simulation",

@@ -53,6 +53,11 @@ SHOWN = {
         "html": "armdyn.report.tables.run:notebook",
         "figure": "armdyn.report.figures.run:plot_run",
     },
+    "armdyn.servo.result.ServoFit": {
+        "page": "armdyn.report.servo_page:page",
+        "html": "armdyn.report.tables.servo:notebook",
+        "figure": "armdyn.report.figures.servo:replay_figure",
+    },
     "armdyn.study.summary.Summary": {"page": "armdyn.study.page:page"},
 }
 

@@ -26,7 +26,7 @@ ROOMS = {
     "armdyn.cli.demo.command": ("demo",),
     "armdyn.cli.commands.description.{}": ("info", "arms", "convert", "cache", "doctor"),
     "armdyn.cli.commands.quantities.{}": ("fk", "ik", "torque", "linearize", "regressor", "base"),
-    "armdyn.cli.commands.identification.{}": ("excite", "identify", "validate", "payload", "drive-gains"),
+    "armdyn.cli.commands.identification.{}": ("excite", "identify", "validate", "payload", "drive-gains", "identify-servo"),
     "armdyn.cli.commands.control.{}": ("simulate", "compare", "law", "codegen"),
     "armdyn.cli.commands.studies.{}": ("study", "reproduce", "studio"),
 }
@@ -34,8 +34,8 @@ PLACES = {name: room.format(name.replace("-", "_")) for room, names in ROOMS.ite
 # In the order of the help page.
 NAMES = (
     *("demo", "info", "arms", "fk", "ik", "torque", "linearize", "regressor", "base", "excite", "simulate", "identify"),
-    *("validate", "payload", "drive-gains", "compare", "law", "study", "codegen", "convert", "reproduce", "studio"),
-    *("cache", "doctor"),
+    *("validate", "payload", "drive-gains", "identify-servo", "compare", "law", "study", "codegen", "convert"),
+    *("reproduce", "studio", "cache", "doctor"),
 )
 
 DEBUG = "--debug"
@@ -48,6 +48,7 @@ PYTHON = (
     (r", or branches='lump' to [^;]*", ""),
     (r"identify them, or give them with with_theta", "'armdyn identify' finds them from a log"),
     (r"give (base_pose|tool_pose)= to Arm.from_dh", r"write a .toml to keep it"),
+    (r"\b(units|command|measured|motors)=(?:'(\w+)')?", r"--\1 \2"),
     (r"give args=\{'name': 'value'\}, or ", "give "),
     (r"give packages=\['folder'\], or ", "give "),
 )

@@ -18,6 +18,7 @@ SHORT = {
     "validate": "How well a model explains a log.",
     "payload": "Mass, centre and inertia of what an arm carries.",
     "drive-gains": "What a unit of current is worth, from two logs.",
+    "identify-servo": "Servos from commanded and measured positions.",
     "compare": "Controllers side by side, with a load they do not know.",
     "law": "A control law as C99.",
     "study": "Thousands of runs, designs or identifications.",
@@ -69,6 +70,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "validate": ("armdyn validate identified.urdf other.csv",),
     "payload": ("armdyn payload identified.urdf carrying.csv --out loaded.urdf",),
     "drive-gains": ("armdyn drive-gains robot.urdf log.csv carrying.csv --mass 0.5",),
+    "identify-servo": (
+        "armdyn identify-servo arm.xml log.csv --out identified.xml --report servo.html",
+        "armdyn identify-servo arm.xml dataset --command action --measured observation.state --units deg",
+    ),
     "compare": (
         "armdyn compare robot.urdf --payload 2 --report compare.html",
         "armdyn compare robot.urdf -c pd -c 'computed torque' -c slotine-li --figure errors.svg",

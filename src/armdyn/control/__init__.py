@@ -35,6 +35,7 @@ export(
         "laws.measured_lqr": "MeasuredLQR",
         "laws.momentum_observer": "detection_delay external_torque fit_threshold MomentumObserver noise_threshold",
         "laws.pd": "PD pd_torque",
+        "laws.position_commands": "arriving_command PositionCommands",
         "laws.tip_space": "Impedance OperationalSpace resolved_rate",
         "laws.velocity": "FilteredDerivative KalmanVelocity ObservedVelocity",
         "protocol": "Law Reference",

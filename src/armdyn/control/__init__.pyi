@@ -47,6 +47,8 @@ from armdyn.control.laws.momentum_observer import fit_threshold as fit_threshold
 from armdyn.control.laws.momentum_observer import noise_threshold as noise_threshold
 from armdyn.control.laws.pd import PD as PD
 from armdyn.control.laws.pd import pd_torque as pd_torque
+from armdyn.control.laws.position_commands import PositionCommands as PositionCommands
+from armdyn.control.laws.position_commands import arriving_command as arriving_command
 from armdyn.control.laws.tip_space import Impedance as Impedance
 from armdyn.control.laws.tip_space import OperationalSpace as OperationalSpace
 from armdyn.control.laws.tip_space import resolved_rate as resolved_rate
@@ -100,6 +102,7 @@ __all__ = [
     "PD",
     "ParallelForce",
     "PathScaling",
+    "PositionCommands",
     "PredictiveControl",
     "ProjectedSlotineLi",
     "Reference",
@@ -111,6 +114,7 @@ __all__ = [
     "TrajectoryLQR",
     "adapt",
     "adaptation_gains",
+    "arriving_command",
     "bryson",
     "closed_loop",
     "computed_torque",

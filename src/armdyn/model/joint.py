@@ -127,6 +127,11 @@ class Drive:
     # Balancers (gas springs, hydraulics): rows k [waves a turn, or rad/m], a, b [N m or N] of the torque
     # a cos kq + b sin kq that the drive must give against them; negative where they help.
     balance: tuple[tuple[float, float, float], ...] = ()
+    # A position servo inside the drive; stiffness zero: none, what is sent are torques.
+    servo_stiffness: float = 0.0  # torque per error of position [N m/rad or N/m]
+    servo_damping: float = 0.0  # torque per velocity of the joint [N m s/rad or N s/m]
+    servo_delay: float = 0.0  # from sending a position to its torque [s]
+    servo_dead_band: float = 0.0  # error of position up to which it exerts nothing [rad or m]
 
     def __post_init__(self) -> None:
         try:

@@ -13,6 +13,7 @@ export(
         "plant.mujoco": "to_mjcf",
         "plant.payload": "Drop PickUp",
         "plant.plant": "Plant",
+        "plant.servo": "PositionServo servo_torque",
         "plant.wrist_sensor": "WristSensor",
         "plant_fmu": "plant_fmu",
         "readings": "Readings",

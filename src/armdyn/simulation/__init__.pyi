@@ -14,6 +14,8 @@ from armdyn.simulation.plant.mujoco import to_mjcf as to_mjcf
 from armdyn.simulation.plant.payload import Drop as Drop
 from armdyn.simulation.plant.payload import PickUp as PickUp
 from armdyn.simulation.plant.plant import Plant as Plant
+from armdyn.simulation.plant.servo import PositionServo as PositionServo
+from armdyn.simulation.plant.servo import servo_torque as servo_torque
 from armdyn.simulation.plant.wrist_sensor import WristSensor as WristSensor
 from armdyn.simulation.plant_fmu import plant_fmu as plant_fmu
 from armdyn.simulation.readings import Readings as Readings
@@ -31,6 +33,7 @@ __all__ = [
     "Learning",
     "PickUp",
     "Plant",
+    "PositionServo",
     "Readings",
     "Sensors",
     "SimulationResult",
@@ -42,6 +45,7 @@ __all__ = [
     "mismatch_study",
     "plant_fmu",
     "resonances",
+    "servo_torque",
     "simulate",
     "to_mjcf",
 ]

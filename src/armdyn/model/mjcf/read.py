@@ -242,7 +242,19 @@ def _drive(m: Any, j: int, where: str) -> Drive:
         raise ModelError(f"{where} has a spring that is a polynomial of its position; expected one number")
     stiffness = float(m.jnt_stiffness[j])
     rest = float(m.qpos_spring[m.jnt_qposadr[j]]) if stiffness else 0.0
-    return Drive(rotor_inertia=float(m.dof_armature[m.jnt_dofadr[j]]), stiffness=stiffness, rest=rest)
+    kp, kv = next(iter(_servos(m, j)), (0.0, 0.0))
+    inertia = float(m.dof_armature[m.jnt_dofadr[j]])
+    return Drive(rotor_inertia=inertia, stiffness=stiffness, rest=rest, servo_stiffness=kp, servo_damping=kv)
+
+
+def _servos(m: Any, j: int) -> list[tuple[float, float]]:
+    """Stiffness and damping, seen at the joint, of the position servos that drive it."""
+    found = []
+    for a in _actuators(m, j):
+        kp, kv, gear = float(m.actuator_gainprm[a, 0]), -float(m.actuator_biasprm[a, 2]), float(m.actuator_gear[a, 0])
+        if m.actuator_biasprm[a, 1] == -kp != 0 and gear == 1 and kv >= 0:
+            found.append((kp, kv))
+    return found
 
 
 def _link_inertia(bodies: Bodies, link: str, chain: set[str], branches: str, notes: list[str]) -> Inertia:
@@ -293,10 +305,8 @@ def _notes(bodies: Bodies, chain: Chain) -> list[str]:
         if step.child in bodies.names and m.body_gravcomp[bodies.names.index(step.child)]:
             notes.append(f"body '{step.child}': MuJoCo's gravity compensation is left out")
     for j, name in enumerate(bodies.joint_names):
-        for a in _actuators(m, j) if name in moving else ():
-            kp, kv = float(m.actuator_gainprm[a, 0]), -float(m.actuator_biasprm[a, 2])
-            if m.actuator_biasprm[a, 1] == -kp != 0:
-                notes.append(f"joint '{name}' has a position servo: stiffness {kp:g}, damping {kv:g}; not in the arm")
+        for kp, kv in _servos(m, j) if name in moving else ():
+            notes.append(f"joint '{name}' has a position servo: stiffness {kp:g}, damping {kv:g}")
     return notes
 
 

@@ -15,13 +15,15 @@ import numpy as np
 from armdyn.errors import ArmdynWarning, ModelError
 from armdyn.files import write_whole
 from armdyn.model.arm import Arm, Link
+from armdyn.model.joint import Joint
 from armdyn.model.mjcf.read import Bodies, arm_between
 from armdyn.model.mjcf.source import Source, compile_texts, included_files
-from armdyn.model.mjcf.write import inertial_attributes, joint_attributes, text
+from armdyn.model.mjcf.write import inertial_attributes, joint_attributes, servo_attributes, text
 from armdyn.spatial.inertia import Inertia
 
 # Frames and inertias written with all digits lose 1e-15; MuJoCo's own principal axes some 1e-12.
 SAME = 1e-10
+ACTUATORS = ("position", "motor", "velocity", "intvelocity", "damper", "general", "cylinder", "muscle", "adhesion")
 ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler", "diaginertia")
 
 
@@ -61,7 +63,7 @@ def update_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[
     changed = _apply(files, edits)
     after = compile_texts(main, {**files, **changed})
     _check(arm, Bodies(after))
-    _warn_of_servos(source, after)
+    _warn_of_servos(arm, source, after)
     _write(Path(path), main, changed, files)
 
 
@@ -113,10 +115,27 @@ def _joint_edits(
     if differ:
         tag = _named(tags, "joint", joint.name, bodies.where)
         edits.append(Edit(tag.file, tag.start, tag.end, _with(files[tag.file][tag.start : tag.end], differ)))
+    edits += _servo_edits(joint, old.joints[index], tags, bodies, files)
     link = arm.links[index]
     if not _close(link.inertia, old.links[index].inertia):
         edits.append(_inertial_edit(link, set(arm.joint_names), tags, bodies, files))
     return edits
+
+
+def _servo_edits(joint: Joint, old: Joint, tags: list[Tag], bodies: Bodies, files: dict[Path, bytes]) -> list[Edit]:
+    """Gains of a joint's position servo, where the arm has some that differ."""
+    gains = [(j.drive.servo_stiffness, j.drive.servo_damping) for j in (joint, old)]
+    if not gains[0][0] or max(abs(a - b) for a, b in zip(*gains, strict=True)) <= SAME * max(1.0, *gains[0]):
+        return []
+    found = [tag for tag in tags if tag.attributes.get("joint") == joint.name and tag.name in ACTUATORS]
+    if len(found) != 1 or found[0].name != "position":
+        raise ModelError(
+            f'{bodies.where}: expected one <position joint="{joint.name}"> to hold its servo, found '
+            f"{', '.join(f'<{tag.name}>' for tag in found) or 'none'}; add it, or write a file of its own"
+        )
+    tag = found[0]
+    new = _with(files[tag.file][tag.start : tag.end], servo_attributes(joint), ("dampratio",))  # which excludes kv
+    return [Edit(tag.file, tag.start, tag.end, new)]
 
 
 def _inertial_edit(link: Link, chain: set[str], tags: list[Tag], bodies: Bodies, files: dict[Path, bytes]) -> Edit:
@@ -201,9 +220,14 @@ def _check(arm: Arm, bodies: Bodies) -> None:
             )
 
 
-def _warn_of_servos(before: Source, after: Source) -> None:
+def _warn_of_servos(arm: Arm, before: Source, after: Source) -> None:
+    """Say where MuJoCo makes another damping of a servo than the arm has."""
+    wanted = {joint.name: joint.drive.servo_damping for joint in arm.joints if joint.drive.servo_stiffness}
     for a in range(before.model.nu):
         old, new = (-float(s.model.actuator_biasprm[a, 2]) for s in (before, after))
+        joint = before.model.joint(int(before.model.actuator_trnid[a, 0])).name
+        if abs(new - wanted.get(joint, old)) <= 1e-9 * max(1.0, abs(new)):
+            continue
         if abs(new - old) > 1e-9 * max(1.0, abs(old)):
             name = before.model.actuator(a).name or f"actuator {a}"
             warnings.warn(

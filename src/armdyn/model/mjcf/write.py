@@ -18,7 +18,7 @@ from armdyn.spatial.rotation import to_quaternion
 from armdyn.spatial.transform import inverse
 
 HELD_FRICTION = ("viscous", "coulomb", "static", "stribeck")
-HELD_DRIVE = ("rotor_inertia", "gear_ratio", "stiffness", "rest", "damping")
+HELD_DRIVE = ("rotor_inertia", "gear_ratio", "stiffness", "rest", "damping", "servo_stiffness", "servo_damping")
 
 
 def write_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[str] | None = None) -> None:
@@ -90,7 +90,8 @@ def _mujoco(arm: Arm) -> Element:
         _body(parent, arm.tip_name, arm.tool_pose)
     motors = SubElement(root, "actuator")
     for joint in arm.joints:
-        motor = SubElement(motors, "motor", name=joint.name, joint=joint.name)
+        servo = servo_attributes(joint)
+        motor = SubElement(motors, "position" if servo else "motor", {"name": joint.name, "joint": joint.name, **servo})
         if 0 < joint.limits.effort < np.inf:
             motor.set("forcerange", text([-joint.limits.effort, joint.limits.effort]))
     return root
@@ -124,6 +125,12 @@ def joint_attributes(joint: Joint) -> dict[str, float]:
         "stiffness": joint.drive.stiffness,
         "springref": joint.drive.rest,
     }
+
+
+def servo_attributes(joint: Joint) -> dict[str, str]:
+    """What MJCF's `<position>` holds of a joint's servo; nothing where it has none."""
+    drive = joint.drive
+    return {"kp": text([drive.servo_stiffness]), "kv": text([drive.servo_damping])} if drive.servo_stiffness else {}
 
 
 def inertial_attributes(inertia: Inertia) -> dict[str, str]:

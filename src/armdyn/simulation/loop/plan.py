@@ -210,7 +210,8 @@ def _check_inertia(plant: Plant, q: NDArray) -> None:
     if plant.theta is None and plant.arm.is_physical:
         return
     theta = plant.own_theta.reshape(-1, 10 * plant.arm.n)[:LANES]
-    M = augmented_mass_matrix(plant.arm, q[:LANES], theta=theta, drive=plant.own_drive)
+    drive = plant.own_drive.reshape(-1, plant.arm.n, 4)[:LANES]
+    M = augmented_mass_matrix(plant.arm, q[:LANES], theta=theta, drive=drive)
     if not (np.linalg.eigvalsh(M)[..., 0] > 0).all():
         raise ModelError(f"simulate: arm '{plant.arm.name}' has a mass matrix that is not positive at the start")
 

@@ -19,6 +19,7 @@ from armdyn.simulation.plant.advance import Step
 from armdyn.simulation.plant.contact import ROW
 from armdyn.simulation.plant.elasticity import at_encoders
 from armdyn.simulation.plant.plant import Kind, Plant
+from armdyn.simulation.plant.servo import SERVO_NAMES
 from armdyn.simulation.sensing import Draw, Sensing, reading
 from armdyn.trace.program import Port, Program
 from armdyn.trace.recent import kernels
@@ -53,6 +54,8 @@ def plant_shapes(plant: Plant, kind: Kind) -> tuple[Shapes, Shapes]:
         state["motor"], data["decay"] = (n,), (3, n)
     if kind.saturation:
         data["limit"] = (n,)
+    if kind.servo:
+        data["servo"] = (len(SERVO_NAMES), n)
     if kind.elastic:
         count = len(kind.elastic)
         state["rotor_q"], state["rotor_qd"], data["springs"] = (count,), (count,), (count, 3)

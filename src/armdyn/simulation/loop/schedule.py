@@ -173,11 +173,13 @@ class Schedule:
         if kind.friction != "none":
             data["friction"] = _lanes(plant.own_friction, 2)
         if kind.rotors:
-            data["drive"] = plant.arm.trace_data("drive")[None, None]
+            data["drive"] = _lanes(plant.own_drive, 2)
         if kind.lag:
             data["decay"] = _lanes(decays(np.asarray(plant.motor_lag), self.clock.h), 2)
         if kind.saturation:
             data["limit"] = _lanes(plant.torque_limits, 1)
+        if plant.servo is not None:
+            data["servo"] = _lanes(plant.servo.rows(plant.arm.n), 2)
         if plant.contact is not None:
             data["surfaces"], data["points"] = plant.contact.rows[None, None], plant.contact.places[None, None]
         if kind.stops:

@@ -140,7 +140,7 @@ def expected_instability(schedule: Schedule, law: Law, sensors: Sensors | None =
     """One sentence if the loop is unstable about its reference, None if it is not or is one of a batch."""
     sensors = sensors.smooth if sensors is not None and (sensors.delay or sensors.difference) else None
     batched = any(value.ndim > len(law.core_shape(name)) for name, value in law.params.items())
-    if batched or any(schedule.plant.batches.values()) or schedule.clock.samples < 2:
+    if batched or any(schedule.plant.batches.values()) or schedule.plant.servo or schedule.clock.samples < 2:
         return None
     period, names = schedule.clock.period, schedule.plant.arm.joint_names
     found = period_map(schedule, law, sensors)

@@ -29,6 +29,7 @@ from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES
 from armdyn.simulation.plant.contact import contact_forces, stop_torques, wrench_at_tip
 from armdyn.simulation.plant.elasticity import spring_torque
 from armdyn.simulation.plant.plant import Kind
+from armdyn.simulation.plant.servo import SERVO_NAMES, servo_torque
 from armdyn.trace.symbols import ca
 
 Values = Mapping[str, Any]
@@ -63,7 +64,7 @@ class Step(NamedTuple):
         x, v = (ca.vertcat(state[name], state[f"rotor_{name}"]) if self.kind.elastic else state[name] for name in MOVES)
         slip = self._slip(x, v, tau[0], state)
         x1, v1 = self._runge_kutta(x, v, tau, slip, self.data["dt"])
-        after = {"tau": tau[0]}
+        after = {"tau": self.exerted(x, v, tau[0])}
         if self.kind.surfaces:
             after["contact"] = ca.vertcat(*(f.T for f, _ in self.contacts(state["q"], state["qd"])))
         if self.kind.lag:
@@ -77,17 +78,32 @@ class Step(NamedTuple):
     # -- torques ----------------------------------------------------------------------------------------
 
     def _torques(self, state: Values, command: Symbol) -> tuple[list[Symbol], Symbol]:
-        """Torques of the drives at the three instants, and at the end of the step."""
-        if self.kind.saturation:
-            # Not by fmin and fmax, which would make a limit of a command that is no number, and hide it.
-            limit = self.data["limit"]
-            command = ca.if_else(command > limit, limit, ca.if_else(command < -limit, -limit, command))
+        """Torques of the drives at the three instants, and at the end of the step; for servos, positions."""
+        if not self.kind.servo:
+            command = self._limited(command)
         if not self.kind.lag:
             return [command] * 3, command
         # First-order lag solved exactly for a held command; `decay` (3, n) is exp(-t / lag).
         decay = self.data["decay"]
         tau = [command + (state["motor"] - command) * decay[k, :].T for k in range(3)]
         return tau, tau[2]
+
+    def _limited(self, tau: Symbol) -> Symbol:
+        """Torques within what the drives can exert."""
+        if not self.kind.saturation:
+            return tau
+        # Not by fmin and fmax, which would make a limit of a command that is no number, and hide it.
+        limit = self.data["limit"]
+        return ca.if_else(tau > limit, limit, ca.if_else(tau < -limit, -limit, tau))
+
+    def exerted(self, x: Symbol, v: Symbol, command: Symbol) -> Symbol:
+        """Torques (n,) of the drives: the command itself, or what servos make of it at a state."""
+        if not self.kind.servo:
+            return command
+        rows = {name: self.data["servo"][k, :].T for k, name in enumerate(SERVO_NAMES)}
+        if self.kind.servo == "spring":
+            rows["dead_band"] = ca.SX.zeros(self.arm.n)
+        return self._limited(servo_torque(self.arm, x, v, command, **rows))
 
     # -- equations of motion ----------------------------------------------------------------------------
 
@@ -145,7 +161,7 @@ class Step(NamedTuple):
 
     def transmitted(self, x: Symbol, v: Symbol, tau: Symbol) -> Symbol:
         """What of the drives' torques reaches the links, (n,): through springs where joints are elastic."""
-        n, at_links = self.arm.n, ca.SX(tau)
+        n, at_links = self.arm.n, ca.SX(self.exerted(x, v, tau))
         for k, i in enumerate(self.kind.elastic):
             spring, plays = self.data["springs"][k, :], i in self.kind.backlash
             at_links[i] = spring_torque(x[n + k] - x[i], v[n + k] - v[i], spring, plays)

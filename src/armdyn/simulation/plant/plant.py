@@ -17,6 +17,7 @@ from armdyn.model.joint import FRICTION_NAMES
 from armdyn.simulation.plant.contact import Contact, EndStops
 from armdyn.simulation.plant.elasticity import Elasticity, at_encoders, check_elastic, start_of_rotors
 from armdyn.simulation.plant.payload import Change, Drop, PickUp, after_grip
+from armdyn.simulation.plant.servo import PositionServo
 from armdyn.simulation.plant.wrist_sensor import WristSensor
 
 ENGINES = ("armdyn", "mujoco")
@@ -40,6 +41,7 @@ class Kind(NamedTuple):
     touching: tuple[int, ...] = ()  # the link of each such point, -1 for the tip
     stops: bool = False
     wrist: bool = False  # whether the law feels forces
+    servo: str = ""  # "spring", or "dead band" if some servo has one; empty: commands are torques
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +78,11 @@ class Plant:
         Inertial parameters instead of the arm's; leading axes here and below are a batch of rollouts.
     friction_data : array_like, shape (..., n, f), optional
         Friction numbers instead of the arm's, rows and columns as in `arm.trace_data("friction")`.
+    drive_data : array_like, shape (..., n, 4), optional
+        Numbers of the drives instead of the arm's, columns as in `arm.trace_data("drive")`: reflected rotor inertia and
+        damping, stiffness and rest of the joints' springs.
+    servo : PositionServo, optional
+        Servos inside the drives, for arms that are commanded positions instead of torques.
     engine : {"armdyn", "mujoco"}
         Who computes the motion. MuJoCo takes arm, friction, drives and saturation; its dry friction is soft.
     """
@@ -96,6 +103,8 @@ class Plant:
     contact: Contact | None = None
     stops: bool | EndStops = False
     wrist: WristSensor | None = None
+    drive_data: ArrayLike | None = None
+    servo: PositionServo | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.arm, Arm):
@@ -123,7 +132,12 @@ class Plant:
         if self.theta is not None:
             self._set("theta", self._theta())
         if self.friction_data is not None:
-            self._set("friction_data", self._friction_data())
+            self._set("friction_data", self._numbers("friction_data", "friction"))
+        if self.drive_data is not None:
+            self._set("drive_data", self._numbers("drive_data", "drive"))
+            self._check_drive_data()
+        if self.servo is not None:
+            self._check_servo()
         self._check_bristles()
         self._check_contact()
         if self.engine not in ENGINES:
@@ -200,12 +214,26 @@ class Plant:
             raise ModelError(f"Plant: theta: expected finite numbers of shape (..., {size}), got {array.shape}")
         return array
 
-    def _friction_data(self) -> NDArray:
-        core = self.arm.trace_data("friction").shape
-        array = np.array(self.friction_data, dtype=float)
+    def _numbers(self, name: str, kind: str) -> NDArray:
+        """Numbers given instead of the arm's, (..., n, k)."""
+        core = self.arm.trace_data(kind).shape
+        array = np.array(getattr(self, name), dtype=float)
         if array.shape[-2:] != core or not np.isfinite(array).all():
-            raise ModelError(f"Plant: friction_data: expected finite numbers of shape (..., {core}), got {array.shape}")
+            raise ModelError(f"Plant: {name}: expected finite numbers of shape (..., {core}), got {array.shape}")
         return array
+
+    def _check_drive_data(self) -> None:
+        if not self.drive or self.elasticity is not None or self.changes:
+            raise ModelError("Plant: drive_data goes with drive=True, and neither with elasticity nor with changes")
+        if (np.asarray(self.drive_data)[..., :3] < 0).any():
+            raise ModelError("Plant: drive_data: expected inertia, damping and stiffness >= 0")
+
+    def _check_servo(self) -> None:
+        if not isinstance(self.servo, PositionServo):
+            raise ModelError(f"Plant: servo: expected PositionServo(...), got {shown(self.servo)}")
+        self.servo.rows(self.arm.n)
+        if self.elasticity is not None or np.any(self.motor_lag) or self.engine != ENGINES[0]:
+            raise ModelError("Plant: servo: position servos go with rigid joints, no motor_lag and armdyn's own engine")
 
     # -- what the loop asks -----------------------------------------------------------------------------
 
@@ -224,7 +252,7 @@ class Plant:
         return Kind(
             friction,
             friction == "dry" and bool((table["static"] != table["coulomb"]).any()),
-            self.drive and (bool(self.arm.trace_data("drive").any()) or any(j.drive.balance for j in self.arm.joints)),
+            self.drive and (bool(self.own_drive.any()) or any(j.drive.balance for j in self.arm.joints)),
             bool(np.any(self.motor_lag)),
             bool(np.isfinite(self.torque_limits).any()),
             self.wrench is not None,
@@ -236,6 +264,7 @@ class Plant:
             () if self.contact is None else self.contact.kinds,
             () if self.contact is None else self.contact.links(self.arm),
             bool(self.stops),
+            servo="" if self.servo is None else "dead band" if np.any(self.servo.dead_band) else "spring",
         )
 
     @property
@@ -269,8 +298,8 @@ class Plant:
 
     @property
     def own_drive(self) -> NDArray:
-        """Numbers of the drives (n, 4), zero where they do not act."""
-        numbers = self.arm.trace_data("drive")
+        """Numbers of the drives (..., n, 4), zero where they do not act."""
+        numbers = self.arm.trace_data("drive") if self.drive_data is None else np.asarray(self.drive_data)
         return numbers if self.drive else np.zeros_like(numbers)
 
     @property
@@ -283,6 +312,9 @@ class Plant:
         """Batch axes of all that may have some, by name."""
         found = {"plant.theta": self.own_theta.shape[:-1], "plant.motor_lag": np.shape(self.motor_lag)[:-1]}
         found["plant.friction_data"] = self.own_friction.shape[:-2]
+        found["plant.drive_data"] = self.own_drive.shape[:-2]
+        if self.servo is not None:
+            found["plant.servo"] = self.servo.rows(self.arm.n).shape[:-2]
         limits = {name: np.shape(getattr(self, name))[:-1] for name in ("saturation", "current_limit")}
         return {**found, **{f"plant.{name}": shape for name, shape in limits.items()}}
 

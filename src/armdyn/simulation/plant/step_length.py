@@ -36,8 +36,7 @@ def fastest(plant: Plant, q: NDArray) -> Fastest:
     """Of the poses q (P, n) and some runs of a batch."""
     found = Fastest(0.0, 0, False)
     arm, kind = plant.arm, plant.kind
-    rows = plant.own_drive
-    for theta, friction in _lanes(plant):
+    for theta, friction, rows in _lanes(plant):
         D, K = _resistance(plant, friction if plant.friction else 0 * friction, rows)
         D, K = _touched(plant, q, D, K)
         if not (D.any() or K.any()):
@@ -76,13 +75,19 @@ def check_step(plant: Plant, q: NDArray, h: float) -> None:
         )
 
 
-def _lanes(plant: Plant) -> list[tuple[NDArray, NDArray]]:
-    """Inertial parameters and friction of some runs, spread over the batch."""
+def _lanes(plant: Plant) -> list[tuple[NDArray, NDArray, NDArray]]:
+    """Inertial parameters, friction and drives of some runs, spread over the batch; servos are springs and dampers."""
     theta = plant.own_theta.reshape(-1, 10 * plant.arm.n)
     friction = plant.own_friction.reshape(-1, *plant.own_friction.shape[-2:])
-    runs = max(len(theta), len(friction))
+    drive = plant.own_drive
+    if plant.servo is not None:
+        stiffness, damping, _ = np.moveaxis(plant.servo.rows(plant.arm.n), -2, 0)
+        still = np.zeros_like(stiffness)
+        drive = drive + np.stack([still, damping, stiffness, still], axis=-1)
+    drive = drive.reshape(-1, *drive.shape[-2:])
+    runs = max(len(theta), len(friction), len(drive))
     chosen = np.unique(np.linspace(0, runs - 1, LANES).astype(int))
-    return [(theta[k % len(theta)], friction[k % len(friction)]) for k in chosen]
+    return [(theta[k % len(theta)], friction[k % len(friction)], drive[k % len(drive)]) for k in chosen]
 
 
 def _resistance(plant: Plant, friction: NDArray, drive: NDArray) -> tuple[NDArray, NDArray]:

@@ -1,0 +1,186 @@
+"""`armdyn identify-servo ARM LOG ...`: servos of an arm that measures no torque."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from armdyn.cli.resolve import ArmName, Base, Json, Tip
+
+if TYPE_CHECKING:
+    from armdyn.servo.result import ServoFit
+
+MOST_WARNINGS = 8
+
+
+def identify_servo(
+    arm: ArmName,
+    logs: Annotated[
+        list[Path],
+        typer.Argument(metavar="LOG...", help="Logs: .csv, .npz, .mat, .parquet, LeRobot data sets, ROS 2 bags."),
+    ],
+    command: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Columns or topic of commanded positions, as 'action'.")
+    ] = None,
+    measured: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Columns or topic of measured ones, as 'observation.state'.")
+    ] = None,
+    units: Annotated[str | None, typer.Option(help="Of positions: rad, deg, ticks (4096 a turn), normalised.")] = None,
+    motors: Annotated[
+        str | None, typer.Option(metavar="M1,M2,..", help="What the log calls the motors, in the arm's order.")
+    ] = None,
+    episodes: Annotated[
+        str | None, typer.Option(metavar="0,1,4-7", help="Of a LeRobot data set, which; default all.")
+    ] = None,
+    sign: Annotated[
+        str | None, typer.Option(metavar="S1,S2,..", help="1, or -1 for motors that count the other way.")
+    ] = None,
+    offset: Annotated[
+        str | None, typer.Option(metavar="Q1,Q2,..", help="Added to all positions after that [rad or m].")
+    ] = None,
+    stiffness: Annotated[
+        list[str] | None, typer.Option(metavar="JOINT=KP", help="A stiffness that was measured [N m/rad]; repeatable.")
+    ] = None,
+    loaded: Annotated[
+        list[Path] | None, typer.Option(metavar="LOG", help="A log with a payload that was weighed; repeatable.")
+    ] = None,
+    mass: Annotated[float | None, typer.Option(help="Of that payload [kg].")] = None,
+    com: Annotated[tuple[float, float, float], typer.Option(help="Its centre of mass in the tip's frame [m].")] = (
+        0.0,
+        0.0,
+        0.0,
+    ),
+    terms: Annotated[
+        str, typer.Option(help="Of the servos: auto (by held-out error), plain, 'dead band', friction or whole.")
+    ] = "auto",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the arm: .xml, .urdf or .toml.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report with replays: .html.")] = None,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Identify position servos from commanded and measured positions, without torques."""
+    import warnings
+
+    from armdyn.cli.logs import numbers, reject_swapped
+    from armdyn.cli.long_work import progress_bar, require_folders
+    from armdyn.cli.resolve import resolve
+    from armdyn.cli.show import print_json
+    from armdyn.errors import ArmdynWarning
+    from armdyn.servo.identify import identify_servo as fit_servo
+    from armdyn.servo.read_log import read_servo_log
+
+    require_folders(out, report=report)
+    reject_swapped(arm, logs)
+    described = resolve(arm, base, tip)
+    settings: dict[str, Any] = {
+        "command": command, "measured": measured, "units": units,
+        "motors": None if motors is None else [name.strip() for name in motors.split(",")],
+        "episodes": _episodes(episodes), "sign": numbers(sign or "1", "--sign"),
+        "offset": numbers(offset or "0", "--offset"),
+    }  # fmt: skip
+    with progress_bar() as tell, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ArmdynWarning)  # what it warns of stands in the summary
+        tell(0.0, "reading logs")
+        own, carrying = (
+            [log for path in paths for log in read_servo_log(path, described, **settings)]
+            for paths in (logs, loaded or [])
+        )
+        fit = fit_servo(
+            described, own, stiffness=_stiffness(stiffness), loaded=carrying, mass=mass, com=com, terms=terms,
+            progress=tell,
+        )  # fmt: skip
+    if out is not None:
+        fit.save(out)
+    if report is not None:
+        fit.report(report)
+    if json:
+        print_json(summary(fit))
+    else:
+        conclude(fit, out, report)
+
+
+def conclude(fit: ServoFit, out: Path | None, report: Path | None) -> None:
+    """What was found, how sure it is, what was written, and the next command."""
+    from rich.console import Console
+
+    from armdyn.cli.show import print_table
+    from armdyn.report.advice import shown_path
+    from armdyn.report.tables.servo import LEGEND, columns, error_text, rows
+
+    console = Console(highlight=False)
+    heads = [f"{name} " if k else name for k, name in enumerate(columns(fit))]
+    print_table(console, f"{fit.source.name}: servos", heads, rows(fit))
+    print(LEGEND)
+    print(error_text(fit))
+    for text in fit.warnings[:MOST_WARNINGS]:
+        print(f"  {text}")
+    for path in filter(None, (out, report)):
+        print(f"wrote {shown_path(path)}")
+    print(f"try:  {next_command(fit, out)}")
+
+
+def next_command(fit: ServoFit, out: Path | None) -> str:
+    """What to type next: write the arm, or replay another log with what was written."""
+    import shlex
+
+    from armdyn.report.advice import arm_words, shown_path
+
+    if out is not None:
+        return shlex.join(["armdyn", "info", shown_path(out)])
+    log = fit.logs[0].path
+    words = ["armdyn", "identify-servo", *arm_words(fit.source), shown_path(log) if log else "LOG"]
+    return shlex.join([*words, "--out", "identified.xml", "--report", "servo.html"])
+
+
+def summary(fit: ServoFit) -> dict[str, Any]:
+    """Everything that was found, in SI units."""
+    return {
+        "arm": fit.source.name,
+        "joints": fit.arm.joint_names,
+        "stiffness": fit.stiffness,
+        "damping": fit.damping,
+        "armature": fit.armature,
+        "coulomb": fit.coulomb,
+        "delay": fit.delay,
+        "dead_band": fit.dead_band,
+        "ratios": fit.ratios,
+        "low": dict(zip(fit.ratios, fit.low, strict=True)),
+        "high": dict(zip(fit.ratios, fit.high, strict=True)),
+        "words": dict(zip(fit.ratios, fit.words, strict=True)),
+        "structure": fit.structure,
+        "scale": fit.scale,
+        "mass_scale": fit.mass_scale,
+        "held_out": fit.held_out,
+        "held_out_tip": fit.held_out_tip,
+        "rms": fit.rms,
+        "warnings": fit.warnings,
+        "notes": fit.notes,
+        "seconds": fit.seconds,
+    }
+
+
+def _episodes(text: str | None) -> list[int] | None:
+    """Numbers and ranges with commas between."""
+    if text is None:
+        return None
+    try:
+        ends = [[int(word) for word in part.split("-")] for part in text.split(",")]
+        return [k for end in ends for k in range(end[0], end[-1] + 1)]
+    except ValueError:
+        raise typer.BadParameter(f"expected numbers such as 0,1,4-7, got {text!r}", param_hint="--episodes") from None
+
+
+def _stiffness(given: list[str] | None) -> dict[str, float] | None:
+    found = {}
+    for text in given or ():
+        name, _, value = text.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            raise typer.BadParameter(
+                f"expected a joint, '=' and a number, got {text!r}", param_hint="--stiffness"
+            ) from None
+    return found or None

@@ -1,0 +1,118 @@
+"""What a computer sends to position servos: positions at some instants, which arrive late."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.control.protocol import Answer, Law, Reference, Values, checked
+from armdyn.errors import ShapeError, shown
+from armdyn.model.arm import Arm
+from armdyn.model.quantities import Number, Vec
+from armdyn.trace.shapes import Array
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+from armdyn.trajectory.protocol import JointMotion
+
+Age = Annotated[Any, "1"]
+MOST_WAITING = 32  # commands that may be on their way at a time
+
+
+@traced(returns={"command": "n"})
+def arriving_command(arm: Arm, before: Vec, sent: Vec, age: Age, delay: Vec, dt: Number) -> Array:
+    """The command that acts in a step on average, as one more may arrive during it.
+
+    The average makes motions depend continuously on the delay, whatever the steps.
+
+    Parameters
+    ----------
+    before
+        The command that acts until `sent` arrives [rad or m].
+    sent
+        A later one [rad or m].
+    age
+        For how long that is on its way when the step begins [s].
+    delay
+        How long it takes to each joint [s].
+    dt
+        The step [s].
+    """
+    part = (age + dt - delay) / dt
+    part = ca.if_else(part > 1, 1, ca.if_else(part < 0, 0, part))
+    return before + part * (sent - before)
+
+
+@dataclass(frozen=True, eq=False)
+class PositionCommands(Law):
+    """Positions sent at given times to a plant with position servos; each is held until the next arrives.
+
+    What `simulate` follows is `q`, not the reference.
+
+    Parameters
+    ----------
+    arm : Arm
+    t : array_like, shape (K,)
+        When commands are sent [s], rising.
+    q : array_like, shape (K, n)
+        What is sent [rad or m]; the first holds before its time, too.
+    delay : array_like, shape (..., n)
+        From sending to acting [s]; leading axes are batches of rollouts.
+    most_delay : float, optional
+        Kernels serve delays up to this one [s]; default the largest of `delay`.
+    """
+
+    shapes: ClassVar = {"delay": "n"}
+    arm: Arm
+    t: ArrayLike
+    q: ArrayLike
+    delay: ArrayLike = 0.0
+    most_delay: float | None = None
+
+    def __post_init__(self) -> None:
+        checked(self, "delay")
+        t, q = np.asarray(self.t, float), np.asarray(self.q, float)
+        fits = t.ndim == 1 and q.shape == (len(t), self.arm.n) and np.isfinite(q).all()
+        if not fits or not (np.diff(t) > 0).all():
+            raise ShapeError(
+                f"PositionCommands: expected rising times (K,) and finite positions (K, {self.arm.n}), "
+                f"got shapes {t.shape} and {q.shape}"
+            )
+        largest = float(np.max(self.delay))
+        most = largest if self.most_delay is None else self.most_delay
+        if not largest <= most < np.inf:
+            raise ShapeError(f"PositionCommands: most_delay: expected at least {largest:g} s, got {shown(most)}")
+        for name, value in (("t", t), ("q", q), ("most_delay", float(most))):
+            object.__setattr__(self, name, value)
+        if self.waiting > MOST_WAITING:
+            raise ShapeError(
+                f"PositionCommands: {self.waiting} commands are sent within the delay of {most:g} s, expected at most "
+                f"{MOST_WAITING}; leave some out"
+            )
+
+    @property
+    def waiting(self) -> int:
+        """How many commands may be on their way at a time, and one more."""
+        t = np.asarray(self.t)
+        return int((np.searchsorted(t, t + float(self.most_delay or 0.0), side="right") - np.arange(len(t))).max()) + 1
+
+    def channels(self, t: NDArray, motion: JointMotion) -> dict[str, NDArray]:
+        """The commands sent last before each time, the latest first, and for how long each is on its way."""
+        last = np.searchsorted(np.asarray(self.t), t + 1e-9, side="right") - 1
+        found = {}
+        for k in range(self.waiting):
+            found[f"sent{k}"] = np.asarray(self.q)[np.maximum(last - k, 0)]
+            # The first command acts from the beginning.
+            age = np.where(last >= k, t - np.asarray(self.t)[np.maximum(last - k, 0)], np.inf)
+            found[f"age{k}"] = np.minimum(age, 1e6).reshape(-1, 1)
+        return found
+
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample; see `arriving_command`."""
+        latest, channels = self.waiting - 1, ref.channels
+        command = channels[f"sent{latest}"]
+        for k in reversed(range(latest)):
+            command = arriving_command(arm, command, channels[f"sent{k}"], channels[f"age{k}"], params["delay"], dt)
+        return command, state

@@ -1,0 +1,13 @@
+"""Arms with position servos: identified from commanded and measured positions, without torques."""
+
+from armdyn.exports import export
+
+export(
+    __name__,
+    {
+        "identify": "identify_servo",
+        "log": "ServoLog",
+        "read_log": "read_servo_log",
+        "result": "ServoFit",
+    },
+)

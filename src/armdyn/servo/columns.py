@@ -1,0 +1,112 @@
+"""Which columns of a table are commanded and measured positions, by a word in their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ReadError
+from armdyn.identification.logs.column_names import UNITS, understand
+from armdyn.model.arm import Arm
+
+# Words that loggers use, the likeliest first.
+COMMANDED = (
+    "action", "goal_position", "goal_pos", "command", "commanded", "cmd", "q_cmd", "target", "q_des", "desired", "goal",
+    "q_ref", "reference",
+)  # fmt: skip
+MEASURED = (
+    "observation.state", "present_position", "present_pos", "measured", "state", "actual", "q_meas", "position", "pos",
+    "present", "q",
+)  # fmt: skip
+FILLERS = {"pos", "position", "joint", "j", "motor", "m", "id", "main", "servo", "arm", "follower", "rad", "deg"}
+NO_SECONDS = 0.9  # a usual step above it is no second: milliseconds or finer
+
+
+def plain(name: str) -> str:
+    """Lower case, words with one line between."""
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+
+
+def find(
+    table: Mapping[str, NDArray], arm: Arm, word: str | None, usual: Sequence[str], what: str, where: str
+) -> tuple[list[str], str]:
+    """Names of the n columns in the arm's order, and the word they share."""
+    for candidate in [word] if word else usual:
+        chosen = _of_word(table, arm, candidate)
+        if chosen:
+            return chosen, candidate
+        offered = _offered(table, arm, candidate)
+        if word and offered:
+            raise ReadError(
+                f"{where}: '{candidate}' has columns {', '.join(offered.values()):.200}, but arm '{arm.name}' has the "
+                f"{arm.n} joints {', '.join(arm.joint_names)}; name their motors, in this order, with motors="
+            )
+    some = ", ".join(list(table)[:12])
+    asked = f" '{word}'" if word else ""
+    raise ReadError(
+        f"{where}: no columns of {what} positions{asked} for {arm.n} joints; give the word that their names share with "
+        f"{'command' if usual is COMMANDED else 'measured'}=; there are {some}{' ...' if len(table) > 12 else ''}"
+    )
+
+
+def _offered(table: Mapping[str, NDArray], arm: Arm, word: str) -> dict[str, str]:
+    """Columns of a word, by the name or number of their joint."""
+    found: dict[str, str] = {}
+    names = {plain(joint): joint for joint in arm.joint_names}
+    for column in table:
+        match = re.search(rf"(?:^|_){re.escape(plain(word))}(?=_|\d|$)", plain(column))
+        if not match:
+            continue
+        rest = f"{plain(column)[: match.start()]}_{plain(column)[match.end() :]}".strip("_")
+        joint = next((n for n in sorted(names, key=len, reverse=True) if re.search(rf"(?:^|_){n}(?:_|$)", rest)), None)
+        if joint is not None:
+            found.setdefault(names[joint], column)
+            continue
+        words = [w for w in rest.split("_") if w and w not in FILLERS]
+        numbered = re.fullmatch(r"(?:[a-z]+)?(\d+)", words[0]) if len(words) == 1 else None
+        if numbered and words[0].rstrip("0123456789") in ("", *FILLERS):
+            found.setdefault(str(int(numbered.group(1))), column)
+        elif words and word != "q":
+            found.setdefault("_".join(words), column)
+    return found
+
+
+def _of_word(table: Mapping[str, NDArray], arm: Arm, word: str) -> list[str] | None:
+    offered = _offered(table, arm, word)
+    if set(arm.joint_names) <= set(offered):
+        return [offered[name] for name in arm.joint_names]
+    numbers = sorted(int(key) for key in offered if key.isdigit())
+    if len(numbers) == arm.n == len(offered) and numbers[-1] - numbers[0] == arm.n - 1:
+        return [offered[str(k)] for k in numbers]
+    others = [key for key in offered if not key.isdigit()]
+    # Motors of other names, one per joint: in the order of the file.
+    return [offered[key] for key in others] if len(others) == arm.n == len(offered) else None
+
+
+def unit_of(names: Sequence[str]) -> str | None:
+    """The unit that all names carry, rad or deg."""
+    said = {next((w for w in reversed(plain(n).split("_")) if w in ("rad", "deg")), None) for n in names}
+    return said.pop() if len(said) == 1 else None
+
+
+def times(table: Mapping[str, NDArray], arm: Arm, where: str) -> tuple[NDArray, list[str]]:
+    """Stamps [s] of the rows, and a note where their unit was guessed."""
+    known = {name: understand(name, arm.joint_names) for name in table}
+    stamps = sorted((c.rank, name) for name, c in known.items() if c and c.role == "time" and not c.joint)
+    if not stamps:
+        raise ReadError(
+            f"{where}: no column of times; expected one named t, time or timestamp, got {', '.join(list(table)[:12])}"
+        )
+    name = stamps[0][1]
+    t, column = np.asarray(table[name], float), known[name]
+    if column and column.unit in UNITS:
+        return t * UNITS[column.unit], []
+    steps = np.diff(t)
+    step = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
+    for factor, unit in ((1e-3, "milliseconds"), (1e-6, "microseconds"), (1e-9, "nanoseconds")):
+        if step > NO_SECONDS and step * factor < NO_SECONDS:
+            return t * factor, [f"times: {name} has steps of {step:.3g}, taken as {unit}"]
+    return t, []

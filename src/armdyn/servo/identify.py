@@ -1,0 +1,286 @@
+"""`identify_servo`: servos from commanded and measured positions, without any torque."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ModelError, shown
+from armdyn.model.arm import Arm
+from armdyn.servo.arm import with_servos
+from armdyn.servo.checks import check_logs
+from armdyn.servo.findings import findings
+from armdyn.servo.log import Piece, ServoLog, resolution
+from armdyn.servo.parameters import NAMES, ROWS, STRUCTURES, Space
+from armdyn.servo.profile import Range, ranges
+from armdyn.servo.regression import first_guess
+from armdyn.servo.replay import SETTLE, Replay
+from armdyn.servo.result import ServoFit, replayed, word
+from armdyn.servo.search import Point, Tell, make_point, search
+
+HELD = 0.25  # of the measurements, at the end, to judge with
+SHORTEST = 4.0  # s of a log
+MOST_SECONDS = 60.0  # of replays in the search: more only takes longer
+PAYS = 0.03  # of the held-out error, that further terms must take off
+STEPS, ROUGHLY = 12, 6e-3  # of Gauss-Newton at most; relative fall of the cost at which a trial ends
+CLEAN = 1.12  # times what the encoder alone makes: no further term can pay much
+
+
+class Given(NamedTuple):
+    """What was measured otherwise."""
+
+    stiffness: NDArray  # (n,), NaN: unknown
+    payload: bool
+
+    @property
+    def scales(self) -> bool:
+        """Whether it tells the scale of the masses."""
+        return self.payload or bool(np.isfinite(self.stiffness).any())
+
+    @property
+    def word(self) -> str:
+        """Where torques come from."""
+        return "payload" if self.payload else "stiffness" if self.scales else "description"
+
+
+def identify_servo(
+    arm: Arm,
+    log: ServoLog | Sequence[ServoLog],
+    *,
+    stiffness: ArrayLike | Mapping[str, float] | None = None,
+    loaded: ServoLog | Sequence[ServoLog] = (),
+    mass: float | None = None,
+    com: ArrayLike = (0.0, 0.0, 0.0),
+    terms: str = "auto",
+    progress: Tell | None = None,
+) -> ServoFit:
+    """Find the position servos of an arm from what was commanded and what was measured.
+
+    Per joint: stiffness, damping, rotor inertia, Coulomb friction, delay and, where they pay on data not fitted to, a
+    dead band, Stribeck's curve and friction that grows with the load. First a regression, then Gauss-Newton over
+    replays of the log.
+
+    Parameters
+    ----------
+    arm : Arm
+        With the inertia of its links, which gives torques their scale unless a payload or a stiffness does.
+    log : ServoLog or sequence of ServoLog
+        See `read_servo_log`.
+    stiffness : array_like, shape (n,), or mapping from joint to number, optional
+        Stiffness that was measured [N m/rad or N/m], NaN where not. Then the description's masses are scaled to it.
+    loaded : ServoLog or sequence of ServoLog
+        Logs of the same arm carrying a payload that was weighed; the description's masses are scaled to it.
+    mass : float, optional
+        Of that payload [kg].
+    com : array_like, shape (3,)
+        Its centre of mass in the tip's frame [m].
+    terms : {"auto", "plain", "dead band", "friction", "whole"}
+        Which terms servos have; auto: by the held-out error.
+    progress : callable, optional
+        Told the share of the work that is done, and what goes on.
+
+    Returns
+    -------
+    ServoFit
+
+    Raises
+    ------
+    DataError
+        If the log cannot tell anything about servos.
+
+    Warns
+    -----
+    ArmdynWarning
+        For each number that the log does not determine, and where the model does not explain the log.
+    """
+    began, tell = time.perf_counter(), progress or (lambda share, text: None)
+    logs, carrying = _listed(log), _listed(loaded)
+    if terms not in ("auto", *STRUCTURES):
+        raise ArmdynError(f"identify_servo: expected terms auto or {', '.join(STRUCTURES)}, got {shown(terms)}")
+    if not arm.is_physical:
+        raise ModelError(f"identify_servo: the arm's links need masses that bodies can have, but {arm.is_physical}")
+    given = Given(_stiffness(arm, stiffness), bool(carrying))
+    payload = _payload(arm, carrying, mass, com)
+    tell(0.0, "checking the logs")
+    moving = check_logs(arm, [*logs, *carrying])
+    pieces = [p for one in logs for p in one.pieces] + [
+        p._replace(payload=payload) for one in carrying for p in one.pieces
+    ]
+    space = Space(arm, arm.trace_data("theta"))
+    fitted, held, notes = _split(pieces)
+    tell(0.05, "regression")
+    start = first_guess(space, pieces, moving)
+    known = np.isfinite(given.stiffness)
+    start[: arm.n][known] = 1 / given.stiffness[known]
+    job = _Job(space, [Replay.of(space, p) for p in fitted], [Replay.of(space, p) for p in held], moving, given)
+    point, tried = _chosen(job, start, terms, tell)
+    structure = tried[-1][0]
+    held_out = [replayed(space, r, point.x) for r in job.held]
+    tell(0.7, "fitting to the whole log")
+    point = search(make_point(space, [*job.fitted, *job.held], point.free, point.x), 3)
+    found = ranges(point, lambda share, text: tell(0.8 + 0.2 * share, text))
+    fit = _result(job, point, found, structure)
+    fit = replace(
+        fit,
+        held_out=np.sqrt(np.mean([r.rms**2 for r in held_out], axis=0)),
+        held_out_tip=float(np.sqrt(np.mean([r.tip**2 for r in held_out]))),
+        logs=(*logs, *carrying),
+        tried=tried,
+        notes=(*(note for one in (*logs, *carrying) for note in one.notes), *notes),
+    )
+    fit = replace(fit, warnings=findings(fit), seconds=time.perf_counter() - began)
+    for text in fit.warnings:
+        warnings.warn(text, ArmdynWarning, stacklevel=2)
+    return fit
+
+
+class _Job(NamedTuple):
+    space: Space
+    fitted: list[Replay]
+    held: list[Replay]
+    moving: NDArray
+    given: Given
+
+    def free(self, structure: str) -> NDArray:
+        """Indices of the parameters that are sought."""
+        n = self.space.arm.n
+        chosen = [
+            self.space.index(name, j)
+            for name in STRUCTURES[structure]
+            for j in range(n)
+            if self.moving[j] and not (name == "compliance" and np.isfinite(self.given.stiffness[j]))
+        ]
+        return np.array([*chosen, self.space.size - 1] if self.given.scales else chosen)
+
+    @property
+    def floor(self) -> float:
+        """Held-out error that the resolution of the encoders alone makes."""
+        ticks = np.array([resolution(r.piece.q)[self.moving] for r in self.held])
+        return float(np.sqrt((ticks**2).mean() / 12))
+
+    def judged(self, x: NDArray) -> float:
+        """Held-out error of the joints that move, all weighted alike."""
+        rms = np.sqrt(np.mean([replayed(self.space, r, x).rms ** 2 for r in self.held], axis=0))
+        return float(np.sqrt((rms[self.moving] ** 2).mean()))
+
+
+def _chosen(job: _Job, start: NDArray, terms: str, tell: Tell) -> tuple[Point, tuple[tuple[str, float], ...]]:
+    """The structure that pays on held-out data, fitted to the rest, and all that were tried, the chosen one last."""
+
+    def fitted(structure: str, x: NDArray, share: float) -> tuple[Point, float]:
+        tell(share, f"replaying the log: {structure}")
+        begin = np.clip(x, *job.space.bounds)
+        point = search(make_point(job.space, job.fitted, job.free(structure), begin), STEPS, ROUGHLY)
+        return point, job.judged(point.x)
+
+    results = {"plain": fitted("plain", start, 0.1)}
+    base = results["plain"][0].x
+    if terms == "auto" and results["plain"][1] < CLEAN * job.floor:
+        terms = "plain"
+    elif terms == "auto":
+        results["whole"] = fitted("whole", base, 0.35)
+        if results["whole"][1] < results["plain"][1] * (1 - PAYS):
+            for share, name in ((0.5, "dead band"), (0.6, "friction")):
+                results[name] = fitted(name, base, share)
+        best = min(error for _, error in results.values())
+        # The simplest that is about as good as the best.
+        terms = next(name for name in STRUCTURES if name in results and results[name][1] <= best / (1 - PAYS))
+    elif terms not in results:
+        results[terms] = fitted(terms, base, 0.4)
+    tried = tuple((name, error) for name, (_, error) in results.items() if name != terms)
+    return results[terms][0], (*tried, (terms, results[terms][1]))
+
+
+def _listed(log: ServoLog | Sequence[ServoLog]) -> list[ServoLog]:
+    logs = [log] if isinstance(log, ServoLog) else list(log)
+    wrong = next((one for one in logs if not isinstance(one, ServoLog)), None)
+    if wrong is not None:
+        raise ArmdynError(f"identify_servo: expected a ServoLog (see read_servo_log), got {shown(wrong)}")
+    return logs
+
+
+def _stiffness(arm: Arm, given: ArrayLike | Mapping[str, float] | None) -> NDArray:
+    if given is None:
+        return np.full(arm.n, np.nan)
+    if isinstance(given, Mapping):
+        unknown = [name for name in given if name not in arm.joint_names]
+        if unknown:
+            raise ArmdynError(
+                f"identify_servo: stiffness: arm '{arm.name}' has no joint '{unknown[0]}'; there are "
+                f"{', '.join(arm.joint_names)}"
+            )
+        given = [given.get(name, np.nan) for name in arm.joint_names]
+    values = np.asarray(given, float)
+    if values.shape != (arm.n,) or (values <= 0).any() or np.isnan(values).all():
+        raise ArmdynError(f"identify_servo: expected a stiffness > 0 per joint ({arm.n}), got {shown(given)}")
+    return values
+
+
+def _payload(arm: Arm, carrying: list[ServoLog], mass: float | None, com: ArrayLike) -> NDArray | None:
+    if bool(carrying) != (mass is not None):
+        raise ArmdynError(
+            "identify_servo: loaded (logs with the payload) and mass (its kilograms) go together; give both"
+        )
+    if mass is None:
+        return None
+    if not 0 < mass < np.inf:
+        raise ArmdynError(f"identify_servo: mass: expected kilograms > 0, got {shown(mass)}")
+    return arm.with_payload(mass, com).trace_data("theta") - arm.trace_data("theta")
+
+
+def _split(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece], list[str]]:
+    """Pieces to fit to, and the rest to judge with."""
+    whole = sum(p.t[-1] for p in pieces)
+    if whole < SHORTEST:
+        raise DataError(
+            f"identify_servo: expected at least {SHORTEST:g} s without gaps, got {whole:.2g} s; record a longer motion"
+        )
+    notes = []
+    if whole > MOST_SECONDS:
+        kept: list[Piece] = []
+        for p in pieces:
+            left = MOST_SECONDS - sum(k.t[-1] for k in kept)
+            if left > 2 * SETTLE + 1.0:
+                kept.append(p.part(0, int(np.searchsorted(p.t, left, side="right"))))
+        notes.append(f"replays use the first {MOST_SECONDS:g} s of {whole:.0f} s")
+        pieces = kept
+    fitted, held = [], []
+    for p in pieces:
+        at = int(len(p.t) * (1 - HELD))
+        if p.t[-1] * HELD > 2 * SETTLE + 0.4:
+            fitted.append(p.part(0, at))
+            held.append(p.part(at, len(p.t)))
+        else:
+            (held if len(held) < HELD * (len(fitted) + len(held)) else fitted).append(p)
+    return fitted, held, notes
+
+
+def _result(job: _Job, point: Point, found: Range, structure: str) -> ServoFit:
+    """Numbers, ranges and words, and the arm that has them."""
+    space, n = job.space, job.space.arm.n
+    table = space.table(point.x)
+    low, high = table.copy(), table.copy()
+    words = [["left out"] * n for _ in range(ROWS)]
+    for k, index in enumerate(point.free):
+        if index == space.size - 1:
+            continue
+        row, j = divmod(int(index), n)
+        low[row, j], high[row, j] = found.low[k], found.high[k]
+        words[row][j] = word(NAMES[row], table[row, j], low[row, j], high[row, j])
+    for j in range(n):
+        if not job.moving[j]:
+            for row in range(ROWS):
+                words[row][j] = "not moved"
+        elif np.isfinite(job.given.stiffness[j]):
+            words[0][j] = "given"
+    lag = np.concatenate([r.piece.q - r.piece.sent for r in point.replays])
+    return ServoFit(
+        with_servos(space, point.x), space.arm, point.x, low, high, tuple(tuple(row) for row in words), structure,
+        job.given.word, float(point.x[-1]), point.rms, 0.0, point.rms, np.sqrt((lag**2).mean(0)),
+    )  # fmt: skip

@@ -1,0 +1,126 @@
+"""A log of an arm with position servos: what was commanded, and where the joints were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ReadError
+from armdyn.identification.logs.log import FEWEST, GAP, GAP_SECONDS
+
+
+class Piece(NamedTuple):
+    """A part of a log without gaps, times counted from its first measurement."""
+
+    t: NDArray  # (N,) [s], from 0
+    q: NDArray  # (N, n)
+    command_t: NDArray  # (K,) [s], the first at or before 0 where there is one
+    command: NDArray  # (K, n)
+    payload: NDArray | None = None  # (10 n,): what the arm carried more than is described
+
+    @property
+    def dt(self) -> float:
+        """The usual time between measurements [s]."""
+        return float(np.median(np.diff(self.t)))
+
+    @property
+    def sent(self) -> NDArray:
+        """The command last sent at the time of each measurement, (N, n)."""
+        last = np.searchsorted(self.command_t, self.t + 1e-9, side="right") - 1
+        return self.command[np.clip(last, 0, None)]
+
+    def part(self, first: int, last: int) -> Piece:
+        """The measurements from `first` up to `last`, with the commands that act then."""
+        return _piece(self.t[first:last], self.q[first:last], self.command_t, self.command)._replace(
+            payload=self.payload
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ServoLog:
+    """Commanded and measured joint positions; times of each strictly rise.
+
+    A command is sent at its time, and holds until the next one.
+    """
+
+    t: NDArray  # (N,) [s]
+    q: NDArray  # (N, n) measured [rad or m]
+    command: NDArray  # (K, n) [rad or m]
+    command_t: NDArray | None = None  # (K,) [s]; None: those of the measurements
+    name: str = "log"
+    notes: tuple[str, ...] = ()
+    path: Path | None = None
+
+    def __post_init__(self) -> None:
+        stamps = self.t if self.command_t is None else self.command_t
+        for name, value in (("t", self.t), ("q", self.q), ("command", self.command), ("command_t", stamps)):
+            object.__setattr__(self, name, np.asarray(value, float))
+        for t, x, what in ((self.t, self.q, "q"), (self.stamps, self.command, "command")):
+            if t.ndim != 1 or x.ndim != 2 or len(x) != len(t) or x.shape[1] != self.q.shape[1]:
+                raise ReadError(f"{self.name}: expected {what} of shape (N, n) with N times, got {x.shape}, {t.shape}")
+            if not (np.isfinite(x).all() and np.isfinite(t).all()):
+                raise ReadError(f"{self.name}: {what} has values that are not finite numbers")
+            if len(t) < FEWEST:
+                raise ReadError(f"{self.name}: expected at least {FEWEST} samples, got {len(t)}")
+            if not (np.diff(t) > 0).all():
+                raise ReadError(f"{self.name}: expected times that rise from sample to sample")
+
+    @property
+    def stamps(self) -> NDArray:
+        """When commands were sent, (K,) [s]."""
+        assert self.command_t is not None
+        return self.command_t
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self.q.shape[1]
+
+    @cached_property
+    def dt(self) -> float:
+        """The usual time between measurements [s]."""
+        return float(np.median(np.diff(self.t)))
+
+    @property
+    def duration(self) -> float:
+        """From first to last measurement [s]."""
+        return float(self.t[-1] - self.t[0])
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        rate = f"{self.duration:.1f} s at {1 / self.dt:.0f} Hz"
+        return f"<ServoLog '{self.name}': {len(self)} samples of {self.n} joints, {rate}>"
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The parts between gaps."""
+        ends = [0, *(np.flatnonzero(np.diff(self.t) > max(GAP * self.dt, GAP_SECONDS)) + 1).tolist(), len(self)]
+        return tuple(
+            _piece(self.t[a:b], self.q[a:b], self.stamps, self.command) for a, b in pairwise(ends) if b - a >= FEWEST
+        )
+
+
+def _piece(t: NDArray, q: NDArray, command_t: NDArray, command: NDArray) -> Piece:
+    """Measurements and the commands from the last before them on."""
+    first = max(int(np.searchsorted(command_t, t[0] - 1.0, side="right")) - 1, 0)
+    last = int(np.searchsorted(command_t, t[-1], side="right"))
+    return Piece(t - t[0], q, command_t[first:last] - t[0], command[first:last])
+
+
+def resolution(q: NDArray) -> NDArray:
+    """The smallest step (n,) between readings, zero where readings are as good as continuous."""
+    steps = []
+    for x in q.T:
+        values = np.unique(np.round(x, 9))
+        usual = np.diff(values)
+        # Encoders repeat their readings; simulated ones without resolution never do.
+        steps.append(float(usual.min()) if 1 < len(values) < 0.9 * len(x) else 0.0)
+    return np.array(steps)

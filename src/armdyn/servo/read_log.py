@@ -1,0 +1,148 @@
+"""Read a log of servos: CSV, NPZ, MAT, Parquet, a LeRobot data set, or a ROS 2 bag."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ReadError, ShapeError
+from armdyn.files import require_file
+from armdyn.identification.logs.clock import repair
+from armdyn.identification.logs.read_csv import read_csv
+from armdyn.identification.logs.read_tables import Table, read_mat, read_npz, read_parquet
+from armdyn.model.arm import Arm
+from armdyn.servo.columns import COMMANDED, MEASURED, find, times, unit_of
+from armdyn.servo.log import ServoLog
+from armdyn.servo.units import check_units, require_units, to_radians
+
+READERS = {".npz": read_npz, ".mat": read_mat, ".parquet": read_parquet}
+
+
+class Reading(NamedTuple):
+    """How a user says that positions are to be read."""
+
+    units: str | None
+    sign: NDArray  # (n,)
+    offset: NDArray  # (n,)
+
+    def si(self, arm: Arm, x: NDArray, units: str, where: str) -> NDArray:
+        """Positions (N, n) as the arm counts them."""
+        return self.sign * to_radians(arm, x, units, where) + self.offset
+
+
+def read_servo_log(
+    path: str | os.PathLike[str],
+    arm: Arm,
+    *,
+    command: str | None = None,
+    measured: str | None = None,
+    units: str | None = None,
+    motors: Sequence[str] | None = None,
+    episodes: Collection[int] | None = None,
+    sign: ArrayLike = 1.0,
+    offset: ArrayLike = 0.0,
+) -> tuple[ServoLog, ...]:
+    """Commanded and measured positions of an arm from a file or folder.
+
+    Parameters
+    ----------
+    path : str or path
+        `.csv`, `.npz`, `.mat`, `.parquet`; the folder of a LeRobot data set (v2 or v3); a ROS 2 bag (`.db3`, `.mcap`
+        or its folder).
+    arm : Arm
+        Whose log it is: number, names and limits of joints.
+    command, measured : str, optional
+        The word that names of the columns share (`action`, `observation.state`, `goal_position`), or the topics of a
+        bag; default the usual ones.
+    units : {"rad", "deg", "ticks", "normalised"}, optional
+        Of positions. Ticks are 4096 to a turn, 2048 at zero; normalised ones go from -100 to 100 over each joint's
+        limits. Default by the columns' names, else radians if they can be; LeRobot data sets do not say it.
+    motors : sequence of str, optional
+        Names (or numbers) of the motors in the order of the arm's joints, where they are called otherwise.
+    episodes : collection of int, optional
+        Of a LeRobot data set, which; default all.
+    sign, offset : array_like, shape (n,)
+        Joint position = sign x + offset [rad or m], for motors that count the other way or from elsewhere.
+
+    Returns
+    -------
+    tuple of ServoLog
+        One per episode; a single one for other files.
+
+    Raises
+    ------
+    ReadError
+        If the file cannot be read as a log of this arm's servos.
+    """
+    check_units(units)
+    file, where = Path(path), str(path)
+    how = Reading(units, _vector(sign, arm.n, "sign"), _vector(offset, arm.n, "offset"))
+    if not (np.abs(how.sign) == 1).all():
+        raise ShapeError(f"read_servo_log: sign: expected 1 or -1 per joint, got {how.sign}")
+    if not file.exists():
+        raise ReadError(f"{where}: no such file")
+    table, notes = _table(file, arm, {command or "", measured or ""})
+    return (log_of(table, arm, (command, measured), how, motors, where, tuple(notes), ask=False, path=file),)
+
+
+def log_of(
+    table: Mapping[str, NDArray],
+    arm: Arm,
+    words: tuple[str | None, str | None],
+    how: Reading,
+    motors: Sequence[str] | None,
+    where: str,
+    notes: tuple[str, ...],
+    ask: bool,
+    path: Path,
+) -> ServoLog:
+    """A log from the columns of a table, in which every row has a command and a measurement."""
+    named = arm if motors is None else _renamed(arm, motors)
+    sent, command = find(table, named, words[0], COMMANDED, "commanded", where)
+    seen, measured = find(table, named, words[1], MEASURED, "measured", where)
+    if sent == seen:
+        raise ReadError(f"{where}: '{command}' and '{measured}' are the same columns; name both")
+    x, u = (np.column_stack([np.asarray(table[name], float) for name in names]) for names in (seen, sent))
+    t, told = times(table, arm, where)
+    fixed = repair(t, (x, u), where)
+    x, u = x[fixed.keep], u[fixed.keep]
+    units = require_units(arm, x, how.units or unit_of(seen), where, ask)
+    columns = f"commands: {sent[0]} .. {sent[-1]}; measured: {seen[0]} .. {seen[-1]}; in {units}"
+    q, wanted = (how.si(arm, array, units, where) for array in (x, u))
+    return ServoLog(fixed.t, q, wanted, None, path.name, (columns, *notes, *told, *fixed.notes), path)
+
+
+def _renamed(arm: Arm, motors: Sequence[str]) -> Arm:
+    """The arm with joints called as the motors are."""
+    from dataclasses import replace
+
+    if len(motors) != arm.n or len(set(motors)) != arm.n:
+        raise ShapeError(f"read_servo_log: motors: expected {arm.n} different names, one per joint, got {list(motors)}")
+    joints = [replace(joint, name=str(name)) for joint, name in zip(arm.joints, motors, strict=True)]
+    return arm.with_joints(joints)
+
+
+def _table(path: Path, arm: Arm, wanted: set[str]) -> tuple[Table, list[str]]:
+    """Columns by name, and what was repaired."""
+    suffix = path.suffix.lower()
+    require_file(path)
+    if suffix in (".csv", ".txt", ".tsv", ".dat"):
+        return read_csv(path, arm.joint_names, wanted)
+    if suffix not in READERS:
+        raise ReadError(
+            f"{path}: unknown kind of log '{suffix}'; expected .csv, .npz, .mat, .parquet, .db3, .mcap, a bag or a "
+            "LeRobot data set"
+        )
+    return READERS[suffix](path, arm.joint_names), []
+
+
+def _vector(values: ArrayLike, n: int, what: str) -> NDArray:
+    array = np.asarray(values, float)
+    if array.shape not in ((), (n,)) or not np.isfinite(array).all():
+        raise ShapeError(f"read_servo_log: expected {what} of shape ({n},), got {array.shape}")
+    return np.broadcast_to(array, (n,))

@@ -1,0 +1,72 @@
+"""A first guess: the equations of servos are linear in ratios to the stiffness, once the delay is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.servo.log import Piece
+from armdyn.servo.parameters import FLOOR, LEAST, MOST, MOST_DELAY, NAMES, ROWS, Space
+from armdyn.servo.smooth import smooth
+
+DELAYS = np.linspace(0.0, 0.75 * MOST_DELAY, 19)
+LINEAR = ("compliance", "inertia", "damping", "coulomb")
+WIDTH = 0.05  # rad/s or m/s: sign(qd) of smoothed velocities
+
+
+def first_guess(space: Space, pieces: Sequence[Piece], moving: NDArray) -> NDArray:
+    """A vector of parameters from the regression of each joint that moves; the others are as those are on average."""
+    n = space.arm.n
+    columns, errors = _equations(space, pieces)
+    table = np.zeros((ROWS, n))
+    for j in np.flatnonzero(moving):
+        fits = [_solve(columns[:, :, j], error[:, j]) for error in errors]
+        best = int(np.argmin([cost for _, cost in fits]))
+        table[:4, j] = fits[best][0]
+        table[NAMES.index("delay"), j] = DELAYS[best]
+    good = table[:4, moving]
+    usual = np.median(np.where(good > 0, good, np.nan), axis=1) if good.size else np.zeros(4)
+    usual = np.where(np.isnan(usual), FLOOR[:4], usual)
+    if not np.isfinite(usual[0]) or usual[0] <= 0:
+        usual[0] = 0.05
+    # What gravity hardly shows comes out anywhere: no further from the usual than a factor of four.
+    table[0] = np.clip(np.where(moving, table[0], usual[0]), usual[0] / 4, usual[0] * 4)
+    table[1:4, ~moving] = usual[1:, None]
+    table[4] = np.where(moving, table[4], np.median(table[4, moving]) if moving.any() else 0.0)
+    table[1:4] = np.maximum(table[1:4], FLOOR[1:4, None])
+    return space.vector(np.clip(table, LEAST[:, None], MOST[:, None]))
+
+
+def _equations(space: Space, pieces: Sequence[Piece]) -> tuple[NDArray, list[NDArray]]:
+    """Columns (4, N, n) of 1/kp, Ia/kp, (kd + fv)/kp and fc/kp, and the errors of position (N, n) for every delay."""
+    columns: list[NDArray] = []
+    errors: list[list[NDArray]] = [[] for _ in DELAYS]
+    for piece in pieces:
+        t = np.arange(piece.t[0], piece.t[-1], piece.dt)
+        q, qd, qdd = smooth(t, np.stack([np.interp(t, piece.t, x) for x in piece.q.T], axis=1))
+        theta = space.theta + (0.0 if piece.payload is None else piece.payload)
+        tau = inverse_dynamics(space.arm, q, qd, qdd, theta=theta)
+        columns.append(np.stack([tau, qdd, qd, np.tanh(qd / WIDTH)]))
+        for found, delay in zip(errors, DELAYS, strict=True):
+            last = np.searchsorted(piece.command_t, t - delay + 1e-9, side="right") - 1
+            sent, _, _ = smooth(t, piece.command[np.clip(last, 0, None)])
+            found.append(sent - q)
+    return np.concatenate(columns, axis=1), [np.concatenate(found) for found in errors]
+
+
+def _solve(columns: NDArray, error: NDArray) -> tuple[NDArray, float]:
+    """Ratios (4,) >= 0 of one joint and the squared error left; what comes out negative is left out in turn."""
+    used = list(range(len(columns)))
+    while True:
+        A = columns[used].T
+        x = np.linalg.lstsq(A, error, rcond=None)[0]
+        worst = int(np.argmin(x * np.linalg.norm(A, axis=0)))
+        if x[worst] >= 0 or len(used) == 1:
+            break
+        used.pop(worst)
+    found = np.zeros(len(columns))
+    found[used] = np.maximum(x, 0.0)
+    return found, float(((error - columns.T @ found) ** 2).sum())

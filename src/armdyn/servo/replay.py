@@ -1,0 +1,93 @@
+"""Commands of a log sent to servos in simulation, many sets of parameters at a time: the lanes of one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.control.laws.position_commands import PositionCommands
+from armdyn.servo.log import Piece
+from armdyn.servo.parameters import MOST_DELAY, NAMES, Space
+from armdyn.servo.smooth import smooth
+from armdyn.simulation.simulate import simulate
+from armdyn.trajectory.protocol import JointMotion
+
+STEP = 2.5e-3  # s: longest step of the integrator; servos answer within some 20 ms
+SETTLE = 0.3  # s after which the velocity guessed for the start of a piece is forgotten
+FASTEST_COMMANDS = 8e-3  # s between commands; faster ones are thinned
+EVEN = 1e-6  # s
+FAR = 10.0  # rad or m: stands for positions of runs that left all bounds
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Commands as a reference: what `simulate` shows as desired."""
+
+    piece: Piece
+    duration: float
+
+    def __call__(self, t: NDArray) -> JointMotion:
+        """The command last sent at times (T,)."""
+        k = np.clip(np.searchsorted(self.piece.command_t, t, side="right") - 1, 0, None)
+        return JointMotion(self.piece.command[k], *np.zeros((2, len(t), self.piece.command.shape[1])))
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """A piece of a log, ready to be replayed."""
+
+    space: Space
+    piece: Piece
+    q0: NDArray
+    qd0: NDArray
+
+    @classmethod
+    def of(cls, space: Space, piece: Piece) -> Replay:
+        """With a start smoothed from the first measurements."""
+        q, qd, _ = smooth(piece.t, piece.q)
+        return cls(space, thinned(piece), q[0], qd[0])
+
+    @property
+    def counted(self) -> NDArray:
+        """Which measurements are compared, (N,)."""
+        return self.piece.t >= SETTLE
+
+    def __call__(self, x: NDArray) -> NDArray:
+        """Positions (lanes, N, n) at the times of the measurements, for vectors x (lanes, size)."""
+        lanes = np.concatenate([x, x]) if len(x) == 1 else x  # the kernel for single runs would be one more to compile
+        piece, arm = self.piece, self.space.arm
+        delay = self.space.table(lanes)[:, NAMES.index("delay")]
+        steps = max(1, int(np.ceil(piece.dt / STEP)))
+        h = piece.dt / steps
+        even = bool(np.abs(piece.t - piece.dt * np.arange(len(piece.t))).max() < EVEN)
+        count = (len(piece.t) - 1) * steps if even else int(np.ceil(piece.t[-1] / h))
+        result = simulate(
+            self.space.plant(lanes, piece.payload),
+            PositionCommands(arm, piece.command_t, piece.command, delay, MOST_DELAY),
+            Held(piece, count * h), rate=1 / h, substeps=1, q0=self.q0, qd0=self.qd0, every=steps if even else 1,
+            check=False, quiet=True, name="replay",
+        )  # fmt: skip
+        q = result.q if even else _between(piece.t / h, result.q)
+        return np.nan_to_num(q, nan=FAR, posinf=FAR, neginf=-FAR)[: len(x)]
+
+
+def _between(at: NDArray, q: NDArray) -> NDArray:
+    """Rows of q (lanes, T, n) at positions `at` (N,) between them."""
+    k = np.clip(at.astype(int), 0, q.shape[1] - 2)
+    share = (at - k)[:, None]
+    return q[:, k] * (1 - share) + q[:, k + 1] * share
+
+
+def thinned(piece: Piece) -> Piece:
+    """The piece with commands no closer than servos can tell."""
+    step = float(np.median(np.diff(piece.command_t)))
+    keep = max(1, int(np.ceil(FASTEST_COMMANDS / step - 1e-6)))
+    return piece._replace(command_t=piece.command_t[::keep], command=piece.command[::keep])
+
+
+def residuals(replays: Sequence[Replay], x: NDArray) -> NDArray:
+    """Measured less replayed positions (lanes, all samples, n)."""
+    return np.concatenate([(r.piece.q - r(x))[:, r.counted] for r in replays], axis=1)

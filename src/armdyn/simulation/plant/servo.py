@@ -1,0 +1,82 @@
+"""Position servos: drives that hold a commanded position by themselves, as those of low-cost arms do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.errors import ModelError, shown
+from armdyn.model.arm import Arm
+from armdyn.model.quantities import Q, Qd, Vec
+from armdyn.trace.shapes import Array
+from armdyn.trace.symbols import ca
+from armdyn.trace.traced import traced
+
+SERVO_NAMES = ("stiffness", "damping", "dead_band")
+
+
+@traced(returns={"tau": "n"})
+def servo_torque(arm: Arm, q: Q, qd: Qd, command: Vec, stiffness: Vec, damping: Vec, dead_band: Vec) -> Array:
+    """Torques of position servos before any limit.
+
+    A spring to the commanded position, slack within the dead band, and a damper to rest.
+
+    Parameters
+    ----------
+    q, qd
+        Joint positions and velocities [rad or m, /s].
+    command
+        Commanded positions [rad or m].
+    stiffness, damping
+        [N m/rad, N m s/rad or N/m, N s/m].
+    dead_band
+        Errors of position up to which a servo exerts nothing [rad or m].
+    """
+    error = command - q
+    slack = ca.if_else(error > dead_band, dead_band, ca.if_else(error < -dead_band, -dead_band, error))
+    return stiffness * (error - slack) - damping * qd
+
+
+@dataclass(frozen=True, eq=False)
+class PositionServo:
+    """Servos of all joints; what controllers send to the plant are then positions.
+
+        tau = stiffness (e - dead band) - damping qd,    e = commanded - actual position
+
+    Parameters
+    ----------
+    stiffness, damping : array_like, shape (..., n)
+        [N m/rad, N m s/rad or N/m, N s/m]; one number serves all joints, leading axes are batches of rollouts.
+    dead_band : array_like, shape (..., n)
+        Error up to which the servo exerts nothing [rad or m].
+    """
+
+    stiffness: ArrayLike
+    damping: ArrayLike = 0.0
+    dead_band: ArrayLike = 0.0
+
+    def __post_init__(self) -> None:
+        for name in SERVO_NAMES:
+            try:
+                array = np.array(getattr(self, name), dtype=float)
+            except (TypeError, ValueError):
+                array = np.array(np.nan)
+            if not np.isfinite(array).all() or (array < 0).any():
+                raise ModelError(
+                    f"PositionServo: {name}: expected finite numbers >= 0, got {shown(getattr(self, name))}"
+                )
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def rows(self, n: int) -> NDArray:
+        """The numbers of n joints, (..., 3, n)."""
+        arrays = [np.asarray(getattr(self, name)) for name in SERVO_NAMES]
+        if any(x.ndim and x.shape[-1] != n for x in arrays):
+            shapes = ", ".join(str(x.shape) for x in arrays)
+            raise ModelError(f"PositionServo: expected one number or {n}, one per joint, got shapes {shapes}")
+        try:
+            return np.stack(np.broadcast_arrays(*arrays, np.empty(n))[:-1], axis=-2)
+        except ValueError:
+            raise ModelError("PositionServo: the batches of its numbers do not broadcast") from None
