@@ -23,7 +23,7 @@ export(
         "trajectory": "excite point_to_point read_trajectory",
         "identification": "check_log Fit identify identify_payload Log read_log validate",
         "control": "ComputedTorque GravityPD law_code SlotineLi TrajectoryLQR",
-        "servo": "identify_servo read_servo_log ServoFit ServoLog",
+        "servo": "identify_servo read_servo_log",
         "simulation": "compare Plant Sensors simulate SimulationResult",
         "report": "plot_modes plot_run report",
         "trace": "c_code kernel latex to_jax traced",

@@ -295,8 +295,6 @@ __all__ = [
     "Log",
     "Plant",
     "Sensors",
-    "ServoFit",
-    "ServoLog",
     "SimulationResult",
     "SlotineLi",
     "TrajectoryLQR",

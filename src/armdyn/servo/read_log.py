@@ -17,6 +17,7 @@ from armdyn.identification.logs.read_csv import read_csv
 from armdyn.identification.logs.read_tables import Table, read_mat, read_npz, read_parquet
 from armdyn.model.arm import Arm
 from armdyn.servo.columns import COMMANDED, MEASURED, find, times, unit_of
+from armdyn.servo.lerobot import episodes_of, is_lerobot
 from armdyn.servo.log import ServoLog
 from armdyn.servo.units import check_units, require_units, to_radians
 
@@ -86,35 +87,60 @@ def read_servo_log(
         raise ShapeError(f"read_servo_log: sign: expected 1 or -1 per joint, got {how.sign}")
     if not file.exists():
         raise ReadError(f"{where}: no such file")
+    named = arm if motors is None else _renamed(arm, motors)
+    if is_lerobot(file):
+        return tuple(
+            _log(table, named, (command, measured), how, Place(f"{where}, episode {number}", file, True, ()))
+            for number, table in episodes_of(file, episodes)
+        )
+    if episodes is not None:
+        raise ReadError(f"{where}: episodes are of LeRobot data sets, folders with meta/info.json")
+    if file.suffix.lower() in (".db3", ".mcap") or file.is_dir():
+        return (_log_of_bag(named, command, measured, how, file),)
     table, notes = _table(file, arm, {command or "", measured or ""})
-    return (log_of(table, arm, (command, measured), how, motors, where, tuple(notes), ask=False, path=file),)
+    return (_log(table, named, (command, measured), how, Place(where, file, False, tuple(notes))),)
 
 
-def log_of(
-    table: Mapping[str, NDArray],
-    arm: Arm,
-    words: tuple[str | None, str | None],
-    how: Reading,
-    motors: Sequence[str] | None,
-    where: str,
-    notes: tuple[str, ...],
-    ask: bool,
-    path: Path,
+class Place(NamedTuple):
+    """Where a table comes from, whether its unit must be said, and what was repaired on the way."""
+
+    where: str
+    path: Path
+    ask: bool
+    notes: tuple[str, ...]
+
+
+def _log(
+    table: Mapping[str, NDArray], arm: Arm, words: tuple[str | None, str | None], how: Reading, place: Place
 ) -> ServoLog:
     """A log from the columns of a table, in which every row has a command and a measurement."""
-    named = arm if motors is None else _renamed(arm, motors)
-    sent, command = find(table, named, words[0], COMMANDED, "commanded", where)
-    seen, measured = find(table, named, words[1], MEASURED, "measured", where)
+    where = place.where
+    sent, command = find(table, arm, words[0], COMMANDED, "commanded", where)
+    seen, measured = find(table, arm, words[1], MEASURED, "measured", where)
     if sent == seen:
-        raise ReadError(f"{where}: '{command}' and '{measured}' are the same columns; name both")
+        raise ReadError(
+            f"{where}: '{command}' and '{measured}' are the same columns; name both, command= and measured="
+        )
     x, u = (np.column_stack([np.asarray(table[name], float) for name in names]) for names in (seen, sent))
     t, told = times(table, arm, where)
     fixed = repair(t, (x, u), where)
     x, u = x[fixed.keep], u[fixed.keep]
-    units = require_units(arm, x, how.units or unit_of(seen), where, ask)
+    units = require_units(arm, x, how.units or unit_of(seen), where, place.ask)
     columns = f"commands: {sent[0]} .. {sent[-1]}; measured: {seen[0]} .. {seen[-1]}; in {units}"
     q, wanted = (how.si(arm, array, units, where) for array in (x, u))
-    return ServoLog(fixed.t, q, wanted, None, path.name, (columns, *notes, *told, *fixed.notes), path)
+    notes = (columns, *place.notes, *told, *fixed.notes)
+    return ServoLog(fixed.t, q, wanted, None, where.rpartition(os.sep)[2], notes, place.path)
+
+
+def _log_of_bag(arm: Arm, command: str | None, measured: str | None, how: Reading, path: Path) -> ServoLog:
+    from armdyn.servo.read_bag import read_servo_bag
+
+    sent, seen = read_servo_bag(path, arm.joint_names, command, measured)
+    units = require_units(arm, seen.x, how.units, str(path), ask=False)
+    q, wanted = (how.si(arm, track.x, units, str(path)) for track in (seen, sent))
+    zero = seen.t[0]  # epochs would lose digits
+    notes = (f"commands: {sent.note}", f"measured: {seen.note}")
+    return ServoLog(seen.t - zero, q, wanted, sent.t - zero, path.name, notes, path)
 
 
 def _renamed(arm: Arm, motors: Sequence[str]) -> Arm:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,7 @@ def _rows(path: Path, joints: tuple[str, ...], topic: str | None) -> tuple[NDArr
     rows: dict[tuple[str, tuple[str, ...]], list[list[float]]] = {}
     offered: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
     seen: dict[str, tuple[str, ...]] = {}
-    for where, arrival, message in _messages(path, topic):
+    for where, _, arrival, message in messages_of(path, (KIND,), topic):
         present = tuple(message.name)
         seen.setdefault(where, present)
         if present not in offered:
@@ -117,8 +117,8 @@ def _row(arrival: int, message: Any, names: tuple[str, ...]) -> list[float]:
     return row
 
 
-def _messages(path: Path, topic: str | None) -> Iterator[tuple[str, int, Any]]:
-    """Topic, arrival and message, of all files of a bag."""
+def messages_of(path: Path, kinds: Collection[str], topic: str | None = None) -> Iterator[tuple[str, str, int, Any]]:
+    """Topic, kind, arrival [ns] and message, of all files of a bag."""
     try:
         from rosbags.rosbag2 import Reader
         from rosbags.typesys import Stores, get_typestore
@@ -129,14 +129,15 @@ def _messages(path: Path, topic: str | None) -> Iterator[tuple[str, int, Any]]:
     packed, total = sum(file.stat().st_size for file in _contents(path)), 0
     for file in _files(path):
         with Reader(file) as reader:
-            chosen = [c for c in reader.connections if c.msgtype == KIND and topic in (None, c.topic)]
+            chosen = [c for c in reader.connections if c.msgtype in kinds and topic in (None, c.topic)]
             if not chosen:
                 held = ", ".join(f"{c.topic} ({c.msgtype})" for c in reader.connections) or "nothing"
-                raise ReadError(f"{path}: no topic of {KIND}{f' named {topic}' if topic else ''}; the bag holds {held}")
+                asked = f"{' or '.join(kinds)}{f' named {topic}' if topic else ''}"
+                raise ReadError(f"{path}: no topic of {asked}; the bag holds {held}")
             for connection, arrival, raw in reader.messages(connections=chosen):
                 total += len(raw)
                 reject_bomb(path, packed, total)
-                yield connection.topic, arrival, store.deserialize_cdr(raw, connection.msgtype)
+                yield connection.topic, connection.msgtype, arrival, store.deserialize_cdr(raw, connection.msgtype)
 
 
 def _contents(path: Path) -> list[Path]:

@@ -1,0 +1,92 @@
+"""ROS 2 bags with a topic of commands and one of joint states, without ROS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import MissingExtraError, ReadError
+from armdyn.identification.logs.read_bag import messages_of
+
+STATE = "sensor_msgs/msg/JointState"
+TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
+NUMBERS = "std_msgs/msg/Float64MultiArray"
+COMMANDS = (STATE, TRAJECTORY, NUMBERS)
+
+
+class Track(NamedTuple):
+    """Positions over time from one topic."""
+
+    t: NDArray  # (N,) [s]
+    x: NDArray  # (N, n)
+    note: str
+
+
+def read_servo_bag(
+    path: Path, joints: tuple[str, ...], command: str | None, measured: str | None
+) -> tuple[Track, Track]:
+    """Commanded and measured positions.
+
+    Commands are `JointState` (its positions), `JointTrajectory` (the last point of each message, at its arrival) or
+    `Float64MultiArray` (one number per joint); states are `JointState`.
+    """
+    try:
+        return _tracks(path, joints, command, measured)
+    except (ReadError, MissingExtraError):
+        raise
+    except Exception as error:  # readers raise errors of SQLite, YAML, zstd, struct for damaged files
+        told = " ".join(str(error).split())
+        raise ReadError(f"{path}: cannot be read as a ROS 2 bag ({type(error).__name__}: {told})") from None
+
+
+def _tracks(path: Path, joints: tuple[str, ...], command: str | None, measured: str | None) -> tuple[Track, Track]:
+    rows: dict[tuple[str, str], list[tuple[float, list[float]]]] = {}
+    for topic, kind, arrival, message in messages_of(path, COMMANDS):
+        position = _positions(message, kind, joints)
+        if position is not None:
+            rows.setdefault((topic, kind), []).append((_stamp(message, kind, arrival), position))
+    held = ", ".join(f"{topic} ({kind})" for topic, kind in rows) or "none"
+    states = [key for key in rows if key[1] == STATE and (measured is None or key[0] == measured)]
+    if measured is None:
+        states = [key for key in states if key[0] != command and "command" not in key[0]]
+    sent = [key for key in rows if (key[0] == command if command else key not in states)]
+    for found, what in ((sent, "command"), (states, "measured")):
+        if len(found) != 1:
+            raise ReadError(
+                f"{path}: expected one topic of {what} positions of joints {', '.join(joints)}, found {len(found)}; "
+                f"name it with {what}=; topics with such positions: {held}"
+            )
+    return _track(rows[sent[0]], sent[0][0]), _track(rows[states[0]], states[0][0])
+
+
+def _stamp(message: Any, kind: str, arrival: int) -> float:
+    """The header's time, or that of arrival where it has none; commands count from their arrival."""
+    if kind == STATE and (message.header.stamp.sec or message.header.stamp.nanosec):
+        return float(message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec)
+    return arrival * 1e-9
+
+
+def _positions(message: Any, kind: str, joints: tuple[str, ...]) -> list[float] | None:
+    """Positions in the arm's order, or None where a message has none of all joints."""
+    if kind == NUMBERS:
+        return [float(x) for x in message.data] if len(message.data) == len(joints) else None
+    names, values = message.name if kind == STATE else message.joint_names, ()
+    if kind == STATE:
+        values = message.position
+    elif len(message.points):
+        values = message.points[-1].positions
+    at = {name: k for k, name in enumerate(names)}
+    if not set(joints) <= set(at) or len(values) < len(at):
+        return None
+    return [float(values[at[name]]) for name in joints]
+
+
+def _track(rows: list[tuple[float, list[float]]], topic: str) -> Track:
+    t = np.array([stamp for stamp, _ in rows])
+    order = np.argsort(t, kind="stable")
+    t, x = t[order], np.array([x for _, x in rows])[order]
+    rising = np.r_[True, np.diff(t) > 0] & np.isfinite(x).all(axis=1)
+    return Track(t[rising], x[rising], f"{topic}: {int(rising.sum())} messages")
