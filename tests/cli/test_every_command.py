@@ -35,6 +35,7 @@ CALLS = {
     "validate": ("identified.urdf", "log.csv"),
     "payload": ("arm.urdf", "load.csv", "--out", "loaded.urdf"),
     "drive-gains": ("arm.urdf", "log.csv", "load.csv", "--mass", "0.5"),
+    "identify-servo": ("arm.urdf", "servo.csv", "--units", "deg", "--out", "servo.urdf", "--report", "servo.html"),
     "compare": ("arm.urdf", "-c", "PD", "--duration", "0.5", "--report", "compare.html", "--figure", "compare.svg"),
     "law": ("arm.urdf", "PD", "--out", "c", "--prefix", "law"),
     "study": ("study.toml",),
@@ -46,7 +47,7 @@ CALLS = {
 ELSEWHERE = {"demo", "reproduce", "studio"}
 WRITTEN = {
     *("motion.csv", "run.csv", "run.html", "identified.urdf", "fit.html", "loaded.urdf", "compare.html"),
-    *("compare.svg", "c/arm.h", "c/law.h", "study/report.html"),
+    *("servo.urdf", "servo.html", "compare.svg", "c/arm.h", "c/law.h", "study/report.html"),
 }
 STUDY = """
 name = "study"
@@ -78,6 +79,12 @@ def folder(tmp_path_factory):
     for name, carried in (("log", arm), ("load", arm.with_payload(0.5))):
         rows = np.column_stack([t, q, armdyn.inverse_dynamics(carried, q, qd, qdd)])
         np.savetxt(path / f"{name}.csv", rows, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    servo = armdyn.Plant(arm, servo=armdyn.PositionServo(80.0, 12.0))
+    sent = t[::2], 0.4 * np.sin(w * t[::2, None])
+    moved = armdyn.simulate(servo, armdyn.PositionCommands(arm, *sent, 0.02), [0, 0], duration=9.98, rate=500, every=10)
+    head = [f"{word}.joint{k}" for word in ("action", "observation.state") for k in (1, 2)]
+    rows = np.column_stack([sent[0], np.degrees(sent[1]), np.degrees(moved.q)])
+    np.savetxt(path / "servo.csv", rows, delimiter=",", header=",".join(["t", *head]), comments="")
     return path
 
 
@@ -133,7 +140,11 @@ def test_examples_of_the_help_do_what_they_say(folder, tmp_path, monkeypatch):
         text = text.replace(f'"{old}"', f'"{new}"')
     text = text.replace('ixx="0"', 'ixx="0.01"')  # rods with a thickness: MJCF takes no others
     (tmp_path / "robot.urdf").write_text(text)
-    for name, copies in {"log.csv": ("log.csv", "other.csv", "states.csv"), "load.csv": ("carrying.csv",)}.items():
+    for name, copies in {
+        "log.csv": ("log.csv", "other.csv", "states.csv"),
+        "load.csv": ("carrying.csv",),
+        "servo.csv": ("servo.csv",),
+    }.items():
         for copy in copies:
             (tmp_path / copy).write_text((folder / name).read_text())
     (tmp_path / "study.toml").write_text(STUDY)

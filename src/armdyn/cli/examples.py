@@ -71,8 +71,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "payload": ("armdyn payload identified.urdf carrying.csv --out loaded.urdf",),
     "drive-gains": ("armdyn drive-gains robot.urdf log.csv carrying.csv --mass 0.5",),
     "identify-servo": (
-        "armdyn identify-servo arm.xml log.csv --out identified.xml --report servo.html",
-        "armdyn identify-servo arm.xml dataset --command action --measured observation.state --units deg",
+        "armdyn identify-servo robot.urdf servo.csv --out servo.urdf --report servo.html",
+        "armdyn identify-servo robot.urdf servo.csv --command action --measured observation.state --units deg",
     ),
     "compare": (
         "armdyn compare robot.urdf --payload 2 --report compare.html",

@@ -14,7 +14,7 @@ from armdyn.model.arm import Arm
 
 # Words that loggers use, the likeliest first.
 COMMANDED = (
-    "action", "goal_position", "goal_pos", "command", "commanded", "cmd", "q_cmd", "target", "q_des", "desired", "goal",
+    "action", "goal_position", "goal_pos", "command", "commanded", "q_cmd", "cmd", "target", "q_des", "desired", "goal",
     "q_ref", "reference",
 )  # fmt: skip
 MEASURED = (
@@ -81,7 +81,7 @@ def _of_word(table: Mapping[str, NDArray], arm: Arm, word: str) -> list[str] | N
     numbers = sorted(int(key) for key in offered if key.isdigit())
     if len(numbers) == arm.n == len(offered) and numbers[-1] - numbers[0] == arm.n - 1:
         return [offered[str(k)] for k in numbers]
-    others = [key for key in offered if not key.isdigit()]
+    others = [key for key in offered if not re.search(r"\d", key)]
     # Motors of other names, one per joint: in the order of the file.
     return [offered[key] for key in others] if len(others) == arm.n == len(offered) else None
 

@@ -43,11 +43,11 @@ def read_servo_bag(
 
 
 def _tracks(path: Path, joints: tuple[str, ...], command: str | None, measured: str | None) -> tuple[Track, Track]:
-    rows: dict[tuple[str, str], list[tuple[float, list[float]]]] = {}
+    rows: dict[tuple[str, str], list[list[float]]] = {}
     for topic, kind, arrival, message in messages_of(path, COMMANDS):
         position = _positions(message, kind, joints)
         if position is not None:
-            rows.setdefault((topic, kind), []).append((_stamp(message, kind, arrival), position))
+            rows.setdefault((topic, kind), []).append([arrival * 1e-9, _stamp(message, kind), *position])
     held = ", ".join(f"{topic} ({kind})" for topic, kind in rows) or "none"
     states = [key for key in rows if key[1] == STATE and (measured is None or key[0] == measured)]
     if measured is None:
@@ -59,14 +59,18 @@ def _tracks(path: Path, joints: tuple[str, ...], command: str | None, measured: 
                 f"{path}: expected one topic of {what} positions of joints {', '.join(joints)}, found {len(found)}; "
                 f"name it with {what}=; topics with such positions: {held}"
             )
-    return _track(rows[sent[0]], sent[0][0]), _track(rows[states[0]], states[0][0])
+    both = [(key[0], np.array(rows[key])) for key in (sent[0], states[0])]
+    # One clock for both: that of the headers, or of arrival where one topic has none.
+    clock = 1 if all(table[:, 1].all() for _, table in both) else 0
+    command_track, state_track = (_track(topic, table, clock) for topic, table in both)
+    return command_track, state_track
 
 
-def _stamp(message: Any, kind: str, arrival: int) -> float:
-    """The header's time, or that of arrival where it has none; commands count from their arrival."""
-    if kind == STATE and (message.header.stamp.sec or message.header.stamp.nanosec):
-        return float(message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec)
-    return arrival * 1e-9
+def _stamp(message: Any, kind: str) -> float:
+    """The header's time [s], zero where there is none."""
+    if kind == NUMBERS:
+        return 0.0
+    return float(message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec)
 
 
 def _positions(message: Any, kind: str, joints: tuple[str, ...]) -> list[float] | None:
@@ -84,9 +88,10 @@ def _positions(message: Any, kind: str, joints: tuple[str, ...]) -> list[float] 
     return [float(values[at[name]]) for name in joints]
 
 
-def _track(rows: list[tuple[float, list[float]]], topic: str) -> Track:
-    t = np.array([stamp for stamp, _ in rows])
-    order = np.argsort(t, kind="stable")
-    t, x = t[order], np.array([x for _, x in rows])[order]
+def _track(topic: str, table: NDArray, clock: int) -> Track:
+    """Positions in the order of their stamps, rows (arrival, header, positions)."""
+    table = table[np.argsort(table[:, clock], kind="stable")]
+    t, x = table[:, clock], table[:, 2:]
     rising = np.r_[True, np.diff(t) > 0] & np.isfinite(x).all(axis=1)
-    return Track(t[rising], x[rising], f"{topic}: {int(rising.sum())} messages")
+    told = "headers" if clock else "arrival"
+    return Track(t[rising], x[rising], f"{topic}: {int(rising.sum())} messages, times of {told}")
