@@ -26,7 +26,14 @@ ROOMS = {
     "armdyn.cli.demo.command": ("demo",),
     "armdyn.cli.commands.description.{}": ("info", "arms", "convert", "cache", "doctor"),
     "armdyn.cli.commands.quantities.{}": ("fk", "ik", "torque", "linearize", "regressor", "base"),
-    "armdyn.cli.commands.identification.{}": ("excite", "identify", "validate", "payload", "drive-gains", "identify-servo"),
+    "armdyn.cli.commands.identification.{}": (
+        "excite",
+        "identify",
+        "validate",
+        "payload",
+        "drive-gains",
+        "identify-servo",
+    ),
     "armdyn.cli.commands.control.{}": ("simulate", "compare", "law", "codegen"),
     "armdyn.cli.commands.studies.{}": ("study", "reproduce", "studio"),
 }
