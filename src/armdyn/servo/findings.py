@@ -6,9 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.servo.log import resolution
+from armdyn.servo.parameters import MOST_DELAY
 from armdyn.servo.result import ServoFit, symbol
 
 MISFIT = 1.6  # held-out error over what the encoder's resolution alone makes
+SATURATED = 0.02  # of the time
 NOISE = 2e-4  # rad: no encoder of such arms is better
 UNSURE = ("not determined", "rough")
 REMEDY = {
@@ -30,7 +32,7 @@ EXTRA = {
 
 def findings(fit: ServoFit) -> tuple[str, ...]:
     """Sentences about what is not sure, what is missing in the model, and what spoils the log."""
-    return (*_unsure(fit), *_still(fit), *_structure(fit), *_misfit(fit))
+    return (*_unsure(fit), *_still(fit), *_late(fit), *_saturated(fit), *_structure(fit), *_misfit(fit))
 
 
 def _names(fit: ServoFit, which: NDArray) -> str:
@@ -54,6 +56,29 @@ def _still(fit: ServoFit) -> list[str]:
     still = np.array([word == "not moved" for word in fit.words[0]])
     verb = "do" if still.sum() > 1 else "does"
     return [f"{_names(fit, still)} {verb} not move in the log: taken as the others are"] if still.any() else []
+
+
+def _late(fit: ServoFit) -> list[str]:
+    late = fit.delay > 0.98 * MOST_DELAY
+    text = (
+        f"{_names(fit, late)}: the delay is at the {MOST_DELAY:g} s that are looked for; are commands and measurements "
+    )
+    return [f"{text}stamped by the same clock?"] if late.any() else []
+
+
+def _saturated(fit: ServoFit) -> list[str]:
+    """Servos that gave all they could for some of the time."""
+    effort = np.array([joint.limits.effort for joint in fit.arm.joints])
+    pieces = [piece for log in fit.logs for piece in log.pieces]
+    error = np.concatenate([piece.sent - piece.q for piece in pieces])
+    share = (np.abs(error) * fit.stiffness > effort).mean(0)
+    full = share > SATURATED
+    if not full.any():
+        return []
+    return [
+        f"{_names(fit, full)} saturate{'' if full.sum() > 1 else 's'} at the torque limit for {share.max():.0%} of the "
+        "time, in which the log tells nothing of the stiffness: command slower motion"
+    ]
 
 
 def _structure(fit: ServoFit) -> list[str]:

@@ -35,7 +35,7 @@ class Parameter(NamedTuple):
     floor: float  # changes below this do not matter
 
 
-MOST_DELAY = 0.12  # s
+MOST_DELAY = 0.2  # s
 PARAMETERS = (
     Parameter("compliance", "1/kp", "rad/(N m)", 1e-7, 1e3, 0.0),
     Parameter("inertia", "Ia/kp", "s²", 0.0, 1.0, 1e-5),

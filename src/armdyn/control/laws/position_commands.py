@@ -18,7 +18,7 @@ from armdyn.trace.traced import traced
 from armdyn.trajectory.protocol import JointMotion
 
 Age = Annotated[Any, "1"]
-MOST_WAITING = 32  # commands that may be on their way at a time
+MOST_WAITING, WAITING = 32, 4  # commands that may be on their way at a time; a multiple of the latter is provided for
 
 
 @traced(returns={"command": "n"})
@@ -94,9 +94,10 @@ class PositionCommands(Law):
 
     @property
     def waiting(self) -> int:
-        """How many commands may be on their way at a time, and one more."""
+        """How many commands may be on their way at a time, and one more; rounded up, so that one kernel serves more."""
         t = np.asarray(self.t)
-        return int((np.searchsorted(t, t + float(self.most_delay or 0.0), side="right") - np.arange(len(t))).max()) + 1
+        most = (np.searchsorted(t, t + float(self.most_delay or 0.0), side="right") - np.arange(len(t))).max() + 1
+        return -(-int(most) // WAITING) * WAITING
 
     def channels(self, t: NDArray, motion: JointMotion) -> dict[str, NDArray]:
         """The commands sent last before each time, the latest first, and for how long each is on its way."""
