@@ -42,6 +42,7 @@ from armdyn.control.design.robustness import closed_loop as closed_loop
 from armdyn.control.design.robustness import robustness as robustness
 from armdyn.control.export import law_code as law_code
 from armdyn.control.fmu import law_fmu as law_fmu
+from armdyn.control.laws.cascade import Cascade as Cascade
 from armdyn.control.laws.computed_torque import ComputedTorque as ComputedTorque
 from armdyn.control.laws.computed_torque import computed_torque as computed_torque
 from armdyn.control.laws.disturbance_observer import DisturbanceObserver as DisturbanceObserver

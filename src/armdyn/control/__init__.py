@@ -23,6 +23,7 @@ export(
         "design.robustness": "closed_loop robustness",
         "export": "law_code",
         "fmu": "law_fmu",
+        "laws.cascade": "Cascade",
         "laws.computed_torque": "computed_torque ComputedTorque",
         "laws.disturbance_observer": "DisturbanceObserver",
         "laws.feedforward": "FeedforwardPD",

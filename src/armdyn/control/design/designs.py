@@ -18,6 +18,7 @@ from armdyn.control.adaptive.projected_slotine_li import ProjectedSlotineLi
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.adaptive.unknowns import adapt
 from armdyn.control.design.gains import gains_from_bandwidth
+from armdyn.control.laws.cascade import Cascade
 from armdyn.control.laws.computed_torque import ComputedTorque
 from armdyn.control.laws.disturbance_observer import DisturbanceObserver
 from armdyn.control.laws.feedforward import FeedforwardPD
@@ -77,6 +78,7 @@ def designs(arm: Arm, motion: Any, bandwidth: float, rate: float) -> dict[str, L
         "PD": PD(arm, kp, kd),
         "PID": pid(arm, kp, kp * w / 8, kd),
         "PD + gravity": GravityPD(arm, kp, kd),
+        "cascade": Cascade.for_inertia(arm, w, np.diagonal(M), feedforward="velocity"),
         "feedforward + PD": FeedforwardPD(arm, kp, kd),
         "computed torque": computed,
         "computed torque + observer": DisturbanceObserver(computed, 2 * bandwidth),
