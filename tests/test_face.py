@@ -16,7 +16,7 @@ import pytest
 
 import armdyn
 from armdyn.exports import Package, aliases, public_names
-from armdyn.names import ON_AN_ARM, TOOLBOXES
+from armdyn.names import ON_AN_ARM, SIMULATORS, TOOLBOXES
 
 ROOT = Path(__file__).parents[1]
 IMPORT_TIME = 0.015  # [s] what `import armdyn` may take
@@ -149,13 +149,14 @@ def test_the_page_of_names_and_the_table_agree() -> None:
     listed = [tuple(" ".join(_names(cell)) for cell in row) for row in tables[0][2:]]
     assert listed[-1][0] == "pinocchio.casadi"  # no function, but the same one called with symbols
     assert listed[:-1] == list(TOOLBOXES)
-    on_an_arm = {name: here for row in tables[1][2:] for name in _names(row[0]) for here in _code(row[1])}
+    assert [tuple(" ".join(_names(cell)) for cell in row) for row in tables[1][2:]] == list(SIMULATORS)
+    on_an_arm = {name: here for row in tables[2][2:] for name in _names(row[0]) for here in _code(row[1])}
     assert on_an_arm == {f"arm.{name}": here for name, here in ON_AN_ARM.items()}
 
 
 def test_the_tables_name_what_exists() -> None:
     arm = armdyn.arms.planar2()
-    for *_, ours in TOOLBOXES:
+    for *_, ours in (*TOOLBOXES, *SIMULATORS):
         for name in ours.split():
             owner, _, attribute = name.rpartition(".")
             assert hasattr(armdyn.Arm if owner else armdyn, attribute)

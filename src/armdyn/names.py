@@ -35,6 +35,27 @@ TOOLBOXES = (
     ("", "fdyn", "", "simulate"),
 )
 
+# MuJoCo, adam, brax (generalized pipeline), armdyn. Names that are words of their own elsewhere are given with theirs.
+SIMULATORS = (
+    ("MjModel.from_xml_path", "KinDynComputations", "mjcf.load", "load"),
+    ("mj_saveLastXML", "", "", "Arm.save"),
+    ("mj_kinematics", "forward_kinematics", "kinematics.forward", "forward_kinematics link_poses"),
+    ("mj_jac mj_jacBody mj_jacSite", "jacobian", "", "jacobian"),
+    ("mj_jacDot", "jacobian_dot", "", "jacobian_rate"),
+    ("mj_inverse", "", "dynamics.inverse", "joint_torque inverse_dynamics"),
+    ("mj_rne qfrc_bias", "bias_force", "", "inverse_dynamics"),
+    ("mj_forward mj_forwardSkip", "aba", "dynamics.forward", "joint_acceleration forward_dynamics"),
+    ("mj_fullM mj_mulM", "mass_matrix", "mass.matrix", "mass_matrix"),
+    ("", "coriolis_term", "", "coriolis_matrix"),
+    ("", "gravity_term", "", "gravity_torque"),
+    ("mj_energyPos mj_energyVel", "", "", "potential_energy kinetic_energy"),
+    ("mjd_inverseFD", "", "", "torque_derivatives"),
+    ("mjd_transitionFD", "", "", "acceleration_derivatives linearize"),
+    ("subtree_com", "CoM_position", "", "center_of_mass"),
+    ("mj_step", "", "pipeline.step", "simulate"),
+    ("mujoco.sysid", "", "", "identify"),
+)
+
 # What people look for on an arm, and what to write instead.
 ON_AN_ARM = {
     "M": "armdyn.mass_matrix(arm, q)",
@@ -86,7 +107,7 @@ class UnknownName(AttributeError):
 
 def here(name: str) -> list[str]:
     """What a name of another toolbox is called here; empty if it is not known."""
-    for *others, ours in TOOLBOXES:
+    for *others, ours in (*TOOLBOXES, *SIMULATORS):
         if name in " ".join(others).replace(".", " ").split():
             return ours.split()
     return []
