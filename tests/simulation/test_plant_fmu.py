@@ -113,6 +113,20 @@ def test_a_stuck_joint_rests_to_the_last_bit(tmp_path):
     assert body.get("qd", 2)[0] > 0
 
 
+def test_position_servos_take_positions(tmp_path):
+    arm, start = rubbing(), np.array([0.3, 0.2])
+    plant = armdyn.Plant(arm, servo=armdyn.PositionServo([900.0, 300.0], 20.0))
+    want = armdyn.simulate(plant, lambda t, q, qd, ref: start + 0.2, start, duration=0.2, rate=RATE)
+    body = Slave(plant_fmu(plant, tmp_path / "arm.fmu", RATE, q0=start), tmp_path / "x")
+    q = []
+    for k in range(100):
+        q.append(body.get("q", 2))
+        body.set(q_command=start + 0.2)
+        body.step(k)
+    np.testing.assert_allclose(q, want.q[:100], rtol=0, atol=1e-12)
+    assert q[-1][1] > 0.25
+
+
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_the_sources_compile_without_a_warning(file, tmp_path, compiler):
     if not shutil.which(compiler):
@@ -139,6 +153,8 @@ def test_what_cannot_be_in_it_is_named(tmp_path):
     arm = armdyn.arms.planar2()
     with pytest.raises(ArmdynError, match="cannot hold a wrench; leave it out"):
         plant_fmu(armdyn.Plant(arm, wrench=np.ones(6)), tmp_path / "a.fmu")
+    with pytest.raises(ArmdynError, match="cannot hold a batch of runs"):
+        plant_fmu(armdyn.Plant(arm, motor_lag=np.full((3, 2), 0.01)), tmp_path / "a.fmu")
     with pytest.raises(ArmdynError, match=r"expected a file that ends in \.fmu"):
         plant_fmu(arm, tmp_path / "a.zip")
     with pytest.raises(ArmdynError, match=r"expected q0 of shape \(2,\)"):

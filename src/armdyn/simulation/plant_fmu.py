@@ -43,9 +43,9 @@ def plant_fmu(
 ) -> Path:
     """Write an arm as an FMU for co-simulation: torques in, motion out, by the steps of `simulate`.
 
-    Inputs are `tau[i]`, held over a communication step; outputs `q[i]` and `qd[i]`; parameters `q0[i]` and `qd0[i]`,
-    the state at the start. Friction sticks, drives saturate and lag as in the plant. Every communication step must be
-    a whole number of periods.
+    Inputs are `tau[i]`, or commanded positions `q_command[i]` if the plant has servos, held over a communication step;
+    outputs `q[i]` and `qd[i]`; parameters `q0[i]` and `qd0[i]`, the state at the start. Friction sticks, drives
+    saturate and lag as in the plant. Every communication step must be a whole number of periods.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def plant_fmu(
     count = substeps_for(plant, start[None], period) if substeps is None else int(substeps)
     subject = _Stepped(plant, Clock(period, 1, count, 0))
     variables = [
-        *vector("tau", n, "N m or N", "input"),
+        *vector("q_command" if plant.kind.servo else "tau", n, "rad or m" if plant.kind.servo else "N m or N", "input"),
         *vector("q0", n, "rad or m", "parameter", list(start)),
         *vector("qd0", n, "rad/s or m/s", "parameter"),
         *vector("q", n, "rad or m", "output"),
@@ -107,7 +107,7 @@ def _check(plant: Plant) -> None:
         "a wrench": kind.wrench,
         "a motion of the base": kind.base_motion,
         "MuJoCo's engine": plant.engine != "armdyn",
-        "a batch of runs": plant.own_theta.ndim > 1 or plant.own_friction.ndim > 2 or np.ndim(plant.motor_lag) > 1,
+        "a batch of runs": any(plant.batches.values()),
     }
     listed = [name for name, there in found.items() if there]
     if listed:
