@@ -11,8 +11,10 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError
+from armdyn.identification.judgement import JointVerdict, Verdict
 from armdyn.identification.logs.log import Log
 from armdyn.report.advice import advice, next_command
+from armdyn.report.tables.fit import known_alone
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +71,37 @@ def test_gravity_from_poses_has_a_page(tmp_path):
     poses = Poses(np.arange(20.0), q, armdyn.gravity_torque(arm, q), 0.5)
     fit = fit_poses(arm, poses, (), None, Filters(5.0, None, "butterworth"))
     assert "poses held still" in armdyn.report(fit, tmp_path / "a.html").read_text()
+
+
+def test_numbers_people_came_for_stand_before_base_parameters_which_fold_away(fit, tmp_path):
+    text = armdyn.report(fit, tmp_path / "a.html").read_text()
+    order = [
+        text.index(f"<h2>{title}</h2>") for title in ("Links", "Joints", "Before and after", "What the data alone say")
+    ]
+    assert order == sorted(order)
+    folded = text[text.index("What the data alone say") :]
+    assert folded.index("<details>") < folded.index("base parameters</summary>") < folded.index("parameter (SI)")
+
+
+def test_intervals_are_those_of_the_logs_alone(fit, tmp_path):
+    text = armdyn.report(fit, tmp_path / "a.html").read_text()
+    for j in range(2):
+        value, half = fit.friction.coulomb[j], 1.96 * fit.friction.std[1, j]
+        assert f"<td>{value:.3g} ± {half:.2g}</td>" in text
+    sure = known_alone(fit)
+    assert {"Fv1", "Fc2", "F01"} <= set(sure)
+    assert not {"m1", "m2"} & set(sure)  # no torque tells the mass of a link of a planar arm by itself
+    names = dict(zip(fit.base.labels, fit.base.names, strict=True))
+    assert all(names[label] == label for label in sure)  # nothing that stands in a sum
+
+
+def test_the_first_line_says_for_which_joints_the_model_is_good(fit, tmp_path):
+    good, care = JointVerdict("good", ""), JointVerdict("usable with care", "31% is unexplained")
+    mixed = dataclasses.replace(fit, verdict=Verdict("good", (good, care), (), ""))
+    text = armdyn.report(mixed, tmp_path / "a.html").read_text()
+    assert "Good for joint 1; 2 usable with care." in text
+    whole = dataclasses.replace(fit, verdict=Verdict("good", (good, good), (), ""))
+    assert ">Good.</p>" in armdyn.report(whole, tmp_path / "b.html").read_text()
 
 
 class TestAdvice:

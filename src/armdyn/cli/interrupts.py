@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 INTERRUPTED = 130
 PATIENCE = 1.0  # s after Ctrl-C until the process is ended
-SAVING = 4.0  # s for commands that keep what they have found until then
+SAVING = 8.0  # s for commands that keep what they have found until then; on a quiet machine they take less than one
 
 
 @dataclass

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 import typer
 
-from armdyn.cli.interrupts import INTERRUPTED, PATIENCE, watch
+from armdyn.cli.interrupts import INTERRUPTED, PATIENCE, SAVING, watch
 
 NOTHING = "no file was written; the same command begins anew"
 PAGES, MODELS, PICTURES = (".html", ".htm"), (".urdf", ".xml", ".toml", ".csv"), (".png", ".svg", ".pdf")
@@ -32,13 +33,19 @@ def require_folders(
             raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'")
 
 
+class Tell(Protocol):
+    """What a bar is told."""
+
+    def __call__(self, share: float, text: str, found: bool = False) -> None:
+        """How far the work is, what is being done, and whether there is something to keep already."""
+
+
 @contextmanager
-def progress_bar(
-    total: float | None = 1.0, kept: str = NOTHING, patience: float = PATIENCE
-) -> Iterator[Callable[[float, str], None]]:
+def progress_bar(total: float | None = 1.0, kept: str = NOTHING, patience: float = PATIENCE) -> Iterator[Tell]:
     """A bar on stderr, on terminals alone; without total it only shows that work goes on.
 
-    Ctrl-C ends the program with a word on where it was and what is kept, within `patience` [s].
+    Ctrl-C ends the program with a word on where it was and what is kept, within `patience` [s]; where the command has
+    `found` something, it has longer to keep it.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -52,10 +59,10 @@ def progress_bar(
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task(doing, total=total)
 
-            def show(share: float, text: str) -> None:
+            def show(share: float, text: str, found: bool = False) -> None:
                 nonlocal doing
                 doing = text
-                own.said = f"interrupted while {text}; {kept}"
+                own.said, own.patience = f"interrupted while {text}; {kept}", SAVING if found else patience
                 bar.update(task, completed=share, description=text)
 
             yield show

@@ -134,6 +134,7 @@ def _pool_parts(study: Study, numbers: list[int], workers: int) -> Iterator[Done
 
     # Spawned, not forked: native code and its threads do not survive a fork.
     context = multiprocessing.get_context("spawn")
+    others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(workers, context, _begin_worker, (study,))
     try:
         waiting, queue = iter(numbers), set[Future[Done]]()
@@ -145,6 +146,11 @@ def _pool_parts(study: Study, numbers: list[int], workers: int) -> Iterator[Done
             ready, queue = wait(queue, return_when=FIRST_COMPLETED)
             for future in ready:
                 yield future.result()
+    except BaseException:
+        # Python would wait for their parts before it ends; only this process writes, so nothing is torn.
+        for process in set(multiprocessing.active_children()) - others:
+            process.kill()
+        raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

@@ -43,7 +43,6 @@ def compare(
 
     Ctrl-C keeps the controllers that have run.
     """
-    from armdyn.cli.interrupts import PATIENCE, SAVING, watch
     from armdyn.cli.long_work import progress_bar, require_folders
     from armdyn.cli.resolve import resolve
     from armdyn.cli.show import print_json
@@ -62,8 +61,7 @@ def compare(
 
         def show(name: str) -> None:
             at = names.index(name)
-            watch().patience = SAVING if at else PATIENCE  # there is something to keep
-            tell(at / len(names), f"running {name}, {at + 1} of {len(names)}")
+            tell(at / len(names), f"running {name}, {at + 1} of {len(names)}", at > 0)
 
         comparison = mismatch_study(
             subject, payload=payload, friction=friction, rate=rate, bandwidth=bandwidth, duration=duration,

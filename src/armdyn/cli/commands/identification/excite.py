@@ -118,7 +118,6 @@ def excite(
     Links keep off the arm's mounting plane and apart from each other, torques and velocities below their limits with a
     margin; what is not checked is said. Ctrl-C saves the best so far (exit code 130).
     """
-    from armdyn.cli.interrupts import SAVING
     from armdyn.cli.logs import numbers
     from armdyn.cli.long_work import progress_bar, require_folders
     from armdyn.cli.resolve import resolve
@@ -136,7 +135,7 @@ def excite(
     pose = [given_home] if isinstance(given_home, float) else given_home
     logs = [read_log(path, subject) for path in given or ()]
     torque = numbers(max_torque, "--max-torque")
-    with progress_bar(time_budget, patience=SAVING) as tell:
+    with progress_bar(time_budget) as tell:
         found = design(
             subject, duration, max_acceleration=numbers(max_acceleration, "--max-acceleration"),
             max_velocity=numbers(max_velocity, "--max-velocity"), harmonics=harmonics, criterion=criterion,
@@ -145,7 +144,7 @@ def excite(
             margin=margin, floor=False if no_floor else floor, self_collision=not no_self_collision,
             obstacles=() if obstacles is None else obstacles, home=pose,
             time_budget=time_budget, starts=starts, seed=seed,
-            progress=lambda standing: tell(standing.elapsed, _words(standing)),
+            progress=lambda standing: tell(standing.elapsed, _words(standing), isfinite(standing.best)),
         )  # fmt: skip
     experiment = None if pose is None else plan_experiment(found, pose, count=repeat, rehearsal=rehearsal)
     whole = experiment is not None and out.suffix in (".yaml", ".json")
