@@ -58,12 +58,14 @@ def _strained(result: SimulationResult) -> str:
     if np.linalg.norm(rms[0]) < MUCH * np.linalg.norm(rms[1]):
         return ""
     j = int(np.argmax(rms[0] - rms[1]))
-    unit = "N m" if result.arm is None or result.arm.joints[j].kind == "revolute" else "N"
+    turns = result.arm is None or result.arm.joints[j].kind == "revolute"
+    unit = "N m" if turns else "N"
     told = f"{_joint(result, j)} takes {rms[0][j]:.3g} {unit} RMS where the motion needs {rms[1][j]:.3g}"
-    excess = (result.tau - torque_needed(result))[:, j]
-    if _shakes(excess):
+    if _shakes((result.tau - torque_needed(result))[:, j]):
         return f"{told}: it shakes from sample to sample, as its gains are too high for its rate"
-    return f"{told}: it pushes against an error of {np.degrees(np.sqrt((result.error[:, j] ** 2).mean())):.2g} deg RMS"
+    error = float(np.sqrt((result.error[:, j] ** 2).mean()))
+    size = f"{np.degrees(error):.2g} deg" if turns else f"{1e3 * error:.2g} mm"
+    return f"{told}: it pushes against an error of {size} RMS"
 
 
 def _shakes(x: NDArray) -> bool:
