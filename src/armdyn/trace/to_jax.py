@@ -139,6 +139,7 @@ class _Function:
     bound: frozenset[str]  # inputs that samples may share: what depends on them alone is computed once per call
     constants: Mapping[str, NDArray]
     _adjoints: dict[tuple[Any, ...], _Function] = field(default_factory=dict)
+    _targets: dict[frozenset[str], str] = field(default_factory=dict)
 
     @functools.cached_property
     def data(self) -> tuple[Port, ...]:
@@ -219,7 +220,7 @@ class _Function:
         single = [p.name for p, lead in zip(self.data, leads, strict=True) if not lead]
         shared = frozenset(name for name in (*single, *self.constants) if name in self.bound)
         given = dict(zip((p.name for p in self.data), arrays, strict=True))
-        with jax.enable_x64(True):
+        with _doubles(jax):
             operands = [
                 self.constants[port.name]
                 if port.name in self.constants
@@ -234,6 +235,12 @@ class _Function:
 
     def _target(self, shared: frozenset[str]) -> str:
         """The name under which XLA knows the kernel: of its machine code, so that it means the same everywhere."""
+        if shared not in self._targets:
+            self._targets[shared] = self._registered(shared)
+        return self._targets[shared]
+
+    def _registered(self, shared: frozenset[str]) -> str:
+        """The same, compiled and registered if it has not been."""
         from armdyn.trace.llvm.native import Code
 
         code = compiled(self.program, shared, self.key, "xla", Code)
@@ -248,6 +255,15 @@ class _Function:
             ffi.register_ffi_target(name, ffi.pycapsule(code.address("handler")), platform="cpu")
             _registered[name] = code
         return name
+
+
+def _doubles(jax: Any) -> Any:
+    """A context in which JAX takes float64 for what it is; newer versions have it under a shorter name."""
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    from jax.experimental import enable_x64
+
+    return enable_x64(True)
 
 
 def _samples(jax: Any, array: Any, port: Port, batch: tuple[int, ...], is_shared: bool) -> Any:
