@@ -65,8 +65,8 @@ def test_leading_axes_broadcast_and_nest(states):
 
 def test_several_results(states):
     q, qd, tau = states
-    want = armdyn.dynamics.linear.acceleration_derivatives(ARM, q, qd, tau)
-    got = armdyn.to_jax(armdyn.dynamics.linear.acceleration_derivatives, ARM)(q, qd, tau)
+    want = armdyn.acceleration_derivatives(ARM, q, qd, tau)
+    got = armdyn.to_jax(armdyn.acceleration_derivatives, ARM)(q, qd, tau)
     assert got._fields == want._fields
     for a, b in zip(got, want, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -88,7 +88,7 @@ def test_derivatives_are_those_of_differences(name, states):
 def test_the_jacobian_is_the_one_of_armdyn(states):
     q, qd, qdd = (x[0] for x in states)
     call = armdyn.to_jax(armdyn.inverse_dynamics, ARM)
-    want = armdyn.dynamics.linear.torque_derivatives(ARM, q, qd, qdd)
+    want = armdyn.torque_derivatives(ARM, q, qd, qdd)
     got = jax.jacrev(call, argnums=(0, 1))(q, qd, qdd)
     np.testing.assert_allclose(got[0], want.K, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(got[1], want.C, rtol=1e-12, atol=1e-12)
@@ -148,7 +148,7 @@ def test_the_adjoint_of_a_program_is_its_transposed_jacobian(states):
     bar = np.array([0.7, -1.3])
     data = [ARM.trace_data(name) for name in traced.bound]
     got = [np.array(y).ravel() for y in back.function.call([q, qd, qdd, *data, bar])]
-    want = armdyn.dynamics.linear.torque_derivatives(ARM, q, qd, qdd)
+    want = armdyn.torque_derivatives(ARM, q, qd, qdd)
     np.testing.assert_allclose(got[0], want.K.T @ bar, atol=1e-12)
     np.testing.assert_allclose(got[1], want.M.T @ bar, atol=1e-12)
     assert [port.name for port in back.outputs] == ["bar_q", "bar_qdd"]
@@ -165,7 +165,7 @@ def test_single_precision_outside_is_double_inside(states):
         got, slope = call(*single), jax.grad(lambda q: call(q, *single[1:]).sum())(jnp.asarray(single[0]))
         assert got.dtype == slope.dtype == np.float32
         np.testing.assert_array_equal(got, want.astype(np.float32))
-    exact = armdyn.dynamics.linear.torque_derivatives(ARM, *single).K.sum(-2)
+    exact = armdyn.torque_derivatives(ARM, *single).K.sum(-2)
     np.testing.assert_allclose(slope, exact, rtol=2e-7, atol=1e-6)  # one rounding to single precision
 
 
