@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -259,11 +260,8 @@ class _Function:
 
 def _doubles(jax: Any) -> Any:
     """A context in which JAX takes float64 for what it is; newer versions have it under a shorter name."""
-    if hasattr(jax, "enable_x64"):
-        return jax.enable_x64(True)
-    from jax.experimental import enable_x64
-
-    return enable_x64(True)
+    place = jax if hasattr(jax, "enable_x64") else importlib.import_module("jax.experimental")
+    return place.enable_x64(True)
 
 
 def _samples(jax: Any, array: Any, port: Port, batch: tuple[int, ...], is_shared: bool) -> Any:
