@@ -79,10 +79,10 @@ def folder(tmp_path_factory):
     for name, carried in (("log", arm), ("load", arm.with_payload(0.5))):
         rows = np.column_stack([t, q, armdyn.inverse_dynamics(carried, q, qd, qdd)])
         np.savetxt(path / f"{name}.csv", rows, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
-    servo = armdyn.Plant(arm, servo=armdyn.PositionServo(80.0, 12.0))
+    servo = armdyn.Plant(arm, servo=armdyn.PositionServo(300.0, 40.0))
     sent = t[::2], 0.4 * np.sin(w * t[::2, None])
     moved = armdyn.simulate(servo, armdyn.PositionCommands(arm, *sent, 0.02), [0, 0], duration=9.98, rate=500, every=10)
-    head = [f"{word}.joint{k}" for word in ("action", "observation.state") for k in (1, 2)]
+    head = [f"{word}.joint{k}_deg" for word in ("action", "observation.state") for k in (1, 2)]
     rows = np.column_stack([sent[0], np.degrees(sent[1]), np.degrees(moved.q)])
     np.savetxt(path / "servo.csv", rows, delimiter=",", header=",".join(["t", *head]), comments="")
     return path

@@ -22,7 +22,7 @@ from armdyn.servo.profile import Range, ranges
 from armdyn.servo.regression import first_guess
 from armdyn.servo.replay import SETTLE, Replay
 from armdyn.servo.result import ServoFit, replayed, word
-from armdyn.servo.search import Point, Tell, make_point, search
+from armdyn.servo.search import NOISE, Point, Tell, make_point, search
 
 HELD = 0.25  # of the measurements, at the end, to judge with
 SHORTEST = 4.0  # s of a log
@@ -181,7 +181,7 @@ def _chosen(job: _Job, start: NDArray, terms: str, tell: Tell) -> tuple[Point, t
 
     results = {"plain": fitted("plain", start, 0.1)}
     base = results["plain"][0].x
-    if terms == "auto" and results["plain"][1] < CLEAN * job.floor:
+    if terms == "auto" and results["plain"][1] < CLEAN * max(job.floor, 2 * NOISE):
         terms = "plain"
     elif terms == "auto":
         results["whole"] = fitted("whole", base, 0.35)

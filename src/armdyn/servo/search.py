@@ -17,6 +17,7 @@ SHARE, FLOORS = 0.1, 2.0
 DAMPINGS = (1e-8, 1e-4, 1e-2, 1.0)  # of Levenberg and Marquardt, tried at a time
 ENOUGH = 2e-3  # relative fall of the cost from one step to the next
 LARGEST_STEP = 0.7  # of a parameter, in one step
+NOISE = 1e-4  # rad or m: errors below it tell nothing of a real arm
 PRIOR = 3e-3  # pull to the first guess, in parts of what a parameter that the log shows has
 
 Tell = Callable[[float, str], None]
@@ -65,7 +66,7 @@ class Point:
 def make_point(space: Space, replays: Sequence[Replay], free: NDArray, x: NDArray) -> Point:
     """A point at x, every joint weighted by its own error."""
     r = residuals(replays, x[None])[0]
-    return Point(space, replays, free, x, r, 1 / np.maximum((r**2).mean(0), 1e-12))
+    return Point(space, replays, free, x, r, 1 / np.maximum((r**2).mean(0), NOISE**2))
 
 
 def search(point: Point, most: int, enough: float = ENOUGH) -> Point:
@@ -81,7 +82,7 @@ def search(point: Point, most: int, enough: float = ENOUGH) -> Point:
             return point
         fall = 1 - costs[best] / point.cost
         r = moved[best]
-        point = replace(point, x=trials[best], r=r, weight=1 / np.maximum((r**2).mean(0), 1e-12))
+        point = replace(point, x=trials[best], r=r, weight=1 / np.maximum((r**2).mean(0), NOISE**2))
         if fall < enough:
             return point
     return point

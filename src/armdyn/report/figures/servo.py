@@ -37,7 +37,7 @@ def replay_figure(fit: ServoFit) -> Any:
         for axis in (above, below):
             axis.grid(alpha=0.25)
             axis.tick_params(labelsize=8)
-    axes[0, 0].legend(loc="upper right", fontsize=8, ncols=3)
+    axes[0, 0].legend(loc="lower right", bbox_to_anchor=(1, 1.0), fontsize=8, ncols=3, frameon=False)
     axes[-1, 0].set_xlabel("time [s]")
     figure.align_ylabels()
     return figure
