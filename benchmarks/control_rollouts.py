@@ -35,7 +35,8 @@ HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
 W, AMPLITUDE = 2 * np.pi * 0.5, 0.3
 WALL, START, PUSH = 1e4, 5.0, 15.0
 KP, KD = 160.0, 25.0
-SPRING, ROTOR = 2e4, 0.3
+# Springs on which links swing at about 10 Hz, and rotors of half their inertia.
+SPRING, ROTOR = np.array([4e3, 5e3, 4e3, 4e3, 100, 100, 15]), np.array([0.5, 0.6, 0.4, 0.4, 0.02, 0.02, 0.003])
 WORLD = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 Step = Callable[[NDArray, NDArray, NDArray], NDArray]
 Calls = tuple[Callable[[], Any], Callable[[], Any], Callable[[], Any]]
@@ -225,6 +226,22 @@ class Peer:
 
         return fresh
 
+    def cascade(self, law: Any) -> Callable[[], Step]:
+        """P, PI and the model's torques."""
+
+        def fresh() -> Step:
+            memory = {"integral": np.zeros(7)}
+
+            def step(q: NDArray, qd: NDArray, ref: Any) -> NDArray:
+                off = law.kv * (ref[0] - q) + ref[1] - qd
+                tau = law.kp * off + memory["integral"] + pin.rnea(self.model, self.data, *ref)
+                memory["integral"] = memory["integral"] + DT * law.ki * off
+                return tau
+
+            return step
+
+        return fresh
+
     def scaled(self, law: Any) -> Callable[[], Step]:
         """Computed torque whose pace yields."""
 
@@ -285,7 +302,7 @@ class Peer:
             return law.kp * (ref[0] + g / law.spring - x[1]) + law.kd * (ref[1] - v[1]) + g
 
         def damping(x: NDArray, v: NDArray, ref: Any, k: int) -> NDArray:
-            asked = ref[2] + KP * (ref[0] - x[0]) + KD * (ref[1] - v[0])
+            asked = ref[2] + law.law.kp * (ref[0] - x[0]) + law.law.kd * (ref[1] - v[0])
             return rnea(model, data, x[0], v[0], asked) + ROTOR * asked + law.damping * (v[0] - v[1])
 
         def linearisation(x: NDArray, v: NDArray, ref: Any, k: int, h: float = 1e-4) -> NDArray:
@@ -338,15 +355,17 @@ def cases(arm: armdyn.Arm, peer: Peer) -> dict[str, tuple[Any, Callable[[], Step
     found |= {name: (law, peer.estimated(law, name), False) for name, law in estimators.items()}
     found |= {name: (law, peer.sliding(law, name), False) for name, law in slides.items()}
     hurried = control.PathScaling(arm, Sine(), KP, KD, limit=100.0)
+    drives = control.Cascade.from_bandwidth(arm, 3.0, HOME)
+    found["cascade"] = (drives, peer.cascade(drives), False)
     return found | {"path scaling": (hurried, peer.scaled(hurried), False)}
 
 
 def elastic_cases(arm: armdyn.Arm) -> dict[str, Any]:
     """Laws of elastic joints."""
     return {
-        "elastic PD": control.ElasticPD(arm, SPRING, 400.0, 60.0),
-        "elastic damping": control.ElasticDamping(ComputedTorque(arm, KP, KD), 100.0),
-        "elastic linearisation": control.ElasticLinearisation.from_bandwidth(arm, SPRING, 3.0),
+        "elastic PD": control.ElasticPD(arm, SPRING, 0.3 * SPRING, 0.02 * SPRING),
+        "elastic damping": control.ElasticDamping(ComputedTorque(arm, 40.0, 12.0), 1.4 * np.sqrt(SPRING * ROTOR)),
+        "elastic linearisation": control.ElasticLinearisation.from_bandwidth(arm, SPRING, 2.0),
     }
 
 
@@ -392,8 +411,8 @@ def main() -> None:
         motion = (np.tile(HOME, (steps, 1)), *np.zeros((2, steps, 7))) if touches else sine(np.arange(steps) * DT)
         theirs = partial(loop, peer, fresh, motion, motion[1][0], touches)
         runs.append((name, calls(plant, law, reference, motion[1][0], theirs, spread)))
-    drive = Drive(rotor_inertia=ROTOR / 1e4, gear_ratio=100.0)
-    geared = arm.with_joints(dataclasses.replace(joint, drive=drive) for joint in arm.joints)
+    drives = [Drive(rotor_inertia=x / 1e4, gear_ratio=100.0) for x in ROTOR]
+    geared = arm.with_joints(dataclasses.replace(j, drive=d) for j, d in zip(arm.joints, drives, strict=True))
     soft, motion = Plant(geared, elasticity=Elasticity(SPRING)), sine(np.arange(steps) * DT)
     for name, law in elastic_cases(geared).items():
         given_more = law.channels(np.arange(steps) * DT, JointMotion(*motion))

@@ -180,7 +180,7 @@ def _path(path: Any) -> JointPath:
     if isinstance(path, JointPath):
         return path
     if callable(path) and hasattr(path, "duration"):
-        return JointPath.through(path(np.linspace(0.0, path.duration, SAMPLES)).q)
+        return JointPath.through(path(np.linspace(0.0, path.duration, SAMPLES))[0])
     return JointPath.through(path)
 
 

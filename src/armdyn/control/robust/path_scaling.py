@@ -101,7 +101,7 @@ class PathScaling(ModelLaw):
         from scipy.interpolate import CubicSpline
 
         t = np.linspace(0.0, self.motion.duration, self.pieces + 1)
-        curve = CubicSpline(t, self.motion(t).q, bc_type="clamped")
+        curve = CubicSpline(t, np.asarray(self.motion(t)[0]), bc_type="clamped")
         return {"begins": t[:-1], "polynomials": curve.c[::-1].transpose(1, 0, 2).reshape(self.pieces, -1)}
 
     @property
