@@ -226,4 +226,4 @@ def _words(standing: Standing) -> str:
     """Where a search stands."""
     best = f"best {standing.best:.2f}" if isfinite(standing.best) else ""
     now = f"now {standing.current:.2f}" if isfinite(standing.current) else ""
-    return "searching " + ", ".join(filter(None, (best, now)))
+    return " ".join(filter(None, ("searching", ", ".join(filter(None, (best, now))))))
