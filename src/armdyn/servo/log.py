@@ -15,6 +15,9 @@ from armdyn.errors import ReadError
 from armdyn.identification.logs.log import FEWEST, GAP, GAP_SECONDS
 
 
+SAME_TIME = 1e-6  # s: stamps of single precision differ by less
+
+
 class Piece(NamedTuple):
     """A part of a log without gaps, times counted from its first measurement."""
 
@@ -32,7 +35,7 @@ class Piece(NamedTuple):
     @property
     def sent(self) -> NDArray:
         """The command last sent at the time of each measurement, (N, n)."""
-        last = np.searchsorted(self.command_t, self.t + 1e-9, side="right") - 1
+        last = np.searchsorted(self.command_t, self.t + SAME_TIME, side="right") - 1
         return self.command[np.clip(last, 0, None)]
 
     def part(self, first: int, last: int) -> Piece:

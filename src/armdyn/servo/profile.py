@@ -19,6 +19,7 @@ WORSE = 0.01  # of a joint's replay error: no smaller change tells anything, as 
 QUANTILE = 3.84  # of chi squared with one degree of freedom, 95 %
 ROUNDS = 3
 FURTHER = 2.5  # at most, from round to round
+UNSEEN = 1e-4  # rise of the cost for a parameter moved by its own size
 FURTHEST = 3.0  # in parts of the parameter: beyond, nothing is known
 
 
@@ -43,11 +44,11 @@ def ranges(point: Point, tell: Tell) -> Range:
     p, x = len(point.free), point.x[point.free]
     lower, upper = (bound[point.free] for bound in point.space.bounds)
     allowed = allowed_rise(point)[_joints(point)]
-    A = J.T @ J
-    A = A + 1e-9 * np.diag(np.diag(A) + 1e-300)
-    covariance = np.linalg.inv(A)
-    predicted = np.sqrt(allowed * np.diag(covariance))
     scale = np.maximum(np.abs(x), 3 * point.space.floor[point.free])
+    A = J.T @ J
+    # What a log does not show at all has no curvature: as good as none keeps the matrix invertible.
+    covariance = np.linalg.inv(A + np.diag(1e-9 * np.diag(A) + UNSEEN / scale**2))
+    predicted = np.sqrt(allowed * np.diag(covariance))
     parameter, sign = np.tile(np.arange(p), 2), np.repeat([1.0, -1.0], p)
     room = np.where(sign > 0, (upper - x)[parameter], (x - lower)[parameter])
     walk = _Walk(parameter, sign, np.minimum(FURTHEST * scale[parameter], room))

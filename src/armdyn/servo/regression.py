@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
-from armdyn.servo.log import Piece
+from armdyn.servo.log import SAME_TIME, Piece
 from armdyn.servo.parameters import FLOOR, LEAST, MOST, MOST_DELAY, NAMES, ROWS, Space
 from armdyn.servo.smooth import smooth
 
 DELAYS = np.linspace(0.0, 0.75 * MOST_DELAY, 19)
 LINEAR = ("compliance", "inertia", "damping", "coulomb")
+LEAST_DELAY = 5e-3  # s: from zero a search takes long
 WIDTH = 0.05  # rad/s or m/s: sign(qd) of smoothed velocities
 
 
@@ -36,7 +37,7 @@ def first_guess(space: Space, pieces: Sequence[Piece], moving: NDArray) -> NDArr
     table[0] = np.clip(np.where(moving, table[0], usual[0]), usual[0] / 4, usual[0] * 4)
     table[1:4, ~moving] = usual[1:, None]
     table[4] = np.where(moving, table[4], np.median(table[4, moving]) if moving.any() else 0.0)
-    table[1:4] = np.maximum(table[1:4], FLOOR[1:4, None])
+    table[1:5] = np.maximum(table[1:5], np.append(FLOOR[1:4], LEAST_DELAY)[:, None])
     return space.vector(np.clip(table, LEAST[:, None], MOST[:, None]))
 
 
@@ -51,7 +52,7 @@ def _equations(space: Space, pieces: Sequence[Piece]) -> tuple[NDArray, list[NDA
         tau = inverse_dynamics(space.arm, q, qd, qdd, theta=theta)
         columns.append(np.stack([tau, qdd, qd, np.tanh(qd / WIDTH)]))
         for found, delay in zip(errors, DELAYS, strict=True):
-            last = np.searchsorted(piece.command_t, t - delay + 1e-9, side="right") - 1
+            last = np.searchsorted(piece.command_t, t - delay + SAME_TIME, side="right") - 1
             sent, _, _ = smooth(t, piece.command[np.clip(last, 0, None)])
             found.append(sent - q)
     return np.concatenate(columns, axis=1), [np.concatenate(found) for found in errors]

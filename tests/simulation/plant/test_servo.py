@@ -126,3 +126,14 @@ def test_what_cannot_be_is_rejected() -> None:
         PositionCommands(arm, [0.0, 0.0], np.zeros((2, 2)))
     with pytest.raises(ShapeError, match="leave some out"):
         PositionCommands(arm, np.arange(100) * 1e-4, np.zeros((100, 2)), 0.1)
+
+
+def test_commands_between_steps_are_no_later_than_they_are() -> None:
+    """Stamps a little off the grid of steps move by that little, and delays act from zero on."""
+    arm = armdyn.arms.planar2()
+    plant = Plant(arm, servo=PositionServo(200.0, 20.0))
+    on_grid = run(plant, PositionCommands(arm, T, wave(2), 0.0, 0.06)).q
+    beside = run(plant, PositionCommands(arm, T + 1e-7, wave(2), 0.0, 0.06)).q
+    assert beside == pytest.approx(on_grid, abs=1e-6)
+    later = run(plant, PositionCommands(arm, T + 1e-7, wave(2), 1e-3, 0.06)).q
+    assert np.abs(later - beside).max() > 1e-4

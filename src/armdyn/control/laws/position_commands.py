@@ -94,14 +94,16 @@ class PositionCommands(Law):
 
     @property
     def waiting(self) -> int:
-        """How many commands may be on their way at a time, and one more; rounded up, so that one kernel serves more."""
+        """How many commands may be on their way in a step, and one more; rounded up, so that one kernel serves more."""
         t = np.asarray(self.t)
-        most = (np.searchsorted(t, t + float(self.most_delay or 0.0), side="right") - np.arange(len(t))).max() + 1
+        most = (np.searchsorted(t, t + float(self.most_delay or 0.0), side="right") - np.arange(len(t))).max() + 2
         return -(-int(most) // WAITING) * WAITING
 
     def channels(self, t: NDArray, motion: JointMotion) -> dict[str, NDArray]:
-        """The commands sent last before each time, the latest first, and for how long each is on its way."""
-        last = np.searchsorted(np.asarray(self.t), t + 1e-9, side="right") - 1
+        """The commands sent last at the end of each step, the latest first, and for how long each is on its way."""
+        # Those that are sent during a step count: their age when it begins is negative.
+        step = t[1] - t[0] if len(t) > 1 else 0.0
+        last = np.searchsorted(np.asarray(self.t), t + step - 1e-9, side="right") - 1
         found = {}
         for k in range(self.waiting):
             found[f"sent{k}"] = np.asarray(self.q)[np.maximum(last - k, 0)]

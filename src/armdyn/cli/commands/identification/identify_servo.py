@@ -115,6 +115,8 @@ def conclude(fit: ServoFit, out: Path | None, report: Path | None) -> None:
     print_table(console, f"{fit.source.name}: servos", heads, rows(fit))
     print(LEGEND)
     print(error_text(fit))
+    if fit.scale != "description":
+        print(f"the description's masses times {fit.mass_scale:.3f}, by the {fit.scale} that is known")
     for text in fit.warnings[:MOST_WARNINGS]:
         print(f"  {text}")
     for path in filter(None, (out, report)):
