@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from armdyn.errors import ReadError
 from armdyn.identification.logs.log import FEWEST, GAP, GAP_SECONDS
 
-
-SAME_TIME = 1e-6  # s: stamps of single precision differ by less
+# Stamps and positions of single precision differ by less [s], [rad or m].
+SAME_TIME, SAME_PLACE = 1e-6, 1e-5
 
 
 class Piece(NamedTuple):
@@ -122,8 +122,8 @@ def resolution(q: NDArray) -> NDArray:
     """The smallest step (n,) between readings, zero where readings are as good as continuous."""
     steps = []
     for x in q.T:
-        values = np.unique(np.round(x, 9))
-        usual = np.diff(values)
+        apart = np.diff(np.sort(x))
+        apart = apart[apart > SAME_PLACE]
         # Encoders repeat their readings; simulated ones without resolution never do.
-        steps.append(float(usual.min()) if 1 < len(values) < 0.9 * len(x) else 0.0)
+        steps.append(float(apart.min()) if 0 < len(apart) < 0.9 * len(x) - 1 else 0.0)
     return np.array(steps)
