@@ -15,6 +15,7 @@ from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.adaptive.unknowns import adapt
 from armdyn.control.design.designs import designs
 from armdyn.control.export import law_code
+from armdyn.control.laws.computed_torque import ComputedTorque
 from armdyn.control.laws.friction_feedforward import FrictionFeedforward
 from armdyn.control.laws.guarded import Guarded
 from armdyn.control.laws.integral import pid
@@ -193,3 +194,21 @@ def test_a_header_identifies_the_controller(tmp_path):
                  "model = full", "rate: 500 Hz", f"arm: planar2, {arm.fingerprint}", armdyn.__version__):  # fmt: skip
         assert text in header
     assert "__FAST_MATH__" in code.source.read_text()
+
+
+@needs_compiler
+def test_c_knows_coupled_drives(planar, swing, tmp_path):
+    """Friction and rotors at a shaft that turns with both joints: the C is the loop through Python."""
+    rows, friction = ((1.0, 0.0), (-0.6, 1.0)), armdyn.Friction(2.0, 3.0, load=0.1)
+    arm = planar.with_joints(
+        dataclasses.replace(joint, friction=friction, drive=armdyn.Drive(0.05, coupling=row))
+        for joint, row in zip(planar.joints, rows, strict=True)
+    )
+    reference, options = swing([0.4, -0.3], [1.0, 0.7], 0.4), {"rate": RATE, "q0": [0.05, -0.05], "check": False}
+    for law in (ComputedTorque(arm, 100.0, 20.0), SlotineLi(adapt(arm, ("viscous", "coulomb")), 8.0, 20.0, 1.0)):
+        prefix = type(law).__name__.lower()
+        code = law_code(law, tmp_path, RATE, prefix=prefix)
+        controller = Controller(compiled(code, tmp_path, prefix), prefix, law, {})
+        python = simulate(arm, law, reference, native=False, **options)
+        c = simulate(arm, controller, reference, **options)
+        assert np.abs(c.q - python.q).max() < 1e-12

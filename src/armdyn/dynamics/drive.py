@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.mass_matrix import mass_matrix
+from armdyn.dynamics.shafts import at_shafts, joint_torques
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES
@@ -35,16 +36,14 @@ def drive_column(drive: Symbol, name: str) -> Symbol:
 
 
 def reflected(arm: Arm, values: Symbol, x: Symbol) -> Symbol:
-    """Coupling' diag(values) coupling x: what acts at the gears' outputs, seen at the joints."""
-    if arm.coupling is None:
-        return values * x
-    return ca.mtimes(arm.coupling.T, values * ca.mtimes(arm.coupling, x))
+    """Coupling' diag(values) coupling x: what acts at the shafts, seen at the joints."""
+    return joint_torques(arm, values * at_shafts(arm, x))
 
 
 def drive_inertia(arm: Arm, drive: Symbol) -> Symbol:
     """The matrix that rotors add to M; diagonal unless drives are coupled."""
     inertia = ca.diag(drive_column(drive, "inertia"))
-    return inertia if arm.coupling is None else ca.mtimes(arm.coupling.T, ca.mtimes(inertia, arm.coupling))
+    return inertia if arm.coupling is None else joint_torques(arm, ca.mtimes(inertia, arm.coupling))
 
 
 def _balance(arm: Arm, q: Symbol) -> Symbol:

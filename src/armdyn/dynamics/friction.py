@@ -2,7 +2,8 @@
 
 Sources: Eindhoven (1987), section 5.1, equations (111)-(114); Armstrong-Hélouvry, Dupont and Canudas de Wit
 (1994) for the Stribeck curve; Canudas de Wit et al. (1995) for LuGre. All torques here are what the drives
-must add for the joints to move as they do, so they have the sign of the velocity.
+must add for the joints to move as they do, so they have the sign of the velocity. Friction acts at the drives' shafts:
+those of coupled drives turn with several joints, and all of these feel it (see `dynamics.shafts`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from armdyn.dynamics.shafts import at_shafts, joint_torques, shaft_torques
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
@@ -21,12 +23,12 @@ from armdyn.trace.traced import traced
 
 @dataclass(frozen=True, eq=False)
 class JointFriction:
-    """The friction parameters of one joint as symbols, at one position, velocity, load and temperature."""
+    """The friction parameters of one joint's shaft as symbols, at one position, velocity, load and temperature."""
 
     row: Symbol  # FRICTION_NAMES, then rows of harmonics
     q: Symbol
     v: Symbol
-    torque: Symbol | None = None  # joint torque
+    torque: Symbol | None = None  # of the shaft
     warmth: Symbol | None = None  # temperature above the one at which the numbers hold
 
     def __getitem__(self, name: str) -> Symbol:
@@ -64,13 +66,15 @@ class JointFriction:
 def joint_frictions(
     arm: Arm, q: Symbol, qd: Symbol, friction: Symbol, load: Symbol | None = None, temperature: Symbol | None = None
 ) -> list[JointFriction]:
-    """One a joint."""
+    """One per shaft, from positions, velocities and torques of the joints."""
+    turn, speed = at_shafts(arm, q), at_shafts(arm, qd)
+    torque = None if load is None else shaft_torques(arm, load)
     return [
         JointFriction(
             friction[i, :].T,
-            q[i],
-            qd[i],
-            None if load is None else load[i],
+            turn[i],
+            speed[i],
+            None if torque is None else torque[i],
             None if temperature is None else temperature[i],
         )
         for i in range(arm.n)
@@ -103,18 +107,14 @@ def friction_torque(
     Returns
     -------
     tau
-        [N m or N]; see `Friction` for the formula.
+        [N m or N]; see `Friction` for the formula. That of a coupled drive acts on all joints that move its shaft.
 
     References
     ----------
     Eindhoven (1987), equations (111)-(114).
     """
-    return ca.vertcat(
-        *(
-            joint.sliding(direction(joint.v, width))
-            for joint in joint_frictions(arm, q, qd, friction, load, temperature)
-        )
-    )
+    shafts = joint_frictions(arm, q, qd, friction, load, temperature)
+    return joint_torques(arm, ca.vertcat(*(shaft.sliding(direction(shaft.v, width)) for shaft in shafts)))
 
 
 class BreakawayTorque(NamedTuple):
@@ -128,7 +128,8 @@ class BreakawayTorque(NamedTuple):
 def breakaway_torque(arm: Arm, q: Q, load: Tau = None, *, friction: FrictionData = None) -> BreakawayTorque:
     """Torques beyond which joints at rest begin to move, forward and backward.
 
-    Between the two a joint sticks: friction then takes the value that keeps it at rest.
+    Between the two a joint sticks: friction then takes the value that keeps it at rest. Of coupled drives it is the
+    shaft that sticks, and the torques are those at the shafts.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ from armdyn.dynamics.forward_dynamics import accelerations
 from armdyn.dynamics.friction import direction, friction_torque, joint_frictions
 from armdyn.dynamics.movable import require_movable_with_rotors
 from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.dynamics.shafts import joint_torques, shaft_torques
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import (
@@ -69,12 +70,12 @@ def joint_torque(
     rigid = inverse_dynamics(arm, q, qd, qdd, wrench=wrench, base_motion=base_motion, theta=theta, gravity=gravity)
     unloaded = friction_torque(arm, q, qd, temperature=temperature, width=width, friction=friction)
     rest = rigid + unloaded + drive_torque(arm, q, qd, qdd, drive=drive) - _balance(arm, q, counterbalance)
-    # Friction grows with the very torque sought: tau = rest + load |tau| s, and |load| < 1 keeps the sign.
-    loaded = []
-    for i, joint in enumerate(joint_frictions(arm, q, qd, friction)):
-        share = joint["load"] * direction(qd[i], width)
+    # Friction grows with the very torque sought: at a shaft tau = rest + load |tau| s, and |load| < 1 keeps the sign.
+    rest, loaded = shaft_torques(arm, rest), []
+    for i, shaft in enumerate(joint_frictions(arm, q, qd, friction)):
+        share = shaft["load"] * direction(shaft.v, width)
         loaded.append(rest[i] / (1 - share * ca.sign(rest[i])))
-    return ca.vertcat(*loaded)
+    return joint_torques(arm, ca.vertcat(*loaded))
 
 
 @traced(returns={"qdd": "n"}, check=require_movable_with_rotors)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from armdyn.dynamics.friction import JointFriction, joint_frictions
+from armdyn.dynamics.shafts import joint_torques
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import FrictionData, Number, Q, Qd, Tau, Temperatures, Vec
@@ -45,7 +46,7 @@ def lugre_torque(
     Parameters
     ----------
     z
-        Mean deflection of the bristles, the state [rad or m]; zero when nothing has moved yet.
+        Mean deflection of the bristles at each drive's shaft, the state [rad or m]; zero when nothing has moved yet.
     load, temperature, friction
         As in `friction_torque`.
 
@@ -67,7 +68,7 @@ def lugre_torque(
         dry = ca.if_else(joint["bristle_stiffness"] > 0, bristles, _slide_level(joint) * sign)
         tau.append(joint.smooth(sign) + dry)
         rates.append(zd)
-    return LugreTorque(ca.vertcat(*tau), ca.vertcat(*rates))
+    return LugreTorque(joint_torques(arm, ca.vertcat(*tau)), ca.vertcat(*rates))
 
 
 @traced(returns={"z": "n"})

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.gravity import gravity_torque
+from armdyn.dynamics.shafts import joint_torques, shaft_torques
 from armdyn.identification.checks.check import DataCheck
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.least_squares import LeastSquares
@@ -97,7 +98,7 @@ _DRIVE = ("reflected_inertia", "stiffness")
 
 def compare_poses(arm: Arm, poses: Poses) -> Validation:
     """Measured against gravity torque (and offset) at poses; `rmse` are the standard deviations a joint."""
-    offsets = np.array([joint.friction.offset for joint in arm.joints])
+    offsets = joint_torques(arm, np.array([joint.friction.offset for joint in arm.joints]))
     model = gravity_torque(arm, poses.q) + _springs(arm, poses.q) + offsets
     error = poses.tau - model
     size, squares = np.linalg.norm(poses.tau, axis=0), np.sum(error**2, axis=0)
@@ -193,7 +194,7 @@ def _with_offsets(arm: Arm, offsets: NDArray) -> Arm:
     return arm.with_joints(
         [
             dataclasses.replace(joint, friction=dataclasses.replace(joint.friction, offset=float(x)))
-            for joint, x in zip(arm.joints, offsets, strict=True)
+            for joint, x in zip(arm.joints, shaft_torques(arm, offsets), strict=True)
         ]
     )
 

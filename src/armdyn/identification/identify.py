@@ -15,11 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.blas import single_threaded
+from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.checks.check import DataCheck
 from armdyn.identification.checks.doubt import doubt, doubt_haste, doubt_undetermined
+from armdyn.identification.checks.finding import Finding
 from armdyn.identification.checks.findings import STILL
-from armdyn.identification.checks.given import Logs, as_logs, checked
+from armdyn.identification.checks.given import Logs, as_logs, checked, looked_at
+from armdyn.identification.checks.shared_drives import find_shared_drive
 from armdyn.identification.fit.choice import Choice, Options, choose
 from armdyn.identification.fit.estimate import Estimate, estimate
 from armdyn.identification.fit.geared import base_with_drives, geared
@@ -28,7 +31,7 @@ from armdyn.identification.fit.plain import Plain, friction_values, plain
 from armdyn.identification.fit.prior import believable
 from armdyn.identification.fit.result import DriveValues, Fit
 from armdyn.identification.fit.rows import FORMS
-from armdyn.identification.fit.terms import OPTIONAL
+from armdyn.identification.fit.terms import OPTIONAL, sharing_joints
 from armdyn.identification.fit.uncertainty import uncertainty
 from armdyn.identification.fit.validation import arm_torque, compared, compared_along
 from armdyn.identification.gravity_poses import compare_poses, fit_poses
@@ -52,6 +55,7 @@ def identify(
     springs: bool | None = None,
     balancers: Iterable[str] | None = None,
     rotors: bool | None = None,
+    coupling: str | Iterable[str] | ArrayLike | None = None,
     prior: float | None = None,
     mass: ArrayLike | None = None,
     band: float | None = None,
@@ -91,6 +95,10 @@ def identify(
         Whether drives have inertia of their own that links cannot account for, as geared ones do. Default: if the
         arm's description has any. Those that are one with a link's inertia are part of it; those of coupled drives
         are among the base parameters.
+    coupling : str, list of str, or array_like, shape (n, n), optional
+        Drives that move several joints: "5+6" if that of joint 6 turns with q5 + q6, and so on as in
+        `Arm.with_coupling`; "none" for none. Default: as described; where nothing is, a drive that the logs clearly
+        show to move two neighbours is taken as such, and told in `fit.findings`.
     prior : float, optional
         Strength with which the arm's own inertia is believed; 0 disregards it. Default by held-out error.
     mass : array_like, shape (2,) or (n, 2), optional
@@ -127,14 +135,16 @@ def identify(
     """
     _check_options(terms, friction, method, form)
     _check_numbers(prior, band, cutoff)
-    balanced = _balanced(arm, balancers)
     masses = None if mass is None else MassBounds.of(mass, arm.n)
     tell = progress or _silent
     tell(0.0, "reading logs")
     given = with_zeros(arm, as_logs(arm, logs), zero)
     others = [] if validation is None else with_zeros(arm, as_logs(arm, validation), zero)
+    described = arm
     with single_threaded():
         tell(0.1, "checking the data")
+        arm, shared = _with_drives(arm, without_delay(given, delay), coupling, terms)
+        balanced = _balanced(arm, balancers)
         checks, together = checked(arm, without_delay(given, delay), terms, force)
         filters = Filters(
             BAND if band is None else float(band), cutoff or CUTOFF, METHODS[0] if method == AUTO else method, form,
@@ -149,7 +159,7 @@ def identify(
         drives = geared(base, rotors)
         options = Options(
             _optional(arm, terms, friction, springs),
-            _offered(arm, terms, friction, rotors, springs),
+            _offered(base, terms, friction, rotors, springs),
             drives.own,
             prior,
             cutoff is None and method == AUTO and form == "torque" and terms == "full",
@@ -158,7 +168,9 @@ def identify(
         tell(0.6, "fitting physically consistent bodies")
         found = estimate(choice, masses)
         tell(0.8, "judging")
-        fit = replace(_fit(arm, choice, found, plain(choice, drives.own), checks, others), findings=together)
+        fit = _fit(arm, choice, found, plain(choice, drives.own), checks, others)
+        told = (*(finding.text for finding in shared), *fit.notes)
+        fit = replace(fit, source=described, findings=(*shared, *together), notes=told)
         tell(1.0, "done")
         return _judged(fit, choice, force)
 
@@ -186,15 +198,29 @@ def _check_numbers(prior: float | None, band: float | None, cutoff: float | None
             raise ArmdynError(f"identify: expected {name} > 0 [Hz], got {value}")
 
 
+def _with_drives(
+    arm: Arm, logs: list[Log], coupling: str | Iterable[str] | ArrayLike | None, terms: str
+) -> tuple[Arm, tuple[Finding, ...]]:
+    """The arm with its coupled drives: as asked for, as described, or as the logs show."""
+    if coupling is not None:
+        return arm.with_coupling(coupling), ()
+    moving = [looked_at(log) for log in logs if not log.still]
+    found = find_shared_drive(arm, moving) if terms == "full" else None
+    return (arm, ()) if found is None else (arm.with_coupling(found.remedy.split()[-1]), (found,))
+
+
 def _balanced(arm: Arm, names: Iterable[str] | None) -> list[int]:
     """The joints that have balancers."""
-    if names is None:
-        return [i for i, joint in enumerate(arm.joints) if joint.drive.balance]
-    asked = [names] if isinstance(names, str) else list(names)
+    described = [joint.name for joint in arm.joints if joint.drive.balance]
+    asked = described if names is None else [names] if isinstance(names, str) else list(names)
     for name in asked:
         if name not in arm.joint_names:
             raise ArmdynError(f"identify: arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.joint_names)}")
-    return [arm.joint_names.index(name) for name in asked]
+    found = [arm.joint_names.index(name) for name in asked]
+    if both := set(found) & set(sharing_joints(arm).tolist()):
+        name = arm.joint_names[min(both)]
+        raise ArmdynError(f"identify: joint {name!r} shares a drive; balancers of such joints cannot be identified")
+    return found
 
 
 def _optional(arm: Arm, terms: str, friction: str, springs: bool | None) -> tuple[str, ...]:
@@ -204,14 +230,16 @@ def _optional(arm: Arm, terms: str, friction: str, springs: bool | None) -> tupl
     return tuple(kind for kind in FRICTION if kind != "spring" or springs is None)
 
 
-def _offered(arm: Arm, terms: str, friction: str, rotors: bool | None, springs: bool | None) -> tuple[str, ...]:
+def _offered(
+    base: BaseParameters, terms: str, friction: str, rotors: bool | None, springs: bool | None
+) -> tuple[str, ...]:
     """Kinds of joint terms that every joint has, as far as the evidence supports them."""
-    asked = any(joint.drive.stiffness > 0 for joint in arm.joints) if springs is None else springs
+    asked = any(joint.drive.stiffness > 0 for joint in base.source.joints) if springs is None else springs
     sprung = ("spring",) if asked else ()
     if terms != "full" or friction != "auto":
         return sprung
-    # Rotors of coupled drives act on several joints at once and are among the base parameters.
-    rotor = rotors is not False and arm.coupling is None
+    # Rotors of coupled drives that are described are among the base parameters.
+    rotor = rotors is not False and not base.joint_terms
     return (*(kind for kind in ("rotor", "load", "stribeck") if kind != "rotor" or rotor), *sprung)
 
 

@@ -288,6 +288,20 @@ class Arm(Frozen):
         """The same links on other joints (limits, friction, drives)."""
         return dataclasses.replace(self, joints=tuple(joints))
 
+    def with_coupling(self, coupling: str | Iterable[str] | ArrayLike) -> Arm:
+        """The same arm with drives that move several joints.
+
+        Parameters
+        ----------
+        coupling : str, list of str, or array_like, shape (n, n)
+            "5+6": the drive of joint 6 (of two, the one farther from the base) turns with q5 + q6; "6-5": with q6 - q5;
+            joints by number or name; "none": each drive moves its joint alone. Or the whole matrix: `coupling @ q` are
+            the turns of the shafts.
+        """
+        from armdyn.model.coupling import coupled
+
+        return coupled(self, coupling)
+
     if not TYPE_CHECKING:  # type checkers must not believe that every name exists
 
         def __getattr__(self, name: str) -> Any:

@@ -67,6 +67,8 @@ DISSIPATIVE = ("viscous", "coulomb", "static", "bristle_stiffness", "bristle_dam
 class Friction:
     """Friction of one joint, on the link side of the gear; zero means none.
 
+    Where the drive is coupled (`Drive.coupling`) it acts at the drive's shaft, and v, q and tau are those of the shaft.
+
     At velocity v, joint torque tau and temperature T above the one at which the numbers hold, the drive
     must add (see `dynamics.friction`)
 
@@ -121,8 +123,8 @@ class Drive:
     torque_constant: float | None = None  # motor torque per ampere [N m/A]
     stiffness: float = 0.0  # spring from the link to ground at the joint [N m/rad]
     rest: float = 0.0  # joint position at which that spring is free
-    # Turns of the gear's output a turn of every joint, where the drive acts on several (wrists of PUMA
-    # 560, TX40): a row of the coupling matrix. Empty: its own joint alone.
+    # Turns of the drive's shaft (the gear's output) per turn of every joint, where it moves several (wrists of PUMA
+    # 560, TX40): a row of the coupling matrix. Rotor and friction act there. Empty: its own joint alone.
     coupling: tuple[float, ...] = ()
     # Balancers (gas springs, hydraulics): rows k [waves a turn, or rad/m], a, b [N m or N] of the torque
     # a cos kq + b sin kq that the drive must give against them; negative where they help.

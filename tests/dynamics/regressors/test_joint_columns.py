@@ -42,7 +42,9 @@ def test_joint_columns_stand_behind_those_of_the_links(driven_arm):
     state = np.random.default_rng(2).normal(size=(3, 4, 3))
     Y = armdyn.full_regressor(driven_arm, *state, terms=["viscous", "offset"])
     np.testing.assert_array_equal(Y[..., :30], armdyn.regressor(driven_arm, *state))
-    np.testing.assert_array_equal(Y[..., 30:33], state[1][..., None] * np.eye(3))
+    C = np.eye(3) if driven_arm.coupling is None else driven_arm.coupling
+    # Friction of a drive acts at the speed of its shaft, and C' takes it to all joints that move the shaft.
+    np.testing.assert_allclose(Y[..., 30:33], C.T @ ((state[1] @ C.T)[..., None] * np.eye(3)), rtol=1e-15)
     np.testing.assert_array_equal(Y[..., 33:], np.broadcast_to(np.eye(3), (4, 3, 3)))
     assert joint_parameter_names(3, ("viscous", "offset")) == ["Fv1", "Fv2", "Fv3", "F01", "F02", "F03"]
 

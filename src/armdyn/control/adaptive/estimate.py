@@ -120,7 +120,7 @@ class Adaptive(Law):
         """Known friction that is part of the torques tau."""
         if not self.compensates_friction:
             return super().friction_part(params, tau, q, qd, ref)
-        return law_friction(params["friction"], q, qd, ref, tau)
+        return law_friction(self.arm, params["friction"], q, qd, ref, tau)
 
     @property
     def trace_sizes(self) -> Mapping[str, int]:

@@ -23,6 +23,7 @@ from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.regressors.adaptive_regressor import adaptive_regressor, adaptive_torque
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.dynamics.regressors.split import Split
+from armdyn.dynamics.shafts import at_shafts, joint_torques
 from armdyn.errors import ArmdynError, shown
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
@@ -121,10 +122,12 @@ class Unknowns:
         # Rotors follow the desired acceleration, motor damping and friction the true velocity (ECE470, section 3.3).
         known = known + drive_torque(arm, q, qd, a, drive=data["drive"])
         if self.knows_friction:
-            known = with_friction(known, data["friction"], q, qd, Reference(q, qd, a) if ref is None else ref)
-        sign = direction(qd, self.width)
-        columns = {"viscous": qd, "coulomb": sign, "asymmetry": sign * sign, "offset": ca.SX.ones(arm.n)}
-        return ca.horzcat(ca.mtimes(Y, S), *(ca.diag(columns[term]) for term in self.friction)), known
+            known = with_friction(arm, known, data["friction"], q, qd, Reference(q, qd, a) if ref is None else ref)
+        speed = at_shafts(arm, qd)
+        sign = direction(speed, self.width)
+        columns = {"viscous": speed, "coulomb": sign, "asymmetry": sign * sign, "offset": ca.SX.ones(arm.n)}
+        blocks = (joint_torques(arm, ca.diag(columns[term])) for term in self.friction)
+        return ca.horzcat(ca.mtimes(Y, S), *blocks), known
 
 
 def adapt(

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law, Reference, Values
 from armdyn.dynamics.drive import drive_torque
-from armdyn.dynamics.friction import JointFriction, direction
+from armdyn.dynamics.friction import direction, joint_frictions
 from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.dynamics.shafts import at_shafts, joint_torques, shaft_torques
 from armdyn.errors import ShapeError
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
@@ -47,7 +48,7 @@ def exerts_torque(friction: NDArray) -> bool:
     return bool(np.delete(friction, [FRICTION_NAMES.index(name) for name in SILENT], axis=-1).any())
 
 
-def law_friction(friction: Symbol, q: Symbol, qd: Symbol, ref: Reference, load: Symbol) -> Symbol:
+def law_friction(arm: Arm, friction: Symbol, q: Symbol, qd: Symbol, ref: Reference, load: Symbol) -> Symbol:
     """Friction that a law makes up for: viscous of the measured velocity, dry of the desired one.
 
     Viscous compensation from measurements is what gives errors their designed damping. Dry friction from measured
@@ -55,19 +56,20 @@ def law_friction(friction: Symbol, q: Symbol, qd: Symbol, ref: Reference, load: 
     no loop. `load` are the joint torques, for friction that grows with them.
     """
     torques = []
-    for i in range(q.shape[0]):
-        row, sign = friction[i, :].T, direction(ref.qd[i], WIDTH)
-        desired = JointFriction(row, ref.q[i], ref.qd[i], load[i])
-        viscous = JointFriction(row, q[i], qd[i]).smooth(direction(qd[i], WIDTH))
+    wanted, measured = joint_frictions(arm, ref.q, ref.qd, friction, load), joint_frictions(arm, q, qd, friction)
+    for desired, actual in zip(wanted, measured, strict=True):
+        sign = direction(desired.v, WIDTH)
+        viscous = actual.smooth(direction(actual.v, WIDTH))
         torques.append(viscous + (desired.level + desired["asymmetry"] * sign) * sign)
-    return ca.vertcat(*torques)
+    return joint_torques(arm, ca.vertcat(*torques))
 
 
-def with_friction(tau: Symbol, friction: Symbol, q: Symbol, qd: Symbol, ref: Reference) -> Symbol:
+def with_friction(arm: Arm, tau: Symbol, friction: Symbol, q: Symbol, qd: Symbol, ref: Reference) -> Symbol:
     """Torques of links and drives with `law_friction` added: the solution of total = tau + law_friction(total)."""
-    rest = tau + law_friction(friction, q, qd, ref, ca.SX.zeros(q.shape[0]))
-    load = friction[:, FRICTION_NAMES.index("load")] * ca.vertcat(*(direction(v, WIDTH) for v in ca.vertsplit(ref.qd)))
-    return rest / (1 - load * ca.sign(rest))  # |load| < 1 keeps the sign
+    rest = shaft_torques(arm, tau + law_friction(arm, friction, q, qd, ref, ca.SX.zeros(q.shape[0])))
+    speeds = ca.vertsplit(at_shafts(arm, ref.qd))
+    load = friction[:, FRICTION_NAMES.index("load")] * ca.vertcat(*(direction(v, WIDTH) for v in speeds))
+    return joint_torques(arm, rest / (1 - load * ca.sign(rest)))  # |load| < 1 keeps the sign
 
 
 class ModelLaw(Law):
@@ -100,10 +102,10 @@ class ModelLaw(Law):
 
     def compensated(self, params: Values, tau: Symbol, q: Symbol, qd: Symbol, ref: Reference) -> Symbol:
         """Torques of links and drives, friction added if it is to be."""
-        return with_friction(tau, params["friction"], q, qd, ref) if self.compensates_friction else tau
+        return with_friction(self.arm, tau, params["friction"], q, qd, ref) if self.compensates_friction else tau
 
     def friction_part(self, params: Values, tau: Symbol, q: Symbol, qd: Symbol, ref: Reference) -> Symbol:
         """Friction that is part of the torques tau."""
         if not self.compensates_friction:
             return ca.SX.zeros(self.arm.n)
-        return law_friction(params["friction"], q, qd, ref, tau)
+        return law_friction(self.arm, params["friction"], q, qd, ref, tau)

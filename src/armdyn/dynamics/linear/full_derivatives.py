@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from armdyn.dynamics.drive import drive_inertia, drive_torque
 from armdyn.dynamics.friction import direction, friction_torque, joint_frictions
 from armdyn.dynamics.linear.torque_derivatives import TorqueDerivatives
+from armdyn.dynamics.shafts import joint_torques, shaft_torques
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
@@ -16,9 +17,10 @@ MODELS = ("rigid", "full")
 
 
 class Balance(NamedTuple):
-    """dtau = gain (M dqdd + C dqd + K dq), joint by joint; M is symmetric, gain (n,) is 1 but for friction
+    """dtau = gain (M dqdd + C dqd + K dq), shaft by shaft; M is symmetric, gain (n,) is 1 but for friction
     that grows with the load."""
 
+    arm: Arm
     gain: Symbol
     M: Symbol
     C: Symbol
@@ -27,13 +29,25 @@ class Balance(NamedTuple):
     @property
     def matrices(self) -> tuple[Symbol, Symbol, Symbol]:
         """Derivatives of the torques with respect to qdd, qd and q."""
-        scale = ca.diag(self.gain)
-        return ca.mtimes(scale, self.M), ca.mtimes(scale, self.C), ca.mtimes(scale, self.K)
+        M, C, K = (self._scaled(self.gain, X) for X in (self.M, self.C, self.K))
+        return M, C, K
+
+    @property
+    def inverse_gain(self) -> Symbol:
+        """Of torques of the joints (n, n)."""
+        if self.arm.coupling is None:
+            return ca.diag(1 / self.gain)
+        return self._scaled(1 / self.gain, ca.SX.eye(self.arm.n))
+
+    def _scaled(self, scale: Symbol, X: Symbol) -> Symbol:
+        """Torques X (n, k) of the joints, each shaft's times a factor."""
+        return joint_torques(self.arm, ca.mtimes(ca.diag(scale), shaft_torques(self.arm, X)))
 
 
 class JointTerms(NamedTuple):
-    """Torques in the joints, their derivatives, and how friction grows with the load."""
+    """Torques in the joints, their derivatives, and how friction of the shafts grows with the load."""
 
+    arm: Arm
     tau: Symbol
     M: Symbol
     C: Symbol
@@ -42,8 +56,8 @@ class JointTerms(NamedTuple):
     share_slope: Symbol  # d share/d qd
 
     def sign(self, rigid: TorqueDerivatives) -> Symbol:
-        """The sign of the torques."""
-        return ca.sign(rigid.tau + self.tau)
+        """The sign of the shafts' torques."""
+        return ca.sign(shaft_torques(self.arm, rigid.tau + self.tau))
 
     def gain(self, rigid: TorqueDerivatives) -> Symbol:
         """tau / tau_0, from tau = tau_0 + share |tau|."""
@@ -52,21 +66,24 @@ class JointTerms(NamedTuple):
     def balance(self, rigid: TorqueDerivatives) -> Balance:
         """Of the whole arm."""
         gain = self.gain(rigid)
-        by_share = (rigid.tau + self.tau) * gain * self.sign(rigid)
-        C = rigid.C + self.C + ca.mtimes(ca.diag(by_share), self.share_slope)
-        return Balance(gain, rigid.M + self.M, C, rigid.K + self.K)
+        C = rigid.C + self.C + self._by_share(rigid, rigid.tau + self.tau)
+        return Balance(self.arm, gain, rigid.M + self.M, C, rigid.K + self.K)
 
     def change(self, rigid: TorqueDerivatives, slope: TorqueDerivatives) -> Balance:
         """Derivatives of `balance(rigid)` when those of `rigid` are `slope`; the gain does not change."""
         gain = self.gain(rigid)
-        by_share = slope.tau * gain * self.sign(rigid)
-        return Balance(gain, slope.M, slope.C + ca.mtimes(ca.diag(by_share), self.share_slope), slope.K)
+        return Balance(self.arm, gain, slope.M, slope.C + self._by_share(rigid, slope.tau), slope.K)
+
+    def _by_share(self, rigid: TorqueDerivatives, tau: Symbol) -> Symbol:
+        """What torques (n,) add to C, as the shares change with the shafts' speeds."""
+        by_share = shaft_torques(self.arm, tau) * self.gain(rigid) * self.sign(rigid)
+        return joint_torques(self.arm, ca.mtimes(ca.diag(by_share), self.share_slope))
 
 
 def rigid_terms(arm: Arm) -> JointTerms:
     """Nothing in the joints."""
     nothing, zero = ca.SX.zeros(arm.n), ca.SX.zeros(arm.n, arm.n)
-    return JointTerms(nothing, zero, zero, zero, nothing, zero)
+    return JointTerms(arm, nothing, zero, zero, zero, nothing, zero)
 
 
 def full_terms(
@@ -82,7 +99,7 @@ def full_terms(
         return [tau, ca.jacobian(tau, v), ca.jacobian(tau, x), share, ca.jacobian(share, v)]
 
     tau, C, K, share, share_slope = on_symbols(differentiated, q, qd)
-    return JointTerms(tau, drive_inertia(arm, drive), C, K, share, share_slope)
+    return JointTerms(arm, tau, drive_inertia(arm, drive), C, K, share, share_slope)
 
 
 def joint_terms(arm: Arm, model: str, where: str, *state: Any) -> JointTerms:

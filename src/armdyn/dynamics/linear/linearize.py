@@ -22,7 +22,7 @@ def state_matrices(balance: Balance) -> tuple[Symbol, Symbol]:
     zero, inverse = ca.SX.zeros(n, n), factorized(balance.M).inverse()
     by_q, by_qd = -ca.mtimes(inverse, balance.K), -ca.mtimes(inverse, balance.C)
     A = ca.blockcat([[zero, ca.SX.eye(n)], [by_q, by_qd]])
-    return A, ca.vertcat(zero, ca.mtimes(inverse, ca.diag(1 / balance.gain)))
+    return A, ca.vertcat(zero, ca.mtimes(inverse, balance.inverse_gain))
 
 
 class Linearize(NamedTuple):

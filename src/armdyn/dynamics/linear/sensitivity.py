@@ -76,7 +76,8 @@ def linearize_sensitivity(
     rigid = torque_derivatives(arm, *state, wrench, base_motion, theta=theta, gravity=gravity)
     # The rigid arm's torques are linear in theta but for the wrench, which does not depend on theta.
     slope = torque_derivatives(arm, *state, None, base_motion, theta=direction, gravity=gravity)
-    (gain, M, C, K), change = joints.balance(rigid), joints.change(rigid, slope)
+    balance, change = joints.balance(rigid), joints.change(rigid, slope)
+    M, C, K = balance.M, balance.C, balance.K
     inverse = factorized(M).inverse()
     # d(M^-1 X) = M^-1 (dX - dM M^-1 X)
     turn = ca.mtimes(inverse, change.M)
@@ -84,5 +85,5 @@ def linearize_sensitivity(
         ca.mtimes(turn, ca.mtimes(inverse, X)) - ca.mtimes(inverse, dX) for X, dX in ((K, change.K), (C, change.C))
     )
     dA = ca.vertcat(ca.SX.zeros(n, 2 * n), ca.horzcat(by_q, by_qd))
-    by_tau = -ca.mtimes(turn, ca.mtimes(inverse, ca.diag(1 / gain)))
+    by_tau = -ca.mtimes(turn, ca.mtimes(inverse, balance.inverse_gain))
     return LinearizeSensitivity(*change.matrices, dA, ca.vertcat(ca.SX.zeros(n, n), by_tau))

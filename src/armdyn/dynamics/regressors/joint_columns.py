@@ -1,6 +1,7 @@
 """Regressor columns of what sits in the joints: rotors, friction, springs, offsets, drive gains.
 
-Each term adds one parameter a joint, felt by that joint alone unless drives are coupled. The columns stand
+Each term adds one parameter per joint, felt by that joint alone. Friction and rotors of coupled drives act at their
+shafts (see `dynamics.shafts`), and all joints that move a shaft feel them. The columns stand
 behind those of `regressor`, term by term:
 
     tau = regressor(...) @ theta + joint_columns(..., terms) @ joint_parameters(arm, terms)
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.regressors.adaptive_regressor import adaptive_regressor
 from armdyn.dynamics.regressors.regressor import regressor
+from armdyn.dynamics.shafts import at_shafts, joint_torques
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
@@ -27,17 +29,21 @@ from armdyn.trace.traced import traced
 
 
 class JointTerm(NamedTuple):
-    """A torque that is linear in one parameter a joint (or a gear's output)."""
+    """A torque that is linear in one parameter per joint or shaft."""
 
     symbol: str  # names its parameters: Ia1, Ia2, ...
     column: Callable[[Symbol, Symbol, Symbol], Symbol]  # of q, qd, qdd, all joints at once
-    value: Callable[[Joint], float]  # the parameter of a joint as the arm has it
+    values: Callable[[Arm], NDArray]  # its parameters (n,) as the arm has them
     at_rest: bool = False  # whether it is felt when the arm stands still
-    geared: bool = False  # whether it acts at the gears' outputs, which coupled drives share
+    geared: bool = True  # whether it acts at the drives' shafts, which may turn with several joints
+
+
+def _each(value: Callable[[Joint], float]) -> Callable[[Arm], NDArray]:
+    return lambda arm: np.array([value(joint) for joint in arm.joints])
 
 
 def _viscous(joint: Joint) -> float:
-    # The motor's damping is one with the joint's, unless its drive is coupled to other joints.
+    # The motor's damping is one with the joint's friction; that of coupled drives is a term of its own.
     return joint.friction.viscous + (0.0 if joint.drive.coupling else joint.drive.reflected_damping)
 
 
@@ -45,20 +51,21 @@ def _damping(joint: Joint) -> float:
     return joint.drive.reflected_damping if joint.drive.coupling else 0.0
 
 
-def _offset(joint: Joint) -> float:
-    # A spring's rest position is a constant torque, as a sensor's zero is.
-    return joint.friction.offset - joint.drive.stiffness * joint.drive.rest
+def _offsets(arm: Arm) -> NDArray:
+    # A spring's rest position is a constant torque of its joint, as a sensor's zero is of its drive.
+    zeros, rests = _each(lambda j: j.friction.offset), _each(lambda j: j.drive.stiffness * j.drive.rest)
+    return np.asarray(joint_torques(arm, zeros(arm)) - rests(arm))
 
 
 TERMS = {
-    "rotor": JointTerm("Ia", lambda q, qd, qdd: qdd, lambda j: j.drive.reflected_inertia, geared=True),
-    "damping": JointTerm("Fm", lambda q, qd, qdd: qd, _damping, geared=True),
-    "viscous": JointTerm("Fv", lambda q, qd, qdd: qd, _viscous),
-    "coulomb": JointTerm("Fc", lambda q, qd, qdd: ca.sign(qd), lambda j: j.friction.coulomb),
-    "asymmetry": JointTerm("Fa", lambda q, qd, qdd: ca.fabs(ca.sign(qd)), lambda j: j.friction.asymmetry),
-    "viscous_asymmetry": JointTerm("Fw", lambda q, qd, qdd: ca.fabs(qd), lambda j: j.friction.viscous_asymmetry),
-    "spring": JointTerm("Ks", lambda q, qd, qdd: q, lambda j: j.drive.stiffness, at_rest=True),
-    "offset": JointTerm("F0", lambda q, qd, qdd: ca.SX.ones(q.shape[0]), _offset, at_rest=True),
+    "rotor": JointTerm("Ia", lambda q, qd, qdd: qdd, _each(lambda j: j.drive.reflected_inertia)),
+    "damping": JointTerm("Fm", lambda q, qd, qdd: qd, _each(_damping)),
+    "viscous": JointTerm("Fv", lambda q, qd, qdd: qd, _each(_viscous)),
+    "coulomb": JointTerm("Fc", lambda q, qd, qdd: ca.sign(qd), _each(lambda j: j.friction.coulomb)),
+    "asymmetry": JointTerm("Fa", lambda q, qd, qdd: ca.fabs(ca.sign(qd)), _each(lambda j: j.friction.asymmetry)),
+    "viscous_asymmetry": JointTerm("Fw", lambda q, qd, qdd: ca.fabs(qd), _each(lambda j: j.friction.viscous_asymmetry)),
+    "spring": JointTerm("Ks", lambda q, qd, qdd: q, _each(lambda j: j.drive.stiffness), at_rest=True, geared=False),
+    "offset": JointTerm("F0", lambda q, qd, qdd: ca.SX.ones(q.shape[0]), _offsets, at_rest=True, geared=False),
 }
 
 
@@ -80,9 +87,8 @@ def joint_parameter_names(n: int, terms: tuple[str, ...]) -> list[str]:
 
 def joint_parameters(arm: Arm, terms: tuple[str, ...]) -> NDArray:
     """The arm's own parameters (n k,) of `terms` (see `joint_columns`), from its joints' friction and drives."""
-    return np.array(
-        [TERMS[term].value(joint) for term in check_terms(terms, "joint_parameters") for joint in arm.joints]
-    )
+    found = [TERMS[term].values(arm) for term in check_terms(terms, "joint_parameters")]
+    return np.concatenate(found) if found else np.empty(0)
 
 
 @traced(returns={"Y": "n, n*terms"})
@@ -112,9 +118,9 @@ def _blocks(arm: Arm, q: Symbol, qd: Symbol, qdd: Symbol, terms: tuple[str, ...]
     """One block a term: diagonal, or seen through the coupling of the drives."""
     blocks = [ca.SX(arm.n, 0)]
     for term in (TERMS[name] for name in terms):
-        if term.geared and arm.coupling is not None:
-            at_gears = (ca.mtimes(arm.coupling, x) for x in (q, qd, qdd))
-            blocks.append(ca.mtimes(arm.coupling.T, ca.diag(term.column(*at_gears))))
+        if term.geared:
+            column = term.column(*(at_shafts(arm, x) for x in (q, qd, qdd)))
+            blocks.append(joint_torques(arm, ca.diag(column)))
         else:
             blocks.append(ca.diag(term.column(q, qd, qdd)))
     return ca.horzcat(*blocks)

@@ -35,7 +35,7 @@ def checked(
 
     Where gravity alone is asked for, the pace of the motion does not matter.
     """
-    checks, found = check_logs(arm, [_some(log) for log in logs if not log.still])
+    checks, found = check_logs(arm, [looked_at(log) for log in logs if not log.still])
     if terms == "gravity":
         found = tuple(f for f in found if f.kind not in ("clock", "delay"))
     if len(checks) == 1:
@@ -48,7 +48,7 @@ def checked(
     return checks, found
 
 
-def _some(log: Log) -> Log:
+def looked_at(log: Log) -> Log:
     """The log, or of one that is too long to look at as a whole the run of samples in which joints move most."""
     starts = range(0, len(log), MOST_CHECKED)
     if len(starts) == 1:

@@ -9,6 +9,9 @@ of log-likelihood
 with the mean squares S0 and S1 that both leave and N independent samples, told by the autocorrelation of what the
 *better* one leaves: residuals of a wrong model resemble their neighbours, and counted as they are they would prove
 anything. Samples that the parameters use up do not count. Nothing needs to be known of any inertia.
+
+Where drives are coupled, equations are those of their shafts, each with friction of its own: "joint" then means its
+drive.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
+from armdyn.dynamics.shafts import at_shafts, shaft_rows, shaft_torques
 from armdyn.identification.motion.differentiate import Motion, lowpass
 from armdyn.model.arm import Arm
 
@@ -84,8 +88,9 @@ class Trial:
     def __init__(self, arm: Arm, pieces: Iterable[Piece]) -> None:
         self.arm, self.n = arm, arm.n
         self.base: BaseParameters = base_parameters(arm)
-        self._pieces = _some([piece for piece in pieces if len(piece.t) * piece.dt > 4 * EDGE])
-        self.parts = [_thinned(piece) for piece in self._pieces]
+        long = [piece for piece in pieces if len(piece.t) * piece.dt > 4 * EDGE]
+        self._pieces = _some([piece._replace(tau=shaft_torques(arm, piece.tau)) for piece in long])
+        self.parts = [_thinned(arm, piece) for piece in self._pieces]
         self.usable = bool(self.parts)
         if not self.usable:
             return
@@ -133,12 +138,12 @@ class Trial:
         made = []
         for p in self.parts:
             motion = (p.q, p.qd, p.qdd) if change is None else change(p.q, p.qd, p.qdd)
-            made.append(_filtered(p, np.asarray((regressor or self.base.regressor)(*motion))))
+            made.append(_filtered(p, shaft_rows(self.arm, np.asarray((regressor or self.base.regressor)(*motion)))))
         return np.concatenate(made)
 
     def along(self, torque: Callable[[_Thin], NDArray]) -> NDArray:
-        """Some column (N, n) or columns that is told by the motion."""
-        return np.concatenate([_filtered(p, torque(p)) for p in self.parts])
+        """Some column (N, n) of the joints that is told by the motion."""
+        return np.concatenate([_filtered(p, shaft_torques(self.arm, torque(p))) for p in self.parts])
 
     def shifted(self, late: float) -> NDArray:
         """The torques (N, n) as they would be if they had been measured too late."""
@@ -260,10 +265,15 @@ def _averaged(x: NDArray, every: int) -> NDArray:
     return x[: count * every].reshape(count, every, *x.shape[1:]).mean(axis=1)
 
 
-def _thinned(piece: Piece) -> _Thin:
+def own_columns(v: NDArray, a: NDArray) -> NDArray:
+    """What drives add (..., OWN) at speeds and accelerations of their shafts."""
+    return np.stack([v, np.tanh(v / WIDTH), np.ones_like(v), a, np.arctan(v / LEVEL)], axis=-1)
+
+
+def _thinned(arm: Arm, piece: Piece) -> _Thin:
     every, m = _every(piece), piece.motion
     count = len(piece.t) // every
-    own = np.stack([m.qd, np.tanh(m.qd / WIDTH), np.ones_like(m.qd), m.qdd, np.arctan(m.qd / LEVEL)], axis=2)
+    own = own_columns(at_shafts(arm, m.qd), at_shafts(arm, m.qdd))
     t, q, qd, qdd = (x[every // 2 :: every][:count] for x in (piece.t, m.q, m.qd, m.qdd))
     averages = _averaged(own, every), _averaged(piece.tau, every)
     return _Thin(t, piece.dt * every, q, qd, qdd, *averages, piece.log)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.dynamics.shafts import at_shafts
 from armdyn.identification.fit.equations import Equations, solved
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import TERMS
@@ -74,7 +75,8 @@ def term_precision(rows: Rows, equations: Equations) -> NDArray:
     count, n = equations.count, equations.n
     deviations = torque_deviations(rows)
     if len(equations.weights) != n:  # powers of all joints together
-        deviations = deviations * np.sqrt(np.mean(np.concatenate([track.qd for track in rows.tracks]) ** 2, axis=0))
+        speeds = np.concatenate([at_shafts(rows.base.source, track.qd) for track in rows.tracks])
+        deviations = deviations * np.sqrt(np.mean(speeds**2, axis=0))
     felt = np.sqrt(equations.felt[count:].reshape(n, len(TERMS)))
     # What is hardly felt must not be worth more than what is felt by others.
     least = 1e-3 * np.maximum(felt.max(axis=0, initial=0.0), 1e-12)
@@ -84,8 +86,8 @@ def term_precision(rows: Rows, equations: Equations) -> NDArray:
 
 
 def torque_deviations(rows: Rows) -> NDArray:
-    """Standard deviation (n,) of each joint's torque."""
-    tau = np.concatenate([track.tau for track in rows.tracks])
+    """Standard deviation (n,) of each shaft's torque."""
+    tau = np.concatenate([rows.torques(track) for track in rows.tracks])
     return np.asarray(tau.std(axis=0))
 
 

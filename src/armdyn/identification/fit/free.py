@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.dynamics.shafts import joint_torques, shaft_rows
 from armdyn.identification.fit.terms import LOAD, TERMS, Reach, load_column, term_columns
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
@@ -44,26 +45,27 @@ class FreeModel(NamedTuple):
         return np.concatenate([self._torque(part) for part in self.cuts(track)])
 
     def columns(self, part: Track) -> NDArray:
-        """Torques (n, N, base + terms) of every joint for a unit of each of its parameters."""
+        """Torques (n, N, base + terms) of every shaft for a unit of each of its parameters."""
         base, values = self.base, self.terms
         Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
         wanted = np.asarray(values.any(axis=0))
         columns = term_columns(base.source, part, self.reach, part.temperature, self.width, wanted)
         if wanted[LOAD]:
             columns[:, LOAD] = self._load(part)
-        return np.concatenate([Y, columns.transpose(0, 2, 1)], axis=2).transpose(1, 0, 2)
+        return np.concatenate([shaft_rows(base.source, Y), columns.transpose(0, 2, 1)], axis=2).transpose(1, 0, 2)
 
     def _torque(self, part: Track) -> NDArray:
         base, values = self.base, self.terms
         Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
-        tau = Y @ self.x[: base.count]
+        rigid = Y @ self.x[: base.count]
         wanted = np.asarray(values.any(axis=0))
         columns = term_columns(base.source, part, self.reach, part.temperature, self.width, wanted)
-        tau += np.einsum("ktj,jt->kj", columns[:, wanted], values[:, wanted])
-        return tau + self._load(part) * values[:, LOAD] if wanted[LOAD] else tau
+        tau = np.einsum("ktj,jt->kj", columns[:, wanted], values[:, wanted])
+        tau = tau + self._load(part) * values[:, LOAD] if wanted[LOAD] else tau
+        return np.asarray(rigid + joint_torques(base.source, tau))
 
     def _load(self, part: Track) -> NDArray:
-        """Friction (N, n) for a unit of load-dependence."""
+        """Friction (N, n) of the shafts for a unit of load-dependence."""
         if self.carrier is None:
             return np.zeros_like(part.q)
         rigid = inverse_dynamics(self.carrier, part.q, part.qd, part.qdd)

@@ -1,4 +1,6 @@
-"""From smoothed motion to equations: filtered, decimated rows `tau = [Y_base, joint terms] x`, per joint.
+"""From smoothed motion to equations: filtered, decimated rows `tau = [Y_base, joint terms] x`, per drive.
+
+Where drives are coupled, rows are those of their shafts, each of which has friction and rotor of its own.
 
 Measured torque and every column of the regressor pass through the same zero-phase low-pass, so that what the
 filter takes away is missing on both sides (parallel filtering); then most samples are redundant and are dropped.
@@ -17,10 +19,11 @@ from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.regressors.filtered_regressor import filter_terms
 from armdyn.dynamics.regressors.joint_columns import joint_columns
+from armdyn.dynamics.shafts import at_shafts, shaft_rows, shaft_torques
 from armdyn.errors import DataError
 from armdyn.identification.fit.decimate import Decimator, decimator, slope
 from armdyn.identification.fit.energy_rows import energy_loads, energy_part
-from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS, Reach, load_column, term_columns
+from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS, Reach, load_column, shaft_motion, term_columns
 from armdyn.identification.logs.log import Stretch
 from armdyn.identification.motion.differentiate import impulse
 from armdyn.identification.motion.track import Filters, Track
@@ -112,7 +115,7 @@ class Rows:
         """A part with friction under loads (samples, n)."""
         low, Y = self.low(track), part.Y.copy()
         if self.filters.form == "energy":
-            energy_loads(self.base, Y, low @ (column * track.qd))
+            energy_loads(self.base, Y, low @ (column * at_shafts(self.base.source, track.qd)))
         else:
             Y[:, :, self.base.count + LOAD] = (low @ column).T
         return Part(Y, part.tau)
@@ -120,6 +123,10 @@ class Rows:
     def made(self, track: Track) -> Part:
         """The rows of some track, without loads."""
         return _made(self, track)
+
+    def torques(self, track: Track) -> NDArray:
+        """Torques (N, n) of the shafts."""
+        return np.asarray(shaft_torques(self.base.source, track.tau))
 
     def low(self, track: Track) -> Decimator:
         """The low-pass of a track."""
@@ -144,7 +151,8 @@ class Rows:
     def with_delay(self, tracks: tuple[Track, ...], delay: float) -> Rows:
         """The same equations with torques of other tracks, measured later."""
         parts = tuple(
-            Part(part.Y, (self.low(track) @ track.tau).T) for track, part in zip(tracks, self.parts, strict=True)
+            Part(part.Y, (self.low(track) @ self.torques(track)).T)
+            for track, part in zip(tracks, self.parts, strict=True)
         )
         return replace(self, tracks=tracks, parts=parts, filters=self.filters._replace(delay=delay))
 
@@ -156,15 +164,15 @@ def grid(s: Stretch | Track, band: float, thin: int = 1) -> tuple[NDArray, int, 
     return taps, step, max(0, (len(s.t) - len(taps)) // step + 1)
 
 
-def reach_of(tracks: Iterable[Track], n: int, balanced: Iterable[int] = ()) -> Reach:
-    """What the joints do along tracks."""
-    several = list(tracks)
+def reach_of(arm: Arm, tracks: Iterable[Track], balanced: Iterable[int] = ()) -> Reach:
+    """What the shafts of the drives do along tracks."""
+    several = [shaft_motion(arm, track)._replace(tau=shaft_torques(arm, track.tau)) for track in tracks]
     # Speeds that each joint exceeds for one hundredth of the time, and how far it goes.
     top = np.percentile(np.concatenate([np.abs(t.qd[::5]) for t in several]), 99, axis=0)
     span = np.max([t.q.max(axis=0) for t in several], axis=0) - np.min([t.q.min(axis=0) for t in several], axis=0)
     weights = [len(t.t) for t in several]
     torque = np.sqrt(np.average([np.mean(t.tau**2, axis=0) for t in several], axis=0, weights=weights))
-    return Reach(np.maximum(top, 1e-9), span, np.isin(np.arange(n), list(balanced)), torque)
+    return Reach(np.maximum(top, 1e-9), span, np.isin(np.arange(arm.n), list(balanced)), torque)
 
 
 def make_rows(
@@ -184,8 +192,7 @@ def make_rows(
         raise DataError(f"identify: {why}; log longer, or give a larger band (it is {filters.band:.1f} Hz)")
     thin = max(1, -(-sum(grid(track, filters.band)[2] for track in used) // MOST_ROWS))
     used = tuple(track for track in used if grid(track, filters.band, thin)[2] > 0)
-    reach = reach_of(used, base.source.n, balanced)
-    rows = Rows(base, used, filters, reach, (), thin)
+    rows = Rows(base, used, filters, reach_of(base.source, used, balanced), (), thin)
     rows = replace(rows, parts=tuple(_made(rows, track) for track in used))
     return rows if carrier is None else rows.loaded(carrier)
 
@@ -212,7 +219,7 @@ def _made(rows: Rows, track: Track) -> Part:
         else:
             _fill(base, part, low, Y)
         Ys.append(Y)
-        taus.append((low @ part.tau).T)
+        taus.append((low @ rows.torques(part)).T)
     return Part(np.concatenate(Ys, axis=1), np.concatenate(taus, axis=1))
 
 
@@ -229,6 +236,7 @@ def _joint_columns(rows: Rows, part: Track, low: Decimator) -> NDArray:
 def _fill(base: BaseParameters, part: Track, low: Decimator, rows: NDArray) -> None:
     """Base columns of the rows (n, N, columns)."""
     Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
+    Y = shaft_rows(base.source, Y)
     for i, felt in enumerate(_felt(base)):
         rows[i][:, felt] = low @ Y[:, i, felt]
 
@@ -236,17 +244,19 @@ def _fill(base: BaseParameters, part: Track, low: Decimator, rows: NDArray) -> N
 def _fill_filtered(base: BaseParameters, part: Track, low: Decimator, rate: Decimator, rows: NDArray) -> None:
     """Base columns from tau = d/dt(P theta) - D theta, and those of rotors, without accelerations."""
     P, D = filter_terms(base.source, part.q, part.qd)
-    kept = np.array(base.kept)
+    kept, arm = np.array(base.kept), base.source
     if base.joint_terms:
         # The momenta of coupled rotors are their torques with velocities in the place of accelerations.
         rotors = joint_columns(base.source, part.q, part.qd, part.qd, base.joint_terms)
         P, D = np.dstack([P, rotors]), np.dstack([D, np.zeros_like(rotors)])
+    P, D = shaft_rows(arm, P), shaft_rows(arm, D)
     for i, felt in enumerate(_felt(base)):
         rows[i][:, felt] = rate @ P[:, i, kept[felt]] - low @ D[:, i, kept[felt]]
-    rows[:, :, base.count + ROTOR] = (rate @ part.qd).T
+    rows[:, :, base.count + ROTOR] = (rate @ at_shafts(arm, part.qd)).T
 
 
 def _felt(base: BaseParameters) -> list[slice]:
-    """The base columns that are not zero for each joint: it does not feel the links before it."""
+    """The base columns that are not zero for each shaft: it does not feel the links before its joints."""
     firsts = np.searchsorted(base.kept, inertial.SIZE * np.arange(base.source.n))
-    return [slice(int(first), base.count) for first in firsts]
+    moved = shaft_torques(base.source, np.eye(base.source.n)).T != 0  # of each shaft the joints
+    return [slice(int(firsts[row].min()), base.count) for row in moved]

@@ -1,19 +1,21 @@
 """Joint terms that identification may add to the rigid arm: friction and drives, linear in one number each.
 
 The columns are those of `friction_torque` and `joint_columns` for a unit parameter, so that a fitted arm gives
-exactly the torque that was fitted.
+exactly the torque that was fitted. All are terms of drives' shafts: where drives are coupled, motion and torques here
+are those of the shafts, so that each shaft has terms of its own alone (see `dynamics.shafts`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.friction import friction_torque
 from armdyn.dynamics.full import joint_torque
+from armdyn.dynamics.shafts import at_shafts, joint_torques, shaft_torques
 from armdyn.identification.fit.presliding import built_up
 from armdyn.identification.motion.differentiate import Motion
 from armdyn.identification.motion.track import Track
@@ -89,12 +91,15 @@ def term_columns(
     arm: Arm, motion: Motion | Track, reach: Reach, warmth: NDArray | None = None, width: float = 0.0,
     wanted: NDArray | None = None,
 ) -> NDArray:  # fmt: skip
-    """Torque (N, terms, n) of every joint for a unit parameter of each of `TERMS`, but zero for loads.
+    """Torque (N, terms, n) of every shaft for a unit parameter of each of `TERMS`, but zero for loads.
+
+    Springs and balancers act on joints: those that share drives have none.
 
     `warmth` (N, n) are temperatures of the joints above the one at which their friction holds, where they are logged;
     `width` is the speed within which velocities do not tell directions, `wanted` (terms,) which terms are not left out.
     """
     columns = np.zeros((len(motion.q), len(TERMS), motion.q.shape[1]))
+    sharing, arm, motion = sharing_joints(arm), single_drives(arm), shaft_motion(arm, motion)
     for k, term in enumerate(TERMS):
         if term.kind == "load" or (wanted is not None and not wanted[k]):
             continue
@@ -120,7 +125,31 @@ def term_columns(
     # Velocities of joints that stand still are round-off, and their signs are too.
     rubbing = [k for k, term in enumerate(TERMS) if k not in BALANCE and term.kind not in ("offset", "spring")]
     columns[:, np.array(rubbing)[:, None], np.flatnonzero(reach.top < STILL)] = 0.0
+    at_joints = [k for k, term in enumerate(TERMS) if k in BALANCE or term.kind == "spring"]
+    columns[:, np.array(at_joints)[:, None], sharing] = 0.0
     return columns
+
+
+def sharing_joints(arm: Arm) -> NDArray:
+    """Numbers of the joints that move with a drive of another, or whose drive moves another."""
+    apart = np.zeros((arm.n, arm.n), bool) if arm.coupling is None else arm.coupling != np.eye(arm.n)
+    return np.flatnonzero(apart.any(axis=0) | apart.any(axis=1))
+
+
+def single_drives(arm: Arm) -> Arm:
+    """The arm as if each drive moved its joint alone."""
+    return arm if arm.coupling is None else arm.with_coupling([])
+
+
+AlongMotion = TypeVar("AlongMotion", bound=Motion | Track)
+
+
+def shaft_motion(arm: Arm, motion: AlongMotion) -> AlongMotion:
+    """The motion of the shafts."""
+    if arm.coupling is None:
+        return motion
+    q, qd, qdd = (at_shafts(arm, x) for x in (motion.q, motion.qd, motion.qdd))
+    return motion._replace(q=q, qd=qd, qdd=qdd)  # type: ignore[return-value]
 
 
 def _turns(q: NDArray, term: Term, joints: NDArray) -> NDArray:
@@ -136,8 +165,9 @@ def _revolute(arm: Arm) -> NDArray:
 
 
 def load_column(arm: Arm, motion: Motion | Track, torque: NDArray, width: float = 0.0) -> NDArray:
-    """Friction (N, n) for a unit of load-dependence under joint torques (N, n)."""
-    return friction_torque(arm, motion.q, motion.qd, load=torque, width=width, friction=_unit(arm, TERMS[LOAD], None))
+    """Friction (N, n) of the shafts for a unit of load-dependence under torques (N, n) of the joints."""
+    load, arm, motion = shaft_torques(arm, torque), single_drives(arm), shaft_motion(arm, motion)
+    return friction_torque(arm, motion.q, motion.qd, load=load, width=width, friction=_unit(arm, TERMS[LOAD], None))
 
 
 def _unit(arm: Arm, term: Term, reach: Reach | None) -> NDArray:
@@ -224,8 +254,8 @@ def whole_torque(arm: Arm, motion: Motion | Track, warmth: NDArray | None, width
 
 
 def presliding_torque(arm: Arm, q: NDArray, qd: NDArray, width: float = 0.0) -> NDArray:
-    """What bristles take from Coulomb friction along a motion (N, n): zero for joints without them."""
-    missing = np.zeros_like(q)
+    """What bristles take from Coulomb friction along a motion (N, n): zero for drives without them."""
+    missing, q, qd = np.zeros_like(q), at_shafts(arm, q), at_shafts(arm, qd)
     for j, joint in enumerate(arm.joints):
         friction = joint.friction
         if friction.bristle_stiffness > 0 and friction.coulomb > 0:
@@ -233,4 +263,4 @@ def presliding_torque(arm: Arm, q: NDArray, qd: NDArray, width: float = 0.0) -> 
             share = built_up(q[:, j : j + 1], travel)[:, 0]
             direction = np.tanh(qd[:, j] / width) if width else np.sign(qd[:, j])
             missing[:, j] = friction.coulomb * (share - direction)
-    return missing
+    return np.asarray(joint_torques(arm, missing))

@@ -50,7 +50,8 @@ class Uncertainty(NamedTuple):
         columns = self.model.columns(part)
         for j, Y in enumerate(columns):
             found[:, j] = self.noise[j] ** 2 + np.sum((Y @ directions[self.model.own(j)]) ** 2, axis=1)
-        return found
+        C = self.model.base.source.coupling
+        return found if C is None else found @ C**2  # shafts' torques are off independently
 
     def stated(self, tracks: Iterable[Track]) -> float:
         """Relative error to expect of the consistent model on motion that is new; see `novel`.

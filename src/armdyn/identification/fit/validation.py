@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.dynamics.shafts import at_shafts
 from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.checks.given import Logs, as_logs
 from armdyn.identification.fit.terms import whole_torque
@@ -163,16 +164,19 @@ def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:
     """Samples (N, n) in which torques can be told: not where a joint with dry friction stands still.
 
     There friction may be anything up to breakaway. A joint stands still while its speed stays below STILL of its
-    largest, `reach` samples to both sides, which is how far the low-pass spreads what happens there.
+    largest, `reach` samples to both sides, which is how far the low-pass spreads what happens there. Of coupled drives
+    it is the shafts that stand still, and all joints that move them cannot be told.
     """
     from scipy.ndimage import minimum_filter1d
 
+    qd = at_shafts(arm, qd)
     dry = np.array([joint.friction.coulomb > 0 or (joint.friction.static or 0.0) > 0 for joint in arm.joints])
     fast = np.abs(qd) > STILL * np.abs(qd).max(axis=0, initial=0.0)
     # A reversal passes through zero and is soon over; standing still lasts.
     still = minimum_filter1d((~fast).astype(np.int8), 2 * reach + 1, axis=0) > 0
     near = -minimum_filter1d(-still.astype(np.int8), 4 * reach + 1, axis=0) > 0
-    return np.asarray(~(near & dry))
+    stuck = near & dry
+    return np.asarray(~stuck if arm.coupling is None else ~(stuck @ (arm.coupling != 0)))
 
 
 def predicted(

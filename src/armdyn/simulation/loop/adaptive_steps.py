@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.dynamics.shafts import at_shafts, from_shafts
 from armdyn.errors import ShapeError, SimulationError, shown
 from armdyn.simulation.loop.programs import Shapes, keyed_rollout, plant_shapes, program_of
 from armdyn.simulation.loop.record import RUNAWAY, Runaway
@@ -228,10 +229,15 @@ class AdaptiveRun:
 
     def _rest(self, state: NDArray, moving: NDArray) -> None:
         """Let joints rest that stopped, and those whose velocity passed zero by rounding at the same instant."""
-        v = state[len(state) // 2 :]
-        for i in np.flatnonzero(self._dry & (moving > 0)):
-            if v[self._rubbing[i]] * self._direction[i] <= 0:
-                self._direction[i] = v[self._rubbing[i]] = 0.0
+        speeds = self._speeds(state)
+        stopped = self._dry & (moving > 0) & (speeds * self._direction <= 0)
+        if stopped.any():
+            self._direction[stopped] = speeds[stopped] = 0.0
+            state[len(state) // 2 + np.array(self._rubbing)] = from_shafts(self.plant.arm, speeds)
+
+    def _speeds(self, state: NDArray) -> NDArray:
+        """Velocities (n,) of the shafts, at which friction acts."""
+        return np.array(at_shafts(self.plant.arm, state[len(state) // 2 + np.array(self._rubbing)]))
 
     def _events(self, moving: NDArray) -> list[Event]:
         """What may end a stretch: sliding joints stop, stuck ones break away."""
@@ -246,8 +252,8 @@ class AdaptiveRun:
 
     def _speed(self, i: int) -> Margin:
         """The velocity of a sliding joint along its direction."""
-        at, direction = self._rubbing[i], self._direction[i]
-        return lambda t, y: float(y[len(y) // 2 + at] * direction)
+        direction = self._direction[i]
+        return lambda t, y: float(self._speeds(y)[i] * direction)
 
     def _margin(self, i: int, name: str, moving: NDArray) -> Margin:
         """How far a stuck joint is from breaking away."""

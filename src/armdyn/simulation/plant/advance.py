@@ -9,6 +9,9 @@ so that the motion is smooth and nothing chatters; between steps
   deceleration, and it rests until the end of the step.
 
 A stuck joint has velocity zero and keeps its position to the last bit. Events are thus resolved to one step.
+
+Friction acts at the drives' shafts, which turn with several joints where drives are coupled: then it is shafts that
+slide and stick, and the equations are those of the shafts' motion.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from armdyn.dynamics.drive import drive_inertia, drive_torque
 from armdyn.dynamics.friction import breakaway_torque, joint_frictions
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.dynamics.shafts import at_shafts, from_shafts, shaft_torques
 from armdyn.kinematics.forward import tip_frame
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
@@ -38,14 +42,14 @@ MOVES = ("q", "qd")
 
 
 class Equations(NamedTuple):
-    """M a = net, friction not included."""
+    """M a = net of links and rotors, or of the shafts of coupled drives; friction not included."""
 
     M: Symbol
     net: Symbol
 
 
 class Slip(NamedTuple):
-    """Which joints move (1) or stick (0), and in which direction friction sees them move."""
+    """Which joints (or shafts) move (1) or stick (0), and in which direction friction sees them move."""
 
     moving: Symbol
     direction: Symbol
@@ -122,7 +126,7 @@ class Step(NamedTuple):
             self.arm, q, qd, still, **outside, theta=data["theta"], gravity=data["gravity"]
         )
         if not self.kind.rotors:
-            return Equations(M, net)
+            return self._at_shafts(M, net)
         drive = ca.SX(data["drive"])
         inertia, damping = (DRIVE_NAMES.index(name) for name in ("inertia", "damping"))
         for k, i in enumerate(self.kind.elastic):
@@ -131,7 +135,14 @@ class Step(NamedTuple):
             drive[i, inertia] = drive[i, damping] = 0
         M[:n, :n] += drive_inertia(self.arm, drive)
         net[:n] -= drive_torque(self.arm, q, qd, still, drive=drive)
-        return Equations(M, net)
+        return self._at_shafts(M, net)
+
+    def _at_shafts(self, M: Symbol, net: Symbol) -> Equations:
+        """Equations of the joints as those of the shafts: C'^-1 M C^-1 and C'^-1 net. Elastic joints have none."""
+        if self.arm.coupling is None:
+            return Equations(M, net)
+        half = shaft_torques(self.arm, M)
+        return Equations(shaft_torques(self.arm, half.T).T, shaft_torques(self.arm, net))
 
     def contacts(self, q: Symbol, qd: Symbol) -> list[tuple[Symbol, Symbol]]:
         """Forces on the points that touch, in base axes, and the Jacobians of these points."""
@@ -180,22 +191,26 @@ class Step(NamedTuple):
         spread[self.rubbing] = values
         return spread
 
+    def _speeds(self, v: Symbol) -> Symbol:
+        """Velocities (n,) of the shafts, at which friction acts."""
+        return at_shafts(self.arm, v[self.rubbing])
+
     def _sliding(self, x: Symbol, v: Symbol, tau: Symbol, direction: Symbol) -> Symbol:
-        """Friction torques (n,) of joints that slide in given directions."""
+        """Friction torques (n,) of shafts that slide in given directions."""
         at, load = self.rubbing, self.transmitted(x, v, tau)
         joints = joint_frictions(self.arm, x[at], v[at], self._friction, load=load)
         return ca.vertcat(*(joint.sliding(direction[i]) for i, joint in enumerate(joints)))
 
     def acceleration(self, x: Symbol, v: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
         """Accelerations of links and of elastic joints' rotors, those of what sticks zero."""
-        return self._solved(self.equations(x, v, tau, instant), x, v, tau, slip)
+        return from_shafts(self.arm, self._solved(self.equations(x, v, tau, instant), x, v, tau, slip))
 
     def _solved(self, equations: Equations, x: Symbol, v: Symbol, tau: Symbol, slip: Slip | None) -> Symbol:
-        """Accelerations under friction."""
+        """Accelerations of the equations under friction."""
         M, net = equations
         if self.kind.friction == "none":
             return factorized(M).solve(net)
-        direction = ca.sign(v[self.rubbing]) if slip is None else slip.direction
+        direction = ca.sign(self._speeds(v)) if slip is None else slip.direction
         net = net - self._spread(self._sliding(x, v, tau, direction), 0.0)
         return factorized(M).solve(net) if slip is None else _held(M, net, self._spread(slip.moving, 1.0))
 
@@ -247,7 +262,7 @@ class Step(NamedTuple):
         stuck = ca.logic_and(dry, direction == 0)
         above, below = self.margins(x, v, tau, Slip(1 - stuck, direction))
         away = (above < 0) - (below < 0)
-        direction = ca.if_else(stuck, away, ca.if_else(dry, direction, ca.sign(v[self.rubbing])))
+        direction = ca.if_else(stuck, away, ca.if_else(dry, direction, ca.sign(self._speeds(v))))
         return Slip(ca.if_else(stuck, ca.fabs(away), 1), direction)
 
     def _stopped(
@@ -255,13 +270,17 @@ class Step(NamedTuple):
     ) -> tuple[Symbol, Symbol, Symbol]:
         """Positions, velocities and directions after a step in which joints whose velocity changed sign stop."""
         at, h = self.rubbing, self.data["dt"]
-        q, qd, q1, qd1 = x[at], v[at], x1[at], v1[at]
+        q, qd, q1, qd1 = x[at], self._speeds(v), x1[at], self._speeds(v1)
         stop = ca.logic_and(dry, slip.direction * qd1 < 0)
         # The instant of rest, were the deceleration constant: q + qd t / 2, t = h qd / (qd - qd1).
-        rest = q + h * qd * qd / (2 * (qd - qd1))
+        way = h * qd * qd / (2 * (qd - qd1))
         x1, v1 = ca.SX(x1), ca.SX(v1)
-        x1[at] = ca.if_else(stop, ca.if_else(qd * slip.direction > 0, rest, q), q1)
-        v1[at] = ca.if_else(stop, 0, qd1)
+        if self.arm.coupling is None:
+            x1[at] = ca.if_else(stop, ca.if_else(qd * slip.direction > 0, q + way, q), q1)
+        else:  # shafts that stopped went less far, and joints with them; where none did not a bit changes
+            short = ca.if_else(stop, ca.if_else(qd * slip.direction > 0, way, 0) - at_shafts(self.arm, q1 - q), 0)
+            x1[at], qd1 = q1 + from_shafts(self.arm, short), slip.moving * qd1  # without round-off of what sticks
+        v1[at] = from_shafts(self.arm, ca.if_else(stop, 0, qd1))
         return x1, v1, ca.if_else(stop, 0, slip.direction)
 
 

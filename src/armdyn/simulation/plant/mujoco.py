@@ -81,8 +81,10 @@ def _check_arm(arm: Arm, friction: bool, drive: bool, springs: NDArray) -> None:
     """Refuse what has no counterpart in MuJoCo."""
     if not arm.is_physical:
         raise ModelError(f"to_mjcf: MuJoCo simulates physically consistent bodies only, but {arm.is_physical}")
-    if drive and arm.coupling is not None:
-        raise ModelError(f"to_mjcf: MuJoCo has no coupled drives, arm '{arm.name}' has")
+    if (drive or friction) and arm.coupling is not None:
+        raise ModelError(
+            f"to_mjcf: MuJoCo has no coupled drives, arm '{arm.name}' has; leave friction and drives out (False)"
+        )
     for joint, (_, damping, backlash) in zip(arm.joints, springs, strict=True):
         if drive and joint.drive.balance:
             raise ModelError(

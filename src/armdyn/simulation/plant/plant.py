@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.movable import require_movable, require_movable_with_rotors
+from armdyn.dynamics.shafts import at_shafts
 from armdyn.errors import ModelError, ShapeError, shown
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
@@ -321,7 +322,7 @@ class Plant:
     def start(self, q: NDArray, qd: NDArray) -> dict[str, NDArray]:
         """The state of the plant's formula at rest but for positions and velocities (n,) or (lanes, n)."""
         elastic = self.kind.elastic
-        state = {"q": q, "qd": qd, "direction": np.sign(qd), "motor": np.zeros_like(q)}
+        state = {"q": q, "qd": qd, "direction": np.sign(at_shafts(self.arm, qd)), "motor": np.zeros_like(q)}
         if elastic:
             springs = self.springs[list(elastic)]
             theta = self.own_theta if q.ndim == 1 else self.own_theta.reshape(-1, 10 * self.arm.n)
@@ -339,7 +340,7 @@ class Plant:
             qd = after_grip(self.arm, state["q"], qd, before, after, kind.rotors, kind.elastic)
         if "direction" not in state or not grips:
             return {"qd": qd}
-        direction = np.sign(qd)
+        direction = np.sign(at_shafts(self.arm, qd))
         if kind.motor_friction:  # rotors behind springs do not feel the blow
             direction[..., kind.elastic] = state["direction"][..., kind.elastic]
         return {"qd": qd, "direction": direction}

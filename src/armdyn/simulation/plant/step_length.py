@@ -97,7 +97,8 @@ def _resistance(plant: Plant, friction: NDArray, drive: NDArray) -> tuple[NDArra
     D, K = np.zeros((2, n + len(elastic), n + len(elastic)))
     viscous, damping, stiffness = FRICTION_NAMES.index("viscous"), *map(DRIVE_NAMES.index, ("damping", "stiffness"))
     if plant.arm.coupling is not None:  # such arms have no springs behind rotors
-        D += plant.arm.coupling.T @ np.diag(drive[:, damping]) @ plant.arm.coupling - np.diag(drive[:, damping])
+        shafts = np.diag(friction[:, viscous] + drive[:, damping])
+        return plant.arm.coupling.T @ shafts @ plant.arm.coupling, np.diag(drive[:, stiffness])
     for i in range(n):
         rotor = rotors.get(i, i)
         rubbing = rotor if plant.kind.motor_friction else i

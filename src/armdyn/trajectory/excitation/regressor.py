@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from armdyn.dynamics.base.parameters import BaseParameters, base_regressor
 from armdyn.dynamics.regressors.joint_columns import joint_parameter_names
 from armdyn.dynamics.regressors.regressor_derivatives import StateGradient, weighted_gradient
+from armdyn.dynamics.shafts import at_shafts, joint_torques
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd
 from armdyn.trace.shapes import Array
@@ -24,12 +25,14 @@ def labels_of(base: BaseParameters) -> tuple[str, ...]:
 
 def _columns(base: BaseParameters, q: Symbol, qd: Symbol, qdd: Symbol, gravity: Symbol) -> Symbol:
     inertial = base_regressor(base, q, qd, qdd, gravity=gravity)
-    return ca.horzcat(inertial, ca.diag(qd), ca.diag(ca.tanh(qd / ROUNDED)))
+    arm, speed = base.source, at_shafts(base.source, qd)
+    rubbing = (joint_torques(arm, ca.diag(column)) for column in (speed, ca.tanh(speed / ROUNDED)))
+    return ca.horzcat(inertial, *rubbing)
 
 
 @traced(returns={"Y": "n, b + 2*n"})
 def excitation_regressor(base: BaseParameters, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gravity = None) -> Array:
-    """Base regressor, then a column qd and a column tanh(qd / 0.1) a joint.
+    """Base regressor, then a column qd and a column tanh(qd / 0.1) per joint, at the speed of its drive's shaft.
 
     Returns
     -------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from importlib import import_module
@@ -52,6 +53,36 @@ def test_json(folder):
     data = json.loads(run("identify", str(folder / "arm.urdf"), str(folder / "run.csv"), "--json"))
     assert data["rel_error"] < 0.02
     assert len(data["theta"]) == 20
+
+
+@pytest.fixture(scope="module")
+def shared(folder):
+    """A log of the arm whose second drive turns with both joints."""
+    rubbing = armdyn.Friction(0.2, 0.5)
+    joints = [dataclasses.replace(joint, friction=rubbing) for joint in armdyn.arms.planar2().joints]
+    arm, t = armdyn.arms.planar2().with_joints(joints).with_coupling("1+2"), np.arange(0, 20, 0.01)
+    w, phase = np.array([2.0, 3.1]), np.array([0.0, 1.0])
+    angle = t[:, None] * w + phase
+    q, qd, qdd = np.sin(angle), w * np.cos(angle), -(w**2) * np.sin(angle)
+    tau = armdyn.joint_torque(arm, q, qd, qdd) + 0.02 * np.random.default_rng(0).normal(size=q.shape)
+    head = "t,q1,q2,tau1,tau2"
+    np.savetxt(folder / "shared.csv", np.column_stack([t, q, tau]), delimiter=",", header=head, comments="")
+    return str(folder / "shared.csv")
+
+
+def test_a_shared_drive_is_told_and_declared(folder, shared):
+    arm, said = str(folder / "arm.urdf"), "joints 1 and 2 share a drive: q1 + q2"
+    text = run("identify", arm, shared)
+    assert said in text
+    assert "--coupling 1+2 declares it" in text
+    declared, without = (
+        json.loads(run("identify", arm, shared, "--coupling", x, "--json")) for x in ("joint1+joint2", "none")
+    )
+    assert declared["findings"] == without["findings"] == []
+    assert declared["rel_error"] < 0.5 * without["rel_error"]
+    wrong = CliRunner().invoke(app, ["identify", arm, shared, "--coupling", "1+3"])
+    assert wrong.exit_code != 0
+    assert "has joints 1 to 2" in str(wrong.exception) + wrong.output
 
 
 def test_json_has_all_that_was_found(folder):

@@ -42,6 +42,10 @@ def identify(
     rotors: Annotated[
         bool | None, typer.Option("--rotors/--no-rotors", help="Whether drives have inertia; default as described.")
     ] = None,
+    coupling: Annotated[
+        list[str] | None,
+        typer.Option(help="Joints that share a drive, such as 5+6 or 6-5; may be repeated; none: look for none."),
+    ] = None,
     springs: Annotated[bool, typer.Option("--springs", help="Joints may have springs to ground.")] = False,
     balancer: Annotated[
         list[str] | None, typer.Option(help="Joint with a gas spring or hydraulic balancer; may be repeated.")
@@ -88,6 +92,7 @@ def identify(
     require_folders(report=report, model=out)
     reject_swapped(arm, logs)
     described = resolve(arm, base, tip)
+    described = described.with_coupling(coupling) if coupling else described
     with progress_bar() as tell:
         tell(0.0, "reading logs")
         paths = [*logs, *(validate or [])]
@@ -97,8 +102,8 @@ def identify(
             return
         fit = fit_arm(
             described, given[: len(logs)], terms="gravity" if gravity else "full", friction=friction, rotors=rotors,
-            springs=springs or None, balancers=balancer, prior=prior, mass=mass, band=band, cutoff=cutoff,
-            method=method, form=form, validation=given[len(logs) :] or None, progress=tell, force=force,
+            coupling=coupling or None, springs=springs or None, balancers=balancer, prior=prior, mass=mass, band=band,
+            cutoff=cutoff, method=method, form=form, validation=given[len(logs) :] or None, progress=tell, force=force,
             delay=delay, zero=zeros(zero),
         )  # fmt: skip
     if out is not None:
@@ -132,6 +137,9 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
         print(f"to expect on new motion: {fit.stated:.1%}")
     if not isnan(fit.rel_error_source):
         print(f"the arm as it was described: {fit.rel_error_source:.1%}")
+    for finding in fit.findings:
+        if finding.kind == "coupling":
+            print(f"{finding.text}: {finding.remedy} declares it, --coupling none leaves it out")
     good = [str(j + 1) for j, joint in enumerate(verdict.joints) if joint.word == "good"]
     if good:
         print(f"joint{'s' if len(good) > 1 else ''} {', '.join(good)}: good")
