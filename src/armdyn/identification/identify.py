@@ -355,7 +355,7 @@ def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
         Figures(
             fit.arm.joint_names, float(error), fit.held_out_joints, torque, fit.cost,
             fit.undetermined, tuple(np.flatnonzero(np.all(still, axis=0)).tolist()) if still else (), found, fit.stated,
-            *_motion(fit),
+            *_motion(fit), *(fit.expected[1:] if fit.expected is not None else ()),
         )
     )  # fmt: skip
     if verdict.word == WORDS[2] and not force:

@@ -24,7 +24,7 @@ from armdyn.identification.checks.finding import Finding
 
 WORDS = ("good", "usable with care", "not usable")
 NOT_USABLE = 0.3  # held-out error of the whole
-CAREFUL = 0.1
+CAREFUL, MUCH = 0.1, 0.05  # error on new motion: to be careful with, and worth another log
 JOINT_CAREFUL, JOINT_NOT_USABLE = 0.2, 0.5  # held-out error of a joint
 SMALL = 0.02  # torque of a joint relative to the largest, below which its error does not count against the whole
 NEGLIGIBLE = 0.02  # error of the whole that is no concern, however much smaller it could be
@@ -71,6 +71,8 @@ class Figures(NamedTuple):
     stated: float = np.nan  # error to expect on new motion
     seconds: float = np.inf  # of motion in all logs
     passes: float = np.inf  # through its range, of the joint with some torque that went through it least often
+    least: float = np.nan  # error to expect if other poses were logged, too
+    widest: int = 0  # joint whose torque is least known on new motion
 
 
 def judge(figures: Figures) -> Verdict:
@@ -138,6 +140,11 @@ def _next_step(figures: Figures, joints: tuple[JointVerdict, ...], word: str) ->
         return f"log faster motion of {_listed(figures, poor)} with many reversals (armdyn excite designs one)"
     if figures.undetermined:
         return "log a motion that excites all joints together (armdyn excite designs one)"
+    if figures.stated > MUCH and figures.stated > 2 * figures.least:
+        return (
+            f"log other poses, above all of {_listed(figures, [figures.widest])}: the error to expect on new motion "
+            f"would fall from {figures.stated:.1%} towards {figures.least:.1%} (armdyn excite --given designs a motion)"
+        )
     return "" if word == WORDS[0] else "validate the model on another motion"
 
 

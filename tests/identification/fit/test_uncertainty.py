@@ -7,6 +7,7 @@ import pytest
 
 import armdyn
 from armdyn.identification.fit.uncertainty import novel, passes
+from armdyn.identification.judgement import Figures, judge
 from armdyn.identification.motion.differentiate import lowpass
 
 
@@ -36,6 +37,25 @@ def test_the_stated_error_holds_on_another_motion(puma, make_log, fit):
     error = fit.validate(make_log(puma, motion=9, seed=9)).rel_error
     assert fit.held_out_possible < fit.stated < 0.1
     assert error < 1.5 * fit.stated
+
+
+def test_the_next_step_names_what_more_motion_could_do(fit):
+    assert fit.expected.least < fit.expected.error == fit.stated
+    known = Figures(("a", "b"), 0.02, np.full(2, 0.02), np.ones(2), 0.0, (), (), ())
+    said = judge(known._replace(stated=0.08, least=0.03, widest=1)).next_step
+    assert said.startswith(
+        "log other poses, above all of joint 2 'b': the error to expect on new motion would fall from 8.0"
+    )
+    assert judge(known._replace(stated=0.04, least=0.03)).next_step == ""
+
+
+def test_rules_of_the_verdict_about_motion():
+    known = Figures(("a", "b"), 0.02, np.full(2, 0.02), np.ones(2), 0.0, (), (), ())
+    assert judge(known._replace(stated=0.09, seconds=10.0, passes=3.0)).word == "good"
+    for worse in (dict(stated=0.11), dict(seconds=9.0), dict(passes=2.0)):
+        verdict = judge(known._replace(**worse))
+        assert verdict.word == "usable with care"
+        assert len(verdict.reasons) == 1
 
 
 def test_new_motion_stays_near_that_of_the_logs(fit):

@@ -18,7 +18,7 @@ from armdyn.identification.checks.finding import Finding
 from armdyn.identification.fit.choice import Tried
 from armdyn.identification.fit.free import FreeModel
 from armdyn.identification.fit.perturbation import Perturbation
-from armdyn.identification.fit.uncertainty import Uncertainty
+from armdyn.identification.fit.uncertainty import Expected, Uncertainty
 from armdyn.identification.fit.validation import Prediction, Validation, arm_torque, compared, predicted
 from armdyn.identification.judgement import UNJUDGED, Verdict
 from armdyn.identification.logs.log import Log
@@ -128,9 +128,12 @@ class Fit(Reported):
     @cached_property
     def stated(self) -> float:
         """Relative error of `arm` to expect on motion that is new; nan where nothing could be held out."""
-        if self.uncertainty is None:
-            return max(self.held_out_possible, self.rel_error)
-        return self.uncertainty.stated(self.tracks)
+        return max(self.held_out_possible, self.rel_error) if self.expected is None else self.expected.error
+
+    @cached_property
+    def expected(self) -> Expected | None:
+        """The error to expect on new motion, and what more motion could make of it."""
+        return None if self.uncertainty is None else self.uncertainty.expected(self.tracks)
 
     @property
     def delay(self) -> float:

@@ -53,15 +53,22 @@ class Uncertainty(NamedTuple):
         C = self.model.base.source.coupling
         return found if C is None else found @ C**2  # shafts' torques are off independently
 
-    def stated(self, tracks: Iterable[Track]) -> float:
-        """Relative error to expect of the consistent model on motion that is new; see `novel`.
-
-        Few passes through the joints' ranges say little about others: they raise it.
-        """
+    def expected(self, tracks: Iterable[Track]) -> Expected:
+        """On motion that is new; see `novel`. Few passes through the joints' ranges say little about others."""
         along = novel(tracks)
         tau = [Y @ self.x[self.model.own(j)] for j, Y in enumerate(self.model.columns(along))]
-        error = np.sqrt(self.variance(along).sum() / max(float(np.sum(np.square(tau))), 1e-300))
-        return BEYOND * float(error) * (1 + PASSES / self.passes)
+        size = max(float(np.mean(np.square(tau), axis=1).sum()), 1e-300)
+        variance = self.variance(along).mean(axis=0)
+        error, least = (BEYOND * float(np.sqrt(x.sum() / size)) for x in (variance, self.noise**2))
+        return Expected(error * (1 + PASSES / self.passes), least, int(np.argmax(variance - self.noise**2)))
+
+
+class Expected(NamedTuple):
+    """Relative error of the consistent model on new motion."""
+
+    error: float
+    least: float  # if other poses were logged, too
+    joint: int  # whose torque is least known there, from 0
 
 
 def novel(tracks: Iterable[Track]) -> Track:
