@@ -19,8 +19,8 @@ from armdyn.identification.checks.finding import Finding, named
 from armdyn.identification.checks.trial import RIDGE, System, Trial, positions
 from armdyn.model.arm import Arm
 
-DELAYS = (-0.15, -0.1, -0.05, 0.05, 0.07, 0.1, 0.15, 0.2)  # s
-SHORT = (-0.03, -0.015, 0.015, 0.03, 0.04)  # s: such ones are common, and the fit finds them
+DELAYS = (-0.15, -0.1, -0.06, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2)  # s
+SHORT = (-0.05, -0.03, -0.015, 0.015, 0.03, 0.04, 0.05)  # s: such ones are common, and the fit finds them
 PACES = (-1.0, 0.0625, 0.125, 0.25, 0.5, 2.0, 4.0, 8.0, 16.0)  # factors of gravity: squares of the clock's
 PACE = 3.3  # from which on it means that the clock is wrong
 DOUBLE, ODD = 4.0, 20.0  # factor of a clock at double pace, and log-likelihood by which its bodies are more probable
@@ -125,7 +125,7 @@ def step(trial: Trial) -> Iterator[Finding]:
         k = int(np.argmax(values**2 * precisions))
         found = trial.added(C[:, :, k : k + 1], P[:, :, k : k + 1])[0]
         own_fall = 1 - np.sqrt(np.mean(found.residual[:, j] ** 2) / max(np.mean(trial.fit.residual[:, j] ** 2), 1e-300))
-        if found.gain > STEP.gain and own_fall > OWN_STEP and found.fall > STEP.fall:
+        if found.gain - _sprung(trial, j) > STEP.gain and own_fall > OWN_STEP and found.fall > STEP.fall:
             piece, share = marks[k]
             t = trial.parts[piece].t
             text = (
@@ -136,6 +136,13 @@ def step(trial: Trial) -> Iterator[Finding]:
             yield Finding(
                 "warn", text, "step", (j,), found.gain, found.fall, "use the log before or after", found.value
             )
+
+
+def _sprung(trial: Trial, j: int) -> float:
+    """What a spring of the joint would gain: one that moves seldom and then stays looks as if its offset stepped."""
+    C = np.zeros((len(trial.tau), trial.n, 1))
+    C[:, j, 0] = trial.along(lambda part: part.q)[:, j]
+    return max(trial.added(C)[0].gain, 0.0)
 
 
 def proportion(trial: Trial) -> Iterator[Finding]:

@@ -204,7 +204,9 @@ class Trial:
         for k, (value, precision) in enumerate(zip(values, precisions, strict=True)):
             residual = self.fit.residual - P[:, :, k] * value
             std = float(np.sqrt(np.median(correlation_times(residual)) / precision)) if precision > 0 else np.inf
-            found.append(Added(float(value), std, self.gain(residual), self.fall(residual), residual))
+            counts = len(residual) / correlation_times(residual)  # one parameter more uses up next to nothing
+            gain = 0.5 * float(counts @ np.log(self.left / squares(residual, self.sizes)))
+            found.append(Added(float(value), std, gain, self.fall(residual), residual))
         return found
 
     def values(self, C: NDArray, P: NDArray) -> tuple[NDArray, NDArray]:
