@@ -1,8 +1,8 @@
 """Faults that leave a log readable and spoil the model: found by trying what would explain the torques better.
 
 Every rule asks for a gain of log-likelihood that chance does not give, and for an error that falls by an amount that
-matters. The thresholds were set on the real logs of `benchmarks/robots.py` and on its synthetic arms of seeds 600 to 622
-and 720 to 750; docs/robots.md has the rates on others.
+matters. The thresholds were set on the real logs of `benchmarks/robots.py` and on its synthetic arms of seeds 600 to
+622 and 720 to 750; docs/robots.md has the rates on others.
 """
 
 from __future__ import annotations
