@@ -167,8 +167,7 @@ def _dynamics(arm: Arm, looked: list[Looked]) -> list[Finding]:
         parts = [(s, m, some.band) for some in looked for s, m in zip(some.log.stretches, some.motions, strict=True)]
         samples = samples_of(_filtered(*part) for part in parts)
         model = np.vstack([lowpass(joint_torque(arm, m.q, m.qd, m.qdd), s.dt, band) for s, m, band in parts])
-        seen = resemblance.resemblance(model, samples)
-        found += resemblance.objections(arm, seen, trial.error if trial.usable else 1.0)
+        found += resemblance.objections(arm, resemblance.resemblance(model, samples))
     return found
 
 

@@ -21,7 +21,6 @@ STRANGE = 0.5  # likeness below which a main joint's torque is not even of the d
 REVERSED = -0.5  # correlation from which on a sign is wrong
 ALIKE = 0.8  # correlation from which on a factor between the two sides means something
 UNLIKE = 0.5  # share of the torque beyond friction that the description may leave unexplained
-EXPLAINED = 0.05  # of the torques that bodies of some kind leave: then it is the described ones that are wrong
 MAIN = 0.2  # joints whose torque is a smaller share of the largest do not tell units
 UNITS = ((1e3, "mN m instead of N m"), (1e-3, "kN m instead of N m"), (100.0, "N cm instead of N m"))
 MOVING = 0.05  # share of a joint's top speed, below which it may stand still
@@ -76,12 +75,9 @@ def resemblance(model: NDArray, samples: Samples) -> Resemblance:
     )
 
 
-def objections(arm: Arm, seen: Resemblance, left: float = 1.0) -> list[Finding]:
-    """What speaks against the log being one of this arm, if its description is right.
-
-    `left` is the share of the torques that no bodies on the arm's geometry explain.
-    """
-    return _factor(arm, seen) or _unlike(arm, seen, left)
+def objections(arm: Arm, seen: Resemblance) -> list[Finding]:
+    """What speaks against the log being one of this arm, if its description is right."""
+    return _factor(arm, seen) or _unlike(arm, seen)
 
 
 def _factor(arm: Arm, seen: Resemblance) -> list[Finding]:
@@ -103,7 +99,7 @@ def _factor(arm: Arm, seen: Resemblance) -> list[Finding]:
     return [Finding("refuse" if sure else "warn", text, "amperes", (), remedy="--drive-gain", value=factor)]
 
 
-def _unlike(arm: Arm, seen: Resemblance, left: float) -> list[Finding]:
+def _unlike(arm: Arm, seen: Resemblance) -> list[Finding]:
     """Joints that are opposite to a description which the others follow; and descriptions of something else.
 
     A description that is merely wrong does not speak against a log that bodies of some kind explain.
@@ -121,9 +117,7 @@ def _unlike(arm: Arm, seen: Resemblance, left: float) -> list[Finding]:
     if seen.unexplained <= UNLIKE:
         return []
     j = int(np.argmax(seen.sizes))
-    strange = (
-        bool((likeness[seen.strong & (seen.sizes > MAIN * seen.sizes.max())] < STRANGE).any()) and left > EXPLAINED
-    )
+    strange = bool((likeness[seen.strong & (seen.sizes > MAIN * seen.sizes.max())] < STRANGE).any())
     text = (
         f"arm '{arm.name}' as described leaves {min(seen.unexplained, 99):.0%} of the torque beyond friction "
         f"unexplained (joint {j + 1} has {seen.slopes[j]:.2g} times its torque): "
