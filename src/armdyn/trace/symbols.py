@@ -10,10 +10,12 @@ from typing import Any
 
 
 class _LazyCasadi:
-    """Looks like the `casadi` module and imports it at the first use of a name."""
+    """Looks like the `casadi` module and imports it at the first use of a name; a name is looked up once."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(importlib.import_module("casadi"), name)
+        value = getattr(importlib.import_module("casadi"), name)
+        setattr(self, name, value)
+        return value
 
 
 ca = _LazyCasadi()
