@@ -73,7 +73,7 @@ def folder(tmp_path_factory):
     arm = armdyn.arms.planar2()
     arm.save(path / "arm.urdf")
     (path / "study.toml").write_text(STUDY)
-    t = np.arange(0, 10, 0.01)
+    t = np.arange(0, 12, 0.01)
     w = np.array([2.0, 3.0])
     q, qd, qdd = np.sin(w * t[:, None]), w * np.cos(w * t[:, None]), -(w**2) * np.sin(w * t[:, None])
     for name, carried in (("log", arm), ("load", arm.with_payload(0.5))):
@@ -81,7 +81,8 @@ def folder(tmp_path_factory):
         np.savetxt(path / f"{name}.csv", rows, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
     servo = armdyn.Plant(arm, servo=armdyn.PositionServo(300.0, 40.0))
     sent = t[::2], 0.4 * np.sin(w * t[::2, None])
-    moved = armdyn.simulate(servo, armdyn.PositionCommands(arm, *sent, 0.02), [0, 0], duration=9.98, rate=500, every=10)
+    commands = armdyn.PositionCommands(arm, *sent, 0.02)
+    moved = armdyn.simulate(servo, commands, [0, 0], duration=11.98, rate=500, every=10)
     head = [f"{word}.joint{k}_deg" for word in ("action", "observation.state") for k in (1, 2)]
     rows = np.column_stack([sent[0], np.degrees(sent[1]), np.degrees(moved.q)])
     np.savetxt(path / "servo.csv", rows, delimiter=",", header=",".join(["t", *head]), comments="")

@@ -15,7 +15,7 @@ from armdyn.simulation.compare import Sway, compare
 def pages(tmp_path_factory):
     """One of each kind that is made in seconds."""
     folder, arm = tmp_path_factory.mktemp("pages"), armdyn.arms.puma3()
-    t = np.arange(0, 10, 0.01)
+    t = np.arange(0, 12, 0.01)
     w = np.array([2.0, 3.0, 4.0])
     a, middle = w * t[:, None], np.mean(arm.position_limits, axis=0)
     q, qd, qdd = middle + np.sin(a), w * np.cos(a), -(w**2) * np.sin(a)
