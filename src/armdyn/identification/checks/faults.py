@@ -25,8 +25,8 @@ PACES = (-1.0, 0.0625, 0.125, 0.25, 0.5, 2.0, 4.0, 8.0, 16.0)  # factors of grav
 PACE = 3.3  # from which on it means that the clock is wrong
 DOUBLE, ODD = 4.0, 30.0  # factor of a clock at double pace, and log-likelihood by which its bodies are more probable
 NEAR = (0.5, 2.0)  # factors that a poor model may prefer
-ZERO = 0.1  # rad
-OFFSETS = (0.1, 0.2, 0.35)  # rad
+ZERO = 0.1  # rad: smaller ones are common, and cost little
+OFFSETS = (0.1, 0.15, 0.2, 0.35)  # rad
 STEPS = np.arange(0.15, 0.86, 0.05)  # where in a piece an offset may change
 SCALE = 1.25  # factor by which torques are out of proportion
 ROUNDS, TIMID = 6, 1e-3  # in which factors of torques are found, and share of a square that keeps them finite
@@ -39,7 +39,7 @@ class Rule(NamedTuple):
     fall: float
 
 
-DELAY, CLOCK, STEP, AMPERES, ZEROS = Rule(30, 0.15), Rule(20, 0.03), Rule(15, 0.1), Rule(25, 0.2), Rule(20, -1.0)
+DELAY, CLOCK, STEP, AMPERES, ZEROS = Rule(30, 0.15), Rule(20, 0.03), Rule(15, 0.1), Rule(25, 0.2), Rule(25, -1.0)
 OWN_STEP = 0.14  # share of its joint's error that a step must explain
 REJECTED = Rule(40, 0.15)  # from which on a clock is certainly wrong
 
@@ -203,7 +203,7 @@ def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
     if gains[best] > 0.5 * ZEROS.gain:
         j = turning[best]
         off, gain, fall = _refined(trial, belief, j, -float(np.sign(values[best])))
-        if gain > ZEROS.gain and fall > ZEROS.fall:
+        if abs(off) > ZERO and gain > ZEROS.gain and fall > ZEROS.fall:
             told = f"--zero {trial.arm.joint_names[j]}={off:.3g}"
             text = (
                 f"the zero of {named(arm, j)} seems {abs(off):.2g} rad off: with {-off:+.2g} rad added to its "
