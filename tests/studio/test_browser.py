@@ -22,9 +22,8 @@ def studio(arm):
     # Reflections and shadows cost ten times the rest without a graphics card.
     server.scene.configure_environment_map(None)
     server.scene.configure_default_lights(cast_shadow=False)
-    page = Studio(server, arm)
-    yield page
-    page.close()
+    with Studio(server, arm) as studio:
+        yield studio
     stop_server(server)
 
 
@@ -35,16 +34,46 @@ def asked():
 
 
 @pytest.fixture(scope="module")
-def tab(studio, browser, asked):
+def visit(studio, browser):
+    """`visit(width, height)`: a page of the browser, and the tab of the studio behind it."""
+
+    def visit(width=1100, height=700, resolution=0.4, listen=lambda page: None):
+        before = set(studio.tabs)
+        page = browser.new_page(viewport={"width": width, "height": height})
+        page.set_default_timeout(PATIENCE)
+        listen(page)
+        page.goto(address(studio.server, "127.0.0.1") + f"?fixedDpr={resolution}")
+        page.wait_for_selector("#tip-pose", state="attached")
+        until(lambda: set(studio.tabs) - before)
+        (new,) = set(studio.tabs) - before
+        return page, studio.tabs[new]
+
+    return visit
+
+
+@pytest.fixture(scope="module")
+def both(visit, asked):
     """One tab on the page, for all tests: opening it takes seconds."""
-    page = browser.new_page(viewport={"width": 1100, "height": 700})
-    page.set_default_timeout(PATIENCE)
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("websocket", lambda socket: asked.append(socket.url))
-    page.goto(address(studio.page.server, "127.0.0.1") + "?fixedDpr=0.4")
-    page.wait_for_selector("#tip-pose")
-    yield page
+
+    def listen(page):
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("websocket", lambda socket: asked.append(socket.url))
+
+    page, mine = visit(listen=listen)
+    yield page, mine
     page.close()
+
+
+@pytest.fixture
+def tab(both):
+    """The browser's side."""
+    return both[0]
+
+
+@pytest.fixture
+def mine(both):
+    """The studio's side of the same tab."""
+    return both[1]
 
 
 def tip(tab):
@@ -69,26 +98,25 @@ def joint_slider(tab, name):
     return tab.locator(f"[id='{row.get_attribute('for')}']").get_by_role("slider")
 
 
-def test_a_slider_moves_the_tip(tab, studio):
+def test_a_slider_moves_the_tip(tab, mine):
     before = tip(tab)
-    thumb = joint_slider(tab, studio.page.state.arm.joint_names[1])
+    thumb = joint_slider(tab, mine.state.arm.joint_names[1])
     thumb.focus()
     for _ in range(3):
         thumb.press("ArrowRight")
-    until(lambda: studio.page.state.moment.q[1] > 0)
+    until(lambda: mine.state.moment.q[1] > 0)
     until(lambda: not np.array_equal(tip(tab), before))
 
     def follows():  # presses may still be under way; shown to a tenth of a millimetre
-        expected = 1e3 * forward_kinematics(studio.page.state.arm, studio.page.state.moment.q)[:3, 3]
+        expected = 1e3 * forward_kinematics(mine.state.arm, mine.state.moment.q)[:3, 3]
         return np.abs(tip(tab)[:3] - expected).max() < 0.051
 
     until(follows)
 
 
-def pixel(tab, studio, point):
+def pixel(tab, mine, point):
     """Where a point of the scene is on the screen; the camera looks along its z, its y points down."""
-    (client,) = studio.page.server.get_clients().values()
-    camera, box = client.camera, tab.locator("canvas").first.bounding_box()
+    camera, box = mine.client.camera, tab.locator("canvas").first.bounding_box()
     x, y, z = from_quaternion(camera.wxyz).T @ (point - camera.position)
     scale = box["height"] / 2 / np.tan(camera.fov / 2) / z
     return np.array([box["x"] + box["width"] / 2 + scale * x, box["y"] + box["height"] / 2 + scale * y])
@@ -105,42 +133,47 @@ def drag(tab, grab, drop):
     time.sleep(1)
 
 
-def test_the_handle_is_dragged_with_the_mouse(tab, studio):
-    state = studio.page.state
+def test_the_handle_is_dragged_with_the_mouse(tab, mine):
+    state = mine.state
     state.rest_at([0.4, 0.9])
-    before, size = state.tip, 0.25 * studio.scene.room.extent
+    before, size = state.now.tip, 0.25 * mine.scene.room.extent
     until(lambda: np.abs(tip(tab)[:3] - 1e3 * before[:3, 3]).max() < 0.051)
     tab.locator(".mantine-Notification-closeButton").first.click()  # of the browser's word on software rendering
     time.sleep(1)  # the scene follows the readout
     start = before[:3, 3]
     for part in (0.6, 0.5, 0.7):  # the arrow is a few pixels thin: miss it once or twice
-        drag(tab, *(pixel(tab, studio, start + x * size * before[:3, 0]) for x in (part, part - 0.6)))
-        if (state.tip[:3, 3] - start) @ before[:3, 0] < -0.3 * size:
+        drag(tab, *(pixel(tab, mine, start + x * size * before[:3, 0]) for x in (part, part - 0.6)))
+        if (state.now.tip[:3, 3] - start) @ before[:3, 0] < -0.3 * size:
             break
-    assert (state.tip[:3, 3] - start) @ before[:3, 0] < -0.3 * size
-    until(lambda: not studio.handle.dragged)
+    assert (state.now.tip[:3, 3] - start) @ before[:3, 0] < -0.3 * size
+    until(lambda: not mine.handle.dragged)
     # The arrow keeps the tip on its line, to what a hand and the steps of the mouse leave.
-    assert abs((state.tip[:3, 3] - before[:3, 3]) @ before[:3, 1]) < 0.05 * size
+    assert abs((state.now.tip[:3, 3] - before[:3, 3]) @ before[:3, 1]) < 0.05 * size
 
 
-def test_a_log_is_loaded_and_plays(tab, studio, log_csv, tmp_path):
+def log_upload(tab):
+    """The input behind the button that loads a log."""
+    return tab.locator("div:has(> button:has-text('Load a log')) input[type=file]").first
+
+
+def test_a_log_is_loaded_and_plays(tab, mine, log_csv, tmp_path):
     (tmp_path / "swing.csv").write_text(log_csv)
-    tab.get_by_role("tab", name="Log").click()
-    tab.locator("input[type=file]").first.set_input_files(tmp_path / "swing.csv")
+    tab.get_by_role("tab", name="Log", exact=True).click()
+    log_upload(tab).set_input_files(tmp_path / "swing.csv")
     tab.wait_for_selector("text=swing.csv: 800 samples, 4.0 s at 200 Hz")
-    assert "model off by" in tab.content()
+    assert "as described is off by" in tab.content()
     tab.get_by_role("button", name="Play").click()
-    until(lambda: studio.page.player.time > 0.1)
-    assert studio.player.button.icon == "player-pause"
+    until(lambda: mine.page.player.time > 0.1)
+    assert mine.player.button.icon == "player-pause"
     tab.get_by_role("button", name="Pause").click()
-    until(lambda: not studio.page.player.playing)
-    assert studio.page.state.moment.measured is not None
+    until(lambda: not mine.page.player.playing)
+    assert mine.state.moment.measured is not None
 
 
 def test_a_broken_log_is_one_sentence_on_the_page(tab, tmp_path):
     (tmp_path / "broken.csv").write_text("t,q1\n0,zero\n")
-    tab.get_by_role("tab", name="Log").click()
-    tab.locator("input[type=file]").first.set_input_files(tmp_path / "broken.csv")
+    tab.get_by_role("tab", name="Log", exact=True).click()
+    log_upload(tab).set_input_files(tmp_path / "broken.csv")
     tab.wait_for_selector("text=That did not work")
     text = tab.locator(".mantine-Notification-description", has_text="broken.csv").first.inner_text()
     assert "\n" not in text.strip()
@@ -156,32 +189,32 @@ def curves(tab, title):
     return {"blue" if b > r else "orange" for r, _, b in colourful}
 
 
-def test_controllers_are_compared_and_the_estimate_grows_on_the_page(tab, studio):
-    studio.compare.duration.value = 2.0
+def test_controllers_are_compared_and_the_estimate_grows_on_the_page(tab, mine):
+    mine.compare.duration.value = 2.0
     tab.get_by_role("tab", name="Control").click()
     tab.get_by_role("button", name="Compare controllers").click()
     tab.wait_for_selector("#comparison")
     rows = tab.locator("#comparison tr").all_inner_texts()
     assert [row.split("\t")[0] for row in rows[1:]] == ["PD", "computed torque", "Slotine-Li"]
-    until(lambda: studio.page.player.time > 0.3)
+    until(lambda: mine.page.player.time > 0.3)
     until(lambda: curves(tab, "Load as estimated") == {"blue", "orange"})  # the estimate, and the true load
-    studio.page.player.pause()
+    mine.page.player.pause()
 
 
-def test_the_criterion_falls_on_the_page(tab, studio):
+def test_the_criterion_falls_on_the_page(tab, mine):
     def fallen():
-        _, best, current = studio.excite.plot._handle.data
+        _, best, current = mine.excite.plot._handle.data
         known = current[np.isfinite(current)]
         return np.isfinite(best[-1]) and len(known) > 1 and known.min() < known[0]
 
-    studio.excite.budget.value = 60.0
+    mine.excite.budget.value = 60.0
     tab.get_by_role("tab", name="Excite").click()
     tab.get_by_role("button", name="Design an exciting motion").click()
-    until(lambda: studio.excite.plot._curves and fallen())
+    until(lambda: mine.excite.plot._curves and fallen())
     tab.get_by_role("button", name="Cancel").click()
-    tab.wait_for_selector("text=stopped early")
+    tab.wait_for_selector("text=Stopped early")
     until(lambda: curves(tab, "Condition number") == {"blue", "orange"})  # the search, and the best so far
-    studio.page.player.pause()
+    mine.page.player.pause()
 
 
 def test_files_are_handed_out(tab):
@@ -215,13 +248,64 @@ def test_nothing_is_asked_of_other_hosts(tab, asked):
     assert hosts == {"127.0.0.1"}
 
 
-def test_a_closed_tab_leaves_the_studio_running(tab, browser, studio):
-    clients = studio.page.server.get_clients
-    second = browser.new_page()
-    second.goto(address(studio.page.server, "127.0.0.1") + "?fixedDpr=0.1")
-    until(lambda: len(clients()) == 2)
-    second.close()
-    until(lambda: len(clients()) == 1)
-    before = tip(tab)
-    studio.page.state.move_joint(0, 0.3)
-    until(lambda: not np.array_equal(tip(tab), before))
+def test_two_tabs_are_two_arms(tab, mine, visit, arm):
+    page, other = visit(resolution=0.1)
+    mine.state.rest_at([0.4, 0.2])
+    other.state.rest_at([-0.7, 0.9])
+    for one, theirs in ((tab, mine), (page, other)):
+        expected = 1e3 * forward_kinematics(arm, theirs.state.moment.q)[:3, 3]
+        until(lambda one=one, expected=expected: np.abs(tip(one)[:3] - expected).max() < 0.051)
+    page.get_by_role("tab", name="Arm", exact=True).click()
+    page.get_by_role("textbox", name="Arm").click()
+    page.get_by_role("option", name="puma3", exact=True).click()
+    until(lambda: other.state.arm.name == "puma3")
+    page.get_by_role("tab", name="puma3").wait_for()
+    assert mine.state.arm is arm
+    page.close()
+
+
+def test_a_tab_that_is_opened_after_one_was_closed_goes_on_there(visit, arm):
+    page, first = visit(resolution=0.1)
+    first.state.rest_at([0.3, -0.4])
+    page.reload()
+    page.wait_for_selector("#tip-pose")
+    expected = 1e3 * forward_kinematics(arm, [0.3, -0.4])[:3, 3]
+    until(lambda: np.abs(tip(page)[:3] - expected).max() < 0.051)
+    page.close()
+
+
+def cut(page):
+    """Elements, by their text, that are wider inside than out and do not scroll: what they show is cut."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll('.vd, .tq, #tip-pose, #clearance, table, label, button')]
+            .filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0
+                && getComputedStyle(e).overflowX === 'visible')
+            .map(e => `${e.tagName} ${e.innerText.slice(0, 40)}: ${e.scrollWidth} > ${e.clientWidth}`)"""
+    )
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_cut_and_the_arm_is_seen(visit, log, width):
+    page, other = visit(width, 800 if width > 600 else 844, 0.3)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    until(lambda: not page.locator("text=Software WebGL").count() or _closed(page))
+    tall = pixels(page.screenshot(timeout=PATIENCE))
+    middle = tall[: len(tall) // 2, width // 3 : 2 * width // 3] if width < 600 else tall[:, 500:780]
+    assert (np.ptp(middle.reshape(-1, 3), axis=0) > 0.3).all()  # the arm, not a panel
+    other.log.load(log)
+    other.identify.job.start()
+    other.identify.job.job.join(60)
+    if width < 600:
+        page.get_by_text("armdyn studio").click()  # opens the sheet
+    for name in ("Pose", "Arm", "Log", "Control", "Excite", "Export"):
+        page.get_by_role("tab", name=name, exact=True).click()
+        page.wait_for_timeout(300)  # the panel opens
+        assert cut(page) == [], name
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+
+
+def _closed(page):
+    """Close the browser's word on software rendering."""
+    page.locator(".mantine-Notification-closeButton").first.click()
+    return True

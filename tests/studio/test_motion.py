@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from armdyn import ArmdynError, arms, joint_torque
+from armdyn import ArmdynError, arms, joint_torque, read_log
 from armdyn.studio.motion import from_log, from_trajectory
-from armdyn.studio.panels.log import read_upload, relative_error
+from armdyn.studio.panels.log import relative_error
 from armdyn.trajectory.point_to_point import point_to_point
 
 
@@ -40,21 +40,21 @@ def test_a_trajectory_has_the_torques_it_needs(arm):
     np.testing.assert_allclose(motion.predicted, joint_torque(arm, *trajectory(motion.t)))
 
 
-def test_the_csv_is_a_log_again(arm, log):
+def test_the_csv_is_a_log_again(arm, log, tmp_path):
     motion = from_log(log, arm)
-    again = read_upload("again.csv", motion.csv().encode(), arm)
+    (tmp_path / "again.csv").write_text(motion.csv())
+    again = read_log(tmp_path / "again.csv", arm)
     np.testing.assert_array_equal(again.q, motion.q)
     np.testing.assert_array_equal(again.tau, motion.measured)
-
-
-def test_uploads_are_named_as_the_person_knows_them(arm, log_csv):
-    log = read_upload("../../etc/run 7.CSV", log_csv.encode(), arm)
-    assert log.name == "run 7.CSV"
-    with pytest.raises(ArmdynError, match=r"^broken\.csv: ") as error:
-        read_upload("broken.csv", b"t,q1,q2\n1,2\n", arm)
-    assert "upload" not in str(error.value)
 
 
 def test_a_log_of_another_arm_is_rejected(log):
     with pytest.raises(ArmdynError, match="2 joints in the log, 6 in arm"):
         from_log(log, arms.puma560())
+
+
+def test_two_models_stand_beside_each_other(arm, log):
+    light = arm.with_theta(0.5 * arm.theta)
+    motion = from_log(log, arm, light)
+    np.testing.assert_array_equal(motion.described, from_log(log, light).predicted)
+    assert from_log(log, arm).described is None

@@ -3,12 +3,13 @@
 import asyncio
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from armdyn import Limits, forward_kinematics
+from armdyn import ArmdynError, Limits, forward_kinematics
 from armdyn.studio.app import Studio
 from armdyn.studio.panels.compare import FEW
 from armdyn.studio.panels.joint import slider_span
@@ -18,20 +19,34 @@ from armdyn.studio.tip import handle_pose
 pytest.importorskip("viser", reason="the studio needs viser")
 
 
-@pytest.fixture(scope="module")
-def studio(arm):
+@contextmanager
+def studio_of(arm, **options):
+    """A studio on a server of its own."""
     server = start_server(port=0)
-    with Studio(server, arm) as page:
-        yield page
-    stop_server(server)
+    try:
+        with Studio(server, arm, **options) as studio:
+            yield studio
+    finally:
+        stop_server(server)
+
+
+@pytest.fixture(scope="module")
+def tab(arm, opened):
+    """One tab for most tests."""
+    with studio_of(arm) as studio, opened(studio) as tab:
+        yield tab
 
 
 @pytest.fixture
-def server():
-    """For a page of its own."""
-    server = start_server(port=0)
-    yield server
-    stop_server(server)
+def another(opened):
+    """`with another(arm) as tab`: of a studio of its own."""
+
+    @contextmanager
+    def tab_of(arm, **options):
+        with studio_of(arm, **options) as studio, opened(studio) as tab:
+            yield tab
+
+    return tab_of
 
 
 def act(handle, value=None, **more):
@@ -46,12 +61,12 @@ def said(panel):
     return panel.status.content
 
 
-def test_sliders_move_joints_and_follow_them(studio):
-    state = studio.page.state
-    act(studio.joints.sliders[1], 30.0)
+def test_sliders_move_joints_and_follow_them(tab):
+    state = tab.state
+    act(tab.joints.sliders[1], 30.0)
     assert state.moment.q[1] == pytest.approx(np.radians(30))
     state.rest_at([np.radians(12.34), 0.0])
-    assert studio.joints.sliders[0].value == 12.3
+    assert tab.joints.sliders[0].value == 12.3
 
 
 @pytest.mark.parametrize(
@@ -62,104 +77,114 @@ def test_sliders_end_within_the_limits_or_around_a_fixed_joint(limits, expected)
     assert slider_span(*limits) == expected
 
 
-def test_odd_limits_and_names_have_a_page(server, arm):
+def test_odd_limits_and_names_have_a_page(another, arm):
     odd = [
         dataclasses.replace(joint, name=name, limits=limits)
         for joint, name, limits in zip(
             arm.joints, ("<b>x</b>", "y/z"), (Limits(0.2, 0.2), Limits(-1e9, 1e9, 0, 0)), strict=True
         )
     ]
-    with Studio(server, arm.with_joints(odd).with_gravity([0, 0, 0])) as page:
-        page.page.state.move_joint(1, 0.5)
+    with another(arm.with_joints(odd).with_gravity([0, 0, 0])) as page:
+        page.state.move_joint(1, 0.5)
         assert "<b>x</b>" not in page.torques.html.content
 
 
-def test_what_the_program_sets_is_not_taken_for_a_persons_wish(studio):
-    state = studio.page.state
+def test_what_the_program_sets_is_not_taken_for_a_persons_wish(tab):
+    state = tab.state
     state.rest_at([np.radians(12.34), 0.0])  # the slider shows 12.3; the joint stays
     assert state.moment.q[0] == np.radians(12.34)
 
 
-def test_the_readout_follows(studio):
-    studio.page.state.rest_at([0.4, 0.5])
-    x = 1e3 * forward_kinematics(studio.page.state.arm, [0.4, 0.5])[0, 3]
-    assert f">{x:.1f}<" in studio.tip.html.content
+def test_the_readout_follows(tab):
+    tab.state.rest_at([0.4, 0.5])
+    x = 1e3 * forward_kinematics(tab.state.arm, [0.4, 0.5])[0, 3]
+    assert f">{x:.1f}<" in tab.tip.html.content
 
 
-def drag(studio, T, phase):
+def drag(tab, T, phase):
     position, wxyz = handle_pose(T)
     target = SimpleNamespace(position=position, wxyz=wxyz)
     # In a thread of its own: a browser of other tests may keep a loop running in this one.
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(asyncio.run, studio.handle._on_drag(SimpleNamespace(phase=phase, target=target))).result()
+        pool.submit(asyncio.run, tab.handle._on_drag(SimpleNamespace(phase=phase, target=target))).result()
 
 
-def test_the_handle_pulls_the_arm_and_returns_to_the_tip(studio):
-    state = studio.page.state
+def test_the_handle_pulls_the_arm_and_returns_to_the_tip(tab):
+    state = tab.state
     state.rest_at([0.4, 0.5])
     goal = forward_kinematics(state.arm, [0.5, 0.7])
     for phase in ("start", "update"):
-        drag(studio, goal, phase)
-        assert studio.handle.dragged
-    np.testing.assert_allclose(state.tip[:3, 3], goal[:3, 3], atol=1e-4)
+        drag(tab, goal, phase)
+        assert tab.handle.dragged
+    np.testing.assert_allclose(state.now.tip[:3, 3], goal[:3, 3], atol=1e-4)
     far = goal.copy()
     far[:3, 3] *= 10
-    drag(studio, far, "update")
-    assert "reach" in studio.handle.status.content
-    drag(studio, far, "end")
-    np.testing.assert_allclose(studio.handle.handle.position, state.tip[:3, 3])
+    drag(tab, far, "update")
+    assert "reach" in tab.handle.status.content
+    drag(tab, far, "end")
+    np.testing.assert_allclose(tab.handle.handle.position, state.now.tip[:3, 3])
 
 
-def test_toggles_of_the_scene(studio):
-    act(studio.view.ellipsoids, True)
-    assert all(node.visible for node in studio.scene.ellipsoids)
-    assert studio.scene.bodies[0].opacity is not None  # what is inside can be seen
-    act(studio.view.ellipsoids, False)
-    assert studio.scene.bodies[0].opacity is None
-    act(studio.view.frames, True)
-    assert all(frame.show_axes for frame in studio.scene.frames)
+def test_toggles_of_the_scene(tab):
+    act(tab.view.ellipsoids, True)
+    assert all(node.visible for node in tab.scene.ellipsoids)
+    assert tab.scene.bodies[0].opacity is not None  # what is inside can be seen
+    act(tab.view.ellipsoids, False)
+    assert tab.scene.bodies[0].opacity is None
+    act(tab.view.frames, True)
+    assert all(frame.show_axes for frame in tab.scene.frames)
 
 
-def test_a_load_shows_in_the_bars(studio):
-    before = studio.torques.html.content
-    act(studio.torques.payload, 5.0)
-    assert studio.torques.html.content != before
-    act(studio.torques.payload, 0.0)
+def test_a_load_shows_in_the_bars(tab):
+    before = tab.torques.html.content
+    act(tab.torques.payload, 5.0)
+    assert tab.torques.html.content != before
+    act(tab.torques.payload, 0.0)
 
 
-def test_a_log_is_identified_and_adopted(studio, arm, log):
+def test_a_log_is_identified_and_shown_beside_the_description(another, arm, log):
     light = arm.with_theta(0.7 * arm.theta)
-    studio.adopt(light)
-    studio.log.load(log)
-    assert "model off by 30" in studio.log.about.content
-    studio.log.identify.start()
-    studio.log.identify.job.join(60)
-    assert "Relative torque error" in said(studio.log.identify)
-    assert studio.page.state.arm is not light
-    assert studio.log.about.content.count("model off by 0.")
-    studio.adopt(arm)
+    with another(light) as tab:
+        tab.log.load(log)
+        assert "as described is off by 30" in tab.log.about.content
+        tab.identify.job.start()
+        tab.identify.job.job.join(60)
+        state = tab.state.now
+        assert state.arm is state.fit.arm
+        verdict = tab.identify.verdict.content
+        assert state.fit.verdict.word.capitalize() in verdict
+        assert "the arm as described has 30" in verdict
+        assert "off by" not in tab.log.about.content  # one set of figures, the fit's own
+        assert set(tab.log.plot._curves) == {"measured", "model", "as described"}
+        off = np.abs(state.motion.described - state.motion.measured).max()
+        assert np.abs(state.motion.predicted - state.motion.measured).max() < 0.1 * off
+        assert tab.scene.before
+        act(tab.identify.back)
+        assert tab.state.arm is light
+        assert tab.identify.verdict.content == ""
+        assert not tab.scene.before
 
 
-def test_controllers_are_compared_and_the_estimate_grows(studio):
-    act(studio.compare.duration, 3.0)
-    studio.compare.job.start()
-    studio.compare.job.job.join(120)
-    studio.page.player.pause()
-    comparison = studio.compare.comparison
+def test_controllers_are_compared_and_the_estimate_grows(tab):
+    act(tab.compare.duration, 3.0)
+    tab.compare.job.start()
+    tab.compare.job.job.join(120)
+    tab.page.player.pause()
+    comparison = tab.state.now.comparison
     assert tuple(row.name for row in comparison.rows) == FEW
-    assert "Slotine-Li" in studio.compare.table.content
-    estimate = studio.compare.estimate
-    assert estimate.truth == studio.compare.payload.value
+    assert "Slotine-Li" in tab.compare.table.content
+    estimate = tab.compare.estimate
+    assert estimate.truth == tab.compare.payload.value
     assert abs(estimate.mass[-1] - estimate.truth) < abs(estimate.mass[0] - estimate.truth)
-    studio.page.player.seek(1.0)
-    shown = studio.compare.plot._handle.data[1]
+    tab.page.player.seek(1.0)
+    shown = tab.compare.plot._handle.data[1]
     assert np.isnan(shown[-1])
     assert np.isfinite(shown[0])
 
 
-def test_an_exciting_motion_is_found_and_cancelled_ones_keep_the_best(studio):
-    act(studio.excite.budget, 60.0)
-    panel = studio.excite.job
+def test_an_exciting_motion_is_found_and_cancelled_ones_keep_the_best(tab):
+    act(tab.excite.budget, 60.0)
+    panel = tab.excite.job
     panel.start()
     with pytest.raises(Exception, match="under way"):
         panel.start()
@@ -170,13 +195,15 @@ def test_an_exciting_motion_is_found_and_cancelled_ones_keep_the_best(studio):
     panel.job.cancel()
     panel.job.join(20)
     assert not panel.job.running
-    assert "stopped early" in said(panel)
-    assert studio.page.player.motion.name == "exciting motion"
-    studio.page.player.pause()
+    assert "Stopped early" in said(panel)
+    assert "At all times" in tab.excite.result.content
+    assert "Not checked" in tab.excite.result.content
+    assert tab.page.player.motion.name == "exciting motion"
+    tab.page.player.pause()
 
 
-def test_work_that_fails_says_why_and_leaves_the_buttons_ready(server, arm):
-    with Studio(server, arm.with_theta(np.full(20, np.nan))) as page:
+def test_work_that_fails_says_why_and_leaves_the_buttons_ready(another, arm):
+    with another(arm.with_theta(np.full(20, np.nan))) as page:
         page.compare.job.start()
         page.compare.job.job.join(60)
         assert "lacks all ten" in said(page.compare.job)
@@ -184,14 +211,155 @@ def test_work_that_fails_says_why_and_leaves_the_buttons_ready(server, arm):
         assert not page.compare.job.cancel_button.visible
 
 
-def test_files_go_to_the_one_who_asked(studio):
+def test_files_go_to_the_one_who_asked(tab):
     sent = []
-    for button in (studio.export.urdf, studio.export.c):
+    for button in (tab.export.urdf, tab.export.c):
         act(button, send_file_download=lambda name, data, save_immediately: sent.append(name))
     assert sent == ["planar2.urdf", "planar2_c.zip"]
 
 
-def test_an_arm_without_inertia_has_a_page_too(server, arm):
-    with Studio(server, arm.with_theta(np.full(20, np.nan))) as page:
+def test_an_arm_without_inertia_has_a_page_too(another, arm):
+    with another(arm.with_theta(np.full(20, np.nan))) as page:
         assert "unknown" in page.torques.html.content
         assert page.view.ellipsoids.disabled
+
+
+OBSTACLES = """
+[[box]]
+name = "cabinet"
+center = [5.0, 0.0, 0.0]
+size = [0.4, 1.0, 0.8]
+
+[[sphere]]
+name = "lamp"
+center = [0.3, 0.3, 1.5]
+radius = 0.2
+"""
+
+
+def test_floor_and_obstacles_are_shown_and_told(tab, tmp_path):
+    (tmp_path / "room.toml").write_text(OBSTACLES)
+    tab.around.open(tmp_path / "room.toml")
+    assert len(tab.scene.around.obstacles) == 4  # each with its name
+    assert "cabinet, lamp" in tab.excite.around.content
+    act(tab.around.clear)
+    assert tab.state.now.obstacles == ()
+    assert tab.scene.around.obstacles == []
+    act(tab.around.height, -0.5)
+    act(tab.around.own, True)
+    assert tab.state.now.floor == -0.5
+    assert tab.scene.around.table
+    assert not tab.excite.off_plane.disabled
+    act(tab.around.own, False)
+    assert tab.state.now.floor is None
+
+
+def test_a_collision_is_told(tab, tmp_path, arm):
+    x, y, z = forward_kinematics(arm, [0.1, 0.2])[:3, 3]
+    (tmp_path / "in_the_way.toml").write_text(f'[[sphere]]\nname = "post"\ncenter = [{x}, {y}, {z}]\nradius = 0.1\n')
+    tab.state.rest_at([0.1, 0.2])
+    tab.around.open(tmp_path / "in_the_way.toml")
+    assert "the post overlap by" in tab.clearance.html.content
+    tab.state.rest_at([0.1 + np.pi, 0.2])
+    assert "mm apart" in tab.clearance.html.content
+    act(tab.around.clear)
+
+
+def test_broken_obstacles_change_nothing(tab, tmp_path):
+    (tmp_path / "room.toml").write_text("[[cone]]\n")
+    with pytest.raises(ArmdynError, match=r"^room\.toml: expected tables"):
+        tab.around.open(tmp_path / "room.toml")
+    assert tab.state.now.obstacles == ()
+
+
+def test_another_arm_is_chosen_from_the_library_and_from_a_file(another, arm, tmp_path):
+    with another(arm) as tab:
+        tab.state.carry(2.0)
+        old = tab.page
+        act(tab.arm.library, "puma3")
+        assert tab.state.arm.name == "puma3"
+        assert old.closed
+        assert tab.state.now.payload == 0
+        assert len(tab.joints.sliders) == tab.state.arm.n
+        act(tab.arm.library, "no such arm")
+        assert tab.state.arm.name == "puma3"
+        arm.save(tmp_path / "mine.urdf")
+        tab.arm.open(tmp_path / "mine.urdf")
+        assert tab.state.arm.n == 2
+        assert tab.subject.source == tmp_path / "mine.urdf"
+        (tmp_path / "broken.urdf").write_text("<robot")
+        with pytest.raises(ArmdynError, match=r"^broken\.urdf: not well-formed"):
+            tab.arm.open(tmp_path / "broken.urdf")
+
+
+def test_a_path_is_opened_when_asked_not_while_it_is_typed(another, arm, log_csv, tmp_path):
+    (tmp_path / "swing.csv").write_text(log_csv)
+    with another(arm) as tab:
+        act(tab.log.choice.path, str(tmp_path / "swing.csv"))
+        assert tab.state.now.log is None
+        act(tab.log.choice.button)
+        assert tab.state.now.log.path == tmp_path / "swing.csv"
+    with another(arm, local=False) as tab:
+        assert not hasattr(tab.log.choice, "path")
+
+
+def test_columns_that_cannot_be_guessed_are_listed_and_mapped(tab, log_csv, tmp_path):
+    (tmp_path / "odd.csv").write_text(log_csv.replace("t,q1,q2,tau1,tau2", "stamp,A1,A2,M1,M2"))
+    with pytest.raises(ArmdynError, match="no columns of joint positions"):
+        tab.log.open(tmp_path / "odd.csv")
+    assert "Its columns are: stamp, A1, A2, M1, M2." in tab.log.about.content
+    for role, names in {"t": "stamp", "q": "A1, A2", "tau": "M1, M2"}.items():
+        act(tab.log.columns[role], names)
+    tab.log.read_again()
+    assert len(tab.state.now.log) == 800
+    assert "odd.csv: 800 samples" in tab.log.about.content
+    for role in ("t", "q", "tau"):
+        act(tab.log.columns[role], "")
+
+
+def test_notices_go_away(tab, monkeypatch):
+    shown = []
+    monkeypatch.setattr(tab.client, "add_notification", lambda title, text, **how: shown.append(how))
+    tab.page.complain("no")
+    tab.page.say("Note", "yes")
+    assert all(0 < how["auto_close_seconds"] < 30 for how in shown)
+    assert len(shown) == 2
+
+
+def test_reports_are_offered_when_there_is_something_to_report(tab):
+    assert tab.export.reports["fit"].disabled == (tab.state.now.fit is None)
+    assert not tab.export.reports["excitation"].disabled  # of the test above
+    sent = {}
+    for button in (tab.export.reports["excitation"], tab.export.reports["comparison"], tab.export.trajectory):
+        act(button, send_file_download=lambda name, data, save_immediately: sent.update({name: data}))
+    assert set(sent) == {"excitation.html", "comparison.html", "motion.csv"}
+    assert b"Not checked" in sent["excitation.html"]
+    assert sent["motion.csv"].startswith(b"t,q1,q2,qd1")
+
+
+def test_a_phone_begins_with_the_arm_not_the_panels(arm, opened, monkeypatch):
+    from viser import MainPanelHandle
+
+    calls = []
+    monkeypatch.setattr(MainPanelHandle, "minimize", lambda self: calls.append(1))
+    with studio_of(arm) as studio:
+        with opened(studio, 1280, 800):
+            assert not calls
+        with opened(studio, 390, 844):
+            assert calls
+
+
+def test_tabs_do_not_touch_each_other_and_reloading_goes_on(arm, opened):
+    with studio_of(arm) as studio:
+        with opened(studio) as one, opened(studio) as two:
+            one.state.rest_at([0.1, 0.2])
+            two.state.rest_at([-0.3, 0.4])
+            two.state.carry(3.0)
+            assert one.joints.sliders[0].value == 5.7
+            assert two.joints.sliders[0].value == -17.2
+            assert one.torques.payload.value == 0.0
+            studio.rest_at([0.5, 0.5])  # as Python may ask
+            assert one.state.moment.q[0] == two.state.moment.q[0] == 0.5
+        with opened(studio) as again:  # `one` was closed last
+            assert again.state.moment.q[0] == 0.5
+            assert again.state.now.payload == 0.0

@@ -14,11 +14,11 @@ def state():
 
 def test_listeners_hear_every_change_and_the_present(state):
     heard = []
-    state.on_change(lambda moment: heard.append(moment.q.copy()))
+    state.on_change(lambda state: heard.append(state.moment.q.copy()))
     state.move_joint(1, 0.5)
     np.testing.assert_array_equal(heard, [[0, 0], [0, 0.5]])
-    np.testing.assert_allclose(state.tip, forward_kinematics(state.arm, [0, 0.5]))
-    assert state.links.shape == (2, 4, 4)
+    np.testing.assert_allclose(state.now.tip, forward_kinematics(state.arm, [0, 0.5]))
+    assert state.now.links.shape == (2, 4, 4)
 
 
 def test_a_motion_ends_at_rest(state):
@@ -31,9 +31,9 @@ def test_a_motion_ends_at_rest(state):
 
 def test_a_payload_changes_the_model_only_while_it_is_carried(state):
     state.carry(2.0)
-    assert state.loaded.links[-1].inertia.mass == pytest.approx(state.arm.links[-1].inertia.mass + 2)
+    assert state.now.loaded.links[-1].inertia.mass == pytest.approx(state.arm.links[-1].inertia.mass + 2)
     state.carry(0.0)
-    assert state.loaded is state.arm
+    assert state.now.loaded is state.arm
 
 
 @pytest.mark.parametrize("q", [[0.0], [np.nan, 0.0], [1, 2, 3]])

@@ -1,52 +1,77 @@
-"""The whole page, put together from its panels."""
+"""The studio on a server: every tab that is opened gets an arm, a state and panels of its own."""
 
 from __future__ import annotations
 
 import os
+import tempfile
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from numpy.typing import ArrayLike
+
 from armdyn.model.arm import Arm
-from armdyn.studio.drawing.scene import ArmScene
-from armdyn.studio.drawing.shapes import Shape, arm_shapes, pedestal
-from armdyn.studio.drawing.urdf_shapes import MeshShape, Visuals, urdf_shapes
-from armdyn.studio.page import Page, note_html
-from armdyn.studio.panels.compare import ComparePanel
-from armdyn.studio.panels.excite import ExcitePanel
-from armdyn.studio.panels.export import ExportPanel
-from armdyn.studio.panels.joint import JointPanel
-from armdyn.studio.panels.log import LogPanel
-from armdyn.studio.panels.player import PlayerPanel
-from armdyn.studio.panels.tip import TipHandle, TipReadout
-from armdyn.studio.panels.torque import TorquePanel
-from armdyn.studio.panels.view import ViewPanel
-from armdyn.studio.player import Player
-from armdyn.studio.state import ArmState
+from armdyn.studio.drawing.camera import first_view
+from armdyn.studio.drawing.subject import Subject
+from armdyn.studio.drawing.urdf_shapes import Visuals, urdf_shapes
+from armdyn.studio.state import ArmState, State
+from armdyn.studio.tab import Tab
+from armdyn.studio.uploads import bound_uploads
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import ClientHandle, ViserServer
 
 BRAND = (38, 98, 168)
-RIGHT, LEFT = 400, 380  # widths of the panels [px]
+RIGHT = 400  # width of the right panel [px]
 
 
 class Studio:
-    """The page of one arm on a running server."""
+    """The tabs on a running server.
 
-    def __init__(self, server: ViserServer, arm: Arm, visuals: Visuals | None = None, local: bool = True) -> None:
-        state, self.visuals = ArmState(arm), visuals
-        self.page = Page(server, state, Player(state), local)
+    Tabs do not touch each other. One that is opened after another was closed, as by reloading the page, goes on with
+    what that showed.
+
+    Parameters
+    ----------
+    server : ViserServer
+    arm : Arm
+        That a tab shows first.
+    visuals : Visuals, optional
+        Bodies of the arm's file.
+    local : bool
+        Whether only this machine can reach it, so that paths of files may be typed.
+    word : str
+        By which the arm was chosen: a library name or a file.
+    """
+
+    def __init__(
+        self, server: ViserServer, arm: Arm, visuals: Visuals | None = None, local: bool = True, word: str = ""
+    ) -> None:
+        self.server, self._local = server, local
+        self.tabs: dict[int, Tab] = {}
+        self._folder = tempfile.TemporaryDirectory(prefix="armdyn-studio-")  # of arms that are uploaded
+        self._lock = threading.Lock()
+        self._closed = False
+        subject = Subject(arm, word or arm.name, visuals)
+        self._next: tuple[Subject, Arm | State] = (subject, arm)  # what the next tab begins with
         server.gui.configure_theme(brand_color=BRAND, show_logo=False, show_share_button=False)
+        server.scene.world_axes.visible = False
         server.gui.main_panel.dock_right()
         server.gui.main_panel.set_width(RIGHT)
-        self.scene = ArmScene(server, state, bodies(arm, visuals))
-        self._left()
-        self._right()
+        first_view(subject.room, ArmState(arm).now.links).apply(server.initial_camera, "up")
+        server.on_client_connect(self._open)
+        server.on_client_disconnect(self._leave)
 
-    def adopt(self, arm: Arm) -> None:
-        """Go on with other parameters of the same arm."""
-        self.page.state.adopt(arm)
-        self.scene.show_inertia(arm)
+    def rest_at(self, q: ArrayLike) -> None:
+        """Put the arm at rest at a posture (n,), in all tabs that show it and those opened later."""
+        with self._lock:
+            subject, start = self._next
+            moved = ArmState(start)
+            moved.rest_at(q)
+            self._next = subject, moved.now
+            tabs = [tab for tab in self.tabs.values() if tab.subject is subject]
+        for tab in tabs:
+            tab.state.rest_at(q)
 
     def __enter__(self) -> Studio:
         return self
@@ -56,48 +81,32 @@ class Studio:
 
     def close(self) -> None:
         """End what runs in the background; the server is its owner's to stop."""
-        self.page.close()
+        with self._lock:
+            self._closed = True
+            tabs = list(self.tabs.values())
+            self.tabs.clear()
+        for tab in tabs:
+            tab.close()
+        self._folder.cleanup()
 
-    def _left(self) -> None:
-        """What is true at this moment: tip, torques, time."""
-        gui = self.page.gui
-        panel = gui.add_panel()
-        panel.dock_left()
-        panel.set_width(LEFT)
-        with panel.add_tab(f"{self.page.state.arm.name}", "gauge"):
-            self.tip = TipReadout(self.page)
-            with gui.add_folder("Torques"):
-                self.torques = TorquePanel(self.page)
-            with gui.add_folder("Play"):
-                self.player = PlayerPanel(self.page)
-            for note in [] if self.visuals is None else self.visuals.notes[:3]:
-                gui.add_html(note_html(note))
+    def _open(self, client: ClientHandle) -> None:
+        bound_uploads(client)
+        subject, start = self._next
+        tab = Tab(client, subject, start, Path(self._folder.name), self._local)
+        with self._lock:
+            gone = self._closed or client.client_id not in self.server.get_clients()
+            if not gone:
+                self.tabs[client.client_id] = tab
+        if gone:  # while it was built
+            tab.close()
 
-    def _right(self) -> None:
-        """What can be done, a tab each."""
-        tabs, gui, page = self.page.gui.add_tab_group(), self.page.gui, self.page
-        with tabs.add_tab("Pose", "robot"):
-            with gui.add_folder("Joints"):
-                self.joints = JointPanel(page)
-            with gui.add_folder("Tip"):
-                self.handle = TipHandle(page)
-            with gui.add_folder("Show"):
-                self.view = ViewPanel(page, self.scene)
-        with tabs.add_tab("Log", "chart-line"):
-            self.log = LogPanel(page, self.adopt)
-        with tabs.add_tab("Control", "adjustments"):
-            self.compare = ComparePanel(page)
-        with tabs.add_tab("Excite", "wave-sine"):
-            self.excite = ExcitePanel(page)
-        with tabs.add_tab("Export", "download"):
-            self.export = ExportPanel(page, None if self.visuals is None else self.visuals.source)
-
-
-def bodies(arm: Arm, visuals: Visuals | None) -> list[Shape | MeshShape]:
-    """What the URDF shows; simple bodies for the links of which it shows nothing."""
-    drawn = [] if visuals is None else visuals.shapes
-    shown = {shape.link for shape in drawn}
-    return [*drawn, *(shape for shape in arm_shapes(arm) if shape.link not in shown), *pedestal(arm)]
+    def _leave(self, client: ClientHandle) -> None:
+        with self._lock:
+            tab = self.tabs.pop(client.client_id, None)
+            if tab is not None:
+                self._next = tab.subject, tab.state.now
+        if tab is not None:
+            tab.close()
 
 
 def visuals_of(path: str | os.PathLike[str], arm: Arm, base: str | None, tip: str | None) -> Visuals | None:

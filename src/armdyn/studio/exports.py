@@ -1,9 +1,10 @@
-"""Files to take away: the arm as URDF, its dynamics as C, what plays as CSV."""
+"""Files to take away: the arm as URDF, its dynamics as C, motions as CSV, reports."""
 
 from __future__ import annotations
 
 import io
 import tempfile
+import threading
 import zipfile
 from pathlib import Path
 from typing import NamedTuple
@@ -16,11 +17,17 @@ from armdyn.errors import ArmdynError
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
+from armdyn.presentation import Reported
 from armdyn.studio.motion import Motion
 from armdyn.trace.printers.c_code import c_code
 from armdyn.trace.printers.c_print import identifier
+from armdyn.trajectory.excitation.excite import Excitation
+from armdyn.trajectory.save import save_trajectory
 
 FUNCTIONS = (forward_kinematics, jacobian, inverse_dynamics, joint_torque, gravity_torque, mass_matrix)
+
+
+DRAWING = threading.Lock()  # matplotlib draws one figure at a time
 
 
 class Download(NamedTuple):
@@ -55,3 +62,25 @@ def csv_file(motion: Motion | None) -> Download:
     if motion is None:
         raise ArmdynError("studio: nothing plays yet; load a log, run a comparison or design a motion first")
     return Download(f"{identifier(Path(motion.name).stem)}.csv", motion.csv().encode())
+
+
+def trajectory_file(found: Excitation | None) -> Download:
+    """An exciting motion as `armdyn excite` saves it."""
+    if found is None:
+        raise ArmdynError("studio: no exciting motion yet; design one first")
+    arm = found.base.source
+    with tempfile.TemporaryDirectory(prefix="armdyn-studio-") as folder:
+        path = Path(folder) / "motion.csv"
+        kinds = [joint.kind for joint in arm.joints]
+        save_trajectory(found.trajectory, path, joint_names=arm.joint_names, kinds=kinds)
+        return Download(path.name, path.read_bytes())
+
+
+def report_file(result: Reported | None, name: str) -> Download:
+    """The page of a result."""
+    if result is None:
+        raise ArmdynError("studio: there is nothing to report yet")
+    with tempfile.TemporaryDirectory(prefix="armdyn-studio-") as folder:
+        with DRAWING:
+            path = result.report(Path(folder) / f"{name}.html")
+        return Download(path.name, path.read_bytes())

@@ -32,6 +32,7 @@ class Motion:
     qdd: NDArray
     measured: NDArray | None = None  # (N, n) torques of the drives [N m or N]
     predicted: NDArray | None = None  # (N, n) torques by the model
+    described: NDArray | None = None  # (N, n) torques by the arm as described, where the model is another
 
     @property
     def duration(self) -> float:
@@ -74,8 +75,8 @@ def from_trajectory(name: str, trajectory: Trajectory, arm: Arm) -> Motion:
     return Motion(name, t, q, qd, qdd, predicted=predicted_torque(arm, q, qd, qdd))
 
 
-def from_log(log: Log, arm: Arm) -> Motion:
-    """A log's motion, smoothed as identification does it, with measured and predicted torques."""
+def from_log(log: Log, arm: Arm, described: Arm | None = None) -> Motion:
+    """A log's motion, smoothed as identification does it, with measured torques and those of one or two models."""
     if log.n != arm.n:
         raise ArmdynError(f"{log.name}: {log.n} joints in the log, {arm.n} in arm '{arm.name}'")
     if not log.stretches:
@@ -84,11 +85,17 @@ def from_log(log: Log, arm: Arm) -> Motion:
     parts: list[Derivatives] = [smoothed(s, filters) for s in log.stretches]
     t = np.concatenate([s.t for s in log.stretches])
     q, qd, qdd = (np.concatenate([getattr(part, name) for part in parts]) for name in ("q", "qd", "qdd"))
-    try:
-        predicted = np.concatenate([model_torque(arm, s, filters) for s in log.stretches])
-    except MissingInertiaError:
-        predicted = None
-    return Motion(log.name, t - t[0], q, qd, qdd, np.concatenate([s.tau for s in log.stretches]), predicted)
+
+    def torque(model: Arm | None) -> NDArray | None:
+        if model is None:
+            return None
+        try:
+            return np.concatenate([model_torque(model, s, filters) for s in log.stretches])
+        except MissingInertiaError:
+            return None
+
+    measured = np.concatenate([s.tau for s in log.stretches])
+    return Motion(log.name, t - t[0], q, qd, qdd, measured, torque(arm), torque(described))
 
 
 def from_run(result: SimulationResult, arm: Arm) -> Motion:

@@ -1,10 +1,12 @@
-"""What the panels share: the server, the arm's state, the player, and how errors reach the page."""
+"""What the panels of a tab share: its client, state and player, and how errors reach the one who caused them."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armdyn.errors import ArmdynError
@@ -13,38 +15,43 @@ from armdyn.studio.player import Player
 from armdyn.studio.state import ArmState
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import ClientHandle
+
+SECONDS = 12.0  # after which a notice goes away; what matters stays in a panel
 
 
 @dataclass(eq=False)
 class Page:
-    """One page, shared by all tabs that are open on it."""
+    """One arm in one tab."""
 
-    server: ViserServer
+    client: ClientHandle
     state: ArmState
     player: Player
+    folder: Path  # for logs that are uploaded, removed when the tab closes
+    kept: Path  # for arms that are uploaded, which other tabs may go on with
     local: bool = True  # whether only this machine can reach it, so that paths may be typed
     jobs: list[Job] = field(default_factory=list)
+    closed: bool = False
 
     @property
     def gui(self) -> Any:
         """viser's interface to buttons and sliders."""
-        return self.server.gui
+        return self.client.gui
 
-    def say(self, title: str, text: str, color: str = "blue", seconds: float | None = 6.0) -> None:
-        """Show a note on every tab."""
-        for client in self.server.get_clients().values():
-            client.add_notification(title, text, color=color, auto_close_seconds=seconds)  # type: ignore[call-overload]
+    def say(self, title: str, text: str, color: str = "blue") -> None:
+        """Show a note for some seconds."""
+        if not self.closed:
+            self.client.add_notification(title, text, color=color, auto_close_seconds=SECONDS)  # type: ignore[call-overload]
 
     def complain(self, text: str) -> None:
-        """Show an error as one sentence, until it is closed."""
-        self.say("That did not work", text, "red", None)
+        """Show an error as one sentence."""
+        self.say("That did not work", text, "red")
 
     def asked(self, action: Callable[[Any], None]) -> Callable[[Any], None]:
         """A callback for a person's action: changes made by the program are ignored, errors reach the page."""
 
         def callback(event: Any) -> None:
-            if event.client is None:
+            if event.client is None or self.closed:
                 return
             try:
                 action(event)
@@ -55,9 +62,42 @@ class Page:
 
     def close(self) -> None:
         """End what runs in the background."""
+        self.closed = True
+        self.state.close()
         self.player.close()
         for job in self.jobs:
             job.cancel()
+
+
+def kept_upload(file: Any, folder: Path) -> Path:
+    """A file that came through the browser, in a folder of its own; of its name only the last part counts."""
+    name = Path(file.name.replace("\\", "/")).name or "upload"
+    path = Path(tempfile.mkdtemp(dir=folder)) / name[-100:]
+    path.write_bytes(file.content)
+    return path
+
+
+class FileChoice:
+    """A button that uploads a file and, where paths may be typed, a line for one with a button of its own."""
+
+    def __init__(
+        self, page: Page, label: str, hint: str, opened: Callable[[Path], None], folder: Path | None = None
+    ) -> None:
+        gui, place = page.gui, folder or page.folder
+        self.upload = gui.add_upload_button(label, icon="upload", hint=hint)
+        self.upload.on_upload(page.asked(lambda event: opened(kept_upload(event.target.value, place))))
+        if page.local:
+            with gui.add_form(None) as form:  # Enter opens it too; nothing happens while one types
+                self.path = gui.add_text("or its path", "", hint="A file on this machine")
+                self.button = gui.add_button("Open this path", icon="folder-open")
+            self.button.on_click(page.asked(lambda event: self._typed(opened)))
+            form.on_submit(page.asked(lambda event: self._typed(opened)))
+
+    def _typed(self, opened: Callable[[Path], None]) -> None:
+        text = self.path.value.strip()
+        if not text:
+            raise ArmdynError("studio: expected the path of a file, got nothing")
+        opened(Path(text).expanduser())
 
 
 class JobPanel:
@@ -82,7 +122,8 @@ class JobPanel:
 
     def say(self, text: str) -> None:
         """Show a line below the buttons."""
-        self.status.content = note_html(text)
+        if not self.page.closed:
+            self.status.content = note_html(text)
 
     def _run(self, report: Callable[[float, str], None]) -> None:
         self._set_running(True)
@@ -92,8 +133,9 @@ class JobPanel:
             self.say("Cancelled.")
 
     def _progress(self, fraction: float, text: str) -> None:
-        self.bar.value = 100 * fraction
-        self.say(text)
+        if not self.page.closed:
+            self.bar.value = 100 * fraction
+            self.say(text)
 
     def _fail(self, text: str) -> None:
         self.say(text)
@@ -103,6 +145,8 @@ class JobPanel:
         self._set_running(False)
 
     def _set_running(self, running: bool) -> None:
+        if self.page.closed:
+            return
         self.start_button.disabled = running
         self.cancel_button.visible = self.bar.visible = running
         if running:
@@ -112,4 +156,5 @@ class JobPanel:
 
 def note_html(text: str) -> str:
     """A small line of text, safe to show whatever is in it."""
-    return f'<div style="font-size:12.5px;line-height:1.45;padding:.2em .8em;opacity:.85">{escape(text)}</div>'
+    style = "font-size:12.5px;line-height:1.45;padding:.2em .8em;opacity:.85;overflow-wrap:anywhere"
+    return f'<div style="{style}">{escape(text)}</div>'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +19,8 @@ class Player:
 
     def __init__(self, state: ArmState) -> None:
         self.state = state
-        self.motion: Motion | None = None
         self.time = 0.0  # [s] within the motion
         self.speed = 1.0
-        self.on_load: list[Callable[[Motion], None]] = []
         self._playing = threading.Event()
         self._closed = threading.Event()
         self._thread: threading.Thread | None = None
@@ -32,13 +30,16 @@ class Player:
         """Whether the motion runs."""
         return self._playing.is_set()
 
-    def load(self, motion: Motion) -> None:
-        """Take another motion, and show its start."""
+    @property
+    def motion(self) -> Motion | None:
+        """What can be played."""
+        return self.state.now.motion
+
+    def load(self, motion: Motion, **fields: Any) -> None:
+        """Take another motion, and show its start; other fields of the state may change with it."""
         self.pause()
-        self.motion = motion
-        for listener in self.on_load:
-            listener(motion)
-        self.seek(0.0)
+        self.time = 0.0
+        self.state.change(motion=motion, moment=motion.at(0.0), **fields)
 
     def seek(self, t: float) -> None:
         """Show the motion at a time [s]."""

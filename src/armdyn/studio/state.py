@@ -1,10 +1,12 @@
-"""What the page shows at this moment: the arm's posture, motion and load, and who wants to know of changes."""
+"""What a tab shows: one frozen `State`, one place where it changes, and who wants to know of changes."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.model.arm import Arm
+from armdyn.shapes.mount import mounting_plane
+from armdyn.shapes.obstacles import HalfSpace, Obstacle
+
+if TYPE_CHECKING:
+    from armdyn.identification.fit.result import Fit
+    from armdyn.identification.logs.log import Log
+    from armdyn.simulation.compare import Comparison
+    from armdyn.studio.motion import Motion
+    from armdyn.trajectory.excitation.excite import Excitation
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,91 +36,139 @@ class Moment:
     time: float | None = None  # within what plays [s]
 
 
-Listener = Callable[[Moment], None]
+@dataclass(frozen=True, eq=False)
+class State:
+    """Everything that one tab shows."""
+
+    described: Arm  # as its source has it
+    arm: Arm  # as identified, or as described
+    moment: Moment
+    payload: float = 0.0  # at the tip [kg]
+    floor: float | None = None  # height of the mounting plane along z, where a person gave it [m]
+    obstacles: tuple[Obstacle, ...] = ()
+    motion: Motion | None = None  # that can be played
+    log: Log | None = None
+    fit: Fit | None = None
+    excitation: Excitation | None = None
+    comparison: Comparison | None = None
+
+    @cached_property
+    def loaded(self) -> Arm:
+        """The arm with the payload at its tip."""
+        return _carrying(self.arm, self.payload) if self.payload else self.arm
+
+    @cached_property
+    def described_loaded(self) -> Arm:
+        """The arm as described, with the payload."""
+        return _carrying(self.described, self.payload) if self.payload else self.described
+
+    @cached_property
+    def tip(self) -> NDArray:
+        """Pose (4, 4) of the tip."""
+        return forward_kinematics(self.arm, self.moment.q)
+
+    @cached_property
+    def links(self) -> NDArray:
+        """Poses (n, 4, 4) of the links."""
+        return link_poses(self.arm, self.moment.q)
+
+    @cached_property
+    def plane(self) -> HalfSpace | None:
+        """What the arm is mounted on: as given, or as described; None where nothing says it."""
+        return mounting_plane(self.described, self.floor)
+
+
+@lru_cache(maxsize=16)  # states change with every picture, loads seldom
+def _carrying(arm: Arm, payload: float) -> Arm:
+    return arm.with_payload(payload)
+
+
+def first_state(arm: Arm) -> State:
+    """An arm as described, at rest."""
+    still = np.zeros(arm.n)
+    return State(arm, arm, Moment(rest_posture(arm), still, still))
+
+
+Listener = Callable[[State], None]
 
 
 class ArmState:
-    """The arm and its present moment. Safe to use from several threads; listeners are called one change at a time."""
+    """The state of one tab: `now`, and `change`, through which every change goes.
 
-    def __init__(self, arm: Arm) -> None:
-        self.arm = arm
-        self.payload = 0.0
-        self._loaded = arm
+    Safe to use from several threads; listeners are called one change at a time.
+    """
+
+    def __init__(self, start: Arm | State) -> None:
+        self._now = start if isinstance(start, State) else first_state(start)
         self._lock = threading.RLock()
         self._listeners: list[Listener] = []
-        q = rest_posture(arm)
-        self._moment = Moment(q, np.zeros(arm.n), np.zeros(arm.n))
+
+    @property
+    def now(self) -> State:
+        """What is shown now."""
+        return self._now
+
+    @property
+    def arm(self) -> Arm:
+        """As identified, or as described."""
+        return self._now.arm
 
     @property
     def moment(self) -> Moment:
-        """What is shown now."""
-        return self._moment
-
-    @property
-    def loaded(self) -> Arm:
-        """The arm with the payload at its tip."""
-        return self._loaded
-
-    @property
-    def tip(self) -> NDArray:
-        """Pose (4, 4) of the tip."""
-        return forward_kinematics(self.arm, self._moment.q)
-
-    @property
-    def links(self) -> NDArray:
-        """Poses (n, 4, 4) of the links."""
-        return link_poses(self.arm, self._moment.q)
+        """The arm's posture and motion."""
+        return self._now.moment
 
     def on_change(self, listener: Listener) -> None:
         """Call `listener` now and after every change."""
         with self._lock:
             self._listeners.append(listener)
-            listener(self._moment)
+            listener(self._now)
+
+    def change(self, **fields: Any) -> None:
+        """Replace some fields and tell the listeners."""
+        with self._lock:
+            self._now = replace(self._now, **fields)
+            for listener in self._listeners:
+                listener(self._now)
+
+    def close(self) -> None:
+        """Tell nobody any more."""
+        with self._lock:
+            self._listeners.clear()
 
     def rest_at(self, q: ArrayLike) -> None:
         """Put the arm at rest at a posture (n,)."""
-        q = np.array(q, float)
-        if q.shape != (self.arm.n,) or not np.isfinite(q).all():
-            raise ArmdynError(f"studio: expected {self.arm.n} finite joint positions, got {q}")
-        self.show(Moment(q, np.zeros(self.arm.n), np.zeros(self.arm.n)))
+        q, n = np.array(q, float), self.arm.n
+        if q.shape != (n,) or not np.isfinite(q).all():
+            raise ArmdynError(f"studio: expected {n} finite joint positions, got {q}")
+        self.show(Moment(q, np.zeros(n), np.zeros(n)))
 
     def move_joint(self, i: int, value: float) -> None:
         """Put one joint elsewhere, at rest."""
         with self._lock:
-            q = self._moment.q.copy()
+            q = self.moment.q.copy()
             q[i] = value
             self.rest_at(q)
 
     def carry(self, payload: float) -> None:
         """Put a mass [kg] at the tip."""
-        with self._lock:
-            self._loaded = self.arm.with_payload(payload) if payload else self.arm
-            self.payload = payload
-            self._tell()
+        self.change(payload=payload)
 
     def adopt(self, arm: Arm) -> None:
         """Go on with other parameters of the same joints, such as identified ones."""
         if arm.geometry_fingerprint != self.arm.geometry_fingerprint:
             raise ArmdynError(f"studio: '{arm.name}' has other joints or frames than '{self.arm.name}'")
-        with self._lock:
-            self.arm = arm
-            self.carry(self.payload)
+        self.change(arm=arm)
 
     def show(self, moment: Moment) -> None:
-        """Show a moment and tell the listeners."""
-        with self._lock:
-            self._moment = moment
-            self._tell()
+        """Show a moment."""
+        self.change(moment=moment)
 
     def stop(self) -> None:
         """Stay where the arm is, at rest."""
         with self._lock:
             still = np.zeros(self.arm.n)
-            self.show(replace(self._moment, qd=still, qdd=still, measured=None, time=None))
-
-    def _tell(self) -> None:
-        for listener in self._listeners:
-            listener(self._moment)
+            self.show(replace(self.moment, qd=still, qdd=still, measured=None, time=None))
 
 
 def rest_posture(arm: Arm) -> NDArray:

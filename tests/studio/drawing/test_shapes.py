@@ -5,8 +5,8 @@ import pytest
 
 from armdyn import arms
 from armdyn.shapes.bodies import bodies_of
-from armdyn.studio.app import bodies
-from armdyn.studio.drawing.shapes import arm_room, arm_shapes, capsule_shapes, pose_along
+from armdyn.studio.drawing.shapes import arm_room, arm_shapes, capsule_shapes, pedestal, pose_along
+from armdyn.studio.drawing.subject import Subject
 from armdyn.studio.state import slider_range
 
 
@@ -59,7 +59,7 @@ def test_tubes_join_the_joint_to_the_balls(random_arm):
 def test_every_library_arm_can_be_drawn():
     for name in arms.__all__:
         arm = getattr(arms, name)()
-        shapes = bodies(arm, None)
+        shapes = [*Subject(arm).shapes, *pedestal(arm)]
         assert {s.link for s in shapes} == set(range(arm.n + 1)), name
         assert all(np.isfinite(s.T).all() and min(s.size) > 0 for s in shapes), name
 
@@ -91,7 +91,7 @@ def test_a_pose_along_a_direction(direction):
 
 def test_capsules_are_drawn_as_they_are_checked():
     arm = arms.panda()
-    capsules, drawn = bodies_of(arm).capsules, capsule_shapes(arm)
+    capsules, drawn = bodies_of(arm).capsules, capsule_shapes(bodies_of(arm))
     tubes = [shape for shape in drawn if shape.kind == "cylinder"]
     assert [shape.link for shape in tubes] == [one.link for one in capsules]
     for shape, one in zip(tubes, capsules, strict=True):

@@ -7,7 +7,7 @@ import pytest
 
 from armdyn import Limits, gravity_torque, joint_torque
 from armdyn.studio.drawing.torques import Bar, TorqueBars, bars_html
-from armdyn.studio.state import ArmState, Moment
+from armdyn.studio.state import ArmState, Moment, State
 
 
 def limited(arm, effort):
@@ -16,18 +16,18 @@ def limited(arm, effort):
 
 
 def test_at_rest_gravity_in_motion_everything(arm):
-    state = ArmState(arm)
-    bars = TorqueBars(state)
+    bars = TorqueBars(arm)
     q, qd, qdd = np.array([0.3, -0.8]), np.array([1.0, 2.0]), np.array([-1.0, 0.5])
-    still = bars.bars(Moment(q, np.zeros(2), np.zeros(2)))
+    still = bars.bars(State(arm, arm, Moment(q, np.zeros(2), np.zeros(2))))
     np.testing.assert_allclose([bar.total for bar in still], gravity_torque(arm, q))
-    moving = bars.bars(Moment(q, qd, qdd, np.array([1.0, 2.0])))
+    moving = bars.bars(State(arm, arm, Moment(q, qd, qdd, np.array([1.0, 2.0]))))
     np.testing.assert_allclose([bar.total for bar in moving], joint_torque(arm, q, qd, qdd))
     assert [bar.measured for bar in moving] == [1.0, 2.0]
 
 
 def test_limits_scale_the_bars_and_turn_them_red(arm):
-    bars = TorqueBars(ArmState(limited(arm, 1e-3))).bars(Moment(np.zeros(2), np.zeros(2), np.zeros(2)))
+    weak = limited(arm, 1e-3)
+    bars = TorqueBars(weak).bars(State(weak, weak, Moment(np.zeros(2), np.zeros(2), np.zeros(2))))
     assert bars[0].scale == 1e-3
     assert bars[0].over
     html = bars_html(bars)
@@ -36,23 +36,32 @@ def test_limits_scale_the_bars_and_turn_them_red(arm):
 
 
 def test_without_limits_no_bar_leaves_its_track(arm):
-    bars = TorqueBars(ArmState(arm))
-    for bar in bars.bars(Moment(np.zeros(2), np.full(2, 50.0), np.full(2, 300.0))):
+    moment = Moment(np.zeros(2), np.full(2, 50.0), np.full(2, 300.0))
+    for bar in TorqueBars(arm).bars(State(arm, arm, moment)):
         assert abs(bar.total) <= bar.scale
         assert not bar.over
 
 
 def test_the_load_counts(arm):
     state = ArmState(arm)
-    bars = TorqueBars(state)
-    before = bars.bars(state.moment)[0].gravity
+    bars = TorqueBars(arm)
+    before = bars.bars(state.now)[0].gravity
     state.carry(5.0)
-    assert abs(bars.bars(state.moment)[0].gravity) > abs(before)
+    assert abs(bars.bars(state.now)[0].gravity) > abs(before)
+
+
+def test_the_described_arm_is_marked_beside_an_identified_one(arm):
+    state = ArmState(arm)
+    state.adopt(arm.with_theta(2 * arm.theta))
+    bars = TorqueBars(arm).bars(state.now)
+    np.testing.assert_allclose([2 * bar.described for bar in bars], [bar.total for bar in bars])
+    assert "as described" in bars_html(bars)
+    assert "as described" not in bars_html(TorqueBars(arm).bars(ArmState(arm).now))
 
 
 def test_unknown_inertia_is_said(arm):
     state = ArmState(arm.with_theta(np.full(20, np.nan)))
-    bars = TorqueBars(state).bars(state.moment)
+    bars = TorqueBars(state.arm).bars(state.now)
     assert all(np.isnan(bar.total) for bar in bars)
     assert "unknown" in bars_html(bars)
 

@@ -101,6 +101,11 @@ def read_log(
     return Log(fixed.t, q, tau, qd, Path(path).name, notes, warmth, found.still, Path(path))
 
 
+def log_columns(path: str | os.PathLike[str], arm: Arm, topic: str | None = None) -> tuple[str, ...]:
+    """Names of all columns of a log, for `columns` of `read_log` where they cannot be guessed."""
+    return tuple(_table(Path(path), arm, topic, ())[0])
+
+
 def _warmth(temperature: NDArray | None, keep: NDArray | slice, reference: float) -> NDArray | None:
     """Temperatures above the reference; None where there are none, or only some."""
     if temperature is None or not np.isfinite(temperature[keep]).all():

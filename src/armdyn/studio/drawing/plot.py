@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import ClientHandle
 
 MOST_POINTS = 600  # of a curve: more cannot be seen
 COLORS = ("#e8821e", "#2662a8", "#3a9a5b", "#8e5bb5", "#c8322b", "#7a8290", "#b58a2b", "#2b9fb5")
@@ -22,13 +22,13 @@ class TimePlot:
     """
 
     def __init__(
-        self, server: ViserServer, title: str, x: str = "t [s]", height: int = 210, most: float = np.inf
+        self, client: ClientHandle, title: str, x: str = "t [s]", height: int = 210, most: float = np.inf
     ) -> None:
-        self._server, self._x, self._most = server, x, most
+        self._client, self._x, self._most = client, x, most
         self._t: NDArray = np.array([0.0, 1.0])
         self._curves: dict[str, NDArray] = {}
         self._look: tuple[Any, ...] = ()
-        self._handle = server.gui.add_uplot(
+        self._handle = client.gui.add_uplot(
             (self._t, np.full(2, np.nan)), ({"label": x}, _series("", 0, ())), title=title, height=height,
             scales=_scales((0.0, 1.0)), axes=({"label": x, "labelSize": 18, "size": 34}, {"size": 56}),
             legend={"show": True}, padding=(4, 18, 0, 0), visible=False,
@@ -39,7 +39,7 @@ class TimePlot:
         self._t, self._curves = thinned(t, curves)
         ends = value_range(list(self._curves.values()), self._most)
         look = (title, *curves, *dashed, ends)
-        with self._server.atomic():
+        with self._client.atomic():
             if look != self._look:  # the browser builds the plot anew when it changes
                 self._look = look
                 self._handle.title = title

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.model.arm import Arm
-from armdyn.shapes.bodies import bodies_of
+from armdyn.shapes.bodies import Bodies
 from armdyn.shapes.mount import mounting_plane
 from armdyn.spatial.transform import inverse, transform
 from armdyn.studio.state import slider_range
@@ -30,6 +30,8 @@ PAINT = {
     "base": (70, 78, 92),
     "rail": (150, 160, 175),
     "capsule": (230, 120, 60),
+    "table": (214, 190, 150),
+    "obstacle": (200, 80, 70),
 }
 
 
@@ -70,12 +72,14 @@ class Room(NamedTuple):
     centre: NDArray  # (3,) of the base
     extent: float  # farthest from there that a link comes [m]
     drop: float  # of the floor below the base [m]
+    stands: bool = True  # on that floor; else the arm is mounted on a wall or a ceiling
 
 
 def arm_room(arm: Arm) -> Room:
     """The floor is the arm's mounting plane, if that is known and a floor.
 
-    Else an arm that reaches below its base stands on a pedestal, unless its first link is a column already.
+    An arm on a wall or a ceiling has the floor below all that it reaches. Where nothing is known, an arm that reaches
+    below its base stands on a pedestal, unless its first link is a column already.
     """
     q = np.random.default_rng(0).uniform(*slider_range(arm), (PROBES, arm.n))
     points = np.concatenate([link_poses(arm, q), forward_kinematics(arm, q)[:, None]], axis=1)[..., :3, 3]
@@ -87,14 +91,16 @@ def arm_room(arm: Arm) -> Room:
     plane = mounting_plane(arm)
     if plane is not None and plane.name == "floor":
         return Room(up, centre, extent, max(0.0, float(plane.distance(centre)[0])))
+    if plane is not None and plane.name != "mounting plane":
+        return Room(up, centre, extent, extent, stands=False)
     has_column = heights[:, 0].min() > SMALLEST * extent
     reaches_below = heights.min() < -0.1 * extent
     return Room(up, centre, extent, PEDESTAL * extent if reaches_below and not has_column else 0.0)
 
 
-def capsule_shapes(arm: Arm) -> list[Shape]:
+def capsule_shapes(bodies: Bodies) -> list[Shape]:
     """The capsules, and boxes of the base, that exciting motions keep apart."""
-    bodies = bodies_of(arm)
+    arm = bodies.arm
     shapes = [
         Shape("box", 0, inverse(arm.base_pose) @ box.T, _three(box.size), PAINT["capsule"]) for box in bodies.fixed
     ]
@@ -114,7 +120,7 @@ def _three(size: NDArray) -> tuple[float, ...]:
 def pedestal(arm: Arm) -> list[Shape]:
     """A column from the floor to the base; nothing for an arm that stands on the floor."""
     room = arm_room(arm)
-    if not room.drop:
+    if not (room.drop and room.stands):
         return []
     down = arm.base_pose[:3, :3].T @ -room.up
     r = 1.3 * THICKNESS * room.extent
@@ -136,7 +142,7 @@ def _base(first: NDArray, r: float, room: Room) -> list[Shape]:
     foot = Shape("cylinder", 0, transform(None, [0, 0, 0.15 * r]), (2.2 * r, 0.3 * r), PAINT["base"])
     up = np.array([0.0, 0.0, 1.0])
     column = [shape._replace(color=PAINT["base"]) for shape in _tube(0, np.zeros(3), first, up, 1.15 * r, room.extent)]
-    return [*([] if room.drop else [foot]), *column]
+    return [*([] if room.drop and room.stands else [foot]), *column]
 
 
 def _tube(link: int, start: NDArray, end: NDArray, axis: NDArray, r: float, extent: float) -> list[Shape]:

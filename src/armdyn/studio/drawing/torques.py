@@ -12,7 +12,7 @@ from armdyn.dynamics.gravity import gravity_torque
 from armdyn.errors import MissingInertiaError
 from armdyn.model.arm import Arm
 from armdyn.studio.motion import predicted_torque
-from armdyn.studio.state import ArmState, Moment, slider_range
+from armdyn.studio.state import Moment, State, slider_range
 
 # Without limits, bars are scaled by the largest gravity torque of random postures, with some room.
 PROBES, ROOM = 200, 1.5
@@ -28,6 +28,7 @@ class Bar(NamedTuple):
     measured: float
     limit: float  # infinite where the arm has none
     scale: float  # full length of the bar
+    described: float = np.nan  # as `total`, by the arm as it was described, where another was identified
 
     @property
     def over(self) -> bool:
@@ -36,34 +37,40 @@ class Bar(NamedTuple):
 
 
 class TorqueBars:
-    """The bars of an arm's state."""
+    """The bars of an arm, on scales that do not jump."""
 
-    def __init__(self, state: ArmState) -> None:
-        self.state = state
-        self.limits = np.array([joint.limits.effort for joint in state.arm.joints])
-        self._usual = _usual_torques(state.arm)
+    def __init__(self, arm: Arm) -> None:
+        self.limits = np.array([joint.limits.effort for joint in arm.joints])
+        self._usual = _usual_torques(arm)
 
-    def bars(self, moment: Moment) -> list[Bar]:
+    def bars(self, state: State) -> list[Bar]:
         """One bar per joint."""
-        arm = self.state.loaded
+        arm, moment = state.loaded, state.moment
         nothing = np.full(arm.n, np.nan)
-        try:
-            gravity = gravity_torque(arm, moment.q)
-        except MissingInertiaError:
-            gravity = nothing
-        moving = moment.qd.any() or moment.qdd.any()
-        total = predicted_torque(arm, moment.q, moment.qd, moment.qdd) if moving else gravity
-        total = nothing if total is None else total
+        gravity, total = _torques(arm, moment)
+        described = nothing if state.arm is state.described else _torques(state.described_loaded, moment)[1]
         measured = nothing if moment.measured is None else moment.measured
         # Without limits the scale grows with what was seen, so that no bar ever leaves its track.
         seen = np.fmax.reduce([np.abs(gravity), np.abs(total), np.abs(measured)])
         self._usual = np.fmax(self._usual, np.where(np.isnan(seen), 0.0, seen))
         scales = np.where(np.isfinite(self.limits) & (self.limits > 0), self.limits, self._usual)
-        columns = zip(arm.joints, gravity, total, measured, self.limits, scales, strict=True)
+        columns = zip(arm.joints, gravity, total, measured, self.limits, scales, described, strict=True)
         return [
             Bar(joint.name, "N m" if joint.kind == "revolute" else "N", *map(float, values))  # type: ignore[call-arg]
             for joint, *values in columns
         ]
+
+
+def _torques(arm: Arm, moment: Moment) -> tuple[NDArray, NDArray]:
+    """Gravity's torques (n,), and all in motion; NaN where the inertia is unknown."""
+    try:
+        gravity = gravity_torque(arm, moment.q)
+    except MissingInertiaError:
+        return np.full(arm.n, np.nan), np.full(arm.n, np.nan)
+    if not (moment.qd.any() or moment.qdd.any()):
+        return gravity, gravity
+    total = predicted_torque(arm, moment.q, moment.qd, moment.qdd)
+    return gravity, np.full(arm.n, np.nan) if total is None else total
 
 
 def _usual_torques(arm: Arm) -> NDArray:
@@ -87,6 +94,7 @@ STYLE = """
 .tq .z{left:50%;width:1px;background:rgba(110,120,140,.8)}
 .tq .g{background:#8fb4dd}.tq .d{top:3px!important;bottom:3px!important;background:#2662a8}
 .tq .o{background:#c8322b!important}.tq .m{width:3px;margin-left:-1.5px;background:#e8821e}
+.tq .b{width:3px;margin-left:-1.5px;background:#6b7380}
 .tq .k{opacity:.75;margin-top:.5em}
 .tq .k b{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin:0 .3em 0 .8em}
 .tq .k b:first-child{margin-left:0}
@@ -94,20 +102,21 @@ STYLE = """
 
 
 def bars_html(bars: list[Bar]) -> str:
-    """The bars as HTML: gravity pale, all torques dark (red beyond the limit), measured as a mark."""
+    """The bars as HTML: gravity pale, all torques dark (red beyond the limit), measured and described as marks."""
     rows = "".join(_row(bar) for bar in bars)
-    key = (
-        '<div class="k"><b style="background:#8fb4dd"></b>gravity<b style="background:#2662a8"></b>model, in motion'
-        '<b style="background:#e8821e"></b>measured</div>'
-    )
-    return f'{STYLE}<div class="tq">{rows}{key}</div>'
+    marks = {"#8fb4dd": "gravity", "#2662a8": "model, in motion", "#e8821e": "measured"}
+    if not all(np.isnan(bar.described) for bar in bars):
+        marks["#6b7380"] = "as described"
+    key = "".join(f'<b style="background:{color}"></b>{text}' for color, text in marks.items())
+    return f'{STYLE}<div class="tq">{rows}<div class="k">{key}</div></div>'
 
 
 def _row(bar: Bar) -> str:
     limit = f"of {bar.limit:.3g} {bar.unit}" if np.isfinite(bar.limit) else f"{bar.unit}, no limit"
     value = "unknown" if np.isnan(bar.total) else f"{_plain(bar.total)} <small>{limit}</small>"
     over = " o" if bar.over else ""
-    parts = _span(bar.gravity, bar.scale, "g") + _span(bar.total, bar.scale, f"d{over}") + _mark(bar)
+    parts = _span(bar.gravity, bar.scale, "g") + _span(bar.total, bar.scale, f"d{over}")
+    parts += _mark(bar.described, bar.scale, "b") + _mark(bar.measured, bar.scale, "m")
     name = escape(bar.name, quote=True)
     return (
         f'<div class="r"><span class="n" title="{name}">{name}</span>'
@@ -128,7 +137,7 @@ def _span(value: float, scale: float, kind: str) -> str:
     return f'<i class="{kind}" style="left:{50 + min(part, 0):.2f}%;width:{abs(part):.2f}%"></i>'
 
 
-def _mark(bar: Bar) -> str:
-    if np.isnan(bar.measured):
+def _mark(value: float, scale: float, kind: str) -> str:
+    if np.isnan(value):
         return ""
-    return f'<i class="m" style="left:{50 + 50 * float(np.clip(bar.measured / bar.scale, -1, 1)):.2f}%"></i>'
+    return f'<i class="{kind}" style="left:{50 + 50 * float(np.clip(value / scale, -1, 1)):.2f}%"></i>'

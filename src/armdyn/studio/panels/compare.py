@@ -15,7 +15,7 @@ from armdyn.simulation.mismatch_study import mismatch_study
 from armdyn.studio.drawing.plot import TimePlot
 from armdyn.studio.motion import from_run
 from armdyn.studio.page import JobPanel, Page
-from armdyn.studio.state import Moment
+from armdyn.studio.state import State
 
 FEW = ("PD", "computed torque", "Slotine-Li")
 ALL = (
@@ -69,7 +69,7 @@ class ComparePanel:
     def __init__(self, page: Page) -> None:
         self.page = page
         self._unit = "mrad" if all(joint.kind == "revolute" for joint in page.state.arm.joints) else "mrad, mm"
-        self.comparison: Comparison | None = None
+        self._shown: Comparison | None = None
         self.estimate: Estimate | None = None
         self._drawn = -1.0
         gui = page.gui
@@ -81,29 +81,42 @@ class ComparePanel:
         self.table = gui.add_html("")
         self.shown = gui.add_dropdown("Show", FEW, initial_value=FEW[-1], visible=False)
         self.shown.on_update(page.asked(lambda event: self.show(event.target.value)))
-        self.plot = TimePlot(page.server, "Load as estimated [kg]")
-        self.errors = TimePlot(page.server, "Tracking error")
+        self.plot = TimePlot(page.client, "Load as estimated [kg]")
+        self.errors = TimePlot(page.client, "Tracking error")
         page.state.on_change(self.follow)
 
     def show(self, name: str) -> None:
         """Get one controller's run ready to play."""
-        if self.comparison is None:
+        comparison = self.page.state.now.comparison
+        if comparison is None:
             raise ArmdynError("studio: run the comparison first")
-        result = self.comparison.results[name]
-        self.estimate = mass_estimate(self.comparison, name, self.payload.value)
+        result = comparison.results[name]
+        self.estimate = mass_estimate(comparison, name, self.payload.value)
         if self.estimate is not None:
             t, mass, truth = self.estimate
             self.plot.draw("Load as estimated [kg]", t, {name: mass, "true": np.full(len(t), truth)}, ("true",))
         self.page.player.load(from_run(result, self.page.state.arm))
 
-    def follow(self, moment: Moment) -> None:
-        """Let the estimate grow with the time that plays."""
-        motion = self.page.player.motion
-        if self.estimate is None or moment.time is None or motion is None or self.comparison is None:
+    def follow(self, state: State) -> None:
+        """Show a new comparison, and let the estimate grow with the time that plays."""
+        comparison, time = state.comparison, state.moment.time
+        if comparison is None:
             return
-        if motion.name in self.comparison.results and abs(moment.time - self._drawn) >= REDRAW:
-            self._drawn = moment.time
-            self.plot.until(moment.time, always=("true",))
+        if comparison is not self._shown:
+            self._shown = comparison
+            self._show(comparison)
+        if self.estimate is None or time is None or state.motion is None:
+            return
+        if state.motion.name in comparison.results and abs(time - self._drawn) >= REDRAW:
+            self._drawn = time
+            self.plot.until(time, always=("true",))
+
+    def _show(self, comparison: Comparison) -> None:
+        self.table.content = table_html(comparison, self._unit)
+        self._draw_errors(comparison)
+        names = tuple(comparison.results)
+        self.shown.options, self.shown.visible = names, True
+        self.shown.value = FEW[-1] if FEW[-1] in names else names[-1]
 
     def _run(self, report: Callable[[float, str], None]) -> None:
         names = FEW if self.which.value == "three" else ALL
@@ -112,21 +125,17 @@ class ComparePanel:
         def progress(name: str) -> None:
             report(names.index(name) / len(names), f"{name} ...")
 
-        self.comparison = mismatch_study(
+        comparison = mismatch_study(
             self.page.state.arm, self.payload.value, self.friction.value, duration=float(self.duration.value),
             controllers=names, progress=progress,
         )  # fmt: skip
-        report(1.0, f"{self.comparison.about}.")
-        self.table.content = table_html(self.comparison, self._unit)
-        self._draw_errors()
-        self.shown.options, self.shown.visible = names, True
-        self.shown.value = FEW[-1]
+        report(1.0, f"{comparison.about}.")
+        self.page.state.change(comparison=comparison)
         self.show(FEW[-1])
         self.page.player.play()
 
-    def _draw_errors(self) -> None:
-        assert self.comparison is not None
-        runs = {name: run for name, run in self.comparison.results.items() if run.complete}
+    def _draw_errors(self, comparison: Comparison) -> None:
+        runs = {name: run for name, run in comparison.results.items() if run.complete}
         curves = {name: 1e3 * np.sqrt((run.error**2).mean(axis=1)) for name, run in runs.items()}
         if runs:
             self.errors.draw(f"Tracking error, rms of all joints [{self._unit}]", next(iter(runs.values())).t, curves)

@@ -1,4 +1,4 @@
-"""Design an exciting motion, and watch the condition number fall."""
+"""Design an exciting motion with the protections of `armdyn excite`, and watch the condition number fall."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.shapes.mount import mounting_plane
 from armdyn.studio.drawing.plot import TimePlot
 from armdyn.studio.jobs import Cancelled
 from armdyn.studio.motion import from_trajectory
-from armdyn.studio.page import JobPanel, Page
+from armdyn.studio.page import JobPanel, Page, note_html
+from armdyn.studio.state import State
 from armdyn.trajectory.excitation.excite import Excitation, excite
 from armdyn.trajectory.excitation.multi_start import Standing
 
@@ -44,46 +44,76 @@ class ExcitePanel:
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        self.found: Excitation | None = None
+        self._shown: Excitation | None = None
         gui = page.gui
         self.duration = gui.add_slider("Duration [s]", 2.0, 30.0, 1.0, 10.0)
         self.acceleration = gui.add_slider("Acceleration up to [rad/s²]", 1.0, 30.0, 0.5, 8.0)
         self.velocity = gui.add_slider("Velocity up to [rad/s]", 0.2, 6.0, 0.1, 2.0)
         self.harmonics = gui.add_slider("Harmonics", 3, 10, 1, 5)
-        plane = mounting_plane(page.state.arm)
-        known = plane is not None
-        self.off_plane = gui.add_checkbox(
-            f"Keep off the {plane.name if plane else 'floor'}", known, disabled=not known,
-            hint=None if known else "Nothing says where this arm is mounted.",
-        )  # fmt: skip
-        self.apart = gui.add_checkbox("Keep links apart", True)
-        self.torques = gui.add_checkbox("Keep torque limits", True)
-        self.obstacles = gui.add_text("Obstacles (.toml)", "", disabled=not page.local)
         self.budget = gui.add_slider("Time to search [s]", 2.0, 120.0, 1.0, 20.0)
+        with gui.add_folder("Protections"):
+            self.off_plane = gui.add_checkbox("Keep off the floor", True)
+            self.apart = gui.add_checkbox("Keep links apart", True)
+            self.torques = gui.add_checkbox("Keep torque limits", True)
+            self.margin = gui.add_slider(
+                "Margin [%]", 0.0, 50.0, 1.0, 5.0, hint="Part of velocity and torque limits that is left free"
+            )
+            self.around = gui.add_html("")
         self.job = JobPanel(page, "Design an exciting motion", self._run)
-        self.plot = TimePlot(page.server, "Condition number", "search time [s]", most=6.0)
+        self.plot = TimePlot(page.client, "Condition number", "search time [s]", most=6.0)
+        self.result = gui.add_html("")
+        page.state.on_change(self.follow)
+
+    def follow(self, state: State) -> None:
+        """Say what is kept clear of; show what was found."""
+        self._say_around(state)
+        if state.excitation is not None and state.excitation is not self._shown:
+            self._shown = state.excitation
+            self.result.content = result_html(state.excitation)
+
+    def _say_around(self, state: State) -> None:
+        plane = state.plane
+        names = ", ".join(obstacle.name for obstacle in state.obstacles)
+        lines = [f"Clear of {names}." if names else "No obstacles: add them under 'Arm', Around it."]
+        if plane is None:
+            lines.insert(0, "Nothing says where this arm is mounted: give the floor's height under 'Arm', Around it.")
+        text, label = note_html(" ".join(lines)), f"Keep off the {plane.name if plane else 'floor'}"
+        if self.around.content != text:
+            self.around.content = text
+        if self.off_plane.label != label:
+            self.off_plane.label = label
+        if self.off_plane.disabled != (plane is None):
+            self.off_plane.disabled = plane is None
 
     def _run(self, report: Callable[[float, str], None]) -> None:
-        descent, budget = Descent(), float(self.budget.value)
+        descent, budget, state = Descent(), float(self.budget.value), self.page.state.now
         report(0.0, "Preparing the search ...")
 
         def progress(standing: Standing) -> None:
-            if descent.add(standing):
-                self.plot.draw("Condition number", *descent.curves())
             found = f", best condition number {standing.best:.1f}" if np.isfinite(standing.best) else ""
             try:
                 report(standing.elapsed / budget, f"Searches through: {standing.starts}{found}")
             except Cancelled:
                 raise KeyboardInterrupt from None  # how `excite` is told to return the best so far
+            if descent.add(standing):
+                self.plot.draw("Condition number", *descent.curves())
 
-        self.found = excite(
-            self.page.state.arm, float(self.duration.value), max_acceleration=self.acceleration.value,
+        found = excite(
+            state.arm, float(self.duration.value), max_acceleration=self.acceleration.value,
             max_velocity=self.velocity.value, harmonics=int(self.harmonics.value), time_budget=budget,
-            floor=None if self.off_plane.value else False, self_collision=self.apart.value,
-            max_torque=None if self.torques.value else False, obstacles=self.obstacles.value.strip() or (),
-            workers=1, progress=progress,
+            floor=state.floor if self.off_plane.value else False, self_collision=self.apart.value,
+            max_torque=None if self.torques.value else False, obstacles=state.obstacles,
+            margin=self.margin.value / 100, workers=1, progress=progress,
         )  # fmt: skip
-        early = ", stopped early" if self.found.interrupted else ""
-        self.job.say(f"Condition number {self.found.condition:.1f}{early}. {' '.join(self.found.promises)}")
-        self.page.player.load(from_trajectory("exciting motion", self.found.trajectory, self.page.state.arm))
+        if self.page.closed:
+            return
+        self.job.say("Stopped early: the best so far is shown." if found.interrupted else "")
+        motion = from_trajectory("exciting motion", found.trajectory, state.arm)
+        self.page.player.load(motion, excitation=found)
         self.page.player.play()
+
+
+def result_html(found: Excitation) -> str:
+    """The condition number, what holds at all times, and what was not checked."""
+    kept, unchecked = found.promises
+    return note_html(f"Condition number {found.condition:.1f}.") + note_html(kept) + note_html(unchecked)

@@ -6,22 +6,48 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from armdyn.studio.exports import Download, c_file, csv_file, urdf_file
+from armdyn.studio.exports import Download, c_file, csv_file, report_file, trajectory_file, urdf_file
 from armdyn.studio.page import Page
+from armdyn.studio.state import State
+
+# Results with a page of their own, by the state's field.
+REPORTS = {
+    "fit": "Report of the identification",
+    "excitation": "Report of the exciting motion",
+    "comparison": "Report of the comparison",
+}
 
 
 class ExportPanel:
-    """The arm and what plays, to take away."""
+    """The arm, what plays and reports, to take away."""
 
     def __init__(self, page: Page, source: Path | None = None) -> None:
         self.page = page
-        state, player = page.state, page.player
+        state = page.state
         identified = "With identified parameters, if any"
         tested = "With a self-test, without dependencies"
         played = "What plays: t, q, qd, qdd, tau"
+        designed = "Positions, velocities and accelerations at 1 kHz, for the robot"
         self.urdf = self._button("Arm as URDF", "file-code", identified, lambda: urdf_file(state.arm, source))
         self.c = self._button("Dynamics as C99 (ZIP)", "cpu", tested, lambda: c_file(state.arm))
-        self.csv = self._button("Motion as CSV", "table", played, lambda: csv_file(player.motion))
+        self.csv = self._button("What plays as CSV", "table", played, lambda: csv_file(state.now.motion))
+        self.trajectory = self._button(
+            "Exciting motion as CSV", "wave-sine", designed, lambda: trajectory_file(state.now.excitation)
+        )
+        self.reports = {name: self._report(name, label) for name, label in REPORTS.items()}
+        state.on_change(self.follow)
+
+    def follow(self, state: State) -> None:
+        """Offer what there is."""
+        pairs = [(self.csv, state.motion), (self.trajectory, state.excitation)]
+        pairs += [(button, getattr(state, name)) for name, button in self.reports.items()]
+        for button, result in pairs:
+            if button.disabled != (result is None):
+                button.disabled = result is None
+
+    def _report(self, name: str, label: str) -> Any:
+        hint = "One HTML file that needs no network"
+        return self._button(label, "report", hint, lambda: report_file(getattr(self.page.state.now, name), name))
 
     def _button(self, label: str, icon: str, hint: str, make: Callable[[], Download]) -> Any:
         button = self.page.gui.add_button(label, icon=icon, hint=hint)

@@ -8,7 +8,7 @@ import numpy as np
 
 from armdyn.model.joint import Joint
 from armdyn.studio.page import Page
-from armdyn.studio.state import Moment, rest_posture, slider_range
+from armdyn.studio.state import State, rest_posture, slider_range
 
 STEP = 0.1  # of a slider [deg or mm]
 
@@ -41,9 +41,9 @@ class JointPanel:
         random.on_click(page.asked(lambda event: self._rest_at(np.random.default_rng().uniform(*slider_range(arm)))))
         page.state.on_change(self.follow)
 
-    def follow(self, moment: Moment) -> None:
+    def follow(self, state: State) -> None:
         """Set the sliders to where the joints are."""
-        for slider, value in zip(self.sliders, self._scale * moment.q, strict=True):
+        for slider, value in zip(self.sliders, self._scale * state.moment.q, strict=True):
             # Rounded as the slider itself does it, or its own moves would come back to it.
             slider.value = round(float(np.clip(value, slider.min, slider.max)), 1)
 

@@ -1,37 +1,22 @@
-"""Load a log, see measured against predicted torques, play it, and identify the arm from it."""
+"""Load a log with its units and columns, and see measured against predicted torques."""
 
 from __future__ import annotations
 
-import tempfile
-import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ArmdynError, ArmdynWarning
+from armdyn.errors import ArmdynError
 from armdyn.identification.logs.log import Log
-from armdyn.identification.logs.read_log import read_log
-from armdyn.model.arm import Arm
 from armdyn.studio.drawing.plot import TimePlot
 from armdyn.studio.motion import Motion, from_log
-from armdyn.studio.page import JobPanel, Page, note_html
+from armdyn.studio.page import FileChoice, Page, note_html
+from armdyn.studio.reading import ANGLES, ROLES, Reading, columns_of, uploaded_log
+from armdyn.studio.state import State
 
-MEASURED, PREDICTED = "measured", "model"
-
-
-def read_upload(name: str, content: bytes, arm: Arm) -> Log:
-    """A log that came through the browser; its own name is used for its ending alone."""
-    with tempfile.TemporaryDirectory(prefix="armdyn-studio-") as folder:
-        path = Path(folder) / f"upload{Path(name).suffix.lower()}"
-        path.write_bytes(content)
-        try:
-            log = read_log(path, arm)
-        except ArmdynError as error:
-            raise ArmdynError(str(error).replace(str(path), Path(name).name)) from None
-    return Log(log.t, log.q, log.tau, log.qd, Path(name).name, log.notes)
+KINDS = "CSV, NPZ, MAT, Parquet, ROS 2 bag (.db3, .mcap)"
+MEASURED, MODEL, DESCRIBED = "measured", "model", "as described"
 
 
 def relative_error(motion: Motion) -> float:
@@ -43,70 +28,96 @@ def relative_error(motion: Motion) -> float:
 
 
 class LogPanel:
-    """A log's file, its torques over time, and what can be learnt from it."""
+    """A log's file, what its columns mean, and its torques over time."""
 
-    def __init__(self, page: Page, adopt: Callable[[Arm], None]) -> None:
-        self.page, self._adopt = page, adopt
-        self.log: Log | None = None
-        self.motion: Motion | None = None
-        gui, names = page.gui, page.state.arm.joint_names
-        self.upload = gui.add_upload_button("Load a log (CSV, NPZ, MAT, Parquet, MCAP)", icon="upload")
-        self.upload.on_upload(page.asked(self._uploaded))
-        if page.local:
-            self.path = gui.add_text("or its path", "", hint="A file on this machine; Enter or leave the field")
-            self.path.on_update(page.asked(lambda event: self._typed(event.target.value)))
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self._path: Path | None = None
+        self._drawn: tuple[Log | None, object] = (None, None)
+        gui, joints = page.gui, page.state.arm.joint_names
+        self.choice = FileChoice(page, "Load a log", KINDS, self.open)
+        with gui.add_folder("Units and columns", expand_by_default=False):
+            self._meaning()
+            again = gui.add_button("Read the log again", icon="refresh")
+            again.on_click(page.asked(lambda event: self.read_again()))
         self.about = gui.add_html("")
-        self.joint = gui.add_dropdown("Joint", names, initial_value=names[0], visible=False)
-        self.joint.on_update(page.asked(lambda event: self.draw()))
-        self.plot = TimePlot(page.server, "Torque")
-        self.identify = JobPanel(page, "Identify the arm from this log", self._identify)
-        self.identify.start_button.visible = False
+        self.joint = gui.add_dropdown("Joint", joints, initial_value=joints[0], visible=False)
+        self.joint.on_update(page.asked(lambda event: self.draw(page.state.now)))
+        self.plot = TimePlot(page.client, "Torque")
+        page.state.on_change(self.follow)
+
+    def _meaning(self) -> None:
+        gui, per_joint = self.page.gui, "One number, or one per joint with commas between"
+        self.angle = gui.add_dropdown("Angles are", tuple(ANGLES), initial_value=next(iter(ANGLES)))
+        self.gear_ratio = gui.add_text(
+            "Gear ratio", "", hint=f"Motor-side logs: motor turns per joint turn. {per_joint}"
+        )
+        self.drive_gain = gui.add_text("Drive gain", "", hint=f"Logs of currents: N m per ampere. {per_joint}")
+        self.offset = gui.add_text("Offset", "", hint=f"Added to all positions. {per_joint}")
+        self.topic = gui.add_text("Topic", "", hint="Of a bag with several JointState topics")
+        some = "Names of columns with commas between, in the order of the joints; empty: by their names"
+        self.columns = {role: gui.add_text(title, "", hint=some) for role, title in ROLES.items()}
+
+    @property
+    def reading(self) -> Reading:
+        """What the person said about the columns."""
+        columns = {role: box.value for role, box in self.columns.items()}
+        return Reading(
+            self.angle.value, self.gear_ratio.value, self.drive_gain.value, self.offset.value, self.topic.value, columns
+        )
+
+    def open(self, path: Path) -> None:
+        """Read a file and show its log; an error stays below the buttons, with the names of the columns."""
+        self._path, arm = path, self.page.state.now.described
+        try:
+            upload = self.page.folder in path.parents
+            self.load(uploaded_log(self.reading, path, arm) if upload else self.reading.read(path, arm))
+        except ArmdynError as error:
+            found = ", ".join(columns_of(path, arm)[:60])
+            remedy = f" Its columns are: {found}. Say what they mean under 'Units and columns'." if found else ""
+            self.about.content = note_html(f"{error}.{remedy}")
+            raise
+
+    def read_again(self) -> None:
+        """Read the same file with other units or columns."""
+        if self._path is None:
+            raise ArmdynError("studio: load a log first")
+        self.open(self._path)
 
     def load(self, log: Log) -> None:
-        """Show a log and get it ready to play."""
-        self.motion = from_log(log, self.page.state.arm)
-        self.log = log
-        self.page.player.load(self.motion)
-        self.joint.visible = self.identify.start_button.visible = True
-        self._say(log, self.motion)
-        self.draw()
+        """Show a log and get it ready to play; what was identified from another is no longer shown."""
+        state = self.page.state.now
+        motion = from_log(log, state.described)
+        self.page.player.load(motion, log=log, fit=None, arm=state.described)
 
-    def draw(self) -> None:
+    def follow(self, state: State) -> None:
+        """Draw a new log, or the old one with a new model."""
+        if state.log is not None and self._drawn != (state.log, state.fit):
+            self._drawn = (state.log, state.fit)
+            self.joint.visible = True
+            self._say(state)
+            self.draw(state)
+
+    def draw(self, state: State) -> None:
         """Torques of the chosen joint over time."""
-        if self.motion is None or self.motion.measured is None:
+        motion = state.motion
+        if motion is None or motion.measured is None:
             return
-        i = self.page.state.arm.joint_names.index(self.joint.value)
-        unit = "N m" if self.page.state.arm.joints[i].kind == "revolute" else "N"
-        curves = {MEASURED: self.motion.measured[:, i]}
-        if self.motion.predicted is not None:
-            curves[PREDICTED] = self.motion.predicted[:, i]
-        self.plot.draw(f"Torque of {self.joint.value} [{unit}]", self.motion.t, curves)
+        i = state.arm.joint_names.index(self.joint.value)
+        unit = "N m" if state.arm.joints[i].kind == "revolute" else "N"
+        curves = {MEASURED: motion.measured[:, i]}
+        if motion.predicted is not None:
+            curves[MODEL] = motion.predicted[:, i]
+        if motion.described is not None:
+            curves[DESCRIBED] = motion.described[:, i]
+        self.plot.draw(f"Torque of {self.joint.value} [{unit}]", motion.t, curves, (DESCRIBED,))
 
-    def _say(self, log: Log, motion: Motion) -> None:
-        error = relative_error(motion)
-        model = "the arm's inertia is not known" if np.isnan(error) else f"model off by {error:.1%} of the torque"
-        text = f"{log.name}: {len(log)} samples, {log.duration:.1f} s at {1 / log.dt:.0f} Hz; {model}."
-        self.about.content = note_html("; ".join([text.removesuffix("."), *log.notes]) + ".")
-
-    def _uploaded(self, event: Any) -> None:
-        file = event.target.value
-        self.load(read_upload(file.name, file.content, self.page.state.arm))
-
-    def _typed(self, path: str) -> None:
-        if path.strip():
-            self.load(read_log(Path(path.strip()).expanduser(), self.page.state.arm))
-
-    def _identify(self, report: Callable[[float, str], None]) -> None:
-        from armdyn.identification.identify import identify
-
-        if self.log is None:
-            raise ArmdynError("studio: load a log first")
-        report(0.1, "Fitting parameters and friction ...")
-        with warnings.catch_warnings(record=True) as doubts:
-            warnings.simplefilter("always", ArmdynWarning)
-            fit = identify(self.page.state.arm, self.log)
-        for doubt in doubts:
-            self.page.say("Please check", str(doubt.message), "orange", None)
-        report(1.0, f"Relative torque error {fit.rel_error:.2%}, on held-out blocks {fit.held_out:.2%}.")
-        self._adopt(fit.arm)
-        self.load(self.log)
+    def _say(self, state: State) -> None:
+        log, motion = state.log, state.motion
+        assert log is not None
+        text = [f"{log.name}: {len(log)} samples, {log.duration:.1f} s at {1 / log.dt:.0f} Hz"]
+        if state.fit is None and motion is not None:  # what was identified has figures of its own
+            error = relative_error(motion)
+            known = f"the arm as described is off by {error:.1%} of the torque"
+            text.append("the arm's inertia is not known" if np.isnan(error) else known)
+        self.about.content = note_html("; ".join([*text, *log.notes]) + ".")

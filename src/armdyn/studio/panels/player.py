@@ -6,7 +6,7 @@ from typing import Any
 
 from armdyn.studio.motion import Motion
 from armdyn.studio.page import Page, note_html
-from armdyn.studio.state import Moment
+from armdyn.studio.state import State
 
 SPEEDS = {"1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0, "4": 4.0}
 STEP = 0.01  # [s]
@@ -24,7 +24,7 @@ class PlayerPanel:
         self.button.on_click(page.asked(lambda event: self.toggle()))
         self.time.on_update(page.asked(lambda event: self._seek(event.target.value)))
         self.speed.on_update(page.asked(lambda event: self._set_speed(event.target.value)))
-        self.player.on_load.append(self._loaded)
+        self._shown: Motion | None = None
         page.state.on_change(self.follow)
 
     def toggle(self) -> None:
@@ -35,10 +35,13 @@ class PlayerPanel:
             self.player.play()
         self._label()
 
-    def follow(self, moment: Moment) -> None:
+    def follow(self, state: State) -> None:
         """Move the time's slider along."""
-        if moment.time is not None:
-            self.time.value = round(min(moment.time, self.time.max), 2)
+        if state.motion is not None and state.motion is not self._shown:
+            self._shown = state.motion
+            self._loaded(state.motion)
+        if state.moment.time is not None:
+            self.time.value = round(min(state.moment.time, self.time.max), 2)
         self._label()
 
     def _loaded(self, motion: Motion) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from armdyn.studio.drawing.shapes import arm_room
 from armdyn.studio.jobs import sentence
 from armdyn.studio.latest import Latest
 from armdyn.studio.page import Page, note_html
-from armdyn.studio.state import Moment
+from armdyn.studio.state import State
 from armdyn.studio.tip import handle_pose, pose_html, reach_for
 
 FULL = 6  # joints from which an arm can have any orientation
@@ -19,19 +18,18 @@ class TipReadout:
     """The pose in words."""
 
     def __init__(self, page: Page) -> None:
-        self._state = page.state
         self.html = page.gui.add_html("")
         page.state.on_change(self.follow)
 
-    def follow(self, moment: Moment) -> None:
+    def follow(self, state: State) -> None:
         """Say where the tip is."""
-        self.html.content = pose_html(self._state.arm, self._state.tip)
+        self.html.content = pose_html(state.arm, state.tip)
 
 
 class TipHandle:
     """Arrows and rings at the tip; the arm follows them as far as it can."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, extent: float) -> None:
         self.page = page
         arm = page.state.arm
         self.dragged = False
@@ -40,18 +38,18 @@ class TipHandle:
             "Hold orientation", arm.n >= FULL, hint="Reach the handle's orientation too, not its place alone"
         )
         self.status = page.gui.add_html("")
-        self.handle = page.server.scene.add_transform_controls(
-            "/tip handle", scale=0.25 * arm_room(arm).extent, line_width=3.0, depth_test=False, opacity=0.85
+        self.handle = page.client.scene.add_transform_controls(
+            "/tip handle", scale=0.25 * extent, line_width=3.0, depth_test=False, opacity=0.85
         )
         self._latest = Latest(self._pull)
         self.handle.on_update(self._on_drag)
         self.show.on_update(page.asked(lambda event: self._set_visible(event.target.value)))
         page.state.on_change(self.follow)
 
-    def follow(self, moment: Moment) -> None:
+    def follow(self, state: State) -> None:
         """Stay at the tip, except in a person's hand."""
         if not self.dragged:
-            self.handle.position, self.handle.wxyz = handle_pose(self.page.state.tip)
+            self.handle.position, self.handle.wxyz = handle_pose(state.tip)
 
     async def _on_drag(self, event: Any) -> None:
         # Only on the event loop do start, update and end keep their order; the work itself would block it.
@@ -61,7 +59,7 @@ class TipHandle:
     def _answer(self, pose: tuple[Any, Any]) -> None:
         self.page.player.pause()
         self._latest(pose)
-        self.follow(self.page.state.moment)
+        self.follow(self.page.state.now)
 
     def _pull(self, pose: tuple[Any, Any]) -> None:
         state = self.page.state

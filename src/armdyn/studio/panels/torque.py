@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armdyn.studio.drawing.torques import TorqueBars, bars_html
 from armdyn.studio.page import Page
-from armdyn.studio.state import Moment
+from armdyn.studio.state import State
 
 HEAVIEST = 20.0  # [kg] on the slider
 
@@ -13,12 +13,12 @@ class TorquePanel:
     """Bars that follow the state."""
 
     def __init__(self, page: Page) -> None:
-        self.bars = TorqueBars(page.state)
+        self.bars = TorqueBars(page.state.now.described)
         self.html = page.gui.add_html("")
-        self.payload = page.gui.add_slider("Tip load [kg]", 0.0, HEAVIEST, 0.1, 0.0)
+        self.payload = page.gui.add_slider("Tip load [kg]", 0.0, HEAVIEST, 0.1, page.state.now.payload)
         self.payload.on_update(page.asked(lambda event: page.state.carry(event.target.value)))
         page.state.on_change(self.follow)
 
-    def follow(self, moment: Moment) -> None:
+    def follow(self, state: State) -> None:
         """Draw the bars of a moment."""
-        self.html.content = bars_html(self.bars.bars(moment))
+        self.html.content = bars_html(self.bars.bars(state))

@@ -40,7 +40,7 @@ def studio(
     visuals = visuals_of(arm, subject, base, tip)
     server = start_server(host, port)
     try:
-        with Studio(server, subject, visuals, is_local(host)):
+        with Studio(server, subject, visuals, is_local(host), arm):
             where = address(server, host)
             print(f"The studio of '{subject.name}' is at {where} (Ctrl-C ends it)", flush=True)
             if not is_local(host):

@@ -1,0 +1,55 @@
+"""An arm to show: where it came from, and what is drawn and kept apart of it, made once for all tabs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from armdyn.model.arm import Arm
+from armdyn.model.named import named_arm
+from armdyn.shapes.bodies import Bodies, bodies_of
+from armdyn.studio.drawing.shapes import Room, Shape, arm_room, arm_shapes
+from armdyn.studio.drawing.urdf_shapes import MeshShape, Visuals, urdf_shapes
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """An arm and its bodies."""
+
+    arm: Arm
+    word: str = ""  # a library name or a file, as it was chosen
+    visuals: Visuals | None = None
+
+    @cached_property
+    def shapes(self) -> list[Shape | MeshShape]:
+        """What the URDF shows; simple bodies for the links of which it shows nothing."""
+        drawn = [] if self.visuals is None else self.visuals.shapes
+        shown = {shape.link for shape in drawn}
+        return [*drawn, *(shape for shape in arm_shapes(self.arm) if shape.link not in shown)]
+
+    @cached_property
+    def room(self) -> Room:
+        """Floor and extent."""
+        return arm_room(self.arm)
+
+    @cached_property
+    def bodies(self) -> Bodies:
+        """The capsules that are kept apart."""
+        return bodies_of(self.arm)
+
+    @property
+    def source(self) -> Path | None:
+        """The URDF it was read from."""
+        return None if self.visuals is None else self.visuals.source
+
+
+def open_subject(word: str, base: str | None = None, tip: str | None = None) -> Subject:
+    """The arm that a library name or a path stands for, with the visual elements of its file."""
+    return subject_of(named_arm(word, base, tip), word, base, tip)
+
+
+def subject_of(arm: Arm, word: str, base: str | None = None, tip: str | None = None) -> Subject:
+    """An arm that was read already."""
+    visuals = urdf_shapes(word, arm, base, tip) if Path(word).suffix.lower() == ".urdf" else None
+    return Subject(arm, word, visuals)

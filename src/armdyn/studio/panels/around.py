@@ -1,0 +1,50 @@
+"""What stands around the arm: the height of the floor, and obstacles from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from armdyn.errors import ArmdynError
+from armdyn.shapes.obstacles import read_obstacles
+from armdyn.studio.page import FileChoice, Page, note_html
+from armdyn.studio.state import State
+
+
+class AroundPanel:
+    """Floor and obstacles, which are drawn, and kept clear of by exciting motions."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        gui, state = page.gui, page.state.now
+        self.own = gui.add_checkbox(
+            "Floor as given here", state.floor is not None, hint="Else where the arm's description or library has it"
+        )
+        self.height = gui.add_number("Floor at z [m]", state.floor or 0.0, step=0.01, hint="In base axes")
+        self.choice = FileChoice(page, "Load obstacles", "TOML: [[box]], [[half_space]], [[sphere]]", self.open)
+        self.clear = gui.add_button("Remove the obstacles", icon="trash", visible=False)
+        self.about = gui.add_html("")
+        self.own.on_update(page.asked(lambda event: self._set_floor()))
+        self.height.on_update(page.asked(lambda event: self._set_floor()))
+        self.clear.on_click(page.asked(lambda event: page.state.change(obstacles=())))
+        page.state.on_change(self.follow)
+
+    def open(self, path: Path) -> None:
+        """Read obstacles from a file."""
+        try:
+            obstacles = read_obstacles(path)
+        except ArmdynError as error:
+            raise ArmdynError(str(error).replace(str(path), path.name)) from None
+        self.page.state.change(obstacles=obstacles)
+
+    def follow(self, state: State) -> None:
+        """Say what is there."""
+        plane = state.plane
+        lines = ["Nothing says where this arm is mounted."] if plane is None else [f"Mounted on: {plane.name}."]
+        names = ", ".join(obstacle.name for obstacle in state.obstacles)
+        text = note_html(" ".join([*lines, f"Obstacles: {names or 'none'}."]))
+        if self.about.content != text:
+            self.about.content = text
+            self.clear.visible = bool(state.obstacles)
+
+    def _set_floor(self) -> None:
+        self.page.state.change(floor=float(self.height.value) if self.own.value else None)

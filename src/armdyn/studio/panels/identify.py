@@ -1,0 +1,65 @@
+"""Identify the arm from the log that is loaded: whether to use the result, and how it differs from the description."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+from armdyn.errors import ArmdynError, ArmdynWarning
+from armdyn.identification.fit.result import Fit
+from armdyn.studio.drawing.verdict import verdict_html
+from armdyn.studio.motion import from_log
+from armdyn.studio.page import JobPanel, Page, note_html
+from armdyn.studio.state import State
+
+
+class IdentifyPanel:
+    """The job, the verdict, and the links before and after."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self._shown: Fit | None = None
+        gui = page.gui
+        self.force = gui.add_checkbox(
+            "Even if not usable", False, hint="Show a model that is better not used", visible=False
+        )
+        self.job = JobPanel(page, "Identify the arm from this log", self._run)
+        self.verdict = gui.add_html("")
+        self.back = gui.add_button("Back to the arm as described", icon="arrow-back-up", visible=False)
+        self.back.on_click(page.asked(lambda event: self.forget()))
+        page.state.on_change(self.follow)
+
+    def follow(self, state: State) -> None:
+        """Offer the job once there is a log; show the verdict of a fit."""
+        ready = state.log is not None
+        for handle in (self.force, self.job.start_button):
+            if handle.visible != ready:
+                handle.visible = ready
+        if state.fit is not self._shown:
+            self._shown = state.fit
+            self.verdict.content = "" if state.fit is None else verdict_html(state.fit)
+            self.back.visible = state.fit is not None
+
+    def forget(self) -> None:
+        """Go on with the arm as described."""
+        state = self.page.state.now
+        if state.log is not None:
+            self.page.player.load(from_log(state.log, state.described), fit=None, arm=state.described)
+
+    def _run(self, report: Callable[[float, str], None]) -> None:
+        from armdyn.identification.identify import identify
+
+        state = self.page.state.now
+        if state.log is None:
+            raise ArmdynError("studio: load a log first")
+        with warnings.catch_warnings(record=True) as doubts:
+            warnings.simplefilter("always", ArmdynWarning)
+            fit = identify(state.described, state.log, progress=_told(report), force=self.force.value)
+        report(1.0, "Drawing ...")
+        self.job.status.content = "".join(note_html(f"Please check: {doubt.message}") for doubt in doubts)
+        motion = from_log(state.log, fit.arm, state.described)
+        self.page.player.load(motion, fit=fit, arm=fit.arm)
+
+
+def _told(report: Callable[[float, str], None]) -> Callable[[float, str], None]:
+    return lambda share, text: report(share, f"{text[:1].upper()}{text[1:]} ...")

@@ -1,0 +1,110 @@
+"""One tab of a browser: its own arm, state and panels."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from armdyn.model.arm import Arm
+from armdyn.studio.drawing.scene import ArmScene
+from armdyn.studio.drawing.subject import Subject
+from armdyn.studio.page import Page
+from armdyn.studio.panels.arm import ArmPanel
+from armdyn.studio.panels.around import AroundPanel
+from armdyn.studio.panels.clearance import ClearanceReadout
+from armdyn.studio.panels.compare import ComparePanel
+from armdyn.studio.panels.excite import ExcitePanel
+from armdyn.studio.panels.export import ExportPanel
+from armdyn.studio.panels.identify import IdentifyPanel
+from armdyn.studio.panels.joint import JointPanel
+from armdyn.studio.panels.log import LogPanel
+from armdyn.studio.panels.player import PlayerPanel
+from armdyn.studio.panels.tip import TipHandle, TipReadout
+from armdyn.studio.panels.torque import TorquePanel
+from armdyn.studio.panels.view import ViewPanel
+from armdyn.studio.player import Player
+from armdyn.studio.state import ArmState, State
+
+if TYPE_CHECKING:
+    from viser import ClientHandle
+
+LEFT = 380  # width of the left panel [px]
+PHONE = 600  # width of a picture below which the panels would hide the arm [px]
+
+
+class Tab:
+    """The panels of one client; `show` builds them anew for another arm."""
+
+    def __init__(
+        self, client: ClientHandle, subject: Subject, start: Arm | State, kept: Path, local: bool = True
+    ) -> None:
+        self.client, self._kept, self._local = client, kept, local
+        self._folder = tempfile.TemporaryDirectory(prefix="armdyn-studio-")
+        if client.camera.image_width < PHONE:
+            client.gui.main_panel.minimize()
+        self._build(subject, start)
+
+    def show(self, subject: Subject) -> None:
+        """Go on with another arm, as described."""
+        self.page.close()
+        self.client.gui.reset()
+        self.client.scene.reset()
+        self._build(subject, subject.arm)
+
+    def close(self) -> None:
+        """End what runs in the background, and forget the logs that were uploaded."""
+        self.page.close()
+        self._folder.cleanup()
+
+    @property
+    def state(self) -> ArmState:
+        """What it shows."""
+        return self.page.state
+
+    def _build(self, subject: Subject, start: Arm | State) -> None:
+        state = ArmState(start)
+        self.subject = subject
+        self.page = Page(self.client, state, Player(state), Path(self._folder.name), self._kept, self._local)
+        self.scene = ArmScene(self.client, state, subject)
+        with self.client.atomic():
+            self._left()
+            self._right()
+
+    def _left(self) -> None:
+        """What is true at this moment: tip, torques, time."""
+        gui, page = self.page.gui, self.page
+        panel = gui.add_panel()
+        panel.dock_left()
+        panel.set_width(LEFT)
+        with panel.add_tab(self.subject.arm.name, "gauge"):
+            self.tip = TipReadout(page)
+            self.clearance = ClearanceReadout(page, self.subject.bodies)
+            with gui.add_folder("Torques"):
+                self.torques = TorquePanel(page)
+            with gui.add_folder("Play"):
+                self.player = PlayerPanel(page)
+
+    def _right(self) -> None:
+        """What can be done, a tab each."""
+        tabs, gui, page = self.page.gui.add_tab_group(), self.page.gui, self.page
+        with tabs.add_tab("Pose"):
+            with gui.add_folder("Joints"):
+                self.joints = JointPanel(page)
+            with gui.add_folder("Tip"):
+                self.handle = TipHandle(page, self.subject.room.extent)
+        with tabs.add_tab("Arm"):
+            self.arm = ArmPanel(page, self.subject, self.show)
+            with gui.add_folder("Show"):
+                self.view = ViewPanel(page, self.scene)
+            with gui.add_folder("Around it"):
+                self.around = AroundPanel(page)
+        with tabs.add_tab("Log"):
+            self.log = LogPanel(page)
+            self.identify = IdentifyPanel(page)
+        with tabs.add_tab("Control"):
+            self.compare = ComparePanel(page)
+        with tabs.add_tab("Excite"):
+            self.excite = ExcitePanel(page)
+        with tabs.add_tab("Export"):
+            self.export = ExportPanel(page, self.subject.source)

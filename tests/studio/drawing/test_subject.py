@@ -1,0 +1,26 @@
+"""Arms to choose from."""
+
+import pytest
+
+from armdyn import ArmdynError, arms
+from armdyn.studio.drawing.subject import Subject, open_subject
+
+
+def test_library_names_and_files_are_opened(tmp_path):
+    assert open_subject("puma3").arm.name == "puma3"
+    arms.planar2().save(tmp_path / "mine.urdf")
+    subject = open_subject(str(tmp_path / "mine.urdf"))
+    assert subject.arm.n == 2
+    assert subject.source == tmp_path / "mine.urdf"
+    assert {shape.link for shape in subject.shapes} == {0, 1, 2}
+
+
+def test_what_is_no_arm_is_said():
+    with pytest.raises(ArmdynError, match="unknown arm 'puma'"):
+        open_subject("puma")
+
+
+def test_bodies_are_made_once():
+    subject = Subject(arms.planar2())
+    assert subject.bodies is subject.bodies
+    assert subject.shapes is subject.shapes

@@ -1,0 +1,43 @@
+"""What was identified, in words."""
+
+import numpy as np
+import pytest
+
+from armdyn import identify
+from armdyn.identification.judgement import JointVerdict, Verdict
+from armdyn.studio.drawing.verdict import errors, masses, verdict_html
+
+
+@pytest.fixture(scope="module")
+def fit(arm, log):
+    return identify(arm.with_theta(0.7 * arm.theta), log)
+
+
+def test_it_begins_with_the_verdict_and_has_the_fits_own_figures(fit):
+    html = verdict_html(fit)
+    assert html.index(fit.verdict.word.capitalize()) < html.index("Torque error")
+    assert f"Torque error {fit.rel_error:.2%}" in html
+    assert f"the arm as described has {fit.rel_error_source:.1%}" in html
+    assert all(name in html for name in fit.arm.joint_names)
+
+
+def test_words_from_files_cannot_become_markup(fit):
+    import dataclasses
+
+    evil = "<img src=x>"
+    verdict = Verdict("not usable", (JointVerdict("not usable", evil),) * 2, (evil,), evil)
+    assert evil not in verdict_html(dataclasses.replace(fit, verdict=verdict))
+
+
+def test_masses_are_told_before_and_after(fit, arm):
+    *_, (name, before, after) = masses(fit.source, fit.arm)
+    assert name == "together"
+    total = sum(link.inertia.mass for link in arm.links)
+    assert before == f"{0.7 * total:.2f} kg"
+    assert after == f"{sum(link.inertia.mass for link in fit.arm.links):.2f} kg"
+    unknown = arm.with_theta(np.full(20, np.nan))
+    assert {row[1] for row in masses(unknown, arm)} == {"unknown"}
+
+
+def test_errors_are_one_sentence(fit):
+    assert errors(fit).count(".") - errors(fit).count("%") <= 1
