@@ -71,8 +71,8 @@ class Page:
 
 def kept_upload(file: Any, folder: Path) -> Path:
     """A file that came through the browser, in a folder of its own; of its name only the last part counts."""
-    name = Path(file.name.replace("\\", "/")).name or "upload"
-    path = Path(tempfile.mkdtemp(dir=folder)) / name[-100:]
+    name = file.name.replace("\\", "/").rpartition("/")[2].replace("\0", "")[-100:]
+    path = Path(tempfile.mkdtemp(dir=folder)) / (name if name.strip(".") else "upload")
     path.write_bytes(file.content)
     return path
 

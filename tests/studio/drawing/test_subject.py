@@ -12,7 +12,7 @@ def test_library_names_and_files_are_opened(tmp_path):
     subject = open_subject(str(tmp_path / "mine.urdf"))
     assert subject.arm.n == 2
     assert subject.source == tmp_path / "mine.urdf"
-    assert {shape.link for shape in subject.shapes} == {0, 1, 2}
+    assert {shape.link for shape in subject.shapes} == {1, 2}  # its base is the pedestal
 
 
 def test_what_is_no_arm_is_said():
