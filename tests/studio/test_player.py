@@ -63,8 +63,8 @@ def test_after_an_error_it_can_be_played_again(player, ramp):
     player.load(ramp)
     trouble = [True]
 
-    def listener(moment):
-        if trouble[0] and moment.time:
+    def listener(state):
+        if trouble[0] and state.moment.time:
             raise ValueError("once")
 
     player.state.on_change(listener)
