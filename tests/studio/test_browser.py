@@ -43,7 +43,7 @@ def visit(studio, browser):
         page.set_default_timeout(PATIENCE)
         listen(page)
         page.goto(address(studio.server, "127.0.0.1") + f"?fixedDpr={resolution}")
-        page.wait_for_selector("#tip-pose", state="attached")
+        page.wait_for_selector("#tip-pose" if width > 600 else "text=armdyn studio")
         until(lambda: set(studio.tabs) - before)
         (new,) = set(studio.tabs) - before
         return page, studio.tabs[new]
