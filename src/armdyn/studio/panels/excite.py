@@ -96,7 +96,7 @@ class ExcitePanel:
             except Cancelled:
                 raise KeyboardInterrupt from None  # how `excite` is told to return the best so far
             if descent.add(standing):
-                self.plot.draw("Condition number", *descent.curves())
+                self.plot.draw("Condition number", *descent.curves(), end=budget)
 
         found = excite(
             state.arm, float(self.duration.value), max_acceleration=self.acceleration.value,
