@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from viser import SceneApi
 
 WIDE, THICK = 2.2, 0.03  # of a slab, over the arm's extent
-BELOW = 0.002  # of a slab below its plane, over the extent: or it would flicker with the grid
+BELOW = 0.01  # of a slab below its plane, over the extent: or it would flicker with the grid
 SEEN_THROUGH = 0.45  # opacity of obstacles
 
 
