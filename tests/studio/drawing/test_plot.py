@@ -46,8 +46,7 @@ def test_the_axis_of_time_begins_and_ends_where_it_should():
     t, curves = np.array([0.4, 1.1]), {"best": np.array([NAN, 40.0])}
 
     def span():
-        scale = plot._handle.scales["x"]
-        return scale["min"], scale["max"]
+        return plot._handle.scales["x"]["range"]
 
     plot.draw("Condition number", t, curves, end=20.0)
     assert span() == (0.0, 20.0)

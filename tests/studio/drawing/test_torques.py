@@ -55,8 +55,8 @@ def test_the_described_arm_is_marked_beside_an_identified_one(arm):
     state.adopt(arm.with_theta(2 * arm.theta))
     bars = TorqueBars(arm).bars(state.now)
     np.testing.assert_allclose([2 * bar.described for bar in bars], [bar.total for bar in bars])
-    assert "as described" in bars_html(bars)
-    assert "as described" not in bars_html(TorqueBars(arm).bars(ArmState(arm).now))
+    assert "</b>described" in bars_html(bars)
+    assert "</b>described" not in bars_html(TorqueBars(arm).bars(ArmState(arm).now))
 
 
 def test_unknown_inertia_is_said(arm):

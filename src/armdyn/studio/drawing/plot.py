@@ -86,7 +86,7 @@ def value_range(curves: list[NDArray], most: float = np.inf) -> tuple[float, flo
 
 def _scales(ends: tuple[float, float], span: tuple[float, float]) -> Any:
     """Axes with given ends: uPlot's own are lost where a curve begins with NaN, as one does that has nothing yet."""
-    across = {"time": False, "auto": False, "min": span[0], "max": span[1]}
+    across = {"time": False, "range": span}
     return {"x": across, "y": {"auto": False, "min": ends[0], "max": ends[1]}}
 
 

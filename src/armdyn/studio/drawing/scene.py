@@ -24,6 +24,7 @@ ELLIPSOID, CENTRE = (120, 80, 190), (232, 130, 30)
 BEFORE = (120, 128, 140)  # of the arm as it was described, beside the identified one
 LOAD = (60, 66, 76)
 STEEL = 7800.0  # density of the load as it is drawn [kg/m³]
+LARGEST = 0.4  # radius of an ellipsoid over the arm's extent: that of a link without mass has no end
 CAPSULE_OPACITY = 0.3
 GHOSTLY = 0.35  # opacity of the arm while ellipsoids are shown inside it
 
@@ -100,7 +101,7 @@ class ArmScene:
             _, wxyz = handle_pose(transform(body.R, np.zeros(3)))
             pose: dict[str, Any] = {"position": body.com, "wxyz": wxyz, "cast_shadow": False}
             if body.radii.any():
-                x, y, z = (float(radius) for radius in body.radii)
+                x, y, z = (min(float(radius), LARGEST * self.room.extent) for radius in body.radii)
                 name = f"{place}/ellipsoid{suffix}"
                 solids.append(self.scene.add_icosphere(name, 1.0, paint, scale=(x, y, z), opacity=0.5, **pose))
             centres.append(self.scene.add_icosphere(f"{place}/com{suffix}", 0.014 * self.room.extent, dot, **pose))

@@ -106,7 +106,7 @@ def bars_html(bars: list[Bar]) -> str:
     rows = "".join(_row(bar) for bar in bars)
     marks = {"#8fb4dd": "gravity", "#2662a8": "model, in motion", "#e8821e": "measured"}
     if not all(np.isnan(bar.described) for bar in bars):
-        marks["#6b7380"] = "as described"
+        marks["#6b7380"] = "described"
     key = "".join(f'<b style="background:{color}"></b>{text}' for color, text in marks.items())
     return f'{STYLE}<div class="tq">{rows}<div class="k">{key}</div></div>'
 

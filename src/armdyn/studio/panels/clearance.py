@@ -13,30 +13,33 @@ from armdyn.trajectory.excitation.clearance import Clearance
 
 
 class ClearanceReadout:
-    """The least free distance in words."""
+    """The least free distance between links, and from what stands around, in words."""
 
     def __init__(self, page: Page, bodies: Bodies) -> None:
         self._bodies = bodies
-        self._around: tuple[Any, ...] = ()
-        self._clearance = Clearance(bodies)
+        self._drawn: tuple[Any, ...] = ()
+        self._links = Clearance(bodies)
+        self._around = Clearance(bodies, apart=False)
         self.html = page.gui.add_html("")
         page.state.on_change(self.follow)
 
     def follow(self, state: State) -> None:
         """Say what is nearest."""
-        around = (state.floor, state.obstacles)
-        if self._around != around:
+        if self._drawn != (state.floor, state.obstacles):
+            self._drawn = (state.floor, state.obstacles)
             plane = state.plane
-            self._around = around
-            self._clearance = Clearance(self._bodies, (*((plane,) if plane else ()), *state.obstacles))
-        self.html.content = clearance_html(*self._clearance.worst(state.moment.q[None]))
+            self._around = Clearance(self._bodies, (*((plane,) if plane else ()), *state.obstacles), apart=False)
+        q = state.moment.q[None]
+        self.html.content = clearance_html([self._links.worst(q), self._around.worst(q)])
 
 
-def clearance_html(distance: float, names: str) -> str:
-    """Millimetres between two things; red where they overlap."""
-    if not np.isfinite(distance):
-        return note_html("Nothing around the arm is checked for clearance.")
-    color, text = "inherit", f"Nearest: {names}, {1e3 * distance:.0f} mm apart"
+def clearance_html(nearest: list[tuple[float, str]]) -> str:
+    """Millimetres between things; red where they overlap."""
+    lines = [_line(distance, names) for distance, names in nearest if np.isfinite(distance)]
+    return f'<div id="clearance">{"".join(lines) or note_html("Neither a floor nor obstacles are known.")}</div>'
+
+
+def _line(distance: float, names: str) -> str:
     if distance < 0:
-        color, text = "#c8322b", f"{names} overlap by {-1e3 * distance:.0f} mm"
-    return f'<div id="clearance" style="color:{color}">{note_html(text)}</div>'
+        return f'<div style="color:#c8322b">{note_html(f"{names} overlap by {-1e3 * distance:.0f} mm")}</div>'
+    return note_html(f"{names}: {1e3 * distance:.0f} mm apart")
