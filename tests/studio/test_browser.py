@@ -9,6 +9,7 @@ import pytest
 from armdyn import forward_kinematics
 from armdyn.spatial.rotation import from_quaternion
 from armdyn.studio.app import Studio
+from armdyn.studio.drawing.subject import open_subject
 from armdyn.studio.server import address, start_server, stop_server
 
 pytest.importorskip("viser", reason="the studio needs viser")
@@ -260,10 +261,7 @@ def test_two_tabs_are_two_arms(tab, mine, visit, arm):
     for one, theirs in ((tab, mine), (page, other)):
         expected = 1e3 * forward_kinematics(arm, theirs.state.moment.q)[:3, 3]
         until(lambda one=one, expected=expected: np.abs(tip(one)[:3] - expected).max() < 0.051)
-    page.get_by_role("tab", name="Arm", exact=True).click()
-    page.get_by_role("textbox", name="Arm").click()
-    page.get_by_role("option", name="puma3", exact=True).click()
-    until(lambda: other.state.arm.name == "puma3")
+    other.show(open_subject("puma3"))
     page.get_by_role("tab", name="puma3").wait_for()
     assert mine.state.arm is arm
     page.close()
