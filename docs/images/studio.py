@@ -10,38 +10,29 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from armdyn import Log, arms, joint_torque
+from armdyn import arms
 from armdyn.studio import Studio, address, start_server, stop_server
 
 HERE = Path(__file__).parent
 OBSTACLES = """
 [[box]]
 name = "cabinet"
-center = [0.75, 0.35, -0.35]
+center = [0.7, 0.3, 0.0]
 size = [0.3, 0.5, 0.6]
+
+[[half_space]]
+name = "wall"
+point = [-0.8, 0.0, 0.0]
+normal = [1.0, 0.0, 0.0]
 
 [[sphere]]
 name = "lamp"
-center = [0.2, -0.6, 0.75]
-radius = 0.12
+center = [0.3, -0.5, 0.7]
+radius = 0.15
 """
-
-
-def swing() -> Log:
-    """Twelve seconds of a PUMA 560 that is 15 % heavier than its description."""
-    arm = arms.puma560()
-    t = np.arange(0, 12, 0.005)
-    w = 2 * np.pi * np.array([0.2, 0.3, 0.4, 0.5, 0.6, 0.7])
-    x = t[:, None] * w
-    q = 0.5 * np.sin(x) + 0.2 * np.sin(2.3 * x)
-    qd = w * (0.5 * np.cos(x) + 0.46 * np.cos(2.3 * x))
-    qdd = -(w**2) * (0.5 * np.sin(x) + 0.2 * 2.3**2 * np.sin(2.3 * x))
-    tau = joint_torque(arm.with_theta(1.15 * arm.theta), q, qd, qdd)
-    return Log(t, q, tau + 0.05 * np.random.default_rng(0).normal(size=q.shape), qd, "swing.csv")
 
 
 def compare(page: Any, tab: Any) -> None:
@@ -53,21 +44,17 @@ def compare(page: Any, tab: Any) -> None:
     tab.page.player.seek(6.0)
 
 
-def identify(page: Any, tab: Any) -> None:
-    """A log, the arm identified from it, and what stands around."""
-    page.get_by_role("tab", name="Log", exact=True).click()
-    tab.log.load(swing())
-    tab.identify.job.start()
-    tab.identify.job.job.join()
+def surround(page: Any, tab: Any) -> None:
+    """Table, obstacles and collision capsules."""
+    page.get_by_role("tab", name="Arm", exact=True).click()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "room.toml"
         path.write_text(OBSTACLES)
         tab.around.open(path)
-    tab.scene.set_shown("centres", True)
-    tab.page.player.seek(4.0)
+    tab.scene.set_capsules(True)
 
 
-PICTURES: dict[str, Callable[[Any, Any], None]] = {"studio.png": compare, "studio_log.png": identify}
+PICTURES: dict[str, Callable[[Any, Any], None]] = {"studio.png": compare, "studio_room.png": surround}
 
 
 def draw(browser: Any, studio: Studio, name: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 from armdyn import ArmdynError, Limits, forward_kinematics
 from armdyn.studio.app import Studio
 from armdyn.studio.panels.compare import FEW
+from armdyn.studio.panels.excite import Descent
 from armdyn.studio.panels.joint import slider_span
 from armdyn.studio.server import start_server, stop_server
 from armdyn.studio.tip import handle_pose
@@ -200,6 +201,16 @@ def test_an_exciting_motion_is_found_and_cancelled_ones_keep_the_best(tab):
     assert "Not checked" in tab.excite.result.content
     assert tab.page.player.motion.name == "exciting motion"
     tab.page.player.pause()
+
+
+def test_the_axis_of_a_search_has_its_whole_time():
+    descent = Descent()
+    for elapsed, best in ((0.5, np.inf), (1.0, 80.0), (2.0, 60.0)):
+        descent.add(SimpleNamespace(elapsed=elapsed, best=best, current=90.0 / elapsed))
+    t, curves = descent.curves(20.0)
+    assert (t[0], t[-1]) == (0.0, 20.0)
+    assert np.isnan([curves["best so far"][k] for k in (0, 1, -1)]).all()
+    assert curves["best so far"][3] == 60.0
 
 
 def test_work_that_fails_says_why_and_leaves_the_buttons_ready(another, arm):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-from armdyn.studio.drawing.plot import TimePlot, thinned, value_range
+from armdyn.studio.drawing.plot import thinned, value_range
 
 NAN = np.nan
 
@@ -38,17 +35,3 @@ def test_thinned_curves_keep_their_ends():
     t, curves = thinned(np.arange(5000.0), {"x": np.arange(5000.0) ** 2})
     assert len(t) == 600
     assert (t[0], t[-1], curves["x"][-1]) == (0.0, 4999.0, 4999.0**2)
-
-
-def test_the_axis_of_time_begins_and_ends_where_it_should():
-    gui = SimpleNamespace(add_uplot=lambda data, series, **look: SimpleNamespace(**look))
-    plot = TimePlot(SimpleNamespace(gui=gui, atomic=nullcontext), "Condition number")
-    t, curves = np.array([0.4, 1.1]), {"best": np.array([NAN, 40.0])}
-
-    def span():
-        return plot._handle.scales["x"]["range"]
-
-    plot.draw("Condition number", t, curves, end=20.0)
-    assert span() == (0.0, 20.0)
-    plot.draw("Condition number", t, curves)
-    assert span() == (0.4, 1.1)

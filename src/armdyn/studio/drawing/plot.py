@@ -30,29 +30,20 @@ class TimePlot:
         self._look: tuple[Any, ...] = ()
         self._handle = client.gui.add_uplot(
             (self._t, np.full(2, np.nan)), ({"label": x}, _series("", 0, ())), title=title, height=height,
-            scales=_scales((0.0, 1.0), (0.0, 1.0)), axes=({"label": x, "labelSize": 18, "size": 34}, {"size": 56}),
+            scales=_scales((0.0, 1.0)), axes=({"label": x, "labelSize": 18, "size": 34}, {"size": 56}),
             legend={"show": True}, padding=(4, 18, 0, 0), visible=False,
         )  # fmt: skip
 
-    def draw(
-        self,
-        title: str,
-        t: NDArray,
-        curves: Mapping[str, NDArray],
-        dashed: tuple[str, ...] = (),
-        end: float | None = None,
-    ) -> None:
-        """Show curves (N,) by name, on an axis up to `end` if more is to come; those in `dashed` are others' goals."""
+    def draw(self, title: str, t: NDArray, curves: Mapping[str, NDArray], dashed: tuple[str, ...] = ()) -> None:
+        """Show curves (N,) by name; those in `dashed` are what others should come to."""
         self._t, self._curves = thinned(t, curves)
         ends = value_range(list(self._curves.values()), self._most)
-        first, last = (float(t[0]), float(t[-1])) if end is None else (0.0, max(end, float(t[-1])))
-        span = first, max(last, first + 1e-3)
-        look = (title, *curves, *dashed, ends, span)
+        look = (title, *curves, *dashed, ends)
         with self._client.atomic():
             if look != self._look:  # the browser builds the plot anew when it changes
                 self._look = look
                 self._handle.title = title
-                self._handle.scales = _scales(ends, span)
+                self._handle.scales = _scales(ends)
                 self._handle.series = ({"label": self._x}, *(_series(name, i, dashed) for i, name in enumerate(curves)))
             self._handle.data = (self._t, *self._curves.values())
             self._handle.visible = True
@@ -84,10 +75,9 @@ def value_range(curves: list[NDArray], most: float = np.inf) -> tuple[float, flo
     return float(step * (np.ceil(low / step) - 1)), float(step * (np.floor(high / step) + 1))
 
 
-def _scales(ends: tuple[float, float], span: tuple[float, float]) -> Any:
+def _scales(ends: tuple[float, float]) -> Any:
     """Axes with given ends: uPlot's own are lost where a curve begins with NaN, as one does that has nothing yet."""
-    across = {"time": False, "range": span}
-    return {"x": across, "y": {"auto": False, "min": ends[0], "max": ends[1]}}
+    return {"x": {"time": False}, "y": {"auto": False, "min": ends[0], "max": ends[1]}}
 
 
 def _series(name: str, i: int, dashed: tuple[str, ...]) -> Any:

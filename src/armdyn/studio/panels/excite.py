@@ -33,9 +33,10 @@ class Descent:
         self._rows.append((standing.elapsed, best, current))
         return changed and len(self._rows) > 1
 
-    def curves(self) -> tuple[NDArray, dict[str, NDArray]]:
-        """Times and the two curves."""
-        t, best, current = np.array(self._rows).T
+    def curves(self, budget: float) -> tuple[NDArray, dict[str, NDArray]]:
+        """Times from zero to the end of the search, and the two curves, NaN where nothing is known yet."""
+        end = max(budget, self._rows[-1][0])
+        t, best, current = np.array([(0.0, np.nan, np.nan), *self._rows, (end, np.nan, np.nan)]).T
         return t, {BEST: best, CURRENT: current}
 
 
@@ -96,7 +97,7 @@ class ExcitePanel:
             except Cancelled:
                 raise KeyboardInterrupt from None  # how `excite` is told to return the best so far
             if descent.add(standing):
-                self.plot.draw("Condition number", *descent.curves(), end=budget)
+                self.plot.draw("Condition number", *descent.curves(budget))
 
         found = excite(
             state.arm, float(self.duration.value), max_acceleration=self.acceleration.value,
