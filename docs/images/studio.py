@@ -68,7 +68,7 @@ def draw(browser: Any, studio: Studio, name: str) -> None:
     PICTURES[name](page, tab)
     time.sleep(8)  # software rendering is slow
     picture = Image.open(io.BytesIO(page.screenshot(timeout=120_000)))
-    picture.convert("RGB").quantize(128).save(HERE / name, optimize=True)
+    picture.convert("RGB").quantize(256).save(HERE / name, optimize=True)
     page.close()
     while studio.tabs:
         time.sleep(0.1)
