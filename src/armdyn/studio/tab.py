@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from viser import ClientHandle
 
 LEFT = 380  # width of the left panel [px]
-PHONE = 600  # width of a picture below which the panels would hide the arm [px]
+UPRIGHT = 0.75  # width over height of a screen below which the panels would hide the arm
 
 
 class Tab:
@@ -41,7 +41,7 @@ class Tab:
     ) -> None:
         self.client, self._kept, self._local = client, kept, local
         self._folder = tempfile.TemporaryDirectory(prefix="armdyn-studio-")
-        if client.camera.image_width < PHONE:
+        if client.camera.image_width < UPRIGHT * client.camera.image_height:
             client.gui.main_panel.minimize()
         self._build(subject, start)
 
