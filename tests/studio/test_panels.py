@@ -348,18 +348,6 @@ def test_reports_are_offered_when_there_is_something_to_report(tab):
     assert sent["motion.csv"].startswith(b"t,q1,q2,qd1")
 
 
-def test_a_phone_begins_with_the_arm_not_the_panels(arm, opened, monkeypatch):
-    from viser import MainPanelHandle
-
-    calls = []
-    monkeypatch.setattr(MainPanelHandle, "minimize", lambda self: calls.append(1))
-    with studio_of(arm) as studio:
-        with opened(studio, 1280, 800):
-            assert not calls
-        with opened(studio, 390, 844):
-            assert calls
-
-
 def test_tabs_do_not_touch_each_other_and_reloading_goes_on(arm, opened):
     with studio_of(arm) as studio:
         with opened(studio) as one, opened(studio) as two:

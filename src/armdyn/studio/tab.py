@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from viser import ClientHandle
 
 LEFT = 380  # width of the left panel [px]
-UPRIGHT = 0.75  # width over height of a screen below which the panels would hide the arm
 
 
 class Tab:
@@ -41,8 +40,6 @@ class Tab:
     ) -> None:
         self.client, self._kept, self._local = client, kept, local
         self._folder = tempfile.TemporaryDirectory(prefix="armdyn-studio-")
-        if client.camera.image_width < UPRIGHT * client.camera.image_height:
-            client.gui.main_panel.minimize()
         self._build(subject, start)
 
     def show(self, subject: Subject) -> None:
