@@ -15,7 +15,7 @@ from armdyn.identification.motion.differentiate import Motion as Derivatives
 from armdyn.identification.motion.track import Filters, choose_band, smoothed
 from armdyn.model.arm import Arm
 from armdyn.simulation.result import SimulationResult
-from armdyn.studio.state import Moment
+from armdyn.studio.moment import Moment
 from armdyn.trajectory.protocol import Trajectory
 
 PLAYED_RATE = 200.0  # samples a second of a trajectory

@@ -16,6 +16,7 @@ from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.model.arm import Arm
 from armdyn.shapes.mount import mounting_plane
 from armdyn.shapes.obstacles import HalfSpace, Obstacle
+from armdyn.studio.moment import Moment
 
 if TYPE_CHECKING:
     from armdyn.identification.fit.result import Fit
@@ -23,17 +24,6 @@ if TYPE_CHECKING:
     from armdyn.simulation.compare import Comparison
     from armdyn.studio.motion import Motion
     from armdyn.trajectory.excitation.excite import Excitation
-
-
-@dataclass(frozen=True, eq=False)
-class Moment:
-    """One moment of a motion; at rest unless something plays."""
-
-    q: NDArray  # (n,) [rad or m]
-    qd: NDArray
-    qdd: NDArray
-    measured: NDArray | None = None  # (n,) torques [N m or N], where a log or a simulation has them
-    time: float | None = None  # within what plays [s]
 
 
 @dataclass(frozen=True, eq=False)

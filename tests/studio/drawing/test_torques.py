@@ -7,7 +7,8 @@ import pytest
 
 from armdyn import Limits, gravity_torque, joint_torque
 from armdyn.studio.drawing.torques import Bar, TorqueBars, bars_html
-from armdyn.studio.state import ArmState, Moment, State
+from armdyn.studio.moment import Moment
+from armdyn.studio.state import ArmState, State
 
 
 def limited(arm, effort):

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.errors import MissingInertiaError
 from armdyn.model.arm import Arm
+from armdyn.studio.moment import Moment
 from armdyn.studio.motion import predicted_torque
-from armdyn.studio.state import Moment, State, slider_range
+from armdyn.studio.state import State, slider_range
 
 # Without limits, bars are scaled by the largest gravity torque of random postures, with some room.
 PROBES, ROOM = 200, 1.5
