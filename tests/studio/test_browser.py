@@ -9,7 +9,7 @@ import pytest
 from armdyn import forward_kinematics
 from armdyn.spatial.rotation import from_quaternion
 from armdyn.studio.app import Studio
-from armdyn.studio.drawing.subject import open_subject
+from armdyn.studio.drawing.subject import Subject, open_subject
 from armdyn.studio.server import address, start_server, stop_server
 
 pytest.importorskip("viser", reason="the studio needs viser")
@@ -254,7 +254,7 @@ def test_nothing_is_asked_of_other_hosts(tab, asked):
     assert hosts == {"127.0.0.1"}
 
 
-def test_two_tabs_are_two_arms(tab, mine, visit, arm):
+def test_two_tabs_are_two_arms(tab, mine, visit, arm, studio):
     page, other = visit(resolution=0.1)
     mine.state.rest_at([0.4, 0.2])
     other.state.rest_at([-0.7, 0.9])
@@ -264,7 +264,9 @@ def test_two_tabs_are_two_arms(tab, mine, visit, arm):
     other.show(open_subject("puma3"))
     page.get_by_role("tab", name="puma3").wait_for()
     assert mine.state.arm is arm
+    other.show(Subject(arm))  # or the next tab would go on with the other one
     page.close()
+    until(lambda: len(studio.tabs) == 1)
 
 
 def test_a_tab_that_is_opened_after_one_was_closed_goes_on_there(visit, arm):
