@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from armdyn import identify
+from armdyn import ArmdynWarning, identify
 from armdyn.identification.judgement import JointVerdict, Verdict
 from armdyn.studio.drawing.verdict import errors, masses, verdict_html
 
 
 @pytest.fixture(scope="module")
 def fit(arm, log):
-    return identify(arm.with_theta(0.7 * arm.theta), log)
+    with pytest.warns(ArmdynWarning, match="4 s of motion"):
+        return identify(arm.with_theta(0.7 * arm.theta), log)
 
 
 def test_it_begins_with_the_verdict_and_has_the_fits_own_figures(fit):
