@@ -178,7 +178,7 @@ class Arm(Frozen):
         matrix.flags.writeable = False
         return matrix
 
-    @property
+    @cached_property
     def is_physical(self) -> Physical:
         """Whether every link is physically consistent, and if not, which is not and why."""
         found = {link.name: link.inertia.problems() for link in self.links}

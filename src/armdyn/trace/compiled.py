@@ -49,12 +49,13 @@ def compiled(
         if module is not None:
             return load(module)
         from armdyn.trace.graphs.graph import graph_of
+        from armdyn.trace.stages import staged_graph
 
         traced = program()
         if traced.function.n_instructions() > LARGEST_NATIVE:
             _warn_too_large(traced)
             return traced
-        graph = graph_of(traced)
+        graph = staged_graph(traced, shared) if "rollout" in form else graph_of(traced)
         if name is None:
             name = _digest(repr((form, graph.nodes, graph.results, graph.inputs, graph.outputs)), shared)
             module = disk.read(name)

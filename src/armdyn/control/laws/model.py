@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -91,7 +92,7 @@ class ModelLaw(Law):
         """Gains, the model, and its friction if it is made up for."""
         return {**self.gain_shapes, **MODEL_SHAPES, **(FRICTION_SHAPE if self.compensates_friction else {})}
 
-    @property
+    @cached_property
     def compensates_friction(self) -> bool:
         """Whether the model is the full one and has friction."""
         return self.model == "full" and exerts_torque(self.arm.trace_data("friction"))

@@ -13,6 +13,7 @@ from armdyn.simulation.loop.record import Record, outputs_of
 from armdyn.simulation.loop.schedule import Schedule
 from armdyn.simulation.sensing import Chance, Draw, Sensing, first_draw, first_memory
 from armdyn.simulation.sensors import Sensors
+from armdyn.trace.pool import pool
 from armdyn.trace.rollout import Rollout
 
 # Steps of all rollouts together between two looks at the clock, the keyboard and the velocities.
@@ -123,7 +124,7 @@ def run_batch(
     kept = {name: shape for name, shape in shapes.items() if not name.startswith("sensor.")}
     record = Record.empty(schedule, lanes, every, kept)
     count = clock.substeps * min(max(BLOCK // lanes // clock.substeps, 8), clock.samples)
-    buffers = {name: np.empty((lanes, count + (name not in SHOWN), *shape)) for name, shape in shapes.items()}
+    buffers = {name: pool().empty((lanes, count + (name not in SHOWN), *shape)) for name, shape in shapes.items()}
     try:
         for span in schedule.spans():
             theta, grips = _rows(span.theta), [(_rows(before), _rows(after)) for before, after in span.grips]

@@ -34,6 +34,7 @@ from armdyn.simulation.plant.contact import contact_forces, stop_torques, wrench
 from armdyn.simulation.plant.elasticity import spring_torque
 from armdyn.simulation.plant.plant import Kind
 from armdyn.simulation.plant.servo import SERVO_NAMES, servo_torque
+from armdyn.trace.stages import repeated
 from armdyn.trace.symbols import ca
 
 Values = Mapping[str, Any]
@@ -205,6 +206,16 @@ class Step(NamedTuple):
         """Accelerations of links and of elastic joints' rotors, those of what sticks zero."""
         return from_shafts(self.arm, self._solved(self.equations(x, v, tau, instant), x, v, tau, slip))
 
+    def _stage(self, x: Symbol, v: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
+        """The same of a stage, compiled once for all of them."""
+        if self.kind.wrench or self.kind.base_motion:  # other data at every instant
+            return self.acceleration(x, v, tau, instant, slip)
+
+        def formula(x: Symbol, v: Symbol, tau: Symbol, *slip: Symbol) -> Symbol:
+            return self.acceleration(x, v, tau, instant, Slip(*slip) if slip else None)
+
+        return repeated(formula, x, v, tau, *(slip or ()))
+
     def _solved(self, equations: Equations, x: Symbol, v: Symbol, tau: Symbol, slip: Slip | None) -> Symbol:
         """Accelerations of the equations under friction."""
         M, net = equations
@@ -225,13 +236,13 @@ class Step(NamedTuple):
         self, x: Symbol, v: Symbol, tau: list[Symbol], slip: Slip | None, h: Symbol
     ) -> tuple[Symbol, Symbol]:
         """Kutta's classical method on positions and velocities."""
-        a1 = self.acceleration(x, v, tau[0], 0, slip)
+        a1 = self._stage(x, v, tau[0], 0, slip)
         v2 = v + h / 2 * a1
-        a2 = self.acceleration(x + h / 2 * v, v2, tau[1], 1, slip)
+        a2 = self._stage(x + h / 2 * v, v2, tau[1], 1, slip)
         v3 = v + h / 2 * a2
-        a3 = self.acceleration(x + h / 2 * v2, v3, tau[1], 1, slip)
+        a3 = self._stage(x + h / 2 * v2, v3, tau[1], 1, slip)
         v4 = v + h * a3
-        a4 = self.acceleration(x + h * v3, v4, tau[2], 2, slip)
+        a4 = self._stage(x + h * v3, v4, tau[2], 2, slip)
         return x + h / 6 * (v + 2 * (v2 + v3) + v4), v + h / 6 * (a1 + 2 * (a2 + a3) + a4)
 
     # -- sticking ---------------------------------------------------------------------------------------

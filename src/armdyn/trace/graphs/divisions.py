@@ -15,7 +15,7 @@ def with_fewer_divisions(graph: Graph) -> Graph:
     digit, and up to an infinite reciprocal of a divisor below 6e-309.
     """
     divisors = Counter(node.args[1] for node in graph.nodes if node.op == "div")
-    found = Graph(graph.name, graph.inputs, graph.outputs)
+    found = Graph(graph.name, graph.inputs, graph.outputs, stage=graph.stage)
     place: list[int] = []
     for node in graph.nodes:
         args = [place[a] for a in node.args]

@@ -26,6 +26,17 @@ class Node(NamedTuple):
 COMMUTATIVE = {"add", "mul", "fmin", "fmax", "eq", "ne", "and", "or", "hypot"}
 
 
+class Stage(NamedTuple):
+    """A part that is evaluated `calls` times, and where its ports begin behind those of the graph.
+
+    Inputs are what the stage reads, then the results of each call; outputs the results, then what each call gives.
+    """
+
+    input: int
+    output: int
+    calls: int
+
+
 @dataclass
 class Graph:
     """Nodes and, for every output, the nodes that hold its entries in C order."""
@@ -35,6 +46,7 @@ class Graph:
     outputs: tuple[Port, ...]
     nodes: list[Node] = field(default_factory=list)
     results: list[list[int]] = field(default_factory=list)
+    stage: Stage | None = None
     _known: dict[Node, int] = field(default_factory=dict, repr=False)
 
     def add(self, op: str, *args: int, value: Any = None) -> int:
@@ -92,6 +104,16 @@ class Graph:
         """The node of an input entry, if the graph reads it."""
         return self._known.get(Node("input", (), (port, index)))
 
+    @property
+    def own_inputs(self) -> tuple[Port, ...]:
+        """The inputs without those of the stage."""
+        return self.inputs[: self.stage.input] if self.stage else self.inputs
+
+    @property
+    def own_outputs(self) -> tuple[Port, ...]:
+        """The outputs without those of the stage."""
+        return self.outputs[: self.stage.output] if self.stage else self.outputs
+
     def uses(self) -> list[int]:
         """How often each node is read, by other nodes or as an output."""
         count = [0] * len(self.nodes)
@@ -113,7 +135,7 @@ class Graph:
             if needed[k]:
                 for a in self.nodes[k].args:
                     needed[a] = True
-        graph = Graph(self.name, self.inputs, self.outputs)
+        graph = Graph(self.name, self.inputs, self.outputs, stage=self.stage)
         place: dict[int, int] = {}
         for k, node in enumerate(self.nodes):
             if needed[k]:

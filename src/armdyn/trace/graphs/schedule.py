@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from armdyn.trace.graphs.graph import Graph
 
@@ -32,15 +33,24 @@ class Store:
     nodes: tuple[int, ...]
 
 
-Step = Compute | Trig | Store
+@dataclass(frozen=True)
+class Call:
+    """Evaluate the stage for `given` nodes; its results are the input nodes `made`, by their place."""
+
+    given: tuple[int, ...]
+    made: tuple[tuple[int, int], ...]
+
+
+Step = Compute | Trig | Store | Call
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """`uniform` nodes depend on shared inputs only; `steps` run for every sample."""
+    """`uniform` nodes depend on shared inputs only; `steps` run for every sample, and `stage` where they call it."""
 
     uniform: list[int]
     steps: list[Step]
+    stage: list[Step] = field(default_factory=list)
 
 
 def is_leaf(graph: Graph, k: int) -> bool:
@@ -68,15 +78,39 @@ def uniform_nodes(graph: Graph, shared: frozenset[int]) -> set[int]:
 def make_schedule(graph: Graph, shared: frozenset[int], group: int) -> Schedule:
     """Order a graph; outputs are stored in groups of `group` entries."""
     uniform = uniform_nodes(graph, shared)
-    varying = [k for k in range(len(graph.nodes)) if k not in uniform and not is_leaf(graph, k)]
-    early, late = _with_trig_first(graph, varying)
     stores = [
         Store(port, start, tuple(column[start : start + group]))
-        for port, column in enumerate(graph.results)
+        for port, column in enumerate(graph.results[: len(graph.own_outputs)])
         for start in _starts(len(column), group)
     ]
-    ways = [early + depth_first(graph, late, way) for way in (stores, stores[::-1])]
-    return Schedule(sorted(uniform), min(ways, key=lambda steps: memory_traffic(graph, steps)))
+    calls, stage = _calls(graph), graph.stage
+    result = Schedule(sorted(uniform), _steps(graph, uniform, [[*calls, *way] for way in (stores, stores[::-1])]))
+    if stage is not None:
+        whole = Store(stage.output, 0, tuple(graph.results[stage.output]))
+        result.stage.extend(_steps(graph, uniform, [[whole]])[:-1])
+    return result
+
+
+def _calls(graph: Graph) -> list[Call]:
+    """The calls of the stage, in order."""
+    if graph.stage is None:
+        return []
+    places, outputs, count = graph.stage
+    made: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    for k, node in enumerate(graph.nodes):
+        if node.op == "input" and node.value[0] > places:
+            made[node.value[0] - places - 1].append((k, node.value[1]))
+    return [Call(tuple(graph.results[outputs + 1 + c]), tuple(made[c])) for c in range(count)]
+
+
+def _steps(graph: Graph, uniform: set[int], ways: list[list[Store | Call]]) -> list[Step]:
+    """The steps that the stores and calls of one of several ways need, and these, in the way of least traffic."""
+    roots = tuple(k for step in ways[0] for k in read_by(graph, step))
+    inside = set(range(len(graph.nodes))) - uniform
+    varying = [k for k in sorted(ancestors(graph, roots, inside)) if not is_leaf(graph, k)]
+    early, late = _with_trig_first(graph, varying)
+    orders = [early + depth_first(graph, late, way) for way in ways]
+    return orders[0] if len(orders) == 1 else min(orders, key=lambda steps: memory_traffic(graph, steps))
 
 
 def _trig_levels(graph: Graph) -> list[int]:
@@ -97,14 +131,14 @@ def _with_trig_first(graph: Graph, varying: list[int]) -> tuple[list[Step], list
     trig = [k for k in varying if graph.nodes[k].op in TRIG]
     for level in sorted({levels[k] for k in trig}):
         angles = tuple(dict.fromkeys(graph.nodes[k].args[0] for k in trig if levels[k] == level))
-        needed = _ancestors(graph, angles, inside) - done
+        needed = ancestors(graph, angles, inside) - done
         steps += [Compute(k) for k in sorted(needed) if graph.nodes[k].op not in TRIG]
         steps.append(Trig(angles))
         done |= needed
     return steps, [k for k in varying if k not in done and graph.nodes[k].op not in TRIG]
 
 
-def _ancestors(graph: Graph, roots: tuple[int, ...], inside: set[int]) -> set[int]:
+def ancestors(graph: Graph, roots: tuple[int, ...], inside: set[int]) -> set[int]:
     """The roots and everything they depend on, within `inside`."""
     found: set[int] = set()
     stack = [k for k in roots if k in inside]
@@ -130,7 +164,7 @@ def defined_by(trig: dict[int, list[int]], step: Step) -> list[int]:
         return [step.node]
     if isinstance(step, Trig):
         return [k for a in step.angles for k in trig.get(a, ())]
-    return []
+    return [k for k, _ in step.made] if isinstance(step, Call) else []
 
 
 def trig_nodes(graph: Graph) -> dict[int, list[int]]:
@@ -146,6 +180,8 @@ def read_by(graph: Graph, step: Step) -> tuple[int, ...]:
     """The nodes that a step reads."""
     if isinstance(step, Compute):
         return graph.nodes[step.node].args
+    if isinstance(step, Call):
+        return step.given
     return step.angles if isinstance(step, Trig) else step.nodes
 
 
@@ -155,8 +191,8 @@ def read_by(graph: Graph, step: Step) -> tuple[int, ...]:
 REGISTERS = 16
 
 
-def depth_first(graph: Graph, nodes: list[int], stores: list[Store]) -> list[Step]:
-    """The nodes in the order in which the stores, one after the other, need them: few values wait for their use.
+def depth_first(graph: Graph, nodes: list[int], stores: Sequence[Store | Call]) -> list[Step]:
+    """The nodes in the order in which the stores and calls, one after the other, need them: few values have to wait.
 
     Of a node's arguments the one that needs most registers comes first (Sethi and Ullman 1970); in graphs with
     divisions the deepest comes last, so that other work fills the wait for it.
@@ -165,7 +201,7 @@ def depth_first(graph: Graph, nodes: list[int], stores: list[Store]) -> list[Ste
     steps: list[Step] = []
     weight = _depths(graph) if any(graph.nodes[k].op == "div" for k in nodes) else _register_needs(graph)
     for store in stores:
-        stack = [(k, False) for k in reversed(store.nodes)]
+        stack = [(k, False) for k in reversed(read_by(graph, store))]
         while stack:
             k, ready = stack.pop()
             if k not in todo:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from armdyn.trace.graphs.graph import Graph
-from armdyn.trace.graphs.schedule import Compute, Step, Store, Trig, defined_by, trig_nodes
+from armdyn.trace.graphs.schedule import Call, Compute, Step, Store, Trig, defined_by, trig_nodes
 from armdyn.trace.llvm.emit import Emitter, Host
 from armdyn.trace.llvm.functions import is_large_angle, operation, sine_cosine
 from armdyn.trace.llvm.layout import Layout
@@ -20,7 +20,7 @@ from armdyn.trace.llvm.layout import Layout
 
 def port_names(graph: Graph) -> list[str]:
     """Short names of all ports: i0, i1, ..., o0, ..."""
-    return [f"i{k}" for k in range(len(graph.inputs))] + [f"o{k}" for k in range(len(graph.outputs))]
+    return [f"i{k}" for k in range(len(graph.own_inputs))] + [f"o{k}" for k in range(len(graph.own_outputs))]
 
 
 def lane_distances(e: Emitter, ports: Iterable[str], remaining: str) -> None:
@@ -56,6 +56,8 @@ class Body:
                 self._compute(step)
             elif isinstance(step, Trig):
                 self._trig(step)
+            elif isinstance(step, Call):
+                self._call(step)
             else:
                 self._store(step)
             for k in defined_by(self.trig, step):
@@ -77,6 +79,9 @@ class Body:
             return self._load(self._slot("%uniform", self.layout.uniform[k]))
         if node.op == "input":
             port, index = node.value
+            if port >= len(self.graph.own_inputs):  # of the stage, in which this stands
+                self.values[k] = self._load(self._slot("%given", index))
+                return self.values[k]
             return self._input(port, index, k)
         if k in self.layout.scratch:
             self.values[k] = self._load(self._slot("%scratch", self.layout.scratch[k]))
@@ -119,6 +124,23 @@ class Body:
             for k in self.trig.get(angle, ()):
                 i = 0 if self.graph.nodes[k].op == "sin" else 1
                 self.values[k] = e.let(f"phi {e.T} [ {slow[i]}, %large{tag} ], [ {fast[i]}, %near{tag} ]")
+
+    # -- the stage ------------------------------------------------------------------------------------
+
+    def _call(self, step: Call) -> None:
+        """Evaluate the stage; arguments and results stand in blocks of their own."""
+        e = self.e
+        for place, k in enumerate(step.given):
+            e.line(f"store {e.T} {self._value(k)}, ptr {self._slot('%given', place)}, align 8")
+        e.line("call void @stage(ptr %given, ptr %made, ptr %uniform)")
+        for k, place in step.made:
+            self.values[k] = self._load(self._slot("%made", place))
+
+    def results(self, nodes: list[int]) -> None:
+        """Put the results of the stage, in which this stands, into their block."""
+        for place, k in enumerate(nodes):
+            value = self._value(k)
+            self.e.line(f"store {self.e.T} {value}, ptr {self._slot('%made', place)}, align 8")
 
     # -- memory ---------------------------------------------------------------------------------------
 
@@ -219,6 +241,26 @@ def scratch(e: Emitter, layout: Layout, parts: list[list[Step]]) -> None:
     """Make room for the values that cross from one part into another."""
     if len(parts) > 1:
         e.line(f"%scratch = alloca [{max(layout.scratch_size, 1) * e.host.width} x double], align 64")
+
+
+def stage_function(e: Emitter, graph: Graph, layout: Layout, steps: list[Step]) -> str:
+    """The text of the stage, empty where the graph has none."""
+    if graph.stage is None:
+        return ""
+    e.label("entry")
+    body = Body(e, graph, layout)
+    body.run(steps)
+    body.results(graph.results[graph.stage.output])
+    words = "ptr noalias readonly %given, ptr noalias %made, ptr noalias readonly %uniform"
+    return "\n".join([f"define internal void @stage({words}) noinline nounwind {{", *e.lines, "  ret void", "}"])
+
+
+def stage_blocks(e: Emitter, graph: Graph) -> None:
+    """Make room for what the stage is given and for what it makes."""
+    if graph.stage is not None:
+        sizes = graph.inputs[graph.stage.input].size, graph.outputs[graph.stage.output].size
+        for name, size in zip(("given", "made"), sizes, strict=True):
+            e.line(f"%{name} = alloca [{size * e.host.width} x double], align 64")
 
 
 def part_functions(

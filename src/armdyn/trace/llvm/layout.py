@@ -33,7 +33,11 @@ def make_layout(graph: Graph, schedule: Schedule) -> tuple[Layout, list[list[Ste
 def _uniform_slots(graph: Graph, schedule: Schedule) -> dict[int, int]:
     """Slots for the uniform nodes that per-sample steps read."""
     uniform = set(schedule.uniform)
-    read = dict.fromkeys(k for step in schedule.steps for k in read_by(graph, step) if k in uniform)
+    every = [*schedule.steps, *schedule.stage]
+    read = [k for step in every for k in read_by(graph, step)]
+    if graph.stage is not None:
+        read += graph.results[graph.stage.output]
+    read = list(dict.fromkeys(k for k in read if k in uniform))
     return {k: slot for slot, k in enumerate(read)}
 
 

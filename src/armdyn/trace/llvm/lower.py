@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.graphs.schedule import Schedule, make_schedule
-from armdyn.trace.llvm.body import part_functions
+from armdyn.trace.llvm.body import part_functions, stage_function
 from armdyn.trace.llvm.emit import Emitter, Host
 from armdyn.trace.llvm.functions import is_large_angle, operation, sine_cosine
 from armdyn.trace.llvm.inner_loop import inner_loop
@@ -36,6 +36,7 @@ def lower(graph: Graph, host: Host, shared: frozenset[int], steps: bool = False)
     texts = [
         _prepare(graph, host, schedule, layout, shared, declared),
         *part_functions(graph, host, layout, parts, declared, table),
+        stage_function(Emitter(host, declared=declared, table=table), graph, layout, schedule.stage),
         (march if steps else inner_loop)(Emitter(host, declared=declared, table=table), graph, layout, parts, shared),
         _constants(host, table),
         _slow_trig(host, declared),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.graphs.schedule import Step
-from armdyn.trace.llvm.body import body_text, lane_distances, port_names, scratch
+from armdyn.trace.llvm.body import body_text, lane_distances, port_names, scratch, stage_blocks
 from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.layout import Layout
 
@@ -20,6 +20,7 @@ def _rollouts(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]])
     e.label("entry")
     lane_distances(e, ports, "%remaining")
     scratch(e, layout, parts)
+    stage_blocks(e, graph)
     e.line("br label %body")
     e.label("body")
     e.line("%t = phi i64 [ 0, %entry ], [ %next, %latch ]")

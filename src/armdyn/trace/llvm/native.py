@@ -124,8 +124,20 @@ def compile_graph(graph: Graph, shared: frozenset[int], form: str = "kernel") ->
         text += "\n" + function.DISPATCH.replace("PLACE", str(function.offset() + 8))
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    if form == "single rollout":
+        _pair_scalars(llvm, machine, module)
     code = machine.emit_object(module)
-    return Module(code, graph.inputs, graph.outputs, tuple(sorted(shared)), lowered.uniform_size, cost(graph))
+    ports = graph.own_inputs, graph.own_outputs
+    return Module(code, *ports, tuple(sorted(shared)), lowered.uniform_size, cost(graph))
+
+
+def _pair_scalars(llvm: Any, machine: Any, module: Any) -> None:
+    """Let LLVM put equal operations on scalars into one on vectors: code without lanes has the registers for it."""
+    options = llvm.create_pipeline_tuning_options()
+    options.speed_level, options.slp_vectorization = 1, True
+    options.loop_vectorization = options.loop_unrolling = False
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
 
 
 class Code:
