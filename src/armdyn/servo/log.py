@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
-from armdyn.identification.logs.log import FEWEST, GAP, GAP_SECONDS
+from armdyn.identification.logs.log import FEWEST
+from armdyn.identification.logs.stamped import Stamped
 
 # Stamps and positions of single precision differ by less [s], [rad or m].
 SAME_TIME, SAME_PLACE = 1e-6, 1e-5
@@ -46,7 +47,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ServoLog:
+class ServoLog(Stamped):
     """Commanded and measured joint positions; times of each strictly rise.
 
     A command is sent at its time, and holds until the next one.
@@ -80,24 +81,6 @@ class ServoLog:
         assert self.command_t is not None
         return self.command_t
 
-    @property
-    def n(self) -> int:
-        """Number of joints."""
-        return self.q.shape[1]
-
-    @cached_property
-    def dt(self) -> float:
-        """The usual time between measurements [s]."""
-        return float(np.median(np.diff(self.t)))
-
-    @property
-    def duration(self) -> float:
-        """From first to last measurement [s]."""
-        return float(self.t[-1] - self.t[0])
-
-    def __len__(self) -> int:
-        return len(self.t)
-
     def __repr__(self) -> str:
         rate = f"{self.duration:.1f} s at {1 / self.dt:.0f} Hz"
         return f"<ServoLog '{self.name}': {len(self)} samples of {self.n} joints, {rate}>"
@@ -105,7 +88,7 @@ class ServoLog:
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
         """The parts between gaps."""
-        ends = [0, *(np.flatnonzero(np.diff(self.t) > max(GAP * self.dt, GAP_SECONDS)) + 1).tolist(), len(self)]
+        ends = [0, *(self.gaps + 1).tolist(), len(self)]
         return tuple(
             _piece(self.t[a:b], self.q[a:b], self.stamps, self.command) for a, b in pairwise(ends) if b - a >= FEWEST
         )

@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import DataError, ReadError
+from armdyn.identification.logs.stamped import Stamped
 from armdyn.presentation import present
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Stamps further apart than this many sample periods and seconds are a gap: nothing is invented there.
-GAP, GAP_SECONDS = 8.0, 0.05
 FEWEST = 50  # samples: fewer tell nothing
 FEWEST_POSES = 4
 GOING = 0.4  # of the speed before and after, from which on an arm did not rest while a reading repeats
@@ -42,7 +41,7 @@ class Fresh(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Log:
+class Log(Stamped):
     """Measured joint positions and torques; times strictly rise.
 
     `notes` tell how the columns were read and what was repaired. Where `still`, each row is a pose held still instead
@@ -80,24 +79,6 @@ class Log:
         if not (np.diff(self.t) > 0).all():
             raise ReadError(f"{self.name}: expected times that rise from sample to sample")
 
-    @property
-    def n(self) -> int:
-        """Number of joints."""
-        return self.q.shape[1]
-
-    @cached_property
-    def dt(self) -> float:
-        """The usual time between samples [s]."""
-        return float(np.median(np.diff(self.t)))
-
-    @property
-    def duration(self) -> float:
-        """From first to last sample [s]."""
-        return float(self.t[-1] - self.t[0])
-
-    def __len__(self) -> int:
-        return len(self.t)
-
     def __repr__(self) -> str:
         if self.still:
             return f"<Log '{self.name}': {len(self)} poses of {self.n} joints>"
@@ -116,11 +97,6 @@ class Log:
         k = (self.t >= first) & (self.t <= last)
         qd, warmth = (None if x is None else x[k] for x in (self.qd, self.temperature))
         return Log(self.t[k], self.q[k], self.tau[k], qd, self.name, self.notes, warmth, self.still, self.path)
-
-    @cached_property
-    def gaps(self) -> NDArray:
-        """Positions of the samples after which some are missing."""
-        return np.flatnonzero(np.diff(self.t) > max(GAP * self.dt, GAP_SECONDS))
 
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
