@@ -1,4 +1,4 @@
-"""What control costs: exported C a step, gain tables. Run: python benchmarks/control.py
+"""What control costs: exported C per step, gain tables. Run: python benchmarks/control.py
 
 Needs a C compiler for the first table. `ARMDYN_BENCHMARK=small` takes two laws and short tables, to see that it runs.
 """

@@ -401,7 +401,8 @@ def main() -> None:
     spread = np.random.default_rng(0).normal(size=(given.rollouts, 7)) * 1e-5
     few = ("hybrid", "super-twisting") if SMALL else tuple(given.laws)
     print(
-        f"| law | Pinocchio, Python [us a step] | one rollout | ratio | {given.rollouts} rollouts | ratio | differ by |"
+        "| law | Pinocchio, Python [us per step] | one rollout | ratio | "
+        f"{given.rollouts} rollouts | ratio | differ by |"
     )
     print("|---|---|---|---|---|---|---|")
     runs: list[tuple[str, Calls]] = []

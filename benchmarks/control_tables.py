@@ -27,7 +27,7 @@ from armdyn.reproduce.eindhoven_study import (
     LAG,
     PLAIN,
     failing_load,
-    judged,
+    judge,
     regulators,
     seize,
 )
@@ -78,7 +78,7 @@ def seized(name: str, rates: tuple[float, ...] = RATES, limits: bool = True) -> 
     reference, rows = Sway.within(arm, DURATION), []
     for rate in rates:
         for law_name, law in regulators(arm, reference, BANDWIDTH, rate).items():
-            found = [judged(seize(arm, law, reference, rate, load)) for load in loads]
+            found = [judge(seize(arm, law, reference, rate, load)) for load in loads]
             cells = [f"{1e3 * rms:.2f}" if stable else "fails" for rms, stable in found]
             at = failing_load(arm, law, reference, rate, beyond) if limits else np.inf
             where = f"{at:.1f} kg" if np.isfinite(at) else f"> {beyond:g} kg"
@@ -106,7 +106,7 @@ def _scheduled(arm: armdyn.Arm, rate: float = 250.0) -> list[list[str]]:
     laws |= {name: others[name] for name in (ALONE, PLAIN)}
     rows = []
     for name, law in laws.items():
-        rms, stays = judged(seize(arm, law, reference, rate, 0.0))
+        rms, stays = judge(seize(arm, law, reference, rate, 0.0))
         if not stays:
             rows.append([arm.name, name, "fails", ""])
             continue
@@ -129,7 +129,7 @@ def eigenvalues(names: tuple[str, ...] = tuple(ARMS), rates: tuple[float, ...] =
             law = TrajectoryLQR(arm, *_weights(arm, reference), rate)
             motion = reference(np.arange(round(DURATION * rate)) / rate)
             few = max(len(motion.q) // 100, 1)
-            still = TrajectoryLQR(arm, law.Q, law.R, rate, "discrete")  # one regulator a sample: any samples will do
+            still = TrajectoryLQR(arm, law.Q, law.R, rate, "discrete")  # one regulator per sample: any samples will do
             motion = type(motion)(*(x[::few] for x in motion))
             found = armdyn.robustness(still, motion, [*loads, *np.geomspace(2 * loads[-1], beyond, 6)], FRICTION, LAG)
             decay = [f"{-np.log(r) * rate:.2f}" for r in found.radius[: len(loads)]]

@@ -2,7 +2,7 @@
 
     python benchmarks/dynamics_growth.py [--full] [--plot growth.svg]
 
-For general chains of n revolute joints: operations a sample, time to trace and compile, time a sample in batches,
+For general chains of n revolute joints: operations per sample, time to trace and compile, time per sample in batches,
 and the exponent k of a fit `cost ~ n^k` through the larger half of the sizes. `--full` goes to 60 joints (minutes).
 """
 
@@ -127,7 +127,7 @@ def grown(formulation: Formulation, sizes: tuple[int, ...]) -> list[Cost]:
         where = "" if cost.native else "  on the virtual machine"
         print(
             f"{formulation.name:36} n = {n:2}: {cost.operations:8} operations, built in {cost.build:6.2f} s, "
-            f"{cost.sample * 1e9:10.0f} ns a sample{where}",
+            f"{cost.sample * 1e9:10.0f} ns per sample{where}",
             flush=True,
         )
     return costs
@@ -142,7 +142,7 @@ def plot(results: dict[str, list[Cost]], path: str) -> None:
     figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
     for name, costs in results.items():
         axes.loglog([c.n for c in costs], [c.operations for c in costs], "o-", label=name)
-    axes.set(xlabel="joints n", ylabel="multiplications and additions a sample")
+    axes.set(xlabel="joints n", ylabel="multiplications and additions per sample")
     axes.grid(which="both", alpha=0.3)
     axes.legend(fontsize=8)
     figure.savefig(path)

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import armdyn
-from armdyn.dynamics.regressors.normal_equations import normal_equations
+from armdyn.dynamics.base.normal_equations import normal_equations
 from armdyn.errors import ArmdynWarning
 from armdyn.identification.logs.log import Log
 

@@ -119,7 +119,7 @@ def numeric() -> None:
     peer, results = loop(PinocchioLoop(arm), few)
     rows = [
         (f"armdyn, {POSES} poses in one call", batch, found.success.mean()),
-        ("armdyn, one pose a call", single, np.mean(one)),
+        ("armdyn, one pose per call", single, np.mean(one)),
         ("loop on Pinocchio", peer, np.mean([ok for _, ok in results])),
     ]
     toolbox = toolbox_loop() if "--peers" in sys.argv else None
@@ -127,7 +127,7 @@ def numeric() -> None:
         seconds, results = loop(toolbox, few)
         rows.append(("robotics-toolbox ik_LM", seconds, np.mean(results)))
     table = Table(title=f"Panda, random reachable poses, solved to {TOLERANCE:g} m and rad within limits")
-    for heading in ("", "us a pose", "solved", "armdyn's batch is faster by"):
+    for heading in ("", "us per pose", "solved", "armdyn's batch is faster by"):
         table.add_column(heading, justify="left" if not heading else "right")
     for name, seconds, share in rows:
         table.add_row(name, f"{seconds * 1e6:.1f}", f"{share:.2%}", f"{seconds / batch:.1f}")
@@ -139,7 +139,7 @@ def numeric() -> None:
 def closed() -> None:
     """Arms with closed forms: all solutions in closed form against one by iteration."""
     table = Table(title=f"closed form and iteration, {POSES} poses in one call")
-    for heading in ("arm", "solutions", "closed us", "numeric us", "faster a pose", "faster a solution", "worst"):
+    for heading in ("arm", "solutions", "closed us", "numeric us", "faster per pose", "faster per solution", "worst"):
         table.add_column(heading, justify="left" if heading == "arm" else "right")
     for name in ("puma560", "stanford", "ur10", "lwr4"):
         arm = getattr(armdyn.arms, name)()

@@ -30,7 +30,7 @@ FUNCTIONS = {"inverse_dynamics": 3, "forward_dynamics": 3, "mass_matrix": 1, "re
 
 
 def best(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
-    """The shortest run of each, in turn so that noise hits all alike [us a sample]."""
+    """The shortest run of each, in turn so that noise hits all alike [us per sample]."""
     for call in calls.values():
         call()
     found = dict.fromkeys(calls, np.inf)

@@ -100,7 +100,7 @@ def peer_batch(job: Job, model: Any) -> str:
 
 def batches(arm: Any, model: Any, data: Any) -> None:
     """Batches: ratio to the peer's loop, with `out=`, fresh, and on two threads."""
-    table = Table(title=f"Batches, {arm.name}: times faster than a Python loop over Pinocchio (ns a sample)")
+    table = Table(title=f"Batches, {arm.name}: times faster than a Python loop over Pinocchio (ns per sample)")
     table.add_column("function")
     table.add_column("Pinocchio loop", justify="right")
     table.add_column("its batch", justify="right")
@@ -216,7 +216,7 @@ def peers(arm: Any) -> None:
             console.print(f"{name}: not installed")
             continue
         console.print(
-            f"{name} inverse dynamics: {peer * 1e6:.1f} us a call; "
+            f"{name} inverse dynamics: {peer * 1e6:.1f} us per call; "
             f"one call {peer / ours:.1f}x, batch {peer / each:.0f}x"
         )
 

@@ -61,7 +61,7 @@ def panda(samples: int) -> None:
     }
     print(f"Panda, {samples} samples, one thread")
     for name, seconds in rows.items():
-        print(f"  {name:26s} {1e9 * seconds:8.0f} ns a sample {per_peer / seconds:8.1f} x")
+        print(f"  {name:26s} {1e9 * seconds:8.0f} ns per sample {per_peer / seconds:8.1f} x")
 
 
 def operations() -> None:

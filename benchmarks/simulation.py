@@ -1,9 +1,9 @@
-"""Closed loops a second: computed torque on the Panda, 1 kHz, Runge-Kutta of order four, against Pinocchio in Python.
+"""Closed loops per second: computed torque on the Panda, 1 kHz, Runge-Kutta of order four, against Pinocchio in Python.
 
     python benchmarks/simulation.py [--seconds 10] [--rollouts 1000]
 
-All candidates do the same steps (one inverse and four forward dynamics a sample) in one process on one thread, and
-take turns, so that a busy machine slows them alike. The ratios are to Pinocchio's time a rollout.
+All candidates do the same steps (one inverse and four forward dynamics per sample) in one process on one thread, and
+take turns, so that a busy machine slows them alike. The ratios are to Pinocchio's time per rollout.
 `ARMDYN_BENCHMARK=small` makes it quick.
 """
 
@@ -109,7 +109,7 @@ def main() -> None:
         call()
     times = best(candidates, given.rounds)
     peer = times["Pinocchio, Python loop"]
-    print(f"{'':34s}{'us a step':>12s}{'ratio':>9s}")
+    print(f"{'':34s}{'us per step':>12s}{'ratio':>9s}")
     for name, seconds in times.items():
         each = seconds / given.rollouts if "rollouts" in name else seconds
         print(f"{name:34s}{each / steps * 1e6:12.3f}{peer / each:9.1f}")

@@ -62,7 +62,7 @@ def identification() -> tuple[Callable[[int], object], int]:
 
 
 def watch(name: str, work: tuple[Callable[[int], object], int]) -> tuple[NDArray, float]:
-    """Memory after every run [bytes], and seconds a run."""
+    """Memory after every run [bytes], and seconds per run."""
     run, count = work
     begin, memory = time.perf_counter(), np.empty(count)
     for k in track(range(count), name):
@@ -78,7 +78,7 @@ def main() -> int:
     jobs = {f"{STEPS:,} closed-loop steps": closed_loop(), f"{FITS} identifications": identification()}
     found = {name: watch(name, job) for name, job in jobs.items()}
     table = Table(title="resident memory [MB]")
-    for heading in ("", "ms a run", "after a tenth", "at the end", "largest"):
+    for heading in ("", "ms per run", "after a tenth", "at the end", "largest"):
         table.add_column(heading, justify="left" if not heading else "right")
     steady = True
     for name, (memory, seconds) in found.items():

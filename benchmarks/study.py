@@ -4,7 +4,7 @@
 
 Load, friction and the gain K vary from rollout to rollout; nine metrics of each are stored. A step is one sample of
 Slotine and Li's law with 28 unknowns and one Runge-Kutta step of order four of an arm with dry friction that sticks.
-Elapsed times include starting the workers; on a machine with other work, trust the processor time a rollout.
+Elapsed times include starting the workers; on a machine with other work, trust the processor time per rollout.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def main() -> None:
         study = armdyn.read_study(folder / "study.toml")
         study.compute(range(study.lanes))  # compiles the kernel, which a second study finds in the cache
         print(f"{options.cases:,} rollouts of 1,000 steps in {len(study.parts)} parts; load {os.getloadavg()[0]:.1f}")
-        print(f"{'':22s}{'elapsed [s]':>12s}{'processor [s]':>15s}{'ms a rollout':>14s}{'scaling':>9s}")
+        print(f"{'':22s}{'elapsed [s]':>12s}{'processor [s]':>15s}{'ms per rollout':>14s}{'scaling':>9s}")
         keep_memory()  # as the command does
         alone = None
         for workers in (1, 2):

@@ -61,7 +61,7 @@ def by_entry(left: str, matrix: str, upper: bool = False) -> str:
 
 
 def by_column(matrix: str, names: tuple[str, ...]) -> str:
-    """A line a column with the name of its parameter, without columns of zeros."""
+    """A line per column with the name of its parameter, without columns of zeros."""
     texts = []
     for name, column in zip(names, zip(*table(matrix), strict=True), strict=True):
         if set(column) != {"0"}:

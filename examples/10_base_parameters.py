@@ -10,7 +10,7 @@ print(f"{arm.name}: {base.count} of {arm.theta.size} parameters act on the torqu
 for formula in base.formulas[1:4]:
     print("   ", formula)
 
-# A motion of ten seconds: a few harmonics a joint, with exact derivatives.
+# A motion of ten seconds: a few harmonics per joint, with exact derivatives.
 t = np.arange(0, 10, 0.01)[:, None]
 rng = np.random.default_rng(0)
 q, qd, qdd = np.zeros((3, len(t), arm.n))

@@ -258,7 +258,7 @@ def write_states() -> Callable[..., Path]:
                 head = header(stamp=stamp(sec=nano // 10**9, nanosec=nano % 10**9), frame_id="")
                 parts = dict(zip(("position", "velocity", "effort"), (np.array(x, float) for x in values), strict=True))
                 said = message(header=head, name=list(names), **parts)
-                # They arrive a hundred times a second, in the order in which they are given.
+                # They arrive a hundred times per second, in the order in which they are given.
                 bag.write(topics[topic], 10**18 + k * 10**7, store.serialize_cdr(said, message.__msgtype__))
         return path
 

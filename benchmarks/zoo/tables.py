@@ -84,7 +84,7 @@ def clean_table(rows: list[Row]) -> list[str]:
     lines += [
         f"coupled wrists found             {share(list(r['coupled']) in r['couplings'] for r in wrists)}",
         f"coupled wrists invented          {share(bool(r['couplings']) for r in single)}",
-        f"seconds an arm                   {np.median([r['seconds'] for r in rows]):.2f} (median), "
+        f"seconds per arm                   {np.median([r['seconds'] for r in rows]):.2f} (median), "
         f"{max(r['seconds'] for r in rows):.1f} at most",
     ]  # fmt: skip
     return lines

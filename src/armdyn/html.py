@@ -83,7 +83,7 @@ def code(text: str) -> str:
     return f"<pre>{escape(text)}</pre>"
 
 
-def folded(title: str, *parts: str) -> str:
+def fold(title: str, *parts: str) -> str:
     """Parts behind a line that opens them."""
     return f"<details><summary>{escape(title)}</summary>{''.join(parts)}</details>"
 

@@ -9,7 +9,7 @@ import armdyn
 
 
 class Swing:
-    """Joints that swing smoothly from rest: q = a (1 - cos w t) + start, one frequency a joint."""
+    """Joints that swing smoothly from rest: q = a (1 - cos w t) + start, one frequency per joint."""
 
     def __init__(self, amplitude: Any, frequency: Any, duration: float, start: Any = 0.0) -> None:
         self.amplitude, self.duration = np.atleast_1d(np.asarray(amplitude, float)), duration

@@ -226,7 +226,7 @@ def states(chain: Chain, count: int, seed: int) -> list[list[list[mpf]]]:
 
 
 def robot(name: str, convention: str, table: list[tuple], links: list[tuple], gravity: Any) -> dict[str, Any]:
-    """`table`: kind, a, alpha, d, theta a joint; `links`: mass, centre, moments, products (xy, xz, yz) a link."""
+    """`table`: kind, a, alpha, d, theta per joint; `links`: mass, centre, moments, products (xy, xz, yz) a link."""
     joints = [dict(zip(("type", "a", "alpha", "d", "theta"), row, strict=True)) for row in table]
     bodies = []
     for m, com, (xx, yy, zz), (xy, xz, yz) in links:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.lagrange import Member, added
+from armdyn.dynamics.lagrange import Member, add_member
 from armdyn.kinematics.motion import motions
 
 
@@ -16,7 +16,7 @@ def outermost(arm):
     q, qd = ca.SX.sym("q", arm.n), ca.SX.sym("qd", arm.n)
     member = Member(ca.SX.eye(3), ca.SX.zeros(3), ca.SX.zeros(3), ())
     for i, m in enumerate(motions(arm, q)):
-        member = added(member, m, qd[i])
+        member = add_member(member, m, qd[i])
     N, M, Nd, Md, dw, dv = (
         ca.horzcat(*(getattr(c, name) for c in member.columns))
         for name in ("beta", "alpha", "betad", "alphad", "dw", "dv")

@@ -7,7 +7,7 @@ import pytest
 
 import armdyn
 from armdyn.identification.logs.log import Log
-from armdyn.identification.motion.track import smoothed
+from armdyn.identification.motion.track import smooth_stretch
 
 
 def error_at_5_hz(fit, log: Log) -> float:
@@ -58,7 +58,7 @@ def test_lwr_predicts_its_second_run(shared):
     # speed. Among beliefs that predict the second run alike, the torques there must not depend on which is taken.
     believing = armdyn.identify(arm, logs[0], prior=100.0)
     assert error_at_5_hz(believing, logs[1]) <= 0.026
-    motion = smoothed(logs[0].stretches[0], fit.filters)
+    motion = smooth_stretch(logs[0].stretches[0], fit.filters)
     quick = (motion.q, 2 * motion.qd, 4 * motion.qdd)
     tau, other = (armdyn.joint_torque(one.arm, *quick) for one in (fit, believing))
     assert np.linalg.norm(tau - other) < 0.03 * np.linalg.norm(other)

@@ -112,7 +112,7 @@ def test_payload_at_the_tip_or_on_the_last_link():
         (lambda arm: arm.with_gravity((0, 0)), "with_gravity: expected 3 finite numbers"),
         (lambda arm: arm.with_gravity((0, 0, np.nan)), "with_gravity: expected 3 finite numbers"),
         (lambda arm: arm.with_tool(np.eye(3)), "with_tool: expected a 4x4"),
-        (lambda arm: arm.with_joints(arm.joints[:1]), "expected one link a joint, got 2 for 1 joints"),
+        (lambda arm: arm.with_joints(arm.joints[:1]), "expected one link per joint, got 2 for 1 joints"),
         (lambda arm: Arm((), ()), "no moving joint"),
         (lambda arm: Arm(arm.joints[:1] * 2, arm.links), "joint names must differ, got shoulder more than once"),
         (lambda arm: Arm(arm.joints, arm.links[:1] * 2), "link names must differ, got upper more than once"),

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from armdyn.identification.estimators.data import Data
-from armdyn.reproduce.kapadia_data import DIRECT, Setting, direct, geared, motions, track
+from armdyn.reproduce.kapadia_data import DIRECT, Setting, direct, geared_puma, motions, track
 from armdyn.reproduce.kapadia_descent import descend, first_accelerations
-from armdyn.reproduce.kapadia_estimates import TARGET, analyse, calibrated, rms
+from armdyn.reproduce.kapadia_estimates import TARGET, analyse, calibrate, rms
 from armdyn.reproduce.kapadia_lms import evolve
 from armdyn.reproduce.kapadia_model import IMPOSSIBLE, appendix_regressor, standard_values
 from armdyn.reproduce.kapadia_motion import excitation_problem
@@ -93,15 +93,15 @@ def test_coefficients_are_the_printed_ones(reference):
 
 
 def test_the_true_arms():
-    setting = Setting.of(geared(), DIRECT)
+    setting = Setting.of(geared_puma(), DIRECT)
     np.testing.assert_allclose(setting.truth[-3:], ELIMINATION[-3:])
-    np.testing.assert_allclose(setting.truth[:15], standard_values(geared()))
+    np.testing.assert_allclose(setting.truth[:15], standard_values(geared_puma()))
     assert len(STANDARD) == len(INERTIAL) == len(ALL) - 3
     assert all(joint.drive.reflected_inertia == 0 for joint in direct().joints)
 
 
 def test_identification_motions_stay_within_the_limits():
-    lower, upper = geared().position_limits
+    lower, upper = geared_puma().position_limits
     for motion in motions(10, 0) + motions(8, 0, fresh=True):
         q = motion(np.linspace(0, motion.duration, 500)).q
         assert ((q > lower) & (q < upper)).all()
@@ -126,10 +126,10 @@ def test_lms_passes_short_records_until_it_has_converged():
 
 def test_noise_is_calibrated_to_the_printed_error():
     """6.23 of Table 7.3, with any records: here two."""
-    setting = Setting.of(geared(), DIRECT)
+    setting = Setting.of(geared_puma(), DIRECT)
     records = [setting.record(track(motion), seed=k) for k, motion in enumerate(motions(2, 5))]
     assert pytest.approx(6.23, abs=5e-3) == TARGET
-    noisy = calibrated(setting, records, 3, seed=0)
+    noisy = calibrate(setting, records, 3, seed=0)
     # The size of the noise is found to 1 %.
     assert rms((noisy.batch - setting.truth)[:, :15]) == pytest.approx(TARGET, rel=0.02)
     assert noisy.noise > 1

@@ -9,7 +9,7 @@ import pytest
 
 from armdyn.study.spec import Study, read_study
 
-# Two joints and 50 samples a run: a case takes microseconds.
+# Two joints and 50 samples per run: a case takes microseconds.
 SMALL = """
 name = "small"
 arm = "planar2"

@@ -7,7 +7,7 @@ import pytest
 
 import armdyn
 from armdyn.study.run import run_study
-from armdyn.study.variants import varied
+from armdyn.study.variants import vary
 
 DESIGN = """
 kind = "design"
@@ -35,7 +35,7 @@ def puma():
 
 def test_a_stretched_member_is_a_longer_rod():
     arm = armdyn.arms.planar2()
-    longer = varied(arm, {"member.1.length": 2.0})
+    longer = vary(arm, {"member.1.length": 2.0})
     there, here = (armdyn.link_poses(a, [0.0, 0.0])[:, :3, 3] for a in (longer, arm))
     np.testing.assert_allclose(there[0], 2 * here[0])
     np.testing.assert_allclose(there[1] - there[0], here[1] - here[0])
@@ -45,26 +45,26 @@ def test_a_stretched_member_is_a_longer_rod():
 
 
 def test_the_last_member_ends_at_the_tip(puma):
-    stretched = varied(puma.with_tool(np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0.1], [0, 0, 0, 1.0]])),
+    stretched = vary(puma.with_tool(np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0.1], [0, 0, 0, 1.0]])),
                        {"member.6.length": 3.0})  # fmt: skip
     assert stretched.tool_pose[2, 3] == pytest.approx(0.3)
 
 
 def test_dh_parameters_of_any_description(puma):
     q = np.array([0.3, -0.5, 0.8, 0.2, 0.6, -0.4])
-    same = varied(puma, {"dh.2.a": 0.4318})
+    same = vary(puma, {"dh.2.a": 0.4318})
     np.testing.assert_allclose(armdyn.forward_kinematics(same, q), armdyn.forward_kinematics(puma, q), atol=1e-12)
     still = np.zeros(6)
     np.testing.assert_allclose(
         armdyn.inverse_dynamics(same, q, still, still), armdyn.inverse_dynamics(puma, q, still, still), atol=1e-9
     )
-    longer = varied(puma, {"dh.2.a": 0.5318})
+    longer = vary(puma, {"dh.2.a": 0.5318})
     away = armdyn.forward_kinematics(longer, still)[:3, 3] - armdyn.forward_kinematics(puma, still)[:3, 3]
     assert np.linalg.norm(away) == pytest.approx(0.1)
 
 
 def test_masses_and_payloads(puma):
-    heavy = varied(puma, {"member.3.mass": 1.5, "payload": 2.0})
+    heavy = vary(puma, {"member.3.mass": 1.5, "payload": 2.0})
     assert heavy.links[2].inertia.mass == pytest.approx(1.5 * puma.links[2].inertia.mass)
     assert heavy.links[5].inertia.mass == pytest.approx(2.0 + puma.links[5].inertia.mass)
 

@@ -69,7 +69,7 @@ def test_the_virtual_machine_agrees():
 
 @pytest.mark.parametrize("name", backend.NAMES)
 def test_in_parts(name):
-    """Two steps a call; when the arrays are full there is nothing left to do."""
+    """Two steps per call; when the arrays are full there is nothing left to do."""
     rng = np.random.default_rng(0)
     x0, u, a = rng.normal(size=(1, 5)), rng.normal(size=(1, 6, 5)), np.full((1, 1, 1), 0.7)
     x, y = np.empty((1, 7, 5)), np.empty((1, 6, 1))

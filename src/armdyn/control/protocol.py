@@ -139,7 +139,7 @@ class Law(Frozen, ABC):
         return self.step(self.arm, self.params, {}, q, qd, ref, 0.0)[0]
 
 
-def chosen(flag: Any, yes: Any, no: Any, axes: int = 1) -> Any:
+def choose(flag: Any, yes: Any, no: Any, axes: int = 1) -> Any:
     """`yes` where a flag (..., 1) is set, else `no`: symbols, or arrays with so many axes behind those of batches."""
     if is_symbol(flag):
         return ca.if_else(flag > 0.5, yes, no)
@@ -147,7 +147,7 @@ def chosen(flag: Any, yes: Any, no: Any, axes: int = 1) -> Any:
     return np.where(flag.reshape(*flag.shape[:-1], *[1] * axes) > 0.5, yes, no)
 
 
-def checked(law: Law, name: str, positive: bool = True) -> None:
+def check_setting(law: Law, name: str, positive: bool = True) -> None:
     """Make a parameter of a frozen law a read-only array of its shape; one number serves all joints."""
     where = f"{type(law).__name__}: {name}"
     if not isinstance(law.arm, Arm):

@@ -79,7 +79,7 @@ def step_function(subject: StepSubject) -> Callable[..., Any]:
         tau, after = law.step(law.arm, given, memory, values["q"], values["qd"], ref, values["dt"])
         return (tau, *(after[name] for name in state)) if state else tau
 
-    update.__doc__ = _described(subject)
+    update.__doc__ = _describe(subject)
     # Kernels of a user's law are keyed by their graph.
     update.__module__ = __name__ if law.is_known else type(law).__module__
     kinds = inspect.Parameter
@@ -92,7 +92,7 @@ def step_function(subject: StepSubject) -> Callable[..., Any]:
     return Traced(update, shapes, returns).public()
 
 
-def _described(subject: StepSubject) -> str:
+def _describe(subject: StepSubject) -> str:
     """The text above the formula in C."""
     law = subject.law
     said = inspect.cleandoc(type(law).__doc__ or "").split("\n")[0]

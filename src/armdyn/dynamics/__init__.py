@@ -37,15 +37,15 @@ export(
         "operational": "operational_inertia tip_mobility",
         "regressors.adaptive_regressor": "adaptive_regressor adaptive_torque",
         "regressors.energy_regressor": "energy_regressor lagrangian_regressor momentum_regressor power_regressor",
-        "regressors.filtered_regressor": "FilteredRegressor LowPass",
+        "base.filtered_regressor": "FilteredRegressor LowPass",
         "regressors.forward_by_regressor": "forward_dynamics_regressor",
         "regressors.joint_columns": (
             "full_adaptive_regressor full_regressor gain_columns joint_columns joint_parameters"
         ),
-        "regressors.normal_equations": "normal_equations",
+        "base.normal_equations": "normal_equations",
         "regressors.regressor": "regressor",
         "regressors.regressor16": "regressor16 theta16",
-        "regressors.regressor_derivatives": "base_regressor_gradient regressor_derivatives regressor_gradient",
+        "base.regressor_derivatives": "base_regressor_gradient regressor_derivatives regressor_gradient",
         "regressors.split": "linear_parameters unknown_mass unknown_parameters unknown_payload",
     },
 )

@@ -1,11 +1,17 @@
 # Written by tools/write_stubs.py from the tables in __init__.py: change these, not this file.
 
+from armdyn.dynamics.base.filtered_regressor import FilteredRegressor as FilteredRegressor
+from armdyn.dynamics.base.filtered_regressor import LowPass as LowPass
+from armdyn.dynamics.base.normal_equations import normal_equations as normal_equations
 from armdyn.dynamics.base.parameters import BaseParameters as BaseParameters
 from armdyn.dynamics.base.parameters import base_adaptive_regressor as base_adaptive_regressor
 from armdyn.dynamics.base.parameters import base_parameters as base_parameters
 from armdyn.dynamics.base.parameters import base_regressor as base_regressor
 from armdyn.dynamics.base.physical import possible_range as possible_range
 from armdyn.dynamics.base.physical import possible_theta as possible_theta
+from armdyn.dynamics.base.regressor_derivatives import base_regressor_gradient as base_regressor_gradient
+from armdyn.dynamics.base.regressor_derivatives import regressor_derivatives as regressor_derivatives
+from armdyn.dynamics.base.regressor_derivatives import regressor_gradient as regressor_gradient
 from armdyn.dynamics.coriolis import coriolis_matrix as coriolis_matrix
 from armdyn.dynamics.coriolis import mass_matrix_rate as mass_matrix_rate
 from armdyn.dynamics.drive import augmented_mass_matrix as augmented_mass_matrix
@@ -56,21 +62,15 @@ from armdyn.dynamics.regressors.energy_regressor import energy_regressor as ener
 from armdyn.dynamics.regressors.energy_regressor import lagrangian_regressor as lagrangian_regressor
 from armdyn.dynamics.regressors.energy_regressor import momentum_regressor as momentum_regressor
 from armdyn.dynamics.regressors.energy_regressor import power_regressor as power_regressor
-from armdyn.dynamics.regressors.filtered_regressor import FilteredRegressor as FilteredRegressor
-from armdyn.dynamics.regressors.filtered_regressor import LowPass as LowPass
 from armdyn.dynamics.regressors.forward_by_regressor import forward_dynamics_regressor as forward_dynamics_regressor
 from armdyn.dynamics.regressors.joint_columns import full_adaptive_regressor as full_adaptive_regressor
 from armdyn.dynamics.regressors.joint_columns import full_regressor as full_regressor
 from armdyn.dynamics.regressors.joint_columns import gain_columns as gain_columns
 from armdyn.dynamics.regressors.joint_columns import joint_columns as joint_columns
 from armdyn.dynamics.regressors.joint_columns import joint_parameters as joint_parameters
-from armdyn.dynamics.regressors.normal_equations import normal_equations as normal_equations
 from armdyn.dynamics.regressors.regressor import regressor as regressor
 from armdyn.dynamics.regressors.regressor16 import regressor16 as regressor16
 from armdyn.dynamics.regressors.regressor16 import theta16 as theta16
-from armdyn.dynamics.regressors.regressor_derivatives import base_regressor_gradient as base_regressor_gradient
-from armdyn.dynamics.regressors.regressor_derivatives import regressor_derivatives as regressor_derivatives
-from armdyn.dynamics.regressors.regressor_derivatives import regressor_gradient as regressor_gradient
 from armdyn.dynamics.regressors.split import linear_parameters as linear_parameters
 from armdyn.dynamics.regressors.split import unknown_mass as unknown_mass
 from armdyn.dynamics.regressors.split import unknown_parameters as unknown_parameters

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armdyn.dynamics.base.regroup import regrouped
+from armdyn.dynamics.base.regroup import regroup
 from armdyn.dynamics.bodies.body import Body, link_theta, symmetric, turned_tensor
 from armdyn.dynamics.bodies.composite import carry, tensor_to_parent, turned_to_parent
 from armdyn.dynamics.bodies.velocity import Twist, twists
@@ -178,7 +178,7 @@ def coriolis_matrix(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Array:
     """
     joints = motions(arm, q)
     at_joints, at_links = twists(joints, qd)
-    return coriolis_matrix_from(joints, moving_composites(joints, qd, regrouped(arm, theta), at_links), at_joints)
+    return coriolis_matrix_from(joints, moving_composites(joints, qd, regroup(arm, theta), at_links), at_joints)
 
 
 @traced(returns={"Md": "n, n"})

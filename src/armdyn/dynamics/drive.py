@@ -35,7 +35,7 @@ def drive_column(drive: Symbol, name: str) -> Symbol:
     return drive[:, DRIVE_NAMES.index(name)]
 
 
-def reflected(arm: Arm, values: Symbol, x: Symbol) -> Symbol:
+def reflect(arm: Arm, values: Symbol, x: Symbol) -> Symbol:
     """Coupling' diag(values) coupling x: what acts at the shafts, seen at the joints."""
     return joint_torques(arm, values * at_shafts(arm, x))
 
@@ -68,8 +68,8 @@ def drive_torque(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, drive: DriveData = None) -
     ----------
     ECE470 (2019), section 2.3.
     """
-    rotor = reflected(arm, drive_column(drive, "inertia"), qdd)
-    damping = reflected(arm, drive_column(drive, "damping"), qd)
+    rotor = reflect(arm, drive_column(drive, "inertia"), qdd)
+    damping = reflect(arm, drive_column(drive, "damping"), qd)
     spring = drive_column(drive, "stiffness") * (q - drive_column(drive, "rest"))
     return rotor + damping + spring + _balance(arm, q)
 

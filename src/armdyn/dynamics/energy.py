@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armdyn.dynamics.base.regroup import regrouped
+from armdyn.dynamics.base.regroup import regroup
 from armdyn.dynamics.bodies.body import Body, link_theta
 from armdyn.dynamics.bodies.velocity import twists
 from armdyn.dynamics.gravity import first_moments, gravity_torque
@@ -30,7 +30,7 @@ def kinetic_energy(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Array:
     ----------
     Eindhoven (1987), equation (11).
     """
-    theta = regrouped(arm, theta)
+    theta = regroup(arm, theta)
     energy = ca.SX(0)
     for i, (w, u) in enumerate(twists(motions(arm, q), qd)[1]):
         m, h, I = Body.of(link_theta(theta, i))

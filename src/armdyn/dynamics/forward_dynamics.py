@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from armdyn.dynamics.base.regroup import regrouped
+from armdyn.dynamics.base.regroup import regroup
 from armdyn.dynamics.bodies.articulated import articulated_acceleration
 from armdyn.dynamics.bodies.body import link_theta
 from armdyn.dynamics.bodies.composite import composites
-from armdyn.dynamics.bodies.ltdl import factorized
+from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.mass_matrix import mass_matrix_from
 from armdyn.dynamics.movable import require_movable
 from armdyn.dynamics.newton_euler import (
@@ -34,7 +34,7 @@ def accelerations(
     rotors: Symbol | None = None, method: str = "auto",
 ) -> Symbol:  # fmt: skip
     """Joint accelerations; `rotors` (n,) or coupled (n, n) add to the mass matrix."""
-    theta = regrouped(arm, theta)
+    theta = regroup(arm, theta)
     joints = motions(arm, q)
     links = outward(joints, qd, ca.SX.zeros(arm.n), base_link_motion(gravity, None))
     wrenches = [inertial_wrench(link_theta(theta, i), link) for i, link in enumerate(links)]
@@ -45,7 +45,7 @@ def accelerations(
     M = mass_matrix_from(joints, composites(joints, theta))
     if rotors is not None:
         M = M + (rotors if coupled else ca.diag(rotors))
-    return factorized(M).solve(tau - ca.vertcat(*inward(joints, wrenches, tip)))
+    return factorize(M).solve(tau - ca.vertcat(*inward(joints, wrenches, tip)))
 
 
 @traced(returns={"qdd": "n"}, check=require_movable)

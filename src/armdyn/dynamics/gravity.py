@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armdyn.dynamics.base.regroup import regrouped
+from armdyn.dynamics.base.regroup import regroup
 from armdyn.dynamics.bodies.body import link_theta
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
@@ -51,7 +51,7 @@ def gravity_torque(arm: Arm, q: Q, *, theta: Theta = None, gravity: Gravity = No
     joints = motions(arm, q)
     a = -gravity
     tau = []
-    for joint, (m, h) in zip(joints, first_moments(joints, regrouped(arm, theta))[0], strict=True):
+    for joint, (m, h) in zip(joints, first_moments(joints, regroup(arm, theta))[0], strict=True):
         a = joint.parent_to_joint(a)
         # z.(h x a) for a joint that turns, m z.a for one that slides
         tau.append(h[0] * a[1] - h[1] * a[0] if joint.is_revolute else m * a[2])

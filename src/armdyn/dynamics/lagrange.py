@@ -61,7 +61,7 @@ class Step:
         return ca.cross(self.parent_w, self.fixed) + ca.cross(self.w, self.reach) + self.slide
 
 
-def added(parent: Member, m: Motion, qd: Symbol) -> Member:
+def add_member(parent: Member, m: Motion, qd: Symbol) -> Member:
     """The chain with one more member."""
     A = ca.horzcat(*(m.to_link(parent.A[row, :].T) for row in range(3))).T
     axis, zero = ca.mtimes(A, m.axis), ca.SX.zeros(3)
@@ -179,7 +179,7 @@ def lagrange(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None, gravity: Gravity = 
     W, Wd, dT, Y = ca.SX.zeros(n, n), ca.SX.zeros(n, n), ca.SX.zeros(n), ca.SX.zeros(n)
     member = Member(ca.SX.eye(3), ca.SX.zeros(3), ca.SX.zeros(3), ())
     for i, m in enumerate(motions(arm, q)):
-        member = added(member, m, qd[i])
+        member = add_member(member, m, qd[i])
         terms = member_terms(member, link_theta(theta, i), gravity)
         for j in range(i + 1):  # (31), (32), (39)
             dT[j] += terms.dT[j]

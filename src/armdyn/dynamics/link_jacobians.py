@@ -29,7 +29,7 @@ class LinkJacobian(NamedTuple):
 
 
 def link_jacobians(arm: Arm, q: Symbol) -> list[LinkJacobian]:
-    """One a link."""
+    """One per link."""
     joints, frames = motions(arm, q), link_frames(arm, q)
     jacobians = [point_jacobian(joints, frames, p, i + 1) for i, (_, p) in enumerate(frames)]
     return [LinkJacobian(J[:3, :], J[3:, :], R) for J, (R, _) in zip(jacobians, frames, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armdyn.dynamics.base.regroup import regrouped
+from armdyn.dynamics.base.regroup import regroup
 from armdyn.dynamics.bodies.body import Body
 from armdyn.dynamics.bodies.composite import carry, composites
 from armdyn.kinematics.motion import Motion, Symbol, motions
@@ -54,4 +54,4 @@ def mass_matrix(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
     Walker and Orin (1982), method 3; the matrix H of Eindhoven (1987), equation (14).
     """
     joints = motions(arm, q)
-    return mass_matrix_from(joints, composites(joints, regrouped(arm, theta)))
+    return mass_matrix_from(joints, composites(joints, regroup(arm, theta)))

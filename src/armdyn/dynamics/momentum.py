@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armdyn.dynamics.base.regroup import regrouped
+from armdyn.dynamics.base.regroup import regroup
 from armdyn.dynamics.bodies.body import Body, link_theta
 from armdyn.dynamics.bodies.composite import wrench_to_joint, wrench_to_parent
 from armdyn.dynamics.bodies.velocity import twists
@@ -27,7 +27,7 @@ def generalized_momentum(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Arra
     p
         [N m s or N s]
     """
-    theta = regrouped(arm, theta)
+    theta = regroup(arm, theta)
     joints = motions(arm, q)
     links = twists(joints, qd)[1]
     l, L = ca.SX.zeros(3), ca.SX.zeros(3)

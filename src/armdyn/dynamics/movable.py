@@ -1,6 +1,6 @@
 """Whether torques can move every joint: the arms for which forward dynamics has no answer.
 
-Plain numbers on purpose: the check runs before a kernel does, once an arm, and must not need CasADi.
+Plain numbers on purpose: the check runs before a kernel does, once per arm, and must not need CasADi.
 """
 
 from __future__ import annotations

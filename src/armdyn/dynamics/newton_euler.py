@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armdyn.dynamics.base.regroup import regrouped
+from armdyn.dynamics.base.regroup import regroup
 from armdyn.dynamics.bodies.body import Wrench, link_theta
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
@@ -184,7 +184,7 @@ def inverse_dynamics(
     ----------
     Eindhoven (1987), equations (45)-(58) with errata 1, 3, 10.
     """
-    theta = regrouped(arm, theta)
+    theta = regroup(arm, theta)
     joints = motions(arm, q)
     links = outward(joints, qd, qdd, base_link_motion(gravity, base_motion))
     wrenches = [inertial_wrench(link_theta(theta, i), link) for i, link in enumerate(links)]

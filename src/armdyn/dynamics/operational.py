@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armdyn.dynamics.bodies.ltdl import factorized
+from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.movable import require_movable
 from armdyn.errors import ModelError
@@ -31,7 +31,7 @@ def tip_mobility(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
     Khatib (1987), "A unified approach for motion and force control of robot manipulators", section III.
     """
     J = jacobian(arm, q)
-    factors = factorized(mass_matrix(arm, q, theta=theta))
+    factors = factorize(mass_matrix(arm, q, theta=theta))
     # J M^-1 J' = (L'^-1 J')' D^-1 (L'^-1 J')
     half = ca.horzcat(*(ca.vertcat(*factors.half_solve(J[row, :])) for row in range(6)))
     scaled = half * ca.repmat(ca.vertcat(*factors.inverse_d), 1, 6)
@@ -68,4 +68,4 @@ def operational_inertia(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
             f"operational_inertia: arm '{arm.name}' has {arm.n} joints; the tip's inertia exists from six "
             "on, tip_mobility for any number"
         )
-    return factorized(tip_mobility(arm, q, theta=theta)).inverse()
+    return factorize(tip_mobility(arm, q, theta=theta)).inverse()

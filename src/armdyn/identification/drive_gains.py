@@ -21,7 +21,7 @@ from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError
 from armdyn.identification.estimators.drive_gain import drive_gains
 from armdyn.identification.fit.geared import geared
 from armdyn.identification.fit.rows import make_rows
-from armdyn.identification.fit.spread import autocorrelation, convolved, determined
+from armdyn.identification.fit.spread import autocorrelation, convolve, determine
 from armdyn.identification.fit.terms import ALWAYS, ROTOR
 from armdyn.identification.logs.log import Log
 from armdyn.identification.logs.read_log import read_log
@@ -102,7 +102,7 @@ def identify_drive_gains(
         (both[0].Y, both[0].current), (both[1].Y, both[1].current), (both[1].tip[..., unknown], both[1].tip @ known)
     )
     problem = _Problem.of(both[0], both[1], known, unknown)
-    h, sigma, error = _refined(problem, 1 / np.where(np.abs(start.gains) > 1e-9, start.gains, 1.0))
+    h, sigma, error = _refine(problem, 1 / np.where(np.abs(start.gains) > 1e-9, start.gains, 1.0))
     found = DriveGains(
         1 / h,
         sigma / h**2,
@@ -176,17 +176,17 @@ class _Problem(NamedTuple):
         )
 
 
-def _refined(problem: _Problem, h: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+def _refine(problem: _Problem, h: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """h (n,), its standard deviations (n,), and the residuals (N, n): weighted least squares of the currents."""
     n, p = len(h), problem.Y.shape[2]
-    x = _solved(_normal(problem.Y * h[:, None], problem.current - h * problem.known, np.ones(n)))[0]
+    x = _solve(_normal(problem.Y * h[:, None], problem.current - h * problem.known, np.ones(n)))[0]
     for _ in range(ROUNDS):
         model = problem.Y @ x + problem.known
         error = problem.current - h * model
         noise = np.sqrt(np.mean(error**2, axis=0))
         weights = 1 / np.maximum(noise, 1e-3 * np.median(noise) + 1e-12)
         J = np.concatenate([problem.Y * h[:, None], model[..., None] * np.eye(n)], axis=2)
-        step, inverse, lost = _solved(_normal(J, error, weights))
+        step, inverse, lost = _solve(_normal(J, error, weights))
         x, h = x + step[:p], h + step[p:]
         if np.all(np.abs(step[p:]) < 1e-9 * np.abs(h)):
             break
@@ -196,7 +196,7 @@ def _refined(problem: _Problem, h: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         correlation, _ = autocorrelation(e, problem.stretch)
         for number in np.unique(problem.stretch):
             rows = w * J[problem.stretch == number, joint]
-            meat += e @ e / len(e) * rows.T @ convolved(rows, correlation)
+            meat += e @ e / len(e) * rows.T @ convolve(rows, correlation)
     variances = np.maximum(np.diag(inverse @ meat @ inverse), 0.0)
     return h, np.sqrt(np.where(lost, np.inf, variances))[p:], error
 
@@ -207,10 +207,10 @@ def _normal(J: NDArray, e: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]
     return rows.T @ rows, rows.T @ right
 
 
-def _solved(system: tuple[NDArray, NDArray]) -> tuple[NDArray, NDArray, NDArray]:
+def _solve(system: tuple[NDArray, NDArray]) -> tuple[NDArray, NDArray, NDArray]:
     """The solution, the inverse, and which parameters take part in directions that no sample shows."""
     A, b = system
-    known = determined(A)
+    known = determine(A)
     return known.inverse @ b, known.inverse, known.lost
 
 

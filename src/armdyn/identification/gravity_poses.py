@@ -1,4 +1,4 @@
-"""Gravity parameters from poses held still (Kapadia, section 7.3): one equation a joint and pose, no derivatives.
+"""Gravity parameters from poses held still (Kapadia, section 7.3): one equation per joint and pose, no derivatives.
 
 Static friction holds an arm within a band around its gravity torque. Poses approached from different sides show
 different ends of it, so that it averages out and counts as noise of independent poses.
@@ -48,7 +48,7 @@ def fit_poses(
     base = base_parameters(arm, terms="gravity")
     data = _equations(base, poses)
     found = LeastSquares().fit(data)
-    lost = _undetermined(data)
+    lost = _find_undetermined(data)
     names = tuple(f"F0{j + 1}" for j in range(arm.n))
     std = np.where(lost, np.inf, found.std)
     covariance = _covariance(data.weighted(found.weights)[0], found.std)
@@ -97,7 +97,7 @@ _DRIVE = ("reflected_inertia", "stiffness")
 
 
 def compare_poses(arm: Arm, poses: Poses) -> Validation:
-    """Measured against gravity torque (and offset) at poses; `rmse` are the standard deviations a joint."""
+    """Measured against gravity torque (and offset) at poses; `rmse` are the standard deviations per joint."""
     offsets = joint_torques(arm, np.array([joint.friction.offset for joint in arm.joints]))
     model = gravity_torque(arm, poses.q) + _springs(arm, poses.q) + offsets
     error = poses.tau - model
@@ -134,7 +134,7 @@ def _covariance(rows: NDArray, std: NDArray) -> NDArray:
     return inverse * np.outer(factor, factor)
 
 
-def _undetermined(data: Data) -> NDArray:
+def _find_undetermined(data: Data) -> NDArray:
     """Which parameters (p,) take part in directions that no pose shows."""
     rows = data.weighted(1.0)[0]
     _, values, vectors = np.linalg.svd(rows / np.maximum(np.linalg.norm(rows, axis=0), 1e-300), full_matrices=False)
@@ -162,13 +162,13 @@ def _strength(base: BaseParameters, systems: System, prior: Prior, asked: float 
     precision[:count, :count] = precision_in(base, prior.covariance) if prior.known else 0.0
     centre[:count] = base.project(prior.theta)
     tried = np.array([asked], float) if asked is not None else STRENGTHS if prior.known else np.zeros(1)
-    errors = np.array([_held_out(systems, s * precision, centre) for s in tried])
+    errors = np.array([_held_out_error(systems, s * precision, centre) for s in tried])
     best = int(np.argmin(errors))
     held_out = float(np.sqrt(max(errors[best], 0.0) / max(float(systems.c.sum()), 1e-300)))
     return float(tried[best]), np.column_stack([tried, errors]) if prior.known else np.empty((0, 2)), held_out
 
 
-def _held_out(systems: System, precision: NDArray, centre: NDArray) -> float:
+def _held_out_error(systems: System, precision: NDArray, centre: NDArray) -> float:
     """Weighted squares of every block's residuals under the fit to all others."""
     total, all_used, error = _sum(systems), np.ones(len(centre), bool), 0.0
     for A, b, c in zip(*systems, strict=True):

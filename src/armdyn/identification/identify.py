@@ -33,7 +33,7 @@ from armdyn.identification.fit.result import DriveValues, Fit
 from armdyn.identification.fit.rows import FORMS
 from armdyn.identification.fit.terms import OPTIONAL, sharing_joints
 from armdyn.identification.fit.uncertainty import uncertainty
-from armdyn.identification.fit.validation import arm_torque, compared, compared_along
+from armdyn.identification.fit.validation import arm_torque, compare, compared_along
 from armdyn.identification.gravity_poses import compare_poses, fit_poses
 from armdyn.identification.judgement import WORDS, Figures, judge
 from armdyn.identification.logs.log import Log
@@ -144,7 +144,7 @@ def identify(
     with single_threaded():
         tell(0.1, "checking the data")
         arm, shared = _with_drives(arm, without_delay(given, delay), coupling, terms)
-        balanced = _balanced(arm, balancers)
+        balanced = _balanced_joints(arm, balancers)
         checks, together = checked(arm, without_delay(given, delay), terms, force)
         filters = Filters(
             BAND if band is None else float(band), cutoff or CUTOFF, METHODS[0] if method == AUTO else method, form,
@@ -159,7 +159,7 @@ def identify(
         drives = geared(base, rotors)
         options = Options(
             _optional(arm, terms, friction, springs),
-            _offered(base, terms, friction, rotors, springs),
+            _offer(base, terms, friction, rotors, springs),
             drives.own,
             prior,
             cutoff is None and method == AUTO and form == "torque" and terms == "full",
@@ -172,7 +172,7 @@ def identify(
         told = (*(finding.text for finding in shared), *fit.notes)
         fit = replace(fit, source=described, findings=(*shared, *together), notes=told)
         tell(1.0, "done")
-        return _judged(fit, choice, force)
+        return _judge(fit, choice, force)
 
 
 def _silent(share: float, text: str) -> None:
@@ -209,7 +209,7 @@ def _with_drives(
     return (arm, ()) if found is None else (arm.with_coupling(found.remedy.split()[-1]), (found,))
 
 
-def _balanced(arm: Arm, names: Iterable[str] | None) -> list[int]:
+def _balanced_joints(arm: Arm, names: Iterable[str] | None) -> list[int]:
     """The joints that have balancers."""
     described = [joint.name for joint in arm.joints if joint.drive.balance]
     asked = described if names is None else [names] if isinstance(names, str) else list(names)
@@ -230,7 +230,7 @@ def _optional(arm: Arm, terms: str, friction: str, springs: bool | None) -> tupl
     return tuple(kind for kind in FRICTION if kind != "spring" or springs is None)
 
 
-def _offered(
+def _offer(
     base: BaseParameters, terms: str, friction: str, rotors: bool | None, springs: bool | None
 ) -> tuple[str, ...]:
     """Kinds of joint terms that every joint has, as far as the evidence supports them."""
@@ -250,9 +250,7 @@ def _judged_poses(fit: Fit, others: list[Log], force: bool) -> Fit:
     if not others:
         return fit
     still = held_poses(others)
-    return replace(
-        fit, other=compared(fit.arm, others, fit.filters) if still is None else compare_poses(fit.arm, still)
-    )
+    return replace(fit, other=compare(fit.arm, others, fit.filters) if still is None else compare_poses(fit.arm, still))
 
 
 def _fit(
@@ -300,7 +298,7 @@ def _fit(
         ),
         checks=checks,
         own=own,
-        other=compared(fitted, others, filters, std) if others else None,
+        other=compare(fitted, others, filters, std) if others else None,
         described=described,
         free=found.free,
         share=found.share,
@@ -332,7 +330,7 @@ def _said(arm: Arm, choice: Choice) -> list[str]:
     ]
 
 
-def _judged(fit: Fit, choice: Choice, force: bool) -> Fit:
+def _judge(fit: Fit, choice: Choice, force: bool) -> Fit:
     """The fit with its verdict; rejected where it is not usable, unless forced."""
     fit = _with_verdict(fit, choice.rows.reach.torque, force)
     doubt_undetermined(fit.undetermined)

@@ -7,7 +7,8 @@ The rules, in the order in which they are looked at:
   physical consistency raises the error of held-out blocks by half or more; nothing could be held out; or the logs are
   no base for a statement about other motion: less than 10 s, or a joint with some torque that turned back less than
   twice;
-* good: all else. On arms of `benchmarks/robots.py` the error on another motion is then within 1.5 of the stated one.
+* good: all else. The error on another motion should then be within 1.5 of the stated one; docs/robots.md has the part
+  of synthetic arms for which it was.
 
 A joint that is not usable neither warns of the others nor makes the whole not usable.
 """
@@ -130,24 +131,24 @@ def _next_step(figures: Figures, joints: tuple[JointVerdict, ...], word: str) ->
     if remedies:
         return remedies[0]
     if figures.still:
-        return f"log a motion of {_listed(figures, figures.still)}, which did not move"
+        return f"log a motion of {_list(figures, figures.still)}, which did not move"
     if np.isnan(figures.held_out) or figures.seconds < BRIEF:
         return "log at least 10 s of motion of all joints"
     if figures.passes < FEW:
         return "log a motion in which every joint turns back several times (armdyn excite designs one)"
     poor = [j for j, joint in enumerate(joints) if joint.word != WORDS[0]]
     if poor:
-        return f"log faster motion of {_listed(figures, poor)} with many reversals (armdyn excite designs one)"
+        return f"log faster motion of {_list(figures, poor)} with many reversals (armdyn excite designs one)"
     if figures.undetermined:
         return "log a motion that excites all joints together (armdyn excite designs one)"
     if figures.stated > MUCH and figures.stated > 2 * figures.least:
         return (
-            f"log other poses, above all of {_listed(figures, [figures.widest])}: the error to expect on new motion "
+            f"log other poses, above all of {_list(figures, [figures.widest])}: the error to expect on new motion "
             f"would fall from {figures.stated:.1%} towards {figures.least:.1%} (armdyn excite --given designs a motion)"
         )
     return "" if word == WORDS[0] else "validate the model on another motion"
 
 
-def _listed(figures: Figures, joints: Iterable[int]) -> str:
+def _list(figures: Figures, joints: Iterable[int]) -> str:
     named = [f"{j + 1} '{figures.names[j]}'" for j in joints]
     return f"joint{'s' if len(named) > 1 else ''} {', '.join(named)}"

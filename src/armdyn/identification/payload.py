@@ -17,11 +17,11 @@ from armdyn.identification.fit.decimate import Decimator, decimator
 from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.prior import Prior
 from armdyn.identification.fit.rows import grid
-from armdyn.identification.fit.spread import Determined, autocorrelation, convolved, determined
+from armdyn.identification.fit.spread import Determined, autocorrelation, convolve, determine
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import Motion
-from armdyn.identification.motion.track import Filters, Track, choose_band, pieces, smoothed
+from armdyn.identification.motion.track import Filters, Track, choose_band, pieces, smooth_stretch
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
@@ -53,7 +53,7 @@ class Payload(NamedTuple):
 def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float | None = None) -> Payload:
     """The body that a known arm carries in a log.
 
-    The arm's torques with friction and drives are taken away; the rest is the payload's, plus an offset a joint.
+    The arm's torques with friction and drives are taken away; the rest is the payload's, plus an offset per joint.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def _equations(arm: Arm, log: Log, filters: Filters) -> tuple[NDArray, NDArray, 
         if not count:
             continue
         low = decimator(taps, step, count)
-        m = smoothed(s, filters)
+        m = smooth_stretch(s, filters)
         known = whole_torque(arm, m, s.temperature)
         offsets = np.broadcast_to(np.eye(arm.n)[:, None, :], (arm.n, count, arm.n))
         Y, tau = np.concatenate([tip_rows(arm, m, low), offsets], axis=2), (low @ s.tau).T
@@ -133,7 +133,7 @@ def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray
     for _ in range(4):
         A = sum(w**2 * y.T @ y for w, y in zip(weights, Y, strict=True))
         b = sum(w**2 * y.T @ r for w, y, r in zip(weights, Y, rest, strict=True))
-        known = determined(_without_round_off(np.asarray(A)))
+        known = determine(_without_round_off(np.asarray(A)))
         x = known.inverse @ b
         noise = np.sqrt(np.mean((rest - Y @ x) ** 2, axis=1))
         weights = 1 / np.maximum(noise, 1e-3 * np.median(noise) + 1e-12)
@@ -143,7 +143,7 @@ def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray
         correlation, _ = autocorrelation(e, stretch)
         for number in np.unique(stretch):
             part = w * y[stretch == number]
-            meat += e @ e / len(e) * part.T @ convolved(part, correlation)
+            meat += e @ e / len(e) * part.T @ convolve(part, correlation)
     return x, known.inverse @ meat @ known.inverse, known, weights
 
 

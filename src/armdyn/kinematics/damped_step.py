@@ -69,7 +69,7 @@ def damped_step(
     if wish is None:
         dq = _correction(J, weights, 1 - held, damping, e)
     else:
-        dq = _wished(J, weights, 1 - held, damping, e, wish, (lower - q, upper - q))
+        dq = _wish(J, weights, 1 - held, damping, e, wish, (lower - q, upper - q))
     return DampedStep(ca.fmin(ca.fmax(q + dq, lower), upper), error_sizes(R, p, pose, task))
 
 
@@ -91,7 +91,7 @@ def _correction(J: Symbol, weights: Symbol, free: Symbol, damping: Symbol, e: Sy
     return ca.ldl_solve(ca.mtimes(WJ.T, e), D, Lt, order)
 
 
-def _wished(
+def _wish(
     J: Symbol, weights: Symbol, free: Symbol, damping: Symbol, e: Symbol, wish: Symbol, room: tuple[Symbol, Symbol]
 ) -> Symbol:
     """The part of the wish that leaves the tip at rest, and the correction.

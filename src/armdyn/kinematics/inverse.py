@@ -26,7 +26,7 @@ METHODS = ("auto", "closed", "numeric")
 
 @dataclass(frozen=True)
 class InverseKinematics:
-    """What `inverse_kinematics` found, one entry a pose."""
+    """What `inverse_kinematics` found, one entry per pose."""
 
     q: NDArray  # (..., n): a solution within the joint limits; where there is none, the nearest the arm can get
     success: NDArray  # (...), bool

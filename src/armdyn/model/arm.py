@@ -108,7 +108,7 @@ class Arm(Frozen):
         if not self.joints:
             raise ModelError(f"{where}: the chain has no moving joint; expected at least one")
         if len(self.links) != len(self.joints):
-            raise ModelError(f"{where}: expected one link a joint, got {len(self.links)} for {self.n} joints")
+            raise ModelError(f"{where}: expected one link per joint, got {len(self.links)} for {self.n} joints")
         _reject_doubles(self.joint_names, f"{where}: joint")
         _reject_doubles(self.link_names, f"{where}: link")
         object.__setattr__(self, "gravity", _check_vector(self.gravity, 3, f"{where}: gravity"))
@@ -146,7 +146,7 @@ class Arm(Frozen):
 
     @cached_property
     def theta(self) -> NDArray:
-        """Inertial parameters (10 n,), ten a link in the order of `spatial.inertia`; NaN where unknown."""
+        """Inertial parameters (10 n,), ten per link in the order of `spatial.inertia`; NaN where unknown."""
         theta = np.concatenate([link.inertia.theta for link in self.links])
         theta.flags.writeable = False
         return theta

@@ -52,7 +52,7 @@ def arm_from_dh(
     Parameters
     ----------
     rows : sequence of mappings, or the path of a `.csv` or `.toml` table
-        One a joint, from the base. Keys, all optional but `kind`:
+        One per joint, from the base. Keys, all optional but `kind`:
 
         * `kind`: "R" or "P" (or "revolute", "prismatic");
         * `a`, `d` [m], `alpha`, `theta` [rad], or `alpha_deg`, `theta_deg` [degrees]; angles may also
@@ -183,7 +183,7 @@ def inertia_from(row: Mapping[str, Any], where: str) -> Inertia:
             f"{where}: both ten inertial parameters and {', '.join(centred)} are given; expected one of them"
         )
     try:
-        return _centred(row) if ten is None else Inertia(ten)
+        return _body_about_centre(row) if ten is None else Inertia(ten)
     except ModelError as error:
         raise ModelError(f"{where}: {error}") from None
 
@@ -193,7 +193,7 @@ def _is_vector(value: Any) -> bool:
     return isinstance(value, np.ndarray) or (isinstance(value, Sequence) and not isinstance(value, str))
 
 
-def _centred(row: Mapping[str, Any]) -> Inertia:
+def _body_about_centre(row: Mapping[str, Any]) -> Inertia:
     """From mass, com and tensor about it; a massless body needs neither of the other two."""
     mass = row.get("mass")
     if mass is None:

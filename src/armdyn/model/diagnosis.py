@@ -34,7 +34,7 @@ def diagnose(arm: Arm) -> list[Finding]:
 
     Nothing here is an error: a teaching arm has no rotors, and a sphere may be a sphere.
     """
-    checks = (_missing_inertia, _impossible, _body_units, _motion_units, _invented, _limits, _missing_drives)
+    checks = (_missing_inertia, _impossible, _body_units, _motion_units, _find_invented, _limits, _missing_drives)
     return [finding for check in checks for finding in check(arm)]
 
 
@@ -123,7 +123,7 @@ def _gyration(link: Link) -> float:
     return float(np.sqrt(np.abs(np.diag(inertia.tensor_com)).max() / inertia.mass))
 
 
-def _invented(arm: Arm) -> Iterator[Finding]:
+def _find_invented(arm: Arm) -> Iterator[Finding]:
     heavy = [link for link in arm.links if link.inertia.is_known and link.inertia.mass > 0]
     spheres = [link.name for link in heavy if _is_sphere(link)]
     yield from _found(arm, "invented", "link", spheres, "the tensor of a sphere or cube; a placeholder?")

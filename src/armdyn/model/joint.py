@@ -87,7 +87,7 @@ class Friction:
     temperature: float = 0.0  # relative change of viscous friction per kelvin
     bristle_stiffness: float = 0.0  # LuGre's sigma 0 [N m/rad or N/m]; zero: no presliding
     bristle_damping: float = 0.0  # LuGre's sigma 1 [N m s/rad or N s/m]
-    harmonics: tuple[tuple[float, float, float], ...] = ()  # rows k [waves a turn, or rad/m], a, b [N m or N]
+    harmonics: tuple[tuple[float, float, float], ...] = ()  # rows k [waves per turn, or rad/m], a, b [N m or N]
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -126,7 +126,7 @@ class Drive:
     # Turns of the drive's shaft (the gear's output) per turn of every joint, where it moves several (wrists of PUMA
     # 560, TX40): a row of the coupling matrix. Rotor and friction act there. Empty: its own joint alone.
     coupling: tuple[float, ...] = ()
-    # Balancers (gas springs, hydraulics): rows k [waves a turn, or rad/m], a, b [N m or N] of the torque
+    # Balancers (gas springs, hydraulics): rows k [waves per turn, or rad/m], a, b [N m or N] of the torque
     # a cos kq + b sin kq that the drive must give against them; negative where they help.
     balance: tuple[tuple[float, float, float], ...] = ()
     # A position servo inside the drive; stiffness zero: none, what is sent are torques.

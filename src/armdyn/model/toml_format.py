@@ -69,10 +69,10 @@ def arm_from_toml(text: str, where: str = "TOML text") -> Arm:
             return _arm_from_members(document, where)
         return _arm_from_document(document, where)
     except ModelError as error:
-        raise ModelError(_prefixed(str(error), where)) from None
+        raise ModelError(_prefix(str(error), where)) from None
 
 
-def _prefixed(message: str, where: str) -> str:
+def _prefix(message: str, where: str) -> str:
     return message if message.startswith(where) else f"{where}: {message}"
 
 

@@ -22,10 +22,10 @@ def advice(fit: Fit) -> list[str]:
     """Most useful first."""
     found = []
     if fit.undetermined:
-        found.append(f"Move {_joints(fit, fit.undetermined)}: the logs say nothing about {_listed(fit.undetermined)}.")
+        found.append(f"Move {_joints(fit, fit.undetermined)}: the logs say nothing about {_list(fit.undetermined)}.")
     if fit.weak:
         found.append(
-            f"{len(fit.weak)} parameters are smaller than their own uncertainty ({_listed(fit.weak)}). If they matter "
+            f"{len(fit.weak)} parameters are smaller than their own uncertainty ({_list(fit.weak)}). If they matter "
             f"to you, log faster motion of {_joints(fit, fit.weak)} together; otherwise leave them: they hardly move "
             "any torque."
         )
@@ -66,7 +66,7 @@ def shown_path(path: Path) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _list(names: tuple[str, ...]) -> str:
     return ", ".join(names[:MOST_NAMED]) + (" ..." if len(names) > MOST_NAMED else "")
 
 

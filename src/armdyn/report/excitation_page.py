@@ -23,7 +23,7 @@ def page(found: Excitation) -> str:
     """Plots of joints, torques against limits, singular values and the tip's path, and what the motion will show."""
     title = f"Exciting motion of {found.base.name}"
     parts = [heading(title, 1), paragraph(summary(found), "big"), *(paragraph(line) for line in found.promises)]
-    parts += [heading("The bodies that were checked"), paragraph(_bodies_told(found)), svg(_bodies(found))]
+    parts += [heading("The bodies that were checked"), paragraph(_describe_bodies(found)), svg(_bodies(found))]
     for name, figure in _figures(found):
         parts += [heading(name), svg(figure)]
     quality = predict_quality(found, 1.0)
@@ -61,7 +61,7 @@ def _torques(found: Excitation) -> Any:
     return figure
 
 
-def _bodies_told(found: Excitation) -> str:
+def _describe_bodies(found: Excitation) -> str:
     bodies = found.protection.clearance.bodies
     said = f"Capsules from {bodies.origin}, at the start of the motion and where they come lowest."
     return " ".join([said, *(f"{note}." for note in bodies.notes[:NOTES]), *["..."] * (len(bodies.notes) > NOTES)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.html import code, confidence_bar, document, folded, heading, light, listing, paragraph, svg, table
+from armdyn.html import code, confidence_bar, document, fold, heading, light, listing, paragraph, svg, table
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.validation import Validation
 from armdyn.identification.judgement import WORDS
@@ -24,7 +24,7 @@ def parts(fit: Fit) -> list[str]:
     before = fit.described
     parts = [heading(f"Identification of {fit.source.name}", 1), *_conclusion(fit), *_warnings(fit)]
     parts += [heading("Links"), *numbers.links(fit), heading("Joints"), *numbers.joints(fit)]
-    parts += [folded("Friction as the model has it", *numbers.as_written(fit))]
+    parts += [fold("Friction as the model has it", *numbers.as_written(fit))]
     parts += [heading("Before and after"), _comparison(fit, before)]
     if fit.own is not None:
         parts += [heading("Measured and model torque, on the logs fitted to"), svg(torque_figure(fit.own, before))]
@@ -32,12 +32,12 @@ def parts(fit: Fit) -> list[str]:
         parts += [heading("Measured and model torque, on the validation log"), svg(torque_figure(fit.other))]
     parts += [heading("What to do next"), listing(advice(fit)), code(next_command(fit))]
     parts += [heading("How sure"), listing([line[0].upper() + line[1:] + "." for line in fit.certainty()])]
-    parts += [heading("What the data alone say"), folded(f"{fit.base.count} base parameters", *_parameters(fit))]
+    parts += [heading("What the data alone say"), fold(f"{fit.base.count} base parameters", *_parameters(fit))]
     for title, result in (("logs fitted to", fit.own), ("validation log", fit.other)):
         if result is not None and result.band:
             parts += [
                 heading(f"Residuals on the {title}"),
-                folded("over time, and how alike they are", _residuals(result)),
+                fold("over time, and how alike they are", _residuals(result)),
             ]
     if fit.checks:
         parts += [heading("The data"), *(part for check in fit.checks for part in check_table.parts(check))]

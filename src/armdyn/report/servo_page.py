@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armdyn.html import code, document, folded, heading, listing, paragraph, svg, table
+from armdyn.html import code, document, fold, heading, listing, paragraph, svg, table
 from armdyn.report.figures.servo import replay_figure
 from armdyn.report.tables.servo import LEGEND, SCALES, columns, error_text, ratio_rows, rows
 from armdyn.servo.result import ServoFit
@@ -42,7 +42,7 @@ def page(fit: ServoFit) -> str:
         code("fit.save('identified.xml')   # or .urdf, .toml\nfit.replay(other_log).rms"),
         heading("What the numbers mean"),
         listing(MEANING),
-        folded("How the logs were read", listing(fit.notes or ("nothing to tell",))),
+        fold("How the logs were read", listing(fit.notes or ("nothing to tell",))),
     ]
     return document(f"armdyn: servos of {fit.source.name}", *parts)
 

@@ -86,7 +86,7 @@ def claim(quantity: str, source: str, found: str, good: bool, why: str = "") -> 
     return Row(quantity, source, found, SUPPORTED if good else NOT_SUPPORTED, why)
 
 
-def tried(quantity: str, source: str, found: str, wins: int, tries: int, why: str = "") -> Row:
+def try_choices(quantity: str, source: str, found: str, wins: int, tries: int, why: str = "") -> Row:
     """A statement tried with several choices of what the source does not tell."""
     verdict = SUPPORTED if wins == tries else UNDECIDED if wins else NOT_SUPPORTED
     return Row(quantity, source, found, verdict, why)

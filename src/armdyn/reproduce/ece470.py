@@ -51,7 +51,7 @@ def reproduce(quick: bool, seed: int, tell: Tell) -> Case:
     tell("dynamics")
     rows += _model_rows(rng)
     tell("feedback linearisation")
-    linear, expected = _linearised()
+    linear, expected = _run_linearised()
     rows.append(_linearised_row(linear, expected))
     tell("adaptive control")
     law, run = _adaptive(np.diag([60.0, 15.0]))
@@ -197,7 +197,7 @@ def _energy_matrix(arm: Arm, q: NDArray) -> NDArray:
 # -- section 3: control ------------------------------------------------------------------------------------
 
 
-def _linearised() -> tuple[SimulationResult, NDArray]:
+def _run_linearised() -> tuple[SimulationResult, NDArray]:
     """A run under feedback linearisation, and the errors that e'' + Kd e' + Kp e = 0 predicts."""
     arm = planar2()
     reference = Sway.within(arm, 2.0)

@@ -17,7 +17,7 @@ from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.model.arm import Arm
 from armdyn.model.library.planar import planar2
 from armdyn.report.figures.modes import plot_modes
-from armdyn.reproduce.case import Case, Picture, Row, Table, Tell, check, claim, differs, shown, tried
+from armdyn.reproduce.case import Case, Picture, Row, Table, Tell, check, claim, differs, shown, try_choices
 from armdyn.reproduce.eindhoven_study import (
     ADAPTIVE,
     ALONE,
@@ -26,7 +26,7 @@ from armdyn.reproduce.eindhoven_study import (
     PLAIN,
     REGULATOR,
     failing_load,
-    judged,
+    judge,
     learner,
     regulators,
     seize,
@@ -137,7 +137,9 @@ def _rate_row(arm: Arm) -> Row:
     for _ in range(100):
         linearize(arm, zero, zero, zero)
     taken = (time.perf_counter() - begin) / 100
-    return check("updates of A and B a second", "at least 60", f"{1 / taken:,.0f}, called from Python", 1 / taken > 60)
+    return check(
+        "updates of A and B per second", "at least 60", f"{1 / taken:,.0f}, called from Python", 1 / taken > 60
+    )
 
 
 # -- control -----------------------------------------------------------------------------------------------
@@ -145,7 +147,7 @@ def _rate_row(arm: Arm) -> Row:
 
 def _control_rows(runs: Runs, rates: tuple[float, ...]) -> list[Row]:
     def error(name: str, rate: float, load: float) -> float:
-        return 1e3 * judged(runs[name, rate, load])[0]
+        return 1e3 * judge(runs[name, rate, load])[0]
 
     def words(name: str, load: float) -> str:
         return ", ".join(f"{error(name, rate, load):.2f} mrad at {rate:g} Hz" for rate in rates)
@@ -195,7 +197,7 @@ def _payloads(arm: Arm, reference: Sway, quick: bool, tell: Tell) -> list[Payloa
             tell(f"payloads at {bandwidth:g} Hz of bandwidth, {rate:g} Hz")
             law = regulators(arm, reference, bandwidth, rate)[REGULATOR]
             for load in PAYLOADS:
-                found.append(Payload(bandwidth, rate, load, *judged(seize(arm, law, reference, rate, load))))
+                found.append(Payload(bandwidth, rate, load, *judge(seize(arm, law, reference, rate, load))))
     return found
 
 
@@ -203,7 +205,7 @@ def _payload_row(found: list[Payload]) -> Row:
     """The verdict rests on a bandwidth and on a limit of the error that the report does not give."""
     close = [each for each in found if each.stable and each.error < CLOSE]
     errors = [1e3 * each.error for each in found if each.stable]
-    return tried(
+    return try_choices(
         "tracks closely over a wide range of payloads", "hoped for",
         f"RMS below {1e3 * CLOSE:g} mrad in {len(close)} of {len(found)} combinations of bandwidth, rate and payload "
         f"({min(errors):.1f} to {max(errors):.0f} mrad, a joint strays in {len(found) - len(errors)}): see the table",
@@ -237,7 +239,7 @@ def _figure(runs: Runs, rate: float) -> Any:
     for name in names:
         run = runs[name, rate, LOADS[-1]]
         left.plot(run.t, 1e3 * np.linalg.norm(run.error, axis=-1), lw=1.2, label=name)
-        errors = [1e3 * judged(runs[name, rate, load])[0] for load in LOADS]
+        errors = [1e3 * judge(runs[name, rate, load])[0] for load in LOADS]
         right.semilogy(LOADS, errors, "o-", ms=4, lw=1.2, label=name)
     left.axvline(DURATION / 2, color="0.4", ls=":", lw=1)
     left.text(DURATION / 2, left.get_ylim()[1] * 0.97, f" {LOADS[-1]:g} kg seized", va="top", fontsize=9)

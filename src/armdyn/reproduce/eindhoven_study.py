@@ -69,7 +69,7 @@ def seize(arm: Arm, law: Law, reference: Sway, rate: float, load: float) -> Simu
         return simulate(plant, law, reference, rate=rate, substeps=max(round(1 / (rate * STEP)), 1), check=False)
 
 
-def judged(result: SimulationResult) -> tuple[float, bool]:
+def judge(result: SimulationResult) -> tuple[float, bool]:
     """RMS error after the load was seized, and whether all joints stayed near."""
     stable = result.complete and bool(np.abs(result.error).max() < STRAY)
     return float(np.sqrt((result.error[result.t > DURATION / 2] ** 2).mean())), stable
@@ -79,7 +79,7 @@ def failing_load(arm: Arm, law: Law, reference: Sway, rate: float, largest: floa
     """The least load [kg] at which the law fails, to 5 %; infinite if that is beyond `largest`."""
 
     def stays(load: float) -> bool:
-        return judged(seize(arm, law, reference, rate, load))[1]
+        return judge(seize(arm, law, reference, rate, load))[1]
 
     low, high = 0.0, largest
     if not stays(0.0):

@@ -29,12 +29,12 @@ EVERY = 5  # samples of the controller a row of the log
 FREQUENCY, HARMONICS, SPEED = 0.15, 4, 0.15  # of the identification motions; rad/s of a harmonic
 CUTOFF, KEEP = 8.0, 10  # low-pass [Hz] of the equations; one row in so many counts
 TRIM = 60  # rows at both ends that filters spoil
-# Encoder step [rad], torque noise [N m] and ripple (part of the torque, twelve waves a turn).
+# Encoder step [rad], torque noise [N m] and ripple (part of the torque, twelve waves per turn).
 GEARED = Sensors(resolution=1e-4, tau_noise=1.0, ripple=0.03)
 DIRECT = Sensors(resolution=1e-4, tau_noise=1.0)
 
 
-def geared() -> Arm:
+def geared_puma() -> Arm:
     """The PUMA with the Coulomb friction that Table 7.3 finds; inertias are Armstrong's."""
     arm, found = puma3(), ELIMINATION[-3:]
     joints = [
@@ -70,7 +70,7 @@ def law(name: str) -> Law:
 
 def track(reference: Any, name: str = "PD", arm: Arm | None = None) -> SimulationResult:
     """The arm along a motion."""
-    return simulate(geared() if arm is None else arm, law(name), reference, rate=RATE, every=EVERY, check=False)
+    return simulate(geared_puma() if arm is None else arm, law(name), reference, rate=RATE, every=EVERY, check=False)
 
 
 class Recorded(NamedTuple):
@@ -113,7 +113,7 @@ class Setting(NamedTuple):
         return Recorded(log.t, log.tau, Y, Data(Y[part], lowpass(log.tau, dt, CUTOFF)[part]))
 
 
-def joined(records: list[Recorded], columns: list[int]) -> Data:
+def join_records(records: list[Recorded], columns: list[int]) -> Data:
     """The equations of several records with chosen columns."""
     Y = np.concatenate([record.data.Y for record in records])[..., columns]
     return Data(Y, np.concatenate([record.data.tau for record in records]))

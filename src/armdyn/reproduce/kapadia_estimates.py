@@ -19,8 +19,8 @@ from armdyn.reproduce.kapadia_data import (
     Setting,
     direct,
     filtered_noise,
-    geared,
-    joined,
+    geared_puma,
+    join_records,
     motions,
     track,
 )  # fmt: skip
@@ -85,24 +85,24 @@ class Estimates(NamedTuple):
 
 def estimated(quick: bool, seed: int, tell: Tell) -> Estimates:
     """Move, measure, estimate."""
-    setting = Setting.of(geared(), GEARED)
+    setting = Setting.of(geared_puma(), GEARED)
     records = []
     for k, motion in enumerate(motions(TRAJECTORIES, seed)):
         tell(f"identification trajectory {k + 1}")
         records.append(setting.record(track(motion), seed=1000 * seed + k))
     tell("least squares on records as noisy as the thesis's")
-    noisy = calibrated(setting, records, FEWER_DRAWS if quick else DRAWS, seed)
+    noisy = calibrate(setting, records, FEWER_DRAWS if quick else DRAWS, seed)
     rows = noisy.first.weighted(LeastSquares().fit(noisy.first).weights)[0]
     values = np.linalg.svd(rows / np.linalg.norm(rows, axis=0), compute_uv=False)
     conditions = float(values[0] / values[-1]), float(values[0] / values[-1 - WEAKEST])
     return Estimates(setting, records, noisy, conditions)
 
 
-def calibrated(setting: Setting, records: list[Recorded], draws: int, seed: int) -> Noisy:
+def calibrate(setting: Setting, records: list[Recorded], draws: int, seed: int) -> Noisy:
     """Add as much noise to the torques as makes batch least squares as wrong as Table 7.3's, in the mean of draws."""
     from scipy.optimize import brentq
 
-    clean = joined(records, setting.columns(ALL))
+    clean = join_records(records, setting.columns(ALL))
     noise = [filtered_noise(records, np.random.default_rng([seed, draw])) for draw in range(draws)]
 
     def fits(size: float, estimator: Significance) -> NDArray:
@@ -150,7 +150,7 @@ def _analyses(found: Estimates) -> list[Analysis]:
     return [analyse(Data(data.Y[part], data.tau[part])) for part in parts]
 
 
-def _listed(numbers: list[int]) -> str:
+def _list(numbers: list[int]) -> str:
     return ",".join(map(str, numbers)) or "none"
 
 
@@ -169,7 +169,7 @@ def _significance_rows(found: Estimates) -> list[Row]:
     result.append(
         shown(
             "Table 7.2, trajectory 1: parameters that |H'T|/|T| leaves out", LEFT_OUT[0][0],
-            f"{_listed(ours)}: {len(printed & set(ours))} of the {len(printed)} printed ones among them",
+            f"{_list(ours)}: {len(printed & set(ours))} of the {len(printed)} printed ones among them",
             "depends on the motion and on the threshold",
         )
     )  # fmt: skip
@@ -181,7 +181,7 @@ def _significance_table(found: Estimates) -> Table:
     lines = []
     for k, (ours, said, out) in enumerate(zip(_analyses(found), CONDITIONS, LEFT_OUT, strict=True), 1):
         lines.append((f"{k}, printed", f"{said[0]:.1f}", out[0], f"{said[1]:.1f}", out[1], f"{said[2]:.1f}"))
-        left, (first, second) = [_listed(each) for each in ours.left_out], ours.after
+        left, (first, second) = [_list(each) for each in ours.left_out], ours.after
         lines.append((f"{k}, ours", f"{ours.before:.1f}", left[0], f"{first:.1f}", left[1], f"{second:.1f}"))
     columns = ("trajectory", "unscaled ", "sensitivities leave out", "condition ", "SVD leaves out", "condition ")
     return Table("Table 7.2: significance analysis; other motions than the thesis's", columns, tuple(lines))
@@ -193,7 +193,7 @@ def _significance_table(found: Estimates) -> Table:
 def _least_squares_rows(found: Estimates) -> list[Row]:
     noisy, truth = found.noisy, found.setting.truth
     batch, elimination = (each - truth for each in (noisy.batch, noisy.elimination))
-    clean = joined(found.records, found.setting.columns(ALL))
+    clean = join_records(found.records, found.setting.columns(ALL))
     little = [rms((Significance(weakest=k).fit(clean).x - truth)[:15]) for k in (0, WEAKEST)]
     wins = sum(rms(b[:15]) < rms(a[:15]) for a, b in zip(batch, elimination, strict=True))
     before, after = found.conditions
@@ -251,8 +251,8 @@ def drive_row(found: Estimates, seed: int, tell: Tell) -> Row:
     ]
     errors = {}
     for name, each, data in (
-        ("geared", found.setting, joined(found.records[:DRIVEN], found.setting.columns(ALL))),
-        ("direct", setting, joined(records, setting.columns(INERTIAL))),
+        ("geared", found.setting, join_records(found.records[:DRIVEN], found.setting.columns(ALL))),
+        ("direct", setting, join_records(records, setting.columns(INERTIAL))),
     ):
         x = LeastSquares().fit(data).x
         errors[name] = (

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.online import lms_update, most_stable_mode
 from armdyn.reproduce.case import Row, Table, Tell, claim, shown
-from armdyn.reproduce.kapadia_data import Recorded, Setting, joined, motions, track
+from armdyn.reproduce.kapadia_data import Recorded, Setting, join_records, motions, track
 from armdyn.reproduce.kapadia_estimates import TRAJECTORIES, Estimates, rms, standard
-from armdyn.reproduce.kapadia_motion import improved
+from armdyn.reproduce.kapadia_motion import improve
 from armdyn.reproduce.kapadia_tables import ALL, CONVERGENT, EIGHT, ELEVEN, INERTIAL, LMS, STANDARD
 
 STEP = 0.1  # of LMS, as part of the largest stable one
@@ -52,10 +52,10 @@ def adapted(found: Estimates, seed: int, tell: Tell) -> list[Adapted]:
     setting, result = found.setting, []
     for pair in range(PAIRS):
         tell(f"LMS, pair {pair + 1} of motions")
-        optimal = improved([seed, pair], 40).trajectory
-        best = joined([setting.record(track(optimal), seed=1000 * seed + 100 + pair)], setting.columns(ELEVEN))
+        optimal = improve([seed, pair], 40).trajectory
+        best = join_records([setting.record(track(optimal), seed=1000 * seed + 100 + pair)], setting.columns(ELEVEN))
         records = found.records if pair == 0 else _records(setting, 1000 * (seed + 1) + pair)
-        every = joined(records, setting.columns(ELEVEN))
+        every = join_records(records, setting.columns(ELEVEN))
         plain = evolve(best, most_stable=False)
         ends = list(np.cumsum([len(record.data.tau) for record in records]))
         truth = np.array([setting.truth[ALL.index(name)] for name in ELEVEN])

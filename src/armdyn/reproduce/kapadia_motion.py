@@ -60,11 +60,11 @@ def optimised(quick: bool, seed: int, tell: Tell) -> Improved:
     found = []
     for start in range(1 if quick else 3):
         tell(f"optimising a motion, start {start + 1}")
-        found.append(improved([seed, start], 40 if quick else 120))
+        found.append(improve([seed, start], 40 if quick else 120))
     return min(found, key=lambda each: each.costs[-1])
 
 
-def improved(seed: list[int], steps: int) -> Improved:
+def improve(seed: list[int], steps: int) -> Improved:
     """A motion improved by armdyn's steps, within the limits."""
     problem = excitation_problem(ELEVEN)
     u, q0 = heuristic_start(problem, SAMPLES, rng=np.random.default_rng(seed), sigma=1 / (COST_BEFORE * SAMPLES))

@@ -32,7 +32,7 @@ CONVERGENT = np.array([4.1138, 0.0880, -0.2991, 0.9029, 0.5202, -0.0121, -0.0013
 EIGHT = ELEVEN[:8]  # of section 5.4.3; appendix C has all eleven
 # Section 5.4.3: cost before and after the optimisation.
 COST_BEFORE, COST_AFTER = 0.0278, 0.0024
-# Table 7.2, a trajectory a row: condition of the regressor; after significance by sensitivities; by singular values;
+# Table 7.2, a trajectory per row: condition of the regressor; after significance by sensitivities; by singular values;
 # and which parameters the two left out.
 CONDITIONS = ((2499.5, 92.1, 44.5), (1096.3, 57.9, 84.5), (502.3, 498.5, 127.0))
 LEFT_OUT = (("1,5,7,12,13,14", "3,5,6,9,10"), ("1,5,6,7,12", "5,9,10,12,17"), ("7,14", "2,3,4,9,10,17"))

@@ -244,7 +244,7 @@ def _run_figure(result: SimulationResult, name: str) -> Any:
 
 
 def _map_figure(maps: list[tuple[Map, Map]]) -> Any:
-    """Settling times: a law a row, a condition a column; the gains of figures 4 and 5 are marked."""
+    """Settling times: a law per row, a condition per column; the gains of figures 4 and 5 are marked."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(3.2 * len(maps) + 1.6, 6.2), layout="constrained")

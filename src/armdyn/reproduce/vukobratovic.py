@@ -51,7 +51,7 @@ def reproduce(quick: bool, seed: int, tell: Tell) -> Case:
     rows = [*_motion_rows(found), *_torque_rows(found), _replay_row(trajectory, 1000 if quick else 4000), _time_row()]
     rows.append(
         differs(
-            "curves of figures 7 and 8", "drawn", f"torques {_listed(P[0])} at first, {_listed(P[-1])} N m at last",
+            "curves of figures 7 and 8", "drawn", f"torques {_list(P[0])} at first, {_list(P[-1])} N m at last",
             "lengths and inertias are in a figure that is not there, so numbers cannot agree",
         )
     )  # fmt: skip
@@ -60,7 +60,7 @@ def reproduce(quick: bool, seed: int, tell: Tell) -> Case:
     return Case("vukobratovic-1979", title, ASSUMED, tuple(rows), (picture,))
 
 
-def _listed(values: NDArray) -> str:
+def _list(values: NDArray) -> str:
     return ", ".join(f"{x:.3g}" for x in np.where(np.abs(values) < 1e-9, 0.0, values))
 
 
@@ -71,7 +71,7 @@ def _motion_rows(found: Lift) -> list[Row]:
     rise = tip[-1, 2] - tip[0, 2]
     off = np.abs(tip - tip[0] - np.outer(found.t**2, [0, 0, 1])).max()
     return [
-        check("first position", "(pi, -pi/2, -pi/2)", _listed(motion.q[0]), np.allclose(motion.q[0], START, atol=1e-9)),
+        check("first position", "(pi, -pi/2, -pi/2)", _list(motion.q[0]), np.allclose(motion.q[0], START, atol=1e-9)),
         check(
             "tip at the end", "1 m higher, 2 m/s (from 2 m/s² for 1 s)", f"{rise:.6f} m higher, {speed:.6f} m/s",
             abs(rise - 1) < 1e-6 and abs(speed - 2) < 1e-5, f"never more than {off:.0e} m off the line",

@@ -59,7 +59,7 @@ def plant_fmu(
     q0 : array_like, shape (n,), optional
         Where `q0[i]` start; default zero.
     substeps : int, optional
-        Steps of the integrator a period; default as many as friction on light links needs, as `simulate` chooses them.
+        Steps of the integrator per period; default as many as `simulate` takes, which friction on light links needs.
     """
     plant = Plant(plant) if isinstance(plant, Arm) else plant
     _check(plant)
@@ -80,7 +80,7 @@ def plant_fmu(
         *vector("qd", n, "rad/s or m/s", "output"),
     ]
     slave = Slave(
-        about=f"{plant.arm.name} as a plant, {count} steps of {1e3 * subject.clock.h:g} ms a period",
+        about=f"{plant.arm.name} as a plant, {count} steps of {1e3 * subject.clock.h:g} ms per period",
         identity=plant.arm.fingerprint + repr((plant.kind, period, count, start.tolist())) + subject.digest,
         period=period,
         variables=variables,

@@ -234,7 +234,7 @@ class SimulationResult(Reported):
 
 
 def _check_shapes(path: Any, arrays: dict[str, NDArray], about: dict[str, Any]) -> None:
-    """Refuse a file whose arrays do not belong together."""
+    """Reject a file whose arrays do not belong together."""
     T, n = len(arrays["t"]), len(about["joint_names"])
     shapes = {name: arrays[name].shape[-2:] for name in ARRAYS[1:-1]}
     wrong = [name for name, shape in shapes.items() if shape != (T, n)]

@@ -127,7 +127,7 @@ class ScenarioComparison:
         }
 
     def table(self) -> list[list[str]]:
-        """A head, then a law a row: its final RMS error in every scenario, and its largest force where it touches."""
+        """A head, then a law per row: its final RMS error in every scenario, and its largest force where it touches."""
         touching = [name for name in self.comparisons if self.forces(name)]
         rows = [["final rms [rad or m]", *self.comparisons, *(f"{name} [N]" for name in touching)]]
         for law in self.laws:

@@ -1,7 +1,7 @@
 """What a controller sees through its sensors: one formula for arrays, sample by sample, and for kernels.
 
 A reading is quantised and noisy; a line of the last `delay + 1` readings makes it late; a lost reading repeats the
-one before. Noise is drawn beforehand, one stream a run, so that every path sees the same.
+one before. Noise is drawn beforehand, one stream per run, so that every path sees the same.
 """
 
 from __future__ import annotations

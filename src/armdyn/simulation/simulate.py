@@ -60,7 +60,7 @@ def simulate(
     duration : float, optional
         [s]; default that of the reference.
     rate : float
-        Samples of the controller a second; its torques are held in between.
+        Samples of the controller per second; its torques are held in between.
     q0, qd0 : array_like, shape (..., n), optional
         State at the start, default that of the reference. Leading axes of these, of the law's parameters and of
         the plant's numbers make a batch of runs.

@@ -12,7 +12,7 @@ from armdyn.errors import ArmdynError, MissingInertiaError
 from armdyn.identification.fit.validation import model_torque
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import Motion as Derivatives
-from armdyn.identification.motion.track import Filters, choose_band, smoothed
+from armdyn.identification.motion.track import Filters, choose_band, smooth_stretch
 from armdyn.model.arm import Arm
 from armdyn.simulation.result import SimulationResult
 from armdyn.studio.moment import Moment
@@ -82,7 +82,7 @@ def from_log(log: Log, arm: Arm, described: Arm | None = None) -> Motion:
     if not log.stretches:
         raise ArmdynError(f"{log.name}: no stretch without gaps is long enough to play")
     filters = Filters(choose_band(log.stretches), None, "butterworth")
-    parts: list[Derivatives] = [smoothed(s, filters) for s in log.stretches]
+    parts: list[Derivatives] = [smooth_stretch(s, filters) for s in log.stretches]
     t = np.concatenate([s.t for s in log.stretches])
     q, qd, qdd = (np.concatenate([getattr(part, name) for part in parts]) for name in ("q", "qd", "qdd"))
 

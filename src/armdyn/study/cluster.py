@@ -98,7 +98,7 @@ class _Cluster:
 
 
 @lru_cache(maxsize=1)
-def _unpacked(packed: bytes) -> Study:
+def _unpack(packed: bytes) -> Study:
     return pickle.loads(packed)
 
 
@@ -107,7 +107,7 @@ def _compute(packed: bytes, number: int, version: str) -> Columns:
     if version != __version__:
         raise StudyError(f"--dask: a worker has armdyn {__version__}, this program {version}; expected the same")
     keep_memory()
-    study = _unpacked(packed)
+    study = _unpack(packed)
     return study.compute(study.parts[number])
 
 

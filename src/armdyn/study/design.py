@@ -27,7 +27,7 @@ from armdyn.study.sampling import Samples, read_samples
 from armdyn.study.spec import Columns, Head, Study, read_bounds
 from armdyn.study.summary import Section, Summary, case_summary
 from armdyn.study.table import StudyError, Table
-from armdyn.study.variants import parameter_names, varied
+from armdyn.study.variants import parameter_names, vary
 from armdyn.trace import backend
 from armdyn.trajectory.protocol import JointMotion
 from armdyn.trajectory.timing import Quintic
@@ -84,7 +84,7 @@ class Design(Study):
         """Candidate, sample and arm of a case."""
         group, k = divmod(number, self.samples.count)
         name, row = tuple(self.candidates)[group], self._rows[k]
-        return name, row, varied(self.candidates[name], dict(zip(self.parameters, row.tolist(), strict=True)))
+        return name, row, vary(self.candidates[name], dict(zip(self.parameters, row.tolist(), strict=True)))
 
     def compute(self, cases: range) -> Columns:
         """Judge the arms of some cases."""

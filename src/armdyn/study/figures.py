@@ -28,7 +28,7 @@ UNITS = {
 }
 
 
-def _labelled(name: str) -> str:
+def _label(name: str) -> str:
     """A column's name with its unit."""
     return f"{name} [{UNITS[name]}]" if name in UNITS else name
 
@@ -49,8 +49,8 @@ def success_regions(columns: Columns, groups: Groups, axes: list[str]) -> Any:
         else:
             image = _map(axis, x, columns[axes[1]][rows], good)
         axis.set_title(label, fontsize=9)
-        axis.set_xlabel(_labelled(axes[0]))
-    panels[0, 0].set_ylabel("part that succeeds" if len(axes) == 1 else _labelled(axes[1]))
+        axis.set_xlabel(_label(axes[0]))
+    panels[0, 0].set_ylabel("part that succeeds" if len(axes) == 1 else _label(axes[1]))
     if len(axes) == 2:
         figure.colorbar(image, ax=panels[0].tolist(), label="part that succeeds")
     return figure
@@ -97,7 +97,7 @@ def distributions(columns: Columns, groups: Groups, metrics: list[str]) -> Any:
             part = np.arange(1, len(values) + 1) / len(values)
             kept = np.isfinite(values[::step])
             axis.plot(values[::step][kept], part[::step][kept], lw=1.2, label=label)
-        axis.set_title(_labelled(name), fontsize=9)
+        axis.set_title(_label(name), fontsize=9)
         axis.set_ylim(0, 1.02)
         axis.grid(alpha=0.25)
     handles, labels = panels[0, 0].get_legend_handles_labels()

@@ -19,8 +19,8 @@ def gain_names(law: Law) -> tuple[str, ...]:
     return (*own, *gain_names(law.law)) if isinstance(law, Wrapped) else own
 
 
-def scaled(law: Law, name: str, factor: ArrayLike) -> Law:
-    """The law with one gain times a factor, or times one factor a rollout, (lanes,)."""
+def scale_gain(law: Law, name: str, factor: ArrayLike) -> Law:
+    """The law with one gain times a factor, or times one factor per rollout, (lanes,)."""
     fields = {field.name for field in dataclasses.fields(law)}  # type: ignore[arg-type]
     if name in law.shapes and name in fields:
         core = len(law.core_shape(name))
@@ -28,5 +28,5 @@ def scaled(law: Law, name: str, factor: ArrayLike) -> Law:
         value = np.asarray(getattr(law, name)) * factors.reshape(*factors.shape, *(1,) * core)
         return dataclasses.replace(law, **{name: value})  # type: ignore[type-var]
     if isinstance(law, Wrapped):
-        return dataclasses.replace(law, law=scaled(law.law, name, factor))  # type: ignore[type-var]
+        return dataclasses.replace(law, law=scale_gain(law.law, name, factor))  # type: ignore[type-var]
     raise StudyError(f"no gain '{name}' in {type(law).__name__}; it has {', '.join(gain_names(law)) or 'none'}")

@@ -26,7 +26,7 @@ from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.sensors import Sensors
 from armdyn.simulation.simulate import simulate
 from armdyn.spatial.inertia import point_masses
-from armdyn.study.gains import gain_names, scaled
+from armdyn.study.gains import gain_names, scale_gain
 from armdyn.study.sampling import Samples, read_samples
 from armdyn.study.spec import Columns, Head, Study, read_bounds
 from armdyn.study.summary import Summary, case_summary
@@ -104,7 +104,7 @@ class Rollouts(Study):
         for k in range(0, len(rows), self.lanes):
             piece = rows[k : k + self.lanes]
             result = self._run(names, first + k, piece)
-            pieces.append({key: column[: len(piece)] for key, column in _judged(result).items()})
+            pieces.append({key: column[: len(piece)] for key, column in _judge(result).items()})
         judged = {key: np.concatenate([piece[key] for piece in pieces]) for key in pieces[0]}
         columns: Columns = {"case": np.arange(cases.start, cases.stop)}
         columns |= {key: np.full(len(rows), name) for key, name in zip(self.groups, names, strict=True)}
@@ -144,7 +144,7 @@ class Rollouts(Study):
         law, reference, timing = self.laws[names], self.references[names[1]], self.timing
         for name, factor in values.items():
             if name.startswith("gain."):
-                law = scaled(law, name.removeprefix("gain."), factor)
+                law = scale_gain(law, name.removeprefix("gain."), factor)
         q0 = reference(0.0).q + np.zeros((len(rows), self.arm.n))
         for j in range(self.arm.n):
             q0[:, j] += values.get(f"start.{j + 1}", 0.0)
@@ -195,7 +195,7 @@ class Rollouts(Study):
         return table
 
 
-def _judged(result: SimulationResult) -> Columns:
+def _judge(result: SimulationResult) -> Columns:
     """All metrics of all runs, infinite where one diverged."""
     with np.errstate(invalid="ignore", over="ignore"):
         m = result.metrics
@@ -232,7 +232,7 @@ def read(document: Table, head: Head) -> Rollouts:
     for name in samples.names:
         if name.startswith("gain."):
             for law in laws.values():
-                scaled(law, name.removeprefix("gain."), 1.0)  # every law must have it
+                scale_gain(law, name.removeprefix("gain."), 1.0)  # every law must have it
     _reject_negative(samples, document.where)
     if "torque_limit" in samples.names and not all(np.isfinite(joint.limits.effort) for joint in arm.joints):
         raise StudyError(
@@ -276,7 +276,8 @@ def _timing(table: Table) -> Timing:
     steps = timing.rate * timing.duration * (timing.substeps or 1)
     if steps > MOST_STEPS:
         raise StudyError(
-            f"{table.where}: expected at most {MOST_STEPS:,} steps a run (rate, duration and substeps), got {steps:.3g}"
+            f"{table.where}: expected at most {MOST_STEPS:,} steps per run (rate, duration and substeps), "
+            f"got {steps:.3g}"
         )
     return timing
 
@@ -336,7 +337,7 @@ def _laws(
             laws = designs(arm, motion(np.linspace(0.0, end, POINTS)), bandwidth, timing.rate)
             law = laws[table.choice("design", tuple(laws))]
             for gain in gains.data:
-                law = scaled(law, gain, gains.number(gain, low=0.0, above=True))
+                law = scale_gain(law, gain, gains.number(gain, low=0.0, above=True))
             found[name, reference] = law
         table.done()
     return found

@@ -38,7 +38,7 @@ class Progress(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """Cases a second."""
+        """Cases per second."""
         return self.computed / self.seconds if self.seconds > 0 else 0.0
 
     @property
@@ -88,13 +88,13 @@ def run_study(
                 progress(Progress(store.done, study.count, store.done - before, time.monotonic() - start))
 
         tell()
-        for number, columns in _computed(study, store.missing, workers or os.cpu_count() or 1, dask):
+        for number, columns in _compute(study, store.missing, workers or os.cpu_count() or 1, dask):
             store.add(number, columns)
             tell()
         return store.columns()
 
 
-def _computed(study: Study, numbers: list[int], workers: int, dask: str | None) -> Iterator[Done]:
+def _compute(study: Study, numbers: list[int], workers: int, dask: str | None) -> Iterator[Done]:
     """Parts as they become ready."""
     if dask is not None:
         from armdyn.study.cluster import on_cluster

@@ -29,7 +29,7 @@ def shares(factors: dict[str, NDArray], metric: NDArray) -> list[Share]:
 
     y = rankdata(metric)
     y = (y - y.mean()) / (y.std() or 1.0)
-    found = [Share(name, _explained(x, y), _trend(x, y)) for name, x in factors.items() if len(np.unique(x)) > 1]
+    found = [Share(name, _explained_share(x, y), _trend(x, y)) for name, x in factors.items() if len(np.unique(x)) > 1]
     return sorted(found, key=lambda item: -item.share)
 
 
@@ -44,7 +44,7 @@ def bins(x: NDArray, most: int = MOST_BINS) -> NDArray:
     return order * count // len(x)
 
 
-def _explained(x: NDArray, y: NDArray) -> float:
+def _explained_share(x: NDArray, y: NDArray) -> float:
     index = bins(x)
     sizes, sums = np.bincount(index), np.bincount(index, weights=y)
     share = float((sums**2 / np.maximum(sizes, 1)).sum() / max((y**2).sum(), 1e-300))

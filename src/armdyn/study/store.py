@@ -52,7 +52,7 @@ class Store:
         with ExitStack() as stack:
             try:
                 store._make_folder(resume)
-                stack.enter_context(_locked(store.folder))
+                stack.enter_context(_lock(store.folder))
                 store._begin()
             except OSError as error:
                 raise StudyError(f"{folder}: cannot be used for results ({error.strerror or error})") from None
@@ -85,7 +85,7 @@ class Store:
     def _take_up(self) -> None:
         """Read the manifest; parts that are not as it says do not count."""
         head, *lines = read_text(self.folder / MANIFEST).splitlines() or [""]
-        about = _parsed(head)
+        about = _parse(head)
         if about.get("format") != FORMAT:
             raise StudyError(f"{self.folder / MANIFEST}: not the manifest of a study")
         if about.get("fingerprint") != self.study.fingerprint:
@@ -94,7 +94,7 @@ class Store:
                 f"{about.get('version')}); undo the change, or choose another folder"
             )
         for line in lines:
-            entry = _parsed(line)
+            entry = _parse(line)
             number, checksum = entry.get("part"), entry.get("sha256")
             if isinstance(number, int) and 0 <= number < len(self.study.parts) and self._is_whole(number, checksum):
                 self._sums[number] = str(checksum)
@@ -134,7 +134,7 @@ class Store:
 
     def add(self, number: int, columns: Columns) -> None:
         """Keep a part: whole, and then listed."""
-        data = _encoded(columns)
+        data = _encode(columns)
         try:
             write_whole(self._path(number), data)
             self._sums[number] = hashlib.sha256(data).hexdigest()
@@ -151,7 +151,7 @@ class Store:
 
     def columns(self) -> Columns:
         """All columns of all stored parts, in the order of the cases."""
-        tables = [_decoded(self._path(number).read_bytes()) for number in sorted(self._sums)]
+        tables = [_decode(self._path(number).read_bytes()) for number in sorted(self._sums)]
         if not tables:
             raise StudyError(f"{self.folder}: no part is finished yet")
         return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
@@ -160,7 +160,7 @@ class Store:
         return self.folder / "parts" / f"part-{number:06d}.parquet"
 
 
-def _parsed(line: str) -> dict[str, Any]:
+def _parse(line: str) -> dict[str, Any]:
     """A line of the manifest; empty for one that was torn."""
     try:
         found = parse_json(line)
@@ -169,7 +169,7 @@ def _parsed(line: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _encoded(columns: Columns) -> bytes:
+def _encode(columns: Columns) -> bytes:
     arrow, parquet = _arrow()
     table = arrow.table({name: arrow.array(column) for name, column in columns.items()})
     stream = io.BytesIO()
@@ -177,7 +177,7 @@ def _encoded(columns: Columns) -> bytes:
     return stream.getvalue()
 
 
-def _decoded(data: bytes) -> Columns:
+def _decode(data: bytes) -> Columns:
     _, parquet = _arrow()
     table = parquet.read_table(io.BytesIO(data))
     return {name: table[name].to_numpy() for name in table.column_names}
@@ -193,7 +193,7 @@ def _arrow() -> tuple[Any, Any]:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock(folder: Path) -> Iterator[None]:
     """Keep a second computation out; the system lifts the lock when a process ends, however it ends."""
     try:
         import fcntl

@@ -43,11 +43,11 @@ class Summary:
         for section in self.sections:
             widths = [max(map(len, column)) for column in zip(section.columns, *section.rows, strict=True)]
             lines += ["", section.title]
-            lines += [_aligned(row, widths) for row in (section.columns, *section.rows)]
+            lines += [_align(row, widths) for row in (section.columns, *section.rows)]
         return "\n".join(lines)
 
 
-def _aligned(row: tuple[str, ...], widths: list[int]) -> str:
+def _align(row: tuple[str, ...], widths: list[int]) -> str:
     """A line of a table: words begin and numbers end where those above do."""
     cells = [
         cell.rjust(w) if cell[:1] in "+-0123456789" else cell.ljust(w) for cell, w in zip(row, widths, strict=True)

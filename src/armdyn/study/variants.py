@@ -33,7 +33,7 @@ def parameter_names(n: int) -> tuple[str, ...]:
     return ("payload", *(f"member.{i}.{what}" for i in joints for what in ("length", "mass")), *dh)
 
 
-def varied(arm: Arm, values: Mapping[str, float]) -> Arm:
+def vary(arm: Arm, values: Mapping[str, float]) -> Arm:
     """The arm with some parameters changed."""
     dh = {name: value for name, value in values.items() if name.startswith("dh.")}
     out = _with_dh(arm, dh) if dh else arm
@@ -41,7 +41,7 @@ def varied(arm: Arm, values: Mapping[str, float]) -> Arm:
         kind, *rest = name.split(".")
         if kind == "member":
             i = int(rest[0]) - 1
-            out = _stretched(out, i, value) if rest[1] == "length" else _heavier(out, i, np.full(inertial.SIZE, value))
+            out = _stretch(out, i, value) if rest[1] == "length" else _heavier(out, i, np.full(inertial.SIZE, value))
     load = values.get("payload", 0.0)
     return out.with_payload(load) if load else out
 
@@ -59,7 +59,7 @@ def _with_dh(arm: Arm, values: Mapping[str, float]) -> Arm:
     return out.with_joints(joints)
 
 
-def _stretched(arm: Arm, i: int, factor: float) -> Arm:
+def _stretch(arm: Arm, i: int, factor: float) -> Arm:
     """Member i from its joint to the next one (or the tip) times a factor."""
     joints = list(arm.joints)
     joints[i] = dataclasses.replace(joints[i], after=_longer(joints[i].after, factor))

@@ -55,14 +55,14 @@ def complete(text: str | None, parameters: Mapping[str, tuple[str, str]], return
     expected = {name: Entry([name], kind, [f"    {words}"] * bool(words)) for name, (kind, words) in parameters.items()}
     results = {name: Entry([name], f"ndarray, shape {described(shape)}", []) for name, shape in returns.items()}
     lines = [*summary, ""] if summary else []
-    lines += ["Parameters", "-" * 10, *_filled(sections.pop("Parameters", []), expected), *COMMON]
-    lines += ["", "Returns", "-" * 7, *_filled(sections.pop("Returns", []), results)]
+    lines += ["Parameters", "-" * 10, *_fill(sections.pop("Parameters", []), expected), *COMMON]
+    lines += ["", "Returns", "-" * 7, *_fill(sections.pop("Returns", []), results)]
     for title, body in sections.items():
         lines += ["", title, "-" * len(title), *body]
     return "\n".join(lines)
 
 
-def _filled(body: list[str], expected: Mapping[str, Entry]) -> list[str]:
+def _fill(body: list[str], expected: Mapping[str, Entry]) -> list[str]:
     """The entries of a section in the expected order, with the types and entries that were left out."""
     given = _entries(body)
     owner = {name: entry for entry in given for name in entry.names}
@@ -81,11 +81,11 @@ def _sections(text: str | None) -> tuple[list[str], dict[str, list[str]]]:
     lines = inspect.cleandoc(text or "").splitlines()
     rules = [k for k, line in enumerate(lines) if line.startswith("---") and not line.strip("-") and lines[k - 1]]
     starts = [k - 1 for k in rules] + [len(lines)]
-    found = {lines[k - 1]: _trimmed(lines[k + 1 : end]) for k, end in zip(rules, starts[1:], strict=True)}
-    return _trimmed(lines[: starts[0]]), found
+    found = {lines[k - 1]: _trim(lines[k + 1 : end]) for k, end in zip(rules, starts[1:], strict=True)}
+    return _trim(lines[: starts[0]]), found
 
 
-def _trimmed(lines: list[str]) -> list[str]:
+def _trim(lines: list[str]) -> list[str]:
     while lines and not lines[-1].strip():
         lines = lines[:-1]
     return lines

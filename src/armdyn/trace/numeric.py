@@ -221,7 +221,7 @@ def kernel(function: Callable[..., Any], subject: Subject, fold: bool = False, *
         Such as `armdyn.inverse_dynamics`.
     subject : Arm
     fold : bool, optional
-        Compile the arm's inertia and gravity in as constants: a fifth faster, one compilation an arm.
+        Compile the arm's inertia and gravity in as constants: a fifth faster, one compilation per arm.
     **options
         Options of the function, such as `model="full"`.
 

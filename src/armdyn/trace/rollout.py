@@ -147,7 +147,7 @@ def make_rollout(
     """A rollout of a program that is traced only if it must be.
 
     `shared` are inputs that change neither with the step nor with the rollout: what depends on them alone is
-    computed once a call. `key` tells apart everything that armdyn's own text does not decide; None for
+    computed once per call. `key` tells apart everything that armdyn's own text does not decide; None for
     programs that hold a user's formulas, which are known by their graph. `single` asks for code without lanes, which
     serves one rollout faster and many slower, one after the other.
     """

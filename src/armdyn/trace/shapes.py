@@ -72,7 +72,7 @@ def evaluate(declared: str, sizes: Mapping[str, int]) -> Shape:
 
 @cache
 def _axes(declared: str) -> tuple[ast.expr, ...]:
-    """The expressions of a declared shape, one an axis."""
+    """The expressions of a declared shape, one per axis."""
     if not declared.strip():
         return ()
     tree = ast.parse(declared.strip(), mode="eval").body

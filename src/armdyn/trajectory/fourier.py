@@ -13,7 +13,7 @@ from armdyn.errors import ShapeError
 from armdyn.trajectory.protocol import JointMotion, is_outside, times
 
 DRIFT = 5  # terms of the polynomial
-PEAK_RATE = 2000.0  # samples a second in which peaks are sought
+PEAK_RATE = 2000.0  # samples per second in which peaks are sought
 
 
 class Basis(NamedTuple):
@@ -150,5 +150,5 @@ def peak_factor(harmonics: int, samples: int) -> float:
     (Ehlich and Zeller 1964).
     """
     if samples <= 2 * harmonics:
-        raise ShapeError(f"peak_factor: expected more than {2 * harmonics} samples a period, got {samples}")
+        raise ShapeError(f"peak_factor: expected more than {2 * harmonics} samples per period, got {samples}")
     return float(1 / np.cos(np.pi * harmonics / samples))

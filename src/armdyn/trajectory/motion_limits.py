@@ -47,9 +47,9 @@ class MotionLimits:
         return cls(
             np.maximum(arm.position_limits[0], _row(arm, lower, "position")),
             np.minimum(arm.position_limits[1], _row(arm, upper, "position")),
-            _tightened(arm, [x.velocity for x in own], velocity, "max_velocity"),
-            _tightened(arm, [np.inf] * arm.n, acceleration, "max_acceleration"),
-            _tightened(arm, [x.effort for x in own], effort, "max_torque"),
+            _tighten(arm, [x.velocity for x in own], velocity, "max_velocity"),
+            _tighten(arm, [np.inf] * arm.n, acceleration, "max_acceleration"),
+            _tighten(arm, [x.effort for x in own], effort, "max_torque"),
             arm.joint_names,
         )
 
@@ -60,7 +60,7 @@ class MotionLimits:
             )
 
     def check_room(self, where: str, kinds: Sequence[str]) -> None:
-        """Refuse joints that cannot move, or that nothing holds back; `kinds` as of `Joint`."""
+        """Reject joints that cannot move, or that nothing holds back; `kinds` as of `Joint`."""
         endless = np.flatnonzero(np.isinf(self.upper - self.lower) & (np.array(kinds) == "prismatic"))
         if len(endless):
             raise LimitError(
@@ -141,7 +141,7 @@ def _row(arm: Arm, values: ArrayLike, what: str) -> NDArray:
     return row
 
 
-def _tightened(arm: Arm, own: list[float], given: ArrayLike | None, what: str) -> NDArray:
+def _tighten(arm: Arm, own: list[float], given: ArrayLike | None, what: str) -> NDArray:
     """The smaller of the arm's own limits and those given."""
     row = _row(arm, np.inf if given is None else given, what)
     if (row < 0).any():

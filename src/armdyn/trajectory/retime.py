@@ -120,7 +120,7 @@ def _peaks(means: NDArray) -> NDArray:
 
 
 def _check_no_jump(motion: Trajectory, t: NDArray, change: NDArray) -> None:
-    """Refuse accelerations that change within a step as much as within a part of it: no speed limits their jerk."""
+    """Reject accelerations that change within a step as much as within a part of it: no speed limits their jerk."""
     k, i = np.unravel_index(np.abs(change).argmax(), change.shape)
     within = np.diff(motion(np.linspace(t[k], t[k + 1], FINER + 1)).qdd[:, i])
     if np.abs(within).max() > np.abs(change[k, i]) / 2 > 0:

@@ -16,7 +16,7 @@ from armdyn.errors import ArmdynError
 from armdyn.files import write_whole
 from armdyn.trajectory.protocol import Trajectory
 
-RATE, RATE_ROS = 1000.0, 50.0  # samples a second; controllers of ROS 2 interpolate between theirs
+RATE, RATE_ROS = 1000.0, 50.0  # samples per second; controllers of ROS 2 interpolate between theirs
 ENDINGS = (".csv", ".npz", ".json", ".yaml")
 
 
@@ -39,7 +39,7 @@ def save_trajectory(
     trajectory : Trajectory
     path : path
     rate : float
-        Samples a second, default 1000, for ROS 2 messages 50; the end is always written too.
+        Samples per second, default 1000, for ROS 2 messages 50; the end is always written too.
     joint_names : sequence of str, optional
         For ROS 2; default `joint1`, ...
     kinds : sequence of str, optional

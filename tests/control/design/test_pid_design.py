@@ -5,7 +5,7 @@ import pytest
 
 import armdyn
 from armdyn.control.design.gains import pd_gains
-from armdyn.control.design.pid_design import _augmented, _Cost, optimal_pid
+from armdyn.control.design.pid_design import _augment, _Cost, optimal_pid
 from armdyn.control.design.riccati import continuous_lqr
 from armdyn.control.laws.integral import pid
 from armdyn.errors import ArmdynError, ShapeError
@@ -29,7 +29,7 @@ def cost_of(arm, poses):
     error, torque = np.array(ERROR), np.array(TORQUE)
     Q = np.diag(1 / np.concatenate([error * 0.2, error, error / 0.2]) ** 2)
     spread = np.diag(np.concatenate([[0, 0], error**2, [0, 0]]))
-    return _Cost(*_augmented(arm, poses, "full"), Q, np.diag(1 / torque**2), spread)
+    return _Cost(*_augment(arm, poses, "full"), Q, np.diag(1 / torque**2), spread)
 
 
 def test_the_gradient_is_that_of_the_cost(planar, poses):
@@ -54,7 +54,7 @@ def test_one_joint_gets_the_optimal_regulator():
     arm = armdyn.Arm.from_dh([{"kind": "R", "a": 0.5, "alpha": 0, "d": 0, "theta": 0, **body}])
     one = JointMotion(*np.zeros((3, 1, 1)))
     found = optimal_pid(arm, one, 0.1, 5.0, time=1.0)
-    A, B = _augmented(arm, one, "full")
+    A, B = _augment(arm, one, "full")
     Q, R = np.diag(1 / np.array([0.1, 0.1, 0.1]) ** 2), np.eye(1) / 25
     K = continuous_lqr(A, B, Q, R).K[0, 0]
     assert np.allclose([found.ki[0], found.kp[0], found.kd[0]], K, rtol=1e-3)

@@ -36,7 +36,7 @@ def elastic_arm(planar):
 def test_two_masses_swing_as_they_must(geared):
     """Free: the relative motion is a cosine at sqrt(K (1/J + 1/B)), the centre of mass stays.
 
-    Runge-Kutta shifts the phase by (w h)^5 / 120 a step, 1e-9 in all.
+    Runge-Kutta shifts the phase by (w h)^5 / 120 per step, 1e-9 in all.
     """
     K = 400.0
     w = np.sqrt(K * (1 / MASS + 1 / ROTOR))
@@ -247,7 +247,7 @@ def test_impossible_springs_are_rejected(options, message):
 def test_plants_that_cannot_be_elastic_are_rejected(planar, elastic_arm):
     with pytest.raises(ModelError, match="joint 'joint1' has no rotor inertia"):
         Plant(planar, elasticity=Elasticity(100.0))
-    with pytest.raises(ModelError, match="expected one number or 2 a parameter"):
+    with pytest.raises(ModelError, match="expected one number or 2 per parameter"):
         Plant(elastic_arm, elasticity=Elasticity([1.0, 2.0, 3.0]))
     with pytest.raises(ModelError, match="'joint1' has backlash; give the stiffness"):
         Plant(elastic_arm, elasticity=Elasticity(np.inf, 0.0, 0.01))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from armdyn.studio.drawing.plot import thinned, value_range
+from armdyn.studio.drawing.plot import thin, value_range
 
 NAN = np.nan
 
@@ -32,6 +32,6 @@ def test_a_bad_start_does_not_hide_the_rest():
 
 
 def test_thinned_curves_keep_their_ends():
-    t, curves = thinned(np.arange(5000.0), {"x": np.arange(5000.0) ** 2})
+    t, curves = thin(np.arange(5000.0), {"x": np.arange(5000.0) ** 2})
     assert len(t) == 600
     assert (t[0], t[-1], curves["x"][-1]) == (0.0, 4999.0, 4999.0**2)

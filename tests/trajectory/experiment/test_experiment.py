@@ -255,7 +255,7 @@ def test_the_recorder_tells_rate_gaps_and_what_is_missing(folder, arm):
         recorder.add(message)
     recorder.add(SimpleNamespace(name=["other"], position=[0.0]))
     told = "\n".join(recorder.told())
-    assert "150 samples in 2.0 s, 100 a second" in told
+    assert "150 samples in 2.0 s, 100 per second" in told
     assert "1 gap, the longest 0.510 s" in told
     assert "missing: effort; without it nothing can be identified" in told
     header, first = stream.getvalue().splitlines()[:2]

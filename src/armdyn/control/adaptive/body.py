@@ -52,7 +52,7 @@ def small_ball() -> NDArray:
 # -- symbols ------------------------------------------------------------------------------------------------
 
 
-def assembled(x: Symbol) -> Symbol:
+def assemble(x: Symbol) -> Symbol:
     """The matrix sum x_k E_k (4, 4)."""
     total = ca.SX.zeros(4, 4)
     for k, unit in enumerate(units()):
@@ -75,7 +75,7 @@ def scaling(size: Symbol | float) -> Symbol:
 def possible_body(phi: Symbol, size: Symbol | float = SIZE, least: Symbol | float = LEAST) -> Symbol:
     """The physically consistent body nearest to ten numbers phi; phi itself, up to round-off, if it is one."""
     scale = scaling(size)
-    return parameters(nearest_possible(scale * assembled(phi), least) / scale)
+    return parameters(nearest_possible(scale * assemble(phi), least) / scale)
 
 
 def nearest_possible(P: Symbol, least: Symbol | float) -> Symbol:

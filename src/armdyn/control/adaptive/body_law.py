@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.body import BODY, LEAST, SIZE, is_body, pseudo_inertia, small_ball
-from armdyn.control.adaptive.estimate import Adaptive, adapted
+from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate
 from armdyn.control.adaptive.slotine_li import torques_and_rate
 from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.design.gains import gain_matrix
 from armdyn.control.design.lyapunov import Lyapunov, parameter_energy, quadratic, surface
-from armdyn.control.protocol import Answer, Reference, Values, checked
+from armdyn.control.protocol import Answer, Reference, Values, check_setting
 from armdyn.control.settings import as_numbers
 from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import augmented_mass_matrix
@@ -73,7 +73,7 @@ class BodyLaw(Adaptive):
         gain_matrix(self, "lam")
         gain_matrix(self, "k")
         for name in ("size", "least"):
-            checked(self, name)
+            check_setting(self, name)
         if not (np.asarray(self.size) > 0).all():
             raise ShapeError(f"{type(self).__name__}: size: expected a length > 0")
 
@@ -87,7 +87,7 @@ class BodyLaw(Adaptive):
         phi = state["phi"]
         tau, rate, Y = torques_and_rate(self.unknowns, params, phi, q, qd, ref)
         body = self.moved(phi[:BODY], rate[:BODY], params, dt)
-        return tau, {"phi": ca.vertcat(body, adapted(phi, rate, Y, params, dt)[BODY:])}
+        return tau, {"phi": ca.vertcat(body, adapt_estimate(phi, rate, Y, params, dt)[BODY:])}
 
     def scaled(self, phi: NDArray) -> NDArray:
         """Pseudo-inertia (..., 4, 4) of bodies, lengths in `size`."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.control.adaptive.prediction import empty_prediction, predict, predicted_estimate
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.design.lyapunov import Lyapunov, quadratic
-from armdyn.control.protocol import Answer, Reference, Shortfall, Values, checked
+from armdyn.control.protocol import Answer, Reference, Shortfall, Values, check_setting
 from armdyn.control.step import traced_step
 from armdyn.model.arm import Arm
 
@@ -49,7 +49,7 @@ class CompositeSlotineLi(SlotineLi):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("weight", "smoothing"):
-            checked(self, name)
+            check_setting(self, name)
 
     def init(self) -> dict[str, NDArray]:
         """The estimate and an empty prediction."""

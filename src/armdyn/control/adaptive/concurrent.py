@@ -14,7 +14,7 @@ from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.design.lyapunov import Lyapunov, quadratic
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
-from armdyn.dynamics.bodies.ltdl import factorized
+from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.errors import ShapeError
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
@@ -29,7 +29,7 @@ BETTER = 1e-6
 WORST = 1e300
 
 
-def remembered(W: Symbol, r: Symbol, memory: Values, params: Values) -> dict[str, Symbol]:
+def remember(W: Symbol, r: Symbol, memory: Values, params: Values) -> dict[str, Symbol]:
     """The memory after a sample: its first record is exchanged for what is seen now if that tells more, and goes last.
 
     Merit is log det of 1 + the rates of learning that all records together give; it never falls, so that a memory
@@ -64,7 +64,7 @@ def _merit(information: Symbol, gain: Symbol) -> Symbol:
     root = ca.diag(ca.sqrt(gain / SLOWEST))
     rates = ca.SX.eye(gain.shape[0]) + ca.mtimes([root, information, root])
     # Round-off may leave a vanishing pivot negative: such a memory is worse than any.
-    return -sum((ca.log(ca.if_else(x > 0, x, WORST)) for x in factorized(rates).inverse_d), ca.SX(0))
+    return -sum((ca.log(ca.if_else(x > 0, x, WORST)) for x in factorize(rates).inverse_d), ca.SX(0))
 
 
 def _squares(W: Symbol, R: Symbol) -> Symbol:
@@ -91,7 +91,7 @@ class ConcurrentSlotineLi(CompositeSlotineLi):
     Parameters
     ----------
     unknowns, lam, k, gain, start, lower, upper, dead_zone, leak, normalize, weight, smoothing
-        As in `CompositeSlotineLi`; at most 10 unknowns a joint.
+        As in `CompositeSlotineLi`; at most 10 unknowns per joint.
 
     References
     ----------
@@ -118,7 +118,7 @@ class ConcurrentSlotineLi(CompositeSlotineLi):
         """One sample: the torques of `SlotineLi`, and a period of d phi/dt = gain (evidence - information phi)."""
         tau, after = SlotineLi.step(self, arm, params, state, q, qd, ref, dt)
         new = predict(self.unknowns, params, state, q, qd, tau, dt)
-        memory = remembered(new["W"], new["r"], state, params)
+        memory = remember(new["W"], new["r"], state, params)
         information = memory["information"]
         strength = ca.dot(params["gain"], ca.diag(information))
         change = memory["evidence"] - ca.mtimes(information, state["phi"])

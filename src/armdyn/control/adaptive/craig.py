@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.body import BODY, is_body, possible_body
-from armdyn.control.adaptive.estimate import Adaptive, adapted, outside
+from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate, outside
 from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.design.lyapunov import Lyapunov, parameter_energy
-from armdyn.control.protocol import Answer, Reference, Values, checked
+from armdyn.control.protocol import Answer, Reference, Values, check_setting
 from armdyn.control.step import traced_step
-from armdyn.dynamics.bodies.ltdl import Factors, factorized
+from armdyn.dynamics.bodies.ltdl import Factors, factorize
 from armdyn.dynamics.drive import drive_inertia
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.errors import ArmdynWarning, ShapeError
@@ -75,7 +75,7 @@ class Craig(Adaptive):
         if self.possible and not is_body(self.unknowns):
             raise ShapeError("Craig: possible: expected adapt(unknown_payload(arm), ...), whose load is a body")
         for name in ("kp", "kd", "psi"):
-            checked(self, name)
+            check_setting(self, name)
         if not (np.asarray(self.psi) < np.asarray(self.kd)).all():
             warnings.warn("Craig: psi is not below kd, so that nothing is proven", ArmdynWarning, stacklevel=3)
 
@@ -99,7 +99,7 @@ class Craig(Adaptive):
         Y, _ = self.unknowns.torque((q + q_last) / 2, (qd + qd_last) / 2, (qd - qd_last) / dt, params)
         factors, regular = self._mass(q, phi, params)
         rate = ca.mtimes(Y.T, factors.solve(outside(ed + params["psi"] * e, params["dead_zone"])))
-        after = adapted(phi, rate, Y, params, dt)
+        after = adapt_estimate(phi, rate, Y, params, dt)
         if self.possible:
             after = ca.vertcat(possible_body(after[:BODY]), after[BODY:])
         regular = ca.logic_and(regular, self._mass(q, after, params)[1])
@@ -111,7 +111,7 @@ class Craig(Adaptive):
         """The factors of M_hat for an estimate, and whether it is positive definite."""
         theta = self.unknowns.estimate(params["theta"], phi)
         M = mass_matrix(self.arm, q, theta=theta) + drive_inertia(self.arm, params["drive"])
-        factors, regular = factorized(M), ca.SX(1)
+        factors, regular = factorize(M), ca.SX(1)
         for inverse in factors.inverse_d:
             regular = ca.logic_and(regular, ca.logic_and(inverse > 0, inverse < 1 / SMALLEST_PIVOT))
         return factors, regular

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.laws.model import FRICTION_SHAPE, MODEL_SHAPES, law_friction
-from armdyn.control.protocol import Law, Shortfall, Values, checked, chosen
+from armdyn.control.protocol import Law, Shortfall, Values, check_setting, choose
 from armdyn.errors import ShapeError, shown
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
@@ -29,7 +29,7 @@ ADAPTATION_SHAPES: dict[str, Any] = {
 }
 
 
-def adapted(phi: Symbol, rate: Symbol, Y: Symbol, rules: Mapping[str, Symbol], dt: Symbol) -> Symbol:
+def adapt_estimate(phi: Symbol, rate: Symbol, Y: Symbol, rules: Mapping[str, Symbol], dt: Symbol) -> Symbol:
     """The estimate after a period of d phi/dt = gain * rate - leak (phi - start), kept within its bounds.
 
     For a diagonal gain, clipping to a box is the projection that leaves a Lyapunov proof intact. So does the
@@ -68,9 +68,9 @@ class Adaptive(Law):
             )
         if getattr(self, "start", None) is None:
             object.__setattr__(self, "start", self.unknowns.phi)
-        checked(self, "start", positive=False)
+        check_setting(self, "start", positive=False)
         for name in ("gain", "dead_zone", "leak", "normalize"):
-            checked(self, name)
+            check_setting(self, name)
         for name in ("lower", "upper"):
             self._bound(name)
         start, lower, upper = (getattr(self, name) for name in ("start", "lower", "upper"))
@@ -139,4 +139,4 @@ class Adaptive(Law):
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """The estimate rests: errors that limits leave tell nothing about the unknowns."""
-        return {**after, "phi": chosen(short.any, before["phi"], after["phi"])}
+        return {**after, "phi": choose(short.any, before["phi"], after["phi"])}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.control.adaptive.estimate import Adaptive, adapted, outside
+from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate, outside
 from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.design.gains import gain_matrix
 from armdyn.control.design.lyapunov import Lyapunov, parameter_energy, quadratic, surface
@@ -91,7 +91,7 @@ class ModifiedSlotineLi(Adaptive):
         if self.k is not None:
             tau = tau + ca.mtimes(params["k"], s)  # (88)
         rate = ca.mtimes(Y.T, outside(s, params["dead_zone"]))
-        return tau, {"phi": adapted(phi, rate, Y, params, dt)}  # (89), (94)
+        return tau, {"phi": adapt_estimate(phi, rate, Y, params, dt)}  # (89), (94)
 
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any) -> Lyapunov:
         """V, its rate -s' (K - C) s, and the least eigenvalue of the symmetric part of K - C.

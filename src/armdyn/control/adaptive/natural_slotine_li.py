@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.adaptive.body import BODY, assembled, gram, parameters, pseudo_inertia, scaling, within
+from armdyn.control.adaptive.body import BODY, assemble, gram, parameters, pseudo_inertia, scaling, within
 from armdyn.control.adaptive.body_law import BodyLaw
-from armdyn.control.protocol import Values, checked
+from armdyn.control.protocol import Values, check_setting
 from armdyn.errors import ShapeError
 from armdyn.kinematics.motion import Symbol
 from armdyn.trace.symbols import ca
@@ -25,8 +25,8 @@ def natural_step(phi: Symbol, rate: Symbol, step: Symbol, params: Values) -> Sym
     bodies the one nearest by the log-det divergence, so that no consistent truth gets farther away.
     """
     scale, base = scaling(params["size"]), params["base"] * ca.SX.eye(4)
-    P = scale * assembled(phi) + base
-    B = assembled(ca.mtimes(ca.DM(np.linalg.inv(gram())), rate)) / scale
+    P = scale * assemble(phi) + base
+    B = assemble(ca.mtimes(ca.DM(np.linalg.inv(gram())), rate)) / scale
     PB = ca.mtimes(P, B)
     norm = ca.sqrt(ca.fmax(ca.sum1(ca.sum2(PB * PB.T)), 0))  # of P^1/2 B P^1/2, Frobenius
     half = ca.SX.eye(4) + step / (1 + step * norm) / 2 * PB
@@ -81,7 +81,7 @@ class NaturalSlotineLi(BodyLaw):
     def __post_init__(self) -> None:
         self._prepare()
         for name in ("natural_gain", "base", "heaviest"):
-            checked(self, name)
+            check_setting(self, name)
         if not (np.asarray(self.least) < np.asarray(self.heaviest)).all():
             raise ShapeError("NaturalSlotineLi: expected least < heaviest")
         lowest = np.linalg.eigvalsh(pseudo_inertia(np.asarray(self.start)[:BODY]))[0]

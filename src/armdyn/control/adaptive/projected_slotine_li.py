@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.body import (
-    assembled,
+    assemble,
     gram,
     nearest_possible,
     parameters,
     scaling,
 )
 from armdyn.control.adaptive.body_law import BodyLaw
-from armdyn.control.protocol import Values, checked
+from armdyn.control.protocol import Values, check_setting
 from armdyn.kinematics.motion import Symbol
 from armdyn.trace.symbols import ca
 
@@ -30,8 +30,8 @@ def projected_step(phi: Symbol, rate: Symbol, step: Symbol, size: Symbol, least:
     scale = scaling(size)
     # With P_scaled = scale * P, a change of phi by g moves P_scaled by scale * P(g): the dual of the rate is its
     # matrix over scale squared.
-    dual = assembled(ca.mtimes(ca.DM(np.linalg.inv(gram())), rate))
-    P = scale * assembled(phi) + step * dual / scale
+    dual = assemble(ca.mtimes(ca.DM(np.linalg.inv(gram())), rate))
+    P = scale * assemble(phi) + step * dual / scale
     return parameters(nearest_possible(P, least) / scale)
 
 
@@ -42,7 +42,7 @@ class ProjectedSlotineLi(BodyLaw):
     Torques as in `SlotineLi`. The load's pseudo-inertia, lengths measured in `size`, follows the gradient and is then
     moved to the nearest matrix whose eigenvalues are not below `least`. V = s' M s / 2 + norm(P - P_true)² /
     (2 body_gain) + ... falls as -s' K s, and the projection only lowers it further. Against `NaturalSlotineLi`: the
-    same speed of learning everywhere, at the price of an eigenvalue problem a sample.
+    same speed of learning everywhere, at the price of an eigenvalue problem per sample.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class ProjectedSlotineLi(BodyLaw):
 
     def __post_init__(self) -> None:
         self._prepare()
-        checked(self, "body_gain")
+        check_setting(self, "body_gain")
 
     def moved(self, phi: Symbol, rate: Symbol, params: Values, dt: Symbol) -> Symbol:
         """A step against the gradient, and its projection."""

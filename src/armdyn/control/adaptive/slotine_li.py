@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.control.adaptive.estimate import Adaptive, adapted, outside
+from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate, outside
 from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.design.gains import commute, gain_matrix
 from armdyn.control.design.lyapunov import Lyapunov, parameter_energy, quadratic, surface
@@ -104,7 +104,7 @@ class SlotineLi(Adaptive):
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample of the equations above."""
         tau, rate, Y = torques_and_rate(self.unknowns, params, state["phi"], q, qd, ref)
-        return tau, {"phi": adapted(state["phi"], rate, Y, params, dt)}
+        return tau, {"phi": adapt_estimate(state["phi"], rate, Y, params, dt)}
 
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any, form: str = "standard") -> Lyapunov:
         """V and its rate along a run.

@@ -97,14 +97,14 @@ def pole_regions(
     poles = np.linalg.eigvals(A)
     worst = poles.real.max((1, 2))
     w = np.sqrt(np.asarray(law.kp))
-    shifts = _scaled(_loops(law, base, np.diag(std), motion) - A0, w)
+    shifts = _scale(_loops(law, base, np.diag(std), motion) - A0, w)
     importance = np.sqrt((shifts**2).sum((-1, -2)).mean(-1))
     order = np.argsort(-importance, kind="stable")
     gains = zip(np.asarray(law.kp), np.asarray(law.kd), strict=True)
     designed = np.stack([np.roots([1.0, kd, kp]) for kp, kd in gains])
     return PoleRegions(
         designed, poles, float(np.quantile(worst, HELD)), float((worst < 0).mean()),
-        np.quantile(_rows(_scaled(A - A0, w)).max(1), HELD, axis=0), _distances(law, w),
+        np.quantile(_rows(_scale(A - A0, w)).max(1), HELD, axis=0), _distances(law, w),
         tuple(base.names[k] for k in order), importance[order],
     )  # fmt: skip
 
@@ -138,7 +138,7 @@ def _loops(law: ComputedTorque, base: BaseParameters, off: NDArray, motion: Join
     return A
 
 
-def _scaled(A: NDArray, w: NDArray) -> NDArray:
+def _scale(A: NDArray, w: NDArray) -> NDArray:
     """Matrices over states [x, x' / w], as parts of each joint's own frequency."""
     scale = np.concatenate([np.ones_like(w), 1 / w])
     return scale[:, None] * A / scale / np.concatenate([w, w])[:, None]

@@ -53,7 +53,7 @@ def gains_from_poles(poles: ArrayLike) -> Gains:
     except (TypeError, ValueError):
         raise ShapeError(f"gains_from_poles: expected complex numbers, got {shown(poles)}") from None
     if wanted.ndim == 0 or wanted.shape[-1] not in (2, 3):
-        raise ShapeError(f"gains_from_poles: expected two or three poles a joint, got shape {wanted.shape}")
+        raise ShapeError(f"gains_from_poles: expected two or three poles per joint, got shape {wanted.shape}")
     if not (wanted.real < 0).all():
         raise ShapeError("gains_from_poles: expected poles with negative real parts; others are not stable")
     rows = np.array([np.poly(row) for row in wanted.reshape(-1, wanted.shape[-1])])

@@ -85,7 +85,7 @@ def optimal_pid(
     time = one_number(time, "optimal_pid", "a time > 0 in seconds")
     Q = bryson(np.concatenate([error * time, error, error / time]))
     R, spread = bryson(torque), np.diag(np.concatenate([np.zeros(n), error**2, np.zeros(n)]))
-    A, B = _augmented(arm, motion, model)
+    A, B = _augment(arm, motion, model)
     best = continuous_lqr(A, B, Q, R)
     bound = float(np.einsum("tij,ji->t", best.P, spread).mean())
     problem = _Cost(A, B, Q, R, spread)
@@ -96,7 +96,7 @@ def optimal_pid(
     return PidDesign(kp, ki, kd, float(found.fun), bound)
 
 
-def _augmented(arm: Arm, motion: JointMotion, model: str) -> tuple[NDArray, NDArray]:
+def _augment(arm: Arm, motion: JointMotion, model: str) -> tuple[NDArray, NDArray]:
     """A (T, 3 n, 3 n), B (T, 3 n, n) of the errors with their integrals first."""
     linear, n = linearize(arm, *motion, model=model), arm.n
     A = np.zeros((len(linear.A), 3 * n, 3 * n))

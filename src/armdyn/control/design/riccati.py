@@ -55,7 +55,7 @@ def discrete_lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Regu
     Chu, Fan, Lin and Wang (2004), Structure-preserving algorithms for periodic discrete-time algebraic Riccati
     equations (doubling).
     """
-    A, B, Q, R = _checked(A, B, Q, R, "discrete_lqr")
+    A, B, Q, R = _check(A, B, Q, R, "discrete_lqr")
     one = np.eye(A.shape[-1])
     E, G, P = A, B @ np.linalg.solve(R, _t(B)), np.broadcast_to(Q, A.shape)
     for _ in range(MOST_STEPS):
@@ -97,7 +97,7 @@ def continuous_lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Re
     ----------
     Byers (1987), Solving the algebraic Riccati equation with the matrix sign function.
     """
-    A, B, Q, R = _checked(A, B, Q, R, "continuous_lqr")
+    A, B, Q, R = _check(A, B, Q, R, "continuous_lqr")
     k = A.shape[-1]
     W = np.linalg.solve(R, _t(B))
     Z = np.concatenate(
@@ -144,7 +144,7 @@ def finite_horizon_lqr(
     K : ndarray, shape (N, m, k)
     P : ndarray, shape (N + 1, k, k)
     """
-    A, B, Q, R = _checked(A, B, Q, R, "finite_horizon_lqr")
+    A, B, Q, R = _check(A, B, Q, R, "finite_horizon_lqr")
     if A.ndim != 3:
         raise ShapeError(f"finite_horizon_lqr: expected A of shape (N, k, k), got {A.shape}")
     N, m = len(A), B.shape[-1]
@@ -171,7 +171,7 @@ def _t(X: NDArray) -> NDArray:
     return X.swapaxes(-1, -2)
 
 
-def _checked(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, where: str) -> tuple[NDArray, ...]:
+def _check(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, where: str) -> tuple[NDArray, ...]:
     arrays = [as_numbers(x, where, "matrices") for x in (A, B, Q, R)]
     if any(x.ndim < 2 for x in arrays):
         raise ShapeError(f"{where}: expected matrices, got shapes {', '.join(str(x.shape) for x in arrays)}")

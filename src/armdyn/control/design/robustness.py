@@ -24,7 +24,7 @@ PAYLOAD_ACCURACY = 0.01
 class Robustness(NamedTuple):
     """Closed loops frozen at the samples of a motion; a radius below 1 means that small errors die away."""
 
-    eigenvalues: NDArray  # (T, 2 n or 3 n with lag) of the nominal arm, one period a step
+    eigenvalues: NDArray  # (T, 2 n or 3 n with lag) of the nominal arm, one period per step
     payloads: NDArray  # (p,) [kg]
     radius: NDArray  # (p,) largest magnitude of an eigenvalue over the motion, at each payload
     unstable_payload: float  # least payload at which the radius reaches 1 [kg]; infinite beyond the largest tried

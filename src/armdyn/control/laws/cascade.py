@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
-from armdyn.control.protocol import Answer, Reference, Shortfall, Values, checked, chosen
+from armdyn.control.protocol import Answer, Reference, Shortfall, Values, check_setting, choose
 from armdyn.control.settings import a_pose, one_number
 from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import augmented_mass_matrix
@@ -63,7 +63,7 @@ class Cascade(ModelLaw):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in self.gain_shapes:
-            checked(self, name)
+            check_setting(self, name)
         if self.feedforward not in FEEDFORWARD:
             expected = ", ".join(FEEDFORWARD)
             raise ShapeError(f"Cascade: unknown feedforward {shown(self.feedforward)}; expected one of {expected}")
@@ -130,7 +130,7 @@ class Cascade(ModelLaw):
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """The integral rests while torques are limited."""
         name = "velocity_integral"
-        return {**after, name: chosen(short.any, before[name], after[name])}
+        return {**after, name: choose(short.any, before[name], after[name])}
 
     def friction_part(self, params: Values, tau: Any, q: Any, qd: Any, ref: Reference) -> Any:
         """Friction of the desired motion that is part of the torques."""

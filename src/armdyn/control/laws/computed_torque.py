@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from armdyn.control.design.gains import gains_from_bandwidth
 from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
-from armdyn.control.protocol import Answer, Reference, Values, checked
+from armdyn.control.protocol import Answer, Reference, Values, check_setting
 from armdyn.control.step import traced_step
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import DriveData, Gravity, Q, Qd, Theta, Vec
@@ -71,7 +71,7 @@ class ComputedTorque(ModelLaw):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("kp", "kd"):
-            checked(self, name)
+            check_setting(self, name)
 
     @classmethod
     def from_bandwidth(

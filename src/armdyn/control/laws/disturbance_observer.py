@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.control.laws.model import MODEL, MODEL_SHAPES
 from armdyn.control.laws.momentum import momentum, momentum_rate
 from armdyn.control.laws.wrapped import Wrapped
-from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, checked
+from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, check_setting
 from armdyn.control.step import traced_step
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
@@ -47,7 +47,7 @@ class DisturbanceObserver(Wrapped):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        checked(self, "bandwidth")
+        check_setting(self, "bandwidth")
 
     @property
     def own_state(self) -> dict[str, NDArray]:

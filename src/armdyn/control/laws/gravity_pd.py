@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from armdyn.control.laws.pd import pd_torque
-from armdyn.control.protocol import Answer, Law, Reference, Values, checked
+from armdyn.control.protocol import Answer, Law, Reference, Values, check_setting
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.model.arm import Arm
 
@@ -37,7 +37,7 @@ class GravityPD(Law):
 
     def __post_init__(self) -> None:
         for name in ("kp", "kd"):
-            checked(self, name)
+            check_setting(self, name)
 
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; see `pd_torque` and `gravity_torque`."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.laws.model import model_torque
 from armdyn.control.laws.wrapped import Wrapped, efforts, joint_sizes
-from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, chosen
+from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, choose
 from armdyn.control.settings import one_number
 from armdyn.errors import ShapeError, shown
 from armdyn.model.arm import Arm
@@ -278,7 +278,7 @@ class Guarded(Wrapped):
         tau, missing, limited, idle = guarded_torque(arm, tau, *rules)
         resting = self.law.after_loss(state)
         working = self.law.after_limits(params, state, after, Shortfall(missing, limited), dt)
-        memory = {name: chosen(idle, resting[name], working[name], x.ndim) for name, x in self.law.init().items()}
+        memory = {name: choose(idle, resting[name], working[name], x.ndim) for name, x in self.law.init().items()}
         own = {"q_held": q, "qd_held": qd, "lost": lost, "q_kept": q_ref, "jumped": jumped, "limited": limited}
         tau, fading = self._without_measurement(params, state, tau, q, lost, dt)
         return tau, {**memory, **own, **fading}

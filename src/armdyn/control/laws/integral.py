@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.laws.pd import PD
 from armdyn.control.laws.wrapped import Wrapped, efforts, joint_sizes
-from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, checked
+from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, check_setting
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Number, Q, Tau, Vec
 from armdyn.trace.shapes import Vector
@@ -82,7 +82,7 @@ class Integral(Wrapped):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("ki", "unwind"):
-            checked(self, name)
+            check_setting(self, name)
         joint_sizes(self, "limit", "torques", efforts(self.arm))
 
     @property

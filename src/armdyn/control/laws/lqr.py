@@ -148,8 +148,8 @@ class TrajectoryLQR(Law):
     def at_measured(self) -> Any:
         """The same regulator linearised anew about the measured state at every sample: a function for `simulate`.
 
-        Its gains cost one `linearize` and one Riccati equation a sample, in Python; `MeasuredLQR` is a law for kernels
-        and C.
+        Its gains cost one `linearize` and one Riccati equation per sample, in Python; `MeasuredLQR` is a law for
+        kernels and C.
         """
 
         def controller(t: float, q: NDArray, qd: NDArray, ref: Reference) -> NDArray:

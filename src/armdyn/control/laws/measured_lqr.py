@@ -14,7 +14,7 @@ from armdyn.control.laws.model import FRICTION_SHAPE, MODEL_SHAPES, exerts_torqu
 from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.settings import a_pose, one_number
 from armdyn.control.step import traced_step
-from armdyn.dynamics.bodies.ltdl import factorized
+from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.linear.linearize import linearize
 from armdyn.kinematics.motion import Symbol
@@ -50,7 +50,7 @@ def riccati_step(P: Symbol, L: Symbol, G: Symbol, Q: Symbol, R: Symbol, dt: Symb
     PA = ca.horzcat(P[:, :n], dt * P[:, :n] + P[:, n:]) + ca.mtimes(PF, L)
     FPA = lowered(PA)
     BPA = ca.mtimes(G.T, FPA)
-    factors = factorized(R + ca.mtimes([G.T, lowered(PF), G]))
+    factors = factorize(R + ca.mtimes([G.T, lowered(PF), G]))
     K = ca.horzcat(*(factors.solve(BPA[:, j]) for j in range(2 * n)))
     EPA = ca.vertcat(PA[:n, :], dt * PA[:n, :] + PA[n:, :])
     return K, ca.triu2symm(ca.triu(Q + EPA + ca.mtimes(L.T, FPA) - ca.mtimes(BPA.T, K)))

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.control.laws.model import FRICTION_SHAPE, MODEL, MODEL_SHAPES, model_torque
 from armdyn.control.laws.momentum import momentum, momentum_rate
 from armdyn.control.laws.wrapped import Wrapped, joint_sizes
-from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, checked
+from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, check_setting
 from armdyn.control.settings import joint_numbers, one_number
 from armdyn.control.step import traced_step
-from armdyn.dynamics.bodies.ltdl import factorized
+from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.friction import friction_torque
 from armdyn.errors import ShapeError, shown
 from armdyn.kinematics.jacobian import jacobian
@@ -74,7 +74,7 @@ class MomentumObserver(Wrapped):
     def __post_init__(self) -> None:
         super().__post_init__()
         joint_sizes(self, "threshold", "torques")
-        checked(self, "reflex")
+        check_setting(self, "reflex")
         joint_sizes(self, "bandwidth", "frequencies")
         if self.reaction not in REACTIONS:
             expected = ", ".join(REACTIONS)
@@ -159,7 +159,7 @@ def tip_wrench(arm: Arm, q: Symbol, tau: Symbol) -> Symbol:
     """The wrench (6,) at the tip, in base axes, that explains joint torques best: least squares of J' f = tau."""
     J = jacobian(arm, q)
     JJ = ca.mtimes(J, J.T)
-    return factorized(JJ + SINGULAR * ca.mmax(ca.diag(JJ)) * ca.SX.eye(6)).solve(ca.mtimes(J, tau))
+    return factorize(JJ + SINGULAR * ca.mmax(ca.diag(JJ)) * ca.SX.eye(6)).solve(ca.mtimes(J, tau))
 
 
 # -- records -------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from armdyn.control.protocol import Answer, Law, Reference, Values, checked
+from armdyn.control.protocol import Answer, Law, Reference, Values, check_setting
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd, Vec
 from armdyn.trace.shapes import Array
@@ -51,7 +51,7 @@ class PD(Law):
 
     def __post_init__(self) -> None:
         for name in self.shapes:
-            checked(self, name)
+            check_setting(self, name)
 
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; see `pd_torque`."""

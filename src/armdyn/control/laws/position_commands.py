@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.protocol import Answer, Law, Reference, Values, checked
+from armdyn.control.protocol import Answer, Law, Reference, Values, check_setting
 from armdyn.errors import ShapeError, shown
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Number, Vec
@@ -72,7 +72,7 @@ class PositionCommands(Law):
     most_delay: float | None = None
 
     def __post_init__(self) -> None:
-        checked(self, "delay")
+        check_setting(self, "delay")
         t, q = np.asarray(self.t, float), np.asarray(self.q, float)
         fits = t.ndim == 1 and q.shape == (len(t), self.arm.n) and np.isfinite(q).all()
         if not fits or not (np.diff(t) > 0).all():

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from armdyn.control.design.gains import gains_from_bandwidth
 from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
-from armdyn.control.protocol import Answer, Reference, Values, checked
+from armdyn.control.protocol import Answer, Reference, Values, check_setting
 from armdyn.control.step import traced_step
-from armdyn.dynamics.bodies.ltdl import Factors, factorized
+from armdyn.dynamics.bodies.ltdl import Factors, factorize
 from armdyn.dynamics.drive import drive_inertia
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.errors import ShapeError
@@ -58,7 +58,7 @@ class TipSpace(ModelLaw):
         if not isinstance(self.task, str) or self.task not in ROWS:
             raise ShapeError(f"{type(self).__name__}: unknown task {self.task!r}; expected {' or '.join(ROWS)}")
         for name in self.gain_shapes:
-            checked(self, name, positive=name not in self.signed)
+            check_setting(self, name, positive=name not in self.signed)
 
     @property
     def trace_key(self) -> str:
@@ -75,9 +75,9 @@ class TipSpace(ModelLaw):
         acceleration = ca.mtimes(J_ref, ref.qdd) + ca.mtimes(rate_ref, ref.qd)
         acceleration = acceleration - ca.mtimes(jacobian_rate(arm, q, qd)[:rows, :], qd)
         M = mass_matrix(arm, q, theta=params["theta"]) + drive_inertia(arm, params["drive"])
-        factors = factorized(M)
+        factors = factorize(M)
         inverse_J = ca.horzcat(*(factors.solve(J[i, :].T) for i in range(rows)))  # M^-1 J'
-        mobility = factorized(ca.mtimes(J, inverse_J) + params["singular"] * ca.SX.eye(rows))
+        mobility = factorize(ca.mtimes(J, inverse_J) + params["singular"] * ca.SX.eye(rows))
         return TipMotion(J, error, error_rate, acceleration, M, mobility)
 
     def torques(self, params: Values, tip: TipMotion, force: Symbol, q: Symbol, qd: Symbol, ref: Reference) -> Symbol:
@@ -221,4 +221,4 @@ def resolved_rate(
     rows = ROWS[task]
     J = jacobian(arm, q)[:rows, :]
     wanted = twist[:rows] + gain[:rows] * pose_error(*tip_frame(arm, q), pose, task)
-    return ca.mtimes(J.T, factorized(ca.mtimes(J, J.T) + damping**2 * ca.SX.eye(rows)).solve(wanted))
+    return ca.mtimes(J.T, factorize(ca.mtimes(J, J.T) + damping**2 * ca.SX.eye(rows)).solve(wanted))

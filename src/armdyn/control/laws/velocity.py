@@ -19,7 +19,7 @@ from armdyn.control.laws.wrapped import Wrapped, joint_sizes
 from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values
 from armdyn.control.settings import one_number
 from armdyn.control.step import traced_step
-from armdyn.dynamics.bodies.ltdl import factorized
+from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.drive import drive_inertia
 from armdyn.dynamics.friction import friction_torque
 from armdyn.dynamics.mass_matrix import mass_matrix
@@ -201,7 +201,7 @@ class ObservedVelocity(EstimatedVelocity):
         M = mass_matrix(self.arm, q, theta=params["theta"]) + drive_inertia(self.arm, params["drive"])
         rest = model_torque(self.arm, q, v, 0 * q, **model)
         rest = rest + friction_torque(self.arm, q, v, width=WIDTH, friction=params["friction"])
-        v = v + dt * factorized(M).solve(state["tau_given"] - rest)
+        v = v + dt * factorize(M).solve(state["tau_given"] - rest)
         x = state["q_hat"] + dt * v
         wrong = q - x
         return {"qd_hat": v + dt * w * w * wrong, "q_hat": x + dt * 2 * w * wrong}

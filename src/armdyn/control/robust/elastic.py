@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.laws.model import ModelLaw
 from armdyn.control.laws.wrapped import Wrapped, joint_sizes
-from armdyn.control.protocol import Answer, Law, Reference, Values, checked
+from armdyn.control.protocol import Answer, Law, Reference, Values, check_setting
 from armdyn.control.step import traced_step
-from armdyn.dynamics.bodies.ltdl import factorized
+from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import inverse_dynamics
@@ -37,7 +37,7 @@ FEWEST = 5
 
 def _positive(law: Law, *names: str) -> None:
     for name in names:
-        checked(law, name)
+        check_setting(law, name)
         if not (np.asarray(getattr(law, name)) > 0).all():
             raise ShapeError(f"{type(law).__name__}: {name}: expected numbers > 0")
 
@@ -79,7 +79,7 @@ class ElasticPD(ModelLaw):
         super().__post_init__()
         _positive(self, "spring")
         for name in ("kp", "kd"):
-            checked(self, name)
+            check_setting(self, name)
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
@@ -173,7 +173,7 @@ class ElasticLinearisation(ModelLaw):
         super().__post_init__()
         _positive(self, "spring")
         for name in ("k0", "k1", "k2", "k3"):
-            checked(self, name)
+            check_setting(self, name)
         if not (self.arm.trace_data("drive")[:, INERTIA] > 0).all() or self.arm.coupling is not None:
             raise ShapeError("ElasticLinearisation: expected an arm with a rotor of its own behind every joint")
 
@@ -196,7 +196,7 @@ class ElasticLinearisation(ModelLaw):
         n, K, links = arm.n, params["spring"], ref.channels["links"]
         x, v = links[:n], links[n:]
         model = {name: params[name] for name in ("theta", "gravity")}
-        M = factorized(mass_matrix(arm, x, theta=params["theta"]))
+        M = factorize(mass_matrix(arm, x, theta=params["theta"]))
         a = M.solve(K * (q - x) - inverse_dynamics(arm, x, v, 0 * x, **model))
         # K (theta' - v) = M j + what M a + C v + g changes with x, v alone, and once more.
         first, second = _changes(arm, x, v, a, model)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.control.design.gains import gains_from_bandwidth
 from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
 from armdyn.control.laws.wrapped import efforts
-from armdyn.control.protocol import Answer, Reference, Values, checked
+from armdyn.control.protocol import Answer, Reference, Values, check_setting
 from armdyn.control.settings import joint_numbers, one_number
 from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import drive_inertia
@@ -82,7 +82,7 @@ class PathScaling(ModelLaw):
         if not isinstance(self.pieces, int) or self.pieces < 1:
             raise ShapeError(f"PathScaling: pieces: expected an integer > 0, got {shown(self.pieces)}")
         for name in ("kp", "kd", "catch_up"):
-            checked(self, name)
+            check_setting(self, name)
         limit = efforts(self.arm) if self.limit is None else self.limit
         limit = joint_numbers(limit, self.arm.n, "PathScaling: limit", "finite torques > 0")
         object.__setattr__(self, "limit", limit)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
-from armdyn.control.protocol import Answer, Reference, Shortfall, Values, checked, chosen
+from armdyn.control.protocol import Answer, Reference, Shortfall, Values, check_setting, choose
 from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.regressors.adaptive_regressor import adaptive_torque
@@ -32,7 +32,7 @@ class SurfaceLaw(ModelLaw):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in self.gain_shapes:
-            checked(self, name)
+            check_setting(self, name)
             if name in self.positive and not (np.asarray(getattr(self, name)) > 0).all():
                 raise ShapeError(f"{type(self).__name__}: {name}: expected numbers > 0")
 
@@ -180,4 +180,4 @@ class SuperTwisting(SurfaceLaw):
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """Nothing is learnt while torques are limited."""
-        return {**after, "twist": chosen(short.any, before["twist"], after["twist"])}
+        return {**after, "twist": choose(short.any, before["twist"], after["twist"])}

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.base.reduction import TOLERANCE, Gap, cleaned
+from armdyn.dynamics.base.reduction import TOLERANCE, Gap, clean
 from armdyn.dynamics.base.search import by_numbers, by_rules
 from armdyn.dynamics.base.symbolic import combination, formulas, length_values
 from armdyn.dynamics.base.theorems import by_theorems
@@ -281,7 +281,7 @@ def base_parameters(
         found = by_theorems(arm, terms, tolerance)
     else:
         found = by_numbers(arm, terms, joint_terms, tolerance)
-    return BaseParameters(arm, terms, joint_terms, tuple(found.kept), cleaned(found.P, found.kept), found.gap)
+    return BaseParameters(arm, terms, joint_terms, tuple(found.kept), clean(found.P, found.kept), found.gap)
 
 
 def parameter_names(n: int) -> list[str]:

@@ -40,7 +40,7 @@ def possible_theta(base: BaseParameters, theta_base: ArrayLike, near: ArrayLike 
         If no physically consistent bodies have these base parameters; it says how far off the nearest that have are.
     """
     cp = _cvxpy()
-    wanted = _checked(base, theta_base)
+    wanted = _check(base, theta_base)
     theta, bodies = _bodies(cp, base)
     guess = _own(base) if near is None else np.asarray(near, float)
     if guess is not None and guess.shape != theta.shape:
@@ -72,7 +72,7 @@ def possible_range(base: BaseParameters, theta_base: ArrayLike, name: str) -> tu
         Infinite where the set is unbounded: the mass of the first link may be anything, for example.
     """
     cp = _cvxpy()
-    wanted = _checked(base, theta_base)
+    wanted = _check(base, theta_base)
     names = base.parameter_names
     if name not in names:
         raise ArmdynError(f"possible_range: no parameter {name!r}; expected one of {', '.join(names)}")
@@ -100,7 +100,7 @@ def _cvxpy() -> Any:
     return cvxpy
 
 
-def _checked(base: BaseParameters, theta_base: ArrayLike) -> NDArray:
+def _check(base: BaseParameters, theta_base: ArrayLike) -> NDArray:
     wanted = np.asarray(theta_base, float)
     if wanted.shape != (base.count,):
         raise ShapeError(f"expected {base.count} base parameters of arm '{base.name}', got shape {wanted.shape}")

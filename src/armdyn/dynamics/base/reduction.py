@@ -117,7 +117,7 @@ def reduce_null(N: NDArray, order: list[int]) -> Reduction:
     return Reduction(kept, P, None)
 
 
-def cleaned(P: NDArray, kept: list[int]) -> NDArray:
+def clean(P: NDArray, kept: list[int]) -> NDArray:
     """`P` with round-off removed: zeros, and ones where a coefficient is one within 1e-11."""
     P = np.where(np.abs(P) < 1e-11 * np.abs(P).max(initial=1.0), 0.0, P)
     P = np.where(np.abs(np.abs(P) - 1) < 1e-11, np.sign(P), P)

@@ -2,7 +2,7 @@
 
 What a joint cannot tell from a part of the link before it is handed down to that link, from the tip to
 the base: the joint torques stay the same and fewer parameters remain. The computation depends on the
-parameters only, not on the motion, so kernels do it once a call and generated code not at all.
+parameters only, not on the motion, so kernels do it once per call and generated code not at all.
 
 Kapadia (1995), theorem 1 with erratum 4, in the form of Gautier and Khalil (1990): past a revolute joint
 go the mass, the first moment along the axis and Iyy (a body symmetric about the axis), past a prismatic
@@ -19,7 +19,7 @@ from armdyn.model.arm import Arm, Segment
 from armdyn.trace.symbols import ca
 
 
-def regrouped(arm: Arm, theta: Symbol) -> Symbol:
+def regroup(arm: Arm, theta: Symbol) -> Symbol:
     """Parameters (10 n,) that give the same joint torques as `theta`."""
     bodies = [Body.of(link_theta(theta, i)) for i in range(arm.n)]
     for i in reversed(range(arm.n)):

@@ -168,7 +168,7 @@ def _span(vectors: list[NDArray]) -> NDArray:
     return U[:, s > ROUND_OFF * s.max(initial=0.0)]
 
 
-def _closed(vectors: NDArray, generator: Callable[[NDArray], NDArray]) -> NDArray:
+def _close(vectors: NDArray, generator: Callable[[NDArray], NDArray]) -> NDArray:
     """The smallest span that contains the columns and is closed under the generator of a joint's motion."""
     if not vectors.shape[1]:
         return vectors
@@ -206,9 +206,9 @@ def _across(segment: Segment, parent: Reach, screw: NDArray) -> Reach:
     seen = _seen_from(parent, segment.R_before, segment.p_before)
     D = _commutator(screw)
     return Reach(
-        _closed(seen.velocities, lambda v: D @ v),
-        _closed(seen.products, lambda w: _rate(D, w)),
-        _closed(seen.gravity, lambda g: D[:3, :3] @ g),
+        _close(seen.velocities, lambda v: D @ v),
+        _close(seen.products, lambda w: _rate(D, w)),
+        _close(seen.gravity, lambda g: D[:3, :3] @ g),
     )
 
 

@@ -63,7 +63,7 @@ class Polynomial:
         return sum(c * float(np.prod([lengths[name] for name in k])) for k, c in self.terms.items())
 
     def __str__(self) -> str:
-        return "".join(_signed(c, _power(k), not i) for i, (k, c) in enumerate(sorted(self.terms.items())))
+        return "".join(_signed_term(c, _power(k), not i) for i, (k, c) in enumerate(sorted(self.terms.items())))
 
 
 def polynomial(value: Polynomial | float) -> Polynomial:
@@ -92,7 +92,7 @@ def formulas(arm: Arm, P: NDArray, kept: Sequence[int], names: Sequence[str], te
     lengths = length_values(arm)
     rotors = next((k for k, name in enumerate(names) if name == "Ia1"), None)
     dropped = [k for k in range(len(names)) if k not in kept]
-    absorbed = _absorbed(_null_rows(arm, terms, rotors), dropped, inertial.SIZE * arm.n)
+    absorbed = _absorb(_null_rows(arm, terms, rotors), dropped, inertial.SIZE * arm.n)
     texts = []
     for row, lead in zip(P, kept, strict=True):
         parts = [(polynomial(1.0), names[lead])]
@@ -108,7 +108,7 @@ def formulas(arm: Arm, P: NDArray, kept: Sequence[int], names: Sequence[str], te
 Row = dict[int, Polynomial]
 
 
-def _absorbed(rows: list[Row], dropped: list[int], links: int) -> dict[tuple[int, int], Polynomial]:
+def _absorb(rows: list[Row], dropped: list[int], links: int) -> dict[tuple[int, int], Polynomial]:
     """Coefficient of each dropped parameter in each kept one, where elimination finds a polynomial."""
     found: list[tuple[int, Row]] = []
     # Mass before first moments before tensor: the pivots are then numbers.
@@ -117,7 +117,7 @@ def _absorbed(rows: list[Row], dropped: list[int], links: int) -> dict[tuple[int
         if at is None:
             continue
         pivot = rows.pop(at)
-        pivot = _scaled(pivot, 1.0 / pivot[k].constant)  # type: ignore[operator]
+        pivot = _scale(pivot, 1.0 / pivot[k].constant)  # type: ignore[operator]
         rows = [_minus(row, row[k], pivot) if row.get(k) else row for row in rows]
         found = [(j, _minus(row, row[k], pivot) if row.get(k) else row) for j, row in found]
         found.append((k, pivot))
@@ -129,7 +129,7 @@ def _degree(k: int) -> int:
     return 0 if entry == inertial.MASS else 1 if entry < inertial.FIRST.stop else 2
 
 
-def _scaled(row: Row, factor: float) -> Row:
+def _scale(row: Row, factor: float) -> Row:
     return {k: p * factor for k, p in row.items()}
 
 
@@ -149,10 +149,10 @@ def _null_rows(arm: Arm, terms: str, rotors: int | None) -> list[Row]:
         before, after = (_letters(prefix, i + 1, lengths) for prefix in ("", "a"))
         for change in rule.carried.T:
             body = [polynomial(x) for x in change[: inertial.SIZE]]
-            entries = _moved(body, segment.R_after.T, -(segment.R_after.T @ after))
+            entries = _move(body, segment.R_after.T, -(segment.R_after.T @ after))
             row = {inertial.SIZE * i + k: p for k, p in enumerate(entries)}
             if i:
-                carried = _moved(body, segment.R_before, before)
+                carried = _move(body, segment.R_before, before)
                 row |= {inertial.SIZE * (i - 1) + k: -p for k, p in enumerate(carried)}
             if rotors is not None:
                 row[rotors + i] = polynomial(change[inertial.SIZE])
@@ -166,7 +166,7 @@ def _letters(prefix: str, i: int, lengths: Mapping[str, float]) -> NDArray:
     return np.array([Polynomial({(name,): 1.0} if name in lengths else {}) for name in names], dtype=object)
 
 
-def _moved(body: list[Polynomial], R: NDArray, p: NDArray) -> list[Polynomial]:
+def _move(body: list[Polynomial], R: NDArray, p: NDArray) -> list[Polynomial]:
     """`Inertia.moved` with polynomials: the parameters in a frame where the old one has axes R and origin p."""
     m = body[inertial.MASS]
     h = R @ np.array(body[inertial.FIRST], dtype=object)
@@ -181,7 +181,7 @@ def _moved(body: list[Polynomial], R: NDArray, p: NDArray) -> list[Polynomial]:
     return entries
 
 
-def _signed(c: float, factor: str, first: bool) -> str:
+def _signed_term(c: float, factor: str, first: bool) -> str:
     """`- 2 x` as a further term, `-2 x` as the first, the number left out where it is one."""
     sign = ("-" if c < 0 else "") if first else (" - " if c < 0 else " + ")
     number = "" if factor and abs(abs(c) - 1) < 1e-12 else f"{abs(c):.6g}"
@@ -212,4 +212,4 @@ def _times(p: Polynomial, name: str, first: bool) -> str:
     if len(p.terms) > 1:
         return f"{'' if first else ' + '}({p}) {name}"
     ((monomial, c),) = p.terms.items()
-    return _signed(c, f"{_power(monomial)} {name}".strip(), first)
+    return _signed_term(c, f"{_power(monomial)} {name}".strip(), first)

@@ -75,7 +75,7 @@ def articulated_acceleration(
         if i:
             push = release.effort * release.inverse_d
             f, n = wrench_to_parent(m, f + release.f * push, n + release.n * push)
-            body = _joint_to_parent(m, _freed(m, body, release, rotors is not None))
+            body = _joint_to_parent(m, _free(m, body, release, rotors is not None))
     return _outward(joints, releases[::-1])
 
 
@@ -86,7 +86,7 @@ def _release(m: Motion, body: Articulated, effort: Symbol, rotor: Symbol) -> Rel
     return Release(body.M[:, 2], body.H[2, :].T, 1 / (body.M[2, 2] + rotor), effort)
 
 
-def _freed(m: Motion, body: Articulated, release: Release, has_rotor: bool) -> Articulated:
+def _free(m: Motion, body: Articulated, release: Release, has_rotor: bool) -> Articulated:
     """What remains for the parent; without a rotor, exactly nothing along the joint, which gives way there."""
     f, n = release.f * release.inverse_d, release.n * release.inverse_d
     M = _upper(body.M - ca.mtimes(f, release.f.T))
@@ -105,7 +105,7 @@ def _freed(m: Motion, body: Articulated, release: Release, has_rotor: bool) -> A
 
 def _link_to_joint(m: Motion, body: Articulated) -> Articulated:
     """A body described in the link's frame, seen from the joint's point in joint axes."""
-    return _turned(m.segment.R_after, body).shifted(m.offset_in_joint)
+    return _turn(m.segment.R_after, body).shifted(m.offset_in_joint)
 
 
 def _joint_to_parent(m: Motion, body: Articulated) -> Articulated:
@@ -115,10 +115,10 @@ def _joint_to_parent(m: Motion, body: Articulated) -> Articulated:
         Z = ca.blockcat([[c, -s, 0], [s, c, 0], [0, 0, 1]])
         H = ca.mtimes(Z, ca.mtimes(body.H, Z.T))
         body = Articulated(turned_tensor_z(c, s, body.M), H, turned_tensor_z(c, s, body.J))
-    return _turned(m.segment.R_before, body).shifted(ca.SX(m.before))
+    return _turn(m.segment.R_before, body).shifted(ca.SX(m.before))
 
 
-def _turned(R: Symbol, body: Articulated) -> Articulated:
+def _turn(R: Symbol, body: Articulated) -> Articulated:
     """The body in other axes: vectors v become R v."""
     return Articulated(turned_tensor(R, body.M), ca.mtimes(R, ca.mtimes(body.H, R.T)), turned_tensor(R, body.J))
 

@@ -50,7 +50,7 @@ class Factors(NamedTuple):
         return out
 
 
-def factorized(M: Symbol) -> Factors:
+def factorize(M: Symbol) -> Factors:
     """The factors of M; only its lower half is read."""
     n = M.shape[0]
     A = [[M[i, j] for j in range(i + 1)] for i in range(n)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from armdyn.dynamics.bodies.ltdl import factorized
+from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.forward_dynamics import forward_dynamics
 from armdyn.dynamics.linear.torque_derivatives import torque_derivatives
 from armdyn.dynamics.movable import require_movable
@@ -53,14 +53,14 @@ def acceleration_derivatives(
     """
     if method == "articulated":
         options = {"wrench": wrench, "method": method, "theta": theta, "gravity": gravity}
-        return AccelerationDerivatives(*on_symbols(lambda *x: _differentiated(arm, *x, **options), q, qd, tau))
+        return AccelerationDerivatives(*on_symbols(lambda *x: _differentiate(arm, *x, **options), q, qd, tau))
     qdd = forward_dynamics(arm, q, qd, tau, wrench, method=method, theta=theta, gravity=gravity)
     _, M, C, K = torque_derivatives(arm, q, qd, qdd, wrench, theta=theta, gravity=gravity)
-    inverse = factorized(M).inverse()
+    inverse = factorize(M).inverse()
     return AccelerationDerivatives(qdd, -ca.mtimes(inverse, K), -ca.mtimes(inverse, C), inverse)
 
 
-def _differentiated(arm: Arm, q: Symbol, qd: Symbol, tau: Symbol, **given: Any) -> list[Symbol]:
+def _differentiate(arm: Arm, q: Symbol, qd: Symbol, tau: Symbol, **given: Any) -> list[Symbol]:
     """Accelerations and their derivatives by automatic differentiation."""
     qdd = forward_dynamics(arm, q, qd, tau, **given)
     return [qdd, *(ca.jacobian(qdd, x) for x in (q, qd, tau))]

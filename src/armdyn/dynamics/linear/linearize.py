@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from armdyn.dynamics.bodies.ltdl import factorized
+from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.linear.full_derivatives import Balance, joint_terms
 from armdyn.dynamics.linear.torque_derivatives import torque_derivatives
 from armdyn.dynamics.movable import require_movable_with_rotors
@@ -19,7 +19,7 @@ from armdyn.trace.traced import traced
 def state_matrices(balance: Balance) -> tuple[Symbol, Symbol]:
     """A and B of the state [q; qd], Eindhoven (68) with erratum 9."""
     n = balance.M.shape[0]
-    zero, inverse = ca.SX.zeros(n, n), factorized(balance.M).inverse()
+    zero, inverse = ca.SX.zeros(n, n), factorize(balance.M).inverse()
     by_q, by_qd = -ca.mtimes(inverse, balance.K), -ca.mtimes(inverse, balance.C)
     A = ca.blockcat([[zero, ca.SX.eye(n)], [by_q, by_qd]])
     return A, ca.vertcat(zero, ca.mtimes(inverse, balance.inverse_gain))

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.bodies.ltdl import factorized
+from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.linear.full_derivatives import joint_terms
 from armdyn.dynamics.linear.torque_derivatives import torque_derivatives
 from armdyn.dynamics.movable import require_movable_with_rotors
@@ -78,7 +78,7 @@ def linearize_sensitivity(
     slope = torque_derivatives(arm, *state, None, base_motion, theta=direction, gravity=gravity)
     balance, change = joints.balance(rigid), joints.change(rigid, slope)
     M, C, K = balance.M, balance.C, balance.K
-    inverse = factorized(M).inverse()
+    inverse = factorize(M).inverse()
     # d(M^-1 X) = M^-1 (dX - dM M^-1 X)
     turn = ca.mtimes(inverse, change.M)
     by_q, by_qd = (

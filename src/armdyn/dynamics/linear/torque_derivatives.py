@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from armdyn.dynamics.base.regroup import regrouped
+from armdyn.dynamics.base.regroup import regroup
 from armdyn.dynamics.bodies.body import Wrench, link_theta
 from armdyn.dynamics.bodies.composite import carry, wrench_to_joint, wrench_to_parent
 from armdyn.dynamics.bodies.moments import Moments
@@ -240,4 +240,4 @@ def torque_derivatives(
         Crossing.of(m, parent, link, qd[i])
         for i, (m, parent, link) in enumerate(zip(joints, [base, *links], links, strict=False))
     ]
-    return torque_matrices(crossings, loads(crossings, links, regrouped(arm, theta), tip_wrench(arm, wrench)))
+    return torque_matrices(crossings, loads(crossings, links, regroup(arm, theta), tip_wrench(arm, wrench)))

@@ -14,11 +14,11 @@ from armdyn.trace.traced import traced
 
 
 def slope(X: Symbol, x: Symbol) -> list[Symbol]:
-    """One matrix a row i of X: entry (j, k) is dX_ij/dx_k."""
+    """One matrix per row i of X: entry (j, k) is dX_ij/dx_k."""
     return [ca.jacobian(X[i, :], x) for i in range(X.shape[0])]
 
 
-def mirrored(H: Symbol) -> Symbol:
+def mirror(H: Symbol) -> Symbol:
     """A symmetric matrix from its upper half, so that the graph never holds the other half."""
     return ca.triu(H) + ca.triu(H, False).T
 
@@ -53,7 +53,7 @@ def torque_second_derivatives(
 
     n, found = arm.n, on_symbols(slopes, q)
     dM, dC, dK = found[:n], found[n : 2 * n], found[2 * n :]
-    blocks: list[Any] = [[mirrored(H) for H in dK], [H.T for H in dC], christoffel(dM), [H.T for H in dM]]
+    blocks: list[Any] = [[mirror(H) for H in dK], [H.T for H in dC], christoffel(dM), [H.T for H in dM]]
     return TorqueSecondDerivatives(*blocks)
 
 

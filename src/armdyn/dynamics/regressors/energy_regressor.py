@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 
 from armdyn.dynamics.bodies.velocity import Twist, twists
 from armdyn.dynamics.newton_euler import base_link_motion, outward
-from armdyn.dynamics.regressors.regressor import AccelerationField, carried, own_screw, screws
+from armdyn.dynamics.regressors.regressor import AccelerationField, carry_twist, own_screw, screws
 from armdyn.kinematics.forward import link_frames
 from armdyn.kinematics.motion import Symbol, motions
 from armdyn.model.arm import Arm
@@ -103,7 +103,7 @@ def lagrangian_regressor(arm: Arm, q: Q, qd: Qd, *, gravity: Gravity = None) -> 
     g = gravity
     for j, (m, link, felt) in enumerate(zip(joints, links, screws(joints), strict=True)):
         g = m.to_link(g)
-        turned = [*(carried(m, twist) for twist in turned), commutator(link, own_screw(m))]
+        turned = [*(carry_twist(m, twist) for twist in turned), commutator(link, own_screw(m))]
         for i, screw in enumerate(felt):
             D[i, _columns(j)] = momentum_row(link, turned[i]) + weight_row(g, screw)
     return D

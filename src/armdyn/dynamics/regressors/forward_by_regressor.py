@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from armdyn.dynamics.bodies.ltdl import factorized
+from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.movable import require_movable
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.model.arm import Arm
@@ -46,4 +46,4 @@ def forward_dynamics_regressor(
 
     bias = torque(ca.SX.zeros(n))  # step 1
     M = ca.horzcat(*(torque(ca.SX.eye(n)[:, i]) - bias for i in range(n)))  # steps 2, 3
-    return ForwardDynamicsRegressor(factorized(M).solve(tau - bias), M)  # step 4
+    return ForwardDynamicsRegressor(factorize(M).solve(tau - bias), M)  # step 4

@@ -85,7 +85,7 @@ def own_screw(m: Motion) -> Twist:
     return Twist(ca.SX.zeros(3), axis)
 
 
-def carried(m: Motion, screw: Twist) -> Twist:
+def carry_twist(m: Motion, screw: Twist) -> Twist:
     """A twist of the parent link, seen in and at the origin of the next link."""
     w = m.to_link(screw.w)
     return Twist(w, m.to_link(screw.u + ca.cross(screw.w, m.before)) + ca.cross(w, m.offset))
@@ -95,7 +95,7 @@ def screws(joints: list[Motion]) -> Iterator[list[Twist]]:
     """For every link in turn the screws of the joints that move it."""
     here: list[Twist] = []
     for m in joints:
-        here = [*(carried(m, screw) for screw in here), own_screw(m)]
+        here = [*(carry_twist(m, screw) for screw in here), own_screw(m)]
         yield here
 
 

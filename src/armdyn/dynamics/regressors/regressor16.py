@@ -1,4 +1,4 @@
-"""The regressor of Lu and Meng (1993): sixteen parameters a link, moments about the centre of mass.
+"""The regressor of Lu and Meng (1993): sixteen parameters per link, moments about the centre of mass.
 
 With the centre p of mass m and the inertia about it, a link's parameters are
 
@@ -56,7 +56,7 @@ PHYSICAL = {
 
 
 def theta16(arm: Arm, load: Inertia | None = None) -> NDArray:
-    """The arm's sixteen parameters a link: `inverse_dynamics = regressor16(...) @ theta16(arm)`.
+    """The arm's sixteen parameters per link: `inverse_dynamics = regressor16(...) @ theta16(arm)`.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def ten_from_sixteen() -> NDArray:
 def regressor16(
     arm: Arm, q: Q, qd: Qd, qdd: Qdd, load: bool = False, form: str = "iteration", *, gravity: Gravity = None
 ) -> Array:
-    """Torque regressor of Lu and Meng's sixteen parameters a link.
+    """Torque regressor of Lu and Meng's sixteen parameters per link.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.regressors.regressor import regressor
-from armdyn.identification.checks.finding import Finding, named, reversing
+from armdyn.identification.checks.finding import Finding, joint_name, reversing
 from armdyn.identification.checks.trial import OWN, Trial, squares
 from armdyn.model.arm import Arm
 
@@ -46,12 +46,12 @@ def arrangement(trial: Trial) -> list[Finding]:
     good = [a for a in tried if a.gain > GAIN and (a.fall > FALL or (a.own_fall > BETTER and a.fall > 0.0))]
     if good:
         best = max(good, key=lambda a: a.gain)
-        text = f"{best.said} would explain the torques far better (error {best.fall:.0%} less): {_asked(best)}"
+        text = f"{best.said} would explain the torques far better (error {best.fall:.0%} less): {_question(best)}"
         return [Finding("refuse", text, best.kind, best.joints, best.gain, best.fall, best.remedy)]
-    return list(_driven(trial)) or list(_foreign(trial))
+    return list(_driven_joints(trial)) or list(_foreign(trial))
 
 
-def _asked(best: Tried) -> str:
+def _question(best: Tried) -> str:
     return {
         "sign": "sign of its torque or position reversed?",
         "exchange": "columns shuffled?",
@@ -59,7 +59,7 @@ def _asked(best: Tried) -> str:
     }[best.kind]
 
 
-def _driven(trial: Trial) -> Iterator[Finding]:
+def _driven_joints(trial: Trial) -> Iterator[Finding]:
     """Joints that friction would drive, and would brake if their torques had the other sign.
 
     Friction is bounded to brake either way, for a fit that is as good with either sign proves nothing.
@@ -84,7 +84,7 @@ def _driven(trial: Trial) -> Iterator[Finding]:
         gain = 0.5 * float(trial.counts(turned) @ np.log(squares(braked, trial.sizes) / squares(turned, trial.sizes)))
         if gain > GAIN:
             joints = np.flatnonzero(some).tolist()
-            who = "all joints" if some.all() else named(trial.arm, joints[0])
+            who = "all joints" if some.all() else joint_name(trial.arm, joints[0])
             text = (
                 f"the torque of {who} is as if friction drove it, and with the other sign friction brakes: sign of its "
                 "torque or position reversed, or another arm?"
@@ -95,7 +95,7 @@ def _driven(trial: Trial) -> Iterator[Finding]:
                 return
 
 
-def _compared(
+def _compare(
     trial: Trial, A: NDArray, tau: NDArray, order: NDArray, joints: tuple[int, ...]
 ) -> tuple[float, float, float]:
     residual = trial.fitted(A, tau, 2).residual
@@ -112,14 +112,14 @@ def _signs(trial: Trial) -> Iterator[Tried]:
         side = np.where(same == j, -1.0, 1.0)
         turned = reversing(trial.n, [j])
         remedy = f"--drive-gain {turned}"
-        told = _compared(trial, trial.columns, trial.tau * side, same, (j,))
-        yield Tried(f"the torque of {named(trial.arm, j)} with the other sign", "sign", (j,), *told, remedy)
+        told = _compare(trial, trial.columns, trial.tau * side, same, (j,))
+        yield Tried(f"the torque of {joint_name(trial.arm, j)} with the other sign", "sign", (j,), *told, remedy)
         own = trial.own.copy()
         own[:, j, [0, 1, 3, 4]] *= -1
         A = trial.with_own(trial.rigid(lambda q, qd, qdd, s=side: (q * s, qd * s, qdd * s)), own)  # type: ignore[misc]
-        told = _compared(trial, A, trial.tau, same, (j,))
+        told = _compare(trial, A, trial.tau, same, (j,))
         remedy = f"--gear-ratio {turned} --drive-gain {turned}"  # a gear that turns back reverses the torque too
-        yield Tried(f"the position of {named(trial.arm, j)} with the other sign", "sign", (j,), *told, remedy)
+        yield Tried(f"the position of {joint_name(trial.arm, j)} with the other sign", "sign", (j,), *told, remedy)
 
 
 def _exchanges(trial: Trial) -> Iterator[Tried]:
@@ -128,7 +128,7 @@ def _exchanges(trial: Trial) -> Iterator[Tried]:
     pairs = sorted(combinations(poor.tolist(), 2), key=lambda p: -float(trial.shares[list(p)].min()))
     neighbours = [(j, j + 1) for j in range(trial.n - 1) if j in poor or j + 1 in poor]
     same = np.arange(trial.n)
-    orders = [_swapped(trial.n, i, j) for i, j in dict.fromkeys([*pairs[:MOST_PAIRS], *neighbours])]
+    orders = [_swap(trial.n, i, j) for i, j in dict.fromkeys([*pairs[:MOST_PAIRS], *neighbours])]
     orders += [_likely(trial)] if trial.error > DOUBTFUL else []
     for order in orders:
         moved = tuple(np.flatnonzero(order != same).tolist())
@@ -143,18 +143,18 @@ def _exchanges(trial: Trial) -> Iterator[Tried]:
             ("positions", turned, trial.tau, same),
             ("positions and torques", turned, trial.tau[:, inverse], inverse),
         ):
-            told = _compared(trial, A, tau, to, moved)
-            order_said = f"{_listed(moved)} in the order {_listed(order[list(moved)])}"
+            told = _compare(trial, A, tau, to, moved)
+            order_said = f"{_list(moved)} in the order {_list(order[list(moved)])}"
             yield Tried(f"{what} of joints {order_said}", "exchange", moved, *told, remedy)
 
 
-def _swapped(n: int, i: int, j: int) -> NDArray:
+def _swap(n: int, i: int, j: int) -> NDArray:
     order = np.arange(n)
     order[[i, j]] = j, i
     return order
 
 
-def _listed(joints: Iterable[int]) -> str:
+def _list(joints: Iterable[int]) -> str:
     return ", ".join(str(j + 1) for j in joints)
 
 
@@ -183,7 +183,7 @@ def _gravities(trial: Trial) -> Iterator[Tried]:
         if axis @ trial.arm.gravity > 0.9 * size:
             continue
         A = trial.with_own(trial.rigid(regressor=_regressor(replace(trial.arm, gravity=size * axis))))
-        gain, fall, _ = _compared(trial, A, trial.tau, np.arange(trial.n), ())
+        gain, fall, _ = _compare(trial, A, trial.tau, np.arange(trial.n), ())
         yield Tried(f"gravity along {said}", "gravity", (), gain, fall, 0.0, "give the arm's gravity as it is mounted")
 
 

@@ -29,7 +29,7 @@ from armdyn.identification.checks.sensors import frozen_findings, torque_finding
 from armdyn.identification.checks.trial import Piece, Trial
 from armdyn.identification.logs.log import Log, Stretch
 from armdyn.identification.motion.differentiate import Motion, lowpass
-from armdyn.identification.motion.track import Filters, choose_band, smoothed
+from armdyn.identification.motion.track import Filters, choose_band, smooth_stretch
 from armdyn.model.arm import Arm
 from armdyn.presentation import present, write_page
 
@@ -59,8 +59,8 @@ class DataCheck(NamedTuple):
         """A row of words for each joint, under `HEADINGS`."""
         figures = zip(*self.joints, strict=True)
         return [
-            (f"{j + 1} {name}", f"{low:.3g} .. {high:.3g}", f"{v:.3g}", f"{a:.3g}", f"{turns:.0f}", _told(condition),
-             f"{rms:.3g}", f"{peak:.3g}")
+            (f"{j + 1} {name}", f"{low:.3g} .. {high:.3g}", f"{v:.3g}", f"{a:.3g}", f"{turns:.0f}",
+             _condition_text(condition), f"{rms:.3g}", f"{peak:.3g}")
             for j, (name, (low, high, v, a, turns, condition, rms, peak)) in enumerate(
                 zip(self.arm.joint_names, figures, strict=True)
             )
@@ -87,7 +87,7 @@ class DataCheck(NamedTuple):
 HEADINGS = ("joint", "range", "top speed", "top acceleration", "reversals", "condition", "torque rms", "largest")
 
 
-def _told(condition: float) -> str:
+def _condition_text(condition: float) -> str:
     return f"{condition:.3g}" if condition < 1e6 else "-"
 
 
@@ -136,7 +136,7 @@ def _looked(arm: Arm, log: Log) -> Looked:
         found.append(Finding("refuse", "no stretch without gaps is long enough"))
         return Looked(log, [], 0.0, DataCheck(arm, log, tuple(found), _figures(log, [])))
     band = choose_band(log.stretches)
-    motions = [smoothed(s, Filters(band, None, "butterworth")) for s in log.stretches]
+    motions = [smooth_stretch(s, Filters(band, None, "butterworth")) for s in log.stretches]
     figures = _figures(log, motions)
     found += motion_findings(arm, figures)
     found += outside_findings(arm, log)
@@ -165,13 +165,13 @@ def _dynamics(arm: Arm, looked: list[Looked]) -> list[Finding]:
             found += find_faults(trial)
     if not np.isnan(arm.theta).any() and arm.is_physical and all(f.level != "refuse" for f in found):
         parts = [(s, m, some.band) for some in looked for s, m in zip(some.log.stretches, some.motions, strict=True)]
-        samples = samples_of(_filtered(*part) for part in parts)
+        samples = samples_of(_filter(*part) for part in parts)
         model = np.vstack([lowpass(joint_torque(arm, m.q, m.qd, m.qdd), s.dt, band) for s, m, band in parts])
         found += resemblance.objections(arm, resemblance.resemblance(model, samples))
     return found
 
 
-def _filtered(s: Stretch, m: Motion, band: float) -> Samples:
+def _filter(s: Stretch, m: Motion, band: float) -> Samples:
     return Samples(*(lowpass(x, s.dt, band) for x in (m.q, m.qd, m.qdd, np.sign(m.qd), s.tau)))
 
 

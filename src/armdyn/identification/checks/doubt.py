@@ -87,7 +87,7 @@ def doubt_cost(cost: float, arm: Arm) -> None:
 
 
 def require_explained(arm: Arm, error: float, where: str) -> None:
-    """Refuse a model that explains nothing."""
+    """Reject a model that explains nothing."""
     if not error <= REFUSED:
         told = f"{error:.0%}" if error < MOST_TOLD else "all"
         raise DataError(
@@ -97,7 +97,7 @@ def require_explained(arm: Arm, error: float, where: str) -> None:
 
 
 def require_brakes(arm: Arm, braking: NDArray, sigma: NDArray, size: NDArray) -> None:
-    """Refuse torques with which friction (n,) would drive a joint: their sign is reversed.
+    """Reject torques with which friction (n,) would drive a joint: their sign is reversed.
 
     `sigma` is friction's standard deviation, `size` the rms of the joint's torque.
     """

@@ -2,7 +2,7 @@
 
 Every rule asks for a gain of log-likelihood that chance does not give, and for an error that falls by an amount that
 matters. The thresholds were set on the real logs of `benchmarks/robots.py` and on its synthetic arms of seeds 600 to
-622 and 720 to 750; docs/robots.md has the rates on others.
+622 and 720 to 750.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.identification.checks.belief import Belief
-from armdyn.identification.checks.finding import Finding, named
+from armdyn.identification.checks.finding import Finding, joint_name
 from armdyn.identification.checks.trial import RIDGE, System, Trial, positions
 from armdyn.model.arm import Arm
 
@@ -129,7 +129,7 @@ def step(trial: Trial) -> Iterator[Finding]:
             piece, share = marks[k]
             t = trial.parts[piece].t
             text = (
-                f"the torque of {named(trial.arm, j)} changes by {found.value:.3g} about "
+                f"the torque of {joint_name(trial.arm, j)} changes by {found.value:.3g} about "
                 f"{t[int(share * len(t))]:.3g} s: without, the error would be {found.fall:.0%} "
                 f"less; a load was taken, or the sensor's zero moved?"
             )
@@ -160,9 +160,9 @@ def proportion(trial: Trial) -> Iterator[Finding]:
     if max(factors[j], 1 / factors[j]) > SCALE and gain > AMPERES.gain and fall > AMPERES.fall:
         told = ", ".join(f"{factor:.2g}" for factor in factors)
         text = (
-            f"torques are out of proportion to one another, most that of {named(trial.arm, j)} (as if measured with "
-            f"the gains {told}; error {fall:.0%} less without): amperes, unlike drive gains, or joints that share a "
-            "drive?"
+            f"torques are out of proportion to one another, most that of {joint_name(trial.arm, j)} (as if measured "
+            f"with the gains {told}; error {fall:.0%} less without): amperes, unlike drive gains, or joints that "
+            "share a drive?"
         )
         yield Finding("warn", text, "amperes", (j,), gain, fall, "--drive-gain", float(factors[j]))
 
@@ -202,11 +202,11 @@ def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
     best = int(np.argmax(gains))
     if gains[best] > 0.5 * ZEROS.gain:
         j = turning[best]
-        off, gain, fall = _refined(trial, belief, j, -float(np.sign(values[best])))
+        off, gain, fall = _refine_zero(trial, belief, j, -float(np.sign(values[best])))
         if abs(off) > ZERO and gain > ZEROS.gain and fall > ZEROS.fall:
             told = f"--zero {trial.arm.joint_names[j]}={off:.3g}"
             text = (
-                f"the zero of {named(arm, j)} seems {abs(off):.2g} rad off: with {-off:+.2g} rad added to its "
+                f"the zero of {joint_name(arm, j)} seems {abs(off):.2g} rad off: with {-off:+.2g} rad added to its "
                 f"positions the torques would be more probable by a factor of e^{gain:.0f}; try {told}"
             )
             yield Finding("warn", text, "zero", (j,), gain, fall, told, off)
@@ -227,7 +227,7 @@ def _slope(trial: Trial, arm: Arm, j: int, h: float = 1e-3) -> NDArray:
     return trial.along(change)
 
 
-def _refined(trial: Trial, belief: Belief, j: int, side: float) -> tuple[float, float, float]:
+def _refine_zero(trial: Trial, belief: Belief, j: int, side: float) -> tuple[float, float, float]:
     """How far the joint's positions are off, what this gains, and the fall of the error: links are fitted anew."""
     e = (np.arange(trial.n) == j).astype(float)
     tried = {}

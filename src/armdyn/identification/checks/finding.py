@@ -29,6 +29,6 @@ def reversing(n: int, joints: Iterable[int]) -> str:
     return "-1" if len(turned) == n else ",".join("-1" if j in turned else "1" for j in range(n))
 
 
-def named(arm: Arm, joint: int) -> str:
+def joint_name(arm: Arm, joint: int) -> str:
     """A joint by number and name."""
     return f"joint {joint + 1} '{arm.joint_names[joint]}'"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.checks.finding import Finding, named
+from armdyn.identification.checks.finding import Finding, joint_name
 from armdyn.identification.checks.resemblance import correlations
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import lowpass
@@ -48,8 +48,8 @@ def outside_findings(arm: Arm, log: Log) -> list[Finding]:
     if shares[j] <= OUTSIDE:
         return []
     text = (
-        f"{named(arm, j)} is outside its limits for {shares[j]:.0%} of the time: a log of another arm, another zero of "
-        "the joint, or limits that are wrong?"
+        f"{joint_name(arm, j)} is outside its limits for {shares[j]:.0%} of the time: a log of another arm, another "
+        "zero of the joint, or limits that are wrong?"
     )
     return [Finding("note", text, "arm", (j,), remedy="use the description of the arm that was logged, or --offset")]
 
@@ -77,15 +77,15 @@ def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
     for j in range(arm.n):
         busiest = spans[turns == turns[j]].max()
         if still[j]:
-            text = f"{named(arm, j)} does not move: its friction and much of its inertia stay undetermined"
+            text = f"{joint_name(arm, j)} does not move: its friction and much of its inertia stay undetermined"
         elif spans[j] < LITTLE * busiest:
-            text = f"{named(arm, j)} hardly moves ({spans[j]:.2g} of the {busiest:.2g} of the busiest joint)"
+            text = f"{joint_name(arm, j)} hardly moves ({spans[j]:.2g} of the {busiest:.2g} of the busiest joint)"
         elif figures.reversals[j] == 0:
-            text = f"{named(arm, j)} moves in one direction only: Coulomb friction and offset look alike"
+            text = f"{joint_name(arm, j)} moves in one direction only: Coulomb friction and offset look alike"
         elif figures.condition[j] > CONDITION:
             text = (
-                f"{named(arm, j)} has hardly any variety of speeds (condition {figures.condition[j]:.0f} of its own "
-                "terms): friction and inertia look alike"
+                f"{joint_name(arm, j)} has hardly any variety of speeds (condition {figures.condition[j]:.0f} of its "
+                "own terms): friction and inertia look alike"
             )
         else:
             continue
@@ -104,8 +104,8 @@ def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
     j = int(np.argmax(figures.speed))
     if figures.speed[j] > FASTEST:
         text = (
-            f"{named(arm, j)} moves at {figures.speed[j]:.3g} rad/s or m/s, faster than any: times or positions in "
-            "another unit, or those of the motor?"
+            f"{joint_name(arm, j)} moves at {figures.speed[j]:.3g} rad/s or m/s, faster than any: times or positions "
+            "in another unit, or those of the motor?"
         )
         return [Finding("refuse", text)]
     return []
@@ -119,8 +119,8 @@ def _limits(arm: Arm, figures: JointFigures) -> list[Finding]:
         if low < lower[j] - slack or high > upper[j] + slack:
             # Limits in descriptions are often narrower than the robot's.
             text = (
-                f"{named(arm, j)} is at {low:.3g} to {high:.3g}, outside its limits {lower[j]:.3g} to {upper[j]:.3g}: "
-                "other units, another zero or another arm?"
+                f"{joint_name(arm, j)} is at {low:.3g} to {high:.3g}, outside its limits {lower[j]:.3g} to "
+                f"{upper[j]:.3g}: other units, another zero or another arm?"
             )
             found.append(Finding("note", text, "limits", (j,)))
     return found
@@ -142,18 +142,20 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
         best = int(np.argmax(np.abs(likeness[j])))
         if likeness[j, j] < -0.8:
             found.append(
-                Finding("refuse", f"the velocity of {named(arm, j)} has the opposite sign of its position's rate")
+                Finding("refuse", f"the velocity of {joint_name(arm, j)} has the opposite sign of its position's rate")
             )
         elif best != j and abs(likeness[j, best]) > 0.95 and abs(likeness[j, j]) < 0.8:
             found.append(
                 Finding(
-                    "refuse", f"the position of {named(arm, j)} moves as velocity {best + 1} says: columns shuffled?"
+                    "refuse",
+                    f"the position of {joint_name(arm, j)} moves as velocity {best + 1} says: columns shuffled?",
                 )
             )
         elif likeness[j, j] > 0.8 and min(abs(slope * DEGREE - 1), abs(slope / DEGREE - 1)) < 0.2:
             found.append(
                 Finding(
-                    "refuse", f"positions and velocities of {named(arm, j)} differ by 57.3: degrees and radians mixed"
+                    "refuse",
+                    f"positions and velocities of {joint_name(arm, j)} differ by 57.3: degrees and radians mixed",
                 )
             )
     return found or _pace(slopes)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.checks.finding import Finding, named, reversing
+from armdyn.identification.checks.finding import Finding, joint_name, reversing
 from armdyn.model.arm import Arm
 
 STRONG = 0.3  # a model's torque of at least this share of the measured one should resemble it
@@ -110,7 +110,7 @@ def _unlike(arm: Arm, seen: Resemblance) -> list[Finding]:
         others = main & (np.arange(arm.n) != j)
         if np.abs(likeness[others]).min(initial=1.0) > ALIKE:
             text = (
-                f"the torque of {named(arm, j)} is opposite to the model's (correlation {likeness[j]:.2f}): sign "
+                f"the torque of {joint_name(arm, j)} is opposite to the model's (correlation {likeness[j]:.2f}): sign "
                 "reversed, or another arm?"
             )
             return [Finding("refuse", text, "sign", (j,), remedy=f"--drive-gain {reversing(arm.n, [j])}")]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.checks.finding import Finding, named
+from armdyn.identification.checks.finding import Finding, joint_name
 from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
 
@@ -27,10 +27,10 @@ def torque_findings(arm: Arm, log: Log) -> list[Finding]:
     found: list[Finding] = []
     for j, tau in enumerate(log.tau.T):
         if np.ptp(tau) == 0:
-            text = f"the torque of {named(arm, j)} is {tau[0] + 0.0:g} throughout: sensor dead?"
+            text = f"the torque of {joint_name(arm, j)} is {tau[0] + 0.0:g} throughout: sensor dead?"
             found.append(Finding("refuse", text, "stuck", (j,), remedy="leave the joint out, or measure again"))
             continue
-        for check in (_stuck, _clipped, _noise):
+        for check in (_stuck, _clipping, _noise):
             found += check(arm, log, j)
     return found + list(_spikes(arm, log))
 
@@ -55,13 +55,13 @@ def _stuck(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
     moved = np.ptp(q[first:last]) > STUCK_TRAVEL * np.ptp(q)
     if moved and tau.min() < tau[first] < tau.max():
         text = (
-            f"the torque of {named(arm, j)} stays at {tau[first]:.3g} for {log.t[last - 1] - log.t[first]:.3g} s from "
-            f"{log.t[first] - log.t[0]:.3g} s on while the joint moves: sensor dead?"
+            f"the torque of {joint_name(arm, j)} stays at {tau[first]:.3g} for {log.t[last - 1] - log.t[first]:.3g} s "
+            f"from {log.t[first] - log.t[0]:.3g} s on while the joint moves: sensor dead?"
         )
         yield Finding("refuse", text, "stuck", (j,), remedy=f"use the log up to {log.t[first] - log.t[0]:.3g} s")
 
 
-def _clipped(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
+def _clipping(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
     tau = log.tau[:, j]
     for end in (tau.max(), tau.min()):
         share = np.mean(tau == end)
@@ -69,7 +69,7 @@ def _clipped(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
         inner = tau[tau != end]
         next_to = np.mean(tau == (inner.max() if end == tau.max() else inner.min()))
         if share > CLIPPED and share > 5 * next_to and len(tau) * share > 20:
-            text = f"the torque of {named(arm, j)} is {end:g} in {share:.0%} of the samples: clipped?"
+            text = f"the torque of {joint_name(arm, j)} is {end:g} in {share:.0%} of the samples: clipped?"
             yield Finding("warn", text, "saturation", (j,), matters=share, remedy="move more slowly", value=end)
 
 
@@ -81,7 +81,7 @@ def _noise(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
     f = np.fft.rfftfreq(len(log), log.dt)
     slow = f <= SLOW
     if power[slow].sum() < WHITE * slow.mean() * power.sum():
-        text = f"the torque of {named(arm, j)} is noise: sensor dead?"
+        text = f"the torque of {joint_name(arm, j)} is noise: sensor dead?"
         # Torques of light wrists may be smaller than noise.
         large = log.tau[:, j].std() > LIGHT * log.tau.std(axis=0).max()
         yield Finding("warn" if large else "note", text, "stuck", (j,), remedy="leave the joint out, or measure again")
@@ -98,7 +98,7 @@ def _spikes(arm: Arm, log: Log) -> Iterator[Finding]:
     if count >= FEWEST:
         j = int(np.argmax(hits.sum(axis=0)))
         text = (
-            f"{count} samples have torques that jump for one or two samples, most at {named(arm, j)} (by up to "
+            f"{count} samples have torques that jump for one or two samples, most at {joint_name(arm, j)} (by up to "
             f"{jump[:, j].max():.3g}): electric disturbances or lost packets?"
         )
         yield Finding("warn", text, "spikes", (j,), remedy="leave these samples out", value=float(count))
@@ -118,8 +118,8 @@ def frozen_findings(arm: Arm, log: Log, t: NDArray, loss: NDArray) -> Iterator[F
         ratio = np.median(loss[inside]) / max(np.median(loss[~inside]), 1e-300)
         if ratio > FROZEN:
             text = (
-                f"the position of {named(arm, j)} stays at {q[first]:.4g} from {log.t[first] - log.t[0]:.3g} s on, "
-                f"and torques are {np.sqrt(ratio):.1f} times worse explained meanwhile: encoder frozen?"
+                f"the position of {joint_name(arm, j)} stays at {q[first]:.4g} from {log.t[first] - log.t[0]:.3g} s on"
+                f", and torques are {np.sqrt(ratio):.1f} times worse explained meanwhile: encoder frozen?"
             )
             yield Finding("refuse", text, "stuck", (j,), remedy=f"use the log up to {log.t[first] - log.t[0]:.3g} s")
 

@@ -16,7 +16,7 @@ from armdyn.dynamics.shafts import at_shafts, joint_torques, shaft_rows, shaft_t
 from armdyn.identification.checks.finding import Finding
 from armdyn.identification.checks.trial import OWN, Fitted, Piece, System, Trial, own_columns, sizes, squares, torques
 from armdyn.identification.logs.log import Log
-from armdyn.identification.motion.track import Filters, choose_band, smoothed
+from armdyn.identification.motion.track import Filters, choose_band, smooth_stretch
 from armdyn.model.arm import Arm
 from armdyn.model.coupling import told_coupling
 
@@ -85,7 +85,7 @@ def _pieces(logs: list[Log]) -> list[Piece]:
     pieces: list[Piece] = []
     for log in (log for log in logs if log.stretches):
         filters = Filters(choose_band(log.stretches), None, "butterworth")
-        pieces += [Piece(s.t, s.dt, smoothed(s, filters), s.tau) for s in log.stretches]
+        pieces += [Piece(s.t, s.dt, smooth_stretch(s, filters), s.tau) for s in log.stretches]
     return pieces
 
 

@@ -90,14 +90,14 @@ class Trial:
         self.base: BaseParameters = base_parameters(arm)
         long = [piece for piece in pieces if len(piece.t) * piece.dt > 4 * EDGE]
         self._pieces = _some([piece._replace(tau=shaft_torques(arm, piece.tau)) for piece in long])
-        self.parts = [_thinned(arm, piece) for piece in self._pieces]
+        self.parts = [_thin(arm, piece) for piece in self._pieces]
         self.usable = bool(self.parts)
         if not self.usable:
             return
         self.piece = np.concatenate([np.full(len(_cut(p, p.t)), k) for k, p in enumerate(self.parts)])
         self.t = np.concatenate([_cut(p, p.t) for p in self.parts])
-        self.tau = np.concatenate([_filtered(p, p.tau) for p in self.parts])
-        self.own = np.concatenate([_filtered(p, p.own) for p in self.parts])
+        self.tau = np.concatenate([_filter(p, p.tau) for p in self.parts])
+        self.own = np.concatenate([_filter(p, p.own) for p in self.parts])
         self.sizes = sizes(self.tau)
         # As many independent equations as unknowns explain anything.
         self.usable = len(self.tau) * self.n > 1.5 * (self.base.count + OWN * self.n) and bool(
@@ -138,19 +138,19 @@ class Trial:
         made = []
         for p in self.parts:
             motion = (p.q, p.qd, p.qdd) if change is None else change(p.q, p.qd, p.qdd)
-            made.append(_filtered(p, shaft_rows(self.arm, np.asarray((regressor or self.base.regressor)(*motion)))))
+            made.append(_filter(p, shaft_rows(self.arm, np.asarray((regressor or self.base.regressor)(*motion)))))
         return np.concatenate(made)
 
     def along(self, torque: Callable[[_Thin], NDArray]) -> NDArray:
         """Some column (N, n) of the joints that is told by the motion."""
-        return np.concatenate([_filtered(p, shaft_torques(self.arm, torque(p))) for p in self.parts])
+        return np.concatenate([_filter(p, shaft_torques(self.arm, torque(p))) for p in self.parts])
 
     def shifted(self, late: float) -> NDArray:
         """The torques (N, n) as they would be if they had been measured too late."""
         found = []
         for piece, part in zip(self._pieces, self.parts, strict=True):
             tau = np.stack([np.interp(piece.t + late, piece.t, column) for column in piece.tau.T], axis=1)
-            found.append(_filtered(part, _averaged(tau, _every(piece))))
+            found.append(_filter(part, _average(tau, _every(piece))))
         return np.concatenate(found)
 
     def with_own(self, rigid: NDArray, own: NDArray | None = None) -> NDArray:
@@ -172,7 +172,7 @@ class Trial:
             length = np.sqrt(np.diag(G))
             length = np.maximum(length, 1e-9 * length.max() + 1e-300)
             factor = np.linalg.cholesky(G / np.outer(length, length) + RIDGE * np.eye(len(G)))
-            x = _solved(factor, h / length) / length
+            x = _solve(factor, h / length) / length
             left, used = system.left(x), weights
             weights = 1 / np.sqrt(np.maximum(left, (LEAST * deviations) ** 2))
         return x, used, (factor, length)
@@ -193,7 +193,7 @@ class Trial:
     def projected(self, C: NDArray) -> NDArray:
         """What the fit's columns cannot explain of others (N, n, k)."""
         factor, length = self.fit.factor
-        shares = _solved(factor, _products(self.columns, C, self.fit.weights) / length[:, None])
+        shares = _solve(factor, _products(self.columns, C, self.fit.weights) / length[:, None])
         return C - torques(self.columns, shares / length[:, None])
 
     def added(self, C: NDArray, projected: NDArray | None = None) -> list[Added]:
@@ -261,7 +261,7 @@ def _every(piece: Piece) -> int:
     return max(1, round(1 / (RATE * piece.dt)))
 
 
-def _averaged(x: NDArray, every: int) -> NDArray:
+def _average(x: NDArray, every: int) -> NDArray:
     """Means of runs of samples."""
     count = len(x) // every
     return x[: count * every].reshape(count, every, *x.shape[1:]).mean(axis=1)
@@ -272,16 +272,16 @@ def own_columns(v: NDArray, a: NDArray) -> NDArray:
     return np.stack([v, np.tanh(v / WIDTH), np.ones_like(v), a, np.arctan(v / LEVEL)], axis=-1)
 
 
-def _thinned(arm: Arm, piece: Piece) -> _Thin:
+def _thin(arm: Arm, piece: Piece) -> _Thin:
     every, m = _every(piece), piece.motion
     count = len(piece.t) // every
     own = own_columns(at_shafts(arm, m.qd), at_shafts(arm, m.qdd))
     t, q, qd, qdd = (x[every // 2 :: every][:count] for x in (piece.t, m.q, m.qd, m.qdd))
-    averages = _averaged(own, every), _averaged(piece.tau, every)
+    averages = _average(own, every), _average(piece.tau, every)
     return _Thin(t, piece.dt * every, q, qd, qdd, *averages, piece.log)
 
 
-def _filtered(p: _Thin, x: NDArray) -> NDArray:
+def _filter(p: _Thin, x: NDArray) -> NDArray:
     """Low-passed, thinned out to what passes, without the ends."""
     low = lowpass(x.reshape(len(x), -1), p.dt, min(BAND, 0.2 / p.dt)).reshape(x.shape)
     return _cut(p, low)
@@ -350,7 +350,7 @@ def torques(A: NDArray, X: NDArray) -> NDArray:
     return np.stack([A[:, j] @ X[positions(count, j)] for j in range(A.shape[1])], axis=1)
 
 
-def _solved(factor: NDArray, b: NDArray) -> NDArray:
+def _solve(factor: NDArray, b: NDArray) -> NDArray:
     from scipy.linalg import solve_triangular
 
     return solve_triangular(factor, solve_triangular(factor, b, lower=True), lower=True, trans="T")

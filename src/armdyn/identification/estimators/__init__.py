@@ -1,4 +1,4 @@
-"""Estimators: one family a file, settings in the constructor, `fit(data) -> Estimate`."""
+"""Estimators: one family per file, settings in the constructor, `fit(data) -> Estimate`."""
 
 from armdyn.exports import export
 

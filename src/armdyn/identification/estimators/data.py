@@ -39,7 +39,7 @@ class Data:
         return self.tau - self.Y @ x
 
 
-def sized(values: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
+def check_size(values: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
     """Settings of an estimator that must have a shape; one number stands for all."""
     found = np.asarray(values, float)
     if found.shape not in ((), shape) or not np.isfinite(found).all():

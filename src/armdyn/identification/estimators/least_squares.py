@@ -23,10 +23,10 @@ class LeastSquares:
     def fit(self, data: Data) -> Estimate:
         """The estimate; joints' weights are found by iteration."""
         weights = np.ones(data.tau.shape[1])
-        found = solved(data, weights)
+        found = solve_weighted(data, weights)
         for _ in range(ROUNDS if self.weigh else 0):
             weights = 1 / noise(data.residuals(found.x))
-            found = solved(data, weights)
+            found = solve_weighted(data, weights)
         return found
 
 
@@ -49,7 +49,7 @@ class Reweighted:
             # The median is blind to outliers; 1.4826 makes it a standard deviation for Gaussian noise.
             sigma = np.maximum(1.4826 * np.median(np.abs(e), axis=0), 1e-12 * max(np.abs(data.tau).max(), 1.0))
             doubt = np.minimum(1.0, self.tuning * sigma / np.maximum(np.abs(e), 1e-300))
-            before, found = found.x, solved(data, np.sqrt(doubt) / sigma)
+            before, found = found.x, solve_weighted(data, np.sqrt(doubt) / sigma)
             if np.linalg.norm(found.x - before) <= 1e-10 * np.linalg.norm(before):
                 break
         return found
@@ -61,7 +61,7 @@ def noise(residuals: NDArray) -> NDArray:
     return np.maximum(sigma, max(1e-3 * float(np.median(sigma)), 1e-12))
 
 
-def solved(data: Data, weights: NDArray) -> Estimate:
+def solve_weighted(data: Data, weights: NDArray) -> Estimate:
     """Least squares with given weights of joints (n,) or equations (N, n)."""
     rows, torques = data.weighted(weights)
     x, _, rank, _ = np.linalg.lstsq(rows, torques, rcond=None)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.identification.estimators.data import Data, Estimate, estimate, sized
+from armdyn.identification.estimators.data import Data, Estimate, check_size, estimate
 
 
 def lms_update(x: Any, Y: Any, tau: Any, gain: Any, mode: Any = None) -> Any:
@@ -81,7 +81,7 @@ class Lms:
 
     def step(self, x: NDArray, Y: NDArray, tau: NDArray) -> NDArray:
         """The estimate after one sample: Y (n, p), tau (n,)."""
-        gain = sized(self.gain, x.shape, "Lms gain")[:, None]
+        gain = check_size(self.gain, x.shape, "Lms gain")[:, None]
         mode = most_stable_mode(Y, gain[:, 0]) if self.most_stable else None
         return lms_update(x[:, None], Y, tau[:, None], gain, mode)[:, 0]
 
@@ -94,7 +94,7 @@ class Lms:
 
     def facts(self, data: Data) -> LmsFacts:
         """Speed, stability and noise gain of a run over the data."""
-        gain = sized(self.gain, data.Y.shape[2:], "Lms gain")
+        gain = check_size(self.gain, data.Y.shape[2:], "Lms gain")
         R = np.einsum("knp,knq->pq", data.Y, data.Y) / len(data.Y)
         root = np.sqrt(gain)
         values = np.linalg.eigvalsh(R * np.outer(root, root))
@@ -137,13 +137,13 @@ class Recursive(ABC):
 
     def step(self, state: Belief, Y: NDArray, tau: NDArray) -> Belief:
         """The belief after one sample."""
-        return _updated(state, Y, tau, self.rules(*Y.shape))
+        return _update(state, Y, tau, self.rules(*Y.shape))
 
     def run(self, data: Data) -> Belief:
         """The belief after all samples."""
         state, rules = self.init(data.Y.shape[2]), self.rules(*data.Y.shape[1:])
         for Y, tau in zip(data.Y, data.tau, strict=True):
-            state = _updated(state, Y, tau, rules)
+            state = _update(state, Y, tau, rules)
         return state
 
 
@@ -186,14 +186,14 @@ class KalmanEstimator(Recursive):
 
     def init(self, p: int) -> Belief:
         """The prior."""
-        x = np.zeros(p) if self.prior is None else sized(self.prior, (p,), "KalmanEstimator prior")
+        x = np.zeros(p) if self.prior is None else check_size(self.prior, (p,), "KalmanEstimator prior")
         P = np.asarray(1e6 if self.covariance is None else self.covariance, float)
-        return Belief(x, sized(P if P.ndim else P * np.eye(p), (p, p), "KalmanEstimator covariance"))
+        return Belief(x, check_size(P if P.ndim else P * np.eye(p), (p, p), "KalmanEstimator covariance"))
 
     def rules(self, n: int, p: int) -> Rules:
         """What `belief_update` is told."""
         noise = np.asarray(self.noise, float)
-        noise = sized(noise, (n, n) if noise.ndim == 2 else (n,), "KalmanEstimator noise")
+        noise = check_size(noise, (n, n) if noise.ndim == 2 else (n,), "KalmanEstimator noise")
         if np.linalg.eigvalsh(noise).min() <= 0 if noise.ndim == 2 else (noise <= 0).any():
             raise ShapeError("KalmanEstimator: expected noise > 0 in every torque")
         root = np.linalg.cholesky(noise) if noise.ndim == 2 else np.diag(noise)
@@ -243,7 +243,7 @@ def expected_bias(data: Data, x: NDArray, regressor_noise: NDArray, unmodelled: 
     return -np.linalg.solve(R + regressor_noise, regressor_noise @ x - mean)
 
 
-def _updated(state: Belief, Y: NDArray, tau: NDArray, rules: Rules) -> Belief:
+def _update(state: Belief, Y: NDArray, tau: NDArray, rules: Rules) -> Belief:
     x, P = belief_update(state.x[:, None], state.P, Y, tau[:, None], *rules)
     return Belief(x[:, 0], P)
 

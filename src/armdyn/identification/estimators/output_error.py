@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError
 from armdyn.identification.estimators.data import Data, Estimate
-from armdyn.identification.estimators.least_squares import LeastSquares, noise, solved
+from armdyn.identification.estimators.least_squares import LeastSquares, noise, solve_weighted
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Didim:
         weights = 1 / noise(along.residuals(x))
         error = _size(along, x, weights)
         for _ in range(self.rounds):
-            step = solved(along, weights).x - x
+            step = solve_weighted(along, weights).x - x
             length, before = 1.0, error
             while length > 0.05:
                 trial = x + length * step
@@ -58,7 +58,7 @@ class Didim:
             error = _size(along, x, weights)
             if done:
                 break
-        found = solved(along, weights)
+        found = solve_weighted(along, weights)
         return found._replace(x=x, rms=np.sqrt(np.mean(along.residuals(x) ** 2, axis=0)))
 
 

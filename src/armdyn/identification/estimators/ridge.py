@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError
-from armdyn.identification.estimators.data import Data, Estimate, estimate, sized
+from armdyn.identification.estimators.data import Data, Estimate, check_size, estimate
 from armdyn.identification.estimators.least_squares import LeastSquares
 
 SCAN = tuple(10.0**k for k in range(-4, 5))
@@ -50,7 +50,7 @@ class Ridge:
 
     def fit(self, data: Data) -> Estimate:
         """The estimate; `std` counts the prior as knowledge."""
-        prior = sized(self.prior, data.Y.shape[2:], "Ridge prior")
+        prior = check_size(self.prior, data.Y.shape[2:], "Ridge prior")
         weights = np.asarray(LeastSquares().fit(data).weights)
         rows, torques = data.weighted(weights)
         both = np.vstack([rows, np.sqrt(self.strength) * self._root])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.base.reduction import arm_size
 from armdyn.identification.fit.equations import FEWEST_BLOCKS, Equations
-from armdyn.identification.fit.evidence import Belief, Evidence, Strengths, evidence, term_precision, weighed
+from armdyn.identification.fit.evidence import Belief, Evidence, Strengths, evidence, term_precision, weigh
 from armdyn.identification.fit.prior import Prior, believable, generic_covariance, precision_in
 from armdyn.identification.fit.rows import Rows, make_rows
 from armdyn.identification.fit.terms import ALWAYS, BALANCE, LOAD, OFFERED, ROTOR, TERMS, Term
@@ -117,7 +117,7 @@ class Choice:
     def structure(self) -> tuple[tuple[str, ...], ...]:
         """Joint terms that are used, in words, a joint at a time."""
         used = self.used[self.base.count :].reshape(-1, len(TERMS))
-        return tuple(tuple(dict.fromkeys(_told(TERMS[k]) for k in np.flatnonzero(row))) for row in used)
+        return tuple(tuple(dict.fromkeys(_term_name(TERMS[k]) for k in np.flatnonzero(row))) for row in used)
 
     def scan(self) -> NDArray:
         """Strengths (k,) around that of the evidence and the relative error on held-out blocks (k, 2)."""
@@ -129,7 +129,7 @@ class Choice:
         return np.array(rows)
 
 
-def _told(term: Term) -> str:
+def _term_name(term: Term) -> str:
     if term.travel:
         return "coulomb with presliding"
     return "balancer" if term.kind.startswith("balance") else term.kind
@@ -148,7 +148,7 @@ def choose(
     if choice.can_choose and options.optional:
         choice = _noise(_terms(choice, options.optional))
     choice = _centre(choice, options)
-    return _pruned(choice)
+    return _prune(choice)
 
 
 def _noise(choice: Choice) -> Choice:
@@ -156,7 +156,7 @@ def _noise(choice: Choice) -> Choice:
     for floor in [floor for floor in FLOORS if floor < choice.floor]:
         before, start = choice, choice.found.strengths
         what = f"noise from {floor:.1%} of the torques on"
-        choice = _better(choice, _refitted(replace(before, floor=floor), start), what, CLOSER)
+        choice = _better(choice, _refit(replace(before, floor=floor), start), what, CLOSER)
         if choice.floor == before.floor:
             break
     return choice
@@ -174,12 +174,12 @@ def _first(rows: Rows, options: Options) -> Choice:
     blank = Belief(precision_in(rows.base, covariance), np.zeros(0), np.zeros(equations.size), None)
     floor = FLOORS[0] if rows.filters.form != "energy" else FLOORS[-1]
     choice = Choice(rows, equations, floor, used, blank, None, stand_in, covariance, CENTRES[0])  # type: ignore[arg-type]
-    choice = _refitted(choice)
+    choice = _refit(choice)
     if not loaded:
         return choice
     rows = rows.loaded(carrier_of(choice))
     used = starting_terms(Equations.of(rows, rows.base.count), options, rows.reach.balanced)
-    return _refitted(replace(choice, rows=rows, used=used))
+    return _refit(replace(choice, rows=rows, used=used))
 
 
 def starting_terms(equations: Equations, options: Options, balanced: NDArray, unfelt: bool = False) -> NDArray:
@@ -216,13 +216,13 @@ def carrier_of(choice: Choice) -> Arm:
     return arm.with_theta(theta[: inertial.SIZE * arm.n])
 
 
-def _refitted(choice: Choice, start: Strengths | None = None) -> Choice:
+def _refit(choice: Choice, start: Strengths | None = None) -> Choice:
     """The choice with its equations, weights and strengths anew, after its rows or terms changed."""
     equations = Equations.of(choice.rows, choice.base.count)
     used = choice.used.copy()
     used[equations.count :] &= equations.felt[equations.count :] > UNFELT
     belief = replace(choice.belief, terms=term_precision(choice.rows, equations))
-    equations = weighed(choice.rows, equations, used, belief, choice.floor)
+    equations = weigh(choice.rows, equations, used, belief, choice.floor)
     return replace(
         choice, equations=equations, used=used, belief=belief, found=evidence(equations, used, belief, start)
     )
@@ -234,7 +234,7 @@ def _smoothing(choice: Choice, logs: list[Log]) -> Choice:
     start = choice.found.strengths
 
     def again(filters: Filters) -> Choice:
-        return _refitted(replace(choice, rows=choice.rows.with_tracks(tracks_of(logs, filters), filters)), start)
+        return _refit(replace(choice, rows=choice.rows.with_tracks(tracks_of(logs, filters), filters)), start)
 
     if all(log.qd is not None for log in logs):
         choice = _better(choice, again(filters._replace(velocity=True)), "measured velocities", SMOOTHING)
@@ -242,7 +242,7 @@ def _smoothing(choice: Choice, logs: list[Log]) -> Choice:
     for width in NARROW:
         before = choice
         choice = _better(
-            choice, _refitted(replace(before, rows=before.rows.with_width(width)), start),
+            choice, _refit(replace(before, rows=before.rows.with_width(width)), start),
             f"directions from {width:g} rad/s or m/s on", least,
         )  # fmt: skip
         if choice.rows is before.rows:
@@ -254,7 +254,7 @@ def _smoothing(choice: Choice, logs: list[Log]) -> Choice:
             choice, again(now._replace(cutoff=SMOOTHER)), f"positions low-passed at {SMOOTHER:g} Hz", SMOOTHING
         )
     for sign in (1.0, -1.0):
-        found = _delayed(choice, sign, start)
+        found = _delay(choice, sign, start)
         if found.rows is not choice.rows:
             return found
         choice = found
@@ -269,13 +269,13 @@ def _better(choice: Choice, other: Choice, what: str, share: float) -> Choice:
     return replace(other if taken else choice, tried=tried)
 
 
-def _delayed(choice: Choice, sign: float, start: Strengths) -> Choice:
+def _delay(choice: Choice, sign: float, start: Strengths) -> Choice:
     """Torques that were measured later than positions, by as much as pays."""
     tracks, least, given = choice.rows.tracks, SMOOTHING, choice.rows.filters.delay
     for delay in DELAYS:
         before, by = choice, sign * delay
         choice = _better(
-            choice, _refitted(replace(before, rows=before.rows.with_delay(_later(tracks, by), given + by)), start),
+            choice, _refit(replace(before, rows=before.rows.with_delay(_later(tracks, by), given + by)), start),
             f"torques {1e3 * by:+.0f} ms later", least,
         )  # fmt: skip
         if choice.rows is before.rows:
@@ -369,7 +369,7 @@ def _trials(choice: Choice, joint: int, kinds: tuple[str, ...]) -> list[tuple[ND
             term = TERMS[k - first]
             if term.kind.startswith("balance"):  # a wave has any phase
                 trial[[first + i for i in BALANCE if TERMS[i].order == term.order]] = True
-            trials.append((float(score.sum()), trial, _told(term)))
+            trials.append((float(score.sum()), trial, _term_name(term)))
     trials.sort(key=lambda trial: trial[0])
     return [(trial, name) for _, trial, name in trials]
 
@@ -399,7 +399,7 @@ def _centre(choice: Choice, options: Options) -> Choice:
     return replace(other if taken else choice, tried=(*choice.tried, Tried("the description's bodies", error, taken)))
 
 
-def _pruned(choice: Choice) -> Choice:
+def _prune(choice: Choice) -> Choice:
     """Without the joint terms that the evidence shrank to nothing."""
     used = choice.used & ~choice.found.pruned
     always = np.zeros((choice.equations.n, len(TERMS)), bool)

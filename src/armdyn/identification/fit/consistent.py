@@ -90,7 +90,7 @@ def consistent_fit(
 
 def _stages(system: System, strength: float, x: NDArray) -> NDArray:
     """Strengths of the divergence, each a tenth of the one before: weak ones are steep walls, approached gently."""
-    least = _solved(system.A + 1e-12 * np.diag(np.diag(system.A)), system.b)
+    least = _solve(system.A + 1e-12 * np.diag(np.diag(system.A)), system.b)
     values = [y @ system.A @ y / 2 - system.b @ y for y in (x, least)]
     gentle = float(np.clip(GENTLE * (values[0] - values[1]), max(strength, 1.0), 1e12 * strength))
     return np.geomspace(gentle, strength, INNER + max(0, int(np.ceil(np.log10(gentle / strength))) - INNER + 1))
@@ -104,7 +104,7 @@ def _newton(problem: _Problem, x: NDArray) -> tuple[NDArray, float, int]:
         iterations += 1
         gradient, H = problem.derivatives(x)
         scale = 1 / np.sqrt(np.maximum(np.diag(H), 1e-300))
-        step = -scale * _solved(H * np.outer(scale, scale), scale * gradient)
+        step = -scale * _solve(H * np.outer(scale, scale), scale * gradient)
         decrement = float(-gradient @ step) / 2
         if decrement < ENOUGH:
             break
@@ -120,7 +120,7 @@ def _newton(problem: _Problem, x: NDArray) -> tuple[NDArray, float, int]:
     return x, decrement, iterations
 
 
-def _solved(H: NDArray, gradient: NDArray) -> NDArray:
+def _solve(H: NDArray, gradient: NDArray) -> NDArray:
     """H⁻¹ gradient for H with a unit diagonal; along directions that nothing tells anything about no step is needed.
 
     Round-off may make a nearly singular H indefinite, and the step one uphill: then its diagonal is made larger.

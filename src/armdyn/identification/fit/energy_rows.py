@@ -1,6 +1,6 @@
 """Equations of energy: the power of all torques is the rate of the arm's energy and what friction takes.
 
-One equation a sample for all joints together, low-passed like the others; neither accelerations nor Coriolis terms
+One equation per sample for all joints together, low-passed like the others; neither accelerations nor Coriolis terms
 are made. It is the energy model of Gautier and Khalil (1988), in the place of whose integrals stands the low-pass.
 """
 

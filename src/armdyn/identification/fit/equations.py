@@ -149,7 +149,7 @@ class Equations:
         A, b = self.folds.A[:, k[:, None], k], self.folds.b[:, k]
         Q = precision[np.ix_(k, k)]
         x = np.zeros((len(A), self.size))
-        x[:, k] = solved(A.sum(axis=0) - A + Q, (b.sum(axis=0) - b + Q @ prior[k])[..., None])[..., 0]
+        x[:, k] = solve_scaled(A.sum(axis=0) - A + Q, (b.sum(axis=0) - b + Q @ prior[k])[..., None])[..., 0]
         return x
 
     def held_out(self, used: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
@@ -168,7 +168,7 @@ class Equations:
         train = self.total.A - A + precision
         right = self.total.b - b + precision @ prior
         G, own = train[:, u[:, None], more], train[:, more, more]
-        found = solved(train[:, u[:, None], u], np.concatenate([right[:, u, None], G], axis=2))
+        found = solve_scaled(train[:, u[:, None], u], np.concatenate([right[:, u, None], G], axis=2))
         x, W = found[..., :1], found[..., 1:]
         left = own - np.sum(G * W, axis=1)
         # A column that depends on the others adds nothing.
@@ -199,11 +199,11 @@ def solve(system: System, used: NDArray, precision: NDArray, prior: NDArray) -> 
     k = np.flatnonzero(used)
     Q = precision[np.ix_(k, k)]
     x = np.zeros(len(used))
-    x[k] = solved(system.A[np.ix_(k, k)] + Q, (system.b[k] + Q @ prior[k])[:, None])[:, 0]
+    x[k] = solve_scaled(system.A[np.ix_(k, k)] + Q, (system.b[k] + Q @ prior[k])[:, None])[:, 0]
     return x
 
 
-def solved(A: NDArray, b: NDArray) -> NDArray:
+def solve_scaled(A: NDArray, b: NDArray) -> NDArray:
     """A^-1 b (..., p, k) with columns scaled to unit length; a trace of a ridge keeps unknown directions small."""
     scale = 1 / np.sqrt(np.maximum(np.diagonal(A, axis1=-2, axis2=-1), 1e-300))[..., None]
     scaled = A * (scale * scale.swapaxes(-1, -2)) + 1e-11 * np.eye(A.shape[-1])

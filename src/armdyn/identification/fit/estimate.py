@@ -58,7 +58,7 @@ def estimate(choice: Choice, masses: MassBounds | None = None) -> Estimate:
     """
     free = free_model(choice)
     equations = _with_whole_loads(choice, free)
-    problem = _lifted(choice, equations, masses)
+    problem = _lift(choice, equations, masses)
     found = problem.fit()
     n, base = choice.base.source.n, choice.base
     links = inertial.SIZE * n
@@ -143,7 +143,7 @@ def _held_out_logs(problem: _Lifted, found: Consistent) -> NDArray:
     return np.array(errors)
 
 
-def _lifted(choice: Choice, equations: Equations, masses: MassBounds | None) -> _Lifted:
+def _lift(choice: Choice, equations: Equations, masses: MassBounds | None) -> _Lifted:
     base, used = choice.base, np.flatnonzero(choice.used)
     terms = used[used >= base.count] - base.count
     links, lumped = inertial.SIZE * base.source.n, base.source.n if base.joint_terms else 0
@@ -162,7 +162,7 @@ def _lifted(choice: Choice, equations: Equations, masses: MassBounds | None) -> 
     kinds = [TERMS[term % len(TERMS)] for term in terms]
     positive = np.array([True] * lumped + [kind.positive for kind in kinds], bool)
     start = np.concatenate([np.full(lumped, 1e-2), choice.x[base.count + terms]])
-    start, bounds = _bounded(start, terms, lumped)
+    start, bounds = _bound(start, terms, lumped)
     samples = float(equations.samples.sum() * len(equations.weights))
     misfit = float(equations.weights**2 @ choice.equations.errors(choice.x))
     misfit *= discount(choice.rows, choice.equations, choice.x)
@@ -188,7 +188,7 @@ def _inverse(covariance: NDArray) -> NDArray:
     return (vectors / np.maximum(values, 1e-9)) @ vectors.T * np.outer(scale, scale)
 
 
-def _bounded(start: NDArray, terms: NDArray, lumped: int) -> tuple[NDArray, tuple[NDArray, NDArray]]:
+def _bound(start: NDArray, terms: NDArray, lumped: int) -> tuple[NDArray, tuple[NDArray, NDArray]]:
     """Values of joint terms to begin with, and bounds G y > h: loads below what locks, friction at rest that brakes."""
     start, rows, limits = start.copy(), [], []
     at = {(int(term) // len(TERMS), TERMS[term % len(TERMS)].kind): lumped + i for i, term in enumerate(terms)}

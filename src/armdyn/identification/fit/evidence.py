@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.shafts import at_shafts
-from armdyn.identification.fit.equations import Equations, solved
+from armdyn.identification.fit.equations import Equations, solve_scaled
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import TERMS
 
@@ -91,7 +91,7 @@ def torque_deviations(rows: Rows) -> NDArray:
     return np.asarray(tau.std(axis=0))
 
 
-def weighed(rows: Rows, equations: Equations, used: NDArray, belief: Belief, floor: float = FLOOR) -> Equations:
+def weigh(rows: Rows, equations: Equations, used: NDArray, belief: Belief, floor: float = FLOOR) -> Equations:
     """Joints weighed by 1 / noise, which a nearly free fit leaves; residuals that resemble neighbours count less."""
     kinds = len(equations.weights)
     samples = equations.samples.sum()
@@ -103,7 +103,7 @@ def weighed(rows: Rows, equations: Equations, used: NDArray, belief: Belief, flo
     weights = 10 / spread
     for _ in range(4):
         equations = equations.weighted(weights)
-        x = fitted(equations, used, belief.precision(Strengths(FREE, FREE * ones)), belief.centre)
+        x = fit_parameters(equations, used, belief.precision(Strengths(FREE, FREE * ones)), belief.centre)
         noise = np.maximum(np.sqrt(equations.errors(x) / samples), least)
         weights = 1 / noise
     return equations.weighted(weights / np.sqrt(discount(rows, equations, x)))
@@ -130,12 +130,12 @@ def _times(rows: Rows, equations: Equations, x: NDArray) -> NDArray:
     return np.array(found)
 
 
-def fitted(equations: Equations, used: NDArray, precision: NDArray, centre: NDArray) -> NDArray:
+def fit_parameters(equations: Equations, used: NDArray, precision: NDArray, centre: NDArray) -> NDArray:
     """Parameters (size,) with the least weighted error and distance from the centre."""
     k = np.flatnonzero(used)
     Q = precision[np.ix_(k, k)]
     total, x = equations.total, np.zeros(equations.size)
-    x[k] = solved(total.A[np.ix_(k, k)] + Q, (total.b[k] + Q @ centre[k])[:, None])[:, 0]
+    x[k] = solve_scaled(total.A[np.ix_(k, k)] + Q, (total.b[k] + Q @ centre[k])[:, None])[:, 0]
     return x
 
 
@@ -181,7 +181,7 @@ def evidence(equations: Equations, used: NDArray, belief: Belief, start: Strengt
     strengths = Strengths(base, np.ones(size))
     strengths.terms[terms] = alpha
     precision = belief.precision(strengths)
-    x = fitted(equations, used, precision, belief.centre)
+    x = fit_parameters(equations, used, precision, belief.centre)
     return Evidence(x, strengths, _logarithm(equations, x, k, precision, belief.centre), precision)
 
 

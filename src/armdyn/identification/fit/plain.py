@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.fit.choice import Choice, Options, starting_terms
-from armdyn.identification.fit.equations import Equations, solve, solved
+from armdyn.identification.fit.equations import Equations, solve, solve_scaled
 from armdyn.identification.fit.perturbation import Perturbation, perturbation
 from armdyn.identification.fit.result import BaseEstimate, FrictionValues
 from armdyn.identification.fit.spread import Spread, spread
@@ -36,7 +36,7 @@ def plain(choice: Choice, rotors: tuple[int, ...]) -> Plain:
     """The estimate, with rotors of the joints named as parameters of their own."""
     base = choice.base
     used = _told_apart(choice, rotors)
-    equations = weighed(choice.equations, used)
+    equations = weigh(choice.equations, used)
     x = free(equations, used)
     sure = _with_models(choice, equations, used, x, spread(choice.rows, equations, used, x))
     own = np.flatnonzero(used)[base.count :] - base.count
@@ -63,7 +63,7 @@ def _with_models(choice: Choice, equations: Equations, used: NDArray, x: NDArray
     return sure._replace(covariance=sure.covariance + np.outer(change, change))
 
 
-def weighed(equations: Equations, used: NDArray) -> Equations:
+def weigh(equations: Equations, used: NDArray) -> Equations:
     """Joints weighed by 1 / residual of least squares, found by iteration."""
     for _ in range(4):
         x = free(equations, used)
@@ -89,7 +89,7 @@ def _told_apart(choice: Choice, rotors: tuple[int, ...]) -> NDArray:
     waves = starting_terms(choice.equations, options, choice.rows.reach.balanced) & ~used
     for k in np.flatnonzero(waves):
         u = np.flatnonzero(used)
-        left = A[k, k] - A[k, u] @ solved(A[np.ix_(u, u)], A[u, k, None])[:, 0]
+        left = A[k, k] - A[k, u] @ solve_scaled(A[np.ix_(u, u)], A[u, k, None])[:, 0]
         used[k] = left > ALIKE * A[k, k]
     return used
 

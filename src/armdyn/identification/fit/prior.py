@@ -53,7 +53,7 @@ class Prior:
     @classmethod
     def _of(cls, links: list[Inertia], arm: Arm, known: bool) -> Prior:
         heaviest = max(link.mass for link in links)
-        bodies = np.array([_blurred(link, arm_size(arm), heaviest) for link in links])
+        bodies = np.array([_blur(link, arm_size(arm), heaviest) for link in links])
         return cls(bodies, np.concatenate([_parameters(P) for P in bodies]), known)
 
     @cached_property
@@ -152,7 +152,7 @@ def pseudo_inertias(theta: NDArray) -> NDArray:
     return np.einsum("ia,ajk->ijk", theta.reshape(-1, inertial.SIZE), UNITS)
 
 
-def _blurred(link: Inertia, size: float, heaviest: float) -> NDArray:
+def _blur(link: Inertia, size: float, heaviest: float) -> NDArray:
     """The pseudo-inertia, made positive definite."""
     P = link.pseudo_inertia.copy()
     P[3, 3] = max(P[3, 3], LIGHTEST * heaviest, 1e-6)

@@ -19,7 +19,7 @@ from armdyn.identification.fit.choice import Tried
 from armdyn.identification.fit.free import FreeModel
 from armdyn.identification.fit.perturbation import Perturbation
 from armdyn.identification.fit.uncertainty import Expected, Uncertainty
-from armdyn.identification.fit.validation import Prediction, Validation, arm_torque, compared, predicted
+from armdyn.identification.fit.validation import Prediction, Validation, arm_torque, compare, predict_torque
 from armdyn.identification.judgement import UNJUDGED, Verdict
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.track import Filters, Track
@@ -160,7 +160,7 @@ class Fit(Reported):
         """
         if model not in MODELS:
             raise ArmdynError(f"predict: expected model one of {', '.join(MODELS)}, got {model!r}")
-        return predicted(log, self.arm.n, self.filters, lambda track: self.torque(track, model), self._std)
+        return predict_torque(log, self.arm.n, self.filters, lambda track: self.torque(track, model), self._std)
 
     @property
     def _std(self) -> Callable[[Track], NDArray] | None:
@@ -185,7 +185,7 @@ class Fit(Reported):
 
     def validate(self, log: Log) -> Validation:
         """Compare `arm` with another log."""
-        return compared(self.arm, [log], self.filters, self._std)
+        return compare(self.arm, [log], self.filters, self._std)
 
     @property
     def cost(self) -> float:

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.dynamics.base.filtered_regressor import filter_terms
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.newton_euler import inverse_dynamics
-from armdyn.dynamics.regressors.filtered_regressor import filter_terms
 from armdyn.dynamics.regressors.joint_columns import joint_columns
 from armdyn.dynamics.shafts import at_shafts, shaft_rows, shaft_torques
 from armdyn.errors import DataError
@@ -122,7 +122,7 @@ class Rows:
 
     def made(self, track: Track) -> Part:
         """The rows of some track, without loads."""
-        return _made(self, track)
+        return _make(self, track)
 
     def torques(self, track: Track) -> NDArray:
         """Torques (N, n) of the shafts."""
@@ -193,11 +193,11 @@ def make_rows(
     thin = max(1, -(-sum(grid(track, filters.band)[2] for track in used) // MOST_ROWS))
     used = tuple(track for track in used if grid(track, filters.band, thin)[2] > 0)
     rows = Rows(base, used, filters, reach_of(base.source, used, balanced), (), thin)
-    rows = replace(rows, parts=tuple(_made(rows, track) for track in used))
+    rows = replace(rows, parts=tuple(_make(rows, track) for track in used))
     return rows if carrier is None else rows.loaded(carrier)
 
 
-def _made(rows: Rows, track: Track) -> Part:
+def _make(rows: Rows, track: Track) -> Part:
     """The rows of a track without loads, a chunk at a time."""
     base, filters = rows.base, rows.filters
     taps, step, count = grid(track, filters.band, rows.thin)
@@ -237,7 +237,7 @@ def _fill(base: BaseParameters, part: Track, low: Decimator, rows: NDArray) -> N
     """Base columns of the rows (n, N, columns)."""
     Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
     Y = shaft_rows(base.source, Y)
-    for i, felt in enumerate(_felt(base)):
+    for i, felt in enumerate(_columns_per_joint(base)):
         rows[i][:, felt] = low @ Y[:, i, felt]
 
 
@@ -250,12 +250,12 @@ def _fill_filtered(base: BaseParameters, part: Track, low: Decimator, rate: Deci
         rotors = joint_columns(base.source, part.q, part.qd, part.qd, base.joint_terms)
         P, D = np.dstack([P, rotors]), np.dstack([D, np.zeros_like(rotors)])
     P, D = shaft_rows(arm, P), shaft_rows(arm, D)
-    for i, felt in enumerate(_felt(base)):
+    for i, felt in enumerate(_columns_per_joint(base)):
         rows[i][:, felt] = rate @ P[:, i, kept[felt]] - low @ D[:, i, kept[felt]]
     rows[:, :, base.count + ROTOR] = (rate @ at_shafts(arm, part.qd)).T
 
 
-def _felt(base: BaseParameters) -> list[slice]:
+def _columns_per_joint(base: BaseParameters) -> list[slice]:
     """The base columns that are not zero for each shaft: it does not feel the links before its joints."""
     firsts = np.searchsorted(base.kept, inertial.SIZE * np.arange(base.source.n))
     moved = shaft_torques(base.source, np.eye(base.source.n)).T != 0  # of each shaft the joints

@@ -38,8 +38,8 @@ def spread(rows: Rows, equations: Equations, used: NDArray, x: NDArray) -> Sprea
     """Covariance of the least-squares parameters that are used."""
     k = np.flatnonzero(used)
     A = equations.total.A[np.ix_(k, k)]
-    known = determined(A)
-    meat, effective = _meat(rows, equations, k, _corrected(rows, equations, k, x, known.inverse))
+    known = determine(A)
+    meat, effective = _meat(rows, equations, k, _correct(rows, equations, k, x, known.inverse))
     covariance = known.inverse @ meat @ known.inverse
     covariance[known.lost, known.lost] = np.inf
     return Spread(covariance, known.lost, effective, _condition(np.linalg.eigvalsh(A)), _condition(known.values))
@@ -54,7 +54,7 @@ class Determined(NamedTuple):
     values: NDArray  # (p,) eigenvalues with columns of unit length, smallest first
 
 
-def determined(A: NDArray) -> Determined:
+def determine(A: NDArray) -> Determined:
     """Directions of parameters that the normal equations A (p, p) determine, and those that they do not."""
     size = np.diag(A)
     scale = 1 / np.sqrt(np.maximum(np.where(size > 0, size, size.max()), 1e-300))
@@ -71,7 +71,7 @@ def _condition(eigenvalues: NDArray) -> float:
     return float(np.sqrt(eigenvalues[-1] / smallest)) if smallest else np.inf
 
 
-def _corrected(rows: Rows, equations: Equations, k: NDArray, x: NDArray, inverse: NDArray) -> NDArray:
+def _correct(rows: Rows, equations: Equations, k: NDArray, x: NDArray, inverse: NDArray) -> NDArray:
     """Weighted residuals (n, N) with the spread of the noise itself: what the fit took away is put back."""
     residuals = []
     values, vectors = np.linalg.eigh(inverse)
@@ -118,7 +118,7 @@ def _meat(rows: Rows, equations: Equations, k: NDArray, residuals: NDArray) -> t
         for joint, (correlation, _) in enumerate(shapes):
             here, at = _places(equations.own(joint), k)
             Y = part.Y[joint][:, here] * equations.weights[joint]
-            total[np.ix_(at, at)] += powers[joint] * Y.T @ convolved(Y, correlation)
+            total[np.ix_(at, at)] += powers[joint] * Y.T @ convolve(Y, correlation)
     return total, np.array([effective for _, effective in shapes])
 
 
@@ -141,7 +141,7 @@ def _parzen(lags: int) -> NDArray:
     return np.where(u < 0.5, 1 - 6 * u**2 + 6 * u**3, 2 * (1 - u) ** 3)
 
 
-def convolved(Y: NDArray, correlation: NDArray) -> NDArray:
+def convolve(Y: NDArray, correlation: NDArray) -> NDArray:
     """R Y for the Toeplitz matrix R of an autocorrelation."""
     size = len(Y) + len(correlation)
     kernel = np.zeros(size)

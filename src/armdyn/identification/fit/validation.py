@@ -15,7 +15,7 @@ from armdyn.identification.checks.given import Logs, as_logs
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.logs.log import Log, Stretch
 from armdyn.identification.motion.differentiate import METHODS, lowpass
-from armdyn.identification.motion.track import CUTOFF, PIECE, WIDTH, Filters, Track, smoothed, track, tracks_of
+from armdyn.identification.motion.track import CUTOFF, PIECE, WIDTH, Filters, Track, smooth_stretch, track, tracks_of
 from armdyn.model.arm import Arm
 
 STILL = 0.005  # part of a joint's largest speed below which it may be standing still
@@ -77,10 +77,10 @@ def validate(arm: Arm, logs: Logs, *, band: float = 5.0) -> Validation:
     if not 0 < band < np.inf:
         raise ArmdynError(f"validate: expected band > 0, got {band}")
     given = as_logs(arm, logs)
-    return compared(arm, given, Filters(float(band), CUTOFF, METHODS[0], width=WIDTH))
+    return compare(arm, given, Filters(float(band), CUTOFF, METHODS[0], width=WIDTH))
 
 
-def compared(arm: Arm, logs: list[Log], filters: Filters, std: Callable[[Track], NDArray] | None = None) -> Validation:
+def compare(arm: Arm, logs: list[Log], filters: Filters, std: Callable[[Track], NDArray] | None = None) -> Validation:
     """The arm's torques against those of logs, one after the other in time, both through `filters.band`."""
     for log in logs:
         _same_joints(arm, log)
@@ -108,7 +108,7 @@ def compared_along(
     for along in tracks:
         if along.log != log:  # logs are shown one after the other
             begin, log = float(along.t[0]) - end, along.log
-        some = _compared(arm, along, filters, torque(along))
+        some = _compare(arm, along, filters, torque(along))
         total += some.sums
         if std is not None:
             bands.append(std(along.part(some.kept)))
@@ -137,7 +137,7 @@ class _Compared(NamedTuple):
     model: NDArray
 
 
-def _compared(arm: Arm, s: Track, filters: Filters, model: NDArray) -> _Compared:
+def _compare(arm: Arm, s: Track, filters: Filters, model: NDArray) -> _Compared:
     """Measured and model torque of a track, low-passed; errors count where joints move, see `_in_motion`."""
     tau = lowpass(s.tau, s.dt, filters.band)
     model = lowpass(model, s.dt, filters.band)
@@ -179,7 +179,7 @@ def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:
     return np.asarray(~stuck if arm.coupling is None else ~(stuck @ (arm.coupling != 0)))
 
 
-def predicted(
+def predict_torque(
     log: Log, n: int, filters: Filters, torque: Callable[[Track], NDArray], std: Callable[[Track], NDArray] | None
 ) -> Prediction:
     """Torques of a model of n joints at the log's samples, without low-pass; as late as torques are measured."""
@@ -222,7 +222,7 @@ def _overlapping(run: slice, margin: int) -> list[_Overlap]:
 
 def model_torque(arm: Arm, s: Stretch, filters: Filters) -> NDArray:
     """Torque (N, n) of the whole arm along a stretch."""
-    return whole_torque(arm, smoothed(s, filters), s.temperature)
+    return whole_torque(arm, smooth_stretch(s, filters), s.temperature)
 
 
 def _same_joints(arm: Arm, log: Log) -> None:

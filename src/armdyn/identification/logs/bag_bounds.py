@@ -52,7 +52,7 @@ def unpack(decompressor: Any, data: bytes) -> bytes:
 
 
 def require_no_bombs(folder: Path) -> None:
-    """Refuse a bag whose files, compressed whole, unpack to far more than they are."""
+    """Reject a bag whose files, compressed whole, unpack to far more than they are."""
     from rosbags.rosbag2 import storage_mcap
 
     for path in filter(Path.is_file, folder.iterdir()):

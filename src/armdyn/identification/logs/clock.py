@@ -40,7 +40,7 @@ def repair(t: NDArray, columns: Sequence[NDArray], where: str) -> Repair:
     keep = np.isfinite(t)
     for x in columns:
         keep &= np.isfinite(x).all(axis=1)
-    _dropped(keep, np.ones_like(keep), "have missing values", notes, where)
+    _note_dropped(keep, np.ones_like(keep), "have missing values", notes, where)
     times = _spread(t[keep], notes)
     stale = np.zeros(len(t), bool)
     stale[np.flatnonzero(keep)[_not_rising(times)]] = True
@@ -54,7 +54,7 @@ def repair(t: NDArray, columns: Sequence[NDArray], where: str) -> Repair:
         )
     before = keep.copy()
     keep &= ~stale
-    _dropped(keep, before, "have a time that is not later than the one before", notes, where)
+    _note_dropped(keep, before, "have a time that is not later than the one before", notes, where)
     before = keep.copy()
     keep &= ~_repeats(columns, keep)
     if count := int(before.sum() - keep.sum()):  # however many: what remains may still be enough
@@ -63,7 +63,7 @@ def repair(t: NDArray, columns: Sequence[NDArray], where: str) -> Repair:
     return Repair(keep, full[keep], notes)
 
 
-def _dropped(keep: NDArray, before: NDArray, why: str, notes: list[str], where: str) -> None:
+def _note_dropped(keep: NDArray, before: NDArray, why: str, notes: list[str], where: str) -> None:
     count = int(before.sum() - keep.sum())
     if not count:
         return

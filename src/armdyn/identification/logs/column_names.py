@@ -51,7 +51,7 @@ class Column(NamedTuple):
 def understand(name: str, joints: tuple[str, ...]) -> Column | None:
     """The role, joint and unit of a column, or None if its name says nothing known."""
     joint, text = _without_joint(name.strip().lower().replace("°", "deg").replace("º", "deg"), joints)
-    unit, text = _bracketed(text)
+    unit, text = _split_unit(text)
     words = [word for word in re.split(r"[^a-z0-9]+", text) if word]
     if len(words) > 2 and words[-1] in ("s", "sec") and words[-2] in RATES:
         words.pop()
@@ -78,7 +78,7 @@ def _without_joint(text: str, joints: tuple[str, ...]) -> tuple[str, str]:
     return "", text
 
 
-def _bracketed(text: str) -> tuple[str, str]:
+def _split_unit(text: str) -> tuple[str, str]:
     """A unit in brackets at the end, as in q1 [deg/s] or tau1 (N m), and the rest.
 
     What stands in round brackets may be any remark; in square ones without digits it is a unit.

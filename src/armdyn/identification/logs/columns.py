@@ -49,7 +49,7 @@ def assign(
     angle: str | None = None,
 ) -> Assigned:
     """Columns of a table by role; `names` overrules what the names seem to say."""
-    names = _checked(names or {}, table, arm, where)
+    names = _check(names or {}, table, arm, where)
     known = {name: understand(name, arm.joint_names) for name in table}
     notes: list[str] = []
     found: dict[str, NDArray] = {}
@@ -92,7 +92,7 @@ def _steps(q: NDArray) -> NDArray:
     return (np.abs(np.diff(q, axis=0)).mean(axis=0) / np.maximum(spans, 1e-300))[spans > MOVES]
 
 
-def _checked(
+def _check(
     names: Mapping[str, list[str]], table: Mapping[str, NDArray], arm: Arm, where: str
 ) -> Mapping[str, list[str]]:
     """The names of columns that were given."""

@@ -26,12 +26,12 @@ def mapped_arrays(path: Path) -> dict[str, NDArray] | None:
             entries = archive.infolist()
             if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
                 return None
-            return {entry.filename.removesuffix(".npy"): _mapped(path, archive, entry) for entry in entries}
+            return {entry.filename.removesuffix(".npy"): _map(path, archive, entry) for entry in entries}
     except (OSError, ValueError, KeyError, zipfile.BadZipFile):
         return None  # the plain reader says what is wrong
 
 
-def _mapped(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray:
+def _map(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray:
     with archive.open(entry) as member:
         shape, by_columns, dtype = HEADERS[np.lib.format.read_magic(member)](member)
         heading = member.tell()

@@ -25,14 +25,14 @@ def unpacked_size(path: Path) -> int:
         while len(tag := file.read(TAG)) == TAG:
             kind, size = struct.unpack(f"{order}II", tag)
             if kind == COMPRESSED:
-                total += _unpacked(file, size)
+                total += _unpacked_size(file, size)
             else:
                 total += size
                 file.seek(size, 1)
     return total
 
 
-def _unpacked(file: BinaryIO, size: int) -> int:
+def _unpacked_size(file: BinaryIO, size: int) -> int:
     """Bytes that the next `size` bytes of a file unpack to."""
     stream, total = zlib.decompressobj(), 0
     while size > 0 and (block := file.read(min(size, BLOCK))):

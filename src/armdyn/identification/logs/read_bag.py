@@ -81,7 +81,7 @@ def _rows(path: Path, joints: tuple[str, ...], topic: str | None) -> tuple[NDArr
         raise ReadError(
             f"{path}: several arms or topics of {KIND}: {told}; choose a topic with topic=, or name the arm's joints so"
         )
-    return np.array(rows[chosen[0]]), _told(*chosen[0], joints)
+    return np.array(rows[chosen[0]]), _name_notes(*chosen[0], joints)
 
 
 def _own_names(present: tuple[str, ...], joints: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -100,7 +100,7 @@ def _alike(names: tuple[str, ...], joints: tuple[str, ...]) -> int:
     return 3 if names == joints else 2 if names[0].endswith(joints[0]) else 1
 
 
-def _told(topic: str, names: tuple[str, ...], joints: tuple[str, ...]) -> list[str]:
+def _name_notes(topic: str, names: tuple[str, ...], joints: tuple[str, ...]) -> list[str]:
     """What to know of names that are not the arm's."""
     alike = _alike(names, joints)
     if alike == 2:

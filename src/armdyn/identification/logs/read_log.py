@@ -153,7 +153,7 @@ def _coupling(arm: Arm, given: ArrayLike | None) -> NDArray:
 
 
 def _require_radians(arm: Arm, q: NDArray, where: str) -> None:
-    """Refuse angles that no joint reaches, unless their unit was said."""
+    """Reject angles that no joint reaches, unless their unit was said."""
     turns = np.array([joint.kind == "revolute" for joint in arm.joints])
     # Extremes of both signs: a copy of all absolute values would be as large as the log.
     largest = np.abs([q.min(axis=0), q.max(axis=0)])[:, turns].max(initial=0.0)

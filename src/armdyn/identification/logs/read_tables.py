@@ -25,7 +25,7 @@ VALUES = ("data", "values", "signals")  # names of structures' fields that say n
 def read_npz(path: Path, joints: tuple[str, ...]) -> Table:
     """Arrays of a NumPy archive."""
     arrays = mapped_arrays(path)
-    return _expanded(read_arrays(path) if arrays is None else arrays, joints, path)
+    return _expand(read_arrays(path) if arrays is None else arrays, joints, path)
 
 
 def read_mat(path: Path, joints: tuple[str, ...]) -> Table:
@@ -35,7 +35,7 @@ def read_mat(path: Path, joints: tuple[str, ...]) -> Table:
 
     try:
         if matfile_version(path) == HDF5:
-            return _expanded(_by_name(_in_hdf5(path), path), joints, path)
+            return _expand(_by_name(_in_hdf5(path), path), joints, path)
         reject_bomb(path, path.stat().st_size, unpacked_size(path))
         data = loadmat(path, simplify_cells=True)
     except (ReadError, MissingExtraError):
@@ -43,7 +43,7 @@ def read_mat(path: Path, joints: tuple[str, ...]) -> Table:
     except Exception as error:  # SciPy raises many kinds for damaged files
         raise ReadError(f"{path}: cannot be read as a MATLAB file ({error})") from None
     leaves = _leaves({name: x for name, x in data.items() if not name.startswith("__")})
-    return _expanded(_by_name(leaves, path), joints, path)
+    return _expand(_by_name(leaves, path), joints, path)
 
 
 def _leaves(data: Mapping[str, Any], inside: str = "") -> Iterator[tuple[str, NDArray]]:
@@ -116,7 +116,7 @@ def read_parquet(path: Path, joints: tuple[str, ...]) -> Table:
     except Exception as error:  # pyarrow's errors derive from several
         raise ReadError(f"{path}: cannot be read as Parquet ({' '.join(str(error).split())})") from None
     found = {name: _numbers(table[name], name, path) for name in table.column_names}
-    return _expanded(found | dict.fromkeys(texts, np.empty(0)), joints, path)
+    return _expand(found | dict.fromkeys(texts, np.empty(0)), joints, path)
 
 
 def _numbers(column: Any, name: str, path: Path) -> NDArray:
@@ -136,8 +136,8 @@ def _numbers(column: Any, name: str, path: Path) -> NDArray:
     return np.empty(0)
 
 
-def _expanded(arrays: Mapping[str, NDArray], joints: tuple[str, ...], path: Path) -> Table:
-    """Matrices as one column a joint, named with its number or its name; whichever axis is the longest is time."""
+def _expand(arrays: Mapping[str, NDArray], joints: tuple[str, ...], path: Path) -> Table:
+    """Matrices as one column per joint, named with its number or its name; whichever axis is the longest is time."""
     numbers = {name: np.squeeze(x) for name, x in arrays.items() if x.dtype.kind in "fiuM" and x.ndim in (1, 2)}
     lengths = [max(x.shape) for x in numbers.values() if x.ndim and x.size]
     if not lengths:

@@ -78,7 +78,7 @@ def differentiate(
     elif cutoff is None:
         cutoff = best_cutoff(q, dt, lowest, method)
     cutoff = float(np.clip(cutoff, min(lowest, highest), highest))
-    return _smoothed(q, dt, method, cutoff)
+    return _smooth(q, dt, method, cutoff)
 
 
 def require_positions(q: ArrayLike, dt: float, where: str, fewest: int = 12) -> NDArray:
@@ -96,7 +96,7 @@ def require_positions(q: ArrayLike, dt: float, where: str, fewest: int = 12) -> 
     return found
 
 
-def _smoothed(q: NDArray, dt: float, method: str, cutoff: float) -> Motion:
+def _smooth(q: NDArray, dt: float, method: str, cutoff: float) -> Motion:
     from armdyn.identification.motion.kalman import smooth
 
     ways = {"butterworth": _butterworth, "kalman": smooth, "savgol": _savgol, "spline": _spline}
@@ -144,7 +144,7 @@ def _score(q: NDArray, dt: float, method: str, cutoff: float) -> float:
     q = q[:, np.ptp(q, axis=0) > 0]
     if not q.size:
         return 0.0
-    residual = q - _smoothed(q, dt, method, cutoff).q
+    residual = q - _smooth(q, dt, method, cutoff).q
     # The ends of a zero-phase filter are guesses.
     margin = min(len(q) // 4, int(3 / (cutoff * dt)))
     left_out = residual[margin : len(q) - margin] / (1 - _centre_tap(dt, method, cutoff))
@@ -182,7 +182,7 @@ def _centre_tap(dt: float, method: str, cutoff: float) -> float:
     half = max(20, int(np.ceil(4.0 / (cutoff * dt))))
     unit = np.zeros((2 * half + 1, 1))
     unit[half] = 1.0
-    return float(_smoothed(unit, dt, method, cutoff).q[half, 0])
+    return float(_smooth(unit, dt, method, cutoff).q[half, 0])
 
 
 def _butterworth(q: NDArray, dt: float, cutoff: float) -> Motion:

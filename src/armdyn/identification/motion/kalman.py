@@ -23,7 +23,7 @@ class TripleIntegrator(NamedTuple):
     """The steady filter: x = (position, velocity, acceleration)."""
 
     A: NDArray  # (3, 3) transition over one sample
-    Q: NDArray  # (3, 3) noise added a sample
+    Q: NDArray  # (3, 3) noise added per sample
     R: float  # variance of a measured position
     K: NDArray  # (3,) gain on the predicted error
     P: NDArray  # (3, 3) predicted covariance

@@ -50,11 +50,11 @@ def _step(column: NDArray) -> float:
     if not len(gaps):
         return 0.0
     # Fast motion may skip single steps.
-    steps = (_fitted(gaps, float(gaps.min()) / part) for part in (1, 2, 3))
+    steps = (_fit_step(gaps, float(gaps.min()) / part) for part in (1, 2, 3))
     return next((step for step in steps if step), 0.0)
 
 
-def _fitted(gaps: NDArray, step: float) -> float:
+def _fit_step(gaps: NDArray, step: float) -> float:
     """The step near a first guess of which all gaps are whole multiples; 0 if there is none."""
     for reach in (1.5, 5.0, 20.0, 100.0):
         some = gaps[gaps < reach * step]
@@ -123,7 +123,7 @@ def filter_varying(
 ) -> tuple[NDArray, NDArray]:
     """Causal estimates (N, n, 3) and their covariances (N, n, 3, 3) for jerk (N, n) that varies, and noise (n,).
 
-    `u` (N, n) is known jerk, as of a reference. Kapadia (4.3)-(4.7), corrected, with a gain a sample.
+    `u` (N, n) is known jerk, as of a reference. Kapadia (4.3)-(4.7), corrected, with a gain per sample.
     """
     x, P, _ = _forward(q, dt, jerk, noise, u)
     return x, P

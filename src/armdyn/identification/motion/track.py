@@ -121,7 +121,7 @@ def _positions(log: Log, part: slice, grid: NDArray) -> NDArray:
     fresh = log.fresh(part).q
     if fresh.all() and len(grid) == len(t) and np.abs(grid - t).max() < 1e-3 * log.dt:
         return q
-    return _interpolated(grid, t[fresh], q[fresh])
+    return _interpolate(grid, t[fresh], q[fresh])
 
 
 def _torques(log: Log, part: slice, grid: NDArray) -> NDArray:
@@ -131,7 +131,7 @@ def _torques(log: Log, part: slice, grid: NDArray) -> NDArray:
     return _on(grid, t, tau) if fresh.all() else _on(grid, t[fresh], tau[fresh])
 
 
-def _interpolated(grid: NDArray, t: NDArray, q: NDArray) -> NDArray:
+def _interpolate(grid: NDArray, t: NDArray, q: NDArray) -> NDArray:
     """Smooth curves through positions; where stamps are close by chance, none that would overshoot."""
     from scipy.interpolate import CubicSpline, PchipInterpolator
 
@@ -168,7 +168,7 @@ def choose_band(stretches: Iterable[Stretch]) -> float:
     return float(np.clip(10 * np.average(found, weights=weights), 5.0, 20.0))
 
 
-def smoothed(s: Stretch, filters: Filters) -> Motion:
+def smooth_stretch(s: Stretch, filters: Filters) -> Motion:
     """The motion of a stretch at its own rate, with a corner by cross-validation where none is given."""
     cutoff = chosen_cutoff(s, filters) if filters.cutoff is None else filters.cutoff
     return differentiate(s.q, s.dt, method=filters.method, cutoff=cutoff)

@@ -12,7 +12,7 @@ from armdyn.kinematics.axes import Chain, chain
 from armdyn.kinematics.closed.parallel import ThreeParallel, three_parallel
 from armdyn.kinematics.closed.srs import Swivelling, swivelling
 from armdyn.kinematics.closed.subproblems import Symbol, place
-from armdyn.kinematics.closed.wrist import Decoupled, decoupled
+from armdyn.kinematics.closed.wrist import Decoupled, decouple
 from armdyn.kinematics.error import error_sizes
 from armdyn.kinematics.forward import tip_frame
 from armdyn.model.arm import Arm
@@ -57,7 +57,7 @@ def closed_form(arm: Arm) -> ClosedForm | None:
 
 
 def _form(seen: Chain) -> ClosedForm | None:
-    return decoupled(seen) or three_parallel(seen) or swivelling(seen)
+    return decouple(seen) or three_parallel(seen) or swivelling(seen)
 
 
 class ClosedSolutions(NamedTuple):
@@ -97,7 +97,7 @@ def closed_solutions(
     error
         Its distance [m] and angle [rad] from the pose.
     """
-    solutions = [_turned(arm, q, q_ref, lower, upper) for q in _branches(arm, pose, q_ref, swivel)]
+    solutions = [_turn_near(arm, q, q_ref, lower, upper) for q in _branches(arm, pose, q_ref, swivel)]
     if arm.n < 6:
         solutions = [ca.if_else(_is_off(arm, q, pose, task), np.nan, q) for q in solutions]
     # The sum is NaN, and so fails the comparison, where any entry is.
@@ -127,7 +127,7 @@ def _branches(arm: Arm, pose: Symbol, q_ref: Symbol, swivel: Symbol | None) -> l
     return [ca.vertcat(*(at.position for at in places)) for places in found]
 
 
-def _turned(arm: Arm, q: Symbol, q_ref: Symbol, lower: Symbol, upper: Symbol) -> Symbol:
+def _turn_near(arm: Arm, q: Symbol, q_ref: Symbol, lower: Symbol, upper: Symbol) -> Symbol:
     """The same configuration with angles near the reference, and within the limits where a turn achieves that."""
     entries = []
     for i, joint in enumerate(arm.joints):

@@ -38,7 +38,7 @@ def solve_closed(
     # Branches that do not exist are computed as NaN on purpose.
     with np.errstate(invalid="ignore", divide="ignore"):
         if isinstance(form, Swivelling):
-            result = _swivelled(arm, poses, q_ref, swivel, settings)
+            result = _swivel(arm, poses, q_ref, swivel, settings)
         else:
             result = closed_solutions(arm, poses, q_ref, task=settings.task)
     count = len(form.branches)
@@ -51,7 +51,7 @@ def solve_closed(
     return found, solutions
 
 
-def _swivelled(arm: Arm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: Settings) -> Any:
+def _swivel(arm: Arm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: Settings) -> Any:
     """The closed form at the given swivel angles, or else at those of q_ref.
 
     Where that has no solution within limits, at the angle of the nearest solution which is.

@@ -61,7 +61,7 @@ class Decoupled:
         return solutions
 
 
-def decoupled(chain: Chain) -> Decoupled | None:
+def decouple(chain: Chain) -> Decoupled | None:
     """How the arm decouples, or None if it does not."""
     arm, wrist = chain.axes[:3], chain.axes[3:]
     if len(arm) < 3 or len(wrist) > 3 or not all(axis.is_revolute for axis in wrist):

@@ -63,13 +63,13 @@ def puma560(convention: str = "modified") -> Arm:
     parameters reported for the PUMA 560 robot, Proc. IEEE ICRA, 1994.
     """
     if convention == "modified":
-        return _modified()
+        return _modified_dh()
     if convention == "standard":
         return _standard()
     raise ModelError(f"puma560: unknown convention {convention!r}; expected 'modified' or 'standard'")
 
 
-def _modified() -> Arm:
+def _modified_dh() -> Arm:
     table = rows(
         kind="RRRRRR",
         a=(0.0, 0.0, 0.4318, -0.0203, 0.0, 0.0),

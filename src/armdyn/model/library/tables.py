@@ -22,7 +22,7 @@ def limits_in_degrees(
     velocity: Sequence[float] | None = None,
     effort: Sequence[float] | None = None,
 ) -> list[Limits]:
-    """Limits of revolute joints from degrees, degrees a second and N m, as data sheets give them."""
+    """Limits of revolute joints from degrees, degrees per second and N m, as data sheets give them."""
     unlimited = [np.inf] * len(lower)
     angles = (np.deg2rad(lower), np.deg2rad(upper), np.deg2rad(velocity or unlimited), effort or unlimited)
     return [Limits(*numbers) for numbers in zip(*angles, strict=True)]

@@ -164,6 +164,6 @@ def _arm(name: str, notes: tuple[str, ...], **columns: Iterable[Any]) -> Arm:
 
 
 def _limits(velocity: Sequence[float], effort: Sequence[float]) -> list[Limits]:
-    """A turn either way for every joint but the elbow, which has half a one; velocities in degrees a second."""
+    """A turn either way for every joint but the elbow, which has half a one; velocities in degrees per second."""
     ends = (360, 360, 180, 360, 360, 360)
     return limits_in_degrees([-end for end in ends], ends, velocity, effort)

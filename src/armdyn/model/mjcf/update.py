@@ -113,7 +113,7 @@ def _joint_edits(
     new, before = joint_attributes(joint), joint_attributes(old.joints[index])
     differ = {k: text([v]) for k, v in new.items() if abs(v - before[k]) > SAME * max(1.0, abs(v))}
     if differ:
-        tag = _named(tags, "joint", joint.name, bodies.where)
+        tag = _find_named(tags, "joint", joint.name, bodies.where)
         edits.append(Edit(tag.file, tag.start, tag.end, _with(files[tag.file][tag.start : tag.end], differ)))
     edits += _servo_edits(joint, old.joints[index], tags, bodies, files)
     link = arm.links[index]
@@ -149,7 +149,7 @@ def _inertial_edit(link: Link, chain: set[str], tags: list[Tag], bodies: Bodies,
             f"{why[0]}"
         )
     attributes = inertial_attributes(own)
-    tag = _named(tags, "body", link.name, bodies.where)
+    tag = _find_named(tags, "body", link.name, bodies.where)
     here = tags.index(tag)
     children = [t for t in tags if t.file == tag.file and t.name == "inertial" and _parent(tags, t) is tags[here]]
     if children:
@@ -172,7 +172,7 @@ def _indentation(data: bytes, start: int) -> bytes:
     return b"\n" + (line if not line.strip() else b"") + b"  "
 
 
-def _named(tags: list[Tag], kind: str, name: str, where: str) -> Tag:
+def _find_named(tags: list[Tag], kind: str, name: str, where: str) -> Tag:
     found = [tag for tag in tags if tag.name == kind and tag.attributes.get("name") == name]
     if len(found) != 1:
         raise ModelError(

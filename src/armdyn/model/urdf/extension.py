@@ -34,7 +34,7 @@ def extension(arm: Arm) -> Element:
     return element
 
 
-def restored(standard: Arm, robot: Element, where: str) -> Arm:
+def restore(standard: Arm, robot: Element, where: str) -> Arm:
     """The arm of the standard elements, with what the extension adds to it."""
     elements = robot.findall(TAG)
     if not elements:
@@ -45,10 +45,10 @@ def restored(standard: Arm, robot: Element, where: str) -> Arm:
         kept = arm_from_toml(elements[0].text or "", f"{where}: <{TAG}>")
     except ArmdynError as error:
         raise type(error)(f"{error}; remove the element to use the rest of the file") from None
-    return reconciled(standard, kept)
+    return reconcile(standard, kept)
 
 
-def reconciled(standard: Arm, kept: Arm) -> Arm:
+def reconcile(standard: Arm, kept: Arm) -> Arm:
     """`kept` where it says the same as `standard` with more digits or more detail, else `standard`.
 
     Frames are taken all or none, since links and joints share them; inertia and friction link by
@@ -57,7 +57,7 @@ def reconciled(standard: Arm, kept: Arm) -> Arm:
     by_name = {joint.name: joint for joint in kept.joints}
     same_joints = standard.joint_names == kept.joint_names
     standard = standard.with_joints(
-        _detailed(joint, by_name.get(joint.name, joint), same_joints) for joint in standard.joints
+        _add_detail(joint, by_name.get(joint.name, joint), same_joints) for joint in standard.joints
     )
     names = frame_names(kept)
     if not same_joints or standard.base_name != names.base:
@@ -95,7 +95,7 @@ def _with_kept_frames(standard: Arm, kept: Arm, same_tip: bool) -> Arm:
     return dataclasses.replace(arm, tool_pose=tool, tip_name=standard.tip_name)
 
 
-def _detailed(joint: Joint, kept: Joint, same_joints: bool) -> Joint:
+def _add_detail(joint: Joint, kept: Joint, same_joints: bool) -> Joint:
     """`joint` with the drive of `kept`, and its friction where the URDF agrees with it."""
     friction = kept.friction if plain_friction(kept) == plain_friction(joint) else joint.friction
     # A row of the coupling matrix has one number per joint: it means nothing in another chain.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynWarning, ModelError
 from armdyn.model.arm import STANDARD_GRAVITY, Arm, Link
 from armdyn.model.joint import Friction, Joint, Limits
-from armdyn.model.urdf.extension import restored
+from armdyn.model.urdf.extension import restore
 from armdyn.model.urdf.inertia import link_inertia, motion_at_zero
 from armdyn.model.urdf.tree import KINDS, Chain, Tree, TreeJoint, build_tree, choose_chain
 from armdyn.model.urdf.xml import axis, note_doubles, number, origin, parse_robot, read_robot
@@ -78,7 +78,7 @@ def read_urdf(
     robot = read_robot(path) if text is None else parse_robot(text, where)
     tree = build_tree(robot, where)
     chain = choose_chain(tree, base, tip)
-    arm = restored(_arm(robot, tree, chain, branches), robot, where)
+    arm = restore(_arm(robot, tree, chain, branches), robot, where)
     flaws = [note for note in map(impossible_note, arm.links) if note]
     others = f" (and {len(flaws) - 1} more, see arm.notes)" if len(flaws) > 1 else ""
     for message in [chain.guess, *(flaw + others for flaw in flaws[:1])]:

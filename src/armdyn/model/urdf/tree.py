@@ -59,7 +59,7 @@ class Tree:
         """The joints from link `base` down to link `tip`."""
         for link in (base, tip):
             if link not in self.links:
-                raise ModelError(f"{self.where}: there is no link {link!r}; links: {_listed(self.links)}")
+                raise ModelError(f"{self.where}: there is no link {link!r}; links: {_list(self.links)}")
         joints: list[TreeJoint] = []
         link = tip
         while link != base:
@@ -95,11 +95,11 @@ def build_tree(robot: Element, where: str) -> Tree:
         children[joint.parent].append(joint)
     roots = [name for name in links if name not in parent]
     if len(roots) != 1:
-        what = f"{len(roots)} roots ({_listed(roots)})" if roots else "no root (its joints form a loop)"
+        what = f"{len(roots)} roots ({_list(roots)})" if roots else "no root (its joints form a loop)"
         raise ModelError(f"{where}: the tree has {what}; expected one link that is nobody's child")
     tree = Tree(where, roots[0], links, parent, children)
     if unreached := set(links) - {joint.child for joint in tree.below(tree.root)} - {tree.root}:
-        raise ModelError(f"{where}: links {_listed(sorted(unreached))} form a closed loop; expected a tree")
+        raise ModelError(f"{where}: links {_list(sorted(unreached))} form a closed loop; expected a tree")
     return tree
 
 
@@ -145,7 +145,7 @@ def choose_chain(tree: Tree, base: str | None, tip: str | None) -> Chain:
     if tip is not None:
         return Chain(base, tip, tree.path(base, tip))
     if base not in tree.links:
-        raise ModelError(f"{tree.where}: there is no link {base!r}; links: {_listed(tree.links)}")
+        raise ModelError(f"{tree.where}: there is no link {base!r}; links: {_list(tree.links)}")
     depth = _moving_depth(tree)
     link, length = base, 0
     while ways := [joint for joint in tree.children[link] if depth[joint.name]]:
@@ -172,7 +172,7 @@ def _moving_depth(tree: Tree) -> dict[str, int]:
 def _ended_at_fork(tree: Tree, base: str, link: str, length: int, branch: int) -> Chain:
     """The chain that ends at a fork, if what follows is short enough for fingers."""
     ends = [joint.child for joint in tree.below(base) if not tree.children[joint.child]]
-    leaves = _listed(sorted(ends, key=lambda end: -sum(joint.moves for joint in tree.path(base, end))))
+    leaves = _list(sorted(ends, key=lambda end: -sum(joint.moves for joint in tree.path(base, end))))
     if branch >= length:
         raise ModelError(
             f"{tree.where}: moving joints fork at link '{link}'; choose a chain with tip= (leaves: {leaves})"
@@ -181,7 +181,7 @@ def _ended_at_fork(tree: Tree, base: str, link: str, length: int, branch: int) -
     return Chain(base, link, tree.path(base, link), guess)
 
 
-def _listed(names: Iterable[str]) -> str:
+def _list(names: Iterable[str]) -> str:
     """Names for an error, cut after a dozen."""
     shown = list(names)
     return ", ".join(f"{name:.60}" for name in shown[:LISTED]) + (", ..." if len(shown) > LISTED else "")

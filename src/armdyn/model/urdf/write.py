@@ -56,7 +56,7 @@ def write_urdf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[s
     else:
         robot = _robot(arm)
     robot.append(extension(arm))
-    write_whole(path, _serialized(robot))
+    write_whole(path, _serialize(robot))
 
 
 def _reject_impossible(arm: Arm) -> None:
@@ -69,7 +69,7 @@ def _reject_impossible(arm: Arm) -> None:
         )
 
 
-def _serialized(robot: Element) -> bytes:
+def _serialize(robot: Element) -> bytes:
     indent(robot)
     text = tostring(robot, "unicode")
     if found := ILLEGAL.search(text):

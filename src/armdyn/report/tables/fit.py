@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from armdyn.html import folded, paragraph, table
+from armdyn.html import fold, paragraph, table
 from armdyn.identification.fit.result import Fit
 
 SURE = 1.96  # standard deviations of a 95 % interval
@@ -46,7 +46,7 @@ def links(fit: Fit) -> list[str]:
     described = any(row[2] != "-" for row in more)
     heads = (*BODY_HEADS, *(DESCRIBED_HEADS if described else ()))
     title = "Moments of inertia" + (", and masses and centres of the description" if described else "")
-    others = folded(title, table(heads, [row[: len(heads)] for row in more]))
+    others = fold(title, table(heads, [row[: len(heads)] for row in more]))
     return [table(LINK_HEADS, rows), paragraph(said, "small"), others]
 
 

@@ -28,7 +28,7 @@ def summary(result: SimulationResult) -> list[str]:
 
 
 def joints(result: SimulationResult) -> str:
-    """Statistics a joint, the worst of a batch."""
+    """Statistics per joint, the worst of a batch."""
     m = result.metrics
     rows = []
     units = zip(result.joint_names, position_units(result, degrees=True), torque_units(result), strict=True)

@@ -40,7 +40,7 @@ class Loop:
         return np.ascontiguousarray(flat[:, None])
 
     def rollout(self, theta: NDArray) -> Rollout:
-        """The kernel; what all rollouts have in common is computed once a call."""
+        """The kernel; what all rollouts have in common is computed once per call."""
         constants = self._constants(theta)
         shared = frozenset(name for name, array in constants.items() if array.shape[0] == 1)
         plant = self.schedule.plant

@@ -20,10 +20,10 @@ def make_reference(
 ) -> tuple[Callable[[NDArray], JointMotion], float]:
     """The reference as a function of times (T,), and the duration of the run."""
     if not callable(reference):
-        return _set_point(reference, n), _given(duration, "a position to hold has no duration of its own")
+        return _set_point(reference, n), _require(duration, "a position to hold has no duration of its own")
     own = getattr(reference, "duration", None)
     if duration is None:
-        duration = _given(own, "the reference has no duration of its own")
+        duration = _require(own, "the reference has no duration of its own")
     elif own is not None and is_number(duration) and duration > own * (1 + 1e-9) and not hold:
         raise ShapeError(
             f"simulate: the reference ends at {own:g} s, before the run of {duration:g} s; "
@@ -48,10 +48,10 @@ def make_reference(
 
 def some_poses(motion: Callable[[NDArray], JointMotion], duration: float) -> NDArray:
     """Positions (POSES, n) along the reference."""
-    return motion(np.sort(scattered(POSES)) * duration).q
+    return motion(np.sort(scatter(POSES)) * duration).q
 
 
-def scattered(count: int) -> NDArray:
+def scatter(count: int) -> NDArray:
     """Numbers from 0 to 1 spread by the golden section: even spacing may meet a periodic motion always at rest."""
     return np.arange(count) * (5**0.5 - 1) / 2 % 1.0
 
@@ -64,7 +64,7 @@ def numbers(value: Any) -> NDArray:
         return np.array(np.nan)
 
 
-def _given(duration: float | None, why: str) -> float:
+def _require(duration: float | None, why: str) -> float:
     if duration is None:
         raise ShapeError(f"simulate: expected a duration, as {why}")
     return duration

@@ -44,14 +44,14 @@ def finish(plan: Plan, record: Record) -> SimulationResult:
         notes=(*plan.notes, *plan.remarks, *record.notes),
         states=states,
         arm=arm,
-        measured=_measured(plan, record, t, arrays),
+        measured=_measure(plan, record, t, arrays),
         elastic=kind.elastic,
         motor_encoders=kind.motor_encoders,
         held=_held(schedule, every),
     )
 
 
-def _measured(plan: Plan, record: Record, t: NDArray, arrays: dict[str, NDArray]) -> Readings | None:
+def _measure(plan: Plan, record: Record, t: NDArray, arrays: dict[str, NDArray]) -> Readings | None:
     """What instruments showed of the rows that are kept."""
     schedule, every, sensors, seed = plan.schedule, plan.every, plan.sensors, plan.seed
     if sensors is None:

@@ -87,7 +87,7 @@ def make_plan(plant: Plant | Arm, controller: Any, reference: Any, given: Settin
     if not compiled and batch:
         raise ShapeError(
             "simulate: a batch of runs needs a control law, fixed steps and armdyn's own engine; "
-            "call simulate once a run"
+            "call simulate once per run"
         )
     _check_senses(law, plant, compiled)
     notes = _late_changes(schedule)

@@ -81,10 +81,10 @@ def plant_program(plant: Plant, kind: Kind) -> Program:
         step = Step(plant.arm, kind, {name: values[name] for name in data})
         return step.advance({name: values[name] for name in state}, values["command"])
 
-    return program_of("plant", inputs, {**state, **exerted(plant, kind)}, formula)
+    return program_of("plant", inputs, {**state, **exerted_shapes(plant, kind)}, formula)
 
 
-def exerted(plant: Plant, kind: Kind) -> Shapes:
+def exerted_shapes(plant: Plant, kind: Kind) -> Shapes:
     """What a plant's step shows besides its state: torques of the drives, and forces on the points that touch."""
     return {"tau": (plant.arm.n,), **({"contact": (len(kind.touching), 3)} if kind.surfaces else {})}
 
@@ -119,7 +119,7 @@ def sensor_shapes(sensing: Sensing, n: int) -> tuple[Shapes, Shapes]:
         data["resolution"] = (n,)
     if sensing.lossy:
         data["lost"] = (1,)
-    return _prefixed("sensor", dict.fromkeys(sensing.states, (n,))), data
+    return _prefix("sensor", dict.fromkeys(sensing.states, (n,))), data
 
 
 def loop_program(
@@ -128,7 +128,7 @@ def loop_program(
     """One step of controller and plant."""
     n = plant.arm.n
     plant_state, plant_data = plant_shapes(plant, kind)
-    own = {**plant_state, **_prefixed("law", shapes.state)}
+    own = {**plant_state, **_prefix("law", shapes.state)}
     seen_state, seen_data = ({}, {}) if sensing is None else sensor_shapes(sensing, n)
     own |= seen_state
     if timing.held:
@@ -141,17 +141,17 @@ def loop_program(
         **seen_data,
         "period": (1,),
         "ref": (3, n),
-        **_prefixed("channel", shapes.channels),
-        **_prefixed("param", shapes.params),
+        **_prefix("channel", shapes.channels),
+        **_prefix("param", shapes.params),
         **({"flags": (2,)} if timing.held else {}),
     }
 
     def formula(values: Mapping[str, Any]) -> dict[str, Any]:
-        memory, before = _unprefixed("law", values), _unprefixed("sensor", values)
+        memory, before = _strip_prefix("law", values), _strip_prefix("sensor", values)
         q, qd, qdd = (values["ref"][k, :].T for k in range(3))
-        ref = Reference(q, qd, qdd, _unprefixed("channel", values))
-        params = _unprefixed("param", values)
-        q_seen, qd_seen, seen = _seen(kind, sensing, values)
+        ref = Reference(q, qd, qdd, _strip_prefix("channel", values))
+        params = _strip_prefix("param", values)
+        q_seen, qd_seen, seen = _sense(kind, sensing, values)
         if kind.wrist:
             step = Step(plant.arm, kind, {name: values[name] for name in plant_data})
             felt = ref.channels["wrench"] + step.wrist(values["q"], values["qd"])
@@ -160,15 +160,13 @@ def loop_program(
             links = ca.vertcat(values["q"], values["qd"])
             ref = ref._replace(channels={**ref.channels, "links": links})
         u, after = _answer(law, shapes.state, (params, memory, q_seen, qd_seen, ref, values["period"]))
-        memory, after = (
-            {**_prefixed("law", a), **_prefixed("sensor", b)} for a, b in ((memory, before), (after, seen))
-        )
+        memory, after = ({**_prefix("law", a), **_prefix("sensor", b)} for a, b in ((memory, before), (after, seen)))
         command, kept = _held(timing, values, u, memory, after)
         step = Step(plant.arm, kind, {name: values[name] for name in plant_data})
         moved = step.advance({name: values[name] for name in plant_state}, command)
         return {**moved, **kept, **dict(zip(SEEN, (q_seen, qd_seen), strict=True))}
 
-    shown = {**exerted(plant, kind), **({} if sensing is None else dict.fromkeys(SEEN, (n,)))}
+    shown = {**exerted_shapes(plant, kind), **({} if sensing is None else dict.fromkeys(SEEN, (n,)))}
     return program_of("loop", inputs, {**own, **shown}, formula)
 
 
@@ -196,7 +194,7 @@ def _answer(law: Law, states: Shapes, asked: tuple[Any, ...]) -> tuple[Any, Mapp
     return u, {name: answer[1][name] for name in states}
 
 
-def _seen(kind: Kind, sensing: Sensing | None, values: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+def _sense(kind: Kind, sensing: Sensing | None, values: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
     """Position and velocity as the controller sees them, and the sensors' state after it."""
     q, qd = (
         at_encoders(kind.elastic, values[name], values[f"rotor_{name}"]) if kind.motor_encoders else values[name]
@@ -206,7 +204,7 @@ def _seen(kind: Kind, sensing: Sensing | None, values: Mapping[str, Any]) -> tup
         return q, qd, {}
     noise = [values["noise"][k, :].T for k in range(2)] if sensing.noisy else [0, 0]
     draw = Draw(noise[0], noise[1], values["lost"] if sensing.lossy else 0)
-    memory = _unprefixed("sensor", values)
+    memory = _strip_prefix("sensor", values)
     return reading(sensing, memory, (q, qd), draw, values.get("resolution"), values["period"], ca.floor)
 
 
@@ -239,11 +237,11 @@ def program_of(name: str, inputs: Shapes, outputs: Shapes, formula: Any) -> Prog
     return Program(name, ports(inputs), ports(outputs), flat)
 
 
-def _prefixed(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
+def _prefix(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
     return {f"{prefix}.{name}": value for name, value in values.items()}
 
 
-def _unprefixed(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
+def _strip_prefix(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
     return {name[len(prefix) + 1 :]: value for name, value in values.items() if name.startswith(prefix + ".")}
 
 

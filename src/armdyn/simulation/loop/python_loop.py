@@ -1,4 +1,4 @@
-"""Runs of any controller: a Python function a sample, the plant's steps in between in one native call."""
+"""Runs of any controller: a Python function per sample, the plant's steps in between in one native call."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def _caller(schedule: Schedule, controller: Controller | Law) -> Callable[[int, 
     return call
 
 
-def _sampled(schedule: Schedule) -> JointMotion:
+def _sample_reference(schedule: Schedule) -> JointMotion:
     """The reference at the controller's samples, and at the end of the run."""
     m, end = schedule.clock.substeps, schedule.end
     if end is None:
@@ -196,7 +196,7 @@ def _sampled(schedule: Schedule) -> JointMotion:
 
 def _plain_caller(schedule: Schedule, controller: Controller) -> Callable[[int, NDArray, NDArray], Any]:
     period = schedule.clock.period
-    q, qd, qdd = _sampled(schedule)
+    q, qd, qdd = _sample_reference(schedule)
 
     def ask(k: int, q_meas: NDArray, qd_meas: NDArray) -> Any:
         return controller(k * period, q_meas, qd_meas, Reference(q[k], qd[k], qdd[k]))
@@ -206,7 +206,7 @@ def _plain_caller(schedule: Schedule, controller: Controller) -> Callable[[int, 
 
 def _law_caller(schedule: Schedule, law: Law) -> Callable[[int, NDArray, NDArray], Any]:
     m, period = schedule.clock.substeps, schedule.clock.period
-    q, qd, qdd = _sampled(schedule)
+    q, qd, qdd = _sample_reference(schedule)
     channels = {name: np.concatenate([rows[::m], rows[-1:]]) for name, rows in schedule.channels.items()}
     memory: Values = law.init()
     params = law.params

@@ -15,20 +15,20 @@ from numpy.typing import NDArray
 from armdyn.control.protocol import Law
 from armdyn.errors import ShapeError, shown
 from armdyn.simulation.loop.programs import SHOWN, Timing
-from armdyn.simulation.plant.payload import Change, Drop, PickUp, added
+from armdyn.simulation.plant.payload import Change, Drop, PickUp, added_parameters
 from armdyn.simulation.plant.plant import Kind, Plant
 from armdyn.simulation.plant.wrist_sensor import WristSensor
 from armdyn.trajectory.protocol import JointMotion
 
 MOST_STEPS = 10**8  # a day at 1 kHz: references and results of more do not fit into memories
-MOST_FOR_DELAY = 100  # steps a period, taken by themselves so that a delay is a whole number of them
+MOST_FOR_DELAY = 100  # steps per period, taken by themselves so that a delay is a whole number of them
 
 
 @dataclass(frozen=True)
 class Clock:
     """Controller samples and integrator steps.
 
-    `substeps` steps a period; a command reaches the drives `delay` steps after its sample.
+    `substeps` steps per period; a command reaches the drives `delay` steps after its sample.
     """
 
     period: float
@@ -63,7 +63,7 @@ class Clock:
 
 
 def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
-    """A clock from what users give: rate [Hz], duration [s], steps a period (None: what the delay needs), delay [s]."""
+    """A clock from what users give: rate [Hz], duration and delay [s], steps per period (None: as the delay needs)."""
     if not is_number(rate) or not rate > 0:
         raise ShapeError(f"simulate: expected a rate > 0 in Hz, got {shown(rate)}")
     if not is_number(duration) or not duration > 0:
@@ -205,7 +205,7 @@ class Schedule:
                 yield Span(first, at, own + load, tuple(grips))
                 first, grips = at, []
             before = load
-            load = np.zeros_like(load) if isinstance(change, Drop) else load + added(self.plant.arm, change)
+            load = np.zeros_like(load) if isinstance(change, Drop) else load + added_parameters(self.plant.arm, change)
             if isinstance(change, PickUp) and change.at_rest:
                 grips.append((own + before, own + load))
         if first < self.clock.steps:

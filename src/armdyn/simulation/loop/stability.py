@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law
 from armdyn.simulation.loop.batch import Loop
-from armdyn.simulation.loop.desired import scattered
+from armdyn.simulation.loop.desired import scatter
 from armdyn.simulation.loop.programs import SHOWN
 from armdyn.simulation.loop.schedule import Schedule
 from armdyn.simulation.sensors import Sensors
@@ -57,7 +57,7 @@ class PeriodMap(NamedTuple):
 
 
 def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> PeriodMap:
-    """The linearised loop of an unbatched law, one period of the controller a step.
+    """The linearised loop of an unbatched law, one period of the controller per step.
 
     `schedule` holds the law's channels (`schedule.for_law(law)`); of the sensors, delay and differences matter.
     """
@@ -97,7 +97,7 @@ def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> 
 def _instants(schedule: Schedule) -> NDArray:
     """The samples that are looked at, ascending."""
     clock = schedule.clock
-    spread = (scattered(POINTS) * clock.samples).astype(int)
+    spread = (scatter(POINTS) * clock.samples).astype(int)
     fastest = np.argmax(np.abs(schedule.motion.qd[:: clock.substeps]), axis=0)
     return np.unique(np.concatenate([spread, fastest]))
 

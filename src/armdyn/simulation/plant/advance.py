@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from armdyn.control.wrist import free_reading
-from armdyn.dynamics.bodies.ltdl import factorized
+from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.drive import drive_inertia, drive_torque
 from armdyn.dynamics.friction import breakaway_torque, joint_frictions
 from armdyn.dynamics.mass_matrix import mass_matrix
@@ -220,10 +220,10 @@ class Step(NamedTuple):
         """Accelerations of the equations under friction."""
         M, net = equations
         if self.kind.friction == "none":
-            return factorized(M).solve(net)
+            return factorize(M).solve(net)
         direction = ca.sign(self._speeds(v)) if slip is None else slip.direction
         net = net - self._spread(self._sliding(x, v, tau, direction), 0.0)
-        return factorized(M).solve(net) if slip is None else _held(M, net, self._spread(slip.moving, 1.0))
+        return factorize(M).solve(net) if slip is None else _held(M, net, self._spread(slip.moving, 1.0))
 
     def margins(self, x: Symbol, v: Symbol, tau: Symbol, slip: Slip) -> tuple[Symbol, Symbol]:
         """How far joints that stick (n,) are from breaking away forward and backward; negative: held no longer."""
@@ -303,4 +303,4 @@ def _held(M: Symbol, net: Symbol, moving: Symbol) -> Symbol:
         for j in range(i + 1):
             masked[i, j] = moving[i] * moving[j] * M[i, j]
         masked[i, i] = moving[i] * M[i, i] + (1 - moving[i])
-    return factorized(masked).solve(moving * net)
+    return factorize(masked).solve(moving * net)

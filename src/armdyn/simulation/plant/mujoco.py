@@ -78,7 +78,7 @@ def to_mjcf(
 
 
 def _check_arm(arm: Arm, friction: bool, drive: bool, springs: NDArray) -> None:
-    """Refuse what has no counterpart in MuJoCo."""
+    """Reject what has no counterpart in MuJoCo."""
     if not arm.is_physical:
         raise ModelError(f"to_mjcf: MuJoCo simulates physically consistent bodies only, but {arm.is_physical}")
     if (drive or friction) and arm.coupling is not None:
@@ -225,7 +225,7 @@ def _silent(text: str) -> None:
 
 
 def check_engine(plant: Plant) -> None:
-    """Refuse what MuJoCo is not asked to do here."""
+    """Reject what MuJoCo is not asked to do here."""
     asked = {
         "motor_lag": np.any(plant.motor_lag),
         "wrench": plant.wrench is not None,

@@ -63,7 +63,7 @@ def _check_time(change: Change) -> None:
         raise ModelError(f"{name}: expected a time t >= 0 in seconds, got {change.t!r}")
 
 
-def added(arm: Arm, change: PickUp) -> NDArray:
+def added_parameters(arm: Arm, change: PickUp) -> NDArray:
     """What a body adds to the arm's parameters (10 n,); they are linear in it."""
     carrying = arm.with_payload(change.mass, change.com, change.inertia)
     return carrying.theta - arm.theta

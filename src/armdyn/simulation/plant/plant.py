@@ -127,7 +127,7 @@ class Plant:
             raise ModelError(f"Plant: changes: expected a list of PickUp(...) and Drop(...), got {shown(self.changes)}")
         self._set("changes", tuple(sorted(self.changes, key=lambda change: change.t)))
         if self.wrench is not None and not callable(self.wrench):
-            self._set("wrench", _shaped(self.wrench, (6,), "wrench"))
+            self._set("wrench", _shape(self.wrench, (6,), "wrench"))
         if self.base_motion is not None and not callable(self.base_motion):
             raise ModelError(f"Plant: base_motion: expected a function of time, got {shown(self.base_motion)}")
         if self.theta is not None:
@@ -357,12 +357,12 @@ class Plant:
         """The wrench at times (T,): (T, 6)."""
         if not callable(self.wrench):
             return np.tile(np.asarray(self.wrench), (len(t), 1))
-        return np.array([_shaped(self.wrench(float(x)), (6,), f"wrench at t = {x:g} s") for x in t])
+        return np.array([_shape(self.wrench(float(x)), (6,), f"wrench at t = {x:g} s") for x in t])
 
     def base_motions(self, t: NDArray) -> NDArray:
         """The base's motion at times (T,): (T, 3, 3)."""
         at = self.base_motion or (lambda t: np.zeros((3, 3)))
-        return np.array([_shaped(at(float(x)), (3, 3), f"base_motion at t = {x:g} s") for x in t])
+        return np.array([_shape(at(float(x)), (3, 3), f"base_motion at t = {x:g} s") for x in t])
 
 
 def _per_joint(value: Any, n: int, what: str) -> NDArray:
@@ -376,7 +376,7 @@ def _per_joint(value: Any, n: int, what: str) -> NDArray:
     return np.full(n, array) if array.ndim == 0 else array
 
 
-def _shaped(value: Any, shape: tuple[int, ...], what: str) -> NDArray:
+def _shape(value: Any, shape: tuple[int, ...], what: str) -> NDArray:
     try:
         array = np.asarray(value, float)
     except (TypeError, ValueError):

@@ -38,7 +38,7 @@ def fastest(plant: Plant, q: NDArray) -> Fastest:
     arm, kind = plant.arm, plant.kind
     for theta, friction, rows in _lanes(plant):
         D, K = _resistance(plant, friction if plant.friction else 0 * friction, rows)
-        D, K = _touched(plant, q, D, K)
+        D, K = _add_contact(plant, q, D, K)
         if not (D.any() or K.any()):
             continue
         links = rows.copy()
@@ -112,7 +112,7 @@ def _resistance(plant: Plant, friction: NDArray, drive: NDArray) -> tuple[NDArra
     return D, K
 
 
-def _touched(plant: Plant, q: NDArray, D: NDArray, K: NDArray) -> tuple[NDArray, NDArray]:
+def _add_contact(plant: Plant, q: NDArray, D: NDArray, K: NDArray) -> tuple[NDArray, NDArray]:
     """The same with what contacts and end stops add at poses q (P, n), as if all acted."""
     n = plant.arm.n
     if plant.stops:

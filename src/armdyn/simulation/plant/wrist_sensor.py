@@ -43,7 +43,7 @@ class WristSensor:
         object.__setattr__(self, "noise", noise)
 
     def errors(self, clock: Any) -> NDArray:
-        """Bias and noise at the steps of a run, (steps, 6): one draw a sample."""
+        """Bias and noise at the steps of a run, (steps, 6): one draw per sample."""
         rng = np.random.default_rng(self.seed)
         drawn = self.tool.numbers[4:] + np.asarray(self.noise) * rng.standard_normal((clock.samples, 6))
         return np.repeat(drawn, clock.substeps, axis=0)

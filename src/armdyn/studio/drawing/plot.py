@@ -36,7 +36,7 @@ class TimePlot:
 
     def draw(self, title: str, t: NDArray, curves: Mapping[str, NDArray], dashed: tuple[str, ...] = ()) -> None:
         """Show curves (N,) by name; those in `dashed` are what others should come to."""
-        self._t, self._curves = thinned(t, curves)
+        self._t, self._curves = thin(t, curves)
         ends = value_range(list(self._curves.values()), self._most)
         look = (title, *curves, *dashed, ends)
         with self._client.atomic():
@@ -56,7 +56,7 @@ class TimePlot:
             self._handle.data = (self._t, *columns)
 
 
-def thinned(t: NDArray, curves: Mapping[str, NDArray]) -> tuple[NDArray, dict[str, NDArray]]:
+def thin(t: NDArray, curves: Mapping[str, NDArray]) -> tuple[NDArray, dict[str, NDArray]]:
     """Times and curves at no more points than can be seen, ends included."""
     keep = np.unique(np.linspace(0, len(t) - 1, MOST_POINTS).astype(int))
     return np.asarray(t, float)[keep], {name: np.asarray(x, float)[keep] for name, x in curves.items()}

@@ -1,4 +1,4 @@
-"""One slider a joint, within its limits."""
+"""One slider per joint, within its limits."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import permutations
 from typing import NamedTuple
 
-from armdyn.trace.graphs.sums import Cube, Key, Network, Sum, Turn, added, canonical, multiplied, without
+from armdyn.trace.graphs.sums import Cube, Key, Network, Sum, Turn, add, canonical, multiply, without
 
 
 class Merged(NamedTuple):
@@ -20,7 +20,7 @@ class Merged(NamedTuple):
     factor: int
 
 
-def merged(turns: Mapping[int, Turn], first: Cube, second: Cube, sign: int) -> Merged | None:
+def merge(turns: Mapping[int, Turn], first: Cube, second: Cube, sign: int) -> Merged | None:
     """The sine or cosine that the sum of two products of two factors is, if it is one."""
     if not all(k in turns for k in first + second):
         return None
@@ -37,7 +37,7 @@ def merged(turns: Mapping[int, Turn], first: Cube, second: Cube, sign: int) -> M
 
 def _turn(function: str, a: Key, b: Key, sign: int, factor: int) -> Merged | None:
     """function(a + sign * b), the angle in canonical form."""
-    angle = added(dict(a), dict(b), sign)
+    angle = add(dict(a), dict(b), sign)
     if not angle:
         return None
     parity, key = canonical(angle)
@@ -56,7 +56,7 @@ def square_free(network: Network, total: Sum) -> Sum:
             partner = tuple(sorted((*rest, sine, sine)))
             if partner in total and cube in total:
                 y = total[partner]
-                total = added(added(total, {partner: y, cube: y}, -1.0), {rest: y})
+                total = add(add(total, {partner: y, cube: y}, -1.0), {rest: y})
     return total
 
 
@@ -69,10 +69,10 @@ def one_square(network: Network, total: Sum, function: str) -> Sum:
     for k, turn in list(network.turns.items()):
         while squares := {c: x for c, x in total.items() if turn.function == function and c.count(k) >= 2}:
             (((partner,), _),) = network.call(other, [dict(turn.angle)]).items()
-            total = added(total, squares, -1.0)
+            total = add(total, squares, -1.0)
             for cube, x in squares.items():
                 rest = without(cube, (k, k))
-                total = added(total, {rest: x, tuple(sorted((*rest, partner, partner))): -x})
+                total = add(total, {rest: x, tuple(sorted((*rest, partner, partner))): -x})
     return total
 
 
@@ -86,13 +86,13 @@ class Composed(NamedTuple):
     parity: int
 
 
-def composed(network: Network, total: Sum) -> Iterator[Composed]:
+def compose(network: Network, total: Sum) -> Iterator[Composed]:
     """The angles of a sum that are sums or differences of two angles known in the network."""
     known = sorted({turn.angle for turn in network.turns.values()})
     own = {network.turns[k].angle for cube in total for k in cube if k in network.turns}
     for first, second in permutations(known, 2):
         for sign in (1, -1):
-            angle = added(dict(first), dict(second), sign)
+            angle = add(dict(first), dict(second), sign)
             parity, key = canonical(angle) if angle else (1.0, ())
             if key in own and not own.isdisjoint((first, second)):
                 yield Composed(key, first, second, sign, int(parity))
@@ -103,8 +103,8 @@ def split(network: Network, total: Sum, by: Composed) -> Sum:
     sin_a, cos_a = (network.call(f, [dict(by.first)]) for f in ("sin", "cos"))
     sin_b, cos_b = (network.call(f, [dict(by.second)]) for f in ("sin", "cos"))
     of_angle = {
-        "cos": added(multiplied(cos_a, cos_b), multiplied(sin_a, sin_b), -by.sign),
-        "sin": multiplied({(): by.parity}, added(multiplied(sin_a, cos_b), multiplied(cos_a, sin_b), by.sign)),
+        "cos": add(multiply(cos_a, cos_b), multiply(sin_a, sin_b), -by.sign),
+        "sin": multiply({(): by.parity}, add(multiply(sin_a, cos_b), multiply(cos_a, sin_b), by.sign)),
     }
     result: Sum = {}
     for cube, c in total.items():
@@ -112,6 +112,6 @@ def split(network: Network, total: Sum, by: Composed) -> Sum:
         for k in cube:
             turn = network.turns.get(k)
             here = turn is not None and turn.angle == by.angle
-            product = multiplied(product, of_angle[turn.function] if here and turn else {(k,): 1.0})
-        result = added(result, product)
+            product = multiply(product, of_angle[turn.function] if here and turn else {(k,): 1.0})
+        result = add(result, product)
     return result

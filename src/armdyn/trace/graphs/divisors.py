@@ -12,7 +12,7 @@ import heapq
 from collections import defaultdict
 from typing import NamedTuple
 
-from armdyn.trace.graphs.angles import Merged, merged
+from armdyn.trace.graphs.angles import Merged, merge
 from armdyn.trace.graphs.sums import OUTPUTS, Cube, Network, Sum, common, without
 
 Row = dict[Cube, int]  # a sum as signed products, coefficients being factors
@@ -196,7 +196,7 @@ class Extraction:
         return saved
 
     def _merged(self, divisor: Binomial) -> Merged | None:
-        return merged(self.turns, *divisor) if len(divisor.first) == len(divisor.second) == 2 else None
+        return merge(self.turns, *divisor) if len(divisor.first) == len(divisor.second) == 2 else None
 
     def _known_literal(self, divisor: Binomial) -> int | None:
         """The sine or cosine that a binomial is, if there is a literal for it."""

@@ -15,7 +15,7 @@ from armdyn.trace.graphs.angles import square_free
 from armdyn.trace.graphs.counts import count_operations
 from armdyn.trace.graphs.divisors import Extraction
 from armdyn.trace.graphs.graph import Graph
-from armdyn.trace.graphs.sums import OUTPUTS, Cube, Key, Network, Sum, added, multiplied, network_of, without
+from armdyn.trace.graphs.sums import OUTPUTS, Cube, Key, Network, Sum, add, multiply, network_of, without
 
 # What a sine and a cosine of one angle, and a division, cost in additions, about.
 SINCOS, DIVISION = 25, 5
@@ -32,7 +32,7 @@ def simplify(graph: Graph, *, search: bool = True) -> Graph:
     graph = graph.pruned()
     if search and len(graph.nodes) <= LARGEST:
         return Search(graph).run()
-    network = tidied(network_of(graph))
+    network = tidy(network_of(graph))
     return min(graph, network.graph() if len(graph.nodes) > LARGEST else shared(network), key=effort)
 
 
@@ -43,7 +43,7 @@ class Search:
         self.best, self.effort = graph, effort(graph)
         self.budget = BUDGET
         ways = [(inline, spread) for inline in (False, True) for spread in (False, True)]
-        starts = [tidied(network_of(graph, *way)) for way in (ways if len(graph.nodes) < BUDGET // 10 else ways[:1])]
+        starts = [tidy(network_of(graph, *way)) for way in (ways if len(graph.nodes) < BUDGET // 10 else ways[:1])]
         self.starts = sorted(starts, key=self._try)
 
     def run(self) -> Graph:
@@ -93,7 +93,7 @@ def effort(graph: Graph) -> int:
     return counts.multiplications + counts.additions + SINCOS * counts.sincos + DIVISION * counts.divisions
 
 
-def tidied(network: Network) -> Network:
+def tidy(network: Network) -> Network:
     """The network with sin² + cos² gone, and without literals that stand for zero or for one product."""
     for k in [*network.order(), OUTPUTS]:
         for part in network.parts(k):
@@ -102,19 +102,19 @@ def tidied(network: Network) -> Network:
                 product: Sum = {(): c}
                 for m in cube:
                     short = m in network.sums and len(network.sums[m]) < 2
-                    product = multiplied(product, network.sums[m] if short else {(m,): 1.0})
-                total = added(total, product)
-            total = cancelled(network, square_free(network, total))
+                    product = multiply(product, network.sums[m] if short else {(m,): 1.0})
+                total = add(total, product)
+            total = cancel(network, square_free(network, total))
             part.clear()
             part.update(total)
     return network
 
 
-def cancelled(network: Network, total: Sum) -> Sum:
+def cancel(network: Network, total: Sum) -> Sum:
     """A sum with those of its terms opened that are sums themselves and then cancel others."""
     for cube in list(total):
         if len(cube) == 1 and cube[0] in network.sums and cube in total:
-            opened = multiplied_out(total, cube, cube[0], network.sums[cube[0]])
+            opened = multiply_out(total, cube, cube[0], network.sums[cube[0]])
             if len(opened) < len(total):
                 total = opened
     return total
@@ -123,7 +123,7 @@ def cancelled(network: Network, total: Sum) -> Sum:
 def shared(network: Network) -> Graph:
     """The graph of a network after sharing; the network itself stays as it is."""
     given = set(network.turns)
-    network = Extraction(tidied(network.copy())).run()
+    network = Extraction(tidy(network.copy())).run()
     best = network.graph()
     for angle in sorted({turn.angle for k, turn in network.turns.items() if k not in given}):
         trial = network.copy()
@@ -169,7 +169,7 @@ def _open_turns_once(network: Network, outside: set[int], inside: set[int]) -> b
                 changed = True
                 moved = {c: x for c, x in network.sums[factor].items() if involved(c)}
                 stays = {c: x for c, x in network.sums[factor].items() if c not in moved}
-                total = multiplied_out(total, cube, factor, added(moved, network.named(stays)))
+                total = multiply_out(total, cube, factor, add(moved, network.named(stays)))
         network.sums[k] = total
         if any(involved(cube) for cube in total):
             holds.add(k)
@@ -188,10 +188,10 @@ def open_sum(network: Network, literal: int) -> bool:
             network.sums[literal] = total
             return changed
         changed = True
-        total = multiplied_out(total, cube, factor, network.sums[factor])
+        total = multiply_out(total, cube, factor, network.sums[factor])
 
 
-def multiplied_out(total: Sum, cube: Cube, factor: int, meaning: Sum) -> Sum:
+def multiply_out(total: Sum, cube: Cube, factor: int, meaning: Sum) -> Sum:
     """A sum in which one product's factor is replaced by the sum that it means."""
     left = {without(cube, (factor,)): total[cube]}
-    return added(added(total, {cube: total[cube]}, -1.0), multiplied(left, meaning))
+    return add(add(total, {cube: total[cube]}, -1.0), multiply(left, meaning))

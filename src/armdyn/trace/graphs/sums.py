@@ -195,7 +195,7 @@ def canonical(total: Sum) -> tuple[float, Key]:
     return sign, tuple((cube, sign * total[cube]) for cube in cubes)
 
 
-def added(first: Sum, second: Sum, factor: float = 1.0) -> Sum:
+def add(first: Sum, second: Sum, factor: float = 1.0) -> Sum:
     """first + factor * second."""
     total = dict(first)
     for cube, c in second.items():
@@ -208,11 +208,11 @@ def added(first: Sum, second: Sum, factor: float = 1.0) -> Sum:
     return total
 
 
-def multiplied(first: Sum, second: Sum) -> Sum:
+def multiply(first: Sum, second: Sum) -> Sum:
     """The product of two sums, expanded."""
     total: Sum = {}
     for a, x in first.items():
-        total = added(total, {tuple(sorted(a + b)): x * y for b, y in second.items()})
+        total = add(total, {tuple(sorted(a + b)): x * y for b, y in second.items()})
     return total
 
 
@@ -266,17 +266,17 @@ def network_of(graph: Graph, inline: bool = False, spread: bool = False) -> Netw
             values.append({(network.literal("input", node.value),): 1.0})
         elif node.op in ("add", "sub"):
             a, b = node.args
-            values.append(added(term(a), term(b), 1.0 if node.op == "add" else -1.0))
+            values.append(add(term(a), term(b), 1.0 if node.op == "add" else -1.0))
         elif node.op == "neg":
             values.append({cube: -c for cube, c in values[node.args[0]].items()})
         elif node.op == "mul":
-            values.append(multiplied(*factors(*node.args)))
+            values.append(multiply(*factors(*node.args)))
         elif node.op == "div" and graph.nodes[node.args[1]].op == "const" and graph.nodes[node.args[1]].value:
             divisor = graph.nodes[node.args[1]].value
             values.append({cube: c / divisor for cube, c in values[node.args[0]].items()})
         elif node.op == "div" and divisors[node.args[1]] > 1:
             inverse = network.call("div", [{(): 1.0}, network.named(values[node.args[1]])])
-            values.append(multiplied(network.named(values[node.args[0]]), inverse))
+            values.append(multiply(network.named(values[node.args[0]]), inverse))
         else:
             args = [values[a] for a in node.args]
             named = node.op not in ("sin", "cos")

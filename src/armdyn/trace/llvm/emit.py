@@ -33,7 +33,7 @@ class Emitter:
 
     @property
     def T(self) -> str:
-        """Doubles, one a lane."""
+        """Doubles, one per lane."""
         return self.vector("double")
 
     @property
@@ -143,7 +143,7 @@ class Emitter:
         return self.let(f"{op} {self.vector('i64')} {a}, {b}")
 
     def compare(self, predicate: str, a: str, b: str) -> str:
-        """A truth value a lane, e.g. with `olt`."""
+        """A truth value per lane, e.g. with `olt`."""
         return self.let(f"fcmp {predicate} {self.T} {a}, {b}")
 
     def select(self, condition: str, a: str, b: str) -> str:
@@ -172,7 +172,7 @@ class Emitter:
         return a if self.host.width == 1 else self.let(f"extractelement {self.T} {a}, i64 {k}")
 
     def from_lanes(self, scalars: list[str]) -> str:
-        """A vector from one double a lane."""
+        """A vector from one double per lane."""
         if self.host.width == 1:
             return scalars[0]
         value = "poison"

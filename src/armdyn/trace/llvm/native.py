@@ -184,7 +184,7 @@ class Loaded(Code):
         """
         if self._method is None:
             return fallback
-        block = _aligned(HEADER // 8 + max(self.module.uniform_size, 1))  # never empty: its address matters
+        block = _aligned_zeros(HEADER // 8 + max(self.module.uniform_size, 1))  # never empty: its address matters
         arrays = [np.ascontiguousarray(a, float) for a in shared]
         places = [a.ctypes.data for a in arrays]
         for at, values in ((FALLBACK, (id(fallback), id(collect), limit, pays)), (BOUND, places[:MOST_BOUND])):
@@ -204,7 +204,7 @@ class _Bound(np.ndarray):
     keep: Any = None
 
 
-def _aligned(size: int) -> NDArray:
+def _aligned_zeros(size: int) -> NDArray:
     """Zeros that start at a cache line."""
     raw = np.zeros(size + 8)
     start = (-raw.ctypes.data // 8) % 8
@@ -292,12 +292,12 @@ def _fill_context(address: int, bound: list[str]) -> None:
     }
     addresses = [values[name] for name in CONTEXT]
     if len(bound) <= MOST_BOUND:
-        addresses += [id(_interned(name)) for name in bound]
+        addresses += [id(_intern(name)) for name in bound]
     (ctypes.c_uint64 * len(addresses)).from_address(address)[:] = addresses
 
 
 @cache
-def _interned(name: str) -> str:
+def _intern(name: str) -> str:
     """A name as Python holds those of keywords, kept alive."""
     return sys.intern(name)
 

@@ -200,13 +200,13 @@ def _export(
     except KeyError as missing:
         raise ArmdynError(f"c_code: {traced.name} is not a function of {subject!r}, which has no {missing}") from None
     known = vectors(program, dtype)
-    graph = _checked(program, known, search)
+    graph = _check(program, known, search)
     errors = known.errors(graph, dtype)
     tolerances = [max(FLOOR[dtype], 20 * error) if error < 1 else FLOOR[dtype] for error in errors]
     return Exported(name, traced, graph, c_names(graph.inputs, graph.outputs), known, tolerances)
 
 
-def _checked(program: Program, known: Vectors, search: bool) -> Graph:
+def _check(program: Program, known: Vectors, search: bool) -> Graph:
     """The simplified graph, or the plain one where simplifying costs too much accuracy."""
     graph = graph_of(program)
     simple = simplify(graph, search=search)

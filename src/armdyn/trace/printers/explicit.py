@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.trace.graphs.angles import composed, merged, one_square, split, square_free
+from armdyn.trace.graphs.angles import compose, merge, one_square, split, square_free
 from armdyn.trace.graphs.graph import graph_of
-from armdyn.trace.graphs.sums import Network, Sum, added, common, multiplied, network_of, without
+from armdyn.trace.graphs.sums import Network, Sum, add, common, multiply, network_of, without
 from armdyn.trace.program import Port, Program
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import Subject, Traced
@@ -52,14 +52,14 @@ def explicit(
     if not isinstance(traced, Traced):
         name = getattr(function, "__name__", repr(function))
         raise ArmdynError(f"{what}: expected a traced function such as armdyn.mass_matrix, got {name:.80}")
-    kept, present = _listed(symbols), _listed(inputs)
+    kept, present = _as_tuple(symbols), _as_tuple(inputs)
     _reject(what, traced, "symbol", kept, traced.bound)
     _reject(what, traced, "input", present, traced.optional)
     _reject(what, traced, "option", tuple(options or {}), tuple(traced.options))
     program = _program(traced, subject, kept, present, dict(options or {}))
     names = {(k, i): _entry_name(subject, port, i) for k, port in enumerate(program.inputs) for i in range(port.size)}
     try:
-        network, sums = _written_out(network_of(graph_of(program)))
+        network, sums = _write_out(network_of(graph_of(program)))
     except _TooLargeError as error:
         raise ArmdynError(
             f"{what}: {traced.name} of {subject!r} has more than {error} terms, too many to read; "
@@ -74,7 +74,7 @@ class _TooLargeError(Exception):
     """More terms than anybody would read."""
 
 
-def _listed(names: Iterable[str]) -> tuple[str, ...]:
+def _as_tuple(names: Iterable[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
@@ -122,7 +122,7 @@ def _entry_name(subject: Subject, port: Port, index: int) -> tuple[str, int | No
 # -- writing out ---------------------------------------------------------------------------------------------
 
 
-def _written_out(network: Network) -> tuple[Network, list[Sum]]:
+def _write_out(network: Network) -> tuple[Network, list[Sum]]:
     """The outputs with all sums multiplied out, in a network of inputs and calls only."""
     plain = Network(network.source)
     meaning: dict[int, Sum] = {}
@@ -132,8 +132,8 @@ def _written_out(network: Network) -> tuple[Network, list[Sum]]:
         for cube, c in total.items():
             product: Sum = {(): c}
             for k in cube:
-                product = multiplied(product, meaning[k])
-            result = added(result, product)
+                product = multiply(product, meaning[k])
+            result = add(result, product)
             if len(result) > MOST_ON_THE_WAY:
                 raise _TooLargeError(MOST_ON_THE_WAY)
         return result
@@ -160,7 +160,7 @@ def _shortest(network: Network, total: Sum) -> Sum:
     """The angles to write a sum in, and the squares of their sines and cosines, that take the fewest terms."""
     best = min(total, *(merge_turns(network, way) for way in _squares(network, total)), key=len)
     while True:
-        others = [split(network, best, by) for by in composed(network, best)]
+        others = [split(network, best, by) for by in compose(network, best)]
         ways = [merge_turns(network, way) for other in others for way in _squares(network, other)]
         shorter = min(ways, key=len, default=best)
         if len(shorter) >= len(best):
@@ -190,9 +190,9 @@ def _merge_one(network: Network, total: Sum) -> Sum | None:
                 continue
             rest = common(first, second)
             parts = without(first, rest), without(second, rest)
-            turn = merged(network.turns, *parts, 1 if x * y > 0 else -1) if len(parts[0]) == 2 else None
+            turn = merge(network.turns, *parts, 1 if x * y > 0 else -1) if len(parts[0]) == 2 else None
             if turn is not None:
                 literal = network.call(turn.turn.function, [dict(turn.turn.angle)])
                 left = {cube: c for cube, c in total.items() if cube not in (first, second)}
-                return added(left, multiplied({rest: x * turn.factor}, literal))
+                return add(left, multiply({rest: x * turn.factor}, literal))
     return None

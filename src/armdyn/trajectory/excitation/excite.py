@@ -215,7 +215,7 @@ def excite(
     workers : int, optional
         Threads; default one per core.
     progress : callable, optional
-        Called about ten times a second with a `Standing` (elapsed, best, starts, current). What it raises ends the
+        Called about ten times per second with a `Standing` (elapsed, best, starts, current). What it raises ends the
         search; KeyboardInterrupt, as Ctrl-C, with the best motion so far.
 
     Returns
@@ -302,7 +302,7 @@ def _least_seen(problem: ExcitationProblem, x: NDArray) -> str:
 
 
 def _check_result(found: Excitation) -> None:
-    """Refuse a motion that breaks a limit anywhere, or that does not show the parameters."""
+    """Reject a motion that breaks a limit anywhere, or that does not show the parameters."""
     broken = violations(found.trajectory, found.limits)
     if broken:
         raise LimitError(f"excite: the motion found breaks limits ({broken}); this should not happen, please report it")
@@ -326,7 +326,7 @@ def _noise(arm: Arm, noise: ArrayLike | None) -> NDArray:
 
 
 def _check_numbers(**settings: float | None) -> None:
-    """Refuse settings that mean nothing; None stands for a default."""
+    """Reject settings that mean nothing; None stands for a default."""
     for name, value in settings.items():
         if value is None:
             continue

@@ -47,13 +47,13 @@ def _states(motion: Any, n: int, what: str) -> tuple[NDArray, tuple[NDArray, ...
         t, q = np.asarray(motion.t, float), np.asarray(motion.q, float)
         if t.ndim != 1 or q.ndim != 2 or len(t) != len(q) or len(t) < 50:
             raise ShapeError(f"{what}: expected at least 50 times (N,) and positions (N, n), got {t.shape}, {q.shape}")
-        t, states = _differentiated(t, q)
+        t, states = _differentiate(t, q)
     if states[0].shape[1] != n:
         raise ShapeError(f"{what}: expected {n} joints, got {states[0].shape[1]}")
     return t, states
 
 
-def _differentiated(t: NDArray, q: NDArray) -> tuple[NDArray, tuple[NDArray, ...]]:
+def _differentiate(t: NDArray, q: NDArray) -> tuple[NDArray, tuple[NDArray, ...]]:
     """Positions on even times through a zero-phase low-pass, and their central differences."""
     from scipy.signal import butter, sosfiltfilt
 

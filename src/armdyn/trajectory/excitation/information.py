@@ -42,7 +42,7 @@ def least_singular(log: NDArray, power: float) -> Spectrum:
 def kalman(log: NDArray, power: float) -> Spectrum:
     """Logarithm of the slowest time constant of the minimum-variance estimator, but for a constant.
 
-    Parameters that drift with spectral density q I, seen through the mean information lambda a second along an
+    Parameters that drift with spectral density q I, seen through the mean information lambda per second along an
     eigenvector, have the steady variance p = sqrt(q / lambda) by the Riccati equation q = lambda p²; errors
     shrink at the rate lambda p = sqrt(q lambda) (Kapadia 1995, 8.2).
     """

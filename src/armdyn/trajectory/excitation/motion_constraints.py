@@ -13,8 +13,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.dynamics.base.regressor_derivatives import StateGradient, weighted_gradient
 from armdyn.dynamics.full import joint_torque
-from armdyn.dynamics.regressors.regressor_derivatives import StateGradient, weighted_gradient
 from armdyn.errors import LimitError
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.jacobian import jacobian

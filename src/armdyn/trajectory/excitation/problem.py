@@ -19,7 +19,7 @@ from armdyn.trajectory.excitation.regressor import excitation_gradient, excitati
 from armdyn.trajectory.fourier import Basis, FourierSeries, drift_basis, fourier_basis, peak_factor
 from armdyn.trajectory.motion_limits import MotionLimits
 
-# Samples a period and harmonic at which limits are imposed: between them a series rises by 0.3 % at most.
+# Samples per period and harmonic at which limits are imposed: between them a series rises by 0.3 % at most.
 GRID = 40
 # Samples a period of the highest harmonic at which searches look at other constraints.
 CHECKED = 20

@@ -62,7 +62,7 @@ def predict_quality(
         takes it [SI units / sqrt(s)]; default so much that each wanders in the motion's duration as far as its
         `std`: the time constant is then the same in all units, and the duration at the least.
     rate : float
-        Samples a second.
+        Samples per second.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def _time_constant(W: NDArray, gain: float | None, K: int, step: float) -> float
 
 
 def _kalman(information: NDArray, drift: NDArray) -> float:
-    """Slowest time constant of the steady filter for information a second I and drift Q = D².
+    """Slowest time constant of the steady filter for information per second I and drift Q = D².
 
     The Riccati equation Q = P I P has the solution P = D (D I D)^-1/2 D; the error follows de/dt = -P I e, and
     P I is similar to (D I D)^1/2.

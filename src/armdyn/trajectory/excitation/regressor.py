@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from armdyn.dynamics.base.parameters import BaseParameters, base_regressor
+from armdyn.dynamics.base.regressor_derivatives import StateGradient, weighted_gradient
 from armdyn.dynamics.regressors.joint_columns import joint_parameter_names
-from armdyn.dynamics.regressors.regressor_derivatives import StateGradient, weighted_gradient
 from armdyn.dynamics.shafts import at_shafts, joint_torques
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd

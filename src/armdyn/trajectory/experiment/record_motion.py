@@ -46,7 +46,8 @@ class Recorder:
         usual = steps[len(steps) // 2]
         gaps = sum(step > GAP * usual for step in steps)
         lines = [
-            f"{len(self.times)} samples in {self.times[-1] - self.times[0]:.1f} s, {1 / max(usual, 1e-9):.0f} a second"
+            f"{len(self.times)} samples in {self.times[-1] - self.times[0]:.1f} s, "
+            f"{1 / max(usual, 1e-9):.0f} per second"
         ]
         lines.append(f"{gaps} gap{'' if gaps == 1 else 's'}, the longest {steps[-1]:.3f} s" if gaps else "no gaps")
         if steps[0] <= 0:

@@ -12,7 +12,7 @@ from armdyn.files import read_text, write_whole
 from armdyn.trajectory.experiment.plan import Experiment
 from armdyn.trajectory.save import save_trajectory
 
-RATE = 50.0  # points a second: controllers interpolate between them
+RATE = 50.0  # points per second: controllers interpolate between them
 HERE = Path(__file__).parent
 
 
@@ -25,7 +25,7 @@ def write_ros_folder(experiment: Experiment, folder: str | os.PathLike[str], rat
     folder : path
         Made if it does not exist.
     rate : float
-        Points a second.
+        Points per second.
     """
     folder, arm = Path(folder), experiment.design.base.source
     if folder.exists() and not folder.is_dir():

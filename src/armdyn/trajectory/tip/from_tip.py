@@ -130,7 +130,7 @@ def _through_knots(arm: Arm, motion: TipMotion, q: NDArray, task: str, count: ND
         starts += motions[:-1]
         ends += motions[1:]
         knots.extend(t[1:])
-    return PiecewiseQuintic.through(np.array(knots), _stacked(starts), _stacked(ends))
+    return PiecewiseQuintic.through(np.array(knots), _stack(starts), _stack(ends))
 
 
 class Follower:
@@ -139,7 +139,7 @@ class Follower:
     def __init__(self, arm: Arm, path: TipMotion, task: str) -> None:
         self.arm, self.path, self.task = arm, path, task
         self.rows = TASKS[task]
-        # Of tip velocities: metres a second, or what suits a tiny or huge arm, and radians a second.
+        # Of tip velocities: metres per second, or what suits a tiny or huge arm, and radians per second.
         self.units = np.repeat([magnitude(arm), 1.0], 3)[: self.rows]
         self.handedness = 0.0  # sign of the Jacobian's determinant at the knot before
 
@@ -197,5 +197,5 @@ class Follower:
         return PathError(f"joint_trajectory: the path {what} at t = {t:.4g} s, tip at ({place}) m", t, pose, reason)
 
 
-def _stacked(motions: list[JointMotion]) -> JointMotion:
+def _stack(motions: list[JointMotion]) -> JointMotion:
     return JointMotion(*(np.array(column) for column in zip(*motions, strict=True)))

@@ -66,7 +66,7 @@ class Line:
         s = np.asarray(s, float)
         direction = np.concatenate([self.end[:3, 3] - self.start[:3, 3], self._turn]) / self.length
         position = self.start[:3, 3] + s[..., None] * direction[:3]
-        rotation = _turned(direction[3:], s) @ self.start[:3, :3]
+        rotation = _rotate(direction[3:], s) @ self.start[:3, :3]
         tangent = np.broadcast_to(direction, (*s.shape, 6))
         return PathPoint(_poses(rotation, position), tangent, np.zeros_like(tangent))
 
@@ -124,7 +124,7 @@ class Circle:
         """Pose and its derivatives at distances s."""
         s = np.asarray(s, float)
         rate = self.axis * (np.sign(self.angle) / self.radius)
-        R = _turned(rate, s)
+        R = _rotate(rate, s)
         spoke = (R @ self._spoke[:, None])[..., 0]
         position = self.start[:3, 3] + spoke - self._spoke
         rotation = R @ self.start[:3, :3] if self.turning else np.broadcast_to(self.start[:3, :3], R.shape)
@@ -134,7 +134,7 @@ class Circle:
         return PathPoint(_poses(rotation, position), tangent, bend)
 
 
-def _turned(rate: NDArray, s: NDArray) -> NDArray:
+def _rotate(rate: NDArray, s: NDArray) -> NDArray:
     """Rotations (..., 3, 3) after distances s about a rotation vector per unit of distance."""
     size = np.linalg.norm(rate)
     if size == 0:

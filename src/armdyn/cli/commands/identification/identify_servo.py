@@ -27,7 +27,9 @@ def identify_servo(
     measured: Annotated[
         str | None, typer.Option(metavar="NAME", help="Columns or topic of measured ones, as 'observation.state'.")
     ] = None,
-    units: Annotated[str | None, typer.Option(help="Of positions: rad, deg, ticks (4096 a turn), normalised.")] = None,
+    units: Annotated[
+        str | None, typer.Option(help="Positions are rad, deg, ticks (4096 per turn), normalised.")
+    ] = None,
     motors: Annotated[
         str | None, typer.Option(metavar="M1,M2,..", help="What the log calls the motors, in the arm's order.")
     ] = None,

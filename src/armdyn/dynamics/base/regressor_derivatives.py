@@ -39,7 +39,7 @@ def regressor_derivatives(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gravity 
     state = _symbols(arm.n)
     Y = regressor(arm, *state, gravity=gravity)
     every = ca.vertcat(*state)
-    # One matrix a row i: how its entries k change with q, qd and qdd.
+    # One matrix per row i: how its entries k change with q, qd and qdd.
     rows = [ca.substitute(ca.jacobian(Y[i, :].T, every), every, ca.vertcat(q, qd, qdd)) for i in range(arm.n)]
     blocks: list[Any] = [[row[:, k * arm.n : (k + 1) * arm.n] for row in rows] for k in range(3)]
     return RegressorDerivatives(*blocks)

@@ -9,7 +9,7 @@ import pytest
 
 import armdyn
 from armdyn import Drive, Friction
-from armdyn.dynamics.regressors.filtered_regressor import FilteredRegressor, LowPass
+from armdyn.dynamics.base.filtered_regressor import FilteredRegressor, LowPass
 from armdyn.errors import ArmdynError
 
 DT = 1e-3

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.regressors.normal_equations import BLOCK, normal_equations
+from armdyn.dynamics.base.normal_equations import BLOCK, normal_equations
 from armdyn.errors import ShapeError
 
 

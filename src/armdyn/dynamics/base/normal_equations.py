@@ -18,7 +18,7 @@ from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
-# Samples a block: a regressor of some 2 MB stays in the caches between its making and its use.
+# Samples per block: a regressor of some 2 MB stays in the caches between its making and its use.
 BLOCK = 512
 
 
@@ -57,7 +57,7 @@ def normal_equations(
         A = sum of Y'W Y, b = sum of Y'W tau, c = sum of tau'W tau.
     """
     arm = subject.source if isinstance(subject, BaseParameters) else subject
-    joint_weights = np.ones(arm.n) if weights is None else _checked(weights, arm.n)
+    joint_weights = np.ones(arm.n) if weights is None else _check(weights, arm.n)
     columns = list(subject.kept) if isinstance(subject, BaseParameters) else list(range(inertial.SIZE * arm.n))
     # Joint i does not feel the links before it: its columns begin with those of link i.
     starts = np.searchsorted(columns, inertial.SIZE * np.arange(arm.n))
@@ -68,7 +68,7 @@ def normal_equations(
         for first in range(0, len(q), BLOCK):
             k = slice(first, first + BLOCK)
             block = _regressor(subject, (q[k], qd[k], qdd[k]), Y[: len(q[k])])
-            total = _added(total, block, tau[k], joint_weights, starts)
+            total = _add(total, block, tau[k], joint_weights, starts)
     return total
 
 
@@ -76,7 +76,7 @@ def _regressor(subject: Arm | BaseParameters, state: tuple[NDArray, ...], out: N
     return (base_regressor if isinstance(subject, BaseParameters) else regressor)(subject, *state, out=out)
 
 
-def _added(total: NormalEquations, Y: NDArray, tau: NDArray, weights: NDArray, starts: NDArray) -> NormalEquations:
+def _add(total: NormalEquations, Y: NDArray, tau: NDArray, weights: NDArray, starts: NDArray) -> NormalEquations:
     """The sums with one more block; matrices are added to in place."""
     A, b, c, samples = total
     for i, (weight, start) in enumerate(zip(weights, starts, strict=True)):
@@ -87,7 +87,7 @@ def _added(total: NormalEquations, Y: NDArray, tau: NDArray, weights: NDArray, s
     return NormalEquations(A, b, c, samples + len(Y))
 
 
-def _checked(weights: ArrayLike, n: int) -> NDArray:
+def _check(weights: ArrayLike, n: int) -> NDArray:
     array = np.asarray(weights, float)
     if array.shape != (n,) or not (array >= 0).all():
         raise ShapeError(f"normal_equations: expected {n} weights >= 0, got {weights!r:.60}")
