@@ -108,8 +108,8 @@ def test_an_exciting_motion_shows_how_good_it_is(arm):
 
 def test_a_fit_and_its_check_show_themselves(arm):
     rows = [[0.2, 0.8, 0.3, 0.2, 0.5, -0.4, 0.2], [0.5, 0.3, -0.9, 0.4, 0.2, 0.5, -0.3]]
-    motion = armdyn.FourierSeries(np.array(rows), 0.25, 8.0)
-    t = np.arange(0, 8, 0.005)
+    motion = armdyn.FourierSeries(np.array(rows), 0.25, 12.0)
+    t = np.arange(0, 12, 0.005)
     q, qd, qdd = motion(t)
     log = armdyn.Log(t, q, armdyn.joint_torque(arm, q, qd, qdd), name="a <log>")
     fit = armdyn.identify(arm, log)

@@ -23,7 +23,7 @@ def test_the_commands_of_the_page(tmp_path, monkeypatch):
     arm = armdyn.arms.planar2()
     arm = arm.with_theta(arm.theta + np.tile(0.01 * (np.arange(10) == 4), 2))  # MuJoCo takes no rods without thickness
     arm.with_theta(0.8 * arm.theta).save("robot.urdf")
-    t = np.arange(0, 10, 0.01)[:, None]
+    t = np.arange(0, 12, 0.01)[:, None]
     w = np.array([1.7, 2.9])
     q, qd, qdd = np.sin(w * t), w * np.cos(w * t), -(w**2) * np.sin(w * t)
     tau = armdyn.joint_torque(arm, q, qd, qdd) + 0.05 * np.random.default_rng(0).normal(size=q.shape)

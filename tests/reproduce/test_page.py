@@ -117,5 +117,5 @@ def test_ctrl_c_keeps_what_is_complete(tmp_path, monkeypatch):
     monkeypatch.setattr("armdyn.reproduce.cases.reproduce", interrupted)
     done = CliRunner().invoke(app, ["reproduce", "all", "--out", str(tmp_path)])
     assert done.exit_code == 130
-    assert "interrupted while reproducing lu-meng-1993; complete in" in done.output
+    assert "interrupted while reproducing lu-meng-1993, 2 of 5; complete in" in done.output
     assert (tmp_path / "made.html").exists()

@@ -5,8 +5,11 @@ from armdyn.exports import export
 export(
     __name__,
     {
+        "base.filtered_regressor": "FilteredRegressor LowPass",
+        "base.normal_equations": "normal_equations",
         "base.parameters": "base_adaptive_regressor base_parameters base_regressor BaseParameters",
         "base.physical": "possible_range possible_theta",
+        "base.regressor_derivatives": "base_regressor_gradient regressor_derivatives regressor_gradient",
         "coriolis": "coriolis_matrix mass_matrix_rate",
         "drive": "augmented_mass_matrix drive_torque transmission_matrix",
         "energy": "energy_rates kinetic_energy potential_energy",
@@ -37,15 +40,12 @@ export(
         "operational": "operational_inertia tip_mobility",
         "regressors.adaptive_regressor": "adaptive_regressor adaptive_torque",
         "regressors.energy_regressor": "energy_regressor lagrangian_regressor momentum_regressor power_regressor",
-        "base.filtered_regressor": "FilteredRegressor LowPass",
         "regressors.forward_by_regressor": "forward_dynamics_regressor",
         "regressors.joint_columns": (
             "full_adaptive_regressor full_regressor gain_columns joint_columns joint_parameters"
         ),
-        "base.normal_equations": "normal_equations",
         "regressors.regressor": "regressor",
         "regressors.regressor16": "regressor16 theta16",
-        "base.regressor_derivatives": "base_regressor_gradient regressor_derivatives regressor_gradient",
         "regressors.split": "linear_parameters unknown_mass unknown_parameters unknown_payload",
     },
 )

@@ -87,7 +87,7 @@ class Elasticity:
             columns = [np.broadcast_to(x, (n,)) for x in (self.stiffness, self.damping, self.backlash)]
         except ValueError:
             shapes = [np.shape(x) for x in (self.stiffness, self.damping, self.backlash)]
-            raise ModelError(f"Elasticity: expected one number or {n} a parameter, got shapes {shapes}") from None
+            raise ModelError(f"Elasticity: expected one number or {n} per parameter, got shapes {shapes}") from None
         return np.stack(columns, -1)
 
 
