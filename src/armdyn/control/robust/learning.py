@@ -68,8 +68,8 @@ class IterativeLearning:
     """Norm-optimal learning of a repeated motion, about the closed loop linearised along it.
 
     With e the errors of the last trial and G the map from added torques to positions, the next trial's added torques
-    change by the du that minimises |e - G du|² + |caution stiffness^-1 du|², `stiffness` being the law's own. Were the
-    loop linear and G exact, every trial would take (1 + G G' stiffness² / caution²)^-1 of the error: a contraction,
+    change by the du that minimises `|e - G du|² + |caution stiffness^-1 du|²`, `stiffness` being the law's own. Were
+    the loop linear and G exact, every trial would take (1 + G G' stiffness² / caution²)^-1 of the error: a contraction,
     whatever its size. G is never formed: the minimum is that of a linear-quadratic tracking problem, solved by
     Riccati's equation along the motion.
 

@@ -44,10 +44,10 @@ class SlidingMode(SurfaceLaw):
         e = q_ref - q,  v = qd_ref + lam e,  s = v - qd
         tau = M v' + C v + g + k s + reach sat(s / boundary)
 
-    V = s' M s / 2 changes by -s' k s - s' reach sat(s / boundary) + s' d under disturbances d: while |d| <= reach, it
-    falls outside of the boundary layer, so that |s| ends below `boundary` and |e| below boundary / lam. Inside the
-    law is a linear one of the gain reach / boundary + k, which the rate must bear; without a layer (0 is rejected)
-    torques would chatter.
+    V = s' M s / 2 changes by -s' k s - s' reach sat(s / boundary) + s' d under disturbances d: while
+    `|d| <= reach` it falls outside of the boundary layer, so that `|s|` ends below `boundary` and `|e|` below
+    boundary / lam. Inside the law is a linear one of the gain reach / boundary + k, which the rate must bear; without a
+    layer (0 is rejected) torques would chatter.
 
     Parameters
     ----------
@@ -99,9 +99,9 @@ class Twist(NamedTuple):
 
 @traced()
 def super_twisting(arm: Arm, s: Vec, twist: Vec, k1: Vec, k2: Vec, dt: Number) -> Twist:
-    """One sample of the super-twisting algorithm: u = k1 sqrt|s| sign(s) + twist, twist' = k2 sign(s).
+    """One sample of the super-twisting algorithm: u = k1 sqrt(abs(s)) sign(s) + twist, twist' = k2 sign(s).
 
-    Within the layer |s| < (4 dt)² k2, which a sample cannot tell from zero, roots and signs go over into straight
+    Within the layer `|s| < (4 dt)² k2`, which a sample cannot tell from zero, roots and signs go over into straight
     lines: there s'' + 2 damping w s' + w² s = d' with w = 1 / (4 dt) and damping = k1 / (2 sqrt(k2)), so that torques
     do not chatter.
 
@@ -131,7 +131,7 @@ class SuperTwisting(SurfaceLaw):
 
         s = e' + lam e,   tau = M (qdd_ref + lam e' + u) + C qd + g,   s' = -u + d,   u by `super_twisting`
 
-    Disturbing accelerations d = M^-1 (torques that the model does not explain) of bounded rate |d'| < L are learnt
+    Disturbing accelerations d = M^-1 (torques that the model does not explain) of bounded rate `|d'| < L` are learnt
     if k2 > L and k1² > 4 L (k2 + L) / (k2 - L) (Levant 1993), up to the layer that samples need, of the order dt² L.
     See `from_bound`.
 
@@ -161,7 +161,7 @@ class SuperTwisting(SurfaceLaw):
 
     @classmethod
     def from_bound(cls, arm: Arm, lam: ArrayLike, bound: ArrayLike, model: str = "full") -> SuperTwisting:
-        """Levant's gains k1 = 1.5 sqrt(bound), k2 = 1.1 bound for |d'| <= bound [rad/s³]."""
+        """Levant's gains k1 = 1.5 sqrt(bound), k2 = 1.1 bound for `|d'| <= bound` [rad/s³]."""
         bound = np.asarray(bound, float)
         return cls(arm, lam, 1.5 * np.sqrt(bound), 1.1 * bound, model)
 
