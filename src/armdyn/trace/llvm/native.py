@@ -19,6 +19,7 @@ from armdyn.trace import function
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.llvm.emit import Host
 from armdyn.trace.llvm.entry import BOUND, CONTEXT, FALLBACK, HEADER, MOST_BOUND, entry
+from armdyn.trace.llvm.nearby import side_by_side
 from armdyn.trace.program import Port
 from armdyn.trace.recent import OVERHEAD
 
@@ -148,8 +149,9 @@ class Code:
         self.module = module
         self.nbytes = OVERHEAD + len(module.code)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
-        self._engine.add_object_file(llvm.ObjectFileRef.from_data(module.code))
-        self._engine.finalize_object()
+        with side_by_side(len(module.code)):
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(module.code))
+            self._engine.finalize_object()
 
     def address(self, name: str) -> int:
         """Where a function or variable of the module is."""
