@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-# Closes all small gaps, then opens larger and larger ones, 4 GB above the next: in some of them the code has room, but
+# Closes all gaps, then opens one of more and more pages, 4 GB above the next: in some of them the code has room, but
 # not the rest. The same module is loaded every time.
 CROWDED = """
 import numpy as np
@@ -16,12 +16,10 @@ from armdyn.trace.recent import kernels
 arm = armdyn.arms.planar2()
 armdyn.linearize(arm, *np.ones((3, 2)))
 module = list(kernels._values.values())[-1]._loaded.module
-for size in (1 << 20, 1 << 16, 1 << 12):
-    for _ in range(3000):
-        nearby._map(size)
 loaded = []
-for pages in range(1, 40):
+for pages in range(1, 20):
     gap, region = pages << 12, nearby._map(4 << 30)
+    nearby._filled_gaps(region)
     nearby._unmap(region + (4 << 30) - gap, gap)
     loaded.append(Code(module))
 print(len(loaded))
@@ -32,4 +30,4 @@ print(len(loaded))
 def test_a_crowded_address_space():
     done = subprocess.run([sys.executable, "-c", CROWDED], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "39\n"
+    assert done.stdout == "19\n"
