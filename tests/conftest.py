@@ -77,36 +77,16 @@ def until_at_work() -> Callable[[subprocess.Popen[str], float], None]:
     return wait
 
 
-# Documents, models and logs of others, which cannot be part of this repository. Tests of them are left out where they
-# are not; all that armdyn can do has tests without them.
+# Documents, models and logs of others, which cannot be part of this repository: few tests compare with them, and are
+# skipped where they are not. All that armdyn can do has tests without them.
 REFERENCE_DATA = Path(__file__).parents[1].parent / "shared"
-_left_out: list[str] = []
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests of the reference data where these are absent."""
-    if REFERENCE_DATA.is_dir():
-        return
-    chosen = [item for item in items if "shared" not in getattr(item, "fixturenames", ())]
-    left_out = [item for item in items if item not in set(chosen)]
-    _left_out[:] = [item.nodeid for item in left_out]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = chosen
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say how many were left out."""
-    if _left_out:
-        files = len({name.split("::")[0] for name in _left_out})
-        terminalreporter.write_line(
-            f"{len(_left_out)} tests in {files} files compare with models, logs and documents of others in "
-            f"'../{REFERENCE_DATA.name}', which is absent: left out"
-        )
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of reference data beside the repository; see `pytest_collection_modifyitems`."""
+    """The folder of reference data beside the repository."""
+    if not REFERENCE_DATA.is_dir():
+        pytest.skip("models, logs and documents of others are absent ('../shared')")
     return REFERENCE_DATA
 
 

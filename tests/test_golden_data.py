@@ -44,8 +44,12 @@ NAMES = (
     *("moving_base_wrench_planar2R", "moving_base_wrench_planar_RP", "moving_base_wrench_general_RPR_sdh"),
     *("regressor_planar2R", "regressor_general_RPR_sdh", "regressor_puma560_mdh_akb"),
     *("kalman_triple_integrator", "base_parameter_counts"),
+    *("two_links_with_a_bar", "puma3_regressor", "turning_and_sliding_members"),
 )
-QUICK = ("planar2R", "regressor_planar2R", "regressor_general_RPR_sdh", "kalman_triple_integrator")
+QUICK = (
+    *("planar2R", "regressor_planar2R", "regressor_general_RPR_sdh"),
+    *("kalman_triple_integrator", "two_links_with_a_bar", "puma3_regressor"),
+)
 
 
 @pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in NAMES])

@@ -5,6 +5,7 @@ import dataclasses
 import inspect
 import shutil
 import subprocess
+from functools import cache
 
 import numpy as np
 import pytest
@@ -33,8 +34,10 @@ cc = shutil.which("cc")
 needs_compiler = pytest.mark.skipif(cc is None, reason="needs a C compiler")
 
 
-def laws(arm):
-    """Every design, and what designs do not show."""
+@cache
+def laws():
+    """Every design, and what designs do not show, of the planar arm."""
+    arm = armdyn.arms.planar2()
     unknowns = adapt(armdyn.unknown_mass(arm, (0, 0, 0)), ("viscous",))
     gain = np.array([2.0] + [1.0] * arm.n)
     sway = Sway.within(arm, 4.0)
@@ -68,7 +71,7 @@ def test_every_law_is_exported():
     bases = {kind for kind in seen if kind.__subclasses__() and not dataclasses.is_dataclass(kind)}
     bases |= {kind for kind in seen if inspect.isabstract(kind)}
     exported = set()
-    for law in laws(armdyn.arms.planar2()).values():
+    for law in laws().values():
         while law is not None:
             exported.add(type(law))
             law = getattr(law, "law", None)
@@ -104,9 +107,9 @@ class Controller:
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", laws(armdyn.arms.planar2()))
+@pytest.mark.parametrize("name", laws())
 def test_c_is_the_same_closed_loop(name, planar, swing, tmp_path):
-    law = laws(planar)[name]
+    law = laws()[name]
     code = law_code(law, tmp_path, RATE, prefix="law")
     reference = swing([0.4, -0.3], [1.0, 0.7], 0.4)
     plant = planar.with_payload(0.5)
@@ -123,8 +126,8 @@ def test_c_is_the_same_closed_loop(name, planar, swing, tmp_path):
 
 @needs_compiler
 @pytest.mark.parametrize("dtype", ["double", "float"])
-def test_selftests_pass(dtype, planar, tmp_path):
-    law = laws(planar)["bounded Slotine-Li"]
+def test_selftests_pass(dtype, tmp_path):
+    law = laws()["bounded Slotine-Li"]
     code = law_code(law, tmp_path, RATE, prefix="arm", dtype=dtype)
     program = tmp_path / "selftest"
     sources = sorted(tmp_path.glob("*.c"))  # a folder of its own holds one program
@@ -135,13 +138,13 @@ def test_selftests_pass(dtype, planar, tmp_path):
 
 @needs_compiler
 @pytest.mark.parametrize("name", ["computed torque", "bounded Slotine-Li", "guarded"])
-def test_steps_have_no_undefined_behaviour(name, planar, tmp_path):
+def test_steps_have_no_undefined_behaviour(name, tmp_path):
     sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     program = str(tmp_path / "selftest")
     probe = [cc, "-x", "c", *sanitize, "-", "-o", program]
     if subprocess.run(probe, input="int main(void) { return 0; }", text=True, capture_output=True).returncode:
         pytest.skip(f"{cc} has no sanitizers here")
-    code = law_code(laws(planar)[name], tmp_path, RATE, prefix="arm")
+    code = law_code(laws()[name], tmp_path, RATE, prefix="arm")
     sources = map(str, [*code.sources, code.selftest])
     subprocess.run([cc, "-std=c99", "-g", *sanitize, *sources, "-lm", "-o", program], check=True)
     done = subprocess.run([program], capture_output=True, text=True)
@@ -159,8 +162,8 @@ def test_gains_can_stay_arguments(planar, tmp_path):
     assert subprocess.run([str(program)], capture_output=True).returncode == 0
 
 
-def test_code_allocates_nothing(planar, tmp_path):
-    code = law_code(laws(planar)["Craig"], tmp_path, RATE)
+def test_code_allocates_nothing(tmp_path):
+    code = law_code(laws()["Craig"], tmp_path, RATE)
     text = "".join(path.read_text() for path in (*code.sources, code.header, code.update.header))
     assert not [
         word for word in ("malloc", "static ", "stdlib", "alloca(") if word in text.replace("static inline", "")

@@ -371,8 +371,116 @@ def counted(title: str) -> dict[str, Any]:
     return found
 
 
+# -- arms of the literature ---------------------------------------------------------------------------------------
+
+
+def bar(l1: float = 0.7, l2: float = 0.45, g: float = 9.8) -> dict[str, Any]:
+    """Lu and Meng's planar arm: point masses at the joints, and a bar grasped at the tip.
+
+    Columns: mass 2, mass of the bar, its first moment along x, m px², and the moment about its centre.
+    """
+    about = robot("bar", "mdh", [("R", 0, 0, 0, 0), ("R", l1, 0, 0, 0)], [(1.0, NONE, NONE, NONE)] * 2, (0, -g, 0))
+    chain, length, found = Chain(about), mpf(l2), []
+    to_ten = np.zeros((10, 5), dtype=object)
+    to_ten[0, :2], to_ten[1, 1:3], to_ten[6, 1:] = mpf(1), (length, mpf(1)), (length**2, 2 * length, mpf(1), mpf(1))
+    theta = np.array([mpf(x) for x in (1.7, 1.3, 1.3 * 0.15, 1.3 * 0.15**2, 0.04)], dtype=object)
+    for q, qd, qdd in states(chain, 4, 8):
+        Y = chain.regressor(q, qd, qdd)[:, 10:] @ to_ten
+        found.append(plain({"q": q, "qd": qd, "qdd": qdd, "Y": Y, "theta": theta, "tau": Y @ theta}))
+    return {"cases": [{"l1": l1, "l2": l2, "g": g} | case for case in found]}
+
+
+def puma3(L: float = 0.43, g: float = 9.8) -> dict[str, Any]:
+    """The columns of a PUMA's first three joints that are independent, with Kapadia's letters."""
+    about = robot("puma3", "mdh", six((0, 0, L), (0, 1, 0), (0, 0, 0)), [(1.0, NONE, NONE, NONE)] * 3, (0, 0, -g))
+    chain, kinds = Chain(about), ("m", "mx", "my", "mz", "Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")
+    felt = ["Jzz1"] + [kind + link for link in "23" for kind in ("Jzz", "mx", "my", "Jxx", "Jxz", "Jxy", "Jyz")]
+    columns = [10 * (int(name[-1]) - 1) + kinds.index(name[:-1]) for name in felt]
+    cases = [{"q": q, "qd": v, "qdd": a, "Y": chain.regressor(q, v, a)[:, columns]} for q, v, a in states(chain, 4, 9)]
+    return {"L": L, "g": g, "columns": felt, "cases": plain(cases)}
+
+
+class Members(Chain):
+    """Vukobratovic's members, each of which turns about e and slides along r_own; between them massless carriers."""
+
+    def __init__(self, members: list[dict[str, Any]], gravity: Any) -> None:
+        nothing = {"m": 0, "com": NONE, "I_com": np.zeros((3, 3)).tolist()}
+        links = [({"m": each["m"], "com": NONE, "I_com": np.diag(each["J"]).tolist()}) for each in members]
+        pairs = [link for body in links for link in (nothing, body)]
+        super().__init__({"joints": pairs, "links": pairs, "gravity": gravity})
+        self.members = [{k: np.array([mpf(x) for x in v], object) for k, v in m.items() if k != "m"} for m in members]
+
+    def frames(self, q: Any, base: np.ndarray | None = None) -> list[np.ndarray]:
+        T, found = eye(4) if base is None else base, []
+        for member, phi, x in zip(self.members, q[::2], q[1::2], strict=True):
+            e, own = unit(member["e_prev"]), unit(member["r_own"])
+            turned, S = eye(4), skew(e)
+            # Rodrigues; at angle zero -r_prev and r_own lie in one plane with the axis, on one side of it.
+            about_e = eye(3) + mp.sin(phi) * S + (1 - mp.cos(phi)) * (S @ S)
+            turned[:3, :3] = about_e @ triad(e, -member["r_prev"]) @ triad(unit(member["e_own"]), own).T
+            turned[:3, 3] = -member["r_prev"]
+            T = T @ turned
+            found.append(T)
+            slid = eye(4)
+            slid[:3, 3] = x * own
+            T = T @ slid
+            found.append(T)
+        return found
+
+
+def unit(v: np.ndarray) -> np.ndarray:
+    return v / mp.sqrt(v @ v)
+
+
+def triad(e: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Columns: an axis, the part of v across it, and their product."""
+    across = unit(v - (e @ v) * e)
+    return np.stack([e, across, skew(e) @ across], axis=1)
+
+
+MEMBERS = [
+    {"m": 3.5, "J": [0.06, 0.11, 0.09], "e_prev": [0, 0, 1], "e_own": [0, 0, 1], "r_prev": [-0.12, 0.03, -0.25],
+     "r_own": [1, 0, 0]},
+    {"m": 2.1, "J": [0.03, 0.05, 0.045], "e_prev": [0, 0.8, 0.6], "e_own": [0, 1, 0], "r_prev": [-0.3, 0.02, 0.06],
+     "r_own": [0.8, 0, 0.6]},
+    {"m": 0.9, "J": [0.007, 0.013, 0.012], "e_prev": [0.6, 0.8, 0], "e_own": [0, 0, 1], "r_prev": [-0.15, -0.04, 0.1],
+     "r_own": [0.6, 0.64, 0.48]},
+]  # fmt: skip
+
+
+def members_case(n: int, state: Any) -> dict[str, Any]:
+    """Everything of a chain of n members at one state, in the source's letters: W qdd = P + V."""
+    chain, (q, qd, qdd) = Members(MEMBERS[:n], DOWN), state
+    W, dW, rest = chain.mass_matrix(q), slope(chain.mass_matrix, q), [mpf(0)] * len(q)
+    velocity, poses, J = np.array(qd, object), chain.frames(q)[1::2], chain.jacobians(tuple(q))[-1]
+    before = [eye(3), *(T[:3, :3] for T in poses[:-1])]
+    return {
+        "q": q, "qd": qd, "qdd": qdd, "W": W, "Wdot": dW @ velocity,
+        "dTdq": [velocity @ dW[:, :, k] @ velocity / 2 for k in range(len(q))],
+        "Y": -chain.torque(q, rest, rest), "V": -chain.torque(q, qd, rest), "P": chain.torque(q, qd, qdd),
+        "A": [T[:3, :3] for T in poses], "T": [T[:3, 3] for T in poses],
+        "e": [R @ m["e_prev"] for R, m in zip(before, chain.members, strict=True)],
+        "gamma": [T[:3, :3] @ unit(m["r_own"]) for T, m in zip(poses, chain.members, strict=True)],
+        "delta": [R @ m["r_prev"] for R, m in zip(before, chain.members, strict=True)],
+        "M_last": J[:3], "N_last": J[3:],
+    }  # fmt: skip
+
+
+def members() -> dict[str, Any]:
+    rng, found = random.Random(10), []
+    for n in (2, 2, 3):
+        state = [numbers(rng, 2 * n, size) for size in (2.0, 1.5, 2.0)]
+        found.append({"n": n} | plain(members_case(n, state)))
+    return {"gravity": list(DOWN), "members": MEMBERS, "cases": found}
+
+
+LITERATURE = {"two_links_with_a_bar": bar, "puma3_regressor": puma3, "turning_and_sliding_members": members}
+
+
 def golden(name: str) -> dict[str, Any]:
     """The contents of one file."""
+    if name in LITERATURE:
+        return LITERATURE[name]()
     if name == "kalman_triple_integrator":
         return plain(kalman())
     if name == "base_parameter_counts":
@@ -400,6 +508,7 @@ NAMES = (
     *(f"regressor_{name}" for name in ("planar2R", "general_RPR_sdh", "puma560_mdh_akb")),
     "kalman_triple_integrator",
     "base_parameter_counts",
+    *LITERATURE,
 )
 
 

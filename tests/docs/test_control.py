@@ -6,6 +6,8 @@ import doctest
 import importlib.util
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -16,6 +18,7 @@ def test_examples_of_the_page() -> None:
     assert result.failed == 0
 
 
+@pytest.mark.slow  # as the benchmark of the same name does in `.ci/run`
 def test_tables_are_in_step() -> None:
     """Some rows of every table, computed anew by the script that writes them."""
     place = importlib.util.spec_from_file_location("control_tables", ROOT / "benchmarks" / "control_tables.py")

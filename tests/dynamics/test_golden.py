@@ -1,4 +1,4 @@
-"""Golden numbers of 80-digit computations that share no recursion with armdyn (reference data, optional)."""
+"""Golden numbers of 80-digit computations that share no recursion with armdyn."""
 
 from __future__ import annotations
 
@@ -72,27 +72,9 @@ def test_moving_base_and_wrench(golden, golden_arm, name):
         close(got, case["tau_total"], np.abs(case["tau_total"]).max())
 
 
-def test_sarcos_gravity(reference):
-    """Kapadia's generated gravity code is standard DH (its erratum 1); two parameters differ in its table."""
-    data = reference("sarcos_gravity")
-    arm = armdyn.arms.sarcos()
-    for case in data["cases"]:
-        np.testing.assert_allclose(
-            armdyn.gravity_torque(arm, case["q"], **_sarcos(data)), case["G"], rtol=1e-11, atol=1e-11
-        )
-
-
-def _sarcos(data):
-    """The fixture's own parameters and gravity, as the arm's table differs in one of them."""
-    links = data["robot"].get("links") or []
-    order = [0, 1, 2, 3, 4, 7, 5, 8, 9, 6]  # the fixture's p10 order to ours
-    theta = np.concatenate([np.array(link["p10"])[order] for link in links])
-    return {"theta": theta, "gravity": data["robot"]["gravity"]}
-
-
-def test_vukobratovic_chain(reference):
-    """Members that turn and slide: every quantity of the recursion."""
-    data = reference("vukobratovic_chain")
+def test_members_that_turn_and_slide(golden):
+    """Vukobratovic's chain: every quantity of the recursion."""
+    data = golden("turning_and_sliding_members")
     for case in data["cases"]:
         arm = armdyn.Arm.from_vectors(data["members"][: case["n"]], gravity=data["gravity"])
         got = armdyn.lagrange(arm, case["q"], case["qd"])

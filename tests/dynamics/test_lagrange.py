@@ -54,9 +54,9 @@ def test_gravity_of_a_translation_acts_along_it():
     np.testing.assert_allclose(Y, [-3.0 * 10 * np.sin(lean)], rtol=1e-14)
 
 
-def test_members_of_the_source(reference):
-    """A, e, gamma and the last member's M and N of the reference chains."""
-    data = reference("vukobratovic_chain")
+def test_members_of_the_source(golden):
+    """A, e, gamma and the last member's M and N of chains of two and three members."""
+    data = golden("turning_and_sliding_members")
     for case in data["cases"]:
         arm = armdyn.Arm.from_vectors(data["members"][: case["n"]], gravity=data["gravity"])
         A, _, _, N, M, *_ = outermost(arm)(case["q"], case["qd"])

@@ -116,7 +116,7 @@ def test_friction_that_grows_with_load(puma, make_log):
 
 
 @pytest.mark.parametrize(
-    "seeds", [pytest.param(range(40), id="40"), pytest.param(range(200), id="200", marks=pytest.mark.slow)]
+    "seeds", [pytest.param(range(12), id="12"), pytest.param(range(200), id="200", marks=pytest.mark.slow)]
 )
 def test_intervals_are_honest(puma, make_log, seeds):
     bare, wanted = unknown(puma), truth(puma)

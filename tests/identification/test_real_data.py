@@ -1,4 +1,7 @@
-"""Identification of measured arms, with the figures to meet; skipped where the logs are absent."""
+"""Identification of measured arms, with the figures to meet; skipped where the logs are absent.
+
+`test_stand_in_logs.py` goes the same way everywhere.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measured logs read and checked as a user would; skipped where they are absent."""
+"""Measured logs read and checked as a user would; skipped where they are absent (`test_stand_in_logs.py` never is)."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ LOGS = {
 }
 
 
-@pytest.mark.parametrize("name", LOGS)
-def test_nothing_speaks_against_good_logs(shared, name):
-    model, path = LOGS[name]
-    arm = armdyn.load(shared / model)
-    check = armdyn.check_log(arm, armdyn.read_log(shared / path, arm))
-    assert [f.text for f in check.findings if f.level != "note"] == []
-    assert np.all(check.joints.condition < 10)
+OTHERS = [
+    ("models/kuka_iiwa/iiwa14_pybullet.urdf", "panda"),
+    ("models/panda/panda_arm.urdf", "lwr4"),
+    ("models/ur/ur5_robot.urdf", "ur10"),
+    ("models/ur/ur3_robot.urdf", "ur10"),
+]
 
 
-@pytest.mark.parametrize("name", LOGS)
-@pytest.mark.parametrize("seconds", [2.5, 5.0, 10.0])
-def test_nor_against_short_pieces_of_them(shared, name, seconds):
+@pytest.fixture(scope="module")
+def measured(shared):
+    """The arm and the log of every robot."""
+    arms = {name: armdyn.load(shared / model) for name, (model, _) in LOGS.items()}
+    return {name: (arm, armdyn.read_log(shared / LOGS[name][1], arm)) for name, arm in arms.items()}
+
+
+def test_nothing_speaks_against_good_logs_but_against_another_arms(shared, measured):
+    for name, (arm, log) in measured.items():
+        check = armdyn.check_log(arm, log)
+        assert [f.text for f in check.findings if f.level != "note"] == [], name
+        assert np.all(check.joints.condition < 10), name
+    for model, name in OTHERS:
+        arm = armdyn.load(shared / model)
+        check = armdyn.check_log(arm, armdyn.read_log(shared / LOGS[name][1], arm))
+        kinds = ("arm", "exchange", "sign", "gravity", "amperes", "description")
+        assert any(f.kind in kinds for f in check.findings), (model, name)
+
+
+def test_nor_against_short_pieces_of_them(measured):
     """They say too little to tell signs or columns from one another."""
-    model, path = LOGS[name]
-    arm = armdyn.load(shared / model)
-    log = armdyn.read_log(shared / path, arm)
-    for start in np.arange(log.t[0], log.t[-1] - seconds, seconds):
-        check = armdyn.check_log(arm, log.part(start, start + seconds))
-        assert check.ok, str(check)
-
-
-@pytest.mark.parametrize(
-    ("model", "log"),
-    [
-        ("models/kuka_iiwa/iiwa14_pybullet.urdf", "panda"),
-        ("models/panda/panda_arm.urdf", "lwr4"),
-        ("models/ur/ur5_robot.urdf", "ur10"),
-        ("models/ur/ur3_robot.urdf", "ur10"),
-    ],
-)
-def test_another_arms_log_is_doubted(shared, model, log):
-    arm = armdyn.load(shared / model)
-    check = armdyn.check_log(arm, armdyn.read_log(shared / LOGS[log][1], arm))
-    assert any(f.kind in ("arm", "exchange", "sign", "gravity", "amperes", "description") for f in check.findings)
+    for arm, log in measured.values():
+        for seconds in (2.5, 5.0, 10.0):
+            for start in np.arange(log.t[0], log.t[-1] - seconds, seconds):
+                check = armdyn.check_log(arm, log.part(start, start + seconds))
+                assert check.ok, str(check)
 
 
 def kr300() -> armdyn.Arm:

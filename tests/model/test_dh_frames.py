@@ -13,6 +13,7 @@ from armdyn import Arm, as_dh, dh_frames, dh_parameters, inverse_dynamics, load
 from armdyn.errors import ModelError
 from armdyn.model.arm import Link
 from armdyn.model.joint import Joint
+from armdyn.model.library import iiwa14
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import from_rpy
 from armdyn.spatial.transform import transform
@@ -162,12 +163,13 @@ def test_puma_table_is_found_again(golden, golden_arm):
         assert np.cos(row.alpha) == pytest.approx(np.cos(joint["alpha"]), abs=1e-12)
 
 
-def test_a_urdf_gives_the_published_table(shared):
-    # KUKA LBR iiwa 14: all lengths lie along the axes, all twists are right angles
-    arm = load(shared / "models" / "kuka_iiwa" / "iiwa14_pybullet.urdf")
+def test_a_urdf_gives_the_published_table(tmp_path):
+    # KUKA LBR iiwa 14, whose frames are those of the common URDF: lengths lie along the axes, twists are right angles
+    iiwa14().save(tmp_path / "iiwa14.urdf")
+    arm = load(tmp_path / "iiwa14.urdf")
     table = dh_parameters(arm, "modified")
     assert [round(row.d, 9) for row in table.rows[:-1]] == [0.36, 0, 0.42, 0, 0.4, 0]
-    # the file writes pi/2 with twelve digits
+    # such files write pi/2 with twelve digits
     alpha = np.array([row.alpha for row in table.rows])
     np.testing.assert_allclose(alpha * 2 / np.pi, [0, -1, 1, 1, -1, -1, 1], rtol=0, atol=1e-10)
 

@@ -75,14 +75,8 @@ def test_torques_and_poses_are_the_golden_ones(golden, fixture, build):
         np.testing.assert_allclose(armdyn.forward_kinematics(arm, case["q"]), case["T_tip"], rtol=0, atol=1e-12)
 
 
-def test_sarcos_has_the_identified_gravity_torques(reference):
-    arm = arms.sarcos()
-    for case in reference("sarcos_gravity")["cases"]:
-        np.testing.assert_allclose(armdyn.gravity_torque(arm, case["q"]), case["G"], rtol=1e-11, atol=1e-11)
-
-
-def test_lu_meng2_has_the_torques_of_its_example(reference):
-    for case in reference("lumeng_2dof_load")["cases"]:
+def test_lu_meng2_has_the_torques_of_its_example(golden):
+    for case in golden("two_links_with_a_bar")["cases"]:
         m2, m3, m3_px, _, Izz = case["theta"]
         arm = arms.lu_meng2(case["l1"], case["l2"], 1.0, m2, m3, m3_px / m3, Izz)
         arm = arm.with_gravity((0, -case["g"], 0))
@@ -90,36 +84,38 @@ def test_lu_meng2_has_the_torques_of_its_example(reference):
         np.testing.assert_allclose(tau, case["tau"], rtol=1e-11, atol=1e-12)
 
 
-def test_puma3_has_the_analytic_base_parameters(reference):
-    expected, arm = reference("puma3_base_parameters"), arms.puma3()
-    L = expected["L"]
+def puma3_base_values():
+    """The base parameters of the arm by the grouping relations of Kapadia's appendix A."""
+    arm = arms.puma3()
+    L = 0.4318
     first, second, third = (
-        {"m": i.mass, "x": i.first[0], "y": i.first[1], "z": i.first[2], "J": i.tensor}
+        {"m": i.mass, "x": i.first[0], "y": i.first[1], "z": i.first[2], "I": i.tensor}
         for i in (link.inertia for link in arm.links)
     )
-    J1, J2, J3 = first["J"], second["J"], third["J"]
-    # The grouping relations that the reference file lists.
-    base = {
-        "Jzz1": J1[2, 2] + J2[1, 1] + J3[1, 1] + L**2 * third["m"],
+    I1, I2, I3 = first["I"], second["I"], third["I"]
+    return {
+        "Izz1": I1[2, 2] + I2[1, 1] + I3[1, 1] + L**2 * third["m"],
         "mx2": second["x"] + L * third["m"],
         "my2": second["y"],
-        "Jzz2": J2[2, 2] + L**2 * third["m"],
-        "Jxx2": J2[0, 0] - J2[1, 1] - L**2 * third["m"],
-        "Jxy2": J2[0, 1],
-        "Jxz2": J2[0, 2] - L * third["z"],
-        "Jyz2": J2[1, 2],
+        "Izz2": I2[2, 2] + L**2 * third["m"],
+        "Ixx2": I2[0, 0] - I2[1, 1] - L**2 * third["m"],
+        "Ixy2": I2[0, 1],
+        "Ixz2": I2[0, 2] - L * third["z"],
+        "Iyz2": I2[1, 2],
         "mx3": third["x"],
         "my3": third["y"],
-        "Jzz3": J3[2, 2],
-        "Jxx3": J3[0, 0] - J3[1, 1],
-        "Jxy3": J3[0, 1],
-        "Jxz3": J3[0, 2],
-        "Jyz3": J3[1, 2],
+        "Izz3": I3[2, 2],
+        "Ixx3": I3[0, 0] - I3[1, 1],
+        "Ixy3": I3[0, 1],
+        "Ixz3": I3[0, 2],
+        "Iyz3": I3[1, 2],
     }
-    values = [base[name] for name in expected["order"]]
-    np.testing.assert_allclose(values, expected["analytic_rigid"], rtol=0, atol=1e-13)
-    reflected = [joint.drive.reflected_inertia for joint in arm.joints]
-    np.testing.assert_allclose(reflected, expected["motor_inertia"], rtol=1e-12)
+
+
+def test_puma3_has_the_grouped_base_parameters():
+    base, expected = armdyn.base_parameters(arms.puma3()), puma3_base_values()
+    assert set(base.labels) == set(expected)
+    np.testing.assert_allclose(base.theta, [expected[name] for name in base.labels], rtol=1e-9, atol=1e-12)
 
 
 def test_puma3_is_the_same_arm_in_both_frames():
@@ -199,7 +195,61 @@ def test_vukobratovic3_starts_where_the_source_says():
     np.testing.assert_allclose(T[:3, 3], [1, 0, 0], rtol=0, atol=1e-12)
 
 
-def test_panda_is_the_makers(shared):
+def test_ur_arms_turn_as_fast_and_pull_as_hard_as_the_maker_says():
+    """UR5 and UR10 user manuals (CB3, version 3.13) and the article on joint torques."""
+    for name, velocity, effort in (
+        ("ur5", [180] * 6, [150, 150, 150, 28, 28, 28]),
+        ("ur10", [120, 120, 180, 180, 180, 180], [330, 330, 150, 56, 56, 56]),
+    ):
+        limits = [joint.limits for joint in ALL[name]().joints]
+        np.testing.assert_allclose(np.rad2deg([x.velocity for x in limits]), velocity, rtol=1e-12)
+        assert [x.effort for x in limits] == effort
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("stanford", "Stanford RRPRRR (SDH)"),
+        ("panda", "Panda 7dof (MDH)"),
+    ],
+)
+def test_geometry_is_that_of_the_golden_tables(golden, golden_arm, name, title):
+    robot = next(entry for entry in golden("base_parameter_counts")["arms"] if entry["arm"] == title)
+    same_poses(ALL[name](), golden_arm(robot))
+
+
+def same_poses(arm, expected):
+    q = states(arm, 15)
+    np.testing.assert_allclose(armdyn.link_poses(arm, q), armdyn.link_poses(expected, q), rtol=0, atol=1e-12)
+
+
+# -- against documents and files of others, where they are at hand ----------------------------------------------
+
+
+def test_numbers_are_those_of_the_documents(reference, golden_arm):
+    """Geometry of four tables, gravity torques of Kapadia's Sarcos, and his analytic values of the PUMA."""
+    titles = {
+        "sarcos": "Sarcos GRLA 7dof (SDH, tilted gravity)",
+        "lu_meng4": "Lu-Meng 4dof PUMA",
+        "scara": "SCARA RRPR (MDH)",
+    }
+    robots = {entry["arm"]: entry for entry in reference("base_parameter_counts")["arms"]}
+    for name, title in titles.items():
+        same_poses(ALL[name](), golden_arm(robots[title]))
+    sarcos, arm = reference("sarcos_gravity"), arms.sarcos()
+    order = [0, 1, 2, 3, 4, 7, 5, 8, 9, 6]  # the file's p10 order to ours
+    theirs = np.concatenate([np.array(link["p10"])[order] for link in sarcos["robot"]["links"]])
+    for case in sarcos["cases"]:
+        for data in ({}, {"theta": theirs, "gravity": sarcos["robot"]["gravity"]}):
+            np.testing.assert_allclose(armdyn.gravity_torque(arm, case["q"], **data), case["G"], rtol=1e-11, atol=1e-11)
+    puma, ours = reference("puma3_base_parameters"), puma3_base_values()
+    values = [ours[name.replace("J", "I")] for name in puma["order"]]
+    np.testing.assert_allclose(values, puma["analytic_rigid"], rtol=0, atol=1e-13)
+    reflected = [joint.drive.reflected_inertia for joint in arms.puma3().joints]
+    np.testing.assert_allclose(reflected, puma["motor_inertia"], rtol=1e-12)
+
+
+def panda_is_the_makers(shared):
     """URDF frames and inertias; the file's angles are rounded to 11 digits."""
     arm, urdf = arms.panda(), armdyn.load(shared / "models" / "panda" / "panda_arm.urdf")
     q = states(arm, 12)
@@ -213,8 +263,7 @@ def test_panda_is_the_makers(shared):
     assert arm.link_names == urdf.link_names
 
 
-@pytest.mark.parametrize(("name", "height"), [("ur10", 0.0), ("ur5", 0.0003)])
-def test_ur_arms_reach_where_the_ros_description_does(shared, name, height):
+def ur_arms_reach_where_the_ros_description_does(shared, name, height):
     arm = ALL[name]()
     urdf = armdyn.load(shared / "models" / "ur" / f"{name}_robot.urdf", base="base_link", tip="tool0")
     q = states(arm, 13)
@@ -226,6 +275,44 @@ def test_ur_arms_reach_where_the_ros_description_does(shared, name, height):
     np.testing.assert_allclose(armdyn.forward_kinematics(arm, q), expected, rtol=0, atol=1e-9)
 
 
+def iiwa14_has_the_frames_of_the_common_urdf(shared):
+    arm, urdf = arms.iiwa14(), armdyn.load(shared / "models" / "kuka_iiwa" / "iiwa14_pybullet.urdf")
+    q = states(arm, 14)
+    np.testing.assert_allclose(armdyn.link_poses(arm, q), armdyn.link_poses(urdf, q), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(arm.theta, urdf.theta, rtol=0, atol=1e-12)
+
+
+LIMITS = {
+    "panda": ("panda/panda_with_hand.urdf", "panda_link7", True, True),
+    "lwr4": ("kuka_lwr4/kuka_lwr4.urdf", None, True, True),
+    "iiwa14": ("kuka_iiwa/lbr_iiwa_14_r820_rtbdata.urdf", None, True, False),
+    # Velocities and torques of these files are the makers' of 2013, and were corrected later.
+    "ur5": ("ur/ur5_robot.urdf", "tool0", False, False),
+    "ur10": ("ur/ur10_robot.urdf", "tool0", False, False),
+}
+
+
+def limits_are_those_of_public_descriptions(shared, name):
+    file, tip, velocity, effort = LIMITS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", armdyn.ArmdynWarning)  # of the inertias in the files
+        theirs = [joint.limits for joint in armdyn.load(shared / "models" / file, tip=tip).joints]
+    ours = [joint.limits for joint in ALL[name]().joints]
+    for ask, known in (("lower", True), ("upper", True), ("velocity", velocity), ("effort", effort)):
+        one, two = ([getattr(limits, ask) for limits in side] for side in (ours, theirs))
+        if known:
+            np.testing.assert_allclose(one, two, rtol=0, atol=5e-4)  # a file rounds to four digits
+
+
+def test_arms_are_those_of_public_urdfs(shared):
+    panda_is_the_makers(shared)
+    iiwa14_has_the_frames_of_the_common_urdf(shared)
+    ur_arms_reach_where_the_ros_description_does(shared, "ur10", 0.0)
+    ur_arms_reach_where_the_ros_description_does(shared, "ur5", 0.0003)
+    for name in LIMITS:
+        limits_are_those_of_public_descriptions(shared, name)
+
+
 def test_ur5e_is_the_makers_ros_description(shared):
     """Its frames, masses and inertias; the file's angles are rounded to nine digits."""
     pytest.importorskip("xacrodoc", reason="reads xacro")
@@ -234,6 +321,7 @@ def test_ur5e_is_the_makers_ros_description(shared):
         folder / "ur_description" / "urdf" / "ur.urdf.xacro", base="base_link", tip="tool0",
         args={"name": "ur", "ur_type": "ur5e"}, packages=[folder],
     )  # fmt: skip
+    assert sum(link.inertia.mass for link in urdf.links) == pytest.approx(20.0, abs=4)
     arm = arms.ur5e()
     q, qd, qdd = (states(arm, seed) for seed in (13, 14, 15))
     half_turn = np.eye(4)
@@ -263,62 +351,3 @@ def test_xarm7_is_the_menageries(shared):
         np.testing.assert_allclose(one, two, rtol=1e-5)
     plain = [armdyn.inverse_dynamics(model, q, qd, qdd) for model in (arm, file)]
     np.testing.assert_allclose(*plain, rtol=0, atol=1e-4 * np.abs(plain[0]).max())
-
-
-LIMITS = {
-    "panda": ("panda/panda_with_hand.urdf", "panda_link7", True, True),
-    "lwr4": ("kuka_lwr4/kuka_lwr4.urdf", None, True, True),
-    "iiwa14": ("kuka_iiwa/lbr_iiwa_14_r820_rtbdata.urdf", None, True, False),
-    # Velocities and torques of these files are the makers' of 2013, and were corrected later.
-    "ur5": ("ur/ur5_robot.urdf", "tool0", False, False),
-    "ur10": ("ur/ur10_robot.urdf", "tool0", False, False),
-}
-
-
-@pytest.mark.parametrize("name", LIMITS)
-def test_limits_are_those_of_public_descriptions(shared, name):
-    file, tip, velocity, effort = LIMITS[name]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", armdyn.ArmdynWarning)  # of the inertias in the files
-        theirs = [joint.limits for joint in armdyn.load(shared / "models" / file, tip=tip).joints]
-    ours = [joint.limits for joint in ALL[name]().joints]
-    for ask, known in (("lower", True), ("upper", True), ("velocity", velocity), ("effort", effort)):
-        one, two = ([getattr(limits, ask) for limits in side] for side in (ours, theirs))
-        if known:
-            np.testing.assert_allclose(one, two, rtol=0, atol=5e-4)  # a file rounds to four digits
-
-
-def test_ur_arms_turn_as_fast_and_pull_as_hard_as_the_maker_says():
-    """UR5 and UR10 user manuals (CB3, version 3.13) and the article on joint torques."""
-    for name, velocity, effort in (
-        ("ur5", [180] * 6, [150, 150, 150, 28, 28, 28]),
-        ("ur10", [120, 120, 180, 180, 180, 180], [330, 330, 150, 56, 56, 56]),
-    ):
-        limits = [joint.limits for joint in ALL[name]().joints]
-        np.testing.assert_allclose(np.rad2deg([x.velocity for x in limits]), velocity, rtol=1e-12)
-        assert [x.effort for x in limits] == effort
-
-
-def test_iiwa14_has_the_frames_of_the_common_urdf(shared):
-    arm, urdf = arms.iiwa14(), armdyn.load(shared / "models" / "kuka_iiwa" / "iiwa14_pybullet.urdf")
-    q = states(arm, 14)
-    np.testing.assert_allclose(armdyn.link_poses(arm, q), armdyn.link_poses(urdf, q), rtol=0, atol=1e-10)
-    np.testing.assert_allclose(arm.theta, urdf.theta, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("name", "title"),
-    [
-        ("stanford", "Stanford RRPRRR (SDH rtb)"),
-        ("scara", "SCARA RRPR (MDH)"),
-        ("sarcos", "Sarcos GRLA 7dof (SDH, tilted gravity)"),
-        ("lu_meng4", "Lu-Meng 4dof PUMA"),
-        ("panda", "Panda 7dof (MDH)"),
-        ("ur5", "UR5 (SDH)"),
-    ],
-)
-def test_geometry_is_that_of_the_reference_tables(reference, golden_arm, name, title):
-    robot = next(entry for entry in reference("base_parameter_counts")["arms"] if entry["arm"] == title)
-    arm, expected = ALL[name](), golden_arm(robot)
-    q = states(arm, 15)
-    np.testing.assert_allclose(armdyn.link_poses(arm, q), armdyn.link_poses(expected, q), rtol=0, atol=1e-12)

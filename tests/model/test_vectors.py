@@ -11,8 +11,8 @@ from armdyn.errors import ModelError
 MEMBER = {"e_prev": (0, 0, 1), "e_own": (0, 0, 1), "r_prev": (-0.1, 0, 0), "r_own": (0.2, 0, 0)}
 
 
-def test_golden_chain(reference, chain_poses):
-    data = reference("vukobratovic_chain")
+def test_golden_chain(golden, chain_poses):
+    data = golden("turning_and_sliding_members")
     for case in data["cases"]:
         members = data["members"][: case["n"]]
         arm = Arm.from_vectors(members, gravity=data["gravity"])
@@ -29,8 +29,8 @@ def test_golden_chain(reference, chain_poses):
             np.testing.assert_allclose(value, case[name], rtol=0, atol=1e-14, err_msg=name)
 
 
-def test_golden_bodies_lie_at_their_centres(reference):
-    data = reference("vukobratovic_chain")
+def test_golden_bodies_lie_at_their_centres(golden):
+    data = golden("turning_and_sliding_members")
     arm = Arm.from_vectors(data["members"])
     assert arm.is_physical
     theta = arm.theta.reshape(-1, 10)

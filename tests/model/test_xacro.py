@@ -69,10 +69,3 @@ def test_arguments_are_for_xacros_alone(tmp_path):
     armdyn.arms.planar2().save(tmp_path / "a.urdf")
     with pytest.raises(ArmdynError, match=r"args and packages are for \.xacro files"):
         armdyn.load(tmp_path / "a.urdf", args={"a": 1})
-
-
-def test_the_description_of_universal_robots(shared):
-    path = shared / "models" / "xacro" / "ur_description" / "urdf" / "ur.urdf.xacro"
-    arm = armdyn.load(path, args={"name": "ur", "ur_type": "ur5e"}, packages=[shared / "models" / "xacro"])
-    assert arm.n == 6
-    assert sum(link.inertia.mass for link in arm.links) == pytest.approx(20.0, abs=4)

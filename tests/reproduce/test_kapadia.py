@@ -82,8 +82,8 @@ def test_tables_stand_beside_the_printed_ones(case):
     assert abs(float(rows["Table 7.6"][3][2]) - 78.1) < 0.5
 
 
-def test_coefficients_are_the_printed_ones(reference):
-    data = reference("puma3_appendixA_regressor")
+def test_coefficients_are_the_printed_ones(golden):
+    data = golden("puma3_regressor")
     columns = [name.replace("J", "I") for name in data["columns"]]
     order = [INERTIAL.index(name) for name in columns]
     for each in data["cases"]:

@@ -47,8 +47,8 @@ def test_which_law_finds_the_mass_sooner_turns_round_with_the_sample_rate(rate, 
     assert min(times, key=times.__getitem__) == sooner
 
 
-def test_the_planar_regressor_is_the_golden_one(reference):
-    for each in reference("lumeng_2dof_load")["cases"]:
+def test_the_planar_regressor_is_the_golden_one(golden):
+    for each in golden("two_links_with_a_bar")["cases"]:
         q, qd, qdd = (np.array([each[name]]) for name in ("q", "qd", "qdd"))
         Y = planar_regressor(each["l1"], each["l2"], each["g"], q, qd, qdd)[0]
         np.testing.assert_allclose(Y, each["Y"], rtol=1e-11, atol=1e-12)

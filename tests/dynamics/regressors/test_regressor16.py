@@ -63,12 +63,12 @@ def two_links_with_load(l1: float, l2: float, g: float) -> Arm:
 
 
 @pytest.mark.parametrize("form", ["iteration", "closed"])
-def test_two_link_load_example(reference, form):
+def test_two_link_load_example(golden, form):
     """(65) corrected (erratum 2), with the shapes of section III-B."""
     names = parameter_names16(2, load=True)
     kept = columns16(["mass at origin", "mass at origin", "principal x"])
     wanted = ["m2", "m3", "mpx3", "mpxx3", "Izz3"]
-    for case in reference("lumeng_2dof_load")["cases"]:
+    for case in golden("two_links_with_a_bar")["cases"]:
         arm = two_links_with_load(case["l1"], case["l2"], case["g"])
         Y = armdyn.regressor16(arm, case["q"], case["qd"], case["qdd"], load=True, form=form)
         columns = {names[k]: Y[:, k] for k in kept}

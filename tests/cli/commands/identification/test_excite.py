@@ -36,7 +36,7 @@ def test_it_writes_the_motion_and_says_how_good_it_is(tmp_path):
     out = tmp_path / "t.csv"
     report = tmp_path / "t.html"
     result = run(
-        "panda", "--duration", "10", "--time-budget", "5", "--rate", "100", "--out", str(out), "--report", str(report)
+        "panda", "--duration", "10", "--time-budget", "1", "--rate", "100", "--out", str(out), "--report", str(report)
     )  # fmt: skip
     assert result.exit_code == 0
     assert "of 43 + 14 columns" in result.stdout
@@ -65,7 +65,7 @@ def test_json(tmp_path):
 def test_a_limit_a_joint_and_units(tmp_path):
     out = tmp_path / "t.csv"
     limits = ("--max-acceleration", "8,7,6,5,4,3,2", "--max-velocity", "1", "--max-torque", "80")
-    result = run("panda", "--time-budget", "6", *limits, "--units", "--rate", "100", "--out", str(out))
+    result = run("panda", "--time-budget", "1", *limits, "--units", "--rate", "100", "--out", str(out))
     assert result.exit_code == 0
     header, units = out.read_text().splitlines()[:2]
     assert header.startswith("t,q1,q2")
@@ -136,7 +136,7 @@ def test_ctrl_c_saves_the_best_so_far(tmp_path):
 
 def test_home_makes_files_around_the_motion(tmp_path):
     out = tmp_path / "m.csv"
-    settings = ("--duration", "6", "--time-budget", "60", "--starts", "1", "--rate", "50", "--out", str(out))
+    settings = ("--duration", "6", "--time-budget", "1", "--starts", "1", "--rate", "50", "--out", str(out))
     home = ("--home", "0,-1.2,1.5,0,1,0", "--repeat", "2", "--ros", str(tmp_path / "run"))
     result = run("ur10", *settings, *home, "--urscript", str(tmp_path / "m.script"))
     assert result.exit_code == 0
