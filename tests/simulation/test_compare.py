@@ -1,5 +1,12 @@
 """Controllers side by side, and what adaptation is worth."""
 
+import importlib
+import os
+import signal
+import sys
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -10,6 +17,8 @@ from armdyn.control.design.designs import designs
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.report.figures.comparison import comparison_figure
 from armdyn.simulation.compare import Sway, compare, with_mismatch
+
+compare_module = importlib.import_module("armdyn.simulation.compare")
 
 
 @pytest.fixture(scope="module")
@@ -140,3 +149,22 @@ def test_interruption_keeps_the_controllers_that_have_run(planar, sway):
     assert [row.name for row in found.rows] == ["first", "second"]
     with pytest.raises(KeyboardInterrupt):  # nothing to keep
         compare(planar, laws, sway, 500, progress=interrupt("first"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_ctrl_c_does_not_wait_for_native_code(planar, sway, monkeypatch):
+    real, ended = compare_module.simulate, threading.Event()
+
+    def slow(plant, law, *rest, name, **options):
+        if name == "second":
+            threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+            ended.wait(20)  # as if it compiled, in a thread that does not hear of Ctrl-C
+        return real(plant, law, *rest, name=name, **options)
+
+    monkeypatch.setattr(compare_module, "simulate", slow)
+    begun = time.monotonic()
+    found = compare(planar, {name: armdyn.PD(planar, 50.0, 10.0) for name in ("first", "second")}, sway, 500)
+    assert time.monotonic() - begun < 15
+    ended.set()
+    assert found.interrupted
+    assert [row.name for row in found.rows] == ["first"]

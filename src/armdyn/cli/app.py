@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from armdyn.cli.examples import SHORT, epilog
-from armdyn.cli.interrupts import INTERRUPTED, watching
+from armdyn.cli.interrupts import INTERRUPTED, leave, watching
 from armdyn.cli.resolve import take_xacro_options
 from armdyn.errors import ArmdynError, ArmdynWarning
 
@@ -111,6 +111,8 @@ def main() -> None:
         # Commands that notice Ctrl-C themselves say what they keep; the others are typer's to end.
         if end.code == INTERRUPTED and isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):
             print("armdyn: interrupted", file=sys.stderr)
+        if end.code == INTERRUPTED:
+            leave()
         raise
 
 

@@ -7,25 +7,28 @@ by itself, and then ends the process. Files are written whole or not at all, so 
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from types import FrameType
 
 INTERRUPTED = 130
-PATIENCE = 1.0  # s after Ctrl-C until the process is ended
+PATIENCE = 0.5  # s after Ctrl-C until the process is ended; a busy machine takes as long again
 SAVING = 8.0  # s for commands that keep what they have found until then; on a quiet machine they take less than one
 
 
 @dataclass
 class Watch:
-    """What to say, and how long to wait, when Ctrl-C comes; `settled` once the command has noticed it."""
+    """What to say, and how long to wait, when Ctrl-C comes (`pressed`); `settled` once the command has noticed it."""
 
     said: str = "interrupted"
     patience: float = PATIENCE
+    pressed: bool = False
     settled: threading.Event = field(default_factory=threading.Event)
 
     def follow(self, line: int) -> None:
@@ -34,9 +37,29 @@ class Watch:
             pass
         os.close(line)
         if told and not self.settled.wait(self.patience):
-            # The cursor back, which a progress bar hides.
-            print("\x1b[?25h" * sys.stderr.isatty() + f"armdyn: {self.said}", file=sys.stderr, flush=True)
-            os._exit(INTERRUPTED)
+            self.end()
+
+    def press(self, number: int, frame: FrameType | None) -> None:
+        """Ctrl-C as Python sees it."""
+        if not self.pressed and self.patience == SAVING:
+            with suppress(OSError):  # not through a stream, which may be in use
+                os.write(2, b"\r\x1b[2K" * os.isatty(2) + b"armdyn: interrupted; keeping what was found\n")
+        self.pressed = True
+        signal.default_int_handler(number, frame)
+
+    def end(self) -> None:
+        """Say what there is to say, and end the process."""
+        # The cursor back, which a progress bar hides.
+        print("\x1b[?25h" * sys.stderr.isatty() + f"armdyn: {self.said}", file=sys.stderr)
+        leave()
+
+
+def leave() -> None:
+    """End the process: all is written, and searches in threads, or taking the interpreter down, need not end first."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # nobody reads any more
+            stream.flush()
+    os._exit(INTERRUPTED)
 
 
 _watches: list[Watch] = []
@@ -45,6 +68,14 @@ _watches: list[Watch] = []
 def watch() -> Watch:
     """That of the command that runs; one that nobody asks, where there is none."""
     return _watches[-1] if _watches else Watch()
+
+
+def _press_again(lost: sys.UnraisableHookArgs) -> None:
+    """Ctrl-C in the moment in which Python removes an object is lost, with a traceback: it comes again instead."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        threading.Timer(0.01, _thread.interrupt_main).start()
+    else:
+        sys.__unraisablehook__(lost)
 
 
 @contextmanager
@@ -59,9 +90,19 @@ def watching() -> Iterator[None]:
     os.set_blocking(theirs, False)
     before = signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
     threading.Thread(target=own.follow, args=(ours,), daemon=True).start()
+    hook, sys.unraisablehook = sys.unraisablehook, _press_again
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler:  # nobody asked to ignore Ctrl-C
+        signal.signal(signal.SIGINT, own.press)
     try:
         yield
+    except Exception:
+        if own.pressed:  # libraries turn Ctrl-C into errors of their own
+            own.end()
+        raise
     finally:
+        signal.signal(signal.SIGINT, handler)
+        sys.unraisablehook = hook
         own.settled.set()
         _watches.remove(own)
         signal.set_wakeup_fd(before)

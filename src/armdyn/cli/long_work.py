@@ -71,6 +71,7 @@ def progress_bar(total: float | None = 1.0, kept: str = NOTHING, patience: float
         typer.echo(f"armdyn: interrupted while {doing}; {kept}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     own.settled.set()  # what was found is being written
+    own.patience = PATIENCE
 
 
 @contextmanager

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -131,7 +135,8 @@ def compare(
             if progress is not None:
                 progress(name)
             begin = time.perf_counter()
-            result = simulate(plant, law, reference, rate=rate, name=name, check=False, quiet=True, **options)
+            run = partial(simulate, plant, law, reference, rate=rate, name=name, check=False, quiet=True, **options)
+            result = _interruptible(run)
             if not result.complete and np.isnan(result.diverged).all():  # simulate itself keeps what it has
                 raise KeyboardInterrupt
             rows.append(_row(name, law, result, truth, time.perf_counter() - begin))
@@ -141,6 +146,21 @@ def compare(
             raise
         return Comparison(tuple(rows), results, f"{about} (interrupted)".strip(), interrupted=True)
     return Comparison(tuple(rows), results, about)
+
+
+def _interruptible(run: Callable[[], SimulationResult]) -> SimulationResult:
+    """What `run` returns; Ctrl-C is noticed at once, also while native code runs, which then ends by itself."""
+    future: Future[SimulationResult] = Future()
+    context = copy_context()
+
+    def work() -> None:
+        try:
+            future.set_result(context.run(run))
+        except BaseException as error:  # given to the caller's thread
+            future.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    return future.result()
 
 
 def _millimetres(x: float) -> str:

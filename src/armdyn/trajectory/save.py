@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -95,9 +94,10 @@ def _csv(samples: NDArray, n: int, kinds: Sequence[str] | None, units: bool) -> 
     yield ",".join(column_names(n)) + "\n"
     if units:
         yield "# " + ",".join(column_units(kinds, n)) + "\n"
+    # 12 digits: a limit of 1e9 times round-off is kept, and the file stays readable.
+    line = ",".join(["%.12g"] * samples.shape[1]) + "\n"
     for row in samples:
-        # 12 digits: a limit of 1e9 times round-off is kept, and the file stays readable.
-        yield ",".join(f"{x:.12g}" for x in row.tolist()) + "\n"
+        yield line % tuple(row.tolist())
 
 
 def _npz(samples: NDArray, n: int, kinds: Sequence[str] | None) -> bytes:
@@ -110,18 +110,14 @@ def _npz(samples: NDArray, n: int, kinds: Sequence[str] | None) -> bytes:
 
 def _points(samples: NDArray) -> Iterator[dict[str, str]]:
     """The points of a ROS 2 JointTrajectory, one by one, each value as text that is JSON and YAML."""
-    for row in samples:
-        t, *values = row.tolist()
+    n = samples.shape[1] // 3
+    # Seven digits, a tenth of a microradian, and always a point: YAML 1.1 takes `1e-07` for text.
+    row = f"[{', '.join(['%#.7g'] * n)}]"
+    for t, *values in samples.tolist():
         seconds, nanoseconds = divmod(round(t * 1e9), 1_000_000_000)
-        q, qd, qdd = (f"[{', '.join(map(_short, part))}]" for part in np.split(np.array(values), 3))
+        q, qd, qdd = (row % tuple(values[k : k + n]) for k in (0, n, 2 * n))
         time = f'{{"sec": {seconds}, "nanosec": {nanoseconds}}}'
         yield {"positions": q, "velocities": qd, "accelerations": qdd, "time_from_start": time}
-
-
-def _short(x: float) -> str:
-    """Seven digits, a tenth of a micrometre or microradian; YAML 1.1 takes `1e-07` without a point for text."""
-    text = f"{x:.7g}"
-    return re.sub(r"^(-?\d+)(e|$)", r"\1.0\2", text)
 
 
 def _json(samples: NDArray, names: list[str]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """`armdyn simulate`."""
 
 import json
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -140,3 +141,24 @@ def test_a_run_that_diverges_is_kept_and_fails(tmp_path):
     assert answer.exit_code == 1
     assert not SimulationResult.load(out).complete
     assert "the run diverged, first at t = 0.1 s in joint" in page.read_text()
+
+
+def test_ctrl_c_keeps_the_run_up_to_then(tmp_path, monkeypatch):
+    @contextmanager
+    def impatient(*_):
+        def tell(share, text, found=False):
+            if 0 < share < 1:
+                assert found  # so the watch waits until it is written
+                raise KeyboardInterrupt
+
+        yield tell
+
+    monkeypatch.setattr("armdyn.cli.long_work.progress_bar", impatient)
+    monkeypatch.setattr("armdyn.simulation.loop.batch.BLOCK", 100)
+    out, page = tmp_path / "run.npz", tmp_path / "run.html"
+    with pytest.warns(ArmdynWarning, match=r"interrupted at t = 0\.1 s; what was computed is kept"):
+        answer = run("planar2", "--controller", "pd", "--duration", "2", "--out", str(out), "--report", str(page))
+    assert answer.exit_code == 130
+    assert f"interrupted at 0.099 s; the run up to then is saved as {out}; {page} was not drawn" in answer.stderr
+    assert len(SimulationResult.load(out).t) == 100
+    assert not page.exists()

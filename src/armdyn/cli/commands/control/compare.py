@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from armdyn.cli.resolve import ArmName, Base, Json, Tip
 from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
+
+if TYPE_CHECKING:
+    from armdyn.simulation.compare import Comparison
 
 Payload = Annotated[float, typer.Option(help="Mass at the tip that the controllers do not know [kg].")]
 FrictionFactor = Annotated[
@@ -67,11 +71,7 @@ def compare(
             subject, payload=payload, friction=friction, rate=rate, bandwidth=bandwidth, duration=duration,
             controllers=controller or None, begin=names.extend, progress=show,
         )  # fmt: skip
-    wrote = [comparison.figure(figure)] if figure is not None else []
-    if report is not None:
-        from armdyn.report.registry import report as write
-
-        wrote.append(write(comparison, report))
+    wrote = [] if comparison.interrupted else _draw(comparison, figure, report)
     if json:
         print_json({"about": comparison.about, "controllers": [row._asdict() for row in comparison.rows]})
     else:
@@ -79,9 +79,27 @@ def compare(
         for path in wrote:
             print(f"wrote {path}")
     if comparison.interrupted:
-        left = " ".join(f"-c '{name}'" for name in names[len(comparison.rows) :])
-        typer.echo(f"armdyn: interrupted; the controllers that had run are kept; the others: {left}", err=True)
+        ran = len(comparison.rows)
+        typer.echo(f"armdyn: interrupted; the controllers above had run; the others: {_chosen(names[ran:])}", err=True)
+        for path in filter(None, (figure, report)):
+            text = f"armdyn: {path} was not drawn, which takes seconds; add {_chosen(names[:ran])} for those that ran"
+            typer.echo(text, err=True)
         raise typer.Exit(130)
+
+
+def _chosen(names: list[str]) -> str:
+    """The options that choose these controllers."""
+    return " ".join(f"-c {shlex.quote(name)}" for name in names)
+
+
+def _draw(comparison: Comparison, figure: Path | None, report: Path | None) -> list[Path]:
+    """Write the picture and the page that are wanted; their paths."""
+    wrote = [comparison.figure(figure)] if figure is not None else []
+    if report is not None:
+        from armdyn.report.registry import report as write
+
+        wrote.append(write(comparison, report))
+    return wrote
 
 
 def _in_scenarios(

@@ -110,16 +110,23 @@ def simulate(
             tell(0.0, "simulating")
             result = run(
                 plant, law, wanted, duration, rate, substeps=substeps, delay=delay, hold=True, sensors=sensors,
-                seed=seed, progress=lambda part: tell(part, "simulating"), name=f"{subject.name}, {controller}",
+                seed=seed, progress=lambda part: tell(part, "simulating", part > 0),
+                name=f"{subject.name}, {controller}",
             )  # fmt: skip
     except SimulationError as error:
         if error.result is not None and len(error.result.t):
             _write(error.result, out, report)
         raise
-    _write(result, out, report)
+    interrupted = not result.complete and bool(np.isnan(result.diverged).all())
+    _write(result, out, None if interrupted else report)
     print_json(summary(result)) if json else show(result)
+    if interrupted:
+        kept = f"saved as {out}" if out else "above"
+        drawn = f"; {report} was not drawn, which takes seconds" if report else ""
+        typer.echo(f"armdyn: interrupted at {result.t[-1]:.4g} s; the run up to then is {kept}{drawn}", err=True)
+        raise typer.Exit(130)
     if not result.complete:
-        raise typer.Exit(130 if np.isnan(result.diverged).all() else 1)  # by Ctrl-C, or as it diverged
+        raise typer.Exit(1)  # as it diverged
 
 
 def _require_suffix(out: Path | None) -> None:
