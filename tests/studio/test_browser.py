@@ -176,6 +176,21 @@ def test_a_log_is_loaded_and_plays(tab, mine, log_csv, tmp_path):
     assert mine.state.moment.measured is not None
 
 
+@pytest.mark.parametrize(("kind", "ending"), [("sqlite3", "db3"), ("mcap", "mcap")])
+def test_a_bag_of_ros_2_is_loaded(tab, mine, log, write_bag, tmp_path, kind, ending):
+    names = list(mine.state.arm.joint_names)
+    folder = write_bag(tmp_path / "swing", names, log.t, log.q, log.qd, log.tau, kind)
+    (bag,) = folder.glob(f"*.{ending}")  # without the metadata beside it, as a browser sends it
+    mine.log.about.content = ""
+    tab.get_by_role("tab", name="Log", exact=True).click()
+    upload(tab, "Load a log", bag)
+    tab.wait_for_selector(f"text={bag.name}: 800 samples, 4.0 s at 200 Hz")
+    assert "as described is off by" in mine.log.about.content
+    shown = mine.state.now.log
+    assert np.abs(shown.q - log.q).max() < 1e-12
+    assert np.abs(shown.tau - log.tau).max() < 1e-12
+
+
 def test_a_broken_log_is_one_sentence_on_the_page(tab, tmp_path):
     (tmp_path / "broken.csv").write_text("t,q1\n0,zero\n")
     tab.get_by_role("tab", name="Log", exact=True).click()
@@ -298,4 +313,24 @@ def test_nothing_is_cut(visit, log, width):
     page.wait_for_selector("#verdict")
     assert cut(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+
+
+BOXES = """() => Object.fromEntries(Object.entries({picture: 'canvas[data-engine]', sheet: '.mantine-Paper-root'})
+    .map(([name, found]) => [name, document.querySelector(found).getBoundingClientRect().toJSON()]))"""
+
+
+def test_a_phone_shows_the_arm_above_the_panels(visit):
+    page, _ = visit(390, 844, 0.3)
+    until(lambda: page.evaluate(BOXES)["picture"]["height"] < 500)
+    boxes = page.evaluate(BOXES)
+    picture, sheet = boxes["picture"], boxes["sheet"]
+    assert picture["bottom"] <= sheet["top"] + 1  # the one does not cover the other
+    assert picture["height"] >= 0.45 * 844
+    assert picture["width"] == sheet["width"] == 390
+    shown = pixels(page.screenshot(timeout=PATIENCE, clip={"x": 0, "y": 0, "width": 390, "height": picture["height"]}))
+    middle = shown[len(shown) // 4 :, 100:290]
+    assert len(np.unique((255 * middle).astype(int).reshape(-1, 3) // 8, axis=0)) > 20  # the arm and its floor
+    page.get_by_text("armdyn studio").first.click()  # folds the panels away
+    until(lambda: page.evaluate(BOXES)["picture"]["height"] > 800)
     page.close()

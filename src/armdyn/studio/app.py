@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 
 BRAND = (38, 98, 168)
 RIGHT = 400  # width of the right panel [px]
+# On phones viser lays all panels into a sheet over the lower right of the picture. Here the sheet is as wide as the
+# page and the picture ends where it begins, unless it is folded away.
+PHONE = """<style>@media (max-width: 36em) {
+  .mantine-Paper-root[style*="position: fixed"] { width: 100% !important; max-height: 50% !important; }
+  .mantine-Paper-root[style*="position: fixed"] .mantine-ScrollArea-content > div { width: 100% !important; }
+  body:not(:has(.mantine-Paper-root[style*="position: fixed"] .mantine-ScrollArea-content > div > div + div[inert]))
+    [data-dock-root] { height: 50% !important; }
+}</style>"""
 
 
 class Studio:
@@ -58,6 +66,7 @@ class Studio:
         server.scene.world_axes.visible = False
         server.gui.main_panel.dock_right()
         server.gui.main_panel.set_width(RIGHT)
+        server.gui.add_html(PHONE)
         first_view(subject.room, ArmState(arm).now.links).apply(server.initial_camera, "up")
         server.on_client_connect(self._open)
         server.on_client_disconnect(self._leave)
