@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from armdyn.model.arm import Arm
 from armdyn.shapes.bodies import Bodies, Posed
 from armdyn.shapes.distances import Nearest, between_pieces, to_obstacle
-from armdyn.shapes.obstacles import Obstacle
+from armdyn.shapes.obstacles import HalfSpace, Obstacle
+from armdyn.trajectory.excitation.crowding import Crowd, Shortfall, shortfall
 from armdyn.trajectory.excitation.motion_constraints import Pull, States
 from armdyn.trajectory.motion_limits import MotionLimits
 from armdyn.trajectory.protocol import Trajectory
@@ -21,6 +22,7 @@ PROBES = 2000  # random configurations by which what touches by construction, or
 ALWAYS = 0.95  # part of them in which things overlap that cannot be kept apart
 TOUCHING = 0.02  # clearance below which they do [m]
 NEVER = 0.1  # clearance of all of them beyond which searches need not look [m]
+MOST_PAIRS = 60  # of capsules that are compiled into a kernel, at some ten milliseconds each
 RATE, FINER, LEVELS = 500.0, 8, 3  # samples a second of the first grid; finer grids, one within the other
 
 
@@ -160,17 +162,38 @@ class Clearance:
         return Nearest(*(np.concatenate(x, axis=1) for x in zip(*parts, strict=True)))
 
     def penalty(self, states: States, margin: float) -> tuple[float, Pull]:
-        """Mean over the samples of the squares by which distances fall short of a margin, and its derivatives.
+        """Mean over the samples of the squares by which distances fall short of a margin, and its derivatives."""
+        q = states[0]
+        squares, dq = shortfall(self._crowd, q, np.array(margin))
+        if len(self._others.one) + len(self._others.body):
+            more = self._shortfall(self._others, q, margin)
+            squares, dq = squares + more.squares, dq + more.dq
+        value = float(squares.sum()) / len(q)
+        return (value, Pull(dq / len(q))) if value else (0.0, Pull(0.0))
 
-        The nearest points may be held fixed on their capsules.
-        """
-        columns, posed = self._near, self.bodies.at(states[0])
+    @cached_property
+    def _in_kernel(self) -> NDArray:
+        """Which of those that searches look at go into a kernel: half-spaces, and pairs if there are not too many."""
+        few = len(self._near.one) <= MOST_PAIRS
+        planes = [isinstance(self._around[o], HalfSpace) for o in self._near.obstacle]
+        return np.array([few] * len(self._near.one) + planes, bool)
+
+    @cached_property
+    def _crowd(self) -> Crowd:
+        columns = self._near.chosen(self._in_kernel)
+        planes = [(*self._around[o].normal, self._around[o].offset) for o in columns.obstacle]  # type: ignore[union-attr]
+        return Crowd(self.bodies, columns.one, columns.two, columns.body, np.array(planes).reshape(-1, 4))
+
+    @cached_property
+    def _others(self) -> Columns:
+        return self._near.chosen(~self._in_kernel)
+
+    def _shortfall(self, columns: Columns, q: NDArray, margin: float) -> Shortfall:
+        """The same as `shortfall`, for everything. The nearest points may be held fixed on their capsules."""
+        posed = self.bodies.at(q)
         found = self._distances(columns, posed)
         short = np.maximum(0.0, margin - found.distance)
-        value = float((short**2).sum()) / len(short)
-        if value == 0:
-            return 0.0, Pull(0.0)
-        force = (-2 / len(short) * short)[..., None] * found.away
+        force = (-2 * short)[..., None] * found.away
         on_a, on_b = np.zeros_like(posed.a), np.zeros_like(posed.b)
         pairs = len(columns.one)
         for c in np.flatnonzero(short.any(0)):
@@ -178,7 +201,7 @@ class Clearance:
             _share(on_a[:, first], on_b[:, first], found.s[:, c], force[:, c])
             if c < pairs:
                 _share(on_a[:, columns.two[c]], on_b[:, columns.two[c]], found.t[:, c], -force[:, c])
-        return value, Pull(self.bodies.pull(posed, on_a, on_b))
+        return Shortfall((short**2).sum(1), self.bodies.pull(posed, on_a, on_b))
 
     def least(self, motion: Trajectory, limits: MotionLimits) -> float:
         """A lower bound of all free distances at all times of a motion within speed and acceleration limits."""

@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+NOTHING = 1e-15  # shares of the slope that are left out
+
 
 class Spectrum(NamedTuple):
     """A criterion (k,) of k sets of eigenvalues' logarithms (k, c), and its derivative by them (k, c)."""
@@ -101,16 +103,17 @@ def evaluate(S: NDArray, forms: NDArray, criterion: str, power: float, unit_colu
         return None
     of_form = CRITERIA[criterion](np.log(eigenvalues), power)
     overall = _soft_max(of_form.value, 2 * power)
-    weights = overall.slope[:, None] * of_form.slope / eigenvalues
-    slopes = (vectors * weights[:, None, :]) @ vectors.transpose(0, 2, 1)
+    share = overall.slope[:, None] * of_form.slope
+    # dS = sum of share / eigenvalue u u', u = F D^-1/2 v; most shares are nothing where the power is high.
+    columns = (forms @ (scale[:, :, None] * vectors)).transpose(1, 0, 2).reshape(len(S), -1)
+    counts = np.flatnonzero(np.abs(share) > NOTHING * np.abs(share).max())
+    columns = columns[:, counts]
+    slope = (columns * (share / eigenvalues).ravel()[counts]) @ columns.T
     if unit_columns:
         # C = D^-1/2 S D^-1/2 with D the diagonal of S:  dS = D^-1/2 dC D^-1/2 - diag(dC C) / D
-        along = np.einsum("kij,kji->ki", slopes, matrices)
-        slopes = slopes * scale[:, :, None] * scale[:, None, :]
-        i = np.arange(S.shape[0])
-        slopes[:, i, i] -= along * scale**2
-    back = forms @ slopes @ forms.transpose(0, 2, 1)
-    return Information(float(overall.value), back.sum(0))
+        along = np.einsum("kij,kj->ki", vectors**2, share) * scale**2
+        slope -= ((forms * along[:, None, :]) @ forms.transpose(0, 2, 1)).sum(0)
+    return Information(float(overall.value), slope)
 
 
 def condition_numbers(S: NDArray, forms: NDArray, unit_columns: bool = False) -> NDArray:

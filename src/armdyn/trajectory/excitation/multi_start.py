@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 TICK = 0.1  # between looks at the clock [s]
+NOTED = 0.5  # between looks at a search under way, which cost as much as a step or two [s]
 PATIENCE = 0.1  # with a search after Ctrl-C [s]
 
 
@@ -64,8 +65,8 @@ class Race:
         return self.over.is_set()
 
     def note(self, x: NDArray, score: Callable[[NDArray], float]) -> None:
-        """Where a search stands; its score is worked out no more often than somebody looks."""
-        if time.monotonic() >= self.noted + TICK:
+        """Where a search stands; its score is worked out now and then."""
+        if time.monotonic() >= self.noted + NOTED:
             self.current, self.noted = score(x), time.monotonic()
 
     def offer(self, candidate: Candidate) -> None:

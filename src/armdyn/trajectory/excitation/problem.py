@@ -142,9 +142,9 @@ class ExcitationProblem:
         """Condition numbers of all choices of base columns."""
         return condition_numbers(self.information(x), self.forms, self.unit_columns)
 
-    def worst_forms(self, x: NDArray, count: int) -> NDArray:
-        """The choices of base columns for which x is worst."""
-        return self.forms[np.argsort(-self.conditions(x), kind="stable")[:count]]
+    def worst_choices(self, x: NDArray) -> list[int]:
+        """The choices of base columns, numbers of `forms`, that for which x is worst first."""
+        return [int(k) for k in np.argsort(-self.conditions(x), kind="stable")]
 
     def value(self, x: NDArray, forms: NDArray, power: float, weight: float = 0.0) -> tuple[float, NDArray]:
         """The criterion with `weight` times the penalties of the constraints, and its exact gradient (n, m)."""

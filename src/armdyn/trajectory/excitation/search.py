@@ -42,18 +42,20 @@ THOROUGH = (
     Stage(300.0, 1e-4, 1e6, 1e-4, 10),
 )
 HOPS = 40  # times that a search begins anew from its best motion
-CHOICES = 6  # worst choices of base columns that a stage looks at: with three, seven joints end far off for the others
+CHOICES = 2  # worst choices of base columns that a descent begins with; the worst of the others joins them
+LOOK = 40  # after so many steps, if it is worse
 # How far above the quick descent to the best motion, in the logarithm of the criterion:
 NEAR = 0.015  # a descent may end to be worth a thorough one
 HOPELESS, EARLY = 0.06, 12.0  # it is given up after the stage of this power
 
 
 class Descent(NamedTuple):
-    """Where a descent ended, the criterion's logarithm there and the curvature it has learned."""
+    """Where a descent ended, the criterion's logarithm there, the curvature it has learned and the choices it saw."""
 
     x: NDArray
-    loss: float
-    hessian: NDArray | None
+    loss: float = np.inf
+    hessian: NDArray | None = None
+    choices: tuple[int, ...] = ()  # of base columns
 
 
 def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, race: Race) -> None:
@@ -67,7 +69,7 @@ def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, race: R
 
     start = problem.random_start(rng)
     offer(start)  # so that there is something whenever the time is up
-    quick = descend(problem, Descent(start, np.inf, None), QUICK, race)
+    quick = descend(problem, Descent(start), QUICK, race)
     best = offer(quick.x)
     for hop in range(HOPS + 1):
         if race.stopped():
@@ -76,7 +78,7 @@ def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, race: R
             x = best.x.copy()
             i = rng.integers(len(x))
             x[i] = problem.random_start(rng)[i]
-            found = descend(problem, Descent(x, np.inf, None), QUICK[1:], race, quick.loss + HOPELESS)
+            found = descend(problem, Descent(x), QUICK[1:], race, quick.loss + HOPELESS)
             if found.loss > quick.loss + NEAR or race.stopped():
                 continue
         else:
@@ -90,17 +92,27 @@ def descend(
     problem: ExcitationProblem, start: Descent, stages: tuple[Stage, ...], race: Race, hopeless: float = np.inf
 ) -> Descent:
     """The minimum that stages lead to; as much as is reached of it, with an infinite loss, if that is hopeless."""
-    x, _, hessian = start
+    here = start
     for stage in stages:
-        if race.stopped():
-            break
-        forms = problem.worst_forms(x, CHOICES)
-        found = minimize_inside(
-            lambda x, forms=forms, stage=stage: problem.value(x, forms, stage.power, stage.rigor),  # type: ignore[misc]
-            x, problem.bounds, weight=stage.barrier, steps=stage.steps, tolerance=stage.gain, patience=stage.patience,
-            hessian=hessian, stop=race.stopped, tell=lambda x: race.note(x, problem.score),
-        )  # fmt: skip
-        x, hessian = found.x, found.hessian
-        if stage.power == EARLY and problem.loss(x) > hopeless:
-            return Descent(x, np.inf, hessian)
-    return Descent(x, problem.loss(x), hessian)
+        steps = stage.steps
+        while steps > 0 and not race.stopped():
+            here, taken = _part(problem, here, stage, min(steps, LOOK), race)
+            steps = steps - taken if taken == LOOK else 0
+        if stage.power == EARLY and problem.loss(here.x) > hopeless:
+            return here
+    return here._replace(loss=problem.loss(here.x))
+
+
+def _part(problem: ExcitationProblem, here: Descent, stage: Stage, steps: int, race: Race) -> tuple[Descent, int]:
+    """A part of a stage, and how many steps it took: fewer than allowed if it came to its end."""
+    worst = problem.worst_choices(here.x)
+    choices = here.choices or tuple(worst[:CHOICES])
+    if worst[0] not in choices:
+        choices = (*choices, worst[0])
+    forms = problem.forms[list(choices)]
+    found = minimize_inside(
+        lambda x: problem.value(x, forms, stage.power, stage.rigor),
+        here.x, problem.bounds, weight=stage.barrier, steps=steps, tolerance=stage.gain, patience=stage.patience,
+        hessian=here.hessian, stop=race.stopped, tell=lambda x: race.note(x, problem.score),
+    )  # fmt: skip
+    return Descent(found.x, np.inf, found.hessian, choices), found.steps
