@@ -10,6 +10,7 @@ import pickle
 import pydoc
 import sys
 import threading
+import types
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -152,3 +153,37 @@ def test_without_native_code_it_is_the_python_function() -> None:
     plain = Function(lambda *args, **keywords: (args, keywords))
     assert plain(1, a=2) == ((1,), {"a": 2})
     assert plain() == ((), {})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("implementation", types.SimpleNamespace(name="pypy")),
+        ("version_info", (3, 15, 0)),
+        ("maxsize", 2**31 - 1),
+        ("version", "3.14.0 free-threading build (main)"),
+        ("gettotalrefcount", lambda: 0),
+    ],
+    ids=lambda change: change[0],
+)
+def test_other_pythons_call_through_python(change: tuple[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, *change, raising=False)
+    assert not function.native_calls()
+    assert function.function_type.__wrapped__() is Function
+    plain = Function(lambda *args: args)
+    plain.put(id(plain), len, 1)  # nothing happens
+    plain.drop(id(plain))
+    plain.clear()
+    assert plain(1, 2) == (1, 2)
+
+
+@needs_native
+def test_functions_without_a_short_way_run_in_python_and_die(random_arm: Callable[..., Any]) -> None:
+    kind = function.function_type()
+    f = kind(lambda *args, **keywords: (args, keywords))
+    assert f(1, b=2) == ((1,), {"b": 2})
+    f.itself = f  # type: ignore[attr-defined]
+    gone = weakref.ref(f)
+    del f
+    gc.collect()
+    assert gone() is None

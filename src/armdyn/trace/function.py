@@ -1,15 +1,19 @@
 """Traced functions as Python sees them: functions in all but their type, which native code can call directly.
 
-A `Function` runs the Python function it was made from. Once native code runs here (`native.dispatcher`), a call whose
-first argument is a subject with a short way goes there without passing through Python: its kernel checks the
-arguments and computes, and leaves what it does not know to the Python function.
+A `Function` runs the Python function it was made from. On the Pythons that `native_calls` names, functions are of a
+type with two more words in every object, made by CPython's documented `PyType_FromSpecWithBases` with the member
+`__vectorcalloffset__`: once native code runs here (`native.dispatcher`), a call whose first argument is a subject with
+a short way goes there without passing through Python. Its kernel checks the arguments and computes, and leaves what it
+does not know to the Python function.
 """
 
 from __future__ import annotations
 
 import ctypes
+import sys
 import types
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 # Short ways per function that are found natively; a subject whose place another one takes goes through Python.
@@ -18,16 +22,11 @@ PLACES = 64
 WORDS = 4
 
 
-class Function(ctypes.Structure):
-    """A callable with two words of memory at a fixed place: the native code to call, and its table."""
-
-    _fields_ = (("_code", ctypes.c_void_p), ("_table", ctypes.c_void_p))
+class Function:
+    """A callable that looks like the Python function it runs."""
 
     def __init__(self, python: Callable[..., Any]) -> None:
-        super().__init__()
         self._python = python
-        self._words = (ctypes.c_uint64 * (1 + WORDS * PLACES))(id(python))
-        self._table = ctypes.addressof(self._words)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Run the Python function; with native code Python calls that in place of this."""
@@ -45,19 +44,33 @@ class Function(ctypes.Structure):
     def __repr__(self) -> str:
         return f"<function {self.__qualname__} at {id(self):#x}>"  # type: ignore[attr-defined]
 
-    __hash__ = object.__hash__
-
-    # -- short ways ----------------------------------------------------------------------------------
+    # -- short ways: none without native calls ---------------------------------------------------------
 
     def put(self, subject: int, bound: Any, dispatch: int) -> None:
         """Let calls for a subject, given by its id, go to a bound call of `native.Loaded`."""
-        if not _has_entry(bound):
+
+    def drop(self, subject: int) -> None:
+        """Forget a subject's short way."""
+
+    def clear(self) -> None:
+        """Forget all short ways."""
+
+
+class WithTable(Function):
+    """A function with a table of short ways; `function_type` adds the words that lead native code to it."""
+
+    def __init__(self, python: Callable[..., Any]) -> None:
+        super().__init__(python)
+        self._words = (ctypes.c_uint64 * (1 + WORDS * PLACES))(id(python))
+
+    def put(self, subject: int, bound: Any, dispatch: int) -> None:
+        """Let calls for a subject, given by its id, go to a bound call of `native.Loaded`."""
+        if not dispatch or not isinstance(bound, types.BuiltinFunctionType):  # else a Python function
             return
-        method = ctypes.c_uint64.from_address(id(bound) + METHOD).value
+        block: Any = bound.__self__
         at = _place(subject)
-        code = ctypes.c_uint64.from_address(method + CODE).value
-        self._words[at : at + WORDS] = [subject, id(bound), code, id(bound.__self__)]
-        self._code = dispatch
+        self._words[at : at + WORDS] = [subject, id(bound), block.code, id(block)]
+        (ctypes.c_uint64 * 2).from_address(id(self) + offset())[:] = [dispatch, ctypes.addressof(self._words)]
 
     def drop(self, subject: int) -> None:
         """Forget a subject's short way."""
@@ -71,44 +84,90 @@ class Function(ctypes.Structure):
             self._words[at] = 0
 
 
-# Byte offsets in CPython's builtin function, in its method definition, and in its types.
-METHOD, CODE = 16, 8
-BASIC_SIZE, VECTORCALL_OFFSET, FLAGS = 32, 56, 168
-HAVE_VECTORCALL = 1 << 11
-
-
-def _has_entry(bound: Any) -> bool:
-    """Whether a short way is native; where it is not, it is a Python function."""
-    return isinstance(bound, types.BuiltinFunctionType)
-
-
 def _place(subject: int) -> int:
     """Where the table has a subject: objects are 16 bytes apart or more."""
     return 1 + WORDS * ((subject >> 4) % PLACES)
 
 
+# -- the type --------------------------------------------------------------------------------------------
+
+# Of CPython's stable ABI.
+MEMBERS, SIZE_MEMBER, READ_ONLY = 72, 19, 1
+HAVE_VECTORCALL, DEFAULT = 1 << 11, 1 << 18
+
+
+class _Member(ctypes.Structure):
+    """PyMemberDef."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("kind", ctypes.c_int),
+        ("offset", ctypes.c_ssize_t),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+class _Slot(ctypes.Structure):
+    """PyType_Slot."""
+
+    _fields_ = (("number", ctypes.c_int), ("value", ctypes.c_void_p))
+
+
+class _Spec(ctypes.Structure):
+    """PyType_Spec."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("size", ctypes.c_int),
+        ("item_size", ctypes.c_int),
+        ("flags", ctypes.c_uint),
+        ("slots", ctypes.c_void_p),
+    )
+
+
+def native_calls() -> bool:
+    """Whether this Python's objects are those that native calls are written for.
+
+    CPython 3.11 to 3.14 of 64 bits with the global lock, no debug build; all others call through Python.
+    """
+    other_build = hasattr(sys, "gettotalrefcount") or "free-threading" in sys.version
+    return (
+        sys.implementation.name == "cpython"
+        and (3, 11) <= sys.version_info[:2] <= (3, 14)
+        and sys.maxsize > 2**32
+        and not other_build
+    )
+
+
 def offset() -> int:
-    """Where in a `Function` its two words are [bytes]."""
-    probe = Function(len)
-    return ctypes.addressof(probe) - id(probe)
+    """Where in a function its two words are, the native code to call and its table [bytes]."""
+    return WithTable.__basicsize__
 
 
-def enable() -> bool:
-    """Let Python call the native code that a `Function` names; whether the layouts are as this needs them."""
-    at = id(Function)
-    words = ctypes.c_int64.from_address(at + BASIC_SIZE), ctypes.c_uint64.from_address(at + FLAGS)
-    place = offset()
-    inside = 0 < place <= Function.__basicsize__ - ctypes.sizeof(Function)
-    if not inside or (words[0].value, words[1].value) != (Function.__basicsize__, Function.__flags__):
-        return False
-    ctypes.c_int64.from_address(at + VECTORCALL_OFFSET).value = place
-    words[1].value |= HAVE_VECTORCALL
-    return True
+@cache
+def function_type() -> type[Function]:
+    """What traced functions are made of: `Function` where native calls are not known to work."""
+    if not native_calls():
+        return Function
+    make = ctypes.pythonapi.PyType_FromSpecWithBases
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object]
+    members = (_Member * 2)(_Member(b"__vectorcalloffset__", SIZE_MEMBER, offset(), READ_ONLY, None))
+    slots = (_Slot * 2)(_Slot(MEMBERS, ctypes.addressof(members)))
+    size, name = offset() + 16, f"{__name__}.NativeFunction".encode()
+    spec = _Spec(name, size, 0, DEFAULT | HAVE_VECTORCALL, ctypes.addressof(slots))
+    kind: type[Function] = make(ctypes.addressof(spec), (WithTable,))
+    kept.extend((members, slots, spec, name))
+    as_made = kind.__basicsize__ == size and kind.__flags__ & HAVE_VECTORCALL and offset() % 8 == 0
+    return kind if as_made else Function
+
+
+kept: list[Any] = []  # what CPython may refer to as long as the type lives
 
 
 # `dispatch(callable, arguments, count and a flag, names of keywords)`, as CPython's vectorcall has it; PLACE is where
 # the address of the table is. A bound call gets a reference more while it runs: another thread may forget it meanwhile.
-DISPATCH = f"""@dispatch_context = global [2 x i64] zeroinitializer
+DISPATCH = f"""@dispatch_context = global [3 x i64] zeroinitializer
 define ptr @dispatch(ptr %callable, ptr %argv, i64 %flagged, ptr %kwnames) nounwind {{
   %table.p = getelementptr i8, ptr %callable, i64 PLACE
   %table = load ptr, ptr %table.p
@@ -132,9 +191,9 @@ short:
   %code = load ptr, ptr %code.p
   %self.p = getelementptr i64, ptr %at, i64 3
   %self = load ptr, ptr %self.p
-  %refs = load i64, ptr %bound
-  %more = add i64 %refs, 1
-  store i64 %more, ptr %bound
+  %incref.p = getelementptr i64, ptr @dispatch_context, i64 2
+  %incref = load ptr, ptr %incref.p
+  call void %incref(ptr %bound)
   %rest = getelementptr ptr, ptr %argv, i64 1
   %fewer = sub i64 %nargs, 1
   %result = call ptr %code(ptr %self, ptr %rest, i64 %fewer, ptr %kwnames)

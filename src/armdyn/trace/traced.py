@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
 from armdyn.trace.docstring import complete
-from armdyn.trace.function import Function
+from armdyn.trace.function import function_type
 from armdyn.trace.numeric import Runner, options_of
 from armdyn.trace.program import Port, Program, as_list, unflatten
 from armdyn.trace.shapes import Data, annotated, data_of, described, evaluate, fields_of
@@ -170,7 +170,7 @@ class Traced:
         )
         space: dict[str, Any] = {"fast": self.runner.fast, "call": self.call, "absent": ABSENT}
         exec(text, space)
-        function: Any = functools.wraps(self.formula)(Function(space["function"]))
+        function: Any = functools.wraps(self.formula)(function_type()(space["function"]))
         self.runner.function = function
         function.__doc__ = self.doc
         function.__signature__ = self._signature()

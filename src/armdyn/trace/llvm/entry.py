@@ -3,7 +3,7 @@
 `pycall(self, argv, nargs, kwnames)` is a METH_FASTCALL | METH_KEYWORDS method. It looks at every argument: only
 aligned, C-contiguous float64 arrays of the declared shape, alone or behind equal leading axes, are taken here, and
 the keywords `out`, `threads` and the names of bound data; any other call goes to the Python fallback. The layouts it
-relies on are stable in CPython 3.11 to 3.14 and NumPy 2 and checked by a self-test before the first use (see `native`).
+relies on are those of NumPy 2's arrays and of CPython's tuples, checked before the first use (see `native`).
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from armdyn.trace.program import Port
 
 # Byte offsets in NumPy's array object.
 TYPE, DATA, NDIM, DIMS, STRIDES, DTYPE, FLAGS = 8, 16, 24, 32, 40, 56, 64
+SIZE = 16  # in a tuple
 CONTIGUOUS, ALIGNED, WRITEABLE = 0x0001, 0x0100, 0x0400
 
 # Entries of the table that is filled after loading: addresses in this process. The names of bound data follow.
 CONTEXT = (
-    "ndarray", "float64", "empty", "vectorcall", "getitem", "decref", "save", "restore", "int", "as_long", "none",
-    "tuple", "out", "threads",
+    "ndarray", "float64", "empty", "vectorcall", "getitem", "incref", "decref", "save", "restore", "int", "as_long",
+    "none", "tuple", "out", "threads",
 )  # fmt: skip
 
 # Before the uniform block of a bound call stand the Python callables that it needs, the numbers of samples from
@@ -138,7 +139,7 @@ def _keywords(bound: list[int], count: int) -> list[str]:
         "  %plain = icmp eq ptr %kwnames, null",
         "  br i1 %plain, label %sorted, label %kw.start",
         "kw.start:",
-        *_field("kw.count", "%kwnames", 16, "i64"),
+        *_field("kw.count", "%kwnames", SIZE, "i64"),
         "  br label %kw.next",
         "kw.next:",
         "  %kw.k = phi i64 [ 0, %kw.start ], [ %kw.ahead, %kw.store ]",
@@ -246,9 +247,7 @@ def _choice(graph: Graph, data: list[int], several: bool) -> list[str]:
         lines += [
             f"  %nd{k} = add i64 %axes, {len(port.shape)}",
             f"  %n{k} = trunc i64 %nd{k} to i32",
-            f"  %refs{k} = load i64, ptr %float64",  # NumPy's function takes over one reference to the dtype
-            f"  %refs.more{k} = add i64 %refs{k}, 1",
-            f"  store i64 %refs.more{k}, ptr %float64",
+            "  call void %incref(ptr %float64)",  # NumPy's function takes over one reference to the dtype
             f"  %new{k}.array = call ptr %empty(i32 %n{k}, ptr %dims, ptr %float64, i32 0)",
             f"  %none{k} = icmp eq ptr %new{k}.array, null",
             f"  br i1 %none{k}, label %failed, label %made{k}",
@@ -272,7 +271,7 @@ def _to(graph: Graph, data: list[int], several: bool) -> list[str]:
             "  %y.tuple = or i1 %y.named, %y.plain",
             "  br i1 %y.tuple, label %to.size, label %fallback",
             "to.size:",
-            *_field("y.count", "%y", 16, "i64"),
+            *_field("y.count", "%y", SIZE, "i64"),
             f"  %y.whole = icmp eq i64 %y.count, {count}",
             "  br i1 %y.whole, label %to0, label %fallback",
         ]
@@ -351,9 +350,7 @@ def _one() -> list[str]:
     return [
         "  br i1 %fresh, label %answer.new, label %answer.given",
         "answer.given:",
-        "  %refs.y = load i64, ptr %r0",
-        "  %more.y = add i64 %refs.y, 1",
-        "  store i64 %more.y, ptr %r0",
+        "  call void %incref(ptr %r0)",
         "  br label %answer.new",
         "answer.new:",
         "  ret ptr %r0",

@@ -6,7 +6,6 @@ import ctypes
 import os
 import platform
 import sys
-import sysconfig
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -193,7 +192,7 @@ class Loaded(Code):
             start = (HEADER + at) // 8
             block[start : start + len(values)].view(np.uintp)[:] = values
         uniform = block[HEADER // 8 :].view(_Bound)
-        uniform.keep = (block, fallback, collect, arrays, self)
+        uniform.keep, uniform.code = (block, fallback, collect, arrays, self), self.address("pycall")
         self._prepare(*places, uniform.ctypes.data)
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
@@ -204,6 +203,7 @@ class _Bound(np.ndarray):
     """The uniform block of a bound call, with what must live as long as it."""
 
     keep: Any = None
+    code: int = 0  # address of the entry
 
 
 def _aligned_zeros(size: int) -> NDArray:
@@ -281,6 +281,7 @@ def _fill_context(address: int, bound: list[str]) -> None:
         "float64": id(np.dtype(np.float64)),
         "empty": _capsule("_ARRAY_API")[ARRAY_EMPTY],
         "vectorcall": ctypes.cast(api.PyObject_Vectorcall, ctypes.c_void_p).value,
+        "incref": ctypes.cast(api.Py_IncRef, ctypes.c_void_p).value,
         "decref": ctypes.cast(api.Py_DecRef, ctypes.c_void_p).value,
         "getitem": ctypes.cast(api.PyTuple_GetItem, ctypes.c_void_p).value,
         "save": ctypes.cast(api.PyEval_SaveThread, ctypes.c_void_p).value,
@@ -306,9 +307,8 @@ def _intern(name: str) -> str:
 
 @cache
 def has_fast_call() -> bool:
-    """Whether the direct entry may be used: CPython with a GIL, of a version whose layouts are known."""
-    known = platform.python_implementation() == "CPython" and (3, 10) <= sys.version_info[:2] <= (3, 14)
-    return known and not sysconfig.get_config_var("Py_GIL_DISABLED") and sys.maxsize > 2**32 and _layouts_hold()
+    """Whether the direct entry may be used."""
+    return function.native_calls() and _layouts_hold()
 
 
 def _layouts_hold() -> bool:
@@ -321,6 +321,7 @@ def _layouts_hold() -> bool:
 
     from armdyn.trace.llvm import entry as e
 
+    size = ctypes.c_int64.from_address(id((1, 2, 3)) + e.SIZE).value
     dims, strides, flags = read(e.DIMS), read(e.STRIDES), e.CONTIGUOUS | e.ALIGNED | e.WRITEABLE
     return (
         read(e.TYPE) == id(np.ndarray)
@@ -330,6 +331,7 @@ def _layouts_hold() -> bool:
         and list((ctypes.c_int64 * 2).from_address(strides)) == [24, 8]
         and read(e.DTYPE) == id(probe.dtype) == id(np.dtype(np.float64))
         and read(e.FLAGS, ctypes.c_int32) & flags == flags
+        and size == 3
     )
 
 
@@ -345,11 +347,11 @@ def _trial(make: Callable[[Graph], Module]) -> Loaded:
 @cache
 def dispatcher(make: Callable[[Graph], Module]) -> int:
     """The address of the code that finds short ways, 0 where it may not be used."""
-    if not has_fast_call() or not function.enable():
+    if not has_fast_call() or function.function_type() is function.Function:
         return 0
     api, loaded = ctypes.pythonapi, _trial(make)
-    context = (ctypes.c_uint64 * 2).from_address(loaded.address("dispatch_context"))
-    for k, f in enumerate((api.PyObject_Vectorcall, api.Py_DecRef)):
+    context = (ctypes.c_uint64 * 3).from_address(loaded.address("dispatch_context"))
+    for k, f in enumerate((api.PyObject_Vectorcall, api.Py_DecRef, api.Py_IncRef)):
         context[k] = ctypes.cast(f, ctypes.c_void_p).value or 0
     return loaded.address("dispatch")
 
@@ -362,7 +364,7 @@ def self_test(make: Callable[[Graph], Module] = lambda graph: compile_graph(grap
     bound = loaded.bind([], loaded.gufunc)
     got = [loaded.gufunc(batch), bound(batch), np.stack([bound(row) for row in batch])]
     if dispatcher(make):
-        found = function.Function(lambda *args: args)
+        found = function.function_type()(lambda *args: args)
         python = found(batch, 1)
         found.put(id(batch), bound, dispatcher(make))
         got.append(found(batch, batch))
