@@ -67,6 +67,17 @@ def test_a_stage_gives_what_its_formula_gives(single: bool) -> None:
     np.testing.assert_allclose(run(heun(), single), plain(heun()), rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize("single", [False, True])
+def test_a_body_split_into_parts_calls_its_stage(single: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    from armdyn.trace.llvm import layout
+
+    monkeypatch.setattr(layout, "SPLIT_ABOVE", 10)
+    monkeypatch.setattr(layout, "CHUNK", 4)
+    text = lower(staged_graph(heun(), SHARED), target().host, frozenset({1}), steps=True).text
+    assert text.count("define internal void @part") > 2
+    np.testing.assert_allclose(run(heun(), single), plain(heun()), rtol=0, atol=1e-14)
+
+
 def test_every_width(width: int) -> None:
     np.testing.assert_allclose(run(heun()), plain(heun()), rtol=0, atol=1e-14)
 

@@ -278,6 +278,8 @@ def _part(e: Emitter, graph: Graph, layout: Layout, name: str, steps: list[Step]
     ports = port_names(graph)
     e.label("entry")
     lane_distances(e, ports, "%remaining")
+    if any(isinstance(step, Call) for step in steps):
+        stage_blocks(e, graph)
     Body(e, graph, layout).run(steps)
     words = []
     for port in ports:
