@@ -1,5 +1,7 @@
 """A PUMA 560 as fast as its drives allow, and what it does on line where they are too weak. Writes time_optimal.png."""
 
+import os
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -15,6 +17,9 @@ effort = np.array([60.0, 90.0, 50.0, 12.0, 12.0, 10.0])
 waypoints = np.array(
     [[0.0, -0.6, 0.9, 0.3, 0.7, -0.2], [0.6, -0.2, 0.5, 0.5, 0.2, 0.3], [1.0, -0.8, 1.2, -0.3, 0.6, 0.5]]
 )
+if os.environ.get("ARMDYN_BENCHMARK") == "small":  # two joints instead of six
+    arm, effort = armdyn.arms.planar2().with_payload(1.5), np.array([78.0, 13.0])
+    waypoints = np.array([[0.0, 0.6], [0.6, -0.2], [1.0, -0.8]])
 quick = time_optimal(arm, waypoints, effort=effort)
 t = np.linspace(0.0, quick.duration, 1000)
 part = armdyn.joint_torque(arm, *quick(t), width=1e-3) / effort

@@ -76,3 +76,15 @@ def test_states_and_poses_there_and_back_as_the_page_says(tmp_path, monkeypatch)
     # Of inverse kinematics' branches any will do; 1e-9: 17 digits in three files.
     assert np.allclose(armdyn.forward_kinematics(arm, again), armdyn.forward_kinematics(arm, q), atol=1e-9)
     assert np.allclose(torques, armdyn.joint_torque(arm, again, 0 * q, 0 * q), atol=1e-9)
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in DOCS.glob("*.md")))
+def test_rows_of_tables_have_the_cells_of_their_heads(page: str) -> None:
+    """A row that came into the wrong table would be drawn with empty or lost cells."""
+    head, odd = 0, []
+    for number, line in enumerate((DOCS / page).read_text().splitlines(), 1):
+        cells = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
+        if cells and head and cells != head:
+            odd.append(f"{page}:{number}: {cells - 1} cells under {head - 1}")
+        head = head or cells if cells else 0
+    assert odd == []

@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 
 from armdyn import __version__
 from armdyn.control.laws.model import FRICTION_SHAPE, MODEL_SHAPES
-from armdyn.control.protocol import Law, Reference
+from armdyn.control.protocol import Law
 from armdyn.control.settings import one_number
 from armdyn.control.step import MOTION, StepSubject, step_function
 from armdyn.errors import ArmdynError, shown
 from armdyn.files import write_whole
+from armdyn.trace import virtual
 from armdyn.trace.printers.c_code import CCode, c_code
 from armdyn.trace.printers.c_print import comment, identifier, number
+from armdyn.trace.program import Program
 
 # Samples of the self-test, and errors it allows as fractions of the largest torque: round-off, grown over the samples.
 SAMPLES, SEED = 20, 2
@@ -91,10 +93,11 @@ def law_code(
         step_function(subject), subject, directory, prefix=f"{prefix}_update", dtype=dtype, inputs=kept, search=search
     )
     files = _Files(subject, prefix, dtype, tuple(name for name in subject.bound if name in kept))
-    texts = {f"{prefix}.h": files.header(), f"{prefix}.c": files.source(), f"{prefix}_selftest.c": files.selftest()}
+    selftest_text = files.selftest(update.programs[0])
+    texts = {f"{prefix}.h": files.header(), f"{prefix}.c": files.source(), f"{prefix}_selftest.c": selftest_text}
     header, source, selftest = (write_whole(Path(directory) / name, text) for name, text in texts.items())
     update.selftest.unlink()  # the law's own runs the formula too, and one program a folder compiles as *.c
-    return LawCode(source, header, selftest, replace(update, selftest=selftest))
+    return LawCode(source, header, selftest, replace(update, selftest=selftest, programs=()))
 
 
 class _Files:
@@ -179,9 +182,9 @@ class _Files:
         lines += [f"    {function}(\n        {', '.join(words)});", "}"]
         return "\n".join(lines) + "\n"
 
-    def selftest(self) -> str:
-        """A program that runs the controller for some samples and compares with Python."""
-        inputs, expected = _sequence(self.subject)
+    def selftest(self, program: Program) -> str:
+        """A program in C that runs the controller for some samples and compares with Python."""
+        inputs, expected = _sequence(self.subject, program)
         allowed = ALLOWED[self.dtype] * max(float(np.abs(expected).max()), 1e-300)
         n, prefix = self.subject.law.arm.n, self.prefix
         build = f"cc -std=c99 -O2 {prefix}.c {prefix}_update.c {prefix}_selftest.c -lm -o {prefix}_selftest"
@@ -218,19 +221,18 @@ def _brief(value: Any) -> str:
     return " ".join(f"{x:.6g}" for x in array.ravel())
 
 
-def _sequence(subject: StepSubject) -> tuple[dict[str, NDArray], NDArray]:
-    """Random inputs of some samples and the torques that Python's step makes of them."""
-    law, rng = subject.law, np.random.default_rng(SEED)
-    shapes = subject.shapes
+def _sequence(subject: StepSubject, program: Program) -> tuple[dict[str, NDArray], NDArray]:
+    """Random inputs of some samples and the torques that the law's formula makes of them, by CasADi."""
+    rng, shapes = np.random.default_rng(SEED), subject.shapes
     inputs = {
         name: rng.uniform(-0.5, 0.5, (SAMPLES, *shapes[name])).astype(np.float32).astype(float)
         for name in (*MOTION, *subject.channels)
     }
     inputs |= {name: np.repeat(subject.trace_data(name)[None], SAMPLES, 0) for name in subject.bound}
-    state: Any = law.init()
-    tau = np.empty((SAMPLES, law.arm.n))
+    state, tau = subject.state, np.empty((SAMPLES, subject.law.arm.n))
     for k in range(SAMPLES):
-        q, qd, q_ref, qd_ref, qdd_ref = (inputs[name][k] for name in MOTION)
-        ref = Reference(q_ref, qd_ref, qdd_ref, {name: inputs[name][k] for name in subject.channels})
-        tau[k], state = law.step(law.arm, law.params, state, q, qd, ref, subject.period)
+        given = {**state, **{name: rows[k] for name, rows in inputs.items()}}
+        arrays = [np.asarray(given[port.name], float) for port in program.inputs]
+        tau[k], *after = virtual.evaluate(program, arrays, [None] * len(program.outputs))
+        state = dict(zip(state, after, strict=True))
     return inputs, tau

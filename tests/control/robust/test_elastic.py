@@ -2,7 +2,9 @@
 
 import dataclasses
 import shutil
+from math import factorial
 
+import casadi as ca
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -77,26 +79,19 @@ def test_linearised_links_obey_the_fourth_order_equation(geared):
 
 
 def test_linearisation_is_its_definition(geared):
-    """Torques of a motion of links and motors that obeys the model: the motors' own equation, 1e-8."""
-    rng = np.random.default_rng(1)
-    c = rng.normal(size=(5, 2)) * np.array([1.0, 1.0, 1.0, 2.0, 5.0])[:, None]
-    x, v, a, j, s = c
-
-    def link_torque(t):
-        q = x + v * t + a * t**2 / 2 + j * t**3 / 6 + s * t**4 / 24
-        qd = v + a * t + j * t**2 / 2 + s * t**3 / 6
-        return q, armdyn.inverse_dynamics(geared, q, qd, a + j * t + s * t**2 / 2)
-
-    h = 1e-3
-    points = {k: link_torque(k * h) for k in (-2, -1, 0, 1, 2)}
-    theta = {k: q + torque / SPRING for k, (q, torque) in points.items()}
-    rate = (8 * (theta[1] - theta[-1]) - theta[2] + theta[-2]) / (12 * h)
-    second = (16 * (theta[1] + theta[-1]) - theta[2] - theta[-2] - 30 * theta[0]) / (12 * h * h)
+    """Torques of a motion of links and motors that obeys the model: the motors' own equation, derivatives in time."""
+    c = np.random.default_rng(1).normal(size=(5, 2)) * np.array([1.0, 1.0, 1.0, 2.0, 5.0])[:, None]
+    t = ca.SX.sym("t")
+    q = sum(ca.DM(row) * t**k / factorial(k) for k, row in enumerate(c))
+    qd = ca.jacobian(q, t)
+    theta = q + armdyn.inverse_dynamics(geared, q, qd, ca.jacobian(qd, t)) / SPRING
     B = np.array([joint.drive.reflected_inertia for joint in geared.joints])
-    expected = B * second + SPRING * (theta[0] - x)
+    rate = ca.jacobian(theta, t)
+    motors = ca.Function("motors", [t], [theta, rate, B * ca.jacobian(rate, t) + SPRING * (theta - q)])
+    place, speed, expected = (np.array(x).ravel() for x in motors(0.0))
     law = ElasticLinearisation(geared, SPRING, 0.0, 0.0, 0.0, 0.0)
-    ref = Reference(x, v, a, {"links": np.r_[x, v], "jerk": j, "snap": s})
-    assert np.allclose(law(0.0, theta[0], rate, ref), expected, rtol=1e-6, atol=1e-5)
+    ref = Reference(*c[:3], {"links": c[:2].ravel(), "jerk": c[3], "snap": c[4]})
+    assert np.allclose(law(0.0, place, speed, ref), expected, rtol=1e-10)
 
 
 def test_damping_saves_a_law_that_springs_would_shake(geared):

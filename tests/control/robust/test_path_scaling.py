@@ -49,8 +49,8 @@ def test_one_step_is_dahl_and_nielsens(planar, move):
         rest, a = armdyn.inverse_dynamics(planar, q, qd, asked), M(planar, q) @ slope
         ends = np.sort(np.stack([(-law.limit - rest) / a, (law.limit - rest) / a]), axis=0)
         u = max(min(20.0 * (1 - pace), ends[1].min()), ends[0].max())
-        assert np.allclose(tau, np.clip(rest + a * u, -law.limit, law.limit), rtol=1e-8, atol=1e-8)
-        assert after["pace"][0] == pytest.approx(pace + 1e-3 * u, rel=1e-8)
+        assert np.allclose(tau, np.clip(rest + a * u, -law.limit, law.limit), rtol=1e-10, atol=1e-10)
+        assert after["pace"][0] == pytest.approx(pace + 1e-3 * u, rel=1e-10)
 
 
 def self_motion(law, t):

@@ -149,7 +149,8 @@ class Impedance(TipSpace):
 
     tau = J' (Lambda (a_ref - J_rate qd) + tip_damping v_err + stiffness x_err + push) + C qd + g + posture. The inertia
     is the arm's own, so no force sensor is needed. The error of the orientation is 2 sin(angle / 2) along the axis of
-    the turn. Passive for constant gains and resting references.
+    the turn. With constant gains and a resting reference the springs and Lambda store no more than f and push give, but
+    for v' Lambda' v / 2 where the arm's inertia changes on the way; strictly passive is `GravityPD`.
 
     Parameters
     ----------

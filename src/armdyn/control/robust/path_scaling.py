@@ -146,7 +146,7 @@ class PathScaling(ModelLaw):
         M = mass_matrix(arm, q, theta=params["theta"]) + drive_inertia(arm, params["drive"])
         a = ca.mtimes(M, slope)
         u = params["catch_up"] * (1 - pace)
-        size = ca.fabs(a) + NO_SAY
+        size = ca.fmax(ca.fabs(a), NO_SAY)
         middle, reach = -rest * a / size**2, limit / size  # |rest + a u| <= limit
         lowest, highest = ca.mmax(middle - reach), ca.mmin(middle + reach)
         u = ca.fmax(ca.fmin(u, highest), lowest)

@@ -6,7 +6,7 @@ import os
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ class CCode:
     selftest: Path
     counts: Mapping[str, Counts]  # by the function's name in Python
     cpp: Path | None = None  # the C++ header, where it was asked for
+    programs: tuple[Program, ...] = field(default=(), repr=False, compare=False)  # what was printed
 
     @property
     def total(self) -> Counts:
@@ -62,6 +63,7 @@ class Exported:
 
     name: str
     traced: Traced
+    program: Program
     graph: Graph
     names: Names
     vectors: Vectors
@@ -130,7 +132,8 @@ def c_code(
     }
     header, source, test = (_write(Path(directory), name, text) for name, text in texts.items())
     wrapper = _write(Path(directory), f"{prefix}.hpp", cpp_header(prefix, dtype, exported)) if cpp else None
-    return CCode(source, header, test, {e.traced.name: count_operations(e.graph) for e in exported}, wrapper)
+    counts = {e.traced.name: count_operations(e.graph) for e in exported}
+    return CCode(source, header, test, counts, wrapper, tuple(e.program for e in exported))
 
 
 # -- what is asked for ---------------------------------------------------------------------------------------
@@ -203,7 +206,7 @@ def _export(
     graph = _check(program, known, search)
     errors = known.errors(graph, dtype)
     tolerances = [max(FLOOR[dtype], 20 * error) if error < 1 else FLOOR[dtype] for error in errors]
-    return Exported(name, traced, graph, c_names(graph.inputs, graph.outputs), known, tolerances)
+    return Exported(name, traced, program, graph, c_names(graph.inputs, graph.outputs), known, tolerances)
 
 
 def _check(program: Program, known: Vectors, search: bool) -> Graph:
