@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PAYLOAD = 2.0  # kg, beyond the flange
 MORE_FRICTION = 1.25
 DURATION = 8.0  # s of exciting motion
-BUDGET = 8.0  # s to design it in
+BUDGET = 4.0  # s to design it in
 BANDWIDTH = 3.0  # Hz of the controllers
 RATE = 1000.0  # Hz
 LEARNT = DURATION / 2  # s after which tracking is judged

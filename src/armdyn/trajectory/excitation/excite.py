@@ -136,7 +136,7 @@ def excite(
     radius: ArrayLike | None = None,
     boxes: ArrayLike = (),
     home: ArrayLike | None = None,
-    time_budget: float = 60.0,
+    time_budget: float = 20.0,
     starts: int | None = None,
     seed: int = 0,
     workers: int | None = None,

@@ -1,8 +1,8 @@
 """The search for an exciting motion: many quick descents, of which those that promise most are brought to their end.
 
-From a random series, then again and again from the best motion so far with another part for one joint. Criteria
-are blunt at first (p-norms of low power) and sharp at the end. A quick descent ends some per cent above the
-minimum that it would reach in ten times as many steps, and tells well enough whether these are worth it.
+From the best of some random series, then again and again from the best motion so far with another part for one
+joint. Criteria are blunt at first (p-norms of low power) and sharp at the end. A quick descent ends some per cent above
+the minimum that it would reach in ten times as many steps, and tells well enough whether these are worth it.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ THOROUGH = (
     Stage(300.0, 2e-4, 1e6, 1e-4, 10),
     Stage(300.0, 1e-4, 1e6, 1e-4, 10),
 )
+TRIED = 4  # random series from which a search begins, the best of which it goes on with
 HOPS = 40  # times that a search begins anew from its best motion
 CHOICES = 2  # worst choices of base columns that a descent begins with; the worst of the others joins them
 LOOK = 40  # after so many steps, if it is worse
@@ -59,7 +60,7 @@ class Descent(NamedTuple):
 
 
 def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, race: Race) -> None:
-    """Offer ever better motions, from the k-th random series, until the race is stopped or HOPS are made."""
+    """Offer ever better motions, from the k-th random series on, until the race is stopped or HOPS are made."""
 
     def offer(x: NDArray) -> Candidate:
         kept = problem.repaired(x, race.interrupted)
@@ -71,6 +72,10 @@ def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, race: R
     offer(start)  # so that there is something whenever the time is up
     quick = descend(problem, Descent(start), QUICK, race)
     best = offer(quick.x)
+    for _ in range(TRIED - 1):
+        other = descend(problem, Descent(problem.random_start(rng)), QUICK, race, quick.loss + HOPELESS)
+        if other.loss < quick.loss and not race.stopped():
+            quick, best = other, offer(other.x)
     for hop in range(HOPS + 1):
         if race.stopped():
             return

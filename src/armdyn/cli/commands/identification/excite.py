@@ -95,7 +95,7 @@ def excite(
     table: Table = None,
     given: Given = None,
     radius: Radius = None,
-    time_budget: Budget = 60.0,
+    time_budget: Budget = 20.0,
     starts: Annotated[int | None, typer.Option(help="Stop after so many searches; reproducible.")] = None,
     seed: Annotated[int, typer.Option(help="Of the random starts.")] = 0,
     rate: Annotated[
