@@ -22,7 +22,7 @@ from typing import Any
 
 SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"
 LARGE, MEDIUM, ROLLOUTS = (200, 50, 4) if SMALL else (10_000, 100, 1000)
-LONG, SHORT = (0.2, 0.1) if SMALL else (2.0, 0.2)  # [s] that one rollout and many last
+LONG, SHORT = (0.2, 0.1) if SMALL else (10.0, 0.2)  # [s] that one rollout and many last
 ROUNDS, REPEATS = (1, 2) if SMALL else (5, 15)
 INPUTS = {"inverse_dynamics": 3, "mass_matrix": 1, "forward_dynamics": 3, "coriolis_matrix": 2, "regressor": 3}
 INPUTS |= {"linearize": 3}

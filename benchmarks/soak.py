@@ -1,6 +1,6 @@
-"""Ten million closed-loop steps and a thousand identifications in one process: does memory grow?
+"""Ten million closed-loop steps, a thousand identifications and large results in one process: does memory grow?
 
-    python benchmarks/soak.py [--plot memory.png]
+    python benchmarks/soak.py [--only results] [--plot memory.png]
 
 Prints the resident memory along the way, and exits with 1 if it grows after the first tenth by more than 5 % and 20 MB.
 `ARMDYN_BENCHMARK=small` makes it quick.
@@ -11,7 +11,9 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +24,12 @@ from rich.table import Table
 
 import armdyn
 from armdyn.simulation.compare import Sway
+from armdyn.trace.pool import pool
 
 SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"
 STEPS = 40_000 if SMALL else 10_000_000
 FITS = 5 if SMALL else 1000
+RESULTS = 20 if SMALL else 2000
 PAGE = os.sysconf("SC_PAGE_SIZE")
 GROWTH, SLACK = 1.05, 20e6
 
@@ -61,6 +65,22 @@ def identification() -> tuple[Callable[[int], object], int]:
     return one, FITS
 
 
+def large_results() -> tuple[Callable[[int], object], int]:
+    """One regressor of some 20 to 60 MB in one of four threads, two kept for a while, and how often it is needed."""
+    arm, held = armdyn.arms.panda(), deque(maxlen=2)  # type: ignore[var-annotated]
+    states = np.random.default_rng(0).uniform(-1, 1, (3, 15_000, arm.n))
+    workers = ThreadPoolExecutor(4)
+
+    def one(k: int) -> object:
+        count = int(np.random.default_rng(k).integers(5_000, 15_000))
+        Y = workers.submit(lambda: armdyn.regressor(arm, *(x[:count] for x in states))).result()
+        held.append(Y[:, 0])  # a view keeps all of it
+        assert pool().nbytes <= pool().cap
+        return None
+
+    return one, RESULTS
+
+
 def watch(name: str, work: tuple[Callable[[int], object], int]) -> tuple[NDArray, float]:
     """Memory after every run [bytes], and seconds per run."""
     run, count = work
@@ -74,9 +94,11 @@ def watch(name: str, work: tuple[Callable[[int], object], int]) -> tuple[NDArray
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plot", type=Path, help="draw the memory to this file")
+    parser.add_argument("--only", default="", help="a word of the part to run")
     options = parser.parse_args()
-    jobs = {f"{STEPS:,} closed-loop steps": closed_loop(), f"{FITS} identifications": identification()}
-    found = {name: watch(name, job) for name, job in jobs.items()}
+    jobs = {f"{STEPS:,} closed-loop steps": closed_loop, f"{FITS} identifications": identification}
+    jobs |= {f"{RESULTS:,} large results": large_results}
+    found = {name: watch(name, job()) for name, job in jobs.items() if options.only in name}
     table = Table(title="resident memory [MB]")
     for heading in ("", "ms per run", "after a tenth", "at the end", "largest"):
         table.add_column(heading, justify="left" if not heading else "right")
