@@ -39,6 +39,11 @@ WRONG = [
     ("identify arm.urdf", 2, "Missing argument 'LOG...'"),
     ("identify arm.urdf absent.csv", 1, "absent.csv: no such file"),
     ("identify arm.urdf foreign.csv", 1, "no columns of joint positions.*--columns q=NAME,NAME"),
+    (
+        "identify arm.urdf letters.csv",
+        1,
+        "no columns of joint positions.*--columns q=NAME,NAME.*got zeit, pos_a, pos_b",
+    ),
     ("identify arm.urdf half.csv", 1, r"not of all 2 joints of arm 'planar2' \(missing: 2\); name them with --columns"),
     ("identify arm.urdf log.csv --columns x=q1", 2, "--columns.*expected one of t, q, qd, tau"),
     ("identify arm.urdf log.csv --columns q=a,b", 1, "no column 'a' for q; there are t, q1"),
@@ -94,7 +99,12 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("wrong")
     armdyn.arms.planar2().save(path / "arm.urdf")
     rows = np.column_stack([np.arange(20) / 100, np.random.default_rng(0).normal(size=(20, 4))])
-    for name, header in (("log", "t,q1,q2,tau1,tau2"), ("foreign", "t,x,y,u,w"), ("half", "t,q1,foo,tau1,tau2")):
+    for name, header in (
+        ("log", "t,q1,q2,tau1,tau2"),
+        ("foreign", "t,x,y,u,w"),
+        ("half", "t,q1,foo,tau1,tau2"),
+        ("letters", "zeit,pos_a,pos_b,moment_a,moment_b"),
+    ):
         np.savetxt(path / f"{name}.csv", rows, delimiter=",", header=header, comments="")
     _write_logs(path)
     (path / "notes.md").write_text("notes")

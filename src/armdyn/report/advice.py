@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.fit.result import Fit
+from armdyn.identification.judgement import WORDS
 from armdyn.model.arm import Arm
 
 TIMID = 0.5  # share of a joint's speed limit below which it may move faster
@@ -50,6 +51,21 @@ def next_command(fit: Fit) -> str:
     for check in fit.checks:
         words += ["--given", shown_path(check.log.path or Path(check.log.name))]
     return shlex.join([*words, "--out", "next.csv"])
+
+
+def which_joints(fit: Fit) -> str:
+    """For which joints a model is good, where it is not for all."""
+    by_word = {word: [str(j + 1) for j, joint in enumerate(fit.verdict.joints) if joint.word == word] for word in WORDS}
+    good, *others = by_word.values()
+    if fit.verdict.word != WORDS[0] or not good or not any(others):
+        return ""
+    told = [f"{', '.join(some)} {word}" for word, some in zip(WORDS[1:], others, strict=True) if some]
+    return f" for joint{'s' if len(good) > 1 else ''} {', '.join(good)}; {'; '.join(told)}"
+
+
+def held_out_error(fit: Fit) -> float:
+    """Relative torque error of the model as it is written on data it has not seen; NaN where there were none."""
+    return fit.held_out if np.isnan(fit.held_out_possible) else fit.held_out_possible
 
 
 def arm_words(arm: Arm) -> list[str]:

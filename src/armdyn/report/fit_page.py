@@ -8,7 +8,7 @@ from armdyn.html import code, confidence_bar, document, fold, heading, light, li
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.validation import Validation
 from armdyn.identification.judgement import WORDS
-from armdyn.report.advice import advice, next_command
+from armdyn.report.advice import advice, held_out_error, next_command, which_joints
 from armdyn.report.figures.fit import MOST_POINTS, torque_figure
 from armdyn.report.tables import check as check_table
 from armdyn.report.tables import fit as numbers
@@ -49,14 +49,14 @@ def _conclusion(fit: Fit) -> list[str]:
     verdict = fit.verdict
     kind = {WORDS[0]: "good", WORDS[1]: "warn"}.get(verdict.word, "bad")
     said = f"{verdict.word[0].upper()}{verdict.word[1:]}"
-    held = fit.held_out if np.isnan(fit.held_out_possible) else fit.held_out_possible
+    held = held_out_error(fit)
     error = f"Torque error {fit.rel_error:.2%} on the logs fitted to"
     error += "" if np.isnan(held) else f", {held:.2%} on data held out"
     error += "" if np.isnan(fit.stated) else f"; {fit.stated:.1%} to expect on new motion"
     error += "" if fit.other is None else f", {fit.other.rel_error:.2%} on the validation log"
     error += "" if np.isnan(fit.rel_error_source) else f"; the arm as described has {fit.rel_error_source:.1%}"
     consistent = "All links are physically consistent." if fit.arm.is_physical else str(fit.arm.is_physical)
-    said += _which_joints(fit) + (f": {'; '.join(verdict.reasons)}" if verdict.reasons else ".")
+    said += which_joints(fit) + (f": {'; '.join(verdict.reasons)}" if verdict.reasons else ".")
     parts = [paragraph(said, f"big {kind}")]
     parts += [paragraph(f"{error}. {consistent}")]
     if verdict.joints:
@@ -66,23 +66,10 @@ def _conclusion(fit: Fit) -> list[str]:
     return parts + ([paragraph(f"Next: {verdict.next_step}.")] if verdict.next_step else [])
 
 
-def _which_joints(fit: Fit) -> str:
-    """For which joints a model is good, where it is not for all."""
-    by_word = {word: [str(j + 1) for j, joint in enumerate(fit.verdict.joints) if joint.word == word] for word in WORDS}
-    good, *others = by_word.values()
-    if fit.verdict.word != WORDS[0] or not good or not any(others):
-        return ""
-    told = [f"{', '.join(some)} {word}" for word, some in zip(WORDS[1:], others, strict=True) if some]
-    return f" for joint{'s' if len(good) > 1 else ''} {', '.join(good)}; {'; '.join(told)}"
-
-
 def _warnings(fit: Fit) -> list[str]:
-    found = []
-    if fit.undetermined:
-        found.append(paragraph(f"Not determined by the logs: {', '.join(fit.undetermined)}.", "warn"))
-    if fit.boundary:
-        found.append(paragraph(f"Barely physically consistent: {', '.join(fit.boundary)}.", "warn"))
-    return found
+    if not fit.undetermined:
+        return []
+    return [paragraph(f"Not determined by the logs: {', '.join(fit.undetermined)}.", "warn")]
 
 
 def _comparison(fit: Fit, before: Validation | None) -> str:

@@ -215,7 +215,10 @@ class Fit(Reported):
             errors = ", ".join(f"{error:.2%}" for error in self.held_out_logs)
             said.append(f"each log predicted by the others: {errors}")
         if self.boundary:
-            said.append(f"barely consistent bodies: {', '.join(self.boundary)}")
+            said.append(
+                f"barely physically consistent: {', '.join(self.boundary)}; single moments of inertia there are little "
+                "known, the torques are not affected"
+            )
         if self.undetermined:
             said.append(f"not determined by the logs: {', '.join(self.undetermined)}")
         return said

@@ -200,6 +200,8 @@ def _of_role(role: str, known: Mapping[str, Column | None], arm: Arm, where: str
             by_name = [name for name in arm.joint_names if name not in group]
             by_number = [str(k) for k in range(1, arm.n + 1) if str(k) not in group]
             missing = by_name if len(by_name) < len(by_number) else by_number
+            if len(missing) == arm.n:  # the names mean something else
+                continue
             raise ReadError(
                 f"{where}: {CALLED[role]} stand in columns {', '.join(group.values()):.200}, but not of all {arm.n} "
                 f"joints of arm '{arm.name}' (missing: {', '.join(missing):.200}); name them with "

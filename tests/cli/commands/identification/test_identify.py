@@ -215,12 +215,14 @@ class TestTheAnswer:
         return CliRunner().invoke(app, ["identify", *words])
 
     def test_a_good_log(self, folder, monkeypatch):
-        done = self.run(folder, monkeypatch, "arm.urdf", "good.csv", "--out", "out.urdf", "--strict")
+        written = ("--out", "out.urdf", "--report", "out.html")
+        done = self.run(folder, monkeypatch, "arm.urdf", "good.csv", *written, "--strict")
         assert done.exit_code == 0, done.output
         lines = done.stdout.splitlines()
         assert len(lines) <= 25
         assert lines[0] == "planar2: good"
-        assert any(line.startswith("torque error on data held out ") for line in lines)
+        (error,) = (line.split()[6].strip(",") for line in lines if line.startswith("torque error on data held out "))
+        assert f"{error} on data held out" in (folder / "out.html").read_text()
         assert "wrote out.urdf" in lines
         assert "try:  armdyn excite arm.urdf --duration 20 --given good.csv --out next.csv" in lines
 

@@ -124,13 +124,14 @@ def identify(
 
 def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     """The verdict, the errors, what was written where, and the next command: at most 25 lines."""
-    from armdyn.report.advice import next_command, shown_path
+    from armdyn.report.advice import held_out_error, next_command, shown_path, which_joints
 
     verdict = fit.verdict
-    print(f"{fit.source.name}: {verdict.word}")
+    print(f"{fit.source.name}: {verdict.word}{which_joints(fit)}")
     for reason in verdict.reasons[:MOST_REASONS]:
         print(f"  {reason}")
-    held = "not measured" if isnan(fit.held_out) else f"{fit.held_out:.2%}"
+    error = held_out_error(fit)
+    held = "not measured" if isnan(error) else f"{error:.2%}"
     other = "" if fit.other is None else f"; on the validation log {fit.other.rel_error:.2%}"
     print(f"torque error on data held out {held}, on the data fitted to {fit.rel_error:.2%}{other}")
     if not isnan(fit.stated):
