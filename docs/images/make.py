@@ -1,10 +1,41 @@
-"""Make the pictures of README and docs again: `python docs/images/make.py`."""
+"""Make the pictures of README and docs again: `python docs/images/make.py` (pages need Chromium and playwright)."""
 
+import io
+import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
 
 from armdyn import arms
 from armdyn.cli.demo.picture import draw
 from armdyn.cli.demo.study import Study
 
+HERE = Path(__file__).parent
+# Pages by the command that writes them, and their size in pixels.
+PAGES = {
+    "demo_report.png": ("demo --out {folder}", "report.html", (720, 982)),
+    "compare_page.png": ("compare puma560 --report {folder}/compare.html", "compare.html", (860, 1180)),
+}
+
+
+def photograph(page: Path, size: tuple[int, int], picture: Path) -> None:
+    """The first screen of a page."""
+    with sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": size[0], "height": size[1]})
+        tab.goto(page.as_uri())
+        Image.open(io.BytesIO(tab.screenshot())).convert("RGB").quantize(256).save(picture, optimize=True)
+        browser.close()
+
+
 if __name__ == "__main__":
-    draw(Study(arms.puma560()), Path(__file__).parent / "demo.png", dpi=75)
+    draw(Study(arms.puma560()), HERE / "demo.png", dpi=75)
+    for name, (command, page, size) in PAGES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            words = [sys.executable, "-m", "armdyn", *command.format(folder=folder).split()]
+            subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+            photograph(Path(folder) / page, size, HERE / name)

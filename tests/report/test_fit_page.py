@@ -11,6 +11,7 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError
+from armdyn.identification.checks.finding import Finding
 from armdyn.identification.judgement import JointVerdict, Verdict
 from armdyn.identification.logs.log import Log
 from armdyn.report.advice import advice, next_command
@@ -138,3 +139,12 @@ class TestAdvice:
         result = CliRunner().invoke(app, [*shlex.split(line)[1:], "--starts", "1", "--time-budget", "3"])
         assert result.exit_code == 0, result.output
         assert (tmp_path / "next.csv").exists()
+
+
+def test_the_first_screen_names_a_drive_of_two_joints_and_a_next_step(fit, tmp_path):
+    found = Finding("note", "joints 1 and 2 share a drive: q1 + q2", kind="coupling")
+    good = Verdict("good", fit.verdict.joints, (), "")
+    text = armdyn.report(dataclasses.replace(fit, verdict=good, findings=(found,)), tmp_path / "a.html").read_text()
+    first = text[: text.index(">Links<")]
+    assert "<p>Joints 1 and 2 share a drive: q1 + q2.</p>" in first
+    assert "Next: use it, or see first how it does on a log of another motion (armdyn validate)." in first

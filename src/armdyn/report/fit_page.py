@@ -13,6 +13,8 @@ from armdyn.report.figures.fit import MOST_POINTS, torque_figure
 from armdyn.report.tables import check as check_table
 from armdyn.report.tables import fit as numbers
 
+USE = "use it, or see first how it does on a log of another motion (armdyn validate)"
+
 
 def page(fit: Fit) -> str:
     """The page of a fit."""
@@ -63,7 +65,9 @@ def _conclusion(fit: Fit) -> list[str]:
         names = zip(fit.arm.joint_names, verdict.joints, strict=False)
         rows = [(f"{j + 1} {name}", light(joint.word, joint.reason)) for j, (name, joint) in enumerate(names)]
         parts.append(table(("joint", "verdict"), rows))
-    return parts + ([paragraph(f"Next: {verdict.next_step}.")] if verdict.next_step else [])
+    shared = [f"{found.text[0].upper()}{found.text[1:]}." for found in fit.findings if found.kind == "coupling"]
+    step = verdict.next_step or (USE if verdict.word == WORDS[0] else "")
+    return [*parts, *map(paragraph, shared), *([paragraph(f"Next: {step}.")] if step else [])]
 
 
 def _warnings(fit: Fit) -> list[str]:

@@ -55,7 +55,10 @@ def joint_rows(comparison: Comparison) -> str:
     most = max(max(row.joints) for row in known)
     least = max(min(min(row.joints) for row in known), FAINT * most)
     body = [(row.name, *(shaded(_short(1e3 * x, 2), _depth(x, least, most)) for x in row.joints)) for row in known]
-    return table(("controller", *(f"{j + 1} {name}" for j, name in enumerate(names))), body)
+    named = ", ".join(f"{j + 1} {name}" for j, name in enumerate(names))
+    return table(("controller", *(str(j + 1) for j in range(len(names)))), body) + paragraph(
+        f"Joints: {named}.", "small"
+    )
 
 
 def unit(comparison: Comparison) -> str:
