@@ -1,12 +1,14 @@
 """Identification on arms nobody tuned for: `python benchmarks/robots.py`.
 
 Synthetic arms whose truth is known (see `zoo/`), drawn from seeds 0, 1, 2 ..., and the real logs of `../shared/data`
-where they exist. Every figure stands over plain least squares (`zoo/plain.py`). Choices of identification are made on
-this table and on nothing smaller.
+where they exist, also as other loggers would have them (`zoo/variants.py`). Every figure stands over plain least
+squares (`zoo/plain.py`). Choices of identification are made on this table and on nothing smaller.
 
     python benchmarks/robots.py                                # 24 arms and 24 faults: CI size, within a minute
     python benchmarks/robots.py --size 300 --jobs 2 --results full.jsonl       # full size; goes on where it stopped
     python benchmarks/robots.py --size 40 --only clean
+    python benchmarks/robots.py --only variants                # real logs as other loggers would have them
+    python benchmarks/robots.py --size 60 --only clean,real --thresholds       # chosen on all robots but one
 """
 
 from __future__ import annotations
@@ -14,35 +16,48 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from zoo.cases import make_case
+from zoo.cases import Case, make_case
 from zoo.faults import FAULTS, spoil
 from zoo.page import page
 from zoo.plain import plain_errors
 from zoo.real import real_cases
 from zoo.score import score
-from zoo.tables import clean_table, fault_table, real_table
+from zoo.tables import clean_table, fault_table, real_table, variant_table
+from zoo.thresholds import score_thresholds, threshold_table
+from zoo.variants import variants_of, varied
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-PARTS = ("clean", "faults", "real", "real-faults")
+PARTS = ("clean", "faults", "real", "real-faults", "variants")
+
+
+def make(name: str) -> Case:
+    """The clean task of a name: zoo-7, UR10 60/40, or UR10 60/40~repeated."""
+    whole, _, variant = name.partition("~")
+    if whole.startswith("zoo-"):
+        return make_case(int(whole[4:]))
+    case = next(case for case in real_cases() if case.name == whole)
+    return varied(case, variant) if variant else case
 
 
 def task(name: str) -> dict[str, Any]:
-    """The row of a task: zoo-7, zoo-7/delay, UR10 60/40, or UR10 60/40|delay."""
+    """The row of a task, also of one with a fault: zoo-7|delay, or UR10 60/40|delay."""
     whole, _, fault = name.partition("|")
-    if whole.startswith("zoo-"):
-        case = make_case(int(whole[4:]))
-    else:
-        case = next(case for case in real_cases() if case.name == whole)
+    case = make(whole)
     row = score(spoil(case, fault) if fault else case)
     row["task"] = name
     if fault and not whole.startswith("zoo-"):
         row["clean_plain"], row["clean_plain_train"] = plain_errors(case.arm, case.train, case.test)[::-1]
     return row
+
+
+def thresholds(name: str) -> dict[str, Any]:
+    """The row of a task with other thresholds."""
+    return {**score_thresholds(make(name)), "task": name}
 
 
 def names(size: int, faults: int, only: Iterable[str]) -> Iterator[str]:
@@ -54,6 +69,8 @@ def names(size: int, faults: int, only: Iterable[str]) -> Iterator[str]:
             yield from (f"zoo-{seed}|{list(FAULTS)[(seed + k * 5) % len(FAULTS)]}" for k in range(faults))
     real = [case.name for case in real_cases()] if {"real", "real-faults"} & set(only) else []
     yield from real
+    if "variants" in only:
+        yield from (f"{case.name}~{variant}" for case in real_cases() for variant in variants_of(case))
     if "real-faults" in only:
         yield from (f"{name}|{fault}" for name in real for fault in FAULTS)
 
@@ -65,7 +82,9 @@ def finished(results: Path | None) -> dict[str, dict[str, Any]]:
     return {row["task"]: row for row in map(json.loads, results.read_text().splitlines())}
 
 
-def run(wanted: list[str], results: Path | None = None, jobs: int = 1) -> list[dict[str, Any]]:
+def run(
+    wanted: list[str], results: Path | None = None, jobs: int = 1, task: Callable[[str], dict[str, Any]] = task
+) -> list[dict[str, Any]]:
     """Rows of the tasks, those in the file `results` taken from there, new ones added to it."""
     done = finished(results)
     left = [name for name in wanted if name not in done]
@@ -85,13 +104,15 @@ def print_tables(rows: list[dict[str, Any]]) -> None:
 
 def tables(rows: list[dict[str, Any]]) -> Iterator[tuple[str, list[str]]]:
     for source, real in (("Synthetic arms", False), ("Real arms", True)):
-        here = [row for row in rows if bool(row.get("real")) == real]
+        here = [row for row in rows if bool(row.get("real")) == real and "variant" not in row]
         clean = {row["name"]: row for row in here if "fault" not in row}
         faulty = [row for row in here if "fault" in row]
         if clean:
             yield source, (real_table if real else clean_table)(list(clean.values()))
         if faulty:
             yield f"{source}, faults", fault_table(faulty, clean)
+    if changed := [row for row in rows if "variant" in row]:
+        yield "Real arms, variants of their logs", variant_table(changed)
 
 
 def main() -> None:
@@ -103,10 +124,14 @@ def main() -> None:
     parser.add_argument("--results", type=Path, help="file of rows (JSON lines) to go on with")
     parser.add_argument("--page", type=Path, help="also write the page of robots tried (docs/robots.md)")
     parser.add_argument("--done", action="store_true", help="only tables of what is in the file of rows")
+    parser.add_argument("--thresholds", action="store_true", help="score thresholds, each chosen on all robots but one")
     given = parser.parse_args()
     wanted = list(names(given.size, given.faults, given.only.split(",")))
     if given.done:
         wanted = [name for name in wanted if name in finished(given.results)]
+    if given.thresholds:
+        print("\n".join(threshold_table(run(wanted, given.results, given.jobs, thresholds))))
+        return
     rows = run(wanted, given.results, given.jobs)
     print_tables(rows)
     if given.page is not None:

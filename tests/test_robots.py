@@ -20,11 +20,11 @@ def zoo():
     """The modules of the zoo, which is no part of the package."""
     sys.path.insert(0, str(BENCHMARKS))
     import robots
-    from zoo import arms, cases, faults, motion, plain, plant, sensors, tables
+    from zoo import arms, cases, faults, motion, plain, plant, score, sensors, tables, thresholds, variants
 
     yield dict(
         robots=robots, arms=arms, cases=cases, faults=faults, motion=motion, plain=plain, plant=plant, sensors=sensors,
-        tables=tables,
+        tables=tables, score=score, thresholds=thresholds, variants=variants,
     )  # fmt: skip
     sys.path.remove(str(BENCHMARKS))
 
@@ -135,3 +135,37 @@ def test_rows_are_kept_and_go_on(zoo, tmp_path, capsys):
 def test_ratios_are_bounded_below(zoo):
     rows = [dict(plain=1.0, best=0.01), dict(plain=1.0, best=1.2), dict(plain=1.0, rejected="")]
     np.testing.assert_allclose(zoo["tables"].ratios(rows, "best"), [0.3, 1.2])
+
+
+def test_variants_are_as_clean_as_what_they_come_from(zoo, case):
+    """Every variant is a task of the same arm; those that change the logger change the logs alone."""
+    variants = zoo["variants"]
+    for name in variants.variants_of(case):
+        other = variants.varied(case, name)
+        assert other.name == f"{case.name}~{name}"
+        assert other.arm.geometry_fingerprint == case.arm.geometry_fingerprint
+        assert all((np.diff(table.t) > 0).all() for table in (*other.train, other.test))
+    held = variants.varied(case, "repeated").train[0]
+    again = (np.diff(held.q, axis=0) == 0).all(axis=1) & (np.diff(held.tau, axis=0) == 0).all(axis=1)
+    assert 0.18 < again.mean() < 0.35
+    assert len(variants.varied(case, "first 30 %").train[0].t) == int(0.3 * len(case.train[0].t))
+
+
+def test_thresholds_are_chosen_without_the_robot_that_they_are_scored_on(zoo):
+    table = zoo["thresholds"]
+    keys = [" 0" if not name else f"{name} {value:g}" for name, value in table.settings()]
+    rows = [dict(name=str(k), robot=str(k), **dict.fromkeys(keys, 0.8)) for k in range(4)]
+    for row in rows[:3]:
+        row["TERM 0.1"] = 0.6
+    rows[3]["TERM 0.1"] = 1.2  # it would have been better off with the first value
+    lines = table.threshold_table(rows)
+    at = next(k for k, line in enumerate(lines) if line.startswith("TERM"))
+    assert "0.1 0.714" in lines[at]
+    assert lines[at + 1].endswith("chosen without one robot: 0.1 4 times; on that robot 0.714")
+
+
+def test_intervals_count_what_a_model_without_rotors_lacks(zoo):
+    row = zoo["score"].score(zoo["cases"].make_case(5))
+    inside, total = row["intervals"]
+    assert total == 8
+    assert inside >= 7  # 5 without

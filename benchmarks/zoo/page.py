@@ -35,7 +35,7 @@ expect on new motion, known before the test was seen.
 def page(rows: Iterable[dict[str, Any]]) -> str:
     """The page in Markdown."""
     several = list(rows)
-    real = [row for row in several if row.get("real") and "fault" not in row]
+    real = [row for row in several if row.get("real") and not {"fault", "variant"} & set(row)]
     parts = [HEAD]
     if real:
         parts += ["## Real arms\n", *_real(real), ""]

@@ -128,3 +128,25 @@ def real_table(rows: list[Row]) -> list[str]:
     lines.append(f"{'geometric mean':24s} best {mean(a):.3f}, consistent {mean(b):.3f}, worst {a.max():.2f}")
     lines.append(f"any warning or rejection: {share(bool(r['warned']) or rejected(r) for r in rows)}")
     return lines
+
+
+def variant_table(rows: list[Row]) -> list[str]:
+    """Of each kind of variant, and the tasks that are worse than plain least squares or rejected."""
+    heads = zip(
+        ("tasks", "best", "consist.", "> 1.1", "worst", "warned", "rejected"), (5, 6, 8, 6, 6, 7, 8), strict=True
+    )
+    lines = [f"{'variant':16s} " + " ".join(f"{head:>{w}s}" for head, w in heads)]
+    kinds = [*dict.fromkeys(r["variant"] for r in rows), "all"]
+    for kind in kinds:
+        some = [r for r in rows if kind in (r["variant"], "all")]
+        a, b = ratios(some, "best"), ratios(some, "consistent")
+        lines.append(
+            f"{kind:16s} {len(some):5d} {mean(a):6.3f} {mean(b):8.3f} {np.sum(a > 1.1):6d} {a.max(initial=0.0):6.2f} "
+            f"{sum(bool(r['warned']) for r in some):7d} {sum(rejected(r) or 'internal' in r for r in some):8d}"
+        )
+    for r in rows:
+        if "best" not in r:
+            lines.append(f"{r['name']}: {r.get('rejected') or r.get('internal', '')}")
+        elif r["best"] > 1.1 * r["plain"]:
+            lines.append(f"{r['name']}: {r['best']:.2%} against {r['plain']:.2%}, {r['verdict']}")
+    return lines
