@@ -339,9 +339,10 @@ def _judge(fit: Fit, choice: Choice, force: bool) -> Fit:
 
 def _motion(fit: Fit) -> tuple[float, float]:
     """Seconds of motion, and passes through their ranges of the joint with fewest, where dynamics were identified."""
-    if fit.uncertainty is None or fit.uncertainty.model.base.terms != "full":
+    if fit.free is None or fit.free.base.terms != "full":
         return np.inf, np.inf
-    return float(sum(track.dt * len(track.t) for track in fit.tracks)), fit.uncertainty.passes
+    seconds = float(sum(track.dt * len(track.t) for track in fit.tracks))
+    return seconds, np.inf if fit.uncertainty is None else fit.uncertainty.passes
 
 
 def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:

@@ -2,11 +2,12 @@
 
 The rules, in the order in which they are looked at:
 
-* not usable: the held-out error of the model as it is written is above 30 %, or a finding makes it meaningless;
+* not usable: the held-out error of the model as it is written is above 30 %, a finding makes it meaningless, or the
+  motion is too short to hold any of it out (about 4 s);
 * usable with care: that error, or the one to expect on new motion (`Fit.stated`), is above 10 %; a finding warns;
-  physical consistency raises the error of held-out blocks by half or more; nothing could be held out; or the logs are
-  no base for a statement about other motion: less than 10 s, or a joint with some torque that turned back less than
-  twice;
+  physical consistency raises the error of held-out blocks by half or more; poses are too few to hold some out; or the
+  logs are no base for a statement about other motion: less than 8 s, or a joint with some torque that never turned
+  back;
 * good: all else. The error on another motion should then be within 1.5 of the stated one; docs/robots.md has the part
   of synthetic arms for which it was.
 
@@ -30,7 +31,7 @@ JOINT_CAREFUL, JOINT_NOT_USABLE = 0.2, 0.5  # held-out error of a joint
 SMALL = 0.02  # torque of a joint relative to the largest, below which its error does not count against the whole
 NEGLIGIBLE = 0.02  # error of the whole that is no concern, however much smaller it could be
 COSTLY = 0.5  # share by which consistency may raise the held-out error
-BRIEF, FEW = 10.0, 3.0  # s of motion, and passes of each joint through its range, below which other motion is unknown
+BRIEF, FEW = 8.0, 2.0  # s of motion, and passes of each joint through its range, below which other motion is unknown
 
 
 class JointVerdict(NamedTuple):
@@ -90,7 +91,7 @@ def judge(figures: Figures) -> Verdict:
     elif error > CAREFUL:
         doubts.append(f"{error:.0%} of the torque is unexplained on data not fitted to")
     elif np.isnan(error):
-        doubts.append("the log is too short to hold data out")
+        (bad if figures.seconds < BRIEF else doubts).append("the log is too short to hold data out")
     elif figures.stated > CAREFUL:
         doubts.append(f"on new motion {figures.stated:.0%} of the torque may be unexplained")
     doubts += _unseen(figures)
@@ -108,7 +109,7 @@ def _unseen(figures: Figures) -> list[str]:
     if figures.seconds < BRIEF:
         return [f"{figures.seconds:.2g} s of motion say little about other motion"]
     if figures.passes < FEW:
-        return ["some joint turned back less than twice: the error on other motion is not known"]
+        return ["some joint never turned back: the error on other motion is not known"]
     return []
 
 

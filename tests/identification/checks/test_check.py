@@ -186,3 +186,13 @@ def test_short_pieces_of_a_good_log_are_not_rejected(puma, make_log):
     for start in np.arange(0.0, 20.0, 2.5):
         check = armdyn.check_log(puma, log.part(start, start + 2.5))
         assert check.ok, str(check)
+
+
+def test_stamps_that_jitter_make_no_other_clock(two, make_log):
+    """Rates of positions are told over a while: between neighbours stamps would spoil them."""
+    log = make_log(two, rate=500.0)
+    stamps = log.t + np.random.default_rng(0).uniform(-7e-4, 7e-4, len(log))
+    spoilt = dataclasses.replace(log, t=stamps, qd=np.gradient(log.q, log.t, axis=0))
+    assert [f for f in armdyn.check_log(two, spoilt).findings if f.kind == "clock"] == []
+    slow = dataclasses.replace(spoilt, t=2 * stamps)
+    assert {round(float(f.value), 1) for f in armdyn.check_log(two, slow).findings if f.kind == "clock"} == {0.5}

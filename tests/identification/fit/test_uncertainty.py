@@ -39,6 +39,13 @@ def test_the_stated_error_holds_on_another_motion(puma, make_log, fit):
     assert error < 1.5 * fit.stated
 
 
+def test_no_log_shows_what_changes_after_it(two, make_log):
+    """However well a log is explained, drives warm up and sensors drift: one to two hundredths of the torque."""
+    fit = armdyn.identify(two, make_log(two, noise=0.0, encoder=0.0))
+    assert fit.held_out_possible < 0.005
+    assert 0.021 <= fit.stated < 0.03
+
+
 def test_the_next_step_names_what_more_motion_could_do(fit):
     assert fit.expected.least < fit.expected.error == fit.stated
     known = Figures(("a", "b"), 0.02, np.full(2, 0.02), np.ones(2), 0.0, (), (), ())
@@ -51,8 +58,8 @@ def test_the_next_step_names_what_more_motion_could_do(fit):
 
 def test_rules_of_the_verdict_about_motion():
     known = Figures(("a", "b"), 0.02, np.full(2, 0.02), np.ones(2), 0.0, (), (), ())
-    assert judge(known._replace(stated=0.09, seconds=10.0, passes=3.0)).word == "good"
-    for worse in (dict(stated=0.11), dict(seconds=9.0), dict(passes=2.0)):
+    assert judge(known._replace(stated=0.09, seconds=8.0, passes=2.0)).word == "good"
+    for worse in (dict(stated=0.11), dict(seconds=7.9), dict(passes=1.0)):
         verdict = judge(known._replace(**worse))
         assert verdict.word == "usable with care"
         assert len(verdict.reasons) == 1
@@ -80,6 +87,6 @@ def test_passes_are_those_of_the_joint_that_turned_back_least(fit):
 
 def test_little_motion_is_no_base_for_a_statement(puma, make_log):
     with pytest.warns(armdyn.ArmdynWarning, match="s of motion say little"):
-        fit = armdyn.identify(puma, make_log(puma, duration=8.0))
+        fit = armdyn.identify(puma, make_log(puma, duration=7.0))
     assert fit.verdict.word == "usable with care"
     assert fit.verdict.next_step == "log at least 10 s of motion of all joints"

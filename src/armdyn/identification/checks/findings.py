@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from armdyn.identification.checks.finding import Finding, joint_name
 from armdyn.identification.checks.resemblance import correlations
 from armdyn.identification.logs.log import Log
-from armdyn.identification.motion.differentiate import lowpass
 from armdyn.model.arm import Arm
 
 DEGREE = np.pi / 180
@@ -21,6 +20,7 @@ FASTEST = 100.0  # rad/s or m/s: no arm's joint is faster
 SLOWEST, BRIEFEST = 0.5, 0.5  # s between samples from which on, and of a log up to which, no dynamics show
 LITTLE = 0.02  # share of the busiest joint's span, of joints of its kind, below which a joint hardly moves
 PLAIN, OTHER_PACE = 0.9, 1.3  # likeness of velocities to rates of positions, and factor between that is no noise
+WHILE = 0.2  # s over which velocities are compared with positions
 CONDITION = 100.0  # of a joint's own columns (acceleration, speed, sign, one), from which on they look alike
 
 
@@ -130,8 +130,11 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
     """Logged velocities against differences of positions."""
     if log.qd is None:
         return []
-    dq = np.gradient(lowpass(log.q, log.dt, min(10.0, 0.2 / log.dt)), log.t, axis=0)
-    qd = lowpass(log.qd, log.dt, min(10.0, 0.2 / log.dt))
+    # Over a while, for differences of neighbours are at the mercy of stamps that jitter.
+    lag = min(max(1, round(WHILE / log.dt)), len(log) - 1)
+    way = np.diff(log.t)[:, None] * (log.qd[1:] + log.qd[:-1]) / 2
+    way = np.concatenate([np.zeros((1, log.n)), np.cumsum(way, axis=0)])
+    dq, qd = log.q[lag:] - log.q[:-lag], way[lag:] - way[:-lag]
     found, slopes = [], []
     likeness = correlations(dq, qd)
     for j in range(log.n):

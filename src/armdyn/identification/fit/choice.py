@@ -105,7 +105,9 @@ class Choice:
 
     @property
     def held_out(self) -> float:
-        """Relative error on held-out blocks."""
+        """Relative error on held-out blocks; nan where there is one block only."""
+        if len(self.equations.samples) < 2:
+            return np.nan
         return float(np.sqrt(self.squares().sum() / max(self.equations.powers.sum(), 1e-300)))
 
     @property
@@ -323,10 +325,20 @@ def _one_term(choice: Choice, joint: int, kinds: tuple[str, ...]) -> Choice:
         after[:, own].sum() < (1 - TERM) ** 2 * before[:, own].sum()
         and after.sum() < (1 - NOTICEABLE) ** 2 * before.sum()
     )
-    taken = taken and (names not in BY_POSITION or _reaches_further(choice, trial, joint))
+    taken = taken and _brakes(choice, trial) and (names not in BY_POSITION or _reaches_further(choice, trial, joint))
     error = float(np.sqrt(after.sum() / max(choice.equations.powers.sum(), 1e-300)))
     tried = (*choice.tried, Tried(f"{names} of joint {joint + 1}", error, taken))
     return replace(trial if taken else choice, tried=tried)
+
+
+def _brakes(before: Choice, after: Choice) -> bool:
+    """Whether the further terms have the sign that they must have: a spring that pushes makes up for something else."""
+    more = np.flatnonzero(after.used & ~before.used)
+    values = after.x[more]
+    return all(
+        value > 0 or not TERMS[(k - after.base.count) % len(TERMS)].positive
+        for k, value in zip(more, values, strict=True)
+    )
 
 
 def _reaches_further(before: Choice, after: Choice, joint: int) -> bool:

@@ -33,7 +33,7 @@ class Estimate(NamedTuple):
     arm: Arm
     minimum: Consistent
     price: float  # weighted residual of the consistent model over that of the free one, on the logs fitted to
-    held_out: float  # relative error of consistent bodies on held-out blocks
+    held_out: float  # relative error of consistent bodies on held-out blocks; nan where there is one block only
     held_out_joints: NDArray  # (n,) the same of each joint; of all together in the form of energy
     held_out_logs: NDArray  # (logs,) of each log under the fit to the others; empty for one log
     x: NDArray  # (size,) parameters of the consistent model
@@ -73,7 +73,7 @@ def estimate(choice: Choice, masses: MassBounds | None = None) -> Estimate:
     price = float(weights @ equations.errors(x)) / max(float(weights @ choice.equations.errors(choice.x)), 1e-300)
     blocks = np.arange(len(equations.logs))
     without = np.array([problem.without(blocks == k, found) for k in blocks]) if len(blocks) > 1 else x[None]
-    squares = equations.squares(without)
+    squares = equations.squares(without) if len(blocks) > 1 else np.full((1, len(weights)), np.nan)
     powers = np.maximum(equations.powers, 1e-300)
     return Estimate(
         free, arm, found, float(np.sqrt(price)), float(np.sqrt(squares.sum() / powers.sum())),
@@ -199,9 +199,14 @@ def _bound(start: NDArray, terms: NDArray, lumped: int) -> tuple[NDArray, tuple[
             rows.append(-np.eye(len(start))[i])
             limits.append(-most)
         elif kind == "stribeck":
-            coulomb = at[joint, "coulomb"]
-            start[coulomb] = max(start[coulomb], 1e-6 * max(float(np.abs(start).max()), 1e-6))
-            start[i] = max(start[i], -0.5 * start[coulomb])
-            rows.append(np.eye(len(start))[i] + np.eye(len(start))[coulomb])
+            least = 1e-6 * max(float(np.abs(start).max()), 1e-6)
+            row = np.eye(len(start))[i]
+            if (coulomb := at.get((joint, "coulomb"))) is None:  # the evidence left none
+                start[i] = max(start[i], least)
+            else:
+                start[coulomb] = max(start[coulomb], least)
+                start[i] = max(start[i], -0.5 * start[coulomb])
+                row[coulomb] = 1.0
+            rows.append(row)
             limits.append(0.0)
     return start, (np.array(rows).reshape(len(rows), len(start)), np.array(limits))

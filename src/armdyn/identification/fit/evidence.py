@@ -22,6 +22,7 @@ from armdyn.identification.fit.terms import TERMS
 
 ROUNDS, SETTLED = 40, 0.02  # of the fixed point, and change of logarithms at which it has settled
 WEAKEST, STRONGEST = 1e-6, 1e8  # strengths, where 1 means a torque of the joint's own deviation
+LARGEST = 1.0  # weakest of a joint term: larger ones are there only to make up for one another
 FREE = 1e-4  # strength with which the noise is told
 FLOOR = 0.1  # least noise of a joint, relative to the deviation of all torques
 PATIENCE = 3.0  # correlated neighbours that count as one without any discount
@@ -168,7 +169,7 @@ def evidence(equations: Equations, used: NDArray, belief: Belief, start: Strengt
         good = np.clip(1 - alpha * own * np.diag(inverse)[at], 0.05, 1.0)
         if not apart:
             good, away[at] = 1.0, 1 / np.sqrt(own)
-        new = np.clip(good / np.maximum(own * away[at] ** 2, 1e-12), WEAKEST, STRONGEST)
+        new = np.clip(good / np.maximum(own * away[at] ** 2, 1e-12), LARGEST, STRONGEST)
         change = np.abs(np.log(new / alpha)).max(initial=0.0)
         alpha = new
         if belief.fixed is None and len(links):

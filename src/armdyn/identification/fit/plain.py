@@ -48,18 +48,18 @@ def plain(choice: Choice, rotors: tuple[int, ...]) -> Plain:
 
 
 def _with_models(choice: Choice, equations: Equations, used: NDArray, x: NDArray, sure: Spread) -> Spread:
-    """The spread with what friction as it was chosen would change of base parameters: plain friction is a model too.
+    """The spread with what the joint terms as they were chosen would change of base parameters.
 
-    Rotors, springs and balancers are left out of this: what they have, links would lose.
+    Plain friction without rotors is a model, too. Terms are shrunk as the evidence asks for, links are not: a rotor
+    that is one with a link's inertia stays with the link, one that the data tell from it takes from it what is its own.
     """
-    kinds = ("rotor", "spring")
-    rubbing = np.array([term.kind not in kinds and not term.kind.startswith("balance") for term in TERMS])
-    richer = used.copy()
-    richer[equations.count :] |= choice.used[equations.count :] & np.tile(rubbing, equations.n)
-    base = np.arange(equations.count)
+    kinds = equations.weights / choice.equations.weights
+    finer = np.repeat(kinds**2, (equations.size - equations.count) // len(kinds))
+    shrunk = np.concatenate([np.zeros(equations.count), np.diag(choice.found.precision)[equations.count :] * finer])
+    other = solve(equations.total, used | choice.used, np.diag(shrunk * choice.used), np.zeros(equations.size))
     change = np.zeros(len(sure.covariance))
-    known = ~sure.undetermined[base]
-    change[base[known]] = (x - free(equations, richer))[base[known]]
+    known = np.flatnonzero(~sure.undetermined[: equations.count])
+    change[known] = (x - other)[known]
     return sure._replace(covariance=sure.covariance + np.outer(change, change))
 
 

@@ -22,7 +22,8 @@ from armdyn.identification.motion.track import Track
 BAND = 1.5  # by which standard deviations are widened: as many torques as stated are then within them (zoo)
 SHIFT, FASTER = 0.25, 1.1  # of a joint's range, and speed of a motion over that of the logs
 REPEATS, SAMPLES, SPACING = 4, 150, 0.05  # of new motion; s between samples of the logs that it is made of
-PASSES, BEYOND = 3.0, 1.2  # passes through a joint's range with which an error doubles; and factor for the rest (zoo)
+PASSES, BEYOND = 3.0, 1.4  # passes through a joint's range with which an error doubles; and factor for the rest (zoo)
+LATER = 0.015  # of the torques: what changes after the logs (warmth, drift), which none of them shows (zoo)
 SMALL = 0.02  # torque of a joint relative to the largest, below which its passes do not count
 
 
@@ -59,8 +60,9 @@ class Uncertainty(NamedTuple):
         tau = [Y @ self.x[self.model.own(j)] for j, Y in enumerate(self.model.columns(along))]
         size = max(float(np.mean(np.square(tau), axis=1).sum()), 1e-300)
         variance = self.variance(along).mean(axis=0)
-        error, least = (BEYOND * float(np.sqrt(x.sum() / size)) for x in (variance, self.noise**2))
-        return Expected(error * (1 + PASSES / self.passes), least, int(np.argmax(variance - self.noise**2)))
+        seen, least = variance.sum() / size * (1 + PASSES / self.passes) ** 2, np.sum(self.noise**2) / size
+        error, least = (BEYOND * float(np.sqrt(x + LATER**2)) for x in (seen, least))
+        return Expected(error, least, int(np.argmax(variance - self.noise**2)))
 
 
 class Expected(NamedTuple):

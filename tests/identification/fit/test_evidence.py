@@ -1,0 +1,30 @@
+"""Strengths by the evidence."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armdyn.identification.fit.equations import Equations
+from armdyn.identification.fit.evidence import LARGEST, Belief, evidence
+from armdyn.identification.fit.terms import TERMS
+
+
+def test_no_joint_term_makes_up_for_a_weight():
+    """Within a short range a weight and an offset are alike: both could be huge and cancel, and would beyond it."""
+    rng = np.random.default_rng(0)
+    q = 0.1 * np.sin(np.linspace(0, 20, 400))
+    offset = [term.kind for term in TERMS].index("offset")
+    columns = np.zeros((len(q), 1 + len(TERMS) + 1))
+    columns[:, 0], columns[:, 1 + offset] = np.cos(q), 1.0
+    columns[:, -1] = 300 * (np.cos(q) - 1) + 0.1 * rng.normal(size=len(q))
+    deviation = columns[:, -1].std()
+    equations = Equations(
+        (columns.T @ columns)[None, None], np.array([len(q)]), 1, np.array([10.0]), 1, np.zeros(1, int)
+    )
+    used = np.zeros(equations.size, bool)
+    used[[0, 1 + offset]] = True
+    terms = np.zeros(equations.size)
+    terms[1 + offset] = 1 / deviation**2
+    found = evidence(equations, used, Belief(np.array([[1.0]]), terms, np.zeros(equations.size)))
+    assert found.strengths.terms[1 + offset] == LARGEST
+    assert abs(found.x[1 + offset]) > deviation  # the data may still ask for it

@@ -1,0 +1,82 @@
+"""Logs that cannot support a model: a reason or a verdict, never a model of NaN."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.errors import ArmdynError
+from armdyn.identification.logs.log import Log
+
+
+def one_joint(arm: armdyn.Arm, log: Log) -> Log:
+    """Only the first joint moves."""
+    q = np.where(np.arange(log.n) == 0, log.q, log.q[:1])
+    qd = np.gradient(q, log.dt, axis=0)
+    tau = armdyn.joint_torque(arm, q, qd, np.gradient(qd, log.dt, axis=0))
+    return dataclasses.replace(log, q=q, tau=tau + 0.01 * (log.tau - log.tau.mean(axis=0)))
+
+
+def spoilt(arm: armdyn.Arm, log: Log, how: str) -> Log:
+    tau, q = log.tau, log.q
+    if how == "one moving joint":
+        return one_joint(arm, log)
+    if how == "no motion":
+        return dataclasses.replace(log, q=np.tile(q[:1], (len(q), 1)))
+    if how == "no motion but noise":
+        return dataclasses.replace(log, q=q[:1] + 1e-5 * np.random.default_rng(0).normal(size=q.shape))
+    if how == "2 s":
+        return log.part(log.t[0], log.t[0] + 2.0)
+    if how == "constant torque":
+        return dataclasses.replace(log, tau=np.tile(tau[:1], (len(tau), 1)))
+    if how == "1 Hz":
+        every = slice(None, None, round(1 / log.dt))
+        return dataclasses.replace(log, t=log.t[every], q=q[every], tau=tau[every])
+    raise AssertionError(how)
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["described", "bare"])
+@pytest.mark.parametrize(
+    "how", ["one moving joint", "no motion", "no motion but noise", "2 s", "constant torque", "1 Hz"]
+)
+def test_a_reason_or_a_verdict(two, make_log, how, known):
+    arm = two if known else two.with_theta(np.full(10 * two.n, np.nan))
+    log = spoilt(two, make_log(two, duration=80.0 if how == "1 Hz" else 20.0, noise=0.05), how)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            fit = armdyn.identify(arm, log)
+        except ArmdynError:
+            return
+    assert how == "one moving joint"
+    assert fit.verdict.word != "good"
+    assert fit.verdict.reasons or any(joint.word == "not usable" for joint in fit.verdict.joints)
+    assert np.isfinite(fit.arm.theta).all()
+    assert np.isfinite(fit.friction.viscous).all()
+    assert fit.arm.is_physical
+
+
+def test_all_missing(two, make_log, tmp_path):
+    log = make_log(two)
+    np.savez(tmp_path / "log.npz", t=log.t, q=np.full_like(log.q, np.nan), tau=log.tau)
+    with pytest.raises(ArmdynError, match="hold no number"):
+        armdyn.read_log(tmp_path / "log.npz", two)
+    with pytest.raises(ArmdynError, match=r"finite|NaN|nan"):
+        dataclasses.replace(log, tau=np.full_like(log.tau, np.nan))
+
+
+@pytest.mark.parametrize("spoil", ["negative mass", "thin"])
+def test_impossible_descriptions_are_no_centre(two, make_log, spoil):
+    theta = two.theta.reshape(-1, 10).copy()
+    if spoil == "negative mass":
+        theta[1, 0] *= -1
+    else:
+        theta[1, 4:] *= -1
+    fit = armdyn.identify(two.with_theta(theta.ravel()), make_log(two, noise=0.05))
+    assert fit.centre == "generic bodies"
+    assert any("the description's inertia is not believed: link 'link2'" in note for note in fit.notes)
+    assert fit.arm.is_physical
