@@ -169,3 +169,12 @@ def test_intervals_count_what_a_model_without_rotors_lacks(zoo):
     inside, total = row["intervals"]
     assert total == 8
     assert inside >= 7  # 5 without
+
+
+def test_readings_sent_again_count_against_nobody(zoo, case):
+    """A model that is right is right, however often the logger repeats itself."""
+    plain, t = zoo["plain"], np.arange(0, 20, 0.02)
+    tau = np.stack([np.sin(3 * t), np.cos(2 * t)], axis=1)
+    table = zoo["sensors"].Table(t, tau.copy(), tau, None)
+    held = zoo["variants"].repeated(table, np.random.default_rng(0))
+    assert plain.prediction_error(held, t, tau) < 0.02

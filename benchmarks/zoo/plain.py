@@ -90,11 +90,11 @@ def _error(A: NDArray, y: NDArray, x: NDArray) -> float:
 
 
 def prediction_error(table: Table, t: NDArray, model: NDArray) -> float:
-    """The same measure of a model's torques at times t."""
+    """The same measure of a model's torques at times t, against the same readings: none that was sent again."""
     from scipy.signal import butter, filtfilt
 
-    keep = np.r_[True, np.diff(table.t) > 0]
-    times, tau, t = table.t[keep] - table.t[0], table.tau[keep], t - t[0]
+    fresh = rising(table)
+    times, tau, t = fresh.t - table.t[0], fresh.tau, t - t[0]
     grid = np.arange(0, min(times[-1], t[-1]), STEP)
     b, a = butter(4, 5.0 * 2 * STEP)
     both = []
