@@ -472,12 +472,18 @@ def test_a_turning_base_leaves_a_free_arm_behind(planar):
     assert np.abs(result.q[:, 1]).max() < 1e-10
 
 
-def test_bristles_are_rejected_not_ignored(planar):
-    rough = Friction(coulomb=1.0, bristle_stiffness=1e4)
-    arm = planar.with_joints([dataclasses.replace(joint, friction=rough) for joint in planar.joints])
-    with pytest.raises(ModelError, match=r"joint 'joint1' has LuGre's bristles .* friction=False"):
-        Plant(arm)
-    Plant(arm, friction=False)
+def test_bristles_are_left_out_and_told(planar):
+    """An identified arm may have them, and can be simulated: its friction sticks, and the run says so."""
+
+    def run(**bristles):
+        rough = Friction(coulomb=1.0, **bristles)
+        arm = planar.with_joints([dataclasses.replace(joint, friction=rough) for joint in planar.joints])
+        return simulate(arm, PD(arm, 10.0, 5.0), [0.1, 0.1], 0.1, 1000, q0=[0.0, 0.0], check=False)
+
+    with pytest.warns(ArmdynWarning, match=r"presliding .* is not simulated: dry friction of joint1, joint2 sticks"):
+        with_bristles = run(bristle_stiffness=1e4)
+    assert with_bristles.notes
+    assert np.array_equal(with_bristles.q, run().q)
 
 
 def test_a_duration_of_no_whole_number_of_periods_is_told(planar):

@@ -90,7 +90,7 @@ def make_plan(plant: Plant | Arm, controller: Any, reference: Any, given: Settin
             "call simulate once per run"
         )
     _check_senses(law, plant, compiled)
-    notes = _late_changes(schedule)
+    notes = [*plant.left_out, *_late_changes(schedule)]
     if given.check and law is not None and (trouble := expected_instability(schedule, law, given.sensors)):
         notes.append(trouble)
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if given.seed is None else given.seed

@@ -139,7 +139,6 @@ class Plant:
             self._check_drive_data()
         if self.servo is not None:
             self._check_servo()
-        self._check_bristles()
         self._check_contact()
         if self.engine not in ENGINES:
             raise ModelError(f"Plant: unknown engine {shown(self.engine)}; expected one of {', '.join(ENGINES)}")
@@ -165,14 +164,16 @@ class Plant:
             raise ModelError(f"Plant: {name}: expected {what} > 0, else nothing moves joint {names}")
         return array
 
-    def _check_bristles(self) -> None:
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What its arm has and it does not simulate, in words."""
         bristles = self.own_friction[..., FRICTION_NAMES.index("bristle_stiffness")].reshape(-1, self.arm.n).any(0)
-        if self.friction and bristles.any():
-            joint = self.arm.joint_names[int(np.argmax(bristles))]
-            raise ModelError(
-                f"Plant: joint '{joint}' has LuGre's bristles (bristle_stiffness), which plants do not simulate; set "
-                "them to zero for friction that sticks without presliding, or leave friction out with friction=False"
-            )
+        if not (self.friction and bristles.any()):
+            return ()
+        names = ", ".join(np.array(self.arm.joint_names)[bristles])
+        return (
+            f"presliding (bristle_stiffness) is not simulated: dry friction of {names} sticks without giving way first",
+        )
 
     def _check_contact(self) -> None:
         if self.wrist is not None and not isinstance(self.wrist, WristSensor):

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 import armdyn
 from armdyn.cli.app import app
 from armdyn.errors import ArmdynError, ArmdynWarning
+from armdyn.model.joint import Friction
 from armdyn.simulation.result import SimulationResult
 
 
@@ -162,3 +164,18 @@ def test_ctrl_c_keeps_the_run_up_to_then(tmp_path, monkeypatch):
     assert f"interrupted at 0.099 s; the run up to then is saved as {out}; {page} was not drawn" in answer.stderr
     assert len(SimulationResult.load(out).t) == 100
     assert not page.exists()
+
+
+def test_a_plant_without_friction_has_a_law_without_friction(tmp_path):
+    """Compensated friction that does not act would push joints on: a law for the identified arm would diverge."""
+    arm = armdyn.arms.planar2()
+    sticky = arm.with_joints([replace(joint, friction=Friction(viscous=50.0)) for joint in arm.joints])
+    path = tmp_path / "sticky.toml"
+    sticky.save(path)
+    with_friction, without = (
+        json.loads(run(str(path), "--controller", "computed-torque", "--duration", "1", "--json", *more).stdout)
+        for more in ((), ("--no-friction",))
+    )
+    assert with_friction["complete"]
+    assert without["complete"]
+    assert max(without["rms_error"]) < 1e-3  # rad: the model is exact

@@ -63,7 +63,7 @@ def simulate(
     delay: Annotated[float, typer.Option(help="From a sample to its torque [s], at most a sample.")] = 0.0,
     bandwidth: Bandwidth = 5.0,
     payload: Payload = None,
-    friction: Annotated[bool, typer.Option(help="Whether the arm's friction acts.")] = True,
+    friction: Annotated[bool, typer.Option(help="Whether the arm's friction acts and is compensated.")] = True,
     motor_lag: Annotated[float, typer.Option(help="Time constant of the drives [s].")] = 0.0,
     saturation: Annotated[bool, typer.Option("--saturation", help="Keep torques within the effort limits.")] = False,
     resonance: Resonance = None,
@@ -107,6 +107,7 @@ def simulate(
         with progress_bar() as tell:
             tell(0.0, "designing the controller")
             law = _law(controller, subject, wanted, bandwidth, rate)
+            law = law if friction else law.without_friction()
             tell(0.0, "simulating")
             result = run(
                 plant, law, wanted, duration, rate, substeps=substeps, delay=delay, hold=True, sensors=sensors,
