@@ -204,6 +204,10 @@ reveal_type(armdyn.linearize(arm, q, q, q).A)
 reveal_type(armdyn.identify(arm, "log.csv"))
 reveal_type(armdyn.load("a.urdf"))
 reveal_type(armdyn.dynamics.mass_matrix(arm, q, theta=arm.theta, out=np.zeros((6, 6))))
+bound = armdyn.kernel(armdyn.inverse_dynamics, arm)
+reveal_type(bound(q, q, q))
+reveal_type(bound(q, q, q, out=q))
+reveal_type(armdyn.kernel(armdyn.linearize, arm, model="full")(q, q, q).A)
 law: armdyn.control.SlotineLi
 estimator: armdyn.identification.estimators.Ridge
 motion: armdyn.trajectory.FourierSeries
@@ -211,11 +215,13 @@ old: armdyn.Impedance
 armdyn.inverse_dynamics(arm, q, q, q, wrnch=q)  # wrong
 armdyn.identify(arm, "log.csv", no_such_option=1)  # wrong
 armdyn.inverse_dynamics("arm", q, q, q)  # wrong
+bound(q, q, q, wrnch=q)  # wrong
+bound(q)  # wrong
 arm.save("a.urdf", ontoo="b.urdf")  # wrong
 arm.fkine(q)  # wrong
 armdyn.rne  # wrong
 """
-REVEALED = ["ndarray", "ndarray", "Fit", "Arm", "ndarray"]
+REVEALED = ["ndarray", "ndarray", "Fit", "Arm", "ndarray", "ndarray", "ndarray", "ndarray"]
 
 
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import weakref
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,11 @@ from armdyn.trace.recent import kernels
 from armdyn.trace.shapes import evaluate, text
 
 if TYPE_CHECKING:
-    from armdyn.trace.traced import Subject, Traced, Variant
+    from armdyn.trace.traced import Subject, Traced, TracedFunction, Variant
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+S = TypeVar("S", bound=Any)  # the subject that the formula takes
 
 
 class Runner:
@@ -212,7 +216,20 @@ def _digest(subject: Subject, names: tuple[str, ...]) -> str:
     return digest.hexdigest()
 
 
-def kernel(function: Callable[..., Any], subject: Subject, fold: bool = False, **options: Any) -> Callable[..., Any]:
+class Bound(Protocol[P, R]):
+    """A traced function with its subject fixed, as type checkers see it: parameters and result of the formula."""
+
+    @overload
+    def __call__(self, *args: P.args, **keywords: P.kwargs) -> R: ...
+    @overload
+    def __call__(self, *args: Any, out: Any, threads: int | None = None, **keywords: Any) -> R: ...
+    @overload
+    def __call__(self, *args: Any, threads: int | None, **keywords: Any) -> R: ...
+
+
+def kernel(
+    function: TracedFunction[Concatenate[S, P], R], subject: S, fold: bool = False, **options: Any
+) -> Bound[P, R]:
     """A callable bound to one arm, for hot loops.
 
     Parameters
