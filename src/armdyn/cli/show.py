@@ -7,17 +7,16 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from armdyn.numerals import number, vector
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
-__all__ = ["number", "print_json", "print_list", "print_table", "vector"]
+__all__ = ["attributes", "number", "print_json", "print_line", "print_list", "print_table", "vector"]
 
 
-def print_table(console: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a titled table; columns whose heading ends in a space are aligned right."""
     from rich import box
     from rich.markup import escape
@@ -28,12 +27,10 @@ def print_table(console: Console, title: str, columns: Sequence[str], rows: Iter
         table.add_column(escape(column.strip()), justify="right" if column.endswith(" ") else "left")
     for row in rows:
         table.add_row(*map(escape, row))
-    console.print(f"[bold]{escape(title)}[/bold]")
-    console.print(table)
-    console.print()
+    _print_titled(title, table)
 
 
-def print_list(console: Console, title: str, lines: Sequence[str]) -> None:
+def print_list(title: str, lines: Sequence[str]) -> None:
     """Print a titled list, if there is anything in it."""
     from rich.markup import escape
     from rich.table import Table
@@ -43,9 +40,30 @@ def print_list(console: Console, title: str, lines: Sequence[str]) -> None:
     grid = Table.grid(padding=(0, 1))
     for line in lines:
         grid.add_row("-", escape(line))
-    console.print(f"[bold]{escape(title)}[/bold]")
-    console.print(grid)
-    console.print()
+    _print_titled(title, grid)
+
+
+def _print_titled(title: str, table: Table) -> None:
+    print_line(title, "bold")
+    _console().print(table)
+    print_line()
+
+
+def print_line(text: str = "", style: str | None = None, *, whole: bool = False) -> None:
+    """Print a line in a style of rich's such as "dim", broken between words unless it must stay whole."""
+    _console().print(text, style=style, markup=False, soft_wrap=whole)
+
+
+def _console() -> Console:
+    """The terminal, or the file that stands for it, without colours for numbers."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def attributes(thing: Any, names: str) -> dict[str, Any]:
+    """Attributes of a result by name, for JSON."""
+    return {name: getattr(thing, name) for name in names.split()}
 
 
 def print_json(data: Any) -> None:
@@ -56,12 +74,10 @@ def print_json(data: Any) -> None:
 def _plain(data: Any) -> Any:
     if isinstance(data, dict):
         return {str(key): _plain(value) for key, value in data.items()}
-    if isinstance(data, np.ndarray):
+    if hasattr(data, "tolist"):  # arrays and numbers of NumPy
         return _plain(data.tolist())
     if isinstance(data, list | tuple):
         return [_plain(value) for value in data]
-    if isinstance(data, float | np.floating):
-        return float(data) if math.isfinite(data) else None
-    if isinstance(data, np.generic):
-        return data.item()
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
     return data

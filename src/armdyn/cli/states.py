@@ -12,6 +12,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from armdyn.cli.show import number, print_line, print_table
 from armdyn.errors import ArmdynWarning, ReadError
 
 if TYPE_CHECKING:
@@ -140,15 +141,10 @@ def write_columns(path: Path, t: NDArray | None, columns: dict[str, NDArray], qu
 
 def print_columns(title: str, t: NDArray | None, columns: dict[str, NDArray]) -> None:
     """Print the first rows of results for many states."""
-    from rich.console import Console
-
-    from armdyn.cli.show import number, print_table
-
     if t is not None:
         columns = {"t": t, **columns}
     count = len(next(iter(columns.values())))
     rows = [(str(k + 1), *(number(c[k]) for c in columns.values())) for k in range(min(count, SHOWN))]
-    console = Console(highlight=False)
-    print_table(console, title, ("# ", *(f"{name} " for name in columns)), rows)
+    print_table(title, ("# ", *(f"{name} " for name in columns)), rows)
     if count > SHOWN:
-        console.print(f"{count - SHOWN} more rows; --out FILE.csv writes all", style="dim")
+        print_line(f"{count - SHOWN} more rows; --out FILE.csv writes all", "dim")

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from armdyn.cli.interrupts import watch
 from armdyn.cli.resolve import Json
+from armdyn.cli.show import print_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,7 +39,6 @@ def demo(
 
     from armdyn import arms
     from armdyn.cli.demo.study import Study
-    from armdyn.cli.show import print_json
 
     console = Console(highlight=False, stderr=json)
     out.mkdir(parents=True, exist_ok=True)
@@ -60,7 +61,6 @@ def _run(study: Study, out: Path, console: Console) -> list[str]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from armdyn.cli.demo import study as demo_study
-    from armdyn.cli.interrupts import watch
 
     lines, title = [], "starting"
     kept = f"what was made before is in {out}; 'armdyn demo' begins anew"

@@ -13,9 +13,8 @@ from armdyn.control.adaptive.body import BODY, LEAST, SIZE, is_body, pseudo_iner
 from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate
 from armdyn.control.adaptive.slotine_li import torques_and_rate
 from armdyn.control.adaptive.unknowns import Unknowns
-from armdyn.control.design.gains import gain_matrix
 from armdyn.control.design.lyapunov import Lyapunov, parameter_energy, quadratic, surface
-from armdyn.control.protocol import Answer, Reference, Values, check_setting
+from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.settings import as_numbers
 from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import augmented_mass_matrix
@@ -46,34 +45,22 @@ class BodyLaw(Adaptive):
     """
 
     gain_shapes: ClassVar = {**Adaptive.gain_shapes, "lam": "n, n", "k": "n, n", "size": "", "least": ""}
-    unknowns: Unknowns
     lam: ArrayLike
     k: ArrayLike
     body: ArrayLike | None = field(default=None, kw_only=True)
-    start: ArrayLike | None = field(default=None, kw_only=True)
-    lower: ArrayLike = field(default=-np.inf, kw_only=True)
-    upper: ArrayLike = field(default=np.inf, kw_only=True)
-    dead_zone: ArrayLike = field(default=0.0, kw_only=True)
-    leak: ArrayLike = field(default=0.0, kw_only=True)
-    normalize: ArrayLike = field(default=0.0, kw_only=True)
     size: ArrayLike = field(default=SIZE, kw_only=True)
     least: ArrayLike = field(default=LEAST, kw_only=True)
 
-    def _prepare(self) -> None:
-        """Start from `body`, which is small by default, and check the gains."""
+    def __post_init__(self) -> None:
         if isinstance(self.unknowns, Unknowns) and not is_body(self.unknowns):
             raise ShapeError(f"{type(self).__name__}: expected adapt(unknown_payload(arm), ...), whose load is a body")
-        if getattr(self, "start", None) is None and isinstance(self.unknowns, Unknowns):
+        if self.start is None and isinstance(self.unknowns, Unknowns):
             where = f"{type(self).__name__}: body"
             body = small_ball() if self.body is None else as_numbers(self.body, where, "ten numbers")
             if body.shape != (BODY,):
                 raise ShapeError(f"{where}: expected the ten parameters of a body, got shape {body.shape}")
             object.__setattr__(self, "start", np.concatenate([body, self.unknowns.phi[BODY:]]))
-        super()._prepare()
-        gain_matrix(self, "lam")
-        gain_matrix(self, "k")
-        for name in ("size", "least"):
-            check_setting(self, name)
+        super().__post_init__()
         if not (np.asarray(self.size) > 0).all():
             raise ShapeError(f"{type(self).__name__}: size: expected a length > 0")
 

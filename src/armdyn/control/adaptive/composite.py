@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.control.adaptive.prediction import empty_prediction, predict, predicted_estimate
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.design.lyapunov import Lyapunov, quadratic
-from armdyn.control.protocol import Answer, Reference, Shortfall, Values, check_setting
+from armdyn.control.protocol import Answer, Reference, Shortfall, Values
 from armdyn.control.step import traced_step
 from armdyn.model.arm import Arm
 
@@ -43,13 +43,8 @@ class CompositeSlotineLi(SlotineLi):
     """
 
     gain_shapes: ClassVar = {**SlotineLi.gain_shapes, "weight": "", "smoothing": ""}
-    weight: ArrayLike = 1.0
-    smoothing: ArrayLike = 5.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("weight", "smoothing"):
-            check_setting(self, name)
+    weight: ArrayLike = field(default=1.0, kw_only=True)
+    smoothing: ArrayLike = field(default=5.0, kw_only=True)
 
     def init(self) -> dict[str, NDArray]:
         """The estimate and an empty prediction."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.body import BODY, is_body, possible_body
 from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate, outside
-from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.design.lyapunov import Lyapunov, parameter_energy
-from armdyn.control.protocol import Answer, Reference, Values, check_setting
+from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
 from armdyn.dynamics.bodies.ltdl import Factors, factorize
 from armdyn.dynamics.drive import drive_inertia
@@ -57,25 +56,16 @@ class Craig(Adaptive):
     """
 
     gain_shapes: ClassVar = {**Adaptive.gain_shapes, "kp": "n", "kd": "n", "psi": "n"}
-    unknowns: Unknowns
     kp: ArrayLike
     kd: ArrayLike
     psi: ArrayLike
     gain: ArrayLike
-    start: ArrayLike | None = None
-    lower: ArrayLike = -np.inf
-    upper: ArrayLike = np.inf
-    dead_zone: ArrayLike = 0.0
-    leak: ArrayLike = 0.0
-    normalize: ArrayLike = 0.0
-    possible: bool = False
+    possible: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        self._prepare()
+        super().__post_init__()
         if self.possible and not is_body(self.unknowns):
             raise ShapeError("Craig: possible: expected adapt(unknown_payload(arm), ...), whose load is a body")
-        for name in ("kp", "kd", "psi"):
-            check_setting(self, name)
         if not (np.asarray(self.psi) < np.asarray(self.kd)).all():
             warnings.warn("Craig: psi is not below kd, so that nothing is proven", ArmdynWarning, stacklevel=3)
 

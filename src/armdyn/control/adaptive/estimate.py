@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.unknowns import Unknowns
+from armdyn.control.design.gains import gain_matrix
 from armdyn.control.laws.model import FRICTION_SHAPE, MODEL_SHAPES, law_friction
 from armdyn.control.protocol import Law, Shortfall, Values, check_setting, choose
 from armdyn.errors import ShapeError, shown
@@ -45,8 +46,9 @@ def outside(s: Symbol, dead_zone: Symbol) -> Symbol:
     return s - ca.fmax(ca.fmin(s, dead_zone), -dead_zone)
 
 
+@dataclass(frozen=True, eq=False)
 class Adaptive(Law):
-    """Base of adaptive laws: fields `unknowns` and those of ADAPTATION_SHAPES; the state `phi` is the estimate.
+    """Base of adaptive laws with a field `gain`; the state `phi` is the estimate.
 
     * start (u,): the first estimate, by default what the model says;
     * gain (u,): of adaptation, Gamma = diag(gain);
@@ -59,21 +61,28 @@ class Adaptive(Law):
 
     gain_shapes: ClassVar[Mapping[str, str]] = ADAPTATION_SHAPES
     unknowns: Unknowns
+    start: ArrayLike | None = field(default=None, kw_only=True)
+    lower: ArrayLike = field(default=-np.inf, kw_only=True)
+    upper: ArrayLike = field(default=np.inf, kw_only=True)
+    dead_zone: ArrayLike = field(default=0.0, kw_only=True)
+    leak: ArrayLike = field(default=0.0, kw_only=True)
+    normalize: ArrayLike = field(default=0.0, kw_only=True)
 
-    def _prepare(self) -> None:
-        """Check and complete what all adaptive laws have."""
+    def __post_init__(self) -> None:
         if not isinstance(self.unknowns, Unknowns):
             raise ShapeError(
                 f"{type(self).__name__}: expected unknowns as adapt(...) makes them, got {shown(self.unknowns)}"
             )
-        if getattr(self, "start", None) is None:
+        if self.start is None:
             object.__setattr__(self, "start", self.unknowns.phi)
-        check_setting(self, "start", positive=False)
-        for name in ("gain", "dead_zone", "leak", "normalize"):
-            check_setting(self, name)
-        for name in ("lower", "upper"):
-            self._bound(name)
-        start, lower, upper = (getattr(self, name) for name in ("start", "lower", "upper"))
+        for name, shape in self.gain_shapes.items():
+            if name in ("lower", "upper"):
+                self._bound(name)
+            elif shape != "n, n":
+                check_setting(self, name, positive=name != "start")
+            elif getattr(self, name) is not None:
+                gain_matrix(self, name)
+        start, lower, upper = (np.asarray(getattr(self, name)) for name in ("start", "lower", "upper"))
         if not ((lower <= start) & (start <= upper)).all():
             k = int(np.argwhere(~((lower <= start) & (start <= upper)))[0][-1])
             raise ShapeError(
@@ -134,8 +143,7 @@ class Adaptive(Law):
 
     def init(self) -> dict[str, NDArray]:
         """The estimate at the start."""
-        start: Any = self.start  # type: ignore[attr-defined]
-        return {"phi": np.array(start, float)}
+        return {"phi": np.array(self.start, float)}
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """The estimate rests: errors that limits leave tell nothing about the unknowns."""

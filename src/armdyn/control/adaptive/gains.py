@@ -98,4 +98,4 @@ def retuned(law: AnyLaw, run: Any, k: ArrayLike | None = None, time: float = 1.0
     qdd = np.gradient(run.qd, run.t, axis=0)
     gain = adaptation_gains(law.unknowns, run.q, run.qd, qdd, own, time)
     bounds = (np.asarray(getattr(law, name)) for name in ("lower", "upper"))
-    return replace(law, gain=gain, start=np.clip(run.states["phi"][-1], *bounds))  # type: ignore[type-var]
+    return replace(law, gain=gain, start=np.clip(run.states["phi"][-1], *bounds))  # type: ignore[call-arg]

@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate, outside
-from armdyn.control.adaptive.unknowns import Unknowns
-from armdyn.control.design.gains import gain_matrix
 from armdyn.control.design.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
@@ -51,25 +49,15 @@ class ModifiedSlotineLi(Adaptive):
     qdd_r, qdd* stand where velocities are printed.
     """
 
-    unknowns: Unknowns
     lam: ArrayLike
     gain: ArrayLike
     k: ArrayLike | None = None
-    start: ArrayLike | None = None
-    lower: ArrayLike = -np.inf
-    upper: ArrayLike = np.inf
-    dead_zone: ArrayLike = 0.0
-    leak: ArrayLike = 0.0
-    normalize: ArrayLike = 0.0
     gain_shapes: ClassVar = {**Adaptive.gain_shapes, "lam": "n, n", "k": "n, n"}
 
     def __post_init__(self) -> None:
-        self._prepare()
-        gain_matrix(self, "lam")
+        super().__post_init__()
         lam = np.asarray(self.lam)
-        if self.k is not None:
-            gain_matrix(self, "k")
-        elif not np.allclose(lam, lam[..., :1, :1] * np.eye(self.arm.n), rtol=1e-12, atol=0):
+        if self.k is None and not np.allclose(lam, lam[..., :1, :1] * np.eye(self.arm.n), rtol=1e-12, atol=0):
             raise ShapeError("ModifiedSlotineLi: lam: expected one number for all joints where K = lambda M_hat")
 
     @property

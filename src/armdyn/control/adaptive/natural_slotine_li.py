@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.body import BODY, assemble, gram, parameters, pseudo_inertia, scaling, within
 from armdyn.control.adaptive.body_law import BodyLaw
-from armdyn.control.protocol import Values, check_setting
+from armdyn.control.protocol import Values
 from armdyn.errors import ShapeError
 from armdyn.kinematics.motion import Symbol
 from armdyn.trace.symbols import ca
@@ -79,9 +79,7 @@ class NaturalSlotineLi(BodyLaw):
     heaviest: ArrayLike = field(default=1000.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        self._prepare()
-        for name in ("natural_gain", "base", "heaviest"):
-            check_setting(self, name)
+        super().__post_init__()
         if not (np.asarray(self.least) < np.asarray(self.heaviest)).all():
             raise ShapeError("NaturalSlotineLi: expected least < heaviest")
         lowest = np.linalg.eigvalsh(pseudo_inertia(np.asarray(self.start)[:BODY]))[0]

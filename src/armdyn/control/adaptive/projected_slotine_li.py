@@ -8,15 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.adaptive.body import (
-    assemble,
-    gram,
-    nearest_possible,
-    parameters,
-    scaling,
-)
+from armdyn.control.adaptive.body import assemble, gram, nearest_possible, parameters, scaling
 from armdyn.control.adaptive.body_law import BodyLaw
-from armdyn.control.protocol import Values, check_setting
+from armdyn.control.protocol import Values
 from armdyn.kinematics.motion import Symbol
 from armdyn.trace.symbols import ca
 
@@ -71,10 +65,6 @@ class ProjectedSlotineLi(BodyLaw):
     gain_shapes: ClassVar = {**BodyLaw.gain_shapes, "body_gain": ""}
     body_gain: ArrayLike
     gain: ArrayLike = 1.0
-
-    def __post_init__(self) -> None:
-        self._prepare()
-        check_setting(self, "body_gain")
 
     def moved(self, phi: Symbol, rate: Symbol, params: Values, dt: Symbol) -> Symbol:
         """A step against the gradient, and its projection."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate, outside
 from armdyn.control.adaptive.unknowns import Unknowns
-from armdyn.control.design.gains import commute, gain_matrix
+from armdyn.control.design.gains import commute
 from armdyn.control.design.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.settings import as_numbers
@@ -66,21 +66,9 @@ class SlotineLi(Adaptive):
     """
 
     gain_shapes: ClassVar = {**Adaptive.gain_shapes, "lam": "n, n", "k": "n, n"}
-    unknowns: Unknowns
     lam: ArrayLike
     k: ArrayLike
     gain: ArrayLike
-    start: ArrayLike | None = None
-    lower: ArrayLike = -np.inf
-    upper: ArrayLike = np.inf
-    dead_zone: ArrayLike = 0.0
-    leak: ArrayLike = 0.0
-    normalize: ArrayLike = 0.0
-
-    def __post_init__(self) -> None:
-        self._prepare()
-        gain_matrix(self, "lam")
-        gain_matrix(self, "k")
 
     @classmethod
     def from_inverse_gain(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
-from armdyn.control.protocol import Answer, Reference, Shortfall, Values, check_setting, choose
+from armdyn.control.protocol import Answer, Reference, Shortfall, Values, choose
 from armdyn.control.settings import a_pose, one_number
 from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import augmented_mass_matrix
@@ -62,8 +62,6 @@ class Cascade(ModelLaw):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in self.gain_shapes:
-            check_setting(self, name)
         if self.feedforward not in FEEDFORWARD:
             expected = ", ".join(FEEDFORWARD)
             raise ShapeError(f"Cascade: unknown feedforward {shown(self.feedforward)}; expected one of {expected}")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from armdyn.control.design.gains import gains_from_bandwidth
 from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
-from armdyn.control.protocol import Answer, Reference, Values, check_setting
+from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import DriveData, Gravity, Q, Qd, Theta, Vec
@@ -67,11 +67,6 @@ class ComputedTorque(ModelLaw):
     kp: ArrayLike
     kd: ArrayLike
     model: str = "full"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("kp", "kd"):
-            check_setting(self, name)
 
     @classmethod
     def from_bandwidth(

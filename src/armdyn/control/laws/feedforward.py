@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
 from armdyn.control.laws.pd import pd_torque
-from armdyn.control.protocol import Answer, Reference, Values, check_setting
+from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
 from armdyn.model.arm import Arm
 
@@ -42,11 +42,6 @@ class FeedforwardPD(ModelLaw):
     kp: ArrayLike
     kd: ArrayLike
     model: str = "full"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("kp", "kd"):
-            check_setting(self, name)
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:

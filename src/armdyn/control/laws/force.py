@@ -43,6 +43,7 @@ class ForceLaw(TipSpace):
 
     gain_shapes: ClassVar = {**GAINS, **TipSpace.gain_shapes}
     signed: ClassVar = frozenset(("push", "tool_numbers", "selection"))
+    above_zero: ClassVar = frozenset(("mass",))
     senses: ClassVar = ("wrench",)
     arm: Arm
     stiffness: ArrayLike
@@ -53,13 +54,11 @@ class ForceLaw(TipSpace):
     model: str = field(default="full", kw_only=True)
 
     def __post_init__(self) -> None:
-        name, tool = type(self).__name__, self.tool  # type: ignore[attr-defined]
+        tool = self.tool  # type: ignore[attr-defined]
         if not isinstance(tool, Tool):
-            raise ShapeError(f"{name}: tool: expected Tool(...), got {shown(tool)}")
+            raise ShapeError(f"{type(self).__name__}: tool: expected Tool(...), got {shown(tool)}")
         object.__setattr__(self, "tool_numbers", tool.numbers)
         super().__post_init__()
-        if not (np.asarray(getattr(self, "mass", 1.0)) > 0).all():
-            raise ShapeError(f"{name}: mass: expected numbers > 0")
 
     def channels(self, t: NDArray, motion: JointMotion) -> dict[str, NDArray]:
         """Room for the sensor's readings; simulations and robots fill it."""

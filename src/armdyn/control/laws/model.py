@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.control.protocol import Law, Reference, Values
+from armdyn.control.protocol import Law, Reference, Values, check_setting
 from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.friction import direction, joint_frictions
 from armdyn.dynamics.newton_euler import inverse_dynamics
@@ -81,11 +81,18 @@ class ModelLaw(Law):
     """
 
     gain_shapes: ClassVar[Mapping[str, str]] = {}
+    signed: ClassVar[frozenset[str]] = frozenset()  # gains that may be negative
+    above_zero: ClassVar[frozenset[str]] = frozenset()  # gains that may not be zero either
     model: str
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
             raise ShapeError(f"{type(self).__name__}: unknown model {self.model!r}; expected {' or '.join(MODELS)}")
+        for name in self.gain_shapes:
+            if getattr(self, name, None) is not None:
+                check_setting(self, name, positive=name not in self.signed)
+                if name in self.above_zero and not (np.asarray(getattr(self, name)) > 0).all():
+                    raise ShapeError(f"{type(self).__name__}: {name}: expected numbers > 0")
 
     @property
     def shapes(self) -> Mapping[str, str]:  # type: ignore[override]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from armdyn.control.design.gains import gains_from_bandwidth
 from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
-from armdyn.control.protocol import Answer, Reference, Values, check_setting
+from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
 from armdyn.dynamics.bodies.ltdl import Factors, factorize
 from armdyn.dynamics.drive import drive_inertia
@@ -50,15 +50,12 @@ class TipSpace(ModelLaw):
     """
 
     gain_shapes: ClassVar[Mapping[str, str]] = {"posture": "n", "singular": ""}
-    signed: ClassVar[frozenset[str]] = frozenset()  # parameters that may be negative
     task: str
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.task, str) or self.task not in ROWS:
             raise ShapeError(f"{type(self).__name__}: unknown task {self.task!r}; expected {' or '.join(ROWS)}")
-        for name in self.gain_shapes:
-            check_setting(self, name, positive=name not in self.signed)
 
     @property
     def trace_key(self) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.laws.model import ModelLaw
 from armdyn.control.laws.wrapped import Wrapped, joint_sizes
-from armdyn.control.protocol import Answer, Law, Reference, Values, check_setting
+from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.step import traced_step
 from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.gravity import gravity_torque
@@ -33,13 +33,6 @@ from armdyn.trajectory.protocol import JointMotion
 INERTIA, DAMPING = DRIVE_NAMES.index("inertia"), DRIVE_NAMES.index("damping")
 # Samples that differences of the reference's accelerations need.
 FEWEST = 5
-
-
-def _positive(law: Law, *names: str) -> None:
-    for name in names:
-        check_setting(law, name)
-        if not (np.asarray(getattr(law, name)) > 0).all():
-            raise ShapeError(f"{type(law).__name__}: {name}: expected numbers > 0")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,17 +62,12 @@ class ElasticPD(ModelLaw):
     """
 
     gain_shapes: ClassVar = {"spring": "n", "kp": "n", "kd": "n"}
+    above_zero: ClassVar = frozenset(("spring",))
     arm: Arm
     spring: ArrayLike
     kp: ArrayLike
     kd: ArrayLike
     model: str = "full"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _positive(self, "spring")
-        for name in ("kp", "kd"):
-            check_setting(self, name)
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
@@ -160,6 +148,7 @@ class ElasticLinearisation(ModelLaw):
     """
 
     gain_shapes: ClassVar = {"spring": "n", "k0": "n", "k1": "n", "k2": "n", "k3": "n"}
+    above_zero: ClassVar = frozenset(("spring",))
     senses: ClassVar = ("links",)
     arm: Arm
     spring: ArrayLike
@@ -171,9 +160,6 @@ class ElasticLinearisation(ModelLaw):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _positive(self, "spring")
-        for name in ("k0", "k1", "k2", "k3"):
-            check_setting(self, name)
         if not (self.arm.trace_data("drive")[:, INERTIA] > 0).all() or self.arm.coupling is not None:
             raise ShapeError("ElasticLinearisation: expected an arm with a rotor of its own behind every joint")
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.control.design.gains import gains_from_bandwidth
 from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
 from armdyn.control.laws.wrapped import efforts
-from armdyn.control.protocol import Answer, Reference, Values, check_setting
+from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.settings import joint_numbers, one_number
 from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import drive_inertia
@@ -74,6 +74,7 @@ class PathScaling(ModelLaw):
     gain_shapes: ClassVar[Mapping[str, str]] = {
         "kp": "n", "kd": "n", "limit": "n", "catch_up": "", "begins": "p", "polynomials": "p, 4*n", "end": "",
     }  # fmt: skip
+    signed: ClassVar = frozenset(("limit",))  # see `__post_init__`
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -81,8 +82,6 @@ class PathScaling(ModelLaw):
             raise ShapeError(f"PathScaling: motion: expected a trajectory of {self.arm.n} joints, got {self.motion!r}")
         if not isinstance(self.pieces, int) or self.pieces < 1:
             raise ShapeError(f"PathScaling: pieces: expected an integer > 0, got {shown(self.pieces)}")
-        for name in ("kp", "kd", "catch_up"):
-            check_setting(self, name)
         limit = efforts(self.arm) if self.limit is None else self.limit
         limit = joint_numbers(limit, self.arm.n, "PathScaling: limit", "finite torques > 0")
         object.__setattr__(self, "limit", limit)

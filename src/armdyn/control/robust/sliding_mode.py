@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
-from armdyn.control.protocol import Answer, Reference, Shortfall, Values, check_setting, choose
+from armdyn.control.protocol import Answer, Reference, Shortfall, Values, choose
 from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.regressors.adaptive_regressor import adaptive_torque
-from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Number, Vec
 from armdyn.trace.shapes import Vector
@@ -24,21 +23,8 @@ from armdyn.trace.traced import traced
 LAYER = 4.0
 
 
-class SurfaceLaw(ModelLaw):
-    """Base of laws with a surface s = e' + lam e; their fields in `positive` must be above zero."""
-
-    positive: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in self.gain_shapes:
-            check_setting(self, name)
-            if name in self.positive and not (np.asarray(getattr(self, name)) > 0).all():
-                raise ShapeError(f"{type(self).__name__}: {name}: expected numbers > 0")
-
-
 @dataclass(frozen=True, eq=False)
-class SlidingMode(SurfaceLaw):
+class SlidingMode(ModelLaw):
     """The model's torques, and a torque against the distance from the surface that is as large as what disturbs.
 
         e = q_ref - q,  v = qd_ref + lam e,  s = v - qd
@@ -70,7 +56,7 @@ class SlidingMode(SurfaceLaw):
     """
 
     gain_shapes: ClassVar = {"lam": "n", "k": "n", "reach": "n", "boundary": "n"}
-    positive: ClassVar = ("lam", "boundary")
+    above_zero: ClassVar = frozenset(("lam", "boundary"))
     arm: Arm
     lam: ArrayLike
     k: ArrayLike
@@ -126,7 +112,7 @@ def super_twisting(arm: Arm, s: Vec, twist: Vec, k1: Vec, k2: Vec, dt: Number) -
 
 
 @dataclass(frozen=True, eq=False)
-class SuperTwisting(SurfaceLaw):
+class SuperTwisting(ModelLaw):
     """Computed torque whose feedback is the super-twisting algorithm: continuous torques, errors zero in finite time.
 
         s = e' + lam e,   tau = M (qdd_ref + lam e' + u) + C qd + g,   s' = -u + d,   u by `super_twisting`
@@ -152,7 +138,7 @@ class SuperTwisting(SurfaceLaw):
     """
 
     gain_shapes: ClassVar = {"lam": "n", "k1": "n", "k2": "n"}
-    positive: ClassVar = ("lam", "k1", "k2")
+    above_zero: ClassVar = frozenset(("lam", "k1", "k2"))
     arm: Arm
     lam: ArrayLike
     k1: ArrayLike

@@ -10,7 +10,9 @@ from typing import Annotated, Any, cast
 import typer
 
 from armdyn.cli.commands.control.law import Bandwidth, Rate
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.long_work import working
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import print_json
 
 Functions = Annotated[
     list[str] | None, typer.Argument(metavar="FUNCTION...", help="Names such as inverse_dynamics; 'list' shows all.")
@@ -39,9 +41,6 @@ def codegen(
 ) -> None:  # fmt: skip
     """Write functions, or a control law, of an arm as C99 code without dependencies, or the arm as an FMU."""
     from armdyn.cli.commands.control.law import law as write_law
-    from armdyn.cli.long_work import working
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
     from armdyn.trace.printers.c_code import c_code
 
     if (law is None) == (not functions) and (fmu is None or functions):

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.long_work import progress_bar, require_folders
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import print_json
 from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
 
@@ -47,9 +49,6 @@ def compare(
 
     Ctrl-C keeps the controllers that have run.
     """
-    from armdyn.cli.long_work import progress_bar, require_folders
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
     from armdyn.simulation.mismatch_study import mismatch_study
 
     require_folders(report=report, figure=figure)
@@ -107,8 +106,6 @@ def _in_scenarios(
     json: bool,
 ) -> None:  # fmt: skip
     """The table of all scenarios, and which controller to take when."""
-    from armdyn.cli.long_work import progress_bar
-    from armdyn.cli.show import print_json
     from armdyn.control.design.designs import chosen_designs
     from armdyn.simulation.compare import Sway
     from armdyn.simulation.scenarios import compare_scenarios

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.long_work import working
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import print_json
 
 LawName = Annotated[str, typer.Argument(metavar="LAW", help="Such as 'computed torque'; 'list' shows all.")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files; made if it does not exist.")]
@@ -29,9 +31,6 @@ def law(
     """Write a control law for an arm as C99: state struct, init, step, self-test. Short for `codegen ARM --law LAW`."""
     import numpy as np
 
-    from armdyn.cli.long_work import working
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
     from armdyn.control.design.assumptions import failed_assumptions
     from armdyn.control.design.designs import designs, named_design, plain_name
     from armdyn.control.export import law_code

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.long_work import progress_bar, require_folders
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import attributes, number, print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from armdyn.control.protocol import Law
@@ -82,9 +84,6 @@ def simulate(
     """Simulate an arm under a sampled controller, and judge the run. Ctrl-C keeps what was computed."""
     import numpy as np
 
-    from armdyn.cli.long_work import progress_bar, require_folders
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
     from armdyn.errors import SimulationError
     from armdyn.simulation.plant.plant import Plant
     from armdyn.simulation.simulate import simulate as run
@@ -234,8 +233,7 @@ def summary(result: SimulationResult) -> dict[str, Any]:
         "name": result.name,
         "samples": len(result.t),
         "duration": float(result.t[-1]),
-        "complete": result.complete,
-        "notes": result.notes,
+        **attributes(result, "complete notes"),
         "joints": result.joint_names,
         **{name: None if value is None else value.tolist() for name, value in m._asdict().items()},
     }
@@ -243,11 +241,7 @@ def summary(result: SimulationResult) -> dict[str, Any]:
 
 def show(result: SimulationResult) -> None:
     """Print the run's metrics."""
-    from rich.console import Console
-
-    from armdyn.cli.show import number, print_table
-
-    m, console = result.metrics, Console(highlight=False)
+    m = result.metrics
     rows = [
         (name, *map(number, numbers))
         for name, *numbers in zip(
@@ -255,6 +249,6 @@ def show(result: SimulationResult) -> None:
         )
     ]
     heads = ("joint", "error rms ", "error max ", "settled [s] ", "torque rms ", "torque max ")
-    print_table(console, f"{result.name}: {result.t[-1]:g} s, {len(result.t)} samples (SI units)", heads, rows)
+    print_table(f"{result.name}: {result.t[-1]:g} s, {len(result.t)} samples (SI units)", heads, rows)
     tip = "" if m.rms_tip_error is None else f"Tip error {m.rms_tip_error:.4g} m rms, {m.max_tip_error:.4g} m at most. "
-    console.print(f"{tip}Effort {m.effort:.4g} J.", markup=False)
+    print_line(f"{tip}Effort {m.effort:.4g} J.")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from armdyn.cli.resolve import Json
+from armdyn.cli.resolve import Json, library, resolve
+from armdyn.cli.show import print_json, print_line, print_table
 
 
 def arms(json: Json = False) -> None:
     """List the arms that come with armdyn."""
-    from armdyn.cli.resolve import library, resolve
-    from armdyn.cli.show import print_json, print_table
-
     entries = []
     for name in library():
         arm = resolve(name)
@@ -19,9 +17,6 @@ def arms(json: Json = False) -> None:
     if json:
         print_json(entries)
         return
-    from rich.console import Console
-
     rows = [(str(e["name"]), str(e["n"]), str(e["kinds"]), str(e["source"])) for e in entries]
-    console = Console()
-    print_table(console, "Arms in the library", ("name", "n ", "joints", "source"), rows)
-    console.print("R revolute, P prismatic. Use one by its name, e.g. 'armdyn info puma560'.", style="dim")
+    print_table("Arms in the library", ("name", "n ", "joints", "source"), rows)
+    print_line("R revolute, P prismatic. Use one by its name, e.g. 'armdyn info puma560'.", "dim")

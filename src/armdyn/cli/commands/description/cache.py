@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from armdyn.cli.resolve import Json
+from armdyn.cli.show import print_json
 
 
 def cache(
@@ -14,7 +15,6 @@ def cache(
     json: Json = False,
 ) -> None:
     """Show where compiled kernels are kept and how much room they take, or delete them."""
-    from armdyn.cli.show import print_json
     from armdyn.trace import cache as disk
 
     deleted = disk.clear() if clear else 0

@@ -7,22 +7,20 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import print_json
 
 To = Annotated[Path, typer.Argument(metavar="FILE", help="Written: .urdf, .xml (MJCF), .toml or .csv (a DH table).")]
 
 
 def convert(arm: ArmName, to: To, base: Base = None, tip: Tip = None, json: Json = False) -> None:
     """Write an arm in another format; what that format cannot hold is listed."""
-    from armdyn.cli.resolve import resolve
     from armdyn.model.convert import not_held
 
     found = resolve(arm, base, tip)
     lost = not_held(found, to.suffix)
     found.save(to)
     if json:
-        from armdyn.cli.show import print_json
-
         print_json({"written": str(to), "not_held": lost})
         return
     print(f"wrote {to}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from armdyn.cli.resolve import Json
+from armdyn.cli.show import print_json
 
 # Extra -> a module of each package that it brings, and what it is for.
 EXTRAS = {
@@ -34,8 +35,6 @@ class Extra(NamedTuple):
 
 def doctor(json: Json = False) -> None:
     """Show the environment: versions, native kernels, cache, compiler, threads, and which extras are installed."""
-    from armdyn.cli.show import print_json
-
     facts, extras = machine(), installed_extras()
     if json:
         print_json({**facts, "extras": {e.name: not e.missing for e in extras}})

@@ -6,11 +6,11 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import attributes, number, print_json, print_line, print_list, print_table, vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from rich.console import Console
 
     from armdyn.model.arm import Arm, Link
     from armdyn.model.joint import Joint
@@ -18,16 +18,11 @@ if TYPE_CHECKING:
 
 def info(arm: ArmName, base: Base = None, tip: Tip = None, json: Json = False) -> None:
     """Show an arm: joints, limits, frames, masses, drives, what is missing and what looks wrong."""
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
-
     found = resolve(arm, base, tip)
     if json:
         print_json(summary(found))
-        return
-    from rich.console import Console
-
-    show(found, Console(highlight=False))
+    else:
+        show(found)
 
 
 def summary(arm: Arm) -> dict[str, Any]:
@@ -50,45 +45,40 @@ def summary(arm: Arm) -> dict[str, Any]:
     }
 
 
-def show(arm: Arm, console: Console) -> None:
+def show(arm: Arm) -> None:
     """Print the arm as tables and lists."""
-    from armdyn.cli.show import print_list, print_table, vector
     from armdyn.model.diagnosis import diagnose
     from armdyn.report.tables.arm import body, heading, limits
 
-    console.print(heading(arm), style="bold", markup=False)
-    console.print(f"gravity {vector(arm.gravity)} m/s² in base axes\n")
+    print_line(heading(arm), "bold")
+    print_line(f"gravity {vector(arm.gravity)} m/s² in base axes\n")
     print_table(
-        console,
         "Joints",
         ("# ", "joint", "kind", "range ", "speed ", "effort "),
         [(str(i), joint.name, joint.kind, *limits(joint)) for i, joint in enumerate(arm.joints, start=1)],
     )
     print_table(
-        console,
         "Frames at joint position zero, each in the one before; the last holds the tool",
         ("link", "position [m] ", "roll pitch yaw [deg] "),
         [(link.name, *_pose(_frame(joint))) for joint, link in zip(arm.joints, arm.links, strict=True)]
         + [(arm.tip_name, *_pose(arm.tool_pose))],
     )
     print_table(
-        console,
         "Bodies",
         ("link", "mass [kg] ", "centre of mass [m] ", "moments about it [kg m²] "),
         [(link.name, *body(link)) for link in arm.links],
     )
     if any(joint.friction != type(joint.friction)() or joint.drive != type(joint.drive)() for joint in arm.joints):
         print_table(
-            console,
             "Friction and drives, at the joint in SI units",
             ("joint", "viscous ", "Coulomb + / - ", "gear ratio ", "reflected inertia "),
             [(joint.name, *_transmission(joint)) for joint in arm.joints],
         )
     found = diagnose(arm)
     gaps = [finding for finding in found if finding.topic in ("missing", "limits")]
-    print_list(console, "Missing", [str(finding) for finding in gaps])
-    print_list(console, "Looks wrong or invented", [str(finding) for finding in found if finding not in gaps])
-    print_list(console, "Notes", arm.notes)
+    print_list("Missing", [str(finding) for finding in gaps])
+    print_list("Looks wrong or invented", [str(finding) for finding in found if finding not in gaps])
+    print_list("Notes", arm.notes)
 
 
 def _frame(joint: Joint) -> NDArray:
@@ -97,15 +87,12 @@ def _frame(joint: Joint) -> NDArray:
 
 
 def _pose(T: NDArray) -> tuple[str, str]:
-    from armdyn.cli.show import vector
     from armdyn.spatial.rotation import to_rpy
 
     return vector(T[:3, 3]), vector(math.degrees(angle) for angle in to_rpy(T[:3, :3]))
 
 
 def _transmission(joint: Joint) -> tuple[str, str, str, str]:
-    from armdyn.cli.show import number
-
     friction, drive = joint.friction, joint.drive
     plus, minus = friction.coulomb + friction.asymmetry, friction.coulomb - friction.asymmetry
     coulomb = number(plus, 3) if plus == minus else f"{number(plus, 3)} / {number(minus, 3)}"
@@ -114,9 +101,7 @@ def _transmission(joint: Joint) -> tuple[str, str, str, str]:
 
 def _joint_data(joint: Joint) -> dict[str, Any]:
     return {
-        "name": joint.name,
-        "kind": joint.kind,
-        "axis": joint.axis,
+        **attributes(joint, "name kind axis"),
         "frame_at_zero": _frame(joint),
         "limits": asdict(joint.limits),
         "friction": asdict(joint.friction),
@@ -125,5 +110,4 @@ def _joint_data(joint: Joint) -> dict[str, Any]:
 
 
 def _link_data(link: Link) -> dict[str, Any]:
-    inertia = link.inertia
-    return {"name": link.name, "mass": inertia.mass, "com": inertia.com, "inertia": inertia.tensor_com}
+    return {"name": link.name, **attributes(link.inertia, "mass com"), "inertia": link.inertia.tensor_com}

@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.logs import Columns, Degrees, Gears, Offset, Topic
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.logs import Columns, Degrees, Gears, Offset, Topic, read, reject_swapped
+from armdyn.cli.long_work import working
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import print_json
 
 
 def drive_gains(
@@ -30,10 +32,6 @@ def drive_gains(
     json: Json = False,
 ) -> None:
     """Find the torque that a unit of current makes at each joint, for `identify --drive-gain`."""
-    from armdyn.cli.logs import read, reject_swapped
-    from armdyn.cli.long_work import working
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
     from armdyn.identification.drive_gains import identify_drive_gains
 
     reject_swapped(arm, [log, loaded])

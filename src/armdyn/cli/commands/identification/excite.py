@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.logs import numbers
+from armdyn.cli.long_work import progress_bar, require_folders
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import attributes, print_json
 
 if TYPE_CHECKING:
     from armdyn.trajectory.excitation.excite import Excitation
@@ -118,10 +121,6 @@ def excite(
     Links keep off the arm's mounting plane and apart from each other, torques and velocities below their limits with a
     margin; what is not checked is said. Ctrl-C saves the best so far (exit code 130).
     """
-    from armdyn.cli.logs import numbers
-    from armdyn.cli.long_work import progress_bar, require_folders
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
     from armdyn.identification.logs.read_log import read_log
     from armdyn.trajectory.excitation.excite import excite as design
     from armdyn.trajectory.experiment.plan import plan_experiment
@@ -197,11 +196,7 @@ def summary(found: Excitation) -> dict[str, Any]:
         "base_parameters": found.base.count,
         "columns": len(found.information),
         "searches": found.starts,
-        "seconds": found.seconds,
-        "interrupted": found.interrupted,
-        "kept": list(found.kept),
-        "unchecked": list(found.unchecked),
-        "lowest": found.lowest,
+        **attributes(found, "seconds interrupted kept unchecked lowest"),
     }
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.logs import Columns, Degrees, Delay, Gains, Gears, Offset, Topic, Zero
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.logs import Columns, Degrees, Delay, Gains, Gears, Offset, Topic, Zero, read, reject_swapped, zeros
+from armdyn.cli.long_work import progress_bar, require_folders
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import attributes, number, print_json, print_list, print_table
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from armdyn.identification.checks.check import DataCheck
     from armdyn.identification.fit.result import Fit
     from armdyn.identification.fit.validation import Validation
@@ -82,10 +82,6 @@ def identify(
     json: Json = False,
 ) -> None:
     """Identify an arm's inertia and friction from logs of its motion and torque."""
-    from armdyn.cli.logs import read, reject_swapped, zeros
-    from armdyn.cli.long_work import progress_bar, require_folders
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
     from armdyn.identification.identify import identify as fit_arm
     from armdyn.identification.logs.mended import with_zeros, without_delay
 
@@ -113,11 +109,9 @@ def identify(
     if json:
         print_json(summary(fit))
     else:
-        from rich.console import Console
-
         conclude(fit, out, report)
         if verbose:
-            show(fit, Console(highlight=False))
+            show(fit)
     if strict and fit.verdict.word != "good":
         raise typer.Exit(3)
 
@@ -156,7 +150,6 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
 
 def _check(arm: Arm, logs: list[Log], report: Path | None, json: bool) -> None:
     """Print what speaks against the logs, or write it as a page; fail if one cannot be used."""
-    from armdyn.cli.show import print_json
     from armdyn.errors import ArmdynError
     from armdyn.identification.checks.check import check_log
 
@@ -193,44 +186,25 @@ def check_summary(check: DataCheck) -> dict[str, Any]:
 
 def summary(fit: Fit) -> dict[str, Any]:
     """Everything that `identify` found, in SI units."""
-    verdict = fit.verdict
+    joints = {"joints": [joint._asdict() for joint in fit.verdict.joints]}
     return {
         "arm": fit.source.name,
-        "verdict": {
-            "word": verdict.word,
-            "reasons": verdict.reasons,
-            "joints": [joint._asdict() for joint in verdict.joints],
-            "next_step": verdict.next_step,
-        },
+        "verdict": attributes(fit.verdict, "word reasons next_step") | joints,
         "findings": [
             {name: getattr(f, name, None) for name in ("level", "text", "kind", "joints", "gain", "matters", "remedy")}
             for f in fit.findings
         ],
-        "rel_error": fit.rel_error,
-        "rel_error_best": fit.rel_error_best,
-        "price": fit.price,
-        "delay": fit.delay,
-        "stated": fit.stated,
-        "held_out": fit.held_out,
-        "held_out_possible": fit.held_out_possible,
-        "held_out_logs": fit.held_out_logs,
+        **attributes(fit, "rel_error rel_error_best price delay stated held_out held_out_possible held_out_logs"),
         "as_described": fit.rel_error_source,
         "validation": None if fit.other is None else fit.other.rel_error,
         "rel_error_joints": fit.rel_error_joints,
         "residuals": {"logs": _comparison(fit.own), "validation": _comparison(fit.other)},
         "theta": fit.theta,
         "base": {
-            "names": fit.base.names,
-            "theta": fit.base.theta,
-            "std": fit.base.std,
-            "intervals": fit.base.intervals,
+            **attributes(fit.base, "names theta std intervals"),
             "bound": None if fit.bound is None else fit.bound.parameters,
         },
-        "structure": fit.structure,
-        "undetermined": fit.undetermined,
-        "boundary": fit.boundary,
-        "condition": fit.condition,
-        "condition_scaled": fit.condition_scaled,
+        **attributes(fit, "structure undetermined boundary condition condition_scaled"),
         "bound": None if fit.bound is None else fit.bound.relative,
         "gap": fit.gap,
         "prior_strength": fit.strength,
@@ -240,15 +214,11 @@ def summary(fit: Fit) -> dict[str, Any]:
 
 def _comparison(result: Validation | None) -> dict[str, Any] | None:
     """Errors of the model on some logs."""
-    if result is None:
-        return None
-    return {name: getattr(result, name) for name in ("rel_error", "rel_error_joints", "rmse", "whiteness")}
+    return None if result is None else attributes(result, "rel_error rel_error_joints rmse whiteness")
 
 
-def show(fit: Fit, console: Console) -> None:
+def show(fit: Fit) -> None:
     """Print the errors, the joints and what the data alone say."""
-    from armdyn.cli.show import number, print_list, print_table
-
     text = f"{fit.source.name}: relative torque error {fit.rel_error:.2%}, on held-out blocks {fit.held_out:.2%}"
     if fit.other is not None:
         text += f", on the validation log {fit.other.rel_error:.2%}"
@@ -256,13 +226,12 @@ def show(fit: Fit, console: Console) -> None:
         (joint.name, f"{error:.2%}", number(joint.friction.viscous), number(joint.friction.coulomb), ", ".join(terms))
         for joint, error, terms in zip(fit.arm.joints, fit.rel_error_joints, fit.structure, strict=True)
     ]
-    print_table(console, text, ("joint", "error ", "viscous ", "Coulomb ", "terms"), rows)
+    print_table(text, ("joint", "error ", "viscous ", "Coulomb ", "terms"), rows)
     data = zip(fit.base.names, fit.base.theta, fit.base.std, strict=True)
     print_table(
-        console,
         "What the data alone say (SI)",
         ("parameter", "estimate ", "95 % ± "),
         [(name, number(value), number(1.96 * std, 2)) for name, value, std in data],
     )
-    print_list(console, "How sure", fit.certainty())
-    print_list(console, "Notes", fit.notes)
+    print_list("How sure", fit.certainty())
+    print_list("Notes", fit.notes)

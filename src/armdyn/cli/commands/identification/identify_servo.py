@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.logs import numbers, reject_swapped
+from armdyn.cli.long_work import progress_bar, require_folders
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import attributes, print_json, print_table
 
 if TYPE_CHECKING:
     from armdyn.servo.result import ServoFit
@@ -66,10 +69,6 @@ def identify_servo(
     """Identify position servos from commanded and measured positions, without torques."""
     import warnings
 
-    from armdyn.cli.logs import numbers, reject_swapped
-    from armdyn.cli.long_work import progress_bar, require_folders
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
     from armdyn.errors import ArmdynWarning
     from armdyn.servo.identify import identify_servo as fit_servo
     from armdyn.servo.read_log import read_servo_log
@@ -106,15 +105,11 @@ def identify_servo(
 
 def conclude(fit: ServoFit, out: Path | None, report: Path | None) -> None:
     """What was found, how sure it is, what was written, and the next command."""
-    from rich.console import Console
-
-    from armdyn.cli.show import print_table
     from armdyn.report.advice import shown_path
     from armdyn.report.tables.servo import LEGEND, columns, error_text, rows
 
-    console = Console(highlight=False)
     heads = [f"{name} " if k else name for k, name in enumerate(columns(fit))]
-    print_table(console, f"{fit.source.name}: servos", heads, rows(fit))
+    print_table(f"{fit.source.name}: servos", heads, rows(fit))
     print(LEGEND)
     print(error_text(fit))
     if fit.scale != "description":
@@ -144,25 +139,11 @@ def summary(fit: ServoFit) -> dict[str, Any]:
     return {
         "arm": fit.source.name,
         "joints": fit.arm.joint_names,
-        "stiffness": fit.stiffness,
-        "damping": fit.damping,
-        "armature": fit.armature,
-        "coulomb": fit.coulomb,
-        "delay": fit.delay,
-        "dead_band": fit.dead_band,
-        "ratios": fit.ratios,
+        **attributes(fit, "stiffness damping armature coulomb delay dead_band ratios"),
         "low": dict(zip(fit.ratios, fit.low, strict=True)),
         "high": dict(zip(fit.ratios, fit.high, strict=True)),
         "words": dict(zip(fit.ratios, fit.words, strict=True)),
-        "structure": fit.structure,
-        "scale": fit.scale,
-        "mass_scale": fit.mass_scale,
-        "held_out": fit.held_out,
-        "held_out_tip": fit.held_out_tip,
-        "rms": fit.rms,
-        "warnings": fit.warnings,
-        "notes": fit.notes,
-        "seconds": fit.seconds,
+        **attributes(fit, "structure scale mass_scale held_out held_out_tip rms warnings notes seconds"),
     }
 
 

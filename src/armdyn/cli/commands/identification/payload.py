@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.logs import Columns, Degrees, Gains, Gears, Offset, Topic
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.logs import Columns, Degrees, Gains, Gears, Offset, Topic, read, reject_swapped
+from armdyn.cli.long_work import require_folders, working
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import attributes, print_json
 
 
 def payload(
@@ -28,10 +30,6 @@ def payload(
     json: Json = False,
 ) -> None:
     """Find mass, centre and inertia of what a known arm carries."""
-    from armdyn.cli.logs import read, reject_swapped
-    from armdyn.cli.long_work import require_folders, working
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
     from armdyn.identification.payload import identify_payload
 
     require_folders(model=out)
@@ -43,8 +41,7 @@ def payload(
     if out is not None:
         found.arm.save(out)
     if json:
-        names = ("mass", "mass_std", "com", "com_std", "inertia", "inertia_std", "rel_error")
-        print_json({name: getattr(found, name) for name in names})
+        print_json(attributes(found, "mass mass_std com com_std inertia inertia_std rel_error"))
         return
     print(f"mass    {found.mass:.4g} ± {1.96 * found.mass_std:.2g} kg (95 %)")
     pairs = zip("xyz", found.com, found.com_std, strict=True)

@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.logs import Columns, Degrees, Gains, Gears, Offset, Topic
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.logs import Columns, Degrees, Gains, Gears, Offset, Topic, read, reject_swapped
+from armdyn.cli.long_work import working
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import attributes, number, print_json, print_list, print_table
 
 
 def validate(
@@ -18,10 +20,6 @@ def validate(
     topic: Topic = None, base: Base = None, tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Compare a model's torques with those of a log."""
-    from armdyn.cli.logs import read, reject_swapped
-    from armdyn.cli.long_work import working
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
     from armdyn.identification.checks.check import check_log
     from armdyn.identification.fit.validation import validate as compare
 
@@ -32,26 +30,12 @@ def validate(
         result = compare(arm, measured, band=band)
         findings = [f.text for f in check_log(arm, measured).findings]
     if json:
-        print_json(
-            {
-                "rel_error": result.rel_error,
-                "rel_error_joints": result.rel_error_joints,
-                "rmse": result.rmse,
-                "band": band,
-                "findings": findings,
-            }
-        )
+        print_json(attributes(result, "rel_error rel_error_joints rmse") | {"band": band, "findings": findings})
         return
-    from rich.console import Console
-
-    from armdyn.cli.show import number, print_list, print_table
-
-    console = Console(highlight=False)
     rows = zip(arm.joint_names, result.rel_error_joints, result.rmse, strict=True)
     print_table(
-        console,
         f"{arm.name} on {measured.name}: relative torque error {result.rel_error:.2%} below {band:g} Hz",
         ("joint", "error ", "RMSE [N m or N] "),
         [(name, f"{error:.2%}", number(rmse, 3)) for name, error, rmse in rows],
     )
-    print_list(console, "Data", findings)
+    print_list("Data", findings)

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import number, print_json, print_line, print_table
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from armdyn.dynamics.base.parameters import BaseParameters
 
 Gravity = Annotated[bool, typer.Option("--gravity", help="Of gravity torques alone (the arm at rest).")]
@@ -22,18 +21,14 @@ def base(
     json: Json = False,
 ) -> None:  # fmt: skip
     """Show an arm's base parameters: what can be identified, and what cannot."""
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
     from armdyn.dynamics.base.parameters import base_parameters
 
     terms, joint_terms = "gravity" if gravity else "full", ("rotor",) if rotors else ()
     found = base_parameters(resolve(arm, base, tip), terms, joint_terms)
     if json:
         print_json(summary(found))
-        return
-    from rich.console import Console
-
-    show(found, Console(highlight=False))
+    else:
+        show(found)
 
 
 def summary(found: BaseParameters) -> dict[str, Any]:
@@ -52,43 +47,39 @@ def summary(found: BaseParameters) -> dict[str, Any]:
     }
 
 
-def show(found: BaseParameters, console: Console) -> None:
+def show(found: BaseParameters) -> None:
     """Print the parameters, the lengths they mention and how clear the rank is."""
-    from armdyn.cli.show import number, print_table
-
     what = "gravity torques" if found.terms == "gravity" else "joint torques"
     rows = zip(range(1, found.count + 1), found.formulas, _values(found), strict=True)
     print_table(
-        console,
         f"{found.name}: {found.count} base parameters of {found.P.shape[1]} act on the {what}",
         ("# ", "base parameter", "value (SI) "),
         [(str(i), text, number(value)) for i, text, value in rows],
     )
-    _show_lengths(found, console)
+    _show_lengths(found)
     alone = [text for text in found.unidentifiable if " " not in text]
     if alone:
-        console.print(f"No effect at all: {', '.join(alone)}\n", markup=False)
+        print_line(f"No effect at all: {', '.join(alone)}\n")
     if found.gap:
-        console.print(
+        print_line(
             f"Rank: of the weakest column {found.gap.weakest_kept:.1e} is independent of the others, "
             f"of the strongest dropped one {found.gap.strongest_dropped:.1e}",
-            style="dim",
-            markup=False,
+            "dim",
         )
 
 
-def _show_lengths(found: BaseParameters, console: Console) -> None:
+def _show_lengths(found: BaseParameters) -> None:
     """The letters that the formulas use, and where they are measured."""
     text = " ".join(found.formulas).replace("^", " ").replace("(", " ").replace(")", " ")
     used = {name: value for name, value in found.lengths.items() if name in text.split()}
     if used:
         listed = ", ".join(f"{name} = {value:.6g}" for name, value in used.items())
-        console.print(f"Lengths [m]: {listed}", markup=False)
+        print_line(f"Lengths [m]: {listed}")
         if any(not name.startswith("a") for name in used):
-            console.print("x2 y2 z2: from link 1's origin to joint 2, in link 1's axes", style="dim")
+            print_line("x2 y2 z2: from link 1's origin to joint 2, in link 1's axes", "dim")
         if any(name.startswith("a") for name in used):
-            console.print("ax2 ay2 az2: from joint 2 on to link 2's origin, in the joint's axes", style="dim")
-        console.print()
+            print_line("ax2 ay2 az2: from joint 2 on to link 2's origin, in the joint's axes", "dim")
+        print_line()
 
 
 def _values(found: BaseParameters) -> list[float]:

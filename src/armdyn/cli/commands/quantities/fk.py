@@ -8,8 +8,9 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
-from armdyn.cli.states import Degrees, File, Out, Q
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import number, print_json, print_table, vector
+from armdyn.cli.states import Degrees, File, Out, Q, print_columns, read_states, write_columns
 
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
@@ -21,9 +22,6 @@ def fk(
     degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Forward kinematics: the pose of the tip, its Jacobian's condition, on request of every link."""
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
-    from armdyn.cli.states import print_columns, read_states, write_columns
     from armdyn.kinematics.forward import forward_kinematics
 
     found = resolve(arm, base, tip)
@@ -59,31 +57,24 @@ def _summary(arm: Arm, q: NDArray, T: NDArray, links: bool) -> dict[str, Any]:
 
 def _condition(value: float) -> str:
     """A condition number in words: beyond 1e8 nothing but round-off is left of the smallest singular value."""
-    from armdyn.cli.show import number
-
     return number(value, 3) if value < 1e8 else "singular"
 
 
 def _show(arm: Arm, q: NDArray, T: NDArray, links: bool) -> None:
-    from rich.console import Console
-
-    from armdyn.cli.show import print_table, vector
     from armdyn.kinematics.forward import link_poses
     from armdyn.kinematics.jacobian import jacobian
     from armdyn.spatial.rotation import to_quaternion, to_rpy
 
-    console = Console(highlight=False)
     rows = [
         ("position [m]", vector(T[:3, 3], 6)),
         ("roll pitch yaw [deg]", vector(np.degrees(to_rpy(T[:3, :3])), 6)),
         ("quaternion w x y z", vector(to_quaternion(T[:3, :3]), 6)),
         ("Jacobian, condition", _condition(float(np.linalg.cond(jacobian(arm, q))))),
     ]
-    print_table(console, f"{arm.name}: {arm.tip_name} in base axes", ("", " "), rows)
+    print_table(f"{arm.name}: {arm.tip_name} in base axes", ("", " "), rows)
     if links:
         frames = zip(arm.links, np.asarray(link_poses(arm, q)), strict=True)
         print_table(
-            console,
             "Links in base axes",
             ("link", "position [m] ", "roll pitch yaw [deg] "),
             [(link.name, vector(F[:3, 3]), vector(np.degrees(to_rpy(F[:3, :3])))) for link, F in frames],

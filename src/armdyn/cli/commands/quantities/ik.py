@@ -9,8 +9,9 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
-from armdyn.cli.states import Out
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import attributes, number, print_json, print_line, print_table, vector
+from armdyn.cli.states import Out, in_radians, matrix_columns, numbers, print_columns, whole_columns, write_columns
 from armdyn.errors import ReadError
 
 if TYPE_CHECKING:
@@ -37,9 +38,6 @@ def ik(
     json: Json = False,
 ) -> None:  # fmt: skip
     """Inverse kinematics: all solutions where there is a closed form; exit code 1 if a pose cannot be reached."""
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
-    from armdyn.cli.states import in_radians, matrix_columns, numbers, print_columns, write_columns
     from armdyn.kinematics.inverse import inverse_kinematics
 
     found = resolve(arm, base, tip)
@@ -52,9 +50,8 @@ def ik(
         columns = {**matrix_columns("q", result.q, result.success.ndim), "success": np.atleast_1d(result.success) * 1.0}
         write_columns(out, None, columns, json)
     if json:
-        one = ("q", "success", "residual", "error", "reason", "shortfall", "at_limit")
-        names = (*one, "all_solutions", "within_limits", "branches")
-        print_json({"arm": found.name, "method": result.method} | {name: getattr(result, name) for name in names})
+        one, all_ = "q success residual error reason shortfall at_limit", "all_solutions within_limits branches"
+        print_json({"arm": found.name, "method": result.method} | attributes(result, f"{one} {all_}"))
     elif poses is None:
         _show(found, result)
     else:
@@ -85,8 +82,6 @@ def _target(
 
 def _table(position: str | None, rpy: str | None, quaternion: str | None) -> dict[str, NDArray]:
     """What was asked for on the line, as a table of one row."""
-    from armdyn.cli.states import numbers
-
     table = dict(zip(PLACE, numbers(position, 3, "--position")[:, None], strict=True))
     if rpy is not None:
         table |= zip(TURNS, numbers(rpy, 3, "--rpy")[:, None], strict=True)
@@ -96,7 +91,6 @@ def _table(position: str | None, rpy: str | None, quaternion: str | None) -> dic
 
 
 def _poses(table: dict[str, NDArray], angle: float, where: str) -> tuple[NDArray, str]:
-    from armdyn.cli.states import whole_columns
     from armdyn.spatial.rotation import from_quaternion, from_rpy
 
     def columns(names: tuple[str, ...]) -> NDArray | None:
@@ -118,14 +112,9 @@ def _poses(table: dict[str, NDArray], angle: float, where: str) -> tuple[NDArray
 
 
 def _show(arm: Arm, result: InverseKinematics) -> None:
-    from rich.console import Console
-
-    from armdyn.cli.show import number, print_table, vector
-
-    console = Console(highlight=False)
     if not result.success:
-        console.print(f"{arm.name}: {result.message}", markup=False)
-        console.print(f"nearest the arm can get: {vector(result.q, 6)}", soft_wrap=True)
+        print_line(f"{arm.name}: {result.message}")
+        print_line(f"nearest the arm can get: {vector(result.q, 6)}", whole=True)
         return
     scale = np.array([np.degrees(1) if joint.kind == "revolute" else 1.0 for joint in arm.joints])
     rows = []
@@ -134,6 +123,6 @@ def _show(arm: Arm, result: InverseKinematics) -> None:
             mark = "*" if np.allclose(q, result.q) else "" if within else "!"
             rows.append((mark, name, *(number(x) for x in q * scale)))
     headings = ("", "solution", *(f"q{i + 1} " for i in range(arm.n)))
-    print_table(console, f"{arm.name}: {result} [deg or m]", headings, rows)
-    console.print("* taken, ! beyond the joint limits", style="dim")
-    console.print(f"in rad or m: --q '{vector(result.q, 9)}'", markup=False, soft_wrap=True)
+    print_table(f"{arm.name}: {result} [deg or m]", headings, rows)
+    print_line("* taken, ! beyond the joint limits", "dim")
+    print_line(f"in rad or m: --q '{vector(result.q, 9)}'", whole=True)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
-from armdyn.cli.states import Degrees, File, Out, Q, Qd, Qdd
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import number, print_json, print_table
+from armdyn.cli.states import Degrees, File, Out, Q, Qd, Qdd, matrix_columns, print_columns, read_states, write_columns
 
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
@@ -21,9 +22,6 @@ def linearize(
     degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Matrices of dtau = M dqdd + C dqd + K dq and dx/dt = A x + B dtau with x = [dq; dqd], and the poles of A."""
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
-    from armdyn.cli.states import matrix_columns, read_states, write_columns
     from armdyn.dynamics.linear.linearize import linearize as compute
 
     found = resolve(arm, base, tip)
@@ -48,11 +46,6 @@ def linearize(
 
 
 def _show(arm: Arm, matrices: dict[str, Any], poles: Any) -> None:
-    from rich.console import Console
-
-    from armdyn.cli.show import number, print_table
-
-    console = Console(highlight=False)
     titles = {
         "M": "M = dtau/dqdd",
         "C": "C = dtau/dqd",
@@ -63,14 +56,12 @@ def _show(arm: Arm, matrices: dict[str, Any], poles: Any) -> None:
     for name, title in titles.items():
         matrix = matrices[name]
         rows = [[number(0.0 if abs(x) < 1e-12 else x) for x in row] for row in matrix]
-        print_table(console, f"{arm.name}: {title}", [f"{j + 1} " for j in range(matrix.shape[1])], rows)
+        print_table(f"{arm.name}: {title}", [f"{j + 1} " for j in range(matrix.shape[1])], rows)
     lines = [(number(p.real), number(p.imag), number(abs(p) / (2 * np.pi))) for p in sorted(poles, key=abs)]
-    print_table(console, "Poles of the open loop", ("real [1/s] ", "imaginary ", "frequency [Hz] "), lines)
+    print_table("Poles of the open loop", ("real [1/s] ", "imaginary ", "frequency [Hz] "), lines)
 
 
 def _show_many(arm: Arm, t: Any, poles: Any) -> None:
-    from armdyn.cli.states import print_columns
-
     columns = {
         "fastest growth [1/s]": poles.real.max(-1),
         "largest frequency [Hz]": np.abs(poles).max(-1) / (2 * np.pi),

@@ -8,8 +8,9 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
-from armdyn.cli.states import Degrees, File, Out, Q, Qd, Qdd
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import number, print_json, print_line, print_table
+from armdyn.cli.states import Degrees, File, Out, Q, Qd, Qdd, matrix_columns, read_states, write_columns
 
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
@@ -22,10 +23,6 @@ def regressor(
     degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
     """The regressor: what each inertial parameter adds to the torques; for many states, how well they tell it."""
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
-    from armdyn.cli.states import matrix_columns, read_states, write_columns
-
     found = resolve(arm, base, tip)
     given = read_states(found, q, qd, qdd, states, degrees)
     Y, names = _matrix(found, given.q, given.qd, given.qdd, reduced)
@@ -52,29 +49,20 @@ def _matrix(arm: Arm, q: NDArray, qd: NDArray, qdd: NDArray, reduced: bool) -> t
 
 
 def _show(arm: Arm, Y: NDArray, names: Any) -> None:
-    from rich.console import Console
-
-    from armdyn.cli.show import number, print_table
-
     rows = [
         (name, *(number(0.0 if abs(x) < 1e-12 else x) for x in column)) for name, column in zip(names, Y.T, strict=True)
     ]
     acting = [row for row in rows if any(cell != "0" for cell in row[1:])]
     title = f"{arm.name}: torque per unit of each parameter (SI); {len(rows) - len(acting)} without effect here"
-    print_table(Console(highlight=False), title, ("parameter", *(f"{name} " for name in arm.joint_names)), acting)
+    print_table(title, ("parameter", *(f"{name} " for name in arm.joint_names)), acting)
 
 
 def _show_many(arm: Arm, Y: NDArray, names: Any) -> None:
-    from rich.console import Console
-
-    from armdyn.cli.show import number, print_table
-
     rows = Y.reshape(-1, Y.shape[-1])
     singular = np.linalg.svd(rows, compute_uv=False)
     rank = int((singular > singular[0] * max(rows.shape) * np.finfo(float).eps).sum())
     norms = np.linalg.norm(rows, axis=0) / np.sqrt(len(Y))
-    console = Console(highlight=False)
     table = [(name, number(norm)) for name, norm in zip(names, norms, strict=True)]
-    print_table(console, f"{arm.name}: RMS effect of each parameter (SI)", ("parameter", "torque per unit "), table)
+    print_table(f"{arm.name}: RMS effect of each parameter (SI)", ("parameter", "torque per unit "), table)
     condition = number(singular[0] / singular[rank - 1], 3)
-    console.print(f"rank {rank} of {len(names)}, condition number of what is determined: {condition}")
+    print_line(f"rank {rank} of {len(names)}, condition number of what is determined: {condition}")

@@ -8,8 +8,22 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip
-from armdyn.cli.states import Degrees, File, Out, Q, Qd, Qdd, States
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import number, print_json, print_table
+from armdyn.cli.states import (
+    Degrees,
+    File,
+    Out,
+    Q,
+    Qd,
+    Qdd,
+    States,
+    matrix_columns,
+    numbers,
+    print_columns,
+    read_states,
+    write_columns,
+)
 
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
@@ -24,10 +38,6 @@ def torque(
     degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Inverse dynamics: joint torques, split into inertia, velocity, gravity, tip load, friction and drive."""
-    from armdyn.cli.resolve import resolve
-    from armdyn.cli.show import print_json
-    from armdyn.cli.states import matrix_columns, numbers, print_columns, read_states, write_columns
-
     found = resolve(arm, base, tip)
     given = read_states(found, q, qd, qdd, states, degrees)
     parts = torque_parts(found, given, None if wrench is None else numbers(wrench, 6, "--wrench"))
@@ -69,10 +79,6 @@ def torque_parts(arm: Arm, states: States, wrench: NDArray | None) -> dict[str, 
 
 
 def _show(arm: Arm, parts: dict[str, NDArray]) -> None:
-    from rich.console import Console
-
-    from armdyn.cli.show import number, print_table
-
     used = {name: values for name, values in parts.items() if name == "total" or np.abs(values).max() > 1e-12}
     rows = []
     for i, joint in enumerate(arm.joints):
@@ -80,4 +86,4 @@ def _show(arm: Arm, parts: dict[str, NDArray]) -> None:
         share = f"{abs(parts['total'][i]) / limit:.0%}" if np.isfinite(limit) and limit > 0 else "-"
         rows.append((joint.name, *(number(0.0 if abs(x[i]) < 1e-12 else x[i]) for x in used.values()), share))
     headings = ("joint", *(f"{name} " for name in used), "of limit ")
-    print_table(Console(highlight=False), f"{arm.name}: joint torques [N m or N]", headings, rows)
+    print_table(f"{arm.name}: joint torques [N m or N]", headings, rows)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from armdyn.cli.long_work import progress_bar
 from armdyn.cli.resolve import Json
+from armdyn.cli.show import print_json, print_line, print_list, print_table
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from armdyn.reproduce.case import Case
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A document, or 'all'; left out, they are listed.")]
@@ -36,10 +36,6 @@ def reproduce(
     For each document: a table of what the source states, what armdyn gets, and why they differ where data are
     missing; figures; one HTML page. Exit code 1 if something that should hold does not.
     """
-    from rich.console import Console
-
-    from armdyn.cli.long_work import progress_bar
-    from armdyn.cli.show import print_json
     from armdyn.reproduce.cases import ABOUT, CASES
     from armdyn.reproduce.cases import reproduce as run
     from armdyn.reproduce.page import above_mark, print_into, write
@@ -53,7 +49,6 @@ def reproduce(
         raise typer.BadParameter("expected with 'all': the page holds all documents", param_hint="--page")
     if page:
         above_mark(page)  # say now what cannot be written later
-    console = Console(stderr=json)
     found: list[Case] = []
     files: list[str] = []
     wanted = list(CASES) if name == "all" else [name]
@@ -67,25 +62,21 @@ def reproduce(
         found.append(case)
         files += map(str, write(case, out))
         if not json:
-            _show(console, case)
+            _show(case)
     if page:
         print_into(page, found)
     if json:
         print_json({"cases": [_plain(case) for case in found], "files": files})
     else:
         for case in found:
-            console.print(f"[bold]{case.name}[/bold]: {case.counted}", highlight=False)
-        console.print(f"Pages and figures are in {out}.", highlight=False)
+            print_line(f"{case.name}: {case.counted}")
+        print_line(f"Pages and figures are in {out}.")
     if not all(case.good for case in found):
         raise typer.Exit(1)
 
 
 def _list(about: dict[str, str]) -> None:
-    from rich.console import Console
-
-    from armdyn.cli.show import print_table
-
-    print_table(Console(), "Documents that can be reproduced", ("name", "what"), list(about.items()))
+    print_table("Documents that can be reproduced", ("name", "what"), list(about.items()))
 
 
 @contextmanager
@@ -113,18 +104,16 @@ def _noticed_interrupt() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-def _show(console: Console, case: Case) -> None:
+def _show(case: Case) -> None:
     """The rows, every text in full."""
-    from armdyn.cli.show import print_list, print_table
-
     notes = [row.why for row in case.rows if row.why]
     marks = iter(range(1, len(notes) + 1))
     rows = [(*row[:4], f"{next(marks)}" if row.why else "") for row in case.rows]
-    print_table(console, case.title, ("what", "source", "armdyn", "verdict", "note "), rows)
-    print_list(console, "Notes", [f"{k}: {note}" for k, note in enumerate(notes, 1)])
+    print_table(case.title, ("what", "source", "armdyn", "verdict", "note "), rows)
+    print_list("Notes", [f"{k}: {note}" for k, note in enumerate(notes, 1)])
     for table in case.tables:
-        print_table(console, table.title, table.columns, table.rows)
-    print_list(console, "Assumed where the source is silent", case.assumed)
+        print_table(table.title, table.columns, table.rows)
+    print_list("Assumed where the source is silent", case.assumed)
 
 
 def _plain(case: Case) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.resolve import Base, Tip, complete_arm
+from armdyn.cli.interrupts import watch
+from armdyn.cli.resolve import Base, Tip, complete_arm, resolve
 
 ArmName = Annotated[
     str,
@@ -32,7 +33,6 @@ def studio(
     tip: Tip = None,
 ) -> None:
     """Show an arm in the browser: move it, see its torques, play logs, compare controllers, design motions."""
-    from armdyn.cli.resolve import resolve
     from armdyn.studio.app import Studio, visuals_of
     from armdyn.studio.server import address, is_local, start_server, stop_server
 
@@ -56,8 +56,6 @@ def _wait() -> None:
     """Until Ctrl-C, or a polite request to end."""
     import signal
     import threading
-
-    from armdyn.cli.interrupts import watch
 
     ended = threading.Event()
     before = {number: signal.signal(number, lambda *_: ended.set()) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from armdyn.cli.long_work import progress_bar, working
 from armdyn.cli.resolve import Json
+from armdyn.cli.show import print_json
 
 if TYPE_CHECKING:
     from armdyn.study.run import Progress
@@ -27,8 +29,6 @@ def study(
     json: Json = False,
 ) -> None:  # fmt: skip
     """Compute a study, or go on with one: quantiles, success regions, what matters, and the worst cases."""
-    from armdyn.cli.long_work import progress_bar, working
-    from armdyn.cli.show import print_json
     from armdyn.report.registry import report
     from armdyn.study.run import keep_memory, run_study
     from armdyn.study.spec import read_study
@@ -58,7 +58,6 @@ def study(
 
 def _show_case(subject: Study, number: int, folder: Path, json: bool) -> None:
     """One case: its page beside the results, its numbers on the screen."""
-    from armdyn.cli.show import print_json
     from armdyn.report.registry import report
 
     row = subject.row(number)
