@@ -25,7 +25,7 @@ from rich.table import Table
 import armdyn
 from armdyn import Arm, Drive, Friction, Inertia, Joint, Link
 from armdyn.model.pinocchio_bridge import to_pinocchio
-from armdyn.simulation.plant.mujoco import to_mjcf
+from armdyn.simulation.loop.mujoco import to_mjcf
 from armdyn.spatial.rotation import from_axis_angle
 from armdyn.spatial.transform import transform
 from armdyn.trace import backend

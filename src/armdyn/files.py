@@ -20,7 +20,7 @@ LARGEST_TEXT = 50_000_000
 # An archive that would unpack to more than this, and to more than so many times its own size, is a bomb: measured
 # signals, which are noisy, shrink to a half or a tenth.
 LARGE_ARCHIVE = 100_000_000
-DENSEST = 200
+LARGEST_PACKING_RATIO = 200
 # A day of seven joints at 1 kHz is 20 GB of text; more than this is not read into memory.
 LARGEST_TABLE = 20_000_000_000
 
@@ -104,7 +104,7 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
 
 def reject_bomb(path: str | os.PathLike[str], packed: int, whole: int) -> None:
     """Raise if a file of `packed` bytes would unpack to so many that it can only be meant to fill the memory."""
-    if whole > max(LARGE_ARCHIVE, DENSEST * packed):
+    if whole > max(LARGE_ARCHIVE, LARGEST_PACKING_RATIO * packed):
         raise ReadError(
             f"{path}: {packed / 1e6:.3g} MB would unpack to {whole / 1e6:.3g} MB, which no measured data do; "
             "save it without compression if it is meant so"

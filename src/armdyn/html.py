@@ -119,13 +119,13 @@ def shaded(text: str, depth: float) -> Markup:
     return Markup(f'<span class="shaded" style="background:rgba(224,123,0,{0.75 * depth:.2f})">{escape(text)}</span>')
 
 
-LONG = 40  # characters of a cell, from which on it may be broken into lines
+LONG_CELL = 40  # characters of a cell, from which on it may be broken into lines
 
 
 def _cell(cell: str) -> str:
     if isinstance(cell, Markup):
         return f"<td>{cell}</td>"
-    return f'<td class="long">{escape(cell)}</td>' if len(cell) > LONG else f"<td>{escape(cell)}</td>"
+    return f'<td class="long">{escape(cell)}</td>' if len(cell) > LONG_CELL else f"<td>{escape(cell)}</td>"
 
 
 def svg(figure: Any) -> str:

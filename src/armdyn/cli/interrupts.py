@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 INTERRUPTED = 130
-PATIENCE = 0.5  # s after Ctrl-C until the process is ended; a busy machine takes as long again
-SAVING = 8.0  # s for commands that keep what they have found until then; on a quiet machine they take less than one
+PATIENCE_S = 0.5  # s after Ctrl-C until the process is ended; a busy machine takes as long again
+SAVING_S = 8.0  # s for commands that keep what they have found until then; on a quiet machine they take less than one
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Watch:
     """What to say, and how long to wait, when Ctrl-C comes (`pressed`); `settled` once the command has noticed it."""
 
     said: str = "interrupted"
-    patience: float = PATIENCE
+    patience: float = PATIENCE_S
     pressed: bool = False
     settled: threading.Event = field(default_factory=threading.Event)
 
@@ -41,7 +41,7 @@ class Watch:
 
     def press(self, number: int, frame: FrameType | None) -> None:
         """Ctrl-C as Python sees it."""
-        if not self.pressed and self.patience == SAVING:
+        if not self.pressed and self.patience == SAVING_S:
             with suppress(OSError):  # not through a stream, which may be in use
                 os.write(2, b"\r\x1b[2K" * os.isatty(2) + b"armdyn: interrupted; keeping what was found\n")
         self.pressed = True

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import typer
 
-from armdyn.cli.interrupts import INTERRUPTED, PATIENCE, SAVING, watch
+from armdyn.cli.interrupts import INTERRUPTED, PATIENCE_S, SAVING_S, watch
 
 NOTHING = "no file was written; the same command begins anew"
 PAGES, MODELS, PICTURES = (".html", ".htm"), (".urdf", ".xml", ".toml", ".csv"), (".png", ".svg", ".pdf")
@@ -41,7 +41,7 @@ class Tell(Protocol):
 
 
 @contextmanager
-def progress_bar(total: float | None = 1.0, kept: str = NOTHING, patience: float = PATIENCE) -> Iterator[Tell]:
+def progress_bar(total: float | None = 1.0, kept: str = NOTHING, patience: float = PATIENCE_S) -> Iterator[Tell]:
     """A bar on stderr, on terminals alone; without total it only shows that work goes on.
 
     Ctrl-C ends the program with a word on where it was and what is kept, within `patience` [s]; where the command has
@@ -62,7 +62,7 @@ def progress_bar(total: float | None = 1.0, kept: str = NOTHING, patience: float
             def show(share: float, text: str, found: bool = False) -> None:
                 nonlocal doing
                 doing = text
-                own.said, own.patience = f"interrupted while {text}; {kept}", SAVING if found else patience
+                own.said, own.patience = f"interrupted while {text}; {kept}", SAVING_S if found else patience
                 bar.update(task, completed=share, description=text)
 
             yield show
@@ -71,7 +71,7 @@ def progress_bar(total: float | None = 1.0, kept: str = NOTHING, patience: float
         typer.echo(f"armdyn: interrupted while {doing}; {kept}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     own.settled.set()  # what was found is being written
-    own.patience = PATIENCE
+    own.patience = PATIENCE_S
 
 
 @contextmanager

@@ -27,7 +27,7 @@ File = Annotated[
 Degrees = Annotated[bool, typer.Option("--degrees", help="Angles given are in degrees; results stay in SI units.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the results: .csv or .npz, one row per state.")]
 
-SHOWN = 12  # rows of a long table that are printed
+ROWS_SHOWN = 12  # rows of a long table that are printed
 
 
 class States(NamedTuple):
@@ -144,7 +144,7 @@ def print_columns(title: str, t: NDArray | None, columns: dict[str, NDArray]) ->
     if t is not None:
         columns = {"t": t, **columns}
     count = len(next(iter(columns.values())))
-    rows = [(str(k + 1), *(number(c[k]) for c in columns.values())) for k in range(min(count, SHOWN))]
+    rows = [(str(k + 1), *(number(c[k]) for c in columns.values())) for k in range(min(count, ROWS_SHOWN))]
     print_table(title, ("# ", *(f"{name} " for name in columns)), rows)
-    if count > SHOWN:
-        print_line(f"{count - SHOWN} more rows; --out FILE.csv writes all", "dim")
+    if count > ROWS_SHOWN:
+        print_line(f"{count - ROWS_SHOWN} more rows; --out FILE.csv writes all", "dim")

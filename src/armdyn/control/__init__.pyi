@@ -13,14 +13,7 @@ from armdyn.control.adaptive.unknowns import adapt as adapt
 from armdyn.control.design.accuracy import pole_regions as pole_regions
 from armdyn.control.design.assumptions import failed_assumptions as failed_assumptions
 from armdyn.control.design.designs import designs as designs
-from armdyn.control.design.gains import bryson as bryson
-from armdyn.control.design.gains import gains_from_bandwidth as gains_from_bandwidth
-from armdyn.control.design.gains import gains_from_poles as gains_from_poles
-from armdyn.control.design.gains import pd_gains as pd_gains
 from armdyn.control.design.pid_design import optimal_pid as optimal_pid
-from armdyn.control.design.riccati import continuous_lqr as continuous_lqr
-from armdyn.control.design.riccati import discrete_lqr as discrete_lqr
-from armdyn.control.design.riccati import finite_horizon_lqr as finite_horizon_lqr
 from armdyn.control.design.robustness import closed_loop as closed_loop
 from armdyn.control.design.robustness import robustness as robustness
 from armdyn.control.export import law_code as law_code
@@ -69,6 +62,13 @@ from armdyn.control.robust.sliding_mode import SlidingMode as SlidingMode
 from armdyn.control.robust.sliding_mode import SuperTwisting as SuperTwisting
 from armdyn.control.robust.sliding_mode import super_twisting as super_twisting
 from armdyn.control.step import traced_step as traced_step
+from armdyn.control.theory.gains import bryson as bryson
+from armdyn.control.theory.gains import gains_from_bandwidth as gains_from_bandwidth
+from armdyn.control.theory.gains import gains_from_poles as gains_from_poles
+from armdyn.control.theory.gains import pd_gains as pd_gains
+from armdyn.control.theory.riccati import continuous_lqr as continuous_lqr
+from armdyn.control.theory.riccati import discrete_lqr as discrete_lqr
+from armdyn.control.theory.riccati import finite_horizon_lqr as finite_horizon_lqr
 from armdyn.control.wrist import Tool as Tool
 from armdyn.control.wrist import identify_tool as identify_tool
 

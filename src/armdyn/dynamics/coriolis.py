@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armdyn.dynamics.base.regroup import regroup
 from armdyn.dynamics.bodies.body import Body, link_theta, symmetric, turned_tensor
 from armdyn.dynamics.bodies.composite import carry, tensor_to_parent, turned_to_parent
+from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.dynamics.bodies.velocity import Twist, twists
 from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
 from armdyn.kinematics.motion import Motion, Symbol, motions

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armdyn.dynamics.base.regroup import regroup
 from armdyn.dynamics.bodies.body import Body, link_theta
+from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.dynamics.bodies.velocity import twists
 from armdyn.dynamics.gravity import first_moments, gravity_torque
 from armdyn.dynamics.newton_euler import inverse_dynamics

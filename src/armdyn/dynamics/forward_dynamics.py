@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from armdyn.dynamics.base.regroup import regroup
 from armdyn.dynamics.bodies.articulated import articulated_acceleration
 from armdyn.dynamics.bodies.body import link_theta
 from armdyn.dynamics.bodies.composite import composites
 from armdyn.dynamics.bodies.ltdl import factorize
+from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.dynamics.mass_matrix import mass_matrix_from
 from armdyn.dynamics.movable import require_movable
 from armdyn.dynamics.newton_euler import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armdyn.dynamics.base.regroup import regroup
 from armdyn.dynamics.bodies.body import link_theta
+from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Theta

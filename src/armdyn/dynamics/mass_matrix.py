@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from armdyn.dynamics.base.regroup import regroup
 from armdyn.dynamics.bodies.body import Body
 from armdyn.dynamics.bodies.composite import carry, composites
+from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Theta

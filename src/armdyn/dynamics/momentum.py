@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from armdyn.dynamics.base.regroup import regroup
 from armdyn.dynamics.bodies.body import Body, link_theta
 from armdyn.dynamics.bodies.composite import wrench_to_joint, wrench_to_parent
+from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.dynamics.bodies.velocity import twists
 from armdyn.dynamics.gravity import first_moments
 from armdyn.dynamics.mass_matrix import along_joint

@@ -19,7 +19,7 @@ from armdyn.spatial.transform import transform
 
 # A joint counts as without inertia when less than this part of what it carries resists it: far above the
 # rounding of the recursion, far below any gripper on any arm.
-NEGLIGIBLE = 1e-13
+NEGLIGIBLE_INERTIA_RATIO = 1e-13
 
 _known: weakref.WeakKeyDictionary[Arm, dict[bool, list[str]]] = weakref.WeakKeyDictionary()
 
@@ -71,7 +71,7 @@ def _massless(arm: Arm, rotors: bool) -> list[str]:
         body = _seen_from(transform(segment.R_after, segment.p_after), body + _matrix(inertia))
         k = 5 if joint.kind == "revolute" else 2
         column, resists = body[:, k], body[k, k] + (joint.drive.reflected_inertia if rotors else 0.0)
-        if abs(resists) <= NEGLIGIBLE * np.abs(np.trace(body)):
+        if abs(resists) <= NEGLIGIBLE_INERTIA_RATIO * np.abs(np.trace(body)):
             found.append(joint.name)
         else:
             body = body - np.outer(column, column) / resists

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armdyn.dynamics.base.regroup import regroup
 from armdyn.dynamics.bodies.body import Wrench, link_theta
+from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipWrench

@@ -23,13 +23,13 @@ from armdyn.trace.traced import traced
 Symbol = Any  # a CasADi SX
 
 # An orientation error of 1 rad counts as much as this many metres, or units of length of a tiny or huge arm.
-LENGTH = 0.5
+LENGTH_PER_RAD = 0.5
 # Damping per unit of squared error; found best between 1e-3 and 1 on the Panda.
 DAMPING = 0.05
 # Keeps the equations solvable at a singular solution, where the error alone damps nothing.
 LEAST_DAMPING = 1e-12
 # Largest self-motion in a step [rad or m]: the tip's path is curved.
-PACE = 0.2
+LARGEST_SELF_MOTION = 0.2
 
 
 class DampedStep(NamedTuple):
@@ -60,7 +60,7 @@ def damped_step(
     R, p = tip_frame(arm, q)
     e = pose_error(R, p, pose, task)
     J = jacobian(arm, q)[: e.shape[0], :]
-    weights = ca.vertcat(*[magnitude(arm) ** -2] * 3, *[LENGTH**2] * (e.shape[0] - 3))
+    weights = ca.vertcat(*[magnitude(arm) ** -2] * 3, *[LENGTH_PER_RAD**2] * (e.shape[0] - 3))
     squared = ca.dot(weights * e, e)
     # Far from the pose the tip's path is curved: what J neglects is up to |e| times an arm's length.
     damping = (ca.sqrt(squared) if careful else DAMPING / 2 * squared) + LEAST_DAMPING
@@ -100,7 +100,7 @@ def _wish(
     """
     still = free * wish
     still = still + _correction(J, weights, free, damping, -ca.mtimes(J, still))
-    still = still * (PACE / ca.fmax(ca.sqrt(ca.dot(still, still)), PACE))
+    still = still * (LARGEST_SELF_MOTION / ca.fmax(ca.sqrt(ca.dot(still, still)), LARGEST_SELF_MOTION))
     dq = still + _correction(J, weights, free, damping, e)
     stopped = ca.logic_or(dq < room[0], dq > room[1])
     moved = ca.if_else(stopped, ca.fmin(ca.fmax(dq, room[0]), room[1]), still)

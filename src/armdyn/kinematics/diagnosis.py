@@ -19,13 +19,13 @@ REASONS = {
     "iterations": "out of iterations",
 }
 # Restarts that are enough to tell whether a pose can be reached at all.
-FEW = 15
+RESTARTS = 15
 # Starts, besides the best configuration known, from which the nearest is sought.
-SIDE = 7
+OTHER_STARTS = 7
 # A position that can be reached is approached to within this [m, or the unit of a tiny or huge arm].
-NEAR = 1e-5
+REACHED_DISTANCE_M = 1e-5
 # Smallest singular value of the Jacobian [m or rad per rad or m] below which a configuration is singular.
-SINGULAR = 1e-6
+LEAST_SINGULAR_VALUE = 1e-6
 
 
 def explain(
@@ -40,7 +40,7 @@ def explain(
     if not len(rows):
         return reason, shortfall
     poses, q, limits = poses[rows], found.q[rows], arm.position_limits
-    few = Settings(settings.task, settings.tolerance, restarts=FEW, seed=settings.seed)
+    few = Settings(settings.task, settings.tolerance, restarts=RESTARTS, seed=settings.seed)
     if solutions is None:
         solvable = solve(arm, poses, q, unlimited(arm), few).solved
         feasible = solve(arm, poses, q, limits, few).solved
@@ -49,13 +49,13 @@ def explain(
         solvable = np.isfinite(solutions.q[rows]).all(-1).any(-1)
         feasible = np.zeros(len(rows), bool)
     J = jacobian(arm, q)[:, : TASKS[settings.task]] / np.repeat([magnitude(arm), 1.0], 3)[: TASKS[settings.task], None]
-    singular = np.linalg.svd(J, compute_uv=False)[..., -1] < SINGULAR
+    singular = np.linalg.svd(J, compute_uv=False)[..., -1] < LEAST_SINGULAR_VALUE
     names = ["singular", "iterations", "limit"]
     reason[rows] = np.select([feasible & singular, feasible, solvable], names, default="reach")
     lost = rows[~feasible]
     if len(lost):
         poses = poses[~feasible]
-        starts = np.concatenate([found.q[lost, None], Starts(arm, limits, few)(poses, SIDE)], axis=1)
+        starts = np.concatenate([found.q[lost, None], Starts(arm, limits, few)(poses, OTHER_STARTS)], axis=1)
         found.q[lost], found.error[lost] = closest(arm, poses, starts, limits, settings.task)
         gap = _gap(arm, poses, starts, found.error[lost])
         shortfall[lost] = np.where((reason[lost] == "reach")[:, None], gap, 0.0)
@@ -65,5 +65,5 @@ def explain(
 def _gap(arm: Arm, poses: NDArray, starts: NDArray, error: NDArray) -> NDArray:
     """How far out of reach (N, 2): the distance of the position or, where that can be reached, the angle left."""
     _, near = closest(arm, poses, starts, arm.position_limits, "position")
-    distance = np.where(near[:, 0] > NEAR * magnitude(arm), near[:, 0], 0.0)
+    distance = np.where(near[:, 0] > REACHED_DISTANCE_M * magnitude(arm), near[:, 0], 0.0)
     return np.stack([distance, np.where(distance > 0, 0.0, error[:, 1])], -1)

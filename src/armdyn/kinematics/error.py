@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ShapeError, shown
 from armdyn.model.quantities import Pose
 from armdyn.spatial.rotation import normalized
-from armdyn.spatial.transform import ORTHOGONALITY
+from armdyn.spatial.transform import ORTHOGONALITY_TOLERANCE
 from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
@@ -21,7 +21,7 @@ Symbol = Any  # a CasADi SX
 ROUND_OFF = 1e-12
 
 # No arm is told to go farther than this [m]; distances beyond would overflow when they are squared.
-FARTHEST = 1e15
+FARTHEST_TARGET_M = 1e15
 
 TASKS = {"pose": 6, "position": 3}
 
@@ -83,15 +83,14 @@ def check_poses(arm: Any, poses: ArrayLike, what: str) -> NDArray:
         raise ShapeError(f"{what}: expected shape (..., 4, 4), got {T.shape}")
     if not np.isfinite(T).all():
         raise ShapeError(f"{what}: expected finite numbers, got NaN or infinity{_where(~np.isfinite(T).all((-1, -2)))}")
-    if (np.abs(T) > FARTHEST).any():
-        raise ShapeError(
-            f"{what}: expected positions within {FARTHEST:g} m{_where((np.abs(T) > FARTHEST).any((-1, -2)))}"
-        )
+    too_far = (np.abs(T) > FARTHEST_TARGET_M).any((-1, -2))
+    if too_far.any():
+        raise ShapeError(f"{what}: expected positions within {FARTHEST_TARGET_M:g} m{_where(too_far)}")
     defect = np.asarray(rigidity_defect(arm, T))
-    if (defect > ORTHOGONALITY).any():
+    if (defect > ORTHOGONALITY_TOLERANCE).any():
         raise ShapeError(
             f"{what}: expected a rigid transform, got a rotation that is not orthogonal with determinant 1, "
-            f"or a last row other than 0 0 0 1{_where(defect > ORTHOGONALITY)}"
+            f"or a last row other than 0 0 0 1{_where(defect > ORTHOGONALITY_TOLERANCE)}"
         )
     rounded = defect > ROUND_OFF
     if rounded.any():

@@ -19,9 +19,9 @@ PARTS = {"all": slice(0, 6), "linear": slice(0, 3), "angular": slice(3, 6)}
 
 # A smallest singular value below this part of the largest makes a configuration count as singular:
 # joint velocities grow by that factor.
-SINGULAR = 1e-3
+SINGULAR_RATIO = 1e-3
 # Entries of a unit vector below this are not worth a word in a sentence.
-VISIBLE = 0.1
+LEAST_NAMED_ENTRY = 0.1
 
 
 @traced(returns={"manipulability": ""})
@@ -66,7 +66,7 @@ class Dexterity:
             return f"{count} of {self.condition.size} configurations are singular; index one to see it"
         if not self.singular:
             return f"regular: condition number {self.condition:.3g}, manipulability {self.manipulability:.3g}"
-        joints = [name for name, x in zip(self.joint_names, self.cause, strict=True) if abs(x) > VISIBLE]
+        joints = [name for name, x in zip(self.joint_names, self.cause, strict=True) if abs(x) > LEAST_NAMED_ENTRY]
         v, w = (", ".join(f"{round(x, 2) + 0:.2f}" for x in part) for part in (self.lost[:3], self.lost[3:]))
         return (
             f"singular: condition number {self.condition:.3g}; {', '.join(joints)} can move with the tip at rest, "
@@ -105,7 +105,7 @@ def dexterity(arm: Arm, q: ArrayLike, part: str = "all", length: float = 1.0) ->
     lost[..., rows] = U[..., :, s.shape[-1] - 1]
     # With more joints than rows the hardest motion is the last singular vector, not a self-motion.
     cause = Vt[..., s.shape[-1] - 1, :]
-    singular = smallest <= SINGULAR * largest
+    singular = smallest <= SINGULAR_RATIO * largest
     return Dexterity(s, condition, s.prod(-1), singular, lost, cause, arm.joint_names)
 
 

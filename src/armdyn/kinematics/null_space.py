@@ -16,17 +16,17 @@ from armdyn.model.arm import Arm
 Wish = Callable[[NDArray, NDArray], NDArray]
 
 # Part of the way to a posture in a step.
-PART = 0.5
+POSTURE_STEP_RATIO = 0.5
 # Rest when no joint moves more than this in a step [rad or m].
-STILL = 1e-7
-STEPS = 200
+STILL_STEP = 1e-7
+MOST_STEPS = 200
 # Steps that bring the tip back exactly at the end.
-RETURN = 5
+RETURN_STEPS = 5
 
 
 def toward(posture: NDArray) -> Wish:
     """The wish to come near to a posture (N, n)."""
-    return lambda q, rows: PART * (posture[rows] - q)
+    return lambda q, rows: POSTURE_STEP_RATIO * (posture[rows] - q)
 
 
 def function(motion: Callable[[NDArray], NDArray]) -> Wish:
@@ -50,7 +50,7 @@ def improve(arm: Arm, poses: NDArray, found: Found, wish: Wish, settings: Settin
     q, target = found.q[rows], poses[rows]
     moving, size, last = np.arange(len(rows)), np.ones((len(rows), 1)), np.zeros_like(q)
     lower, upper = arm.position_limits
-    for _ in range(STEPS):
+    for _ in range(MOST_STEPS):
         if not len(moving):
             break
         step = size * wish(q[moving], rows[moving])
@@ -60,9 +60,9 @@ def improve(arm: Arm, poses: NDArray, found: Found, wish: Wish, settings: Settin
         found.iterations[rows[moving]] += 1
         # Turning back means that the top, or the bottom, was passed: smaller steps from there.
         size = np.where((made * last).sum(-1, keepdims=True) < 0, size / 2, size)
-        keep = np.abs(made).max(-1) >= STILL
+        keep = np.abs(made).max(-1) >= STILL_STEP
         moving, size, last = moving[keep], size[keep], made[keep]
-    for _ in range(RETURN):
+    for _ in range(RETURN_STEPS):
         q = damped_step(arm, q, target, task=settings.task, lower=lower, upper=upper).q
     error = tip_error(arm, q, target, task=settings.task)
     kept = larger(error) <= settings.tolerance

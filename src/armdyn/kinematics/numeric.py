@@ -12,26 +12,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.kinematics.damped_step import LENGTH, damped_step, damped_steps, tip_error
+from armdyn.kinematics.damped_step import LENGTH_PER_RAD, damped_step, damped_steps, tip_error
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.size import magnitude
 from armdyn.model.arm import Arm
 
 # Steps taken in one call, and the part of the squared error left after them above which a start is given up.
-STEPS = 4
-SLOW = 0.5
+STEPS_PER_CALL = 4
+HOPELESS_ERROR_RATIO = 0.5
 # Careful steps until a joint moves less than this in one [rad or m], or at most so many.
-STILL = 1e-6
-SETTLING = 300
+STILL_STEP = 1e-6
+MOST_SETTLING_STEPS = 300
 # Random configurations among which the nearest is taken as a start.
-CANDIDATES = 64
+START_CANDIDATES = 64
 # Poses compared with them at a time: distances then stay in the cache.
 BLOCK = 512
 # Few poses get several starts side by side: at most this many each, and this many in all.
-WIDTH = 8
-LANES = 512
+MOST_STARTS_PER_POSE = 8
+MOST_STARTS = 512
 # Where a sliding joint without limits may start [m].
-ROOM = 1.0
+SLIDING_START_M = 1.0
 
 
 Limits = tuple[NDArray, NDArray]
@@ -67,7 +67,7 @@ def solve(arm: Arm, poses: NDArray, q0: NDArray | None, limits: Limits, settings
         tried = 1
     while tried <= settings.restarts and not found.solved.all():
         owners = np.flatnonzero(~found.solved)
-        width = min(max(1, LANES // len(owners)), WIDTH, settings.restarts + 1 - tried)
+        width = min(max(1, MOST_STARTS // len(owners)), MOST_STARTS_PER_POSE, settings.restarts + 1 - tried)
         q = starts(poses[owners], width)
         _descend(arm, poses, np.repeat(owners, width), q.reshape(-1, arm.n), limits, settings, found)
         tried += width
@@ -85,9 +85,9 @@ def _unwind(arm: Arm, q: NDArray, near: NDArray | float, limits: Limits) -> None
 def closest(arm: Arm, poses: NDArray, starts: NDArray, limits: Limits, task: str) -> tuple[NDArray, NDArray]:
     """Configurations (N, n) nearest to poses (N, 4, 4) that are out of reach, of several starts (N, k, n)."""
     q, target = starts, poses[:, None]
-    for _ in range(SETTLING):
+    for _ in range(MOST_SETTLING_STEPS):
         q_next = damped_step(arm, q, target, task=task, careful=True, lower=limits[0], upper=limits[1]).q
-        still = np.abs(q_next - q).max() < STILL
+        still = np.abs(q_next - q).max() < STILL_STEP
         q = q_next
         if still:
             break
@@ -111,13 +111,13 @@ def _descend(
     cost = np.full(len(q), np.inf)
     left = settings.iterations
     while left > 0:
-        steps = min(STEPS, left)
+        steps = min(STEPS_PER_CALL, left)
         q, error = damped_steps(arm, q, target, steps=steps, **options)
         left -= steps
         found.iterations[owner] += steps  # once, however many starts run side by side
         last, cost = cost, _cost(arm, error)
         done = larger(error) <= settings.tolerance
-        leave = done | (cost > SLOW * last) | (left == 0)
+        leave = done | (cost > HOPELESS_ERROR_RATIO * last) | (left == 0)
         if leave.any():
             _record(arm, found, owner[leave], q[leave], error[leave], done[leave])
             keep = ~leave & ~found.solved[owner]
@@ -132,7 +132,7 @@ def larger(error: NDArray) -> NDArray:
 
 
 def _cost(arm: Arm, error: NDArray) -> NDArray:
-    return (error[..., 0] / magnitude(arm)) ** 2 + (LENGTH * error[..., 1]) ** 2
+    return (error[..., 0] / magnitude(arm)) ** 2 + (LENGTH_PER_RAD * error[..., 1]) ** 2
 
 
 def _record(arm: Arm, found: Found, owner: NDArray, q: NDArray, error: NDArray, solved: NDArray) -> None:
@@ -157,16 +157,16 @@ class Starts:
 
     def __call__(self, poses: NDArray, width: int) -> NDArray:
         """For each pose (N, 4, 4) `width` fresh starts (N, width, n)."""
-        q = self.rng.uniform(*self.range, (width, CANDIDATES, self.arm.n))
+        q = self.rng.uniform(*self.range, (width, START_CANDIDATES, self.arm.n))
         near = self._features(forward_kinematics(self.arm, q))
         # |a - b|² = |a|² + |b|² - 2 a.b, of which |a|² does not matter: one product with [b, |b|²].
-        near = np.concatenate([-2 * near, (near**2).sum(-1, keepdims=True)], -1).reshape(width * CANDIDATES, -1)
+        near = np.concatenate([-2 * near, (near**2).sum(-1, keepdims=True)], -1).reshape(width * START_CANDIDATES, -1)
         far = self._features(poses)
         far = np.concatenate([far, np.ones_like(far[:, :1])], -1)
         best = np.empty((len(poses), width), int)
         for k in range(0, len(poses), BLOCK):
             distance = far[k : k + BLOCK] @ near.T
-            best[k : k + BLOCK] = distance.reshape(-1, width, CANDIDATES).argmin(-1)
+            best[k : k + BLOCK] = distance.reshape(-1, width, START_CANDIDATES).argmin(-1)
         return q[np.arange(width), best]
 
     def _features(self, poses: NDArray) -> NDArray:
@@ -175,14 +175,14 @@ class Starts:
         if self.task == "position":
             return place.astype(np.float32)
         # |R - S|² = 2 (2 sin(angle/2))², hence the root of a half
-        turned = poses[..., :3, :3].reshape(*poses.shape[:-2], 9) * (LENGTH * np.sqrt(0.5))
+        turned = poses[..., :3, :3].reshape(*poses.shape[:-2], 9) * (LENGTH_PER_RAD * np.sqrt(0.5))
         return np.concatenate([place, turned], axis=-1, dtype=np.float32)
 
 
 def sampling_range(arm: Arm, limits: Limits) -> tuple[NDArray, NDArray]:
     """Joint positions between which starts are drawn: the limits, or one turn where there are none."""
     lower, upper = limits
-    room = np.array([np.pi if joint.kind == "revolute" else ROOM for joint in arm.joints])
+    room = np.array([np.pi if joint.kind == "revolute" else SLIDING_START_M for joint in arm.joints])
     low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * room, -room))
     high = np.where(np.isfinite(upper), upper, np.where(np.isfinite(lower), lower + 2 * room, room))
     return low, high

@@ -27,7 +27,7 @@ from armdyn.spatial.transform import check_transform, exact, inverse
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 # cos(pi/2) in floating point is 6e-17: structural zeros and ones are restored within this distance.
-SNAP = 1e-14
+SNAP_DISTANCE = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -450,7 +450,7 @@ def _rotation_from_z(axis: NDArray) -> NDArray:
 
 def _snap(array: NDArray) -> NDArray:
     """`array`, frozen, with entries within 1e-14 of 0, 1 or -1 made exact."""
-    out = exact(array, SNAP)
+    out = exact(array, SNAP_DISTANCE)
     out.flags.writeable = False
     return out
 

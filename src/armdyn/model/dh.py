@@ -32,7 +32,7 @@ ROW_KEYS = (
 
 # Measured tables break the triangle inequality: link 3 of the PUMA 560 by 9 % of its largest moment. Up to
 # this share they are taken as they are, and `arm.is_physical` tells; beyond it axes are likely swapped.
-MEASURED = 0.2
+TRIANGLE_INEQUALITY_SLACK = 0.2
 
 Data = TypeVar("Data", Limits, Friction, Drive)
 
@@ -156,7 +156,7 @@ def _joint_and_link(row: Any, i: int, convention: str) -> tuple[Joint, Link]:
     )
     body = inertia_from(row, where)
     # Tables also give a massless first link the one moment that matters, as the PUMA 560's do.
-    body.reject_impossible(where, triangle=1.0 if body.mass == 0.0 else MEASURED)
+    body.reject_impossible(where, triangle=1.0 if body.mass == 0.0 else TRIANGLE_INEQUALITY_SLACK)
     return joint, Link(row.get("link", f"link{i}"), body)
 
 

@@ -27,11 +27,11 @@ from armdyn.spatial.transform import check_transform, inverse, transform
 
 # Sine of the angle below which axes count as parallel. Calling axes at sine s parallel costs an error of s
 # lengths, and their common normal suffers from round-off / s: the two meet at the root of 1e-16.
-PARALLEL = 1e-8
+PARALLEL_SINE = 1e-8
 # Relative to the size of the arm, axes nearer than this intersect.
-TOUCHING = 1e-12
+INTERSECTION_DISTANCE_RATIO = 1e-12
 # Lengths and angles this near to zero or a right angle are round-off, and made exact.
-EXACT = 1e-14
+ROUND_OFF = 1e-14
 
 
 class DhRow(NamedTuple):
@@ -213,7 +213,7 @@ def _common_normal(previous: _Line, following: _Line, before: _Normal, size: flo
     z, z_next = previous.direction, following.direction
     cross = np.cross(z, z_next)
     sine = np.linalg.norm(cross)
-    if sine < PARALLEL:
+    if sine < PARALLEL_SINE:
         # (c): through the point where the previous normal meets the axis, so that d is zero
         foot = _foot(before.next, following)
         return _Normal(_direction(foot - before.next, z, before.x, size), before.next, foot, "parallel")
@@ -222,9 +222,9 @@ def _common_normal(previous: _Line, following: _Line, before: _Normal, size: flo
     gap = following.point - previous.point
     on_previous = previous.point + z * (np.cross(gap, z_next) @ x) / sine
     on_next = following.point + z_next * (np.cross(gap, z) @ x) / sine
-    if abs(gap @ x) <= TOUCHING * size:
+    if abs(gap @ x) <= INTERSECTION_DISTANCE_RATIO * size:
         # (b): of the two normals of the plane the one nearer to the previous x, so that theta is small
-        x = -x if x @ before.x < -EXACT else x
+        x = -x if x @ before.x < -ROUND_OFF else x
         return _Normal(x, on_previous, on_next, "intersecting")
     return _Normal(x * np.sign(gap @ x), on_previous, on_next, "skew")  # (a)
 
@@ -254,8 +254,8 @@ def _square_foot(origin: NDArray, x: NDArray, line: _Line, size: float) -> NDArr
     """The point of `line` that lies on the line through `origin` along `x`, if they meet at a right angle."""
     foot = _foot(origin, line)
     to_line = foot - origin
-    meets = np.abs(to_line - (to_line @ x) * x).max() <= EXACT * size
-    return foot if meets and abs(x @ line.direction) <= EXACT else None
+    meets = np.abs(to_line - (to_line @ x) * x).max() <= ROUND_OFF * size
+    return foot if meets and abs(x @ line.direction) <= ROUND_OFF else None
 
 
 def _foot(point: NDArray, line: _Line) -> NDArray:
@@ -266,14 +266,14 @@ def _foot(point: NDArray, line: _Line) -> NDArray:
 def _direction(step: NDArray, z: NDArray, otherwise: NDArray, size: float) -> NDArray:
     """The direction of `step`, across z; another direction if the step is nothing."""
     length = np.linalg.norm(step)
-    return _across(z, otherwise, otherwise) if length <= TOUCHING * size else _across(z, step, step)
+    return _across(z, otherwise, otherwise) if length <= INTERSECTION_DISTANCE_RATIO * size else _across(z, step, step)
 
 
 def _across(z: NDArray, x: NDArray, otherwise: NDArray) -> NDArray:
     """The unit vector across z nearest to x, or to `otherwise` if x lies along z."""
     for v in (x, otherwise, np.eye(3)[np.argmin(np.abs(z))]):
         across = v - (v @ z) * z
-        if np.linalg.norm(across) > PARALLEL * np.linalg.norm(v):
+        if np.linalg.norm(across) > PARALLEL_SINE * np.linalg.norm(v):
             across = across / np.linalg.norm(across)
             across = across - (across @ z) * z  # once more: the first pass may cancel digits
             return across / np.linalg.norm(across)
@@ -297,14 +297,14 @@ def _z_screw(before: _Normal, after: _Normal, line: _Line, size: float) -> tuple
 
 
 def _length(value: float, size: float) -> float:
-    return 0.0 if abs(value) <= EXACT * size else value
+    return 0.0 if abs(value) <= ROUND_OFF * size else value
 
 
 def _angle(u: NDArray, v: NDArray, about: NDArray) -> float:
     """The angle from u to v about a direction across both, in (-pi, pi]; right angles are exact."""
     angle = float(np.arctan2(np.cross(u, v) @ about, u @ v))
     right = round(angle / (np.pi / 2)) * (np.pi / 2)
-    angle = right if abs(angle - right) < EXACT else angle
+    angle = right if abs(angle - right) < ROUND_OFF else angle
     return angle + 2 * np.pi if angle <= -np.pi else angle + 0.0
 
 
@@ -333,4 +333,4 @@ def _table(
 
 def _clean(T: NDArray, n: int) -> NDArray:
     """The identity where it is one up to the round-off of n rows."""
-    return np.eye(4) if np.abs(T - np.eye(4)).max() <= n * EXACT else T
+    return np.eye(4) if np.abs(T - np.eye(4)).max() <= n * ROUND_OFF else T

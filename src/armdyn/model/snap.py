@@ -14,9 +14,9 @@ from armdyn.model.joint import Joint
 from armdyn.spatial.rotation import normalized, to_axis_angle
 
 # Above this the arm would change visibly: 0.01 rad at 1 m is a centimetre.
-LARGEST = 1e-2
+LARGEST_SNAP_RAD = 1e-2
 # Entries that are exact already are left alone.
-EXACT = 1e-14
+ROUND_OFF = 1e-14
 
 
 def snapped(arm: Arm, angle: float) -> Arm:
@@ -25,8 +25,8 @@ def snapped(arm: Arm, angle: float) -> Arm:
     Inertial parameters and translations keep their numbers. What was turned, and by how much, is
     added to `arm.notes` and reported in one `ArmdynWarning`.
     """
-    if not (isinstance(angle, int | float) and 0 < angle <= LARGEST):
-        raise ModelError(f"load: expected 0 < snap <= {LARGEST:g} rad, got {angle!r}")
+    if not (isinstance(angle, int | float) and 0 < angle <= LARGEST_SNAP_RAD):
+        raise ModelError(f"load: expected 0 < snap <= {LARGEST_SNAP_RAD:g} rad, got {angle!r}")
     moves: list[tuple[str, float]] = []
 
     def frame(T: NDArray, what: str) -> NDArray:
@@ -65,18 +65,18 @@ def snapped(arm: Arm, angle: float) -> Arm:
 def _snapped_rotation(R: NDArray, angle: float) -> NDArray:
     """The rotation with entries near 0 exact, the others those of the nearest rotation."""
     zero = np.abs(R) < angle
-    if np.abs(np.where(zero, R, 0.0)).max() < EXACT and np.abs(_ones(R, angle) - R).max() < EXACT:
+    if np.abs(np.where(zero, R, 0.0)).max() < ROUND_OFF and np.abs(_ones(R, angle) - R).max() < ROUND_OFF:
         return R
     # Polishing keeps the pattern of zeros up to round-off, which is then removed.
     out = normalized(np.where(zero, 0.0, R))
-    out[np.abs(out) < EXACT] = 0.0
-    return _ones(out, EXACT)
+    out[np.abs(out) < ROUND_OFF] = 0.0
+    return _ones(out, ROUND_OFF)
 
 
 def _snapped_axis(axis: NDArray, angle: float) -> NDArray:
     out = np.where(np.abs(axis) < angle, 0.0, axis)
     out = out / np.linalg.norm(out)
-    return axis if np.abs(out - axis).max() < EXACT else out
+    return axis if np.abs(out - axis).max() < ROUND_OFF else out
 
 
 def _ones(R: NDArray, tolerance: float) -> NDArray:

@@ -27,7 +27,7 @@ from armdyn.spatial.transform import transform
 
 FORMAT = "armdyn arm"
 VERSION = 1
-DEEPEST = 64  # dots in a key
+MOST_DOTS_IN_KEY = 64  # dots in a key
 TOP_KEYS = (
     "format", "version", "name", "base", "tip", "gravity", "base_pose", "tool_pose", "physical", "notes",
     "mounting_plane", "joint",
@@ -42,7 +42,7 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
     """The document in a TOML text, or a `ReadError`."""
     deep = ReadError(f"{where}: the TOML is nested too deeply")
     # The parser takes time that grows with the square of the dots in a key.
-    if any(word.group().count(".") > DEEPEST for word in re.finditer(r"[^,=\[\]{}\n#]+", text)):
+    if any(word.group().count(".") > MOST_DOTS_IN_KEY for word in re.finditer(r"[^,=\[\]{}\n#]+", text)):
         raise deep
     try:
         return tomllib.loads(text)

@@ -13,10 +13,10 @@ from armdyn.identification.fit.result import Fit
 from armdyn.identification.judgement import WORDS
 from armdyn.model.arm import Arm
 
-TIMID = 0.5  # share of a joint's speed limit below which it may move faster
-BELIEVED = 1e3  # strength of the prior from which on the description decides more than the logs
-WORSE = 1.5  # held-out error over the fitted one, from which on more data help
-MOST_NAMED = 8
+TIMID_SPEED_RATIO = 0.5  # share of a joint's speed limit below which it may move faster
+STRONG_PRIOR = 1e3  # strength of the prior from which on the description decides more than the logs
+HELD_OUT_RATIO = 1.5  # held-out error over the fitted one, from which on more data help
+MOST_JOINTS_NAMED = 8
 
 
 def advice(fit: Fit) -> list[str]:
@@ -31,9 +31,9 @@ def advice(fit: Fit) -> list[str]:
             "any torque."
         )
     found += _timid(fit)
-    if fit.held_out > WORSE * fit.rel_error:
+    if fit.held_out > HELD_OUT_RATIO * fit.rel_error:
         found.append("The error on held-out data is well above the fitted one: log longer, or another motion.")
-    if fit.strength >= BELIEVED:
+    if fit.strength >= STRONG_PRIOR:
         found.append(
             "The description is believed more than the logs: their motion is too slow or too short to correct it."
         )
@@ -83,7 +83,7 @@ def shown_path(path: Path) -> str:
 
 
 def _list(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:MOST_NAMED]) + (" ..." if len(names) > MOST_NAMED else "")
+    return ", ".join(names[:MOST_JOINTS_NAMED]) + (" ..." if len(names) > MOST_JOINTS_NAMED else "")
 
 
 def _joints(fit: Fit, parameters: tuple[str, ...]) -> str:
@@ -102,7 +102,7 @@ def _timid(fit: Fit) -> list[str]:
     if not speeds:
         return []
     top = np.max(speeds, axis=0)
-    slow = np.flatnonzero(np.isfinite(limits) & (top < TIMID * limits))
+    slow = np.flatnonzero(np.isfinite(limits) & (top < TIMID_SPEED_RATIO * limits))
     if not len(slow):
         return []
     told = ", ".join(f"{j + 1} ({top[j] / limits[j]:.0%})" for j in slow)

@@ -10,7 +10,7 @@ from armdyn.report.figures.comparison import errors_figure
 from armdyn.report.tables.comparison import error_of, joint_rows, ranked, rows, unit
 from armdyn.simulation.compare import Comparison, Row
 
-AS_GOOD = 1.1  # error over the best one's, up to which a law counts as good as the best
+AS_GOOD_RATIO = 1.1  # error over the best one's, up to which a law counts as good as the best
 MEANING = (
     "All errors are root mean squares over the last third of the run, when a law that learns has learnt. Tip: how far "
     "it is from where the reference puts it. Joints: all together.",
@@ -46,9 +46,9 @@ def _conclusion(order: list[Row]) -> list[str]:
     if len(ended) > 1:
         factor = error_of(worst) / max(error_of(best), 1e-300)
         told += f"; {worst.name} is farthest, {_far(worst)} ({factor:.3g} times)"
-    equal = [row.name for row in ended[1:] if error_of(row) < AS_GOOD * error_of(best)]
+    equal = [row.name for row in ended[1:] if error_of(row) < AS_GOOD_RATIO * error_of(best)]
     parts = [paragraph(f"{told}.", "big good")]
-    parts += [paragraph(f"As good within {AS_GOOD - 1:.0%}: {', '.join(equal)}.")] if equal else []
+    parts += [paragraph(f"As good within {AS_GOOD_RATIO - 1:.0%}: {', '.join(equal)}.")] if equal else []
     return parts + ([paragraph(failed, "bad")] if failed else [])
 
 

@@ -16,7 +16,7 @@ from armdyn.trajectory.excitation.excite import Excitation
 from armdyn.trajectory.excitation.motion_constraints import TorqueLimits
 from armdyn.trajectory.excitation.quality import predict_quality
 
-NOTES = 2  # sentences on shapes that could not be read
+MOST_NOTES = 2  # sentences on shapes that could not be read
 
 
 def page(found: Excitation) -> str:
@@ -64,7 +64,9 @@ def _torques(found: Excitation) -> Any:
 def _describe_bodies(found: Excitation) -> str:
     bodies = found.protection.clearance.bodies
     said = f"Capsules from {bodies.origin}, at the start of the motion and where they come lowest."
-    return " ".join([said, *(f"{note}." for note in bodies.notes[:NOTES]), *["..."] * (len(bodies.notes) > NOTES)])
+    return " ".join(
+        [said, *(f"{note}." for note in bodies.notes[:MOST_NOTES]), *["..."] * (len(bodies.notes) > MOST_NOTES)]
+    )
 
 
 def _bodies(found: Excitation) -> Any:

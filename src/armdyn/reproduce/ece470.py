@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.adaptive.unknowns import adapt
-from armdyn.control.design.lyapunov import Lyapunov
 from armdyn.control.laws.computed_torque import ComputedTorque
+from armdyn.control.theory.lyapunov import Lyapunov
 from armdyn.dynamics.coriolis import coriolis_matrix
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.regressors.split import unknown_mass

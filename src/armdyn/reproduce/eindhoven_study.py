@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.design.designs import adaptive_designs
-from armdyn.control.design.gains import pd_gains
 from armdyn.control.laws.gravity_pd import GravityPD
 from armdyn.control.laws.lqr import TrajectoryLQR
 from armdyn.control.protocol import Law
+from armdyn.control.theory.gains import pd_gains
 from armdyn.errors import ArmdynWarning
 from armdyn.model.arm import Arm
 from armdyn.simulation.compare import Sway, with_mismatch

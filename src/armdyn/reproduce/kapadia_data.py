@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.control.design.gains import pd_gains
 from armdyn.control.laws.feedforward import FeedforwardPD
 from armdyn.control.laws.pd import PD
 from armdyn.control.protocol import Law
+from armdyn.control.theory.gains import pd_gains
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.motion.differentiate import differentiate, lowpass

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.control.design.gains import pd_gains
 from armdyn.control.laws.gravity_pd import GravityPD
 from armdyn.control.laws.pd import PD
+from armdyn.control.theory.gains import pd_gains
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.identification.estimators.data import Data, Estimate

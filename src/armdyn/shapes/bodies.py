@@ -20,9 +20,9 @@ from armdyn.shapes.urdf import Unreadable, capsule, fixed_box, pieces
 from armdyn.spatial.transform import inverse
 
 # Radius of the first and the last link over the arm's reach, where no shapes are known: as of the common arms.
-FIRST, LAST = 0.065, 0.045
+FIRST_RADIUS_RATIO, LAST_RADIUS_RATIO = 0.065, 0.045
 FROM_FRAMES = "the arm's frames (no collision shapes)"
-SHORTEST = 1e-3  # pieces shorter than this part of the arm are points within their neighbours
+SHORTEST_PIECE_RATIO = 1e-3  # pieces shorter than this part of the arm are points within their neighbours
 TURN = np.pi  # range of a sliding joint without end [m]: never that far
 
 
@@ -161,12 +161,12 @@ def geometry(arm: Arm, radius: NDArray | float | None = None) -> Iterator[Capsul
     tubes = [list(_tube(arm, i, ends[i])) for i in range(arm.n + 1)]
     moving = tubes[min(2, arm.n) :]
     length = sum(float(np.linalg.norm(tube[-1][1] - tube[0][0])) for tube in moving) or 1.0
-    radii = np.linspace(FIRST, LAST, arm.n + 1) * length
+    radii = np.linspace(FIRST_RADIUS_RATIO, LAST_RADIUS_RATIO, arm.n + 1) * length
     if radius is not None:
         radii = np.broadcast_to(np.asarray(radius, float), (arm.n + 1,))
     for i, tube in enumerate(tubes):
         name = arm.base_name if i == 0 else arm.links[i - 1].name
-        long = [(a, b) for a, b in tube if np.linalg.norm(b - a) > SHORTEST * length]
+        long = [(a, b) for a, b in tube if np.linalg.norm(b - a) > SHORTEST_PIECE_RATIO * length]
         if i == arm.n and not long:  # a hand or flange is there, even if the tip is at the last joint
             long = [(tube[-1][1], tube[-1][1])]
         yield from (Capsule(i, a, b, float(radii[i]), name) for a, b in long)

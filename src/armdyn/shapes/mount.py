@@ -8,7 +8,7 @@ from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
 from armdyn.shapes.obstacles import HalfSpace
 
-STEEP = np.cos(np.deg2rad(30))  # cosine of the largest slope that is still a floor or a ceiling
+STEEPEST_FLOOR_COSINE = np.cos(np.deg2rad(30))  # cosine of the largest slope that is still a floor or a ceiling
 
 
 def mounting_plane(arm: Arm, floor: float | None = None) -> HalfSpace | None:
@@ -37,4 +37,4 @@ def kind_of_mount(arm: Arm, normal: np.ndarray) -> str:
     if g == 0:
         return "mounting plane"
     up = -float(normal @ arm.gravity) / g
-    return "floor" if up > STEEP else "ceiling" if up < -STEEP else "wall"
+    return "floor" if up > STEEPEST_FLOOR_COSINE else "ceiling" if up < -STEEPEST_FLOOR_COSINE else "wall"

@@ -10,7 +10,7 @@ export(
         "mismatch_study": "mismatch_study",
         "plant.contact": "Contact EndStops",
         "plant.elasticity": "Elasticity resonances",
-        "plant.mujoco": "to_mjcf",
+        "loop.mujoco": "to_mjcf",
         "plant.payload": "Drop PickUp",
         "plant.plant": "Plant",
         "plant.servo": "PositionServo servo_torque",

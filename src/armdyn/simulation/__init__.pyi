@@ -5,12 +5,12 @@ from armdyn.simulation.compare import Sway as Sway
 from armdyn.simulation.compare import compare as compare
 from armdyn.simulation.learn import Learning as Learning
 from armdyn.simulation.learn import learn as learn
+from armdyn.simulation.loop.mujoco import to_mjcf as to_mjcf
 from armdyn.simulation.mismatch_study import mismatch_study as mismatch_study
 from armdyn.simulation.plant.contact import Contact as Contact
 from armdyn.simulation.plant.contact import EndStops as EndStops
 from armdyn.simulation.plant.elasticity import Elasticity as Elasticity
 from armdyn.simulation.plant.elasticity import resonances as resonances
-from armdyn.simulation.plant.mujoco import to_mjcf as to_mjcf
 from armdyn.simulation.plant.payload import Drop as Drop
 from armdyn.simulation.plant.payload import PickUp as PickUp
 from armdyn.simulation.plant.plant import Plant as Plant

@@ -30,7 +30,7 @@ from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion
 
 # The part of a run that counts as its end.
-LAST = 1 / 3
+END_SHARE = 1 / 3
 UNITS = (
     "errors of all joints in rad or m, of the tip in mm (rms, final: last third), torques in N m or N; estimate: its "
     "error, end over start"
@@ -172,7 +172,7 @@ def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: flo
         when = float(np.nanmin(result.diverged))
         none = float("nan")
         return Row(name, none, none, none, none, none, seconds, f"diverged at {when:.3g} s", why=explain(result))
-    end = result.t >= (1 - LAST) * result.t[-1]
+    end = result.t >= (1 - END_SHARE) * result.t[-1]
     error = result.error
     learnt = np.nan
     if truth is not None and isinstance(law, Adaptive):

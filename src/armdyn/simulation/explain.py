@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 from armdyn.dynamics.full import joint_torque
 from armdyn.simulation.result import SimulationResult
 
-MUCH = 1.5  # RMS torque over what the motion needs, from which on it is told
-LEFT = 3.0  # velocity error over the reference's largest velocity, from which on a joint has left its way
-SHAKING = 0.4  # share of steps at which a signal changes its sign, from which on it shakes from sample to sample
-TAIL = 40  # samples before a joint left that show how it did
-AT_ONCE = 5  # samples within which only gains that are too high for the rate make a joint leave
-RUNAWAY = 10.0  # estimate at the end over its largest value in the first half, from which on it ran away
+LARGE_TORQUE_RATIO = 1.5  # RMS torque over what the motion needs, from which on it is told
+# Velocity error over the reference's largest velocity, from which on a joint has left its way.
+LEFT_VELOCITY_RATIO = 3.0
+SHAKING_SHARE = 0.4  # share of steps at which a signal changes its sign, from which on it shakes from sample to sample
+TAIL_SAMPLES = 40  # samples before a joint left that show how it did
+AT_ONCE_SAMPLES = 5  # samples within which only gains that are too high for the rate make a joint leave
+RUNAWAY_RATIO = 10.0  # estimate at the end over its largest value in the first half, from which on it ran away
 
 
 def explain(result: SimulationResult) -> str:
@@ -36,17 +37,17 @@ def _diverged(result: SimulationResult) -> str:
     error = result.qd - result.qd_ref
     top = max(float(np.abs(result.qd_ref).max()), 1e-9)
     with np.errstate(invalid="ignore"):
-        left = ~(np.abs(error) < LEFT * top)
+        left = ~(np.abs(error) < LEFT_VELOCITY_RATIO * top)
     row = int(left.any(1).argmax()) if left.any() else len(result.t) - 1
     j = int(np.nan_to_num(np.abs(error[row]), nan=np.inf).argmax())
     ran = ", after its estimate ran away" if _estimate_ran(result, row) else ""
-    return f"{_joint(result, j)} left first, at {result.t[row]:.3g} s, {_way(error[: row + TAIL, j], row)}{ran}"
+    return f"{_joint(result, j)} left first, at {result.t[row]:.3g} s, {_way(error[: row + TAIL_SAMPLES, j], row)}{ran}"
 
 
 def _way(error: NDArray, row: int) -> str:
     """How a joint left, from its velocity error (T,) around that row."""
-    around = error[max(0, row - TAIL) :]
-    if row < AT_ONCE or _shakes(around):
+    around = error[max(0, row - TAIL_SAMPLES) :]
+    if row < AT_ONCE_SAMPLES or _shakes(around):
         return "shaking from sample to sample: its loop is too fast for its rate; lower the bandwidth or raise the rate"
     turns = np.diff(np.sign(around[np.isfinite(around)])) != 0
     return "swinging ever wider" if turns.sum() > 1 else "running away to one side"
@@ -55,7 +56,7 @@ def _way(error: NDArray, row: int) -> str:
 def _strained(result: SimulationResult) -> str:
     """The joint with the most torque beyond what the motion needs, where that is much."""
     rms = [np.sqrt((x**2).mean(0)) for x in (result.tau, torque_needed(result))]
-    if np.linalg.norm(rms[0]) < MUCH * np.linalg.norm(rms[1]):
+    if np.linalg.norm(rms[0]) < LARGE_TORQUE_RATIO * np.linalg.norm(rms[1]):
         return ""
     j = int(np.argmax(rms[0] - rms[1]))
     turns = result.arm is None or result.arm.joints[j].kind == "revolute"
@@ -71,7 +72,7 @@ def _strained(result: SimulationResult) -> str:
 def _shakes(x: NDArray) -> bool:
     """Whether a signal changes its sign about its mean at nearly every step."""
     side = np.sign(x - np.nanmean(x)) if np.isfinite(x).any() else np.zeros(len(x))
-    return len(side) > 2 and float((side[1:] * side[:-1] < 0).mean()) > SHAKING
+    return len(side) > 2 and float((side[1:] * side[:-1] < 0).mean()) > SHAKING_SHARE
 
 
 def _estimate_ran(result: SimulationResult, row: int) -> bool:
@@ -80,7 +81,7 @@ def _estimate_ran(result: SimulationResult, row: int) -> bool:
     if phi is None or row < 4:
         return False
     size = np.nan_to_num(np.abs(phi[: row + 1]), nan=np.inf).max(1)
-    return bool(size[-1] > RUNAWAY * max(float(size[: row // 2].max()), 1e-12))
+    return bool(size[-1] > RUNAWAY_RATIO * max(float(size[: row // 2].max()), 1e-12))
 
 
 def _joint(result: SimulationResult, j: int) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from armdyn.simulation.result import SimulationResult
 
 # An error has settled when it stays below this part of its largest value.
-SETTLED = 0.02
+SETTLED_RATIO = 0.02
 
 
 class Metrics(NamedTuple):
@@ -66,7 +66,7 @@ def tip_distance(result: SimulationResult) -> NDArray | None:
 
 def _settling(t: NDArray, e: NDArray) -> NDArray:
     """Time after which |e| stays below its bound, (..., n)."""
-    outside = e > SETTLED * e.max(-2, keepdims=True)
+    outside = e > SETTLED_RATIO * e.max(-2, keepdims=True)
     last = outside.shape[-2] - 1 - np.argmax(outside[..., ::-1, :], axis=-2)
     settled = np.where(outside.any(-2), np.minimum(last + 1, len(t) - 1), 0)
     return np.where(outside[..., -1, :] | np.isnan(e[..., -1, :]), np.nan, t[settled])

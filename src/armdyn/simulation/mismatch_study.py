@@ -8,8 +8,8 @@ import numpy as np
 
 from armdyn.control.adaptive.estimate import Adaptive
 from armdyn.control.design.designs import chosen_designs
-from armdyn.control.design.gains import slow_sampling
 from armdyn.control.settings import one_number
+from armdyn.control.theory.gains import slow_sampling
 from armdyn.model.arm import Arm
 from armdyn.simulation.compare import Comparison, Sway, compare, with_mismatch
 from armdyn.simulation.plant.plant import Plant

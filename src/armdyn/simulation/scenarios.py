@@ -25,11 +25,11 @@ from armdyn.simulation.sensors import Sensors
 
 # Part of the arm's mass that the payload has, part of the peak torque that drives have, eigenfrequency of elastic
 # joints [Hz], stiffness of the wall [N/m], and the part of the tip's way that lies before it.
-PAYLOAD, WEAK, ELASTIC, WALL, BEFORE_WALL = 0.05, 0.9, 15.0, 5e3, 0.9
+PAYLOAD_MASS_RATIO, WEAK_TORQUE_RATIO, ELASTIC_HZ, WALL_STIFFNESS, WAY_BEFORE_WALL = 0.05, 0.9, 15.0, 5e3, 0.9
 # Sensors of the noisy scenario [rad, rad/s].
 POSITION_NOISE, VELOCITY_NOISE = 1e-5, 0.02
 # A law is as good as the best up to this factor.
-AS_GOOD = 1.5
+AS_GOOD_RATIO = 1.5
 # What is so in a scenario, in words.
 WORDS = {
     "free": "the arm as its model says", "payload": "an unknown load at the tip",
@@ -50,20 +50,20 @@ def _free(arm: Arm, motion: Any, rate: float) -> Scenario:
 
 
 def _payload(arm: Arm, motion: Any, rate: float) -> Scenario:
-    mass = PAYLOAD * sum(float(link.inertia.mass) for link in arm.links)
+    mass = PAYLOAD_MASS_RATIO * sum(float(link.inertia.mass) for link in arm.links)
     return Scenario(Plant(arm.with_payload(mass)), {})
 
 
 def _contact(arm: Arm, motion: Any, rate: float) -> Scenario:
     x = forward_kinematics(arm, motion.q)[:, :3, 3]
     axis = int(np.argmax(np.ptp(x, axis=0)))
-    place = x[:, axis].min() + BEFORE_WALL * np.ptp(x[:, axis])
-    return Scenario(Plant(arm, contact=Contact([HalfSpace(-np.eye(3)[axis], -place)], WALL)), {})
+    place = x[:, axis].min() + WAY_BEFORE_WALL * np.ptp(x[:, axis])
+    return Scenario(Plant(arm, contact=Contact([HalfSpace(-np.eye(3)[axis], -place)], WALL_STIFFNESS)), {})
 
 
 def _saturation(arm: Arm, motion: Any, rate: float) -> Scenario:
     peak = np.abs(joint_torque(arm, motion.q, motion.qd, motion.qdd, width=0.01)).max(0)
-    return Scenario(Plant(arm, saturation=WEAK * peak), {})
+    return Scenario(Plant(arm, saturation=WEAK_TORQUE_RATIO * peak), {})
 
 
 def _noise(arm: Arm, motion: Any, rate: float) -> Scenario:
@@ -80,8 +80,8 @@ def _elastic(arm: Arm, motion: Any, rate: float) -> Scenario:
         raise ArmdynError(f"scenario 'elastic': arm '{arm.name}' has joints without a rotor of their own")
     links = np.diagonal(augmented_mass_matrix(arm, motion.q).mean(0)) - rotors
     reduced = links * rotors / (links + rotors)
-    stiffness = reduced * (2 * np.pi * ELASTIC) ** 2
-    return Scenario(Plant(arm, elasticity=Elasticity(stiffness, 0.02 * stiffness / (2 * np.pi * ELASTIC))), {})
+    stiffness = reduced * (2 * np.pi * ELASTIC_HZ) ** 2
+    return Scenario(Plant(arm, elasticity=Elasticity(stiffness, 0.02 * stiffness / (2 * np.pi * ELASTIC_HZ))), {})
 
 
 SCENARIOS: dict[str, Callable[[Arm, Any, float], Scenario]] = {
@@ -155,7 +155,7 @@ class ScenarioComparison:
                 lines.append(f"{name}: every law diverged.")
                 continue
             best = min(errors, key=errors.__getitem__)
-            equals = [law for law in errors if errors[law] <= AS_GOOD * errors[best]]
+            equals = [law for law in errors if errors[law] <= AS_GOOD_RATIO * errors[best]]
             for law in equals:
                 good[law] += 1
             others = f"; as good: {', '.join(law for law in equals if law != best)}" if len(equals) > 1 else ""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from armdyn.simulation.sensors import Sensors
 
 # Stands for perfect encoders next to quantised ones: dividing and rounding by a power of two this small changes no bit.
-FINEST = 2.0**-600
+FINEST_RESOLUTION = 2.0**-600
 
 
 class Sensing(NamedTuple):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError, shown
 from armdyn.simulation.readings import Readings
-from armdyn.simulation.sensing import FINEST, LOGGER, Chance, Instruments, stream
+from armdyn.simulation.sensing import FINEST_RESOLUTION, LOGGER, Chance, Instruments, stream
 
 if TYPE_CHECKING:
     from armdyn.simulation.result import SimulationResult
@@ -91,7 +91,7 @@ class Sensors:
     def resolutions(self, n: int) -> NDArray:
         """Steps of n encoders that numbers can be divided by."""
         step = np.broadcast_to(np.asarray(self.resolution, float), n)
-        return np.where(step > 0, step, FINEST)
+        return np.where(step > 0, step, FINEST_RESOLUTION)
 
     def record(self, run: SimulationResult, seed: int = 0) -> Readings:
         """A single run as these instruments show it, whatever its controller saw; the same for the same seed.

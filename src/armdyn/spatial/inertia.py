@@ -25,7 +25,7 @@ TENSOR = np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])
 
 # Relative slack of the physical checks: printed tables carry three to six digits, and rods and
 # point masses sit exactly on the boundary.
-SLACK = 1e-6
+CONSISTENCY_SLACK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ class Inertia(Frozen):
         sigma = np.trace(self.tensor) / 2 * np.eye(3) - self.tensor
         return np.block([[sigma, self.first[:, None]], [self.first[None, :], np.array([[self.mass]])]])
 
-    def problems(self, triangle: float = SLACK) -> list[str]:
+    def problems(self, triangle: float = CONSISTENCY_SLACK) -> list[str]:
         """What is physically impossible about these parameters; empty for a physically consistent body.
 
         `triangle` is how far the largest principal moment may exceed the others' sum, relative to itself.
@@ -145,7 +145,7 @@ class Inertia(Frozen):
         if not np.isfinite(tensor).all():
             return [f"mass {self.mass:g} kg is too small for the first moments"]
         # Subtracting Steiner's part leaves round-off of the size of the tensor about the origin.
-        slack = SLACK * np.abs(self.tensor).max()
+        slack = CONSISTENCY_SLACK * np.abs(self.tensor).max()
         moments = np.linalg.eigvalsh(tensor)
         if moments[0] < -slack:
             return [
@@ -158,14 +158,14 @@ class Inertia(Frozen):
             ]
         return []
 
-    def impossible(self, triangle: float = SLACK) -> str:
+    def impossible(self, triangle: float = CONSISTENCY_SLACK) -> str:
         """Why no body can have these parameters, whatever the unknown ones are; empty if one can."""
         if self.mass < 0:
             return f"mass is negative ({self.mass:g} kg)"
         why = self.problems(triangle) if self.is_known else []
         return f"inertia is not physically possible: {why[0]}" if why else ""
 
-    def reject_impossible(self, where: str, triangle: float = SLACK) -> None:
+    def reject_impossible(self, where: str, triangle: float = CONSISTENCY_SLACK) -> None:
         """Raise a `ModelError` that begins with `where` if no body can have these parameters.
 
         Unknown parameters are no offence here: kinematics does without them.
@@ -199,6 +199,6 @@ def _numbers(value: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
 def _symmetric(tensor: NDArray) -> NDArray:
     """The symmetric part of a tensor that is symmetric within printing; anything else is rejected."""
     largest = np.max(np.abs(tensor), initial=0.0, where=~np.isnan(tensor))
-    if not np.allclose(tensor, tensor.T, rtol=0, atol=SLACK * largest, equal_nan=True):
+    if not np.allclose(tensor, tensor.T, rtol=0, atol=CONSISTENCY_SLACK * largest, equal_nan=True):
         raise ModelError("inertia: tensor is not symmetric; products of inertia must appear twice")
     return (tensor + tensor.T) / 2

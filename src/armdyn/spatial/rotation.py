@@ -14,7 +14,7 @@ from armdyn.errors import ShapeError, shown
 
 # Below this sine of the middle angle, round-off alone tells the outer two angles apart. Above it
 # each may be wrong by round-off / sine, but together they give the matrix back in all digits.
-SINGULAR = 1e-15
+SINGULAR_SINE = 1e-15
 
 
 def skew(v: NDArray) -> NDArray:
@@ -110,7 +110,7 @@ def to_rpy(R: ArrayLike) -> NDArray:
     R = _matrix(R)
     cosine = np.hypot(R[..., 0, 0], R[..., 1, 0])
     pitch = np.arctan2(-R[..., 2, 0], cosine)
-    singular = cosine < SINGULAR
+    singular = cosine < SINGULAR_SINE
     roll = np.where(singular, 0.0, np.arctan2(R[..., 2, 1], R[..., 2, 2]))
     # R Rx(-roll) = Rz(yaw) Ry(pitch), whose second column is (-sin yaw, cos yaw, 0): an error of roll
     # near the singularity is made good by yaw.
@@ -147,7 +147,7 @@ def to_zyz(R: ArrayLike, branch: int = 1) -> NDArray:
     R = _matrix(R)
     sine = np.hypot(R[..., 0, 2], R[..., 1, 2])
     theta = np.arctan2(branch * sine, R[..., 2, 2])
-    singular = sine < SINGULAR
+    singular = sine < SINGULAR_SINE
     phi = np.where(singular, 0.0, np.arctan2(branch * R[..., 1, 2], branch * R[..., 0, 2]))
     # Rz(-phi) R = Ry(theta) Rz(psi), whose second row is (sin psi, cos psi, 0): so psi makes good
     # an error of phi.

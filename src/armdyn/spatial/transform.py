@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ModelError, shown
 
 # Written rotations carry few digits: a URDF or a table printed with six is still a rotation.
-ORTHOGONALITY = 1e-6
+ORTHOGONALITY_TOLERANCE = 1e-6
 
 
 def transform(rotation: ArrayLike | None = None, translation: ArrayLike | None = None) -> NDArray:
@@ -41,7 +41,7 @@ def check_transform(T: ArrayLike, what: str) -> NDArray:
         raise ModelError(f"{what}: expected a 4x4 rigid transform, got shape {T.shape}")
     if not np.isfinite(T).all():
         raise ModelError(f"{what}: expected finite numbers, got NaN or infinity")
-    if not np.allclose(T[3], (0, 0, 0, 1), rtol=0, atol=ORTHOGONALITY):
+    if not np.allclose(T[3], (0, 0, 0, 1), rtol=0, atol=ORTHOGONALITY_TOLERANCE):
         raise ModelError(f"{what}: expected last row 0 0 0 1, got {T[3]}")
     check_rotation(T[:3, :3], what)
     T[3] = (0.0, 0.0, 0.0, 1.0)
@@ -53,7 +53,7 @@ def check_rotation(R: NDArray, what: str) -> None:
     """Raise unless `R` is orthogonal with determinant +1."""
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.abs(R.T @ R - np.eye(3)).max()
-    if not error <= ORTHOGONALITY:
+    if not error <= ORTHOGONALITY_TOLERANCE:
         raise ModelError(f"{what}: rotation is not orthogonal (R'R is off 1 by {error:.1e}); sheared or scaled?")
     if np.linalg.det(R) < 0:
         raise ModelError(f"{what}: rotation has determinant -1 (a mirror image); swapped axes?")

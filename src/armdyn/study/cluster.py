@@ -15,12 +15,12 @@ from typing import Any
 
 from armdyn import __version__
 from armdyn.errors import MissingExtraError
-from armdyn.study.run import AHEAD, MOST_LOSSES, keep_memory
+from armdyn.study.run import MOST_LOST_WORKERS, PARTS_AHEAD, keep_memory
 from armdyn.study.spec import Columns, Study
 from armdyn.study.table import StudyError
 
 CONNECT_SECONDS = 20.0
-PATIENCE = 60.0  # [s] without any worker, or for a finished part to arrive
+PATIENCE_S = 60.0  # [s] without any worker, or for a finished part to arrive
 LOOK_SECONDS = 2.0  # between two looks at the cluster while nothing happens
 
 
@@ -34,16 +34,16 @@ def on_cluster(study: Study, numbers: Iterable[int], address: str) -> Iterator[t
         from distributed import CancelledError, KilledWorker
 
         while True:
-            for number in islice(waiting, max(0, AHEAD * cluster.threads - len(cluster.running))):
+            for number in islice(waiting, max(0, PARTS_AHEAD * cluster.threads - len(cluster.running))):
                 cluster.submit(packed, number)
             if not cluster.running:
                 return
             number, future = cluster.next_done()
             try:
-                columns = future.result(timeout=PATIENCE)
+                columns = future.result(timeout=PATIENCE_S)
             except (KilledWorker, CancelledError, TimeoutError) as error:  # lost with its workers, four or more
                 losses[number] += 1
-                if losses[number] > MOST_LOSSES:
+                if losses[number] > MOST_LOST_WORKERS:
                     raise _given_up(address, error) from None
                 cluster.submit(packed, number)
                 continue
@@ -75,12 +75,12 @@ class _Cluster:
             self._threads, self._looked = sum(found.values()), time.monotonic()
             if self._threads:
                 return
-            if self._looked - begin > PATIENCE:
+            if self._looked - begin > PATIENCE_S:
                 raise StudyError(
                     f"--dask {self.address}: the cluster has no workers; what is finished is kept, start some and "
                     "go on with --resume"
                 )
-            time.sleep(min(LOOK_SECONDS, PATIENCE))
+            time.sleep(min(LOOK_SECONDS, PATIENCE_S))
 
     def submit(self, packed: bytes, number: int) -> None:
         """Have a part computed."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from armdyn.study.spec import Columns
 
-SURE = 1.96  # standard deviations of a 95 % interval
+STD_OF_95_PERCENT = 1.96  # standard deviations of a 95 % interval
 Groups = Sequence[tuple[str, NDArray]]
 
 
@@ -32,9 +32,9 @@ class Share(NamedTuple):
 def share(good: NDArray) -> Share:
     """Of which part of the cases something holds."""
     n, p = len(good), float(good.mean())
-    z2 = SURE**2
+    z2 = STD_OF_95_PERCENT**2
     middle = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = SURE * np.sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    half = STD_OF_95_PERCENT * np.sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n)
     return Share(p, max(0.0, middle - half), min(1.0, middle + half))
 
 
@@ -60,9 +60,9 @@ def _difference(a: NDArray, b: NDArray, paired: bool) -> tuple[float, float]:
     """Of two means, and its 95 % half-width; of the same cases one by one."""
     if paired:
         d = a - b
-        return float(d.mean()), float(SURE * d.std() / np.sqrt(len(d)))
+        return float(d.mean()), float(STD_OF_95_PERCENT * d.std() / np.sqrt(len(d)))
     variance = a.var() / len(a) + b.var() / len(b)
-    return float(a.mean() - b.mean()), float(SURE * np.sqrt(variance))
+    return float(a.mean() - b.mean()), float(STD_OF_95_PERCENT * np.sqrt(variance))
 
 
 def _paired(columns: Columns, groups: Groups, parameters: Sequence[str]) -> bool:

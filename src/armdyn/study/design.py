@@ -43,11 +43,11 @@ METRICS = {
     "reach": "high",  # farthest that the tip gets from the first joint [m]
     "manipulability": "high",  # smallest along the path
 }
-POINTS = 201  # of the path, at which it is judged
-POSTURES = 1024  # from which the reach is taken
-ON_PATH = 1e-5  # how far the tip may be from the line [m, rad]
-LARGEST = 1e6  # of what is varied
-BEST = 10  # designs that are listed
+PATH_POINTS = 201  # of the path, at which it is judged
+POSTURES_FOR_REACH = 1024  # from which the reach is taken
+LARGEST_PATH_ERROR = 1e-5  # how far the tip may be from the line [m, rad]
+LARGEST_VARIED = 1e6  # of what is varied
+DESIGNS_LISTED = 10  # designs that are listed
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Design(Study):
         whole = case_summary(self, columns, about)
         sign = -1 if self.metrics[self.rank_by] == "high" else 1
         order = np.argsort(sign * columns[self.rank_by], kind="stable")
-        best = order[columns["success"][order]][:BEST]
+        best = order[columns["success"][order]][:DESIGNS_LISTED]
         heads = ("arm", "case", *self.parameters, *self.metrics)
         rows = [
             (str(columns["arm"][k]), str(columns["case"][k]), *(f"{columns[name][k]:.4g}" for name in heads[2:]))
@@ -142,8 +142,8 @@ class Design(Study):
 
     def _motion(self, arm: Arm) -> tuple[NDArray, JointMotion]:
         task = "position" if self.task.rpy is None else "pose"
-        path = joint_trajectory(arm, self.task.motion, task=task, tolerance=ON_PATH)
-        t = np.linspace(0.0, self.task.duration, POINTS)
+        path = joint_trajectory(arm, self.task.motion, task=task, tolerance=LARGEST_PATH_ERROR)
+        t = np.linspace(0.0, self.task.duration, PATH_POINTS)
         return t, path(t)
 
     def _judged(self, arm: Arm) -> tuple[dict[str, float], str]:
@@ -176,7 +176,7 @@ def _reach(arm: Arm) -> float:
     turn = np.array([joint.kind == "revolute" for joint in arm.joints])
     lower = np.where(np.isfinite(lower), lower, np.where(turn, -np.pi, 0.0))
     upper = np.where(np.isfinite(upper), upper, np.where(turn, np.pi, 0.0))
-    u = qmc.Sobol(arm.n, scramble=False).random_base2(POSTURES.bit_length() - 1)
+    u = qmc.Sobol(arm.n, scramble=False).random_base2(POSTURES_FOR_REACH.bit_length() - 1)
     tips = forward_kinematics(arm, lower + (upper - lower) * u)[:, :3, 3]
     shoulder = (arm.base_pose @ arm.joints[0].before)[:3, 3]
     return float(np.linalg.norm(tips - shoulder, axis=-1).max())
@@ -217,7 +217,7 @@ def _check_positive(samples: Samples, where: str) -> None:
     """Lengths and masses as factors must be positive, payloads not negative, and nothing astronomic."""
     for name, law in samples.distributions.items():
         lowest = law.lowest
-        if max(-lowest, law.highest) > LARGEST:
-            raise StudyError(f"{where}: parameters: {name}: expected values within {LARGEST:g}")
+        if max(-lowest, law.highest) > LARGEST_VARIED:
+            raise StudyError(f"{where}: parameters: {name}: expected values within {LARGEST_VARIED:g}")
         if (name.startswith("member.") and lowest <= 0) or (name == "payload" and lowest < 0):
             raise StudyError(f"{where}: parameters: {name}: expected positive values, got down to {lowest:g}")

@@ -12,7 +12,7 @@ from armdyn.study.spec import Columns
 Groups = list[tuple[str, NDArray]]
 MOST_GROUPS = 6
 # Cases that a cell of a map should hold, and the most cells along an axis.
-IN_A_CELL, MOST_CELLS = 4, 32
+FEWEST_IN_CELL, MOST_CELLS = 4, 32
 # Of columns whose names say what they are; others have none, or that of what they multiply.
 UNITS = {
     "payload": "kg",
@@ -59,7 +59,7 @@ def success_regions(columns: Columns, groups: Groups, axes: list[str]) -> Any:
 def _cells(x: NDArray, dimensions: int) -> NDArray:
     """Edges of cells; between the values of a grid, else evenly spaced."""
     levels = np.unique(x)
-    count = int(np.clip((len(x) / IN_A_CELL) ** (1 / dimensions), 2, MOST_CELLS))
+    count = int(np.clip((len(x) / FEWEST_IN_CELL) ** (1 / dimensions), 2, MOST_CELLS))
     if len(levels) <= count:
         middle = (levels[1:] + levels[:-1]) / 2
         half = np.diff(levels)[[0, -1]] / 2 if len(levels) > 1 else np.array([0.5, 0.5])

@@ -23,9 +23,9 @@ from armdyn.study.summary import Section, Summary
 from armdyn.study.table import StudyError, Table
 
 # A parameter this many robust standard deviations from the fleet's median is an outlier (Iglewicz and Hoaglin 1993).
-OUTLIER = 3.5
-NORMAL = 1.4826  # standard deviation of a normal law over its median absolute deviation
-FEWEST = 5  # robots without which nothing is usual
+OUTLIER_STD = 3.5
+STD_PER_MAD = 1.4826  # standard deviation of a normal law over its median absolute deviation
+FEWEST_ROBOTS = 5  # robots without which nothing is usual
 ERRORS = ("rel_error", "held_out")  # told of every robot besides its parameters
 
 
@@ -149,7 +149,7 @@ class Outlier(NamedTuple):
 def fleet_table(columns: Columns) -> tuple[list[Usual], list[Outlier]]:
     """Median and spread of every parameter, and the robots beyond; the strangest first.
 
-    An outlier lies `OUTLIER` robust standard deviations from the median of its kind, and more than two of its own
+    An outlier lies `OUTLIER_STD` robust standard deviations from the median of its kind, and more than two of its own
     standard deviations: what a log hardly shows is no news.
     """
     usual, strange = [], []
@@ -162,10 +162,10 @@ def fleet_table(columns: Columns) -> tuple[list[Usual], list[Outlier]]:
             continue
         median, spread = _robust(values[known])
         usual.append(Usual(arm, parameter, median, spread, int(known.sum())))
-        if known.sum() < FEWEST:
+        if known.sum() < FEWEST_ROBOTS:
             continue
         own = np.where(np.isnan(stds), 0.0, stds)
-        far = known & (np.abs(values - median) > np.maximum(OUTLIER * spread, 2 * own))
+        far = known & (np.abs(values - median) > np.maximum(OUTLIER_STD * spread, 2 * own))
         for name, value in zip(columns["robot"][rows][far], values[far], strict=True):
             deviation = (value - median) / spread if spread > 0 else np.copysign(np.inf, value - median)
             strange.append(Outlier(str(name), parameter, float(value), median, float(deviation)))
@@ -174,7 +174,7 @@ def fleet_table(columns: Columns) -> tuple[list[Usual], list[Outlier]]:
 
 def _robust(values: NDArray) -> tuple[float, float]:
     median = float(np.median(values))
-    return median, NORMAL * float(np.median(np.abs(values - median)))
+    return median, STD_PER_MAD * float(np.median(np.abs(values - median)))
 
 
 # -- the file -----------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from armdyn.control.protocol import Law
 from armdyn.dynamics.regressors.split import unknown_payload
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
-from armdyn.simulation.compare import LAST, Sway
+from armdyn.simulation.compare import END_SHARE, Sway
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.sensors import Sensors
@@ -51,7 +51,7 @@ REFERENCES = ("sway", "point-to-point", "file")
 DRY = ("coulomb", "asymmetry", "static")
 VISCOUS = ("viscous", "viscous_asymmetry")
 MOST_STEPS = 10_000_000  # of a run: hours at a kilohertz
-POINTS = 400  # of a reference, from which designs take their gains
+DESIGN_POINTS = 400  # of a reference, from which designs take their gains
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def _judge(result: SimulationResult) -> Columns:
     """All metrics of all runs, infinite where one diverged."""
     with np.errstate(invalid="ignore", over="ignore"):
         m = result.metrics
-        end = result.t >= (1 - LAST) * result.t[-1]
+        end = result.t >= (1 - END_SHARE) * result.t[-1]
         settled = np.where(np.isnan(m.settling_time), np.inf, m.settling_time).max(-1)
         found = {
             "rms_error": np.sqrt((m.rms_error**2).mean(-1)),
@@ -334,7 +334,7 @@ def _laws(
             raise StudyError(f"{table.where}: name: '{name}' is there already; give each controller its own")
         for reference, motion in references.items():
             end = min(timing.duration, motion.duration)
-            laws = designs(arm, motion(np.linspace(0.0, end, POINTS)), bandwidth, timing.rate)
+            laws = designs(arm, motion(np.linspace(0.0, end, DESIGN_POINTS)), bandwidth, timing.rate)
             law = laws[table.choice("design", tuple(laws))]
             for gain in gains.data:
                 law = scale_gain(law, gain, gains.number(gain, low=0.0, above=True))

@@ -16,7 +16,7 @@ METHODS = ("grid", "latin", "sobol")
 DISTRIBUTIONS = ("uniform", "log-uniform", "normal")
 MOST_CASES = 20_000_000
 # Normal distributions end here [standard deviations]: a study has no use for one case in a million beyond.
-TAILS = 4.0
+LARGEST_DEVIATION_STD = 4.0
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Distribution:
         if self.kind == "normal":
             from scipy.special import ndtr, ndtri
 
-            end = ndtr(-TAILS)
+            end = ndtr(-LARGEST_DEVIATION_STD)
             return self.low + self.high * ndtri(end + (1 - 2 * end) * u)
         return self.low + (self.high - self.low) * u
 

@@ -14,9 +14,9 @@ from armdyn.study.sensitivity import Share, shares
 from armdyn.study.spec import Columns, Study
 
 QUANTILES = (0.05, 0.5, 0.95, 0.99, 1.0)
-EXTREMES = 5  # worst cases of every metric in the data; tables show the worst
-LISTED = 3  # factors of every metric in tables
-FAINT = 0.01  # shares below this are not worth a line
+WORST_CASES_KEPT = 5  # worst cases of every metric in the data; tables show the worst
+FACTORS_LISTED = 3  # factors of every metric in tables
+LEAST_SHARE = 0.01  # shares below this are not worth a line
 
 
 class Section(NamedTuple):
@@ -119,7 +119,7 @@ def _percent(p: float) -> str:
 def _extreme(columns: Columns, name: str, largest_is_good: bool) -> list[tuple[int, float]]:
     """The worst cases of a metric, the worst first."""
     values = columns[name] if largest_is_good else -columns[name]
-    order = np.argsort(values, kind="stable")[:EXTREMES]
+    order = np.argsort(values, kind="stable")[:WORST_CASES_KEPT]
     return [(int(columns["case"][k]), float(columns[name][k])) for k in order]
 
 
@@ -144,9 +144,9 @@ def _quantile_section(quantiles: list[tuple[str, str, list[float]]]) -> Section:
 def _influence(ranked: Mapping[str, list[Share]]) -> Section:
     rows = []
     for name, found in ranked.items():
-        for item in found[:LISTED]:
+        for item in found[:FACTORS_LISTED]:
             trend = "" if np.isnan(item.trend) else f"{item.trend:+.2f}"
-            if item.share > FAINT:
+            if item.share > LEAST_SHARE:
                 rows.append((name, item.factor, f"{item.share:.0%}", trend))
     return Section("What matters (share of the variance of ranks)", ("metric", "factor", "share", "trend"), rows)
 

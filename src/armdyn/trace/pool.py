@@ -22,7 +22,7 @@ from armdyn.errors import ArmdynError
 FROM_BYTES = 16 * 2**20
 SMALLEST_BYTES = 2**20
 # A block may be larger than the array it serves by this factor.
-LOOSE = 1.5
+LARGEST_BLOCK_RATIO = 1.5
 
 
 class Pool:
@@ -52,7 +52,7 @@ class Pool:
     def _take(self, size: int) -> NDArray:
         """The tightest block that waits, or a new one."""
         with self._lock:
-            fitting = [block for block in self._free if size <= block.nbytes <= LOOSE * size]
+            fitting = [block for block in self._free if size <= block.nbytes <= LARGEST_BLOCK_RATIO * size]
             if fitting:
                 best = min(fitting, key=lambda block: block.nbytes)
                 self._free = [block for block in self._free if block is not best]

@@ -62,5 +62,5 @@ class Recent:
 
 
 # A loaded kernel takes about 60 kB and four mappings besides its code; Linux allows a process 65,530 mappings.
-OVERHEAD = 60_000
+KERNEL_OVERHEAD_BYTES = 60_000
 kernels = Recent(count=1024, size=256 * 2**20)

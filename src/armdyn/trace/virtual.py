@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.trace.program import Program
-from armdyn.trace.recent import OVERHEAD
+from armdyn.trace.recent import KERNEL_OVERHEAD_BYTES
 from armdyn.trace.symbols import ca
 
 # Samples evaluated by one call: bounds the memory that CasADi copies.
@@ -19,7 +19,7 @@ NODE_BYTES = 100
 
 def size(program: Program) -> int:
     """About how much memory a program takes [bytes]."""
-    return OVERHEAD + NODE_BYTES * program.function.n_instructions()
+    return KERNEL_OVERHEAD_BYTES + NODE_BYTES * program.function.n_instructions()
 
 
 def evaluate(program: Program, arrays: Sequence[NDArray], outs: Sequence[NDArray | None]) -> list[NDArray]:

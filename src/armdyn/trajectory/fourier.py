@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ShapeError
 from armdyn.trajectory.protocol import JointMotion, is_outside, times
 
-DRIFT = 5  # terms of the polynomial
-PEAK_RATE = 2000.0  # samples per second in which peaks are sought
+DRIFT_TERMS = 5  # terms of the polynomial
+PEAK_RATE_HZ = 2000.0  # samples per second in which peaks are sought
 
 
 class Basis(NamedTuple):
@@ -43,7 +43,7 @@ def drift_basis(t: NDArray, duration: float) -> Basis:
     """Of polynomials of degree 1 to 5 (N, 5) whose velocities are Legendre's P_0 ... P_4 over the duration."""
     from numpy.polynomial import legendre
 
-    x, unit = 2 * np.asarray(t) / duration - 1, np.eye(DRIFT)
+    x, unit = 2 * np.asarray(t) / duration - 1, np.eye(DRIFT_TERMS)
     return Basis(
         np.moveaxis(legendre.legval(x, legendre.legint(unit, axis=0)), 0, -1) * (duration / 2),
         np.moveaxis(legendre.legval(x, unit), 0, -1),
@@ -81,8 +81,8 @@ class FourierSeries:
             raise ShapeError(f"FourierSeries: expected coefficients (n, 2 H + 1), got {self.coefficients.shape}")
         if self.drift is not None:
             object.__setattr__(self, "drift", np.array(self.drift, float))
-            if self.drift.shape != (self.n, DRIFT):
-                raise ShapeError(f"FourierSeries: expected drift ({self.n}, {DRIFT}), got {self.drift.shape}")
+            if self.drift.shape != (self.n, DRIFT_TERMS):
+                raise ShapeError(f"FourierSeries: expected drift ({self.n}, {DRIFT_TERMS}), got {self.drift.shape}")
         for name in ("frequency", "duration"):
             if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0):
                 raise ShapeError(f"FourierSeries: expected {name} > 0, got {getattr(self, name)!r}")
@@ -119,11 +119,11 @@ class FourierSeries:
         rate = 2 * np.pi * self.frequency * np.arange(1, self.harmonics + 1)
         bound = np.hypot(a, b) @ rate ** (order - 1.0)
         if self.drift is not None:
-            ends = np.array([_legendre_at_one(j, order - 1) for j in range(DRIFT)])
+            ends = np.array([_legendre_at_one(j, order - 1) for j in range(DRIFT_TERMS)])
             bound += np.abs(self.drift) @ ends * (2 / self.duration) ** (order - 1)
         return np.asarray(bound)
 
-    def peaks(self, center: NDArray, rate: float = PEAK_RATE) -> JointMotion:
+    def peaks(self, center: NDArray, rate: float = PEAK_RATE_HZ) -> JointMotion:
         """Upper bounds (n,) of abs(q - center), abs(qd) and abs(qdd) at all times.
 
         Between samples h apart a function leaves the straight line by h² / 8 times its second derivative at most.

@@ -13,7 +13,7 @@ from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import Trajectory
 
 # Grid of checks between samples [Hz].
-FINE = 10_000.0
+CHECK_RATE_HZ = 10_000.0
 # Half of a range that is open on one side [rad or m].
 OPEN = np.pi
 # Round-off of positions, velocities and accelerations, as a fraction of their limits.
@@ -102,7 +102,9 @@ class MotionLimits:
         return ", ".join(self._joint(int(i)) for i in indices)
 
 
-def violations(trajectory: Trajectory, limits: MotionLimits, rate: float = FINE, block: int = 20_000) -> dict[str, int]:
+def violations(
+    trajectory: Trajectory, limits: MotionLimits, rate: float = CHECK_RATE_HZ, block: int = 20_000
+) -> dict[str, int]:
     """How many of the values on a grid lie outside the limits, by kind; an empty dict if none does."""
     found: dict[str, int] = {}
     steps = max(1, int(np.ceil(trajectory.duration * rate)))

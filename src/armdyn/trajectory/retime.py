@@ -12,12 +12,12 @@ from armdyn.errors import LimitError, ShapeError
 from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion, Trajectory, times
 
-GRID = 20_000  # steps at which limits are looked at
+GRID_STEPS = 20_000  # steps at which limits are looked at
 # Values between the steps of the grid may be larger than those on it by this part.
-MARGIN = 1e-6
-FINER = 100  # steps for one, where the acceleration seems to jump
-STILL = 1e-9  # of a speed: dry friction is all that is left
-DOUBLINGS = 60  # of the time, until torques keep to their limits
+LIMIT_MARGIN = 1e-6
+FINER_STEPS = 100  # steps for one, where the acceleration seems to jump
+STILL_SPEED_RATIO = 1e-9  # of a speed: dry friction is all that is left
+MOST_DOUBLINGS = 60  # of the time, until torques keep to their limits
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ def scale_to_limits(
         to be limited of a motion whose acceleration jumps on the way. That of a cubic begins and ends with a jump,
         which counts for no jerk.
     """
-    t = np.linspace(0.0, motion.duration, GRID + 1)
+    t = np.linspace(0.0, motion.duration, GRID_STEPS + 1)
     q, qd, qdd = motion(t)
     change = np.diff(qdd, axis=0)
     if np.isfinite(jerk).any():
@@ -91,7 +91,7 @@ def scale_to_limits(
     if arm is not None:
         limit = [joint.limits.effort for joint in arm.joints] if torque is None else torque
         factor = _torque_factor(arm, _row(limit, arm.n, "torque"), t, JointMotion(q, qd, qdd), factor)
-    factor *= 1 + MARGIN
+    factor *= 1 + LIMIT_MARGIN
     if not factor > 0:
         raise LimitError("scale_to_limits: nothing limits the motion; give velocity, acceleration, jerk or an arm")
     return Retimed(motion, float(factor))
@@ -122,7 +122,7 @@ def _peaks(means: NDArray) -> NDArray:
 def _check_no_jump(motion: Trajectory, t: NDArray, change: NDArray) -> None:
     """Reject accelerations that change within a step as much as within a part of it: no speed limits their jerk."""
     k, i = np.unravel_index(np.abs(change).argmax(), change.shape)
-    within = np.diff(motion(np.linspace(t[k], t[k + 1], FINER + 1)).qdd[:, i])
+    within = np.diff(motion(np.linspace(t[k], t[k + 1], FINER_STEPS + 1)).qdd[:, i])
     if np.abs(within).max() > np.abs(change[k, i]) / 2 > 0:
         raise LimitError(
             f"scale_to_limits: the acceleration of joint {i + 1} jumps at t = {t[k]:.4g} s, so that no speed limits "
@@ -135,7 +135,7 @@ def _torque_factor(arm: Arm, limit: NDArray, t: NDArray, motion: JointMotion, le
     from scipy.optimize import brentq
 
     q, qd, qdd = motion
-    held = joint_torque(arm, q, STILL * qd, 0 * qdd)
+    held = joint_torque(arm, q, STILL_SPEED_RATIO * qd, 0 * qdd)
     over = np.abs(held) >= limit
     if over.any():
         k, i = (int(x[0]) for x in np.nonzero(over))
@@ -152,8 +152,8 @@ def _torque_factor(arm: Arm, limit: NDArray, t: NDArray, motion: JointMotion, le
     step = np.log(2.0) if excess(fast) > 0 else -np.log(2.0)
     if step < 0 < least:
         return least
-    for _ in range(DOUBLINGS):
+    for _ in range(MOST_DOUBLINGS):
         if (excess(fast + step) > 0) != (step > 0):
-            return float(np.exp(brentq(excess, fast, fast + step, xtol=MARGIN / 10)))
+            return float(np.exp(brentq(excess, fast, fast + step, xtol=LIMIT_MARGIN / 10)))
         fast += step
     return 0.0  # massless: nothing limits it

@@ -15,7 +15,7 @@ from armdyn.errors import ArmdynError
 from armdyn.files import write_whole
 from armdyn.trajectory.protocol import Trajectory
 
-RATE, RATE_ROS = 1000.0, 50.0  # samples per second; controllers of ROS 2 interpolate between theirs
+RATE_HZ, ROS_RATE_HZ = 1000.0, 50.0  # samples per second; controllers of ROS 2 interpolate between theirs
 ENDINGS = (".csv", ".npz", ".json", ".yaml")
 
 
@@ -53,7 +53,7 @@ def save_trajectory(
         ".json": lambda: _json(samples, names),
         ".yaml": lambda: _yaml(samples, names),
     }
-    rate = rate if rate is not None else RATE_ROS if path.suffix in (".json", ".yaml") else RATE
+    rate = rate if rate is not None else ROS_RATE_HZ if path.suffix in (".json", ".yaml") else RATE_HZ
     if not (np.isfinite(rate) and rate > 0):
         raise ArmdynError(f"save_trajectory: expected a rate > 0, got {rate:g}")
     names = _names(joint_names, trajectory.n)

@@ -24,12 +24,12 @@ from armdyn.trajectory.motion_limits import MotionLimits
 from armdyn.trajectory.protocol import JointMotion, is_outside, times
 
 # Samples of a motion's path, and what two of them may be apart that still are one place (part of the path's length).
-SAMPLES, SAME = 400, 1e-9
+PATH_SAMPLES, SAME_PLACE_RATIO = 400, 1e-9
 # Velocity below which dry friction fades out [rad/s or m/s], and how far from where a joint reverses, in steps of the
 # grid, limits are looked at on both sides: friction has its full size there.
-WIDTH, BESIDE = 1e-6, 1e-3
+FRICTION_WIDTH, BESIDE_REVERSAL_STEPS = 1e-6, 1e-3
 # Rounds of linearisation, change of x (part of its largest) at which they agree, and the step of differences.
-ROUNDS, AGREED, DIFFERENCE = 30, 1e-4, 1e-6
+MOST_ROUNDS, CONVERGED_CHANGE, DIFFERENCE_STEP = 30, 1e-4, 1e-6
 # Feasible vertices may be outside of limits by this part.
 ROUND_OFF = 1e-9
 
@@ -58,7 +58,7 @@ class JointPath:
         if q.ndim != 2 or len(q) < 2 or not np.isfinite(q).all():
             raise ShapeError(f"time_optimal: expected at least two finite waypoints (K, n), got {shown(waypoints)}")
         steps = np.linalg.norm(np.diff(q, axis=0), axis=1)
-        keep = np.concatenate([[True], steps > SAME * steps.sum()])
+        keep = np.concatenate([[True], steps > SAME_PLACE_RATIO * steps.sum()])
         q, s = q[keep], np.cumsum(np.concatenate([[0.0], steps]))[keep]
         if len(q) < 2:
             raise ShapeError("time_optimal: all waypoints are one place; expected a path that leads somewhere")
@@ -154,12 +154,12 @@ def time_optimal(
     s = _grid(line, points)
     rows = _Rows(arm, s, line(s), limits)
     x, u = rows.first_guess()
-    for _ in range(ROUNDS):
+    for _ in range(MOST_ROUNDS):
         limited = rows.linear(x, u)
         later = _fastest(s, limited, rows.fastest)
         change = np.abs(later - x).max() / later.max()
         x, u = later, np.append(np.diff(later) / (2 * np.diff(s)), 0.0)
-        if change < AGREED:
+        if change < CONVERGED_CHANGE:
             break
     return TimeOptimal(line, s, x)
 
@@ -172,7 +172,7 @@ def _grid(path: JointPath, points: int) -> NDArray:
     slope = path(s)[1]
     k, j = np.nonzero(slope[1:] * slope[:-1] < 0)
     step, part = s[1], slope[k, j] / (slope[k, j] - slope[k + 1, j])
-    near = [s[k] + (part + side * BESIDE) * step for side in (-1, 1)]
+    near = [s[k] + (part + side * BESIDE_REVERSAL_STEPS) * step for side in (-1, 1)]
     return np.unique(np.clip(np.concatenate([s, *near]), 0.0, path.length))
 
 
@@ -180,7 +180,7 @@ def _path(path: Any) -> JointPath:
     if isinstance(path, JointPath):
         return path
     if callable(path) and hasattr(path, "duration"):
-        return JointPath.through(path(np.linspace(0.0, path.duration, SAMPLES))[0])
+        return JointPath.through(path(np.linspace(0.0, path.duration, PATH_SAMPLES))[0])
     return JointPath.through(path)
 
 
@@ -205,7 +205,7 @@ class _Rows:
                 f"time_optimal: joint '{arm.joint_names[j]}' is at {self.q[k, j]:.3g} on the path, outside of "
                 f"[{limits.lower[j]:g}, {limits.upper[j]:g}]"
             )
-        held = np.abs(joint_torque(arm, self.q, 0 * self.q, 0 * self.q, width=WIDTH))
+        held = np.abs(joint_torque(arm, self.q, 0 * self.q, 0 * self.q, width=FRICTION_WIDTH))
         if (held > limits.effort).any():
             k, j = np.argwhere(held > limits.effort)[0]
             raise LimitError(
@@ -220,7 +220,11 @@ class _Rows:
         speed = np.sqrt(x)[:, None]
         return np.asarray(
             joint_torque(
-                self.arm, self.q, self.slope * speed, self.slope * u[:, None] + self.bend * x[:, None], width=WIDTH
+                self.arm,
+                self.q,
+                self.slope * speed,
+                self.slope * u[:, None] + self.bend * x[:, None],
+                width=FRICTION_WIDTH,
             )
         )
 
@@ -232,7 +236,7 @@ class _Rows:
         """Rows of torque about (x, u), and of acceleration, which are linear, at both ends of the intervals."""
         typical = self.s[-1] ** 2
         x = np.maximum(x, 1e-4 * x.max())  # at rest friction's rate in x is infinite
-        tau, dx, du = self.torque(x, u), DIFFERENCE * np.maximum(x, 1e-3 * typical), DIFFERENCE * typical
+        tau, dx, du = self.torque(x, u), DIFFERENCE_STEP * np.maximum(x, 1e-3 * typical), DIFFERENCE_STEP * typical
         rate_x = (self.torque(x + dx, u) - tau) / dx[:, None]
         rate_u = (self.torque(x, u + du) - tau) / du
         rest = tau - rate_x * x[:, None] - rate_u * u[:, None]

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control.design.gains import pd_gains
 from armdyn.control.design.pid_design import _augment, _Cost, optimal_pid
-from armdyn.control.design.riccati import continuous_lqr
 from armdyn.control.laws.integral import pid
+from armdyn.control.theory.gains import pd_gains
+from armdyn.control.theory.riccati import continuous_lqr
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion

@@ -16,7 +16,7 @@ from armdyn import (
     Reference,
     simulate,
 )
-from armdyn.control.laws.model import WIDTH
+from armdyn.control.laws.model import FRICTION_WIDTH
 from armdyn.errors import ArmdynError, ShapeError
 
 RICH = Friction(
@@ -36,7 +36,7 @@ def test_on_the_reference_a_law_gives_the_torques_of_the_whole_arm(planar, make)
     q, qd, qdd = np.random.default_rng(1).normal(size=(3, 50, 2))
     law = make(arm)
     tau = law.step(arm, law.params, {}, q, qd, Reference(q, qd, qdd), 1e-3)[0]
-    assert np.allclose(tau, armdyn.joint_torque(arm, q, qd, qdd, width=WIDTH), rtol=1e-12, atol=1e-12)
+    assert np.allclose(tau, armdyn.joint_torque(arm, q, qd, qdd, width=FRICTION_WIDTH), rtol=1e-12, atol=1e-12)
 
 
 def test_viscous_friction_acts_at_the_measured_velocity_and_dry_friction_at_the_desired_one(planar):
@@ -44,7 +44,7 @@ def test_viscous_friction_acts_at_the_measured_velocity_and_dry_friction_at_the_
     q, qd, qd_ref = np.array([0.3, -0.2]), np.array([0.5, -0.7]), np.array([-0.4, 0.9])
     ref = Reference(q, qd_ref, 0 * q)
     full, rigid = (ComputedTorque(arm, 0.0, 0.0, model)(0.0, q, qd, ref) for model in ("full", "rigid"))
-    assert np.allclose(full - rigid, 2.0 * qd + 3.0 * np.tanh(qd_ref / WIDTH), atol=1e-12)
+    assert np.allclose(full - rigid, 2.0 * qd + 3.0 * np.tanh(qd_ref / FRICTION_WIDTH), atol=1e-12)
 
 
 def test_errors_obey_the_designed_equation_with_identified_friction(planar, swing):
@@ -92,12 +92,12 @@ def test_the_observer_knows_the_friction_that_its_law_makes_up_for(planar, swing
 def test_adaptive_laws_know_the_friction_that_is_not_unknown(planar, terms):
     """With the true values as estimates, torques on the reference are those of the whole arm, whatever is adapted."""
     arm = rubbing(planar, dataclasses.replace(RICH, load=0.0))
-    unknowns = armdyn.adapt(armdyn.unknown_mass(arm, (0, 0, 0)), terms, width=WIDTH)
+    unknowns = armdyn.adapt(armdyn.unknown_mass(arm, (0, 0, 0)), terms, width=FRICTION_WIDTH)
     q, qd, qdd = np.random.default_rng(3).normal(size=(3, 2))
     for law in (armdyn.SlotineLi(unknowns, 5.0, 9.0, 1.0), armdyn.Craig(unknowns, 9.0, 5.0, 1.0, 1.0),
                 armdyn.ModifiedSlotineLi(unknowns, 5.0, 1.0)):  # fmt: skip
         tau = law.step(arm, law.params, law.init(), q, qd, Reference(q, qd, qdd), 1e-3)[0]
-        assert np.allclose(tau, armdyn.joint_torque(arm, q, qd, qdd, width=WIDTH), rtol=1e-11, atol=1e-11)
+        assert np.allclose(tau, armdyn.joint_torque(arm, q, qd, qdd, width=FRICTION_WIDTH), rtol=1e-11, atol=1e-11)
 
 
 def test_models_are_full_or_rigid(planar):

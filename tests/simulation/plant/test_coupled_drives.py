@@ -140,7 +140,7 @@ def test_steps_are_short_enough_for_shaft_friction():
 
 def test_mujoco_has_no_shared_shafts():
     pytest.importorskip("mujoco")
-    from armdyn.simulation.plant.mujoco import to_mjcf
+    from armdyn.simulation.loop.mujoco import to_mjcf
 
     with pytest.raises(ModelError, match="no coupled drives"):
         to_mjcf(gantry(Friction(1.0), Friction(1.0)), drive=False)

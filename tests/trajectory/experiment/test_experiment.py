@@ -55,8 +55,8 @@ def test_a_detour_is_found_where_the_straight_way_is_blocked():
     from armdyn.shapes.bodies import bodies_of
     from armdyn.shapes.mount import mounting_plane
     from armdyn.shapes.obstacles import Sphere
+    from armdyn.trajectory.excitation.approach import approach
     from armdyn.trajectory.excitation.clearance import Clearance
-    from armdyn.trajectory.experiment.approach import approach
 
     ball = Sphere(np.array([0.55, 0.0, 0.5]), 0.15)
     clearance = Clearance(bodies_of(arm), (mounting_plane(arm), ball))

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from armdyn.simulation.result import SimulationResult
     from armdyn.trajectory.excitation.excite import Excitation
 
-PAYLOAD = 2.0  # kg, beyond the flange
+PAYLOAD_KG = 2.0  # kg, beyond the flange
 MORE_FRICTION = 1.25
 DURATION = 8.0  # s of exciting motion
-BUDGET = 4.0  # s to design it in
-BANDWIDTH = 3.0  # Hz of the controllers
-RATE = 1000.0  # Hz
+DESIGN_SECONDS = 4.0  # s to design it in
+BANDWIDTH_HZ = 3.0  # Hz of the controllers
+RATE_HZ = 1000.0  # Hz
 LEARNT = DURATION / 2  # s after which tracking is judged
 
 
@@ -54,17 +54,17 @@ class Study:
             )
             for joint in self.arm.joints
         ]
-        return self.arm.with_joints(joints).with_payload(PAYLOAD, com=(0.0, 0.0, 0.08))
+        return self.arm.with_joints(joints).with_payload(PAYLOAD_KG, com=(0.0, 0.0, 0.08))
 
     @cached_property
     def motion(self) -> Excitation:
         """The motion that shows the parameters best."""
-        return self._exciting(max_acceleration=8.0, time_budget=BUDGET)
+        return self._exciting(max_acceleration=8.0, time_budget=DESIGN_SECONDS)
 
     @cached_property
     def task(self) -> Any:
         """Another motion, for validation and control."""
-        return self._exciting(max_acceleration=6.0, time_budget=BUDGET / 2, seed=1).trajectory
+        return self._exciting(max_acceleration=6.0, time_budget=DESIGN_SECONDS / 2, seed=1).trajectory
 
     def _exciting(self, **options: Any) -> Excitation:
         from armdyn.trajectory.excitation.excite import excite
@@ -77,14 +77,14 @@ class Study:
 
     def _measured(self, reference: Any) -> SimulationResult:
         """The real arm along a reference under PD and nominal torques, as its instruments show it."""
-        from armdyn.control.design.gains import pd_gains
         from armdyn.control.laws.feedforward import FeedforwardPD
+        from armdyn.control.theory.gains import pd_gains
         from armdyn.simulation.sensors import Sensors
         from armdyn.simulation.simulate import simulate
 
-        gains = pd_gains(self.arm, reference(0.0)[0], BANDWIDTH)
+        gains = pd_gains(self.arm, reference(0.0)[0], BANDWIDTH_HZ)
         law = FeedforwardPD(self.arm, gains.kp, gains.kd)
-        return simulate(self.real_arm, law, reference, rate=RATE, sensors=Sensors(resolution=2e-5, tau_noise=0.05))
+        return simulate(self.real_arm, law, reference, rate=RATE_HZ, sensors=Sensors(resolution=2e-5, tau_noise=0.05))
 
     @cached_property
     def log(self) -> SimulationResult:
@@ -105,17 +105,17 @@ class Study:
     def laws(self) -> dict[str, Law]:
         """What is compared; the adaptive law starts from the description."""
         from armdyn.control.design.designs import adaptive_designs
-        from armdyn.control.design.gains import pd_gains
         from armdyn.control.laws.computed_torque import ComputedTorque
         from armdyn.control.laws.pd import PD
+        from armdyn.control.theory.gains import pd_gains
 
         motion = self.task(np.linspace(0.0, DURATION, 200))
-        gains = pd_gains(self.arm, motion.q[0], BANDWIDTH)
+        gains = pd_gains(self.arm, motion.q[0], BANDWIDTH_HZ)
         return {
             "PD": PD(self.arm, gains.kp, gains.kd),
-            "computed torque, as described": ComputedTorque.from_bandwidth(self.arm, BANDWIDTH),
-            "computed torque, identified": ComputedTorque.from_bandwidth(self.fit.arm, BANDWIDTH),
-            "adaptive, as described": adaptive_designs(self.arm, motion, BANDWIDTH)["Slotine-Li"],
+            "computed torque, as described": ComputedTorque.from_bandwidth(self.arm, BANDWIDTH_HZ),
+            "computed torque, identified": ComputedTorque.from_bandwidth(self.fit.arm, BANDWIDTH_HZ),
+            "adaptive, as described": adaptive_designs(self.arm, motion, BANDWIDTH_HZ)["Slotine-Li"],
         }
 
     @cached_property
@@ -126,7 +126,7 @@ class Study:
 
         errors = {}
         for name, law in self.laws.items():
-            run = simulate(self.real_arm, law, self.task, rate=RATE, check=False)
+            run = simulate(self.real_arm, law, self.task, rate=RATE_HZ, check=False)
             tips = forward_kinematics(self.arm, np.stack([run.q, self.task(run.t).q]))[..., :3, 3]
             errors[name] = run.t, np.linalg.norm(tips[0] - tips[1], axis=-1)
         return errors
@@ -157,7 +157,7 @@ def measure(study: Study, folder: Path) -> str:
     """Let the simulated arm follow it and log what its instruments show."""
     study.log.save(folder / "log.csv")
     return (
-        f"logged it at {RATE / 1000:g} kHz on a simulated arm with an unknown load of {PAYLOAD:g} kg and "
+        f"logged it at {RATE_HZ / 1000:g} kHz on a simulated arm with an unknown load of {PAYLOAD_KG:g} kg and "
         f"{100 * (MORE_FRICTION - 1):.0f} % more friction than described (log.csv)"
     )
 
@@ -186,7 +186,7 @@ def export_c(study: Study, folder: Path) -> str:
     from armdyn.control.export import law_code
 
     law = study.laws["computed torque, identified"]
-    code = law_code(law, folder / "c", RATE, prefix=study.arm.name)
+    code = law_code(law, folder / "c", RATE_HZ, prefix=study.arm.name)
     checked = "no C compiler here, so its self-test did not run"
     if compiler() is not None:
         self_test(code)

@@ -17,7 +17,7 @@ from armdyn.trace.symbols import ca, diagonal
 
 BODY = inertial.SIZE
 # Typical extent of loads [m] and least eigenvalue of their pseudo-inertia in that unit of length [kg].
-SIZE, LEAST = 0.1, 1e-4
+LOAD_SIZE_M, LEAST_EIGENVALUE_KG = 0.1, 1e-4
 # Sweeps of Jacobi's method: it converges quadratically, 4x4 matrices are diagonal to round-off after five.
 SWEEPS = 5
 
@@ -72,7 +72,9 @@ def scaling(size: Symbol | float) -> Symbol:
     return ca.mtimes(length, length.T)
 
 
-def possible_body(phi: Symbol, size: Symbol | float = SIZE, least: Symbol | float = LEAST) -> Symbol:
+def possible_body(
+    phi: Symbol, size: Symbol | float = LOAD_SIZE_M, least: Symbol | float = LEAST_EIGENVALUE_KG
+) -> Symbol:
     """The physically consistent body nearest to ten numbers phi; phi itself, up to round-off, if it is one."""
     scale = scaling(size)
     return parameters(nearest_possible(scale * assemble(phi), least) / scale)

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.adaptive.body import BODY, LEAST, SIZE, is_body, pseudo_inertia, small_ball
+from armdyn.control.adaptive.body import BODY, LEAST_EIGENVALUE_KG, LOAD_SIZE_M, is_body, pseudo_inertia, small_ball
 from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate
 from armdyn.control.adaptive.slotine_li import torques_and_rate
 from armdyn.control.adaptive.unknowns import Unknowns
-from armdyn.control.design.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.settings import as_numbers
 from armdyn.control.step import traced_step
+from armdyn.control.theory.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ShapeError
 from armdyn.kinematics.motion import Symbol
@@ -48,8 +48,8 @@ class BodyLaw(Adaptive):
     lam: ArrayLike
     k: ArrayLike
     body: ArrayLike | None = field(default=None, kw_only=True)
-    size: ArrayLike = field(default=SIZE, kw_only=True)
-    least: ArrayLike = field(default=LEAST, kw_only=True)
+    size: ArrayLike = field(default=LOAD_SIZE_M, kw_only=True)
+    least: ArrayLike = field(default=LEAST_EIGENVALUE_KG, kw_only=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.unknowns, Unknowns) and not is_body(self.unknowns):

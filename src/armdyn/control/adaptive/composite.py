@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.prediction import empty_prediction, predict, predicted_estimate
 from armdyn.control.adaptive.slotine_li import SlotineLi
-from armdyn.control.design.lyapunov import Lyapunov, quadratic
 from armdyn.control.protocol import Answer, Reference, Shortfall, Values
 from armdyn.control.step import traced_step
+from armdyn.control.theory.lyapunov import Lyapunov, quadratic
 from armdyn.model.arm import Arm
 
 

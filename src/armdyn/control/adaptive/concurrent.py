@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.control.adaptive.composite import CompositeSlotineLi
 from armdyn.control.adaptive.prediction import learnt, predict, where_other
 from armdyn.control.adaptive.slotine_li import SlotineLi
-from armdyn.control.design.lyapunov import Lyapunov, quadratic
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
+from armdyn.control.theory.lyapunov import Lyapunov, quadratic
 from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.errors import ShapeError
 from armdyn.kinematics.motion import Symbol
@@ -23,10 +23,10 @@ from armdyn.trace.symbols import ca
 # Records that are kept, each of n equations.
 RECORDS = 10
 # Rates of learning [1/s] far below this count as none when records are judged.
-SLOWEST = 1e-3
+SLOWEST_LEARNING_RATE = 1e-3
 # A record is exchanged if that makes log det larger by this, so that round-off exchanges nothing.
-BETTER = 1e-6
-WORST = 1e300
+LEAST_GAIN = 1e-6
+WORST_PIVOT = 1e300
 
 
 def remember(W: Symbol, r: Symbol, memory: Values, params: Values) -> dict[str, Symbol]:
@@ -49,7 +49,7 @@ def remember(W: Symbol, r: Symbol, memory: Values, params: Values) -> dict[str, 
     information = where_other(ca.triu2symm(ca.triu(memory["information"])), seen)
     changed = information + seen - _squares(old_W, R)
     judged = _merit(changed, params["gain"])
-    better = judged > merit + BETTER
+    better = judged > merit + LEAST_GAIN
     return {
         "records": ca.vertcat(records[n:, :], ca.if_else(better, W, old_W)),
         "torques": ca.vertcat(torques[n:], ca.if_else(better, r, old_r)),
@@ -61,10 +61,10 @@ def remember(W: Symbol, r: Symbol, memory: Values, params: Values) -> dict[str, 
 
 def _merit(information: Symbol, gain: Symbol) -> Symbol:
     """Log det of 1 + rates of learning over the slowest that counts."""
-    root = ca.diag(ca.sqrt(gain / SLOWEST))
+    root = ca.diag(ca.sqrt(gain / SLOWEST_LEARNING_RATE))
     rates = ca.SX.eye(gain.shape[0]) + ca.mtimes([root, information, root])
     # Round-off may leave a vanishing pivot negative: such a memory is worse than any.
-    return -sum((ca.log(ca.if_else(x > 0, x, WORST)) for x in factorize(rates).inverse_d), ca.SX(0))
+    return -sum((ca.log(ca.if_else(x > 0, x, WORST_PIVOT)) for x in factorize(rates).inverse_d), ca.SX(0))
 
 
 def _squares(W: Symbol, R: Symbol) -> Symbol:

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.body import BODY, is_body, possible_body
 from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate, outside
-from armdyn.control.design.lyapunov import Lyapunov, parameter_energy
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
+from armdyn.control.theory.lyapunov import Lyapunov, parameter_energy
 from armdyn.dynamics.bodies.ltdl import Factors, factorize
 from armdyn.dynamics.drive import drive_inertia
 from armdyn.dynamics.mass_matrix import mass_matrix

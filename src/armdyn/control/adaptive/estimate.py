@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.unknowns import Unknowns
-from armdyn.control.design.gains import gain_matrix
 from armdyn.control.laws.model import FRICTION_SHAPE, MODEL_SHAPES, law_friction
 from armdyn.control.protocol import Law, Shortfall, Values, check_setting, choose
+from armdyn.control.theory.gains import gain_matrix
 from armdyn.errors import ShapeError, shown
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm

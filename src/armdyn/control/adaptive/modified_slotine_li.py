@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate, outside
-from armdyn.control.design.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
+from armdyn.control.theory.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.dynamics.coriolis import coriolis_matrix
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ShapeError

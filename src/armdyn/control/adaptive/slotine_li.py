@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate, outside
 from armdyn.control.adaptive.unknowns import Unknowns
-from armdyn.control.design.gains import commute
-from armdyn.control.design.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.settings import as_numbers
 from armdyn.control.step import traced_step
+from armdyn.control.theory.gains import commute
+from armdyn.control.theory.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ArmdynWarning, ShapeError, shown
 from armdyn.kinematics.motion import Symbol

@@ -24,7 +24,7 @@ from armdyn.errors import ShapeError, shown
 from armdyn.trajectory.protocol import JointMotion
 
 # Part of the samples that a region holds.
-HELD = 0.95
+HELD_SHARE = 0.95
 # Frequencies, over a joint's own, at which its distance from instability is looked for.
 FREQUENCIES = np.linspace(0.0, 3.0, 301)
 
@@ -103,8 +103,8 @@ def pole_regions(
     gains = zip(np.asarray(law.kp), np.asarray(law.kd), strict=True)
     designed = np.stack([np.roots([1.0, kd, kp]) for kp, kd in gains])
     return PoleRegions(
-        designed, poles, float(np.quantile(worst, HELD)), float((worst < 0).mean()),
-        np.quantile(_rows(_scale(A - A0, w)).max(1), HELD, axis=0), _distances(law, w),
+        designed, poles, float(np.quantile(worst, HELD_SHARE)), float((worst < 0).mean()),
+        np.quantile(_rows(_scale(A - A0, w)).max(1), HELD_SHARE, axis=0), _distances(law, w),
         tuple(base.names[k] for k in order), importance[order],
     )  # fmt: skip
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from armdyn.control.adaptive.craig import Craig
 from armdyn.control.adaptive.slotine_li import SlotineLi
-from armdyn.control.design.gains import commute, slow_sampling
 from armdyn.control.laws.computed_torque import ComputedTorque
 from armdyn.control.laws.tip_space import OperationalSpace
 from armdyn.control.protocol import Law
 from armdyn.control.settings import one_number
+from armdyn.control.theory.gains import commute, slow_sampling
 from armdyn.errors import ShapeError, shown
 
 

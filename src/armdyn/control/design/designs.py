@@ -17,7 +17,6 @@ from armdyn.control.adaptive.natural_slotine_li import NaturalSlotineLi
 from armdyn.control.adaptive.projected_slotine_li import ProjectedSlotineLi
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.adaptive.unknowns import adapt
-from armdyn.control.design.gains import gains_from_bandwidth
 from armdyn.control.laws.cascade import Cascade
 from armdyn.control.laws.computed_torque import ComputedTorque
 from armdyn.control.laws.disturbance_observer import DisturbanceObserver
@@ -26,12 +25,13 @@ from armdyn.control.laws.gravity_pd import GravityPD
 from armdyn.control.laws.integral import pid
 from armdyn.control.laws.lqr import TrajectoryLQR
 from armdyn.control.laws.measured_lqr import MeasuredLQR
-from armdyn.control.laws.model import WIDTH
+from armdyn.control.laws.model import FRICTION_WIDTH
 from armdyn.control.laws.pd import PD
 from armdyn.control.laws.tip_space import Impedance, OperationalSpace
 from armdyn.control.protocol import Law
 from armdyn.control.robust.sliding_mode import SlidingMode, SuperTwisting
 from armdyn.control.settings import one_number
+from armdyn.control.theory.gains import gains_from_bandwidth
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.regressors.split import unknown_mass, unknown_payload
@@ -41,11 +41,11 @@ from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion
 
 # Time in which adaptive laws learn what shows in the motion [s].
-LEARNING_TIME = 0.5
+LEARNING_TIME_S = 0.5
 # Part of the tip's largest mobility below which a direction is left to the posture.
-NEARLY_SINGULAR = 0.2
+LEAST_MOBILITY_RATIO = 0.2
 # Part of the largest torques that sliding modes expect unexplained; error that super-twisting undoes [rad or m].
-UNEXPLAINED, TENTH = 0.2, 0.1
+UNEXPLAINED_TORQUE_RATIO, TWISTING_ERROR = 0.2, 0.1
 # Instants at which a trajectory is looked at.
 TRAJECTORY_SAMPLES = 500
 # Friction that adaptive laws do not know.
@@ -137,7 +137,7 @@ def tip_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str, La
     M = augmented_mass_matrix(arm, motion.q)
     mobility = np.diagonal((J @ np.linalg.solve(M, J.swapaxes(-1, -2))).mean(0))
     # Where the tip barely moves, the posture rules, so that an arm keeps its elbow's side on its way through.
-    least = NEARLY_SINGULAR * mobility[:3].max()
+    least = LEAST_MOBILITY_RATIO * mobility[:3].max()
     task: dict[str, Any] = {"task": "position", "posture": w, "singular": least}
     inertia = 1 / np.maximum(mobility, least)  # springs for what the tip shows along each axis
     return {
@@ -149,11 +149,14 @@ def tip_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str, La
 def robust_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str, Law]:
     """Sliding modes that expect a part of the motion's largest torques, or a tenth of a radian a reaction time."""
     w, inertia = 2 * np.pi * bandwidth, np.diagonal(mean_inertia(arm, motion))
-    reach = UNEXPLAINED * np.abs(joint_torque(arm, *motion, width=WIDTH)).max(0) + 1e-3 * w**2 * inertia
+    reach = (
+        UNEXPLAINED_TORQUE_RATIO * np.abs(joint_torque(arm, *motion, width=FRICTION_WIDTH)).max(0)
+        + 1e-3 * w**2 * inertia
+    )
     return {
         # Inside of the layer as stiff as Slotine and Li's law with twice its gain.
         "sliding mode": SlidingMode(arm, w, w * inertia, reach, reach / (w * inertia)),
-        "super-twisting": SuperTwisting.from_bound(arm, w, TENTH * w**3),
+        "super-twisting": SuperTwisting.from_bound(arm, w, TWISTING_ERROR * w**3),
     }
 
 
@@ -163,11 +166,11 @@ def adaptive_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[st
     M = mean_inertia(arm, motion)
     inertia = np.diagonal(M)
     unknowns = adapt(unknown_payload(arm), FRICTION)
-    gain = adaptation_gains(unknowns, *motion, w * inertia, LEARNING_TIME)
+    gain = adaptation_gains(unknowns, *motion, w * inertia, LEARNING_TIME_S)
     plain = (unknowns, w, w * inertia)
     # Craig's law needs an invertible M_hat, and records take room: these adapt the load's mass alone, kept positive.
     mass = adapt(unknown_mass(arm, (0.0, 0.0, 0.0)), FRICTION)
-    mass_gain = adaptation_gains(mass, *motion, w * inertia, LEARNING_TIME)
+    mass_gain = adaptation_gains(mass, *motion, w * inertia, LEARNING_TIME_S)
     positive = np.where(np.arange(mass.count) == 0, 0.0, -np.inf)
     return {
         "Slotine-Li": SlotineLi(*plain, gain),
@@ -178,7 +181,9 @@ def adaptive_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[st
         "projected Slotine-Li": ProjectedSlotineLi(*plain, gain[0], gain),
         "modified Slotine-Li": ModifiedSlotineLi(unknowns, w, gain),
         # A slow error Y phi leaves e' + psi e = M^-1 Y phi / w, and M^-1 stands in the update once more.
-        "Craig": Craig(mass, w**2, 2 * w, w, adaptation_gains(mass, *motion, w * M @ M, LEARNING_TIME), lower=positive),
+        "Craig": Craig(
+            mass, w**2, 2 * w, w, adaptation_gains(mass, *motion, w * M @ M, LEARNING_TIME_S), lower=positive
+        ),
     }
 
 

@@ -7,18 +7,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.design.gains import bryson, pd_gains
-from armdyn.control.design.riccati import continuous_lqr
 from armdyn.control.settings import joint_numbers, one_number
+from armdyn.control.theory.gains import bryson, pd_gains
+from armdyn.control.theory.riccati import continuous_lqr
 from armdyn.dynamics.linear.linearize import linearize
 from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion
 
 # Bandwidths [Hz] of starts that are tried where the optimal regulator's own diagonal is not stable.
-STARTS = (1.0, 3.0, 10.0)
+START_FACTORS = (1.0, 3.0, 10.0)
 # What an unstable loop costs, over the cost of the start: a wall that the search turns back from.
-WALL = 1e6
+UNSTABLE_COST = 1e6
 
 
 class PidDesign(NamedTuple):
@@ -90,7 +90,7 @@ def optimal_pid(
     bound = float(np.einsum("tij,ji->t", best.P, spread).mean())
     problem = _Cost(A, B, Q, R, spread)
     start = _start(problem, arm, motion, best.K.mean(0))
-    problem.wall = WALL * problem(start)[0]
+    problem.wall = UNSTABLE_COST * problem(start)[0]
     found = minimize(problem, start, jac=True, method="L-BFGS-B", options={"maxiter": 500, "ftol": 1e-12})
     ki, kp, kd = np.exp(found.x).reshape(3, n)
     return PidDesign(kp, ki, kd, float(found.fun), bound)
@@ -110,7 +110,7 @@ def _start(problem: _Cost, arm: Arm, motion: JointMotion, K: NDArray) -> NDArray
     n = arm.n
     diagonals = [np.diagonal(K[:, k * n : (k + 1) * n]) for k in range(3)]
     tried = [np.concatenate(diagonals)] if all((x > 0).all() for x in diagonals) else []
-    for bandwidth in STARTS:
+    for bandwidth in START_FACTORS:
         kp, kd, _ = pd_gains(arm, motion.q[len(motion.q) // 2], bandwidth)
         tried.append(np.concatenate([kp * bandwidth / 2, kp, kd]))
     for gains in tried:

@@ -19,9 +19,9 @@ from armdyn.trace.symbols import ca
 
 FEEDFORWARD = ("none", "velocity", "model")
 # Velocity loop over position loop, and corner of its integral over its bandwidth: the three poles are then well damped.
-FASTER, CORNER = 4.0, 0.25
+VELOCITY_LOOP_RATIO, INTEGRAL_CORNER_RATIO = 4.0, 0.25
 # Largest lag of torques, in units of the velocity loop's time, that the cascade is tuned for.
-MOST_LAG = 0.5
+LARGEST_LAG_RATIO = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +86,8 @@ class Cascade(ModelLaw):
         """
         w = 2 * np.pi * one_number(bandwidth, "Cascade", "a bandwidth > 0 in Hz")
         lag = one_number(lag, "Cascade: lag", "a time >= 0 in seconds", zero=True)
-        if lag * FASTER * w > MOST_LAG:
-            most = MOST_LAG / (FASTER * 2 * np.pi * lag)
+        if lag * VELOCITY_LOOP_RATIO * w > LARGEST_LAG_RATIO:
+            most = LARGEST_LAG_RATIO / (VELOCITY_LOOP_RATIO * 2 * np.pi * lag)
             raise ShapeError(
                 f"Cascade: a torque lag of {lag:g} s is too slow for {bandwidth:g} Hz; take at most {most:.3g} Hz"
             )
@@ -97,8 +97,8 @@ class Cascade(ModelLaw):
     @classmethod
     def for_inertia(cls, arm: Arm, w: float, inertia: NDArray, **options: Any) -> Cascade:
         """Gains of a position loop of w [rad/s] for the joints' inertias (n,)."""
-        kp = FASTER * w * inertia
-        return cls(arm, w, kp, CORNER * FASTER * w * kp, **options)
+        kp = VELOCITY_LOOP_RATIO * w * inertia
+        return cls(arm, w, kp, INTEGRAL_CORNER_RATIO * VELOCITY_LOOP_RATIO * w * kp, **options)
 
     @property
     def trace_key(self) -> str:

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from armdyn.control.design.gains import gains_from_bandwidth
 from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
+from armdyn.control.theory.gains import gains_from_bandwidth
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import DriveData, Gravity, Q, Qd, Theta, Vec
 from armdyn.trace.shapes import Array

@@ -8,11 +8,11 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.design.gains import bryson
-from armdyn.control.design.riccati import continuous_lqr, discrete_lqr, finite_horizon_lqr
 from armdyn.control.laws.model import exerts_torque, model_torque
 from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.settings import a_pose, as_numbers, one_number
+from armdyn.control.theory.gains import bryson
+from armdyn.control.theory.riccati import continuous_lqr, discrete_lqr, finite_horizon_lqr
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.linear.discretize import discretize
 from armdyn.dynamics.linear.linearize import linearize
@@ -26,7 +26,7 @@ from armdyn.trajectory.protocol import JointMotion
 
 DESIGNS = ("finite", "discrete", "continuous")
 # Parts of the largest entry by which weights may be asymmetric or indefinite: round-off.
-SYMMETRIC = 1e-9
+SYMMETRY_ROUND_OFF = 1e-9
 
 
 @traced(returns={"tau": "n"})
@@ -169,6 +169,9 @@ def weight_matrix(value: ArrayLike, size: int, where: str) -> NDArray:
     if not np.isfinite(array).all():
         raise ShapeError(f"{where}: expected finite numbers")
     largest = np.abs(array).max()
-    if np.abs(array - array.T).max() > SYMMETRIC * largest or np.linalg.eigvalsh(array)[0] < -SYMMETRIC * largest:
+    if (
+        np.abs(array - array.T).max() > SYMMETRY_ROUND_OFF * largest
+        or np.linalg.eigvalsh(array)[0] < -SYMMETRY_ROUND_OFF * largest
+    ):
         raise ShapeError(f"{where}: expected a symmetric matrix without negative eigenvalues")
     return array

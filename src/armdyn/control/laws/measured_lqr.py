@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.design.riccati import discrete_lqr
 from armdyn.control.laws.lqr import TrajectoryLQR, weight_matrix
 from armdyn.control.laws.model import FRICTION_SHAPE, MODEL_SHAPES, exerts_torque
 from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.settings import a_pose, one_number
 from armdyn.control.step import traced_step
+from armdyn.control.theory.riccati import discrete_lqr
 from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.linear.linearize import linearize

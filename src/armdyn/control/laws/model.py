@@ -30,7 +30,7 @@ MODEL_SHAPES: dict[str, Any] = {"theta": "10*n", "gravity": "3", "drive": "n, 4"
 FRICTION_SHAPE: dict[str, Any] = {"friction": "n, 11 + 3*h"}
 MODELS = ("full", "rigid")
 # Desired velocity below which dry friction fades out of what laws make up for [rad/s or m/s].
-WIDTH = 0.01
+FRICTION_WIDTH = 0.01
 # Friction numbers that exert no torque by themselves, or none in steady motion.
 SILENT = ("stribeck", "temperature", "bristle_stiffness", "bristle_damping")
 
@@ -59,8 +59,8 @@ def law_friction(arm: Arm, friction: Symbol, q: Symbol, qd: Symbol, ref: Referen
     torques = []
     wanted, measured = joint_frictions(arm, ref.q, ref.qd, friction, load), joint_frictions(arm, q, qd, friction)
     for desired, actual in zip(wanted, measured, strict=True):
-        sign = direction(desired.v, WIDTH)
-        viscous = actual.smooth(direction(actual.v, WIDTH))
+        sign = direction(desired.v, FRICTION_WIDTH)
+        viscous = actual.smooth(direction(actual.v, FRICTION_WIDTH))
         torques.append(viscous + (desired.level + desired["asymmetry"] * sign) * sign)
     return joint_torques(arm, ca.vertcat(*torques))
 
@@ -69,7 +69,7 @@ def with_friction(arm: Arm, tau: Symbol, friction: Symbol, q: Symbol, qd: Symbol
     """Torques of links and drives with `law_friction` added: the solution of total = tau + law_friction(total)."""
     rest = shaft_torques(arm, tau + law_friction(arm, friction, q, qd, ref, ca.SX.zeros(q.shape[0])))
     speeds = ca.vertsplit(at_shafts(arm, ref.qd))
-    load = friction[:, FRICTION_NAMES.index("load")] * ca.vertcat(*(direction(v, WIDTH) for v in speeds))
+    load = friction[:, FRICTION_NAMES.index("load")] * ca.vertcat(*(direction(v, FRICTION_WIDTH) for v in speeds))
     return joint_torques(arm, rest / (1 - load * ca.sign(rest)))  # |load| < 1 keeps the sign
 
 

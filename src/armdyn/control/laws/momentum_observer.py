@@ -24,9 +24,9 @@ from armdyn.trace.symbols import ca
 
 REACTIONS = ("none", "stop", "gravity", "reflex")
 # Velocity below which dry friction fades out of the observer's model [rad/s or m/s].
-WIDTH = 0.01
+FRICTION_WIDTH = 0.01
 # Damping of the wrench's least squares, part of the largest entry of J J'.
-SINGULAR = 1e-6
+WRENCH_DAMPING_RATIO = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ class MomentumObserver(Wrapped):
         p_hat = ca.if_else(state["watching"] > 0.5, state["p_hat"] + state["impulse"], p)
         r = 2 * np.pi * params["watch_bandwidth"] * (p - p_hat)
         rate = momentum_rate(arm, q, qd, **model) - friction_torque(
-            arm, q, qd, width=WIDTH, friction=params["friction"]
+            arm, q, qd, width=FRICTION_WIDTH, friction=params["friction"]
         )
         hit = ca.logic_or(state["detected"] > 0.5, _any(ca.fabs(r) > params["threshold"]))
         detected = ca.if_else(hit, state["detected"] + 1, 0)
@@ -159,7 +159,7 @@ def tip_wrench(arm: Arm, q: Symbol, tau: Symbol) -> Symbol:
     """The wrench (6,) at the tip, in base axes, that explains joint torques best: least squares of J' f = tau."""
     J = jacobian(arm, q)
     JJ = ca.mtimes(J, J.T)
-    return factorize(JJ + SINGULAR * ca.mmax(ca.diag(JJ)) * ca.SX.eye(6)).solve(ca.mtimes(J, tau))
+    return factorize(JJ + WRENCH_DAMPING_RATIO * ca.mmax(ca.diag(JJ)) * ca.SX.eye(6)).solve(ca.mtimes(J, tau))
 
 
 # -- records -------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def external_torque(
         raise ShapeError(f"external_torque: expected records of shape ({len(times)}, {arm.n}), got {x.shape}")
     L, dt = 2 * np.pi * joint_numbers(bandwidth, arm.n, "external_torque: bandwidth", "frequencies > 0"), step.mean()
     p = momentum(arm, x, v)
-    gained = dt * (torque + momentum_rate(arm, x, v) - friction_torque(arm, x, v, width=WIDTH))
+    gained = dt * (torque + momentum_rate(arm, x, v) - friction_torque(arm, x, v, width=FRICTION_WIDTH))
     # p_hat(k + 1) = (1 - L dt) p_hat(k) + gained(k) + L dt p(k), from p_hat(0) = p(0)
     p_hat = np.empty_like(p)
     for j in range(arm.n):

@@ -8,10 +8,10 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from armdyn.control.design.gains import gains_from_bandwidth
 from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
+from armdyn.control.theory.gains import gains_from_bandwidth
 from armdyn.dynamics.bodies.ltdl import Factors, factorize
 from armdyn.dynamics.drive import drive_inertia
 from armdyn.dynamics.mass_matrix import mass_matrix

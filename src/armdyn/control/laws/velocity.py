@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.design.riccati import discrete_lqr
 from armdyn.control.laws.model import FRICTION_SHAPE, MODEL, MODEL_SHAPES, model_torque
 from armdyn.control.laws.wrapped import Wrapped, joint_sizes
 from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values
 from armdyn.control.settings import one_number
 from armdyn.control.step import traced_step
+from armdyn.control.theory.riccati import discrete_lqr
 from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.drive import drive_inertia
 from armdyn.dynamics.friction import friction_torque
@@ -28,7 +28,7 @@ from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 
 # Velocity below which dry friction fades out of the observer's model [rad/s or m/s].
-WIDTH = 0.01
+FRICTION_WIDTH = 0.01
 
 
 class EstimatedVelocity(Wrapped):
@@ -200,7 +200,7 @@ class ObservedVelocity(EstimatedVelocity):
         model = {name: params[name] for name in MODEL}
         M = mass_matrix(self.arm, q, theta=params["theta"]) + drive_inertia(self.arm, params["drive"])
         rest = model_torque(self.arm, q, v, 0 * q, **model)
-        rest = rest + friction_torque(self.arm, q, v, width=WIDTH, friction=params["friction"])
+        rest = rest + friction_torque(self.arm, q, v, width=FRICTION_WIDTH, friction=params["friction"])
         v = v + dt * factorize(M).solve(state["tau_given"] - rest)
         x = state["q_hat"] + dt * v
         wrong = q - x

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.design.riccati import Regulator, finite_horizon_lqr
 from armdyn.control.laws.wrapped import Wrapped
 from armdyn.control.protocol import Answer, Law, Reference
 from armdyn.control.settings import as_numbers, one_number
 from armdyn.control.step import traced_step
+from armdyn.control.theory.riccati import Regulator, finite_horizon_lqr
 from armdyn.dynamics.linear.discretize import discretize
 from armdyn.dynamics.linear.linearize import linearize
 from armdyn.errors import ShapeError, shown
@@ -20,7 +20,7 @@ from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion, Trajectory
 
 # Step of the differences by which a law's feedback is found [rad or m, /s].
-DIFFERENCE = 1e-5
+DIFFERENCE_STEP = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +176,7 @@ def feedback(law: Law, t: NDArray, motion: JointMotion) -> NDArray:
 
     columns = []
     for k in range(2 * n):
-        d = DIFFERENCE * np.eye(2 * n)[k]
+        d = DIFFERENCE_STEP * np.eye(2 * n)[k]
         up, down = (torque(motion.q + s * d[:n], motion.qd + s * d[n:]) for s in (1, -1))
-        columns.append((down - up) / (2 * DIFFERENCE))
+        columns.append((down - up) / (2 * DIFFERENCE_STEP))
     return np.stack(columns, -1)

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.design.gains import gains_from_bandwidth
 from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
 from armdyn.control.laws.wrapped import efforts
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.settings import joint_numbers, one_number
 from armdyn.control.step import traced_step
+from armdyn.control.theory.gains import gains_from_bandwidth
 from armdyn.dynamics.drive import drive_inertia
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.errors import ShapeError, shown
@@ -24,7 +24,7 @@ from armdyn.trace.symbols import ca
 from armdyn.trajectory.protocol import Trajectory
 
 # Parts of the inertia M q' below which a joint does not decide the pace.
-NO_SAY = 1e-9
+LEAST_INERTIA_RATIO = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,7 @@ class PathScaling(ModelLaw):
         M = mass_matrix(arm, q, theta=params["theta"]) + drive_inertia(arm, params["drive"])
         a = ca.mtimes(M, slope)
         u = params["catch_up"] * (1 - pace)
-        size = ca.fmax(ca.fabs(a), NO_SAY)
+        size = ca.fmax(ca.fabs(a), LEAST_INERTIA_RATIO)
         middle, reach = -rest * a / size**2, limit / size  # |rest + a u| <= limit
         lowest, highest = ca.mmax(middle - reach), ca.mmin(middle + reach)
         u = ca.fmax(ca.fmin(u, highest), lowest)

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.design.gains import bryson
-from armdyn.control.design.riccati import finite_horizon_lqr
 from armdyn.control.laws.wrapped import efforts
 from armdyn.control.protocol import Reference
 from armdyn.control.settings import as_numbers, joint_numbers, one_number
+from armdyn.control.theory.gains import bryson
+from armdyn.control.theory.riccati import finite_horizon_lqr
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.linear.discretize import discretize
 from armdyn.dynamics.linear.linearize import linearize
@@ -21,7 +21,7 @@ from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion, Trajectory
 
 # Velocity below which dry friction fades out of nominal torques [rad/s or m/s].
-WIDTH = 0.05
+FRICTION_WIDTH = 0.05
 # DAQP's sign of an optimal solution.
 OPTIMAL = 1
 
@@ -102,7 +102,7 @@ class PredictiveControl:
         rest = np.arange(len(t)) >= count
         qd, qdd = (np.where(rest[:, None], 0.0, x) for x in (qd, qdd))
         self.motion = JointMotion(q, qd, qdd)
-        self.nominal = np.asarray(joint_torque(self.arm, q, qd, qdd, width=WIDTH))
+        self.nominal = np.asarray(joint_torque(self.arm, q, qd, qdd, width=FRICTION_WIDTH))
         linear = linearize(self.arm, q, qd, qdd)
         self.A, self.B = discretize(linear.A, linear.B, 1 / self.rate)
         self.regulator = finite_horizon_lqr(self.A, self.B, self.Q, self.R)

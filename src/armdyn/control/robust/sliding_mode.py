@@ -20,7 +20,7 @@ from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 # Periods that a radian of the linear motion in super-twisting's layer takes: slow enough for samples.
-LAYER = 4.0
+LAYER_PERIODS = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ def super_twisting(arm: Arm, s: Vec, twist: Vec, k1: Vec, k2: Vec, dt: Number) -
     ----------
     Levant (1993), Sliding order and sliding accuracy in sliding mode control.
     """
-    layer = (LAYER * dt) ** 2 * k2
+    layer = (LAYER_PERIODS * dt) ** 2 * k2
     u = k1 * s / ca.sqrt(ca.fmax(ca.fabs(s), layer)) + twist
     return Twist(u, twist + dt * k2 * ca.fmax(ca.fmin(s / layer, 1), -1))
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.base.reduction import TOLERANCE, Gap, clean
+from armdyn.dynamics.base.reduction import DEPENDENT_COLUMN_RATIO, Gap, clean
 from armdyn.dynamics.base.search import by_numbers, by_rules
 from armdyn.dynamics.base.symbolic import combination, formulas, length_values
 from armdyn.dynamics.base.theorems import by_theorems
@@ -230,7 +230,7 @@ def base_parameters(
     terms: str = "full",
     joint_terms: tuple[str, ...] = (),
     method: str = "numeric",
-    tolerance: float = TOLERANCE,
+    tolerance: float = DEPENDENT_COLUMN_RATIO,
 ) -> BaseParameters:
     """The identifiable combinations of the arm's inertial parameters.
 

@@ -19,7 +19,7 @@ from armdyn.spatial import inertia as inertial
 # A column is dependent if the part of it that no kept column explains is below this fraction of the longest
 # column, all in units of the arm's size. Exact dependence leaves 1e-16, frames with angles written to five
 # digits 1e-5, an offset of a thousandth of the arm's size 1e-3.
-TOLERANCE = 1e-4
+DEPENDENT_COLUMN_RATIO = 1e-4
 
 # Between the weakest kept column and the strongest dropped one there must be at least this factor.
 CLEAR_GAP = 30.0

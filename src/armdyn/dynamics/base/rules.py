@@ -25,7 +25,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.base.reduction import TOLERANCE, arm_size, parameter_sizes
+from armdyn.dynamics.base.reduction import DEPENDENT_COLUMN_RATIO, arm_size, parameter_sizes
 from armdyn.errors import ModelError
 from armdyn.model.arm import Arm, Segment
 from armdyn.spatial import inertia as inertial
@@ -124,20 +124,20 @@ def mayeda_count(arm: Arm) -> int:
         R = R @ segment.R_after
     turns = [np.arctan2(np.linalg.norm(np.cross(a, b)), abs(a @ b)) for a, b in pairwise(axes)]
     for joint, angle in zip(arm.joints[1:], turns, strict=True):
-        if min(angle, np.pi / 2 - angle) > TOLERANCE:
+        if min(angle, np.pi / 2 - angle) > DEPENDENT_COLUMN_RATIO:
             raise ModelError(
                 f"mayeda_count: joint '{joint.name}' is neither parallel nor perpendicular to the one before "
                 f"(angle {np.degrees(angle):.3g} degrees)"
             )
     first = 1 + next((k for k, angle in enumerate(turns) if angle > 1), len(turns))
     weight = float(np.linalg.norm(arm.gravity))
-    along = float(np.linalg.norm(np.cross(arm.gravity, axes[0]))) <= TOLERANCE * weight
+    along = float(np.linalg.norm(np.cross(arm.gravity, axes[0]))) <= DEPENDENT_COLUMN_RATIO * weight
     return 7 * arm.n - 4 * first - (2 if along else 0)
 
 
 def _exact_vector(v: NDArray) -> NDArray:
     """A vector without components that are zero but for rounding."""
-    return np.where(np.abs(v) < TOLERANCE * np.abs(v).max(), 0.0, v)
+    return np.where(np.abs(v) < DEPENDENT_COLUMN_RATIO * np.abs(v).max(), 0.0, v)
 
 
 def _exact(segment: Segment, unit: float) -> Segment:
@@ -145,7 +145,7 @@ def _exact(segment: Segment, unit: float) -> Segment:
 
     def snapped(R: NDArray) -> NDArray:
         near = np.round(R)
-        return np.where(np.abs(R - near) < TOLERANCE, near, R)
+        return np.where(np.abs(R - near) < DEPENDENT_COLUMN_RATIO, near, R)
 
     return Segment(
         segment.kind,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.base.reduction import (
-    TOLERANCE,
+    DEPENDENT_COLUMN_RATIO,
     Reduction,
     arm_size,
     parameter_sizes,
@@ -103,7 +103,7 @@ def theorem2_coefficients(arm: Arm, q: Q, qdd: Qdd, *, gravity: Gravity = None) 
     return Theorem2Coefficients(inertia, weight)
 
 
-def by_theorems(arm: Arm, terms: str, tolerance: float = TOLERANCE) -> Reduction:
+def by_theorems(arm: Arm, terms: str, tolerance: float = DEPENDENT_COLUMN_RATIO) -> Reduction:
     """Base parameters from theorem 2's coefficients at random positions, the masses absorbed by theorem 1.
 
     They span what those of the whole torque span; masses never lead.

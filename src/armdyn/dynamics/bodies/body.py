@@ -11,7 +11,7 @@ from armdyn.kinematics.motion import Symbol
 from armdyn.spatial import inertia as inertial
 from armdyn.trace.symbols import ca
 
-NEGLIGIBLE = 1e-18
+NEGLIGIBLE_ENTRY = 1e-18
 
 Wrench = tuple[Symbol, Symbol]  # a force and a moment
 
@@ -72,7 +72,7 @@ def turned_tensor(R: NDArray, A: Symbol) -> Symbol:
     # The weight of entry (a, b) of A in entry (i, j) of R A R'.
     weights = R[np.ix_(rows, rows)] * R[np.ix_(columns, columns)]
     weights += (rows != columns) * R[np.ix_(rows, columns)] * R[np.ix_(columns, rows)]
-    weights[np.abs(weights) <= NEGLIGIBLE] = 0.0
+    weights[np.abs(weights) <= NEGLIGIBLE_ENTRY] = 0.0
     turned = ca.mtimes(
         ca.sparsify(ca.DM(weights)), ca.vertcat(*(A[int(a), int(b)] for a, b in zip(rows, columns, strict=True)))
     )

@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from armdyn.dynamics.base.regroup import regroup
 from armdyn.dynamics.bodies.body import Wrench, link_theta
 from armdyn.dynamics.bodies.composite import carry, wrench_to_joint, wrench_to_parent
 from armdyn.dynamics.bodies.moments import Moments
+from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
 from armdyn.dynamics.newton_euler import (
     LinkMotion,

@@ -28,11 +28,11 @@ BRANCHES = 8  # the most that any family has
 
 # A branch of an arm with fewer than six joints whose tip is off by more than this [m, rad] places the
 # wrist, but not the tip; smaller errors come from descriptions that round.
-OFF = 1e-4
+LARGEST_TIP_ERROR = 1e-4
 # A solution this far beyond a limit is on it.
 ON_LIMIT = 1e-9
 # Added to the squared distance from the reference: any solution within limits beats any other.
-OUTSIDE = 1e12
+OUTSIDE_PENALTY = 1e12
 
 
 # Arms never change, so what was found for one stays true.
@@ -142,7 +142,7 @@ def _turn_near(arm: Arm, q: Symbol, q_ref: Symbol, lower: Symbol, upper: Symbol)
 
 def _is_off(arm: Arm, q: Symbol, pose: Symbol, task: str) -> Symbol:
     sizes = error_sizes(*tip_frame(arm, q), pose, task)
-    return ca.logic_or(sizes[0] > OFF, sizes[1] > OFF)
+    return ca.logic_or(sizes[0] > LARGEST_TIP_ERROR, sizes[1] > LARGEST_TIP_ERROR)
 
 
 def _inside(q: Symbol, lower: Symbol, upper: Symbol) -> Symbol:
@@ -156,7 +156,7 @@ def _inside(q: Symbol, lower: Symbol, upper: Symbol) -> Symbol:
 
 def _nearest(solutions: list[Symbol], inside: list[Symbol], q_ref: Symbol) -> Symbol:
     """The solution nearest to the reference, those within limits first; NaN if there is none."""
-    costs = [ca.dot(q - q_ref, q - q_ref) + OUTSIDE * (1 - ok) for q, ok in zip(solutions, inside, strict=True)]
+    costs = [ca.dot(q - q_ref, q - q_ref) + OUTSIDE_PENALTY * (1 - ok) for q, ok in zip(solutions, inside, strict=True)]
     least = costs[0]
     for cost in costs[1:]:
         least = ca.fmin(least, cost)  # ignores NaN

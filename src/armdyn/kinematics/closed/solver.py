@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.kinematics.closed.form import ON_LIMIT, OUTSIDE, ClosedForm, closed_solutions
+from armdyn.kinematics.closed.form import ON_LIMIT, OUTSIDE_PENALTY, ClosedForm, closed_solutions
 from armdyn.kinematics.closed.srs import Swivelling, swivel_angle
 from armdyn.kinematics.damped_step import damped_step, tip_error
 from armdyn.kinematics.numeric import Found, Settings, larger, unlimited
 from armdyn.model.arm import Arm
 
 # Swivel angles tried when none is asked for and the reference's will not do.
-SWIVELS = 24
+SWIVEL_ANGLES = 24
 # Steps of iteration that remove what a rounded description leaves: each squares the error.
-POLISHING = 4
+POLISHING_STEPS = 4
 
 
 class Solutions(NamedTuple):
@@ -62,7 +62,7 @@ def _swivel(arm: Arm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, se
     result = closed_solutions(arm, poses, q_ref, swivel, task=settings.task)
     left = np.flatnonzero(result.inside == 0)
     if len(left):
-        angles = swivel[left, None] + np.linspace(0, 2 * np.pi, SWIVELS, endpoint=False)
+        angles = swivel[left, None] + np.linspace(0, 2 * np.pi, SWIVEL_ANGLES, endpoint=False)
         near, poses = q_ref[left], poses[left]
         tried = closed_solutions(arm, poses[:, None], near[:, None], angles, task=settings.task)
         cost = np.where(tried.inside > 0, ((tried.q - near[:, None]) ** 2).sum(-1), np.inf)
@@ -86,7 +86,7 @@ def _polish(
     exists = np.isfinite(q).all(-1)
     q = np.where(exists[..., None], q, 0.0)
     free = unlimited(arm)
-    for _ in range(POLISHING):
+    for _ in range(POLISHING_STEPS):
         q = damped_step(arm, q, pose, task=settings.task, lower=free[0], upper=free[1]).q
     error = tip_error(arm, q, pose, task=settings.task)
     exists &= larger(error) <= settings.tolerance
@@ -94,12 +94,12 @@ def _polish(
     solutions.q[rows] = np.where(exists[..., None], q, np.nan)
     solutions.within[rows] = within
     cost = ((q - q_ref[rows, None]) ** 2).sum(-1)
-    cost = np.where(exists, np.where(within, cost, cost + OUTSIDE), np.inf)
+    cost = np.where(exists, np.where(within, cost, cost + OUTSIDE_PENALTY), np.inf)
     best = (np.arange(len(rows)), cost.argmin(-1))
     found.q[rows] = np.where(exists[best][:, None], q[best], np.nan)
     found.error[rows] = np.where(exists[best][:, None], error[best], np.nan)
     found.solved[rows] = within[best]
-    found.iterations[rows] += POLISHING
+    found.iterations[rows] += POLISHING_STEPS
 
 
 def _inside(arm: Arm, q: NDArray) -> NDArray:

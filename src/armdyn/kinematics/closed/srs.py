@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ModelError
-from armdyn.kinematics.axes import ROUNDING, Chain, chain, meeting_point
+from armdyn.kinematics.axes import ROUNDED_DESCRIPTION, Chain, chain, meeting_point
 from armdyn.kinematics.closed.positioning import Axes, Places
-from armdyn.kinematics.closed.subproblems import NOTHING, Symbol, move, place, rotate, to_distance
+from armdyn.kinematics.closed.subproblems import LEAST_SQUARE, Symbol, move, place, rotate, to_distance
 from armdyn.kinematics.closed.wrist import perpendicular, wrist_turns
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q
@@ -68,7 +68,7 @@ class Swivelling:
     def _towards_elbow(self, y: Symbol, sign: int) -> Symbol:
         """The direction across y in which the elbow is, at home."""
         elbow = self.axes[3]
-        if abs(elbow.z @ (self.wrist - elbow.p)) < ROUNDING:
+        if abs(elbow.z @ (self.wrist - elbow.p)) < ROUNDED_DESCRIPTION:
             # S, E and W are in a plane across the elbow's axis: this holds for a stretched arm, too.
             return sign * _unit(ca.cross(y, ca.SX(elbow.z)))
         out = elbow.p - self.shoulder
@@ -91,7 +91,7 @@ def swivelling(chain: Chain) -> Swivelling | None:
         return None
     elbow = axes[3].through(S)
     arms = np.linalg.norm(S - elbow.p), np.linalg.norm(W - axes[3].through(W).p)
-    if min(arms) < ROUNDING:
+    if min(arms) < ROUNDED_DESCRIPTION:
         return None
     return Swivelling((*axes[:3], elbow, *axes[4:]), S, W)
 
@@ -136,7 +136,7 @@ def swivel_angle(arm: Arm, q: Q) -> Array:
 def _up(u: Symbol, z: NDArray) -> Symbol:
     """The unit vector across `u` nearest to `z`; any fixed one where u and z are in line."""
     x = z - u * ca.dot(z, u)
-    in_line = ca.dot(x, x) < NOTHING
+    in_line = ca.dot(x, x) < LEAST_SQUARE
     return ca.if_else(in_line, perpendicular(z), _unit(ca.if_else(in_line, 1, x)))
 
 

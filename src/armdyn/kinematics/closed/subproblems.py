@@ -24,9 +24,9 @@ Symbol = Any  # a CasADi SX
 
 # A discriminant below zero by this part of its terms is round-off of a pose on the workspace's edge;
 # taking it for zero moves the tip by the same part of its distance.
-EDGE = 1e-13
+EDGE_ROUND_OFF = 1e-13
 # The same where all terms vanish: a square of 1e-12 m or rad.
-NOTHING = 1e-24
+LEAST_SQUARE = 1e-24
 
 
 class Turn(NamedTuple):
@@ -128,7 +128,7 @@ def to_point(axis: Axis, point: Symbol, target: Symbol, reference: Place) -> Pla
 def to_direction(z: NDArray, v: Symbol, target: Symbol, reference: Place) -> Turn:
     """The turn about `z` that carries the vector `v` nearest to `target`."""
     x, y = _swing(z, v, target)
-    return _unit(x, y, x * x + y * y < NOTHING * NOTHING, reference)
+    return _unit(x, y, x * x + y * y < LEAST_SQUARE * LEAST_SQUARE, reference)
 
 
 def two_turns(
@@ -151,7 +151,7 @@ def two_turns(
 
 def root(x: Symbol, scale: Symbol) -> Symbol:
     """Square root; zero where x is below zero by the round-off of terms of size `scale`, NaN further down."""
-    return ca.sqrt(ca.if_else(x > -(EDGE * scale + NOTHING), ca.fmax(x, 0), x))
+    return ca.sqrt(ca.if_else(x > -(EDGE_ROUND_OFF * scale + LEAST_SQUARE), ca.fmax(x, 0), x))
 
 
 def _swing(z: NDArray, v: Symbol, direction: Symbol) -> tuple[Symbol, Symbol]:
@@ -172,7 +172,7 @@ def _circle(a: Symbol, b: Symbol, c: Symbol, reference: Place) -> list[Turn]:
 
 def _both(a: Symbol, b: Symbol, c: Symbol, half: Symbol, reference: Place) -> list[Turn]:
     """The turns with a cos + b sin = c and b cos - a sin = half, then -half."""
-    free = ca.logic_and(a * a + b * b < NOTHING, half >= 0)
+    free = ca.logic_and(a * a + b * b < LEAST_SQUARE, half >= 0)
     return [_unit(a * c + b * h, b * c - a * h, free, reference) for h in (half, -half)]
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.kinematics.axes import ROUNDING, Chain, meeting_point
+from armdyn.kinematics.axes import ROUNDED_DESCRIPTION, Chain, meeting_point
 from armdyn.kinematics.closed.positioning import Axes, Places, Structure, positioning
 from armdyn.kinematics.closed.subproblems import Symbol, rotate, to_direction, two_turns
 from armdyn.trace.symbols import ca
@@ -72,7 +72,7 @@ def decouple(chain: Chain) -> Decoupled | None:
     if structure is None or center is None:
         return None
     # Joint 3 of a bare elbow turns about the centre (the tip) and does not place it: it belongs to the wrist.
-    turns = arm[2].is_revolute and np.linalg.norm(arm[2].through(center).p - center) < ROUNDING
+    turns = arm[2].is_revolute and np.linalg.norm(arm[2].through(center).p - center) < ROUNDED_DESCRIPTION
     placing = 2 if turns else 3
     if len(chain.axes) - placing > 3:
         return None

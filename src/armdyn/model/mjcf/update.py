@@ -22,7 +22,7 @@ from armdyn.model.mjcf.write import inertial_attributes, joint_attributes, servo
 from armdyn.spatial.inertia import Inertia
 
 # Frames and inertias written with all digits lose 1e-15; MuJoCo's own principal axes some 1e-12.
-SAME = 1e-10
+SAME_NUMBER_TOLERANCE = 1e-10
 ACTUATORS = ("position", "motor", "velocity", "intvelocity", "damper", "general", "cylinder", "muscle", "adhesion")
 ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler", "diaginertia")
 
@@ -97,7 +97,7 @@ def _same_arm(arm: Arm, bodies: Bodies) -> Arm:
     for mine, theirs in zip(arm.joints, old.joints, strict=True):
         for name in ("axis", "before", "after"):
             a, b = getattr(mine, name), getattr(theirs, name)
-            if np.abs(a - b).max() > SAME * max(1.0, np.abs(a).max()):
+            if np.abs(a - b).max() > SAME_NUMBER_TOLERANCE * max(1.0, np.abs(a).max()):
                 raise ModelError(
                     f"{bodies.where}: joint '{mine.name}' is not where arm '{arm.name}' has it; write a file of its own"
                 )
@@ -111,7 +111,7 @@ def _joint_edits(
     edits = []
     joint = arm.joints[index]
     new, before = joint_attributes(joint), joint_attributes(old.joints[index])
-    differ = {k: text([v]) for k, v in new.items() if abs(v - before[k]) > SAME * max(1.0, abs(v))}
+    differ = {k: text([v]) for k, v in new.items() if abs(v - before[k]) > SAME_NUMBER_TOLERANCE * max(1.0, abs(v))}
     if differ:
         tag = _find_named(tags, "joint", joint.name, bodies.where)
         edits.append(Edit(tag.file, tag.start, tag.end, _with(files[tag.file][tag.start : tag.end], differ)))
@@ -125,7 +125,9 @@ def _joint_edits(
 def _servo_edits(joint: Joint, old: Joint, tags: list[Tag], bodies: Bodies, files: dict[Path, bytes]) -> list[Edit]:
     """Gains of a joint's position servo, where the arm has some that differ."""
     gains = [(j.drive.servo_stiffness, j.drive.servo_damping) for j in (joint, old)]
-    if not gains[0][0] or max(abs(a - b) for a, b in zip(*gains, strict=True)) <= SAME * max(1.0, *gains[0]):
+    if not gains[0][0] or max(abs(a - b) for a, b in zip(*gains, strict=True)) <= SAME_NUMBER_TOLERANCE * max(
+        1.0, *gains[0]
+    ):
         return []
     found = [tag for tag in tags if tag.attributes.get("joint") == joint.name and tag.name in ACTUATORS]
     if len(found) != 1 or found[0].name != "position":
@@ -206,7 +208,7 @@ def _apply(files: dict[Path, bytes], edits: list[Edit]) -> dict[Path, bytes]:
 
 
 def _close(a: Inertia, b: Inertia) -> bool:
-    return bool(np.abs(a.theta - b.theta).max() <= SAME * max(1e-3, np.abs(a.theta).max()))
+    return bool(np.abs(a.theta - b.theta).max() <= SAME_NUMBER_TOLERANCE * max(1e-3, np.abs(a.theta).max()))
 
 
 def _check(arm: Arm, bodies: Bodies) -> None:

@@ -24,7 +24,7 @@ from armdyn.spatial.transform import inverse
 
 TAG = "armdyn"
 # Writing angles and centres of mass with all digits loses 1e-15; an edit changes far more.
-SAME = 1e-12
+SAME_NUMBER_TOLERANCE = 1e-12
 
 
 def extension(arm: Arm) -> Element:
@@ -154,7 +154,7 @@ def _behind(inertia: Inertia, joint: Joint) -> Inertia:
 def _same_frames(standard: Arm, kept: Arm) -> bool:
     """Whether both have the same joints; the tip may differ."""
     pairs = zip(standard.joints, kept.joints, strict=True)
-    if not all(a.kind == b.kind and np.abs(a.axis - b.axis).max() < SAME for a, b in pairs):
+    if not all(a.kind == b.kind and np.abs(a.axis - b.axis).max() < SAME_NUMBER_TOLERANCE for a, b in pairs):
         return False
     frames = zip(flat_frames(standard)[:-1], flat_frames(kept)[:-1], strict=True)
     return all(_close(a, b) for a, b in frames)
@@ -166,4 +166,4 @@ def _same_inertia(standard: Link, kept: Link, joint: Joint) -> bool:
 
 def _close(a: NDArray, b: NDArray) -> bool:
     scale = max(1e-3, np.abs(a[np.isfinite(a)]).max(initial=0.0))
-    return np.allclose(a, b, rtol=0, atol=SAME * scale, equal_nan=True)
+    return np.allclose(a, b, rtol=0, atol=SAME_NUMBER_TOLERANCE * scale, equal_nan=True)

@@ -13,7 +13,7 @@ from armdyn.model.urdf.xml import text_attribute
 
 KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
 OTHER_TYPES = ("fixed", "floating", "planar")
-LISTED = 12  # link names shown in one error
+MOST_NAMES_IN_ERROR = 12  # link names shown in one error
 MOST_JOINTS = 1000  # of a chain: no arm comes near
 
 
@@ -184,4 +184,6 @@ def _ended_at_fork(tree: Tree, base: str, link: str, length: int, branch: int) -
 def _list(names: Iterable[str]) -> str:
     """Names for an error, cut after a dozen."""
     shown = list(names)
-    return ", ".join(f"{name:.60}" for name in shown[:LISTED]) + (", ..." if len(shown) > LISTED else "")
+    return ", ".join(f"{name:.60}" for name in shown[:MOST_NAMES_IN_ERROR]) + (
+        ", ..." if len(shown) > MOST_NAMES_IN_ERROR else ""
+    )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ModelError
 from armdyn.model.arm import Arm
-from armdyn.model.urdf.extension import SAME, TAG, flat_frames, flat_inertia
+from armdyn.model.urdf.extension import SAME_NUMBER_TOLERANCE, TAG, flat_frames, flat_inertia
 from armdyn.model.urdf.inertia import body_inertia, motion_at_zero, riders
 from armdyn.model.urdf.tree import Tree, TreeJoint, build_tree
 from armdyn.model.urdf.write import joint_type, set_friction, set_inertial, set_limits
@@ -48,7 +48,7 @@ def _reject_other_arm(arm: Arm, path: list[TreeJoint], where: str) -> None:
             f"but arm '{arm.name}' has {', '.join(arm.joint_names)}"
         )
     for name, mine, theirs in zip((*names, "the tip"), flat_frames(arm), _frames(path, where), strict=True):
-        if np.abs(mine - theirs).max() > SAME * max(1.0, np.abs(mine).max()):
+        if np.abs(mine - theirs).max() > SAME_NUMBER_TOLERANCE * max(1.0, np.abs(mine).max()):
             raise ModelError(
                 f"{where}: the frame of {name} is not where arm '{arm.name}' has it; write a file of its own"
             )

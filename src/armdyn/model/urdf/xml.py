@@ -18,7 +18,7 @@ from armdyn.spatial.transform import transform
 
 # The largest robot descriptions have some ten thousand elements, nested a dozen deep.
 MOST_ELEMENTS = 100_000
-DEEPEST = 64
+MOST_NESTED_ELEMENTS = 64
 # Products of four such numbers stay finite; no length, mass or moment of an arm comes near.
 LARGEST_NUMBER = 1e60
 
@@ -68,8 +68,10 @@ class _BoundedBuilder(TreeBuilder):
     def start(self, tag: Any, attributes: Any) -> Any:
         self.depth += 1
         self.count += 1
-        if self.depth > DEEPEST or self.count > MOST_ELEMENTS:
-            raise ReadError(f"{self.where}: more than {DEEPEST} levels or {MOST_ELEMENTS} elements; not a robot")
+        if self.depth > MOST_NESTED_ELEMENTS or self.count > MOST_ELEMENTS:
+            raise ReadError(
+                f"{self.where}: more than {MOST_NESTED_ELEMENTS} levels or {MOST_ELEMENTS} elements; not a robot"
+            )
         namespace, _, local = tag.rpartition("}")
         if "xacro" in namespace:
             raise ReadError(f"{self.where}: holds xacro macros (<xacro:{local:.40}>); name it .xacro")

@@ -9,7 +9,7 @@ import numpy as np
 from armdyn.servo.result import ServoFit
 
 MOST_POINTS = 1500  # of a curve: finer than any screen
-SHOWN = 10.0  # s: the end of the log, where curves are still told apart
+SHOWN_SECONDS = 10.0  # s: the end of the log, where curves are still told apart
 
 
 def replay_figure(fit: ServoFit) -> Any:
@@ -18,7 +18,7 @@ def replay_figure(fit: ServoFit) -> Any:
 
     log = fit.logs[-1] if fit.scale != "payload" else fit.logs[0]
     run = fit.replay(log, len(log.pieces) - 1)
-    keep = run.counted & (run.t >= run.t[-1] - SHOWN)
+    keep = run.counted & (run.t >= run.t[-1] - SHOWN_SECONDS)
     every = slice(None, None, max(1, int(keep.sum()) // MOST_POINTS))
     t, command, measured, q = (x[keep][every] for x in (run.t, run.command, run.measured, run.q))
     n = fit.arm.n

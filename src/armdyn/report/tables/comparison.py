@@ -9,7 +9,7 @@ from armdyn.report.figures.comparison import colours, comparison_figure
 from armdyn.simulation.compare import Comparison, Row
 
 THOUSAND = 1000  # from which on digits are written out
-FAINT = 1e-3  # of the largest error, below which the ground stays white
+LEAST_SHADED_RATIO = 1e-3  # of the largest error, below which the ground stays white
 
 
 def ranked(comparison: Comparison) -> list[Row]:
@@ -53,7 +53,7 @@ def joint_rows(comparison: Comparison) -> str:
         return ""
     names = _joint_names(comparison)
     most = max(max(row.joints) for row in known)
-    least = max(min(min(row.joints) for row in known), FAINT * most)
+    least = max(min(min(row.joints) for row in known), LEAST_SHADED_RATIO * most)
     body = [(row.name, *(shaded(_short(1e3 * x, 2), _depth(x, least, most)) for x in row.joints)) for row in known]
     named = ", ".join(f"{j + 1} {name}" for j, name in enumerate(names))
     return table(("controller", *(str(j + 1) for j in range(len(names)))), body) + paragraph(

@@ -9,8 +9,8 @@ import numpy as np
 from armdyn.html import fold, paragraph, table
 from armdyn.identification.fit.result import Fit
 
-SURE = 1.96  # standard deviations of a 95 % interval
-TINY = 1e-9  # what is round-off in SI units
+STD_OF_95_PERCENT = 1.96  # standard deviations of a 95 % interval
+ROUND_OFF = 1e-9  # what is round-off in SI units
 MOMENTS = ("mx", "my", "mz")
 LINK_HEADS = ("link", "mass [kg]", "centre x [m]", "y", "z")
 BODY_HEADS = ("link", "principal moments of inertia [kg m²]")
@@ -23,7 +23,7 @@ def known_alone(fit: Fit) -> dict[str, float]:
     """Half-widths of the 95 % intervals of parameters that the logs determine by themselves, by name such as mx3."""
     base = fit.base
     triples = zip(base.names, base.labels, base.std, strict=True)
-    return {label: SURE * float(std) for name, label, std in triples if name == label and np.isfinite(std)}
+    return {label: STD_OF_95_PERCENT * float(std) for name, label, std in triples if name == label and np.isfinite(std)}
 
 
 def links(fit: Fit) -> list[str]:
@@ -54,7 +54,9 @@ def joints(fit: Fit) -> list[str]:
     """Friction as it is compared with data sheets, and rotors."""
     plain, sure, rows = fit.friction, known_alone(fit), []
     for j, joint in enumerate(fit.arm.joints):
-        values = zip((plain.viscous[j], plain.coulomb[j], plain.offset[j]), SURE * plain.std[:, j], strict=True)
+        values = zip(
+            (plain.viscous[j], plain.coulomb[j], plain.offset[j]), STD_OF_95_PERCENT * plain.std[:, j], strict=True
+        )
         rotor = joint.drive.reflected_inertia
         own = with_interval(rotor, sure.get(f"Ia{j + 1}", np.nan)) if rotor else "-"
         rows.append((joint.name, *(with_interval(x, half) for x, half in values), own))
@@ -80,7 +82,7 @@ def with_interval(value: float, half: float) -> str:
     """A number, and behind it how far it may be off, where that is known."""
     if not np.isfinite(value):
         return "-"
-    shown = f"{0.0 if abs(value) < TINY else value:.3g}"
+    shown = f"{0.0 if abs(value) < ROUND_OFF else value:.3g}"
     return f"{shown} ± {half:.2g}" if np.isfinite(half) else shown
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from armdyn.dynamics.shafts import at_shafts, from_shafts
 from armdyn.errors import ShapeError, SimulationError, shown
 from armdyn.simulation.loop.programs import Shapes, keyed_rollout, plant_shapes, program_of
-from armdyn.simulation.loop.record import RUNAWAY, Runaway
+from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Runaway
 from armdyn.simulation.loop.schedule import Schedule, Span
 from armdyn.simulation.plant.advance import Slip, Step
 from armdyn.simulation.plant.plant import Kind, Plant
@@ -23,7 +23,7 @@ from armdyn.trace.program import Program
 
 # Part of the band between breaking away forward and backward by which a joint may be beyond it and still be held: a
 # pull that reaches breakaway to the last bit must not set off events for ever.
-SLACK = 1e-10
+BREAKAWAY_SLACK = 1e-10
 # More events than this in one step of the run mean that they pile up.
 MOST_EVENTS = 200
 # Data of fixed steps that a derivative has no use for.
@@ -187,7 +187,7 @@ class AdaptiveRun:
             self._evaluate(s, x, v, self._torque(s), self._moving())
             above, below = self._out["above"].ravel(), self._out["below"].ravel()
             stuck = self._dry & (self._direction == 0)
-            excess = np.where(stuck, np.minimum(above, below) + SLACK * (above + below), 0.0)
+            excess = np.where(stuck, np.minimum(above, below) + BREAKAWAY_SLACK * (above + below), 0.0)
             i = int(np.argmin(excess))
             if not excess[i] < 0:
                 return
@@ -262,14 +262,14 @@ class AdaptiveRun:
             x, v = np.split(y, 2)
             self._evaluate(t, x, v, self._torque(t), moving)
             band = self._out["above"].ravel()[i] + self._out["below"].ravel()[i]
-            return float(self._out[name].ravel()[i] + SLACK * band)
+            return float(self._out[name].ravel()[i] + BREAKAWAY_SLACK * band)
 
         return margin
 
 
 def _distance(t: float, y: NDArray) -> float:
     """From just beyond all bounds, so that `Record.watch` sees it; asked of accepted steps alone."""
-    return float(1.001 * RUNAWAY - np.abs(y[len(y) // 2 :]).max())
+    return float(1.001 * RUNAWAY_VELOCITY - np.abs(y[len(y) // 2 :]).max())
 
 
 def _falling(margin: Any) -> Margin:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from armdyn.control.protocol import Law, Reference, Values
 from armdyn.errors import SimulationError
 from armdyn.simulation.loop.programs import SEEN, SHOWN, plant_rollout
-from armdyn.simulation.loop.record import RUNAWAY, Record, Runaway, outputs_of
+from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Record, Runaway, outputs_of
 from armdyn.simulation.loop.schedule import Schedule, Span
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.sensing import Instruments
@@ -19,14 +19,14 @@ from armdyn.trajectory.protocol import JointMotion
 
 if TYPE_CHECKING:
     from armdyn.simulation.loop.adaptive_steps import Accuracy, AdaptiveRun
-    from armdyn.simulation.plant.mujoco import MujocoRun
+    from armdyn.simulation.loop.mujoco import MujocoRun
 
     AnyRun: TypeAlias = "Run | MujocoRun | AdaptiveRun"
 
 Rows = dict[str, NDArray]  # by name, (1, steps or steps + 1, ...)
 Controller = Callable[[float, NDArray, NDArray, Reference], Any]
 # Samples between two looks at velocities and reports of progress.
-LOOK_EVERY = 200
+SAMPLES_BETWEEN_LOOKS = 200
 
 
 class Run:
@@ -78,7 +78,7 @@ def run_python(
     try:
         for done in _samples(schedule, run, controller, instruments, ends):
             steps = done * clock.substeps
-            if done % LOOK_EVERY == 0:
+            if done % SAMPLES_BETWEEN_LOOKS == 0:
                 progress(steps)
     except KeyboardInterrupt:
         record.stop(f"interrupted at t = {steps * clock.h:.4g} s")
@@ -108,7 +108,7 @@ def _make_run(schedule: Schedule, q0: NDArray, qd0: NDArray, accuracy: Accuracy 
         from armdyn.simulation.loop.adaptive_steps import AdaptiveRun
 
         return AdaptiveRun(schedule, q0, qd0, accuracy)
-    from armdyn.simulation.plant.mujoco import MujocoRun, check_engine
+    from armdyn.simulation.loop.mujoco import MujocoRun, check_engine
 
     check_engine(schedule.plant)
     return MujocoRun(schedule, q0, qd0)
@@ -130,7 +130,7 @@ def _samples(
         at = k * m
         if at in spans:
             run.carry(spans[at])
-        if k % LOOK_EVERY == 0 and not np.abs(velocities[at]).max() < RUNAWAY:
+        if k % SAMPLES_BETWEEN_LOOKS == 0 and not np.abs(velocities[at]).max() < RUNAWAY_VELOCITY:
             return
         q, qd = seen(at)
         if instruments is not None:

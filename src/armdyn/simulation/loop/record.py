@@ -13,7 +13,7 @@ from armdyn.errors import ShapeError
 from armdyn.simulation.loop.schedule import Schedule
 
 # No joint of any arm is this fast [rad/s or m/s].
-RUNAWAY = 1e5
+RUNAWAY_VELOCITY = 1e5
 LARGEST_BYTES = 4 * 2**30
 
 
@@ -74,9 +74,9 @@ class Record:
         `qd` and `tau` (lanes, steps, n) are the velocities after the steps from `first`, and the torques in them.
         """
         with np.errstate(invalid="ignore"):
-            if max(qd.max(), -qd.min()) < RUNAWAY:
+            if max(qd.max(), -qd.min()) < RUNAWAY_VELOCITY:
                 return True
-            bad = ~(np.abs(qd) < RUNAWAY)
+            bad = ~(np.abs(qd) < RUNAWAY_VELOCITY)
         for lane in np.flatnonzero(bad.any((1, 2)) & (self.diverged_step < 0)):
             step = int(np.argmax(bad[lane].any(1)))
             fault = ~np.isfinite(tau[lane, step])

@@ -21,18 +21,18 @@ from armdyn.simulation.loop.schedule import Schedule
 from armdyn.simulation.sensors import Sensors
 
 # Instants of the reference that are looked at, besides those at which joints are fastest.
-POINTS = 7
+POSES_LOOKED_AT = 7
 # Disturbances of the state for differences: rounding and curvature both stay near 1e-9.
 DISTURBANCE = 1e-5
 # Joints are looked at while they slide at least this fast [rad/s or m/s]: at rest, friction would hide an instability.
 # Not faster, as adaptive laws learn the more, the faster they believe to move.
-SLIDING = 0.2
+SLIDING_VELOCITY = 0.2
 # Sampling is to blame for a growth of errors [1/s] that exceeds that of the same law at a much higher rate by half
 # and this much; what both have in common (gravity on a soft joint) is the law's own. Of two higher rates the slower
 # growth counts: the lower rate may be too low still, and at the higher one differences are less accurate.
-GROWTH = 1.0
-HIGHER = (16, 256)
-LARGEST = 1e9  # stands for entries of a Jacobian that overflow
+LEAST_GROWTH = 1.0
+HIGHER_RATE_FACTORS = (16, 256)
+OVERFLOWED_ENTRY = 1e9  # stands for entries of a Jacobian that overflow
 
 
 class PeriodMap(NamedTuple):
@@ -84,7 +84,7 @@ def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> 
     ends = np.concatenate([outputs[name][:, -1].reshape(len(at), 2, z, -1) for name in states], axis=-1)
     with np.errstate(invalid="ignore", over="ignore"):
         jacobian = (ends[:, 0] - ends[:, 1]).swapaxes(-1, -2) / (2 * DISTURBANCE)
-    jacobian = np.clip(np.nan_to_num(jacobian, nan=LARGEST), -LARGEST, LARGEST)
+    jacobian = np.clip(np.nan_to_num(jacobian, nan=OVERFLOWED_ENTRY), -OVERFLOWED_ENTRY, OVERFLOWED_ENTRY)
     elastic = np.array(loop.kind.elastic, int)
     moving = {"rotor_q": elastic, "rotor_qd": elastic}
     joints = [
@@ -97,7 +97,7 @@ def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> 
 def _instants(schedule: Schedule) -> NDArray:
     """The samples that are looked at, ascending."""
     clock = schedule.clock
-    spread = (scatter(POINTS) * clock.samples).astype(int)
+    spread = (scatter(POSES_LOOKED_AT) * clock.samples).astype(int)
     fastest = np.argmax(np.abs(schedule.motion.qd[:: clock.substeps]), axis=0)
     return np.unique(np.concatenate([spread, fastest]))
 
@@ -121,7 +121,7 @@ def _inputs(loop: Loop, theta: NDArray, at: NDArray, repeats: int) -> dict[str, 
 
 def _sliding(qd: NDArray) -> NDArray:
     """Velocities of the reference, slow ones raised; a joint that will stop within a period tells nothing."""
-    return np.where(qd < 0, -1.0, 1.0) * np.maximum(np.abs(qd), SLIDING)
+    return np.where(qd < 0, -1.0, 1.0) * np.maximum(np.abs(qd), SLIDING_VELOCITY)
 
 
 def _disturb(rows: dict[str, NDArray], points: int, z: int) -> None:
@@ -144,8 +144,10 @@ def expected_instability(schedule: Schedule, law: Law, sensors: Sensors | None =
         return None
     period, names = schedule.clock.period, schedule.plant.arm.joint_names
     found = period_map(schedule, law, sensors)
-    own = np.min([by * np.log(period_map(schedule.at_rate(by), law, sensors).radius) for by in HIGHER], axis=0)
-    to_blame = np.log(found.radius) > 1.5 * np.maximum(own, 0.0) + GROWTH * period
+    own = np.min(
+        [by * np.log(period_map(schedule.at_rate(by), law, sensors).radius) for by in HIGHER_RATE_FACTORS], axis=0
+    )
+    to_blame = np.log(found.radius) > 1.5 * np.maximum(own, 0.0) + LEAST_GROWTH * period
     if not to_blame.any():
         return None
     radius, t, joint = found.worst()

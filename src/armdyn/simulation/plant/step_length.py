@@ -19,9 +19,9 @@ from armdyn.simulation.plant.plant import Plant
 
 # Of steps times rates: beyond 2.8 Runge-Kutta of order four lets every oscillation and decay grow. What is chosen
 # leaves room for poses and runs of a batch that are not looked at.
-LONGEST = 2.5
-WANTED = 1.0
-LANES = 8  # runs of a batch that are looked at
+LARGEST_STEP_TIMES_RATE = 2.5
+CHOSEN_STEP_TIMES_RATE = 1.0
+RUNS_LOOKED_AT = 8  # runs of a batch that are looked at
 
 
 class Fastest(NamedTuple):
@@ -58,14 +58,14 @@ def fastest(plant: Plant, q: NDArray) -> Fastest:
 
 def substeps_for(plant: Plant, q: NDArray, h: float) -> int:
     """Into how many steps those of h [s] must be divided."""
-    return max(1, int(np.ceil(fastest(plant, q).rate * h / WANTED)))
+    return max(1, int(np.ceil(fastest(plant, q).rate * h / CHOSEN_STEP_TIMES_RATE)))
 
 
 def check_step(plant: Plant, q: NDArray, h: float) -> None:
     """Complain about springs that are too fast for steps of h [s]."""
     found = fastest(plant, q)
     touched = plant.contact is not None or bool(plant.stops)
-    if (found.springs or touched) and found.rate * h > LONGEST:
+    if (found.springs or touched) and found.rate * h > LARGEST_STEP_TIMES_RATE:
         name = plant.arm.joint_names[found.joint]
         what = "the spring" if plant.kind.elastic else "what stops or touches the link"
         raise ModelError(
@@ -86,7 +86,7 @@ def _lanes(plant: Plant) -> list[tuple[NDArray, NDArray, NDArray]]:
         drive = drive + np.stack([still, damping, stiffness, still], axis=-1)
     drive = drive.reshape(-1, *drive.shape[-2:])
     runs = max(len(theta), len(friction), len(drive))
-    chosen = np.unique(np.linspace(0, runs - 1, LANES).astype(int))
+    chosen = np.unique(np.linspace(0, runs - 1, RUNS_LOOKED_AT).astype(int))
     return [(theta[k % len(theta)], friction[k % len(friction)], drive[k % len(drive)]) for k in chosen]
 
 

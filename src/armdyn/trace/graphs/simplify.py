@@ -20,20 +20,20 @@ from armdyn.trace.graphs.sums import OUTPUTS, Cube, Key, Network, Sum, add, mult
 # What a sine and a cosine of one angle, and a division, cost in additions, about.
 SINCOS, DIVISION = 25, 5
 # Larger graphs keep the sharing that they have but for divisions by one number: to seek more would take minutes.
-LARGEST = 20_000
+MOST_NODES_TO_SEARCH = 20_000
 # Nodes that the search may go through: some fifty trials on an arm of six joints.
-BUDGET = 30_000
+NODES_VISITED_LIMIT = 30_000
 # A sum is not opened beyond this many terms.
-LONGEST = 80
+MOST_TERMS = 80
 
 
 def simplify(graph: Graph, *, search: bool = True) -> Graph:
     """A graph with the same outputs and no more operations; without `search` what it has in common is shared, once."""
     graph = graph.pruned()
-    if search and len(graph.nodes) <= LARGEST:
+    if search and len(graph.nodes) <= MOST_NODES_TO_SEARCH:
         return Search(graph).run()
     network = tidy(network_of(graph))
-    return min(graph, network.graph() if len(graph.nodes) > LARGEST else shared(network), key=effort)
+    return min(graph, network.graph() if len(graph.nodes) > MOST_NODES_TO_SEARCH else shared(network), key=effort)
 
 
 class Search:
@@ -41,9 +41,12 @@ class Search:
 
     def __init__(self, graph: Graph) -> None:
         self.best, self.effort = graph, effort(graph)
-        self.budget = BUDGET
+        self.budget = NODES_VISITED_LIMIT
         ways = [(inline, spread) for inline in (False, True) for spread in (False, True)]
-        starts = [tidy(network_of(graph, *way)) for way in (ways if len(graph.nodes) < BUDGET // 10 else ways[:1])]
+        starts = [
+            tidy(network_of(graph, *way))
+            for way in (ways if len(graph.nodes) < NODES_VISITED_LIMIT // 10 else ways[:1])
+        ]
         self.starts = sorted(starts, key=self._try)
 
     def run(self) -> Graph:
@@ -184,7 +187,7 @@ def open_sum(network: Network, literal: int) -> bool:
     while True:
         inner = ((c, m) for c in total for m in c if m in network.sums and uses[m] == 1 and c.count(m) == 1)
         cube, factor = next(inner, ((), None))
-        if factor is None or len(total) > LONGEST:
+        if factor is None or len(total) > MOST_TERMS:
             network.sums[literal] = total
             return changed
         changed = True

@@ -20,7 +20,7 @@ from armdyn.trace.llvm.emit import Host
 from armdyn.trace.llvm.entry import BOUND, CONTEXT, FALLBACK, HEADER, MOST_BOUND, entry
 from armdyn.trace.llvm.nearby import side_by_side
 from armdyn.trace.program import Port
-from armdyn.trace.recent import OVERHEAD
+from armdyn.trace.recent import KERNEL_OVERHEAD_BYTES
 
 
 @cache
@@ -146,7 +146,7 @@ class Code:
     def __init__(self, module: Module) -> None:
         llvm = llvm_binding()
         self.module = module
-        self.nbytes = OVERHEAD + len(module.code)
+        self.nbytes = KERNEL_OVERHEAD_BYTES + len(module.code)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
         with side_by_side(len(module.code)):
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(module.code))

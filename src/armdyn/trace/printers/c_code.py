@@ -24,7 +24,7 @@ from armdyn.trace.program import Port, Program
 from armdyn.trace.traced import Subject, Traced
 
 # A simplified graph that is further than this from the reference is not used.
-TRUSTED = 1e-9
+LARGEST_SIMPLIFICATION_ERROR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ def _check(program: Program, known: Vectors, search: bool) -> Graph:
     graph = graph_of(program)
     simple = simplify(graph, search=search)
     plain, simplified = max(known.errors(graph, "double")), max(known.errors(simple, "double"))
-    return simple if simplified <= max(TRUSTED, 10 * plain) else graph
+    return simple if simplified <= max(LARGEST_SIMPLIFICATION_ERROR, 10 * plain) else graph
 
 
 # -- the texts -----------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ MOST_ON_THE_WAY = 3000
 MOST_TO_SHORTEN = 40
 
 # Coefficients equal to this fraction are equal.
-SAME = 1e-12
+SAME_COEFFICIENT_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +186,7 @@ def _merge_one(network: Network, total: Sum) -> Sum | None:
     for i, first in enumerate(cubes):
         for second in cubes[:i]:
             x, y = total[first], total[second]
-            if abs(abs(x) - abs(y)) > SAME * abs(x) or len(first) != len(second):
+            if abs(abs(x) - abs(y)) > SAME_COEFFICIENT_TOLERANCE * abs(x) or len(first) != len(second):
                 continue
             rest = common(first, second)
             parts = without(first, rest), without(second, rest)

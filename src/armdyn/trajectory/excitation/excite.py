@@ -16,6 +16,7 @@ from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.errors import ArmdynError, LimitError
 from armdyn.model.arm import Arm
 from armdyn.presentation import Reported
+from armdyn.trajectory.excitation.approach import check_home
 from armdyn.trajectory.excitation.held_information import held_information
 from armdyn.trajectory.excitation.information import CRITERIA, condition_numbers, least_seen
 from armdyn.trajectory.excitation.multi_start import Candidate, Outcome, Standing, multi_start
@@ -23,7 +24,6 @@ from armdyn.trajectory.excitation.problem import ExcitationProblem
 from armdyn.trajectory.excitation.protection import Protection, obstacles_of, protect, protected_velocity
 from armdyn.trajectory.excitation.regressor import labels_of
 from armdyn.trajectory.excitation.search import search
-from armdyn.trajectory.experiment.approach import check_home
 from armdyn.trajectory.fourier import FourierSeries
 from armdyn.trajectory.motion_limits import MotionLimits, violations
 

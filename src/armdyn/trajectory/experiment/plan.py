@@ -10,14 +10,14 @@ from pathlib import Path
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError
+from armdyn.trajectory.excitation.approach import Reversed, approach
 from armdyn.trajectory.excitation.excite import Excitation
-from armdyn.trajectory.experiment.approach import Reversed, approach
 from armdyn.trajectory.protocol import Trajectory
 from armdyn.trajectory.retime import Retimed
 from armdyn.trajectory.save import save_trajectory
 from armdyn.trajectory.sequence import Sequence, repeat
 
-SLOWEST, FASTEST = 0.1, 0.3  # of a rehearsal
+SLOWEST_REHEARSAL, FASTEST_REHEARSAL = 0.1, 0.3  # of a rehearsal
 REHEARSAL = 0.2
 
 
@@ -93,8 +93,9 @@ def plan_experiment(design: Excitation, home: ArrayLike, *, count: int = 1, rehe
     """
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ArmdynError(f"repetitions: expected a whole number >= 1, got {count!r}")
-    if not SLOWEST <= rehearsal <= FASTEST:
-        raise ArmdynError(f"rehearsal: expected a speed from {SLOWEST} to {FASTEST} of the motion's, got {rehearsal!r}")
+    if not SLOWEST_REHEARSAL <= rehearsal <= FASTEST_REHEARSAL:
+        speeds = f"from {SLOWEST_REHEARSAL} to {FASTEST_REHEARSAL}"
+        raise ArmdynError(f"rehearsal: expected a speed {speeds} of the motion's, got {rehearsal!r}")
     if not design.problem.at_rest:
         raise ArmdynError("home: a periodic motion does not start at rest, so nothing leads to it; design it at rest")
     motion = design.trajectory

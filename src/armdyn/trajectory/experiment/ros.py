@@ -12,11 +12,13 @@ from armdyn.files import read_text, write_whole
 from armdyn.trajectory.experiment.plan import Experiment
 from armdyn.trajectory.save import save_trajectory
 
-RATE = 50.0  # points per second: controllers interpolate between them
+POINTS_PER_SECOND = 50.0  # points per second: controllers interpolate between them
 HERE = Path(__file__).parent
 
 
-def write_ros_folder(experiment: Experiment, folder: str | os.PathLike[str], rate: float = RATE) -> list[Path]:
+def write_ros_folder(
+    experiment: Experiment, folder: str | os.PathLike[str], rate: float = POINTS_PER_SECOND
+) -> list[Path]:
     """Write CSV files of all parts, the joined motions as YAML, `send_motion.py` and `record_motion.py`.
 
     Parameters

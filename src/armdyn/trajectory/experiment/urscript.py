@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError
 from armdyn.trajectory.protocol import Trajectory
 
-STEP = 0.008  # between positions [s]: the period of a CB3 controller, two of an e-series one
+STEP_S = 0.008  # between positions [s]: the period of a CB3 controller, two of an e-series one
 LOOKAHEAD, GAIN = 0.1, 300  # of servoj
 
 
@@ -32,8 +32,8 @@ def _lines(motion: Trajectory, home: NDArray) -> Iterator[str]:
     yield "def armdyn_motion():"
     yield "  # Base to wrist 3 [rad]. The way home is straight in joint space and was not checked: stand by."
     yield f"  movej({_row(home)}, a=0.3, v=0.2)"
-    for q in motion(np.arange(0.0, motion.duration, STEP)).q:
-        yield f"  servoj({_row(q)}, 0, 0, {STEP}, {LOOKAHEAD}, {GAIN})"
+    for q in motion(np.arange(0.0, motion.duration, STEP_S)).q:
+        yield f"  servoj({_row(q)}, 0, 0, {STEP_S}, {LOOKAHEAD}, {GAIN})"
     yield "  stopj(1.0)"
     yield "end"
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import PathError
 from armdyn.kinematics.closed.form import ON_LIMIT
 from armdyn.kinematics.damped_step import damped_step, tip_error
-from armdyn.kinematics.diagnosis import FEW
+from armdyn.kinematics.diagnosis import RESTARTS
 from armdyn.kinematics.error import TASKS, check_task
 from armdyn.kinematics.inverse import inverse_kinematics
 from armdyn.kinematics.jacobian import jacobian, jacobian_rate
@@ -23,20 +23,20 @@ from armdyn.trajectory.tip.motion import TipMotion, TipState
 
 # Knots a second to begin with, but no more than this many a metre (or an arm's unit of length) if the motion is slow;
 # doubled until the tip stays on the path.
-RATE = 50
-A_METRE = 500
-FEWEST, MOST = 500, 1_000_000  # of which so many are always allowed, and ever
-DOUBLINGS = 8
+KNOTS_PER_SECOND = 50
+KNOTS_PER_METRE = 500
+FEWEST_KNOTS, MOST_KNOTS = 500, 1_000_000  # of which so many are always allowed, and ever
+MOST_DOUBLINGS = 8
 # Steps of iteration at a knot: from a good prediction each squares the error.
-STEPS = 12
+STEPS_PER_KNOT = 12
 # Part of a smooth section that is certainly clear of the jumps at its ends.
-MARGIN = 1e-9
+SECTION_MARGIN = 1e-9
 # The last step starts this near to the path [m, rad] and squares that.
 ON_PATH = 1e-7
 # Ratio of the Jacobian's singular values below which joint velocities are too large to follow.
-SINGULAR = 1e-3
+SINGULAR_RATIO = 1e-3
 # A joint further than this from where it was predicted has jumped to another branch [rad or m].
-JUMP = 0.5
+LEAST_JUMP = 0.5
 # Later times at which reach is checked to tell a singular configuration from the workspace's edge.
 LOOK_AHEAD = 50
 
@@ -99,10 +99,10 @@ def _starts(arm: Arm, motion: TipMotion, q0: ArrayLike | None, task: str) -> NDA
 
 def _follow(arm: Arm, motion: TipMotion, q: NDArray, task: str, tolerance: float) -> PiecewiseQuintic:
     """The joint motion from a start, with as many knots as the tolerance needs."""
-    allowed = np.clip(A_METRE * motion.path.length / magnitude(arm), FEWEST, MOST)
-    rate = min(RATE, allowed / motion.duration)
+    allowed = np.clip(KNOTS_PER_METRE * motion.path.length / magnitude(arm), FEWEST_KNOTS, MOST_KNOTS)
+    rate = min(KNOTS_PER_SECOND, allowed / motion.duration)
     count = np.maximum(2, np.ceil(np.diff(motion.breaks) * rate)).astype(int)
-    for _ in range(DOUBLINGS):
+    for _ in range(MOST_DOUBLINGS):
         trajectory = _through_knots(arm, motion, q, task, count)
         middle = (trajectory.knots[1:] + trajectory.knots[:-1]) / 2
         if tip_error(arm, trajectory(middle).q, motion(middle).pose, task=task).max() <= tolerance:
@@ -121,7 +121,7 @@ def _through_knots(arm: Arm, motion: TipMotion, q: NDArray, task: str, count: ND
     for (begin, end), pieces in zip(pairwise(motion.breaks), count, strict=True):
         t = np.linspace(begin, end, pieces + 1)
         # Accelerations just inside the part are those of this side of a jump.
-        margin = MARGIN * (end - begin)
+        margin = SECTION_MARGIN * (end - begin)
         states = motion(t)._replace(acceleration=motion(np.clip(t, begin + margin, end - margin)).acceleration)
         motions = [follower.motion(q, states, 0, t[0])]
         for k in range(1, pieces + 1):
@@ -147,11 +147,11 @@ class Follower:
         """The configuration at the next knot, found from a prediction by iteration."""
         predicted = q = at.q + h * at.qd + h**2 / 2 * at.qdd
         lower, upper = unlimited(self.arm)
-        for _ in range(STEPS):
+        for _ in range(STEPS_PER_KNOT):
             q, error = damped_step(self.arm, q, pose, task=self.task, lower=lower, upper=upper)
             if error.max() <= ON_PATH:
                 break
-        if error.max() > ON_PATH or np.abs(q - predicted).max() > JUMP:
+        if error.max() > ON_PATH or np.abs(q - predicted).max() > LEAST_JUMP:
             self.reject(t)
         self._check_limits(q, t)
         return q
@@ -161,7 +161,7 @@ class Follower:
         J = jacobian(self.arm, q)[: self.rows] / self.units[:, None]
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         handedness = np.sign(np.linalg.det(J)) if J.shape[0] == J.shape[1] else 0.0
-        if s[-1] < SINGULAR * s[0] or handedness * self.handedness < 0:
+        if s[-1] < SINGULAR_RATIO * s[0] or handedness * self.handedness < 0:
             self.reject(t)
         self.handedness = handedness
         velocity, acceleration = (x[k, : self.rows] / self.units for x in (states.velocity, states.acceleration))
@@ -177,7 +177,7 @@ class Follower:
     def reject(self, t: float) -> None:
         """Raise: the path leaves the workspace at or after t, or the arm is singular there."""
         later = np.linspace(t, self.path.duration, LOOK_AHEAD)
-        found = inverse_kinematics(self.arm, self.path(later).pose, task=self.task, restarts=FEW)
+        found = inverse_kinematics(self.arm, self.path(later).pose, task=self.task, restarts=RESTARTS)
         lost = np.flatnonzero(found.reason == "reach")
         if len(lost):
             t, gap = later[lost[0]], found.shortfall[lost].max(0)

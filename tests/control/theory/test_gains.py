@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from armdyn.control.design.gains import bryson, commute, gains_from_bandwidth, gains_from_poles, pd_gains, slow_sampling
+from armdyn.control.theory.gains import bryson, commute, gains_from_bandwidth, gains_from_poles, pd_gains, slow_sampling
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.errors import ArmdynError
 

@@ -16,9 +16,9 @@ from armdyn.errors import ArmdynError, ShapeError
 # Doublings and Newton steps converge quadratically; systems that need more have no stabilising solution.
 MOST_STEPS = 60
 # Relative change of the solution at which an iteration has converged.
-CONVERGED = 1e-13
+CONVERGED_CHANGE = 1e-13
 # Entries that only systems without a stabilising solution reach; products of three do not overflow yet.
-BEYOND = 1e100
+LARGEST_ENTRY = 1e100
 
 
 class Regulator(NamedTuple):
@@ -67,9 +67,9 @@ def discrete_lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Regu
         change = np.abs(grown - P).max(initial=0.0) / max(largest, 1e-300)
         P = (grown + _t(grown)) / 2
         # What cannot be stabilised grows beyond bounds: stop before numbers overflow.
-        if change < CONVERGED or not max(largest, np.abs(E).max(initial=0.0)) < BEYOND:
+        if change < CONVERGED_CHANGE or not max(largest, np.abs(E).max(initial=0.0)) < LARGEST_ENTRY:
             break
-    good = bool((np.abs(P) < BEYOND).all())
+    good = bool((np.abs(P) < LARGEST_ENTRY).all())
     K = np.linalg.solve(R + _t(B) @ P @ B, _t(B) @ P @ A) if good else P
     if not good or np.abs(np.linalg.eigvals(A - B @ K)).max(initial=0.0) >= 1:
         raise ArmdynError("discrete_lqr: a system of the batch cannot be stabilised with these weights")
@@ -108,7 +108,7 @@ def continuous_lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Re
         _, logdet = np.linalg.slogdet(Z)
         scale = np.exp(-logdet / (2 * k))[..., None, None]
         after = (scale * Z + np.linalg.inv(scale * Z)) / 2
-        done = np.abs(after - Z).max(initial=0.0) < CONVERGED * np.abs(after).max(initial=0.0)
+        done = np.abs(after - Z).max(initial=0.0) < CONVERGED_CHANGE * np.abs(after).max(initial=0.0)
         Z = after
         if done:
             break

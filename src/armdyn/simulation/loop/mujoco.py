@@ -13,7 +13,7 @@ from armdyn.errors import ArmdynError, MissingExtraError, ModelError
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Joint
 from armdyn.simulation.loop.programs import plant_shapes
-from armdyn.simulation.loop.record import RUNAWAY, Runaway
+from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Runaway
 from armdyn.simulation.loop.schedule import Schedule, Span
 from armdyn.simulation.plant.elasticity import Elasticity, check_elastic
 from armdyn.simulation.plant.plant import Plant
@@ -22,8 +22,8 @@ from armdyn.spatial.transform import inverse
 
 # MuJoCo has no rods without thickness: moments of inertia below this part of their sum are raised by as much; and
 # no bodies without mass, which descriptions have whose first link only turns [kg].
-THINNEST = 1e-9
-LIGHTEST = 1e-9
+LEAST_MOMENT_RATIO = 1e-9
+LEAST_MASS_KG = 1e-9
 # Rotors of elastic joints, whose inertia is in their armature: as light as MuJoCo allows.
 WEIGHTLESS = '<inertial mass="1e-12" pos="0 0 0" diaginertia="1e-12 1e-12 1e-12"/>'
 
@@ -143,10 +143,10 @@ def _constant(joint: str, torque: float) -> str:
 
 def _inertial(inertia: Inertia) -> str:
     I = inertia.tensor_com
-    if np.linalg.eigvalsh(I)[0] < THINNEST * np.trace(I):
-        I = I + THINNEST * np.trace(I) * np.eye(3)
+    if np.linalg.eigvalsh(I)[0] < LEAST_MOMENT_RATIO * np.trace(I):
+        I = I + LEAST_MOMENT_RATIO * np.trace(I) * np.eye(3)
     entries = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
-    mass = _text([max(inertia.mass, LIGHTEST)])
+    mass = _text([max(inertia.mass, LEAST_MASS_KG)])
     return f'<inertial mass="{mass}" pos="{_text(inertia.com)}" fullinertia="{_text(entries)}"/>'
 
 
@@ -216,7 +216,7 @@ class MujocoRun:
         self.rows["tau"][0, k] = tau
         for name in self.shapes.keys() - {"tau"}:
             self.rows[name][0, k + 1] = after[name]
-        if not np.abs(data.qvel).max() < RUNAWAY:
+        if not np.abs(data.qvel).max() < RUNAWAY_VELOCITY:
             raise Runaway(k)
 
 

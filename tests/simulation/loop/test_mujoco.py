@@ -8,7 +8,7 @@ import pytest
 import armdyn
 from armdyn import PD, ComputedTorque, Drive, Drop, Elasticity, Friction, PickUp, Plant, simulate
 from armdyn.errors import ModelError
-from armdyn.simulation.plant.mujoco import to_mjcf
+from armdyn.simulation.loop.mujoco import to_mjcf
 
 pytest.importorskip("mujoco", reason="needs the extra 'mujoco'")
 

@@ -16,10 +16,10 @@ from armdyn.trajectory.point_to_point import point_to_point
 from armdyn.trajectory.protocol import JointMotion, Trajectory
 from armdyn.trajectory.sequence import Sequence
 
-SPEED = 0.15  # part of the velocity limits
+SPEED_RATIO = 0.15  # part of the velocity limits
 ACCELERATION = 0.5  # of which the limits are reached in [rad/s², m/s²]
 HIGHEST_SPEED = 0.3  # [rad/s, m/s]
-VIA = 200  # poses that are tried between, where the straight way is not free
+VIA_POSES_TRIED = 200  # poses that are tried between, where the straight way is not free
 
 
 def check_home(arm: Arm, clearance: Clearance, home: ArrayLike) -> NDArray:
@@ -60,7 +60,7 @@ def approach(arm: Arm, clearance: Clearance, home: ArrayLike, start: NDArray) ->
         If home is no pose for this arm, or no way was found.
     """
     home = check_home(arm, clearance, home)
-    velocity = np.minimum(SPEED * MotionLimits.of(arm).velocity, HIGHEST_SPEED)
+    velocity = np.minimum(SPEED_RATIO * MotionLimits.of(arm).velocity, HIGHEST_SPEED)
     limits = MotionLimits.of(arm, velocity=velocity, acceleration=ACCELERATION)
     for via in _ways(arm, home, start):
         poses = [home, *via, start]
@@ -75,7 +75,7 @@ def approach(arm: Arm, clearance: Clearance, home: ArrayLike, start: NDArray) ->
                 return way
     raise LimitError(
         "home: no way from the home pose to the start of the motion was found that keeps links apart and off the floor "
-        f"and obstacles (straight, and over {VIA} poses between); give another home pose"
+        f"and obstacles (straight, and over {VIA_POSES_TRIED} poses between); give another home pose"
     )
 
 
@@ -83,8 +83,10 @@ def _ways(arm: Arm, home: NDArray, start: NDArray) -> list[tuple[NDArray, ...]]:
     """Poses between: none first, then those of small detours before large ones."""
     rng = np.random.default_rng(0)
     lower, upper = (np.clip(x, -np.pi, np.pi) for x in arm.position_limits)
-    size = np.linspace(0.1, 1.0, VIA)[:, None]
-    middle = np.clip((home + start) / 2 + size * rng.uniform(-1, 1, (VIA, arm.n)) * (upper - lower) / 2, lower, upper)
+    size = np.linspace(0.1, 1.0, VIA_POSES_TRIED)[:, None]
+    middle = np.clip(
+        (home + start) / 2 + size * rng.uniform(-1, 1, (VIA_POSES_TRIED, arm.n)) * (upper - lower) / 2, lower, upper
+    )
     return [(), *((pose,) for pose in middle)]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from armdyn.control.design.riccati import continuous_lqr, discrete_lqr, finite_horizon_lqr
+from armdyn.control.theory.riccati import continuous_lqr, discrete_lqr, finite_horizon_lqr
 from armdyn.errors import ArmdynError, ShapeError
 
 

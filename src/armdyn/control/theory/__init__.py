@@ -1,0 +1,1 @@
+"""What laws and designs rest on: gains of loops, Riccati's equations, Lyapunov functions."""

@@ -1,0 +1,65 @@
+"""Functions stay short and take few parameters; options of public functions and of commands are not counted."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import armdyn
+from armdyn.cli.app import PLACES
+from armdyn.exports import public_names
+
+SOURCE = Path(armdyn.__file__).parent
+MOST_LINES = 60  # of a function, without its docstring
+MOST_PARAMETERS = 12
+MOST_FILES = 22  # of a folder
+COMMANDS = {(place, name.replace("-", "_")) for name, place in PLACES.items()}
+PUBLIC = set(public_names(armdyn))
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def functions(path: Path) -> Iterator[tuple[str, Function]]:
+    module = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, Function):
+            yield module, node
+
+
+def size(module: str, function: Function) -> tuple[int, int]:
+    """Lines and parameters of a function, both without its options where these are its purpose."""
+    arguments, body = function.args, function.body
+    positional = len(arguments.posonlyargs) + len(arguments.args)
+    documented = ast.get_docstring(function, clean=False) is not None
+    first = body[1].lineno if documented and len(body) > 1 else body[0].lineno
+    lines = (function.end_lineno or 0) - first + 1
+    signature = body[0].lineno - function.lineno
+    if (module, function.name) in COMMANDS:
+        return lines, 0
+    if function.name in PUBLIC and arguments.kwonlyargs:
+        return lines, positional
+    return lines + signature, positional + len(arguments.kwonlyargs)
+
+
+def test_functions_are_short_and_take_few_parameters() -> None:
+    sizes = {
+        f"{module}:{function.lineno} {function.name}": size(module, function)
+        for path in SOURCE.rglob("*.py")
+        for module, function in functions(path)
+    }
+    assert len(sizes) > 3000
+    assert {name: n for name, n in sizes.items() if n[0] > MOST_LINES or n[1] > MOST_PARAMETERS} == {}
+
+
+def test_long_functions_are_found() -> None:
+    text = "def f(a, b, *, c=1):\n    '''Doc.'''\n" + "    a += 1\n" * 70
+    (function,) = ast.parse(text).body
+    assert isinstance(function, ast.FunctionDef)
+    assert size("armdyn.no_such", function) == (71, 3)
+
+
+def test_no_folder_lists_too_many_files() -> None:
+    folders = {path.parent for path in SOURCE.rglob("*.py")}
+    counts = {str(folder.relative_to(SOURCE)): len(list(folder.glob("*.py"))) for folder in folders}
+    assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
