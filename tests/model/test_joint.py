@@ -48,7 +48,7 @@ def test_drive_seen_at_the_joint():
         (lambda: Joint("j", axis=(1e300, 1e300, 0)), "axis has length inf"),
         (lambda: Joint("j", axis=(0, 0, np.nan)), "axis of three finite numbers"),
         (lambda: Joint("j", axis=(0, 1)), "axis of three finite numbers"),
-        (lambda: Joint("j", axis="up"), "axis of three numbers"),
+        (lambda: Joint("j", axis="up"), "axis of three finite numbers"),
         (lambda: Joint("j", before=np.eye(3)), "joint 'j': before: expected a 4x4"),
         (lambda: Joint("j", after=-np.eye(4)), "joint 'j': after: expected last row"),
         (lambda: Joint("j", limits=(0, 1)), r"joint 'j': limits: expected Limits\(\.\.\.\), got \(0, 1\)"),

@@ -80,7 +80,7 @@ def test_names_limits_and_drives():
         ({"kind": "S"}, "member 1: unknown kind 'S'; expected one of R, P, RP"),
         ({"e_prev": (0, 0, 0)}, "member 1: e_prev: expected a direction, got length 0"),
         ({"e_own": (0, 0)}, "member 1: e_own: expected three finite numbers"),
-        ({"r_prev": "left"}, "member 1: r_prev: expected three numbers, got 'left'"),
+        ({"r_prev": "left"}, "member 1: r_prev: expected three finite numbers, got 'left'"),
         ({"r_own": (np.inf, 0, 0)}, "member 1: r_own: expected three finite numbers"),
         ({"r_own": None}, "member 1: lacks 'r_own'"),
         ({"mass": -1.0, "inertia": (1, 1, 1)}, "mass is negative"),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import as_floats
 from armdyn.errors import MissingInertiaError, ModelError, shown
 from armdyn.frozen import Frozen
 from armdyn.model.joint import Joint
@@ -462,10 +463,7 @@ def _digestible(array: NDArray) -> bytes:
 
 
 def _check_vector(vector: ArrayLike, size: int, what: str) -> NDArray:
-    try:
-        array = np.array(vector, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{what}: expected {size} numbers, got {shown(vector)}") from None
+    array = as_floats(vector)
     if array.shape != (size,) or not np.isfinite(array).all():
         raise ModelError(f"{what}: expected {size} finite numbers, got {shown(vector)}")
     array.flags.writeable = False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.arrays import as_floats
 from armdyn.errors import ModelError, shown
 
 if TYPE_CHECKING:
@@ -52,10 +53,7 @@ def _matrix(arm: Arm, coupling: Any) -> NDArray:
         texts = list(texts)
         if all(isinstance(text, str) for text in texts):
             return _of_texts(arm, [] if texts == [NONE] else texts)
-    try:
-        C = np.array(coupling, dtype=float)
-    except (TypeError, ValueError):
-        C = np.empty(0)
+    C = as_floats(coupling)
     if C.shape != (arm.n, arm.n) or not np.isfinite(C).all():
         raise ModelError(
             f"arm '{arm.name}': expected a coupling such as '5+6', or a matrix ({arm.n}, {arm.n}), got "

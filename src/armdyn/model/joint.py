@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.arrays import as_floats
 from armdyn.errors import ModelError, shown
 from armdyn.frozen import Frozen
 from armdyn.spatial.transform import check_transform
@@ -199,10 +200,7 @@ class Joint(Frozen):
 
 def _unit(axis: object, where: str) -> NDArray:
     """The axis as a read-only unit vector."""
-    try:
-        vector = np.array(axis, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{where}: expected an axis of three numbers, got {shown(axis)}") from None
+    vector = as_floats(axis)
     if vector.shape != (3,) or not np.isfinite(vector).all():
         raise ModelError(f"{where}: expected an axis of three finite numbers, got {shown(axis)}")
     with np.errstate(over="ignore"):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import as_floats
 from armdyn.errors import ModelError, shown
 from armdyn.model.arm import Arm, Link
 from armdyn.model.dh import data_from, inertia_from
@@ -159,10 +160,7 @@ def _data(member: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
 def _vector(member: Mapping[str, Any], key: str, where: str) -> NDArray:
     if key not in member:
         raise ModelError(f"{where}: lacks '{key}'; expected three numbers")
-    try:
-        vector = np.array(member[key], dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{where}: {key}: expected three numbers, got {shown(member[key])}") from None
+    vector = as_floats(member[key])
     if vector.shape != (3,) or not np.isfinite(vector).all():
         raise ModelError(f"{where}: {key}: expected three finite numbers, got {shown(member[key])}")
     return vector

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.arrays import as_floats
 from armdyn.errors import ShapeError, shown
 from armdyn.simulation.readings import Readings
 from armdyn.simulation.sensing import FINEST_RESOLUTION, LOGGER, Chance, Instruments, stream
@@ -124,10 +125,7 @@ class Sensors:
 
 
 def _per_joint(name: str, value: Any) -> Any:
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.array(np.nan)
+    array = as_floats(value)
     if array.ndim > 1 or not (np.isfinite(array) & (array >= 0)).all():
         raise ShapeError(f"Sensors: {name}: expected a number >= 0, or one per joint, got {shown(value)}")
     return array if array.ndim else float(array)

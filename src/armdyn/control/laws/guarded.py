@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import as_floats
 from armdyn.control.laws.model import model_torque
 from armdyn.control.laws.wrapped import Wrapped, efforts, joint_sizes
 from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, choose
@@ -234,10 +235,7 @@ class Guarded(Wrapped):
             expected = " or ".join(FALLBACKS)
             raise ShapeError(f"Guarded: unknown fallback {self.fallback!r}; expected {expected}")
         one_number(self.ramp, "Guarded: ramp", "a time >= 0 in seconds", zero=True)
-        try:
-            patience = np.array(self.patience, float).reshape(-1)
-        except (TypeError, ValueError):
-            patience = np.zeros(0)
+        patience = as_floats(self.patience).reshape(-1)
         if patience.shape != (1,) or not patience[0] >= 0:
             raise ShapeError(f"Guarded: patience: expected a number of samples >= 0, got {shown(self.patience)}")
         object.__setattr__(self, "patience", patience)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.arrays import as_floats
 from armdyn.errors import ShapeError, shown
 from armdyn.simulation.loop.schedule import is_number
 from armdyn.trajectory.protocol import JointMotion
@@ -56,14 +57,6 @@ def scatter(count: int) -> NDArray:
     return np.arange(count) * (5**0.5 - 1) / 2 % 1.0
 
 
-def numbers(value: Any) -> NDArray:
-    """An array, of NaN where there are no numbers."""
-    try:
-        return np.asarray(value, float)
-    except (TypeError, ValueError):
-        return np.array(np.nan)
-
-
 def _require(duration: float | None, why: str) -> float:
     if duration is None:
         raise ShapeError(f"simulate: expected a duration, as {why}")
@@ -71,7 +64,7 @@ def _require(duration: float | None, why: str) -> float:
 
 
 def _set_point(position: Any, n: int) -> Callable[[NDArray], JointMotion]:
-    q = numbers(position)
+    q = as_floats(position)
     if q.shape != (n,) or not np.isfinite(q).all():
         raise ShapeError(f"simulate: expected a trajectory, or {n} finite positions to hold, got {shown(position)}")
     return lambda t: JointMotion(np.tile(q, (len(t), 1)), *np.zeros((2, len(t), n)))

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.arrays import as_floats
 from armdyn.control.protocol import Law
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ModelError, ShapeError, shown
 from armdyn.model.arm import Arm
 from armdyn.simulation.loop.adaptive_steps import Accuracy, make_accuracy
-from armdyn.simulation.loop.desired import make_reference, numbers, some_poses
+from armdyn.simulation.loop.desired import make_reference, some_poses
 from armdyn.simulation.loop.schedule import Schedule, make_clock
 from armdyn.simulation.loop.stability import expected_instability
 from armdyn.simulation.plant.plant import Plant
@@ -171,7 +172,7 @@ def _start(schedule: Schedule, law: Law | None, q0: Any, qd0: Any) -> tuple[tupl
     given = {"q0": q0, "qd0": qd0}
     values = {}
     for name, value in given.items():
-        values[name] = own[name] if value is None else numbers(value)
+        values[name] = own[name] if value is None else as_floats(value)
         if values[name].shape[-1:] != (n,) or not np.isfinite(values[name]).all():
             raise ShapeError(f"simulate: expected finite {name} of shape (..., {n}), got {shown(value)}")
     shapes = {name: value.shape[:-1] for name, value in values.items()}

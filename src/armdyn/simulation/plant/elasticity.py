@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import as_floats
 from armdyn.dynamics.drive import augmented_mass_matrix, drive_torque
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.dynamics.mass_matrix import mass_matrix
@@ -92,10 +93,7 @@ class Elasticity:
 
 
 def _numbers(name: str, value: Any) -> NDArray:
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError(f"Elasticity: {name}: expected a number per joint, got {shown(value)}") from None
+    array = as_floats(value)
     finite = name == "stiffness" or np.isfinite(array).all()
     if array.ndim > 1 or np.isnan(array).any() or (array < 0).any() or not finite:
         raise ModelError(f"Elasticity: {name}: expected numbers >= 0, one or one per joint, got {shown(value)}")

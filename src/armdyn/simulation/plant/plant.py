@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import as_floats
 from armdyn.dynamics.movable import require_movable, require_movable_with_rotors
 from armdyn.dynamics.shafts import at_shafts
 from armdyn.errors import ModelError, ShapeError, shown
@@ -378,10 +379,7 @@ def _per_joint(value: Any, n: int, what: str) -> NDArray:
 
 
 def _shape(value: Any, shape: tuple[int, ...], what: str) -> NDArray:
-    try:
-        array = np.asarray(value, float)
-    except (TypeError, ValueError):
-        array = np.array(np.nan)
+    array = as_floats(value)
     if array.shape != shape or not np.isfinite(array).all():
         raise ShapeError(f"Plant: {what}: expected finite numbers of shape {shape}, got {shown(value)}")
     return array

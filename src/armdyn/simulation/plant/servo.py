@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import as_floats
 from armdyn.errors import ModelError, shown
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd, Vec
@@ -59,10 +60,7 @@ class PositionServo:
 
     def __post_init__(self) -> None:
         for name in SERVO_NAMES:
-            try:
-                array = np.array(getattr(self, name), dtype=float)
-            except (TypeError, ValueError):
-                array = np.array(np.nan)
+            array = as_floats(getattr(self, name))
             if not np.isfinite(array).all() or (array < 0).any():
                 raise ModelError(
                     f"PositionServo: {name}: expected finite numbers >= 0, got {shown(getattr(self, name))}"

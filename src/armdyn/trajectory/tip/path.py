@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import as_floats
 from armdyn.errors import ShapeError
 from armdyn.spatial.rotation import from_axis_angle, to_axis_angle
 from armdyn.spatial.transform import check_transform
@@ -149,10 +150,7 @@ def _poses(rotation: NDArray, position: NDArray) -> NDArray:
 
 
 def _vector(value: ArrayLike, what: str) -> NDArray:
-    try:
-        vector = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ShapeError(f"{what}: expected three numbers, got {value!r:.60}") from None
+    vector = as_floats(value)
     if vector.shape != (3,) or not np.isfinite(vector).all():
         raise ShapeError(f"{what}: expected three finite numbers, got {value!r:.60}")
     return vector
