@@ -1,4 +1,4 @@
-"""How far a tip is from a wanted pose."""
+"""How far a tip is from a desired pose."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def inverse_kinematics(
     ----------
     arm : Arm
     pose : array_like, shape (..., 4, 4)
-        Wanted pose of the tip in base axes. A rotation that is off by rounding (up to 1e-6) is replaced by the
+        Desired pose of the tip in base axes. A rotation that is off by rounding (up to 1e-6) is replaced by the
         nearest true one.
     q0 : array_like, shape (..., n), optional
         Of several solutions the nearest to q0 is taken, and iteration starts there. Default: the middle

@@ -175,7 +175,10 @@ class Arm(Frozen):
                 )
             matrix[i] = row or matrix[i]
         if np.linalg.matrix_rank(matrix) < self.n:
-            raise ModelError(f"arm '{self.name}': the coupling matrix of the drives is singular")
+            raise ModelError(
+                f"arm '{self.name}': the coupling matrix of the drives is singular; expected shafts that turn "
+                "independently"
+            )
         matrix.flags.writeable = False
         return matrix
 

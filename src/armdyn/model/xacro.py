@@ -65,7 +65,7 @@ def expand_xacro(
     try:
         done = subprocess.run(command, input=json.dumps(task).encode(), capture_output=True, timeout=MOST_SECONDS)
     except subprocess.TimeoutExpired:
-        raise ReadError(f"{where}: the xacro did not end within {MOST_SECONDS} s") from None
+        raise ReadError(f"{where}: the xacro did not end within {MOST_SECONDS} s; does it include itself?") from None
     if done.returncode:
         raise ReadError(f"{where}: {_reason(done.stderr.decode('utf-8', 'replace'))}")
     return done.stdout

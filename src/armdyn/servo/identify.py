@@ -104,7 +104,7 @@ def identify_servo(
     if terms not in ("auto", *STRUCTURES):
         raise ArmdynError(f"identify_servo: expected terms auto or {', '.join(STRUCTURES)}, got {shown(terms)}")
     if not arm.is_physical:
-        raise ModelError(f"identify_servo: the arm's links need masses that bodies can have, but {arm.is_physical}")
+        raise ModelError(f"identify_servo: expected physically consistent links, but {arm.is_physical}")
     given = Given(_stiffness(arm, stiffness), bool(carrying))
     payload = _payload(arm, carrying, mass, com)
     tell(0.0, "checking the logs")

@@ -27,7 +27,9 @@ class Sequence:
             raise ShapeError("Sequence: expected at least one part")
         for k, (one, two) in enumerate(pairwise(self.parts), 1):
             if one.n != two.n:
-                raise ShapeError(f"Sequence: part {k} has {one.n} joints, part {k + 1} has {two.n}")
+                raise ShapeError(
+                    f"Sequence: part {k} has {one.n} joints, part {k + 1} has {two.n}; expected motions of one arm"
+                )
             end, begin = one(one.duration), two(0.0)
             for name, gap in (("positions", begin.q - end.q), ("velocities", begin.qd - end.qd)):
                 if np.abs(gap).max() > JOINT_GAP:

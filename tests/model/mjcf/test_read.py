@@ -180,7 +180,7 @@ def test_a_mesh_that_is_absent_leaves_the_inertia_unknown(tmp_path):
             '<body name="b"><joint name="y"/><geom size="1"/></body>',
             "moving joints fork at link 'world'; choose a chain with tip=",
         ),
-        ("<leg/>", "MuJoCo does not take it .*unrecognized element"),
+        ("<leg/>", "MuJoCo rejects it .*unrecognized element"),
         ('<include file="../other.xml"/>', "includes 'other.xml' outside its own folder"),
     ],
 )

@@ -60,7 +60,7 @@ def adaptation_gains(
     k : array_like, shape (n,) or (n, n)
         The law's gain K [N m s/rad].
     time : float
-        Wanted time constant [s].
+        Desired time constant [s].
     """
     time = one_number(time, "adaptation_gains", "a time > 0 in seconds")
     K = as_numbers(k, "adaptation_gains: k")
@@ -88,7 +88,7 @@ def retuned(law: AnyLaw, run: Any, k: ArrayLike | None = None, time: float = 1.0
     k : array_like, shape (n,) or (n, n), optional
         K of the law [N m s/rad]; default its own, which laws with K = lambda M_hat and Craig's do not have.
     time : float
-        Wanted time constant [s]; see `adaptation_gains`.
+        Desired time constant [s]; see `adaptation_gains`.
     """
     if not (isinstance(law, Adaptive) and "phi" in getattr(run, "states", ())):
         raise ShapeError(f"retuned: expected an adaptive law and a run of it, got {shown(law)} and {shown(run)}")

@@ -31,7 +31,7 @@ def computed_torque(
     q, qd
         Measured positions and velocities [rad or m, /s].
     q_ref, qd_ref, qdd_ref
-        Wanted motion.
+        Desired motion.
     kp, kd
         Gains [1/s², 1/s].
     theta, gravity, drive

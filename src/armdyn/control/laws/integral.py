@@ -40,7 +40,7 @@ def integral_action(
     integral
         [N m or N]
     q, q_ref
-        Measured and wanted positions.
+        Measured and desired positions.
     ki
         Integral gain [N m/(rad s)].
     unwind

@@ -36,7 +36,7 @@ def state_feedback(arm: Arm, q: Q, qd: Qd, q_ref: Vec, qd_ref: Vec, tau_ff: Vec,
     Parameters
     ----------
     q, qd, q_ref, qd_ref
-        Measured and wanted positions and velocities [rad or m, /s].
+        Measured and desired positions and velocities [rad or m, /s].
     tau_ff
         Nominal torques.
     K

@@ -21,7 +21,7 @@ def pd_torque(arm: Arm, q: Q, qd: Qd, q_ref: Vec, qd_ref: Vec, kp: Vec, kd: Vec)
     Parameters
     ----------
     q, qd, q_ref, qd_ref
-        Measured and wanted positions and velocities [rad or m, /s].
+        Measured and desired positions and velocities [rad or m, /s].
     kp, kd
         Stiffness and damping of each joint [N m/rad, N m s/rad or N/m, N s/m].
     """

@@ -203,7 +203,7 @@ def resolved_rate(
     Parameters
     ----------
     pose
-        Wanted pose of the tip.
+        Desired pose of the tip.
     twist
         Its velocity, linear first, in base axes [m/s, rad/s].
     gain

@@ -71,10 +71,8 @@ class PathScaling(ModelLaw):
     catch_up: ArrayLike = 20.0
     pieces: int = 40
     model: str = "full"
-    gain_shapes: ClassVar[Mapping[str, str]] = {
-        "kp": "n", "kd": "n", "limit": "n", "catch_up": "", "begins": "p", "polynomials": "p, 4*n", "end": "",
-    }  # fmt: skip
-    signed: ClassVar = frozenset(("limit",))  # see `__post_init__`
+    gain_shapes: ClassVar = {"kp": "n", "kd": "n", "catch_up": ""}
+    path_shapes: ClassVar = {"limit": "n", "begins": "p", "polynomials": "p, 4*n", "end": ""}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -88,6 +86,11 @@ class PathScaling(ModelLaw):
         object.__setattr__(self, "end", float(self.motion.duration))
         for name, values in self._polynomials().items():
             object.__setattr__(self, name, values)
+
+    @property
+    def shapes(self) -> Mapping[str, str]:  # type: ignore[override]
+        """Gains and model, and what the path is made of."""
+        return {**super().shapes, **self.path_shapes}
 
     @classmethod
     def from_bandwidth(cls, arm: Arm, motion: Trajectory, bandwidth: float, **options: Any) -> PathScaling:

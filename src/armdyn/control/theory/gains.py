@@ -41,7 +41,7 @@ def gains_from_bandwidth(bandwidth: ArrayLike, damping: ArrayLike = 1.0) -> Gain
 
 
 def gains_from_poles(poles: ArrayLike) -> Gains:
-    """Gains that give every joint's error the wanted poles.
+    """Gains that give every joint's error the desired poles.
 
     Parameters
     ----------

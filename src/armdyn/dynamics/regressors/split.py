@@ -183,7 +183,7 @@ def linear_parameters(arm: Arm, S: ArrayLike, theta_known: ArrayLike, names: Seq
             f"got {S.shape} and {known.shape}"
         )
     if np.linalg.matrix_rank(S) < S.shape[1]:
-        raise ArmdynError("linear_parameters: the columns of S are not independent")
+        raise ArmdynError("linear_parameters: the columns of S are not independent; leave out what others determine")
     names = tuple(names) if names is not None else tuple(f"phi{k + 1}" for k in range(S.shape[1]))
     if len(names) != S.shape[1]:
         raise ShapeError(f"linear_parameters: expected {S.shape[1]} names, got {len(names)}")

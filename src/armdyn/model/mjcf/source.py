@@ -43,7 +43,7 @@ def compile_texts(main: Path, files: dict[Path, bytes]) -> Source:
     except UnicodeDecodeError:
         raise ReadError(f"{main.name}: expected UTF-8 text; save it as UTF-8") from None
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
-        raise ReadError(f"{main.name}: MuJoCo does not take it ({' '.join(str(error).split())})") from None
+        raise ReadError(f"{main.name}: MuJoCo rejects it ({' '.join(str(error).split())})") from None
 
 
 def import_mujoco() -> Any:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from armdyn.kinematics.inverse import InverseKinematics
     from armdyn.model.arm import Arm
 
-Position = Annotated[str | None, typer.Option(help="Wanted position of the tip 'x y z' [m].")]
-Rpy = Annotated[str | None, typer.Option(help="Wanted roll, pitch, yaw [rad]; without an orientation any will do.")]
-Quaternion = Annotated[str | None, typer.Option(help="Wanted orientation 'w x y z'.")]
+Position = Annotated[str | None, typer.Option(help="Desired position of the tip 'x y z' [m].")]
+Rpy = Annotated[str | None, typer.Option(help="Desired roll, pitch, yaw [rad]; without an orientation any will do.")]
+Quaternion = Annotated[str | None, typer.Option(help="Desired orientation 'w x y z'.")]
 Poses = Annotated[
     Path | None,
     typer.Option(help="Many poses: a CSV file with columns x, y, z and qw, qx, qy, qz or roll, pitch, yaw."),
@@ -65,7 +65,7 @@ def ik(
 def _target(
     position: str | None, rpy: str | None, quaternion: str | None, poses: Path | None, degrees: bool
 ) -> tuple[NDArray, str]:
-    """Wanted poses, and whether their orientation matters."""
+    """Desired poses, and whether their orientation matters."""
     if (poses is None) == (position is None):
         raise typer.BadParameter("expected --position, with --rpy or --quaternion or neither, or --poses FILE.csv")
     if rpy is not None and quaternion is not None:
