@@ -16,9 +16,9 @@ import numpy as np
 
 import armdyn
 from armdyn.control.design.designs import chosen_designs
-from armdyn.control.theory.gains import pd_gains
 from armdyn.control.laws.lqr import TrajectoryLQR
 from armdyn.control.protocol import Law
+from armdyn.control.theory.gains import pd_gains
 from armdyn.files import write_whole
 from armdyn.reproduce.eindhoven_study import (
     ALONE,
