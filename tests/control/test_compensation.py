@@ -198,6 +198,7 @@ class Poses:
         return self.poses[k] + way * path[0], way * path[1], way * path[2]
 
 
+@pytest.mark.slow
 def test_an_identified_gravity_model_removes_the_sarcos_arms_steady_error():
     """As in figures 7.13 and 7.14 of Kapadia, with a model from `identify` and not the plant's own numbers.
 

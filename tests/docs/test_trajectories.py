@@ -27,5 +27,6 @@ def test_the_code_runs(tmp_path, monkeypatch):
 
 
 def test_all_names_exist():
-    for name in set(re.findall(r"`(\w+)\(", PAGE)) - {"sign", "tanh"}:
-        assert hasattr(armdyn, name), name
+    names = set(re.findall(r"`(\w+)\(", PAGE)) - {"sign", "tanh"}
+    assert len(names) > 5
+    assert [name for name in names if not hasattr(armdyn, name)] == []

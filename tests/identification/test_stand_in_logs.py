@@ -41,6 +41,17 @@ def test_a_log_as_robots_write_them_is_repaired(ur5):
     assert any("dropped" in note for note in log.notes)
 
 
+def test_nothing_speaks_against_it_but_against_another_arms(ur5):
+    """As in `test_real_logs.py`."""
+    arm, log = ur5
+    check = armdyn.check_log(arm, log)
+    assert check.ok, str(check)
+    assert np.all(check.joints.condition < 10)
+    kinds = ("arm", "exchange", "sign", "gravity", "amperes", "description")
+    other = armdyn.check_log(armdyn.arms.ur10(), armdyn.Log(log.t, log.q, log.tau))
+    assert any(finding.kind in kinds for finding in other.findings)
+
+
 @pytest.mark.filterwarnings("ignore::armdyn.errors.ArmdynWarning")
 def test_a_ur5_predicts_the_rest_of_its_log(ur5):
     """Noise of the torques is 3 %; the description, 15 % off in every body and without friction, errs by far more."""

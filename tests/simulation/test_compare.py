@@ -94,6 +94,7 @@ def test_unknowns_that_never_show_get_no_gain(planar, sway):
     assert gain[0] > 0
 
 
+@pytest.mark.slow
 def test_adaptation_pays_on_a_loaded_puma():
     """2.5 kg and a quarter more friction, unknown: a tenth of PD + gravity's error, a third of computed torque's."""
     arm = armdyn.arms.puma560()

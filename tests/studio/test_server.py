@@ -139,6 +139,7 @@ def test_messages_from_other_sites_are_not_taken(running):
 
 
 def test_it_listens_on_this_machine_alone(running):
+    assert running.get_host() == "127.0.0.1"
     others = [info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)]
     for host in {other for other in others if not other.startswith("127.")}:
         with socket.socket() as probe:

@@ -77,7 +77,7 @@ def wait_for_parts(folder, count):
         time.sleep(0.005)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_study_killed_at_any_moment_resumes(study, tmp_path, workers):
     """SIGKILL on the real command; then nothing is lost, nothing is there twice, and little was done again."""
     small = study({"count = 200": "count = 4000", "part = 64": "part = 128"})
@@ -100,7 +100,7 @@ def test_a_study_killed_at_any_moment_resumes(study, tmp_path, workers):
         np.testing.assert_array_equal(columns[name][small.parts[3].start : small.parts[3].stop], column)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_ctrl_c_keeps_what_is_finished(study, tmp_path, workers):
     small = study({"count = 200": "count = 200000"})
     folder = tmp_path / "out"

@@ -20,7 +20,7 @@ def begin(folder: Path, *command: str, **environment: str) -> subprocess.Popen[s
 
 @pytest.mark.parametrize(
     "arguments",
-    [("compare", "puma560", "--duration", "1000"), ("reproduce", "all")],
+    [("compare", "puma560", "--duration", "1000"), pytest.param(("reproduce", "all"), marks=pytest.mark.slow)],
     ids=lambda arguments: arguments[0],
 )
 def test_ctrl_c_ends_a_command_in_one_line(tmp_path, until_at_work, arguments):
@@ -50,7 +50,7 @@ print(armdyn.inverse_dynamics(arm, np.ones((5, 2)), np.ones(2), np.ones(2))[0].t
 """
 
 
-@pytest.mark.parametrize("crowd", [6, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("crowd", [4, pytest.param(50, marks=pytest.mark.slow)])
 def test_many_processes_on_an_empty_cache(tmp_path, crowd):
     processes = [begin(tmp_path, sys.executable, "-c", PROGRAM, ARMDYN_CACHE_DIR=str(tmp_path)) for _ in range(crowd)]
     answers = {process.communicate(timeout=600)[0] for process in processes}
