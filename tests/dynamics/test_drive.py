@@ -17,12 +17,6 @@ CLOSE = {"rtol": 1e-10, "atol": 1e-10}  # rotors make M well conditioned
 
 
 @pytest.fixture
-def virtual_machine():
-    with backend.using("virtual"):
-        yield
-
-
-@pytest.fixture
 def dressed(random_arm):
     """`dressed("RPR", coupled=True)`: a random arm with friction, rotors, springs and, if so, coupled drives."""
 
@@ -39,7 +33,7 @@ def dressed(random_arm):
     return build
 
 
-def test_drive_torque_by_hand(virtual_machine):
+def test_drive_torque_by_hand():
     body = armdyn.Link("link", armdyn.Inertia.from_com(1.0, [0.1, 0, 0]))
     drive = Drive(rotor_inertia=2e-4, gear_ratio=-50, damping=1e-4, stiffness=3, rest=0.2)
     arm = armdyn.Arm((armdyn.Joint("joint", drive=drive),), (body,))
@@ -48,7 +42,7 @@ def test_drive_torque_by_hand(virtual_machine):
     np.testing.assert_allclose(armdyn.augmented_mass_matrix(arm, [0.7]), [[0.01 + 0.5]])
 
 
-def test_coupled_drives_conserve_power(dressed, virtual_machine):
+def test_coupled_drives_conserve_power(dressed):
     """Motors and joints: G from joints to motors moves velocities, its transpose moves torques back."""
     arm, rng = dressed("RRR", coupled=True), np.random.default_rng(1)
     G = armdyn.transmission_matrix(arm)
@@ -61,7 +55,7 @@ def test_coupled_drives_conserve_power(dressed, virtual_machine):
     np.testing.assert_allclose(M, G.T @ np.diag([1e-4] * 3) @ G, **CLOSE)
 
 
-def test_rotor_inertia_is_pinocchios_armature(dressed, virtual_machine):
+def test_rotor_inertia_is_pinocchios_armature(dressed):
     import pinocchio as pin
 
     arm, rng = dressed("RPR"), np.random.default_rng(2)
@@ -74,7 +68,7 @@ def test_rotor_inertia_is_pinocchios_armature(dressed, virtual_machine):
 @pytest.mark.parametrize("coupled", [False, True])
 @pytest.mark.parametrize("kinds", ["R", "RPR"])
 @pytest.mark.parametrize("width", [0.0, 0.1])
-def test_acceleration_inverts_torque(dressed, virtual_machine, kinds, coupled, width):
+def test_acceleration_inverts_torque(dressed, kinds, coupled, width):
     """Even though friction grows with the very torque that is sought."""
     arm, rng = dressed(kinds, seed=4, coupled=coupled), np.random.default_rng(3)
     q, qd, qdd, warm = rng.normal(size=(4, 6, arm.n))
@@ -84,7 +78,7 @@ def test_acceleration_inverts_torque(dressed, virtual_machine, kinds, coupled, w
     np.testing.assert_allclose(armdyn.joint_acceleration(arm, q, qd, tau, **options), qdd, **CLOSE)
 
 
-def test_torque_is_the_sum_of_its_parts(dressed, virtual_machine):
+def test_torque_is_the_sum_of_its_parts(dressed):
     arm, rng = dressed("RP", seed=5), np.random.default_rng(4)
     q, qd, qdd = rng.normal(size=(3, arm.n))
     tau = armdyn.joint_torque(arm, q, qd, qdd)
@@ -92,7 +86,7 @@ def test_torque_is_the_sum_of_its_parts(dressed, virtual_machine):
     np.testing.assert_allclose(tau, parts + armdyn.friction_torque(arm, q, qd, load=tau), **CLOSE)
 
 
-def test_long_chains_with_rotors(random_arm, virtual_machine):
+def test_long_chains_with_rotors(random_arm):
     """Beyond 20 joints rotors go into the articulated bodies."""
     arm = random_arm("R" * 21, seed=6)
     arm = arm.with_joints(dataclasses.replace(j, drive=Drive(1e-3, 10.0)) for j in arm.joints)
@@ -101,7 +95,7 @@ def test_long_chains_with_rotors(random_arm, virtual_machine):
     np.testing.assert_allclose(armdyn.joint_acceleration(arm, q, qd, tau), qdd, rtol=1e-7, atol=1e-7)
 
 
-def test_a_counterbalance_takes_gravity_off_the_motors():
+def test_a_counterbalance_takes_gravity_off_the_motors_of_kernels():
     """A user's function, here one that balances the arm perfectly; on kernels, two functions of one name."""
     arm = armdyn.arms.planar2()
     arm = arm.with_joints(dataclasses.replace(j, friction=Friction(), drive=Drive()) for j in arm.joints)

@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.trace import backend
 
 CLOSE = {"rtol": 1e-11, "atol": 1e-11}
-
-
-@pytest.fixture(autouse=True)
-def on_virtual_machine():
-    with backend.using("virtual"):
-        yield
 
 
 @pytest.mark.parametrize("kinds", ["RR", "RPR"])

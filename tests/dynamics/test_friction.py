@@ -12,13 +12,6 @@ from hypothesis import strategies as st
 import armdyn
 from armdyn import Friction
 from armdyn.errors import ModelError
-from armdyn.trace import backend
-
-
-@pytest.fixture(autouse=True)
-def on_virtual_machine():
-    with backend.using("virtual"):
-        yield
 
 
 def with_friction(*frictions):

@@ -6,19 +6,11 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.trace import backend
 
 # The fixtures are rounded to doubles; 1e-11 leaves room for a thousand roundings of entries up to 100.
 CLOSE = {"rtol": 1e-11, "atol": 1e-12}
 ARMS = ["planar2R", "planar_RP", "general_RPR_sdh", "general_RPR_mdh", "puma560_sdh", "puma560_mdh_akb"]
 MOVING = [f"moving_base_wrench_{name}" for name in ("planar2R", "planar_RP", "general_RPR_sdh")]
-
-
-@pytest.fixture(autouse=True)
-def on_virtual_machine():
-    """The kernels of these functions are compared with the virtual machine elsewhere."""
-    with backend.using("virtual"):
-        yield
 
 
 def close(got, want, scale=1.0):

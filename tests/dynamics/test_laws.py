@@ -105,7 +105,12 @@ def check_laws(arm, seed):
     np.testing.assert_allclose(x.by_articulated, qdd, **ACCELERATION)
 
 
-@pytest.mark.parametrize("part", range(10))  # ten parts of 20 arms, so that workers can share them
+def parts(most, quick):
+    """Parts of a test; those beyond the quick ones belong to the night."""
+    return [k if k < quick else pytest.param(k, marks=pytest.mark.slow) for k in range(most)]
+
+
+@pytest.mark.parametrize("part", parts(10, 2))  # parts of 20 arms, so that workers can share them
 @settings(max_examples=20)
 @given(kinds=st.text("RP", min_size=1, max_size=3), seed=st.integers(0, 10**6), right_angles=st.booleans())
 def test_laws(random_arm, part, kinds, seed, right_angles):
@@ -114,7 +119,7 @@ def test_laws(random_arm, part, kinds, seed, right_angles):
         check_laws(square(arm) if right_angles else arm, seed)
 
 
-@pytest.mark.parametrize("k", range(30))
+@pytest.mark.parametrize("k", parts(30, 6))
 def test_laws_hold_for_kernels(random_arm, k):
     kinds = ["RR", "RP", "PR", "R", "PP"][k % 5]
     arm = random_arm(kinds, seed=1000 + k)

@@ -10,17 +10,10 @@ import pytest
 
 import armdyn
 from armdyn.errors import MissingInertiaError, ShapeError
-from armdyn.trace import backend
 
 # Both sides round some thousand operations on entries up to 100.
 CLOSE = {"rtol": 1e-11, "atol": 1e-10}
 KINDS = ["R", "P", "RP", "PRP", "RPRR", "RRRRRR", "RPRPRPR"]
-
-
-@pytest.fixture(autouse=True)
-def on_virtual_machine():
-    with backend.using("virtual"):
-        yield
 
 
 def compare_with_pinocchio(arm, model, rng, samples=4):
@@ -85,6 +78,7 @@ def test_urdf_files_agree_with_pinocchio(name):
     assert compare_file_with_pinocchio(Path(__file__).parents[1] / "data" / "urdf" / f"{name}.urdf")
 
 
+@pytest.mark.slow  # torques of these files are compared in tests/model/test_urdf_models.py too
 @pytest.mark.filterwarnings("ignore::armdyn.errors.ArmdynWarning")  # of impossible bodies in the files
 def test_urdf_files_of_others_agree_with_pinocchio(shared):
     files = sorted((shared / "models").rglob("*.urdf"))

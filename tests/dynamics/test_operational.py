@@ -7,13 +7,6 @@ import pytest
 
 import armdyn
 from armdyn.errors import ModelError
-from armdyn.trace import backend
-
-
-@pytest.fixture(autouse=True)
-def on_virtual_machine():
-    with backend.using("virtual"):
-        yield
 
 
 @pytest.mark.parametrize("kinds", ["RR", "RPR", "RRRRRRR"])

@@ -10,17 +10,10 @@ import pytest
 import armdyn
 from armdyn import Drive, Friction
 from armdyn.dynamics.shafts import at_shafts, from_shafts, joint_torques, shaft_torques
-from armdyn.trace import backend
 
 CLOSE = {"rtol": 1e-11, "atol": 1e-11}  # round-off on torques of order 100
 C = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.3, -1.0, 1.0]])
 ALONE = Friction(2.0, 1.5, 0.2, static=2.5, asymmetry=0.1, viscous_asymmetry=0.2, load=0.1, harmonics=((2, 0.3, 0.1),))
-
-
-@pytest.fixture(autouse=True)
-def virtual_machine():
-    with backend.using("virtual"):
-        yield
 
 
 @pytest.fixture
