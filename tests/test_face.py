@@ -224,6 +224,7 @@ armdyn.rne  # wrong
 REVEALED = ["ndarray", "ndarray", "Fit", "Arm", "ndarray", "ndarray", "ndarray", "ndarray"]
 
 
+@pytest.mark.slow  # half a minute of two checkers; `.ci/run` runs it once both are installed
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])
 def test_a_users_script_sees_real_types(checker: str, tmp_path: Path) -> None:
     if importlib.util.find_spec(checker) is None:
