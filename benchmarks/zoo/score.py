@@ -32,7 +32,7 @@ def score(case: Case, plain: tuple[float, float] | None = None) -> dict[str, Any
     """Identify, predict the test, and compare with the truth."""
     row: dict[str, Any] = dict(case.tags, name=case.name)
     row["plain_train"], row["plain"] = plain or plain_errors(case.arm, case.train, case.test)
-    start = time.perf_counter()
+    start = time.process_time()
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         try:
@@ -43,7 +43,7 @@ def score(case: Case, plain: tuple[float, float] | None = None) -> dict[str, Any
         except Exception:
             row["internal"] = traceback.format_exc(limit=-3)
             fit = None
-        row["seconds"] = round(time.perf_counter() - start, 2)
+        row["seconds"] = round(time.process_time() - start, 2)
     row["warned"] = [str(x.message) for x in heard if issubclass(x.category, ArmdynWarning)]
     odd = {str(x.message) for x in heard if not issubclass(x.category, ArmdynWarning)}
     if odd:
