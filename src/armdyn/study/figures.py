@@ -99,7 +99,7 @@ def distributions(columns: Columns, groups: Groups, metrics: list[str]) -> Any:
             axis.plot(values[::step][kept], part[::step][kept], lw=1.2, label=label)
         axis.set_title(_label(name), fontsize=9)
         axis.set_ylim(0, 1.02)
-        axis.xaxis.set_major_locator(plt.MaxNLocator(4))
+        axis.locator_params(axis="x", nbins=4)
         axis.grid(alpha=0.25)
     handles, labels = panels[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=9, frameon=False)
