@@ -53,7 +53,7 @@ SIMULATORS = (
     ("mjd_transitionFD", "", "", "acceleration_derivatives linearize"),
     ("subtree_com", "CoM_position", "", "center_of_mass"),
     ("mj_step", "", "pipeline.step", "simulate"),
-    ("mujoco.sysid", "", "", "identify"),
+    ("mujoco.sysid", "", "", "identify identify_servo"),
 )
 
 # What people look for on an arm, and what to write instead.
