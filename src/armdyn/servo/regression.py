@@ -13,7 +13,6 @@ from armdyn.servo.parameters import FLOOR, LEAST, MOST, MOST_DELAY, NAMES, ROWS,
 from armdyn.servo.smooth import smooth
 
 DELAYS = np.linspace(0.0, 0.75 * MOST_DELAY, 19)
-LINEAR = ("compliance", "inertia", "damping", "coulomb")
 LEAST_DELAY = 5e-3  # s: from zero a search takes long
 WIDTH = 0.05  # rad/s or m/s: sign(qd) of smoothed velocities
 

@@ -8,20 +8,15 @@ from pathlib import Path
 from types import FrameType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armdyn.dynamics.base.reduction import arm_size
-from armdyn.errors import ArmdynWarning, DataError
+from armdyn.errors import ArmdynWarning
 from armdyn.identification.checks.check import DataCheck
 from armdyn.identification.checks.finding import Finding
 from armdyn.model.arm import Arm
 
-REFUSED = 0.5  # relative error above which a model explains nothing
-DOUBTFUL = 0.2
 HASTY = 0.1  # share of gravity with which links may accelerate where gravity alone is identified
-COSTLY = 0.5  # by which physically consistent bodies may have more error than free parameters
 MOST_NAMED = 8
-MOST_TOLD = 10.0  # relative errors beyond are nonsense, however large
 PACKAGE = str(Path(__file__).parents[2])
 
 
@@ -64,45 +59,4 @@ def doubt_undetermined(names: tuple[str, ...]) -> None:
         doubt(
             f"identify: the logs do not determine {', '.join(names[:MOST_NAMED])}{more}; "
             "excite all joints (see the report)"
-        )
-
-
-def doubt_unexplained(arm: Arm, error: float, held_out: float) -> None:
-    """Warn of a model that leaves much unexplained."""
-    if max(held_out, error) > DOUBTFUL:
-        doubt(
-            f"identify: arm '{arm.name}' leaves {error:.0%} of the logs' torque unexplained, "
-            f"{held_out:.0%} on held-out data: another arm, other units, or torques that are not joint torques?"
-        )
-
-
-def doubt_cost(cost: float, arm: Arm) -> None:
-    """Warn where physically consistent bodies explain much less than parameters that need not be possible."""
-    if cost > COSTLY:
-        doubt(
-            f"identify: physically consistent bodies of arm '{arm.name}' have {cost:.0%} more error on held-out data "
-            "than free parameters: drives with rotors, springs or balancers, bounds of masses that are wrong, or "
-            "another arm?"
-        )
-
-
-def require_explained(arm: Arm, error: float, where: str) -> None:
-    """Reject a model that explains nothing."""
-    if not error <= REFUSED:
-        told = f"{error:.0%}" if error < MOST_TOLD else "all"
-        raise DataError(
-            f"identify: arm '{arm.name}' leaves {told} of the torque unexplained {where}; "
-            "another arm, other units, or torques that are not joint torques?"
-        )
-
-
-def require_brakes(arm: Arm, braking: NDArray, sigma: NDArray, size: NDArray) -> None:
-    """Reject torques with which friction (n,) would drive a joint: their sign is reversed.
-
-    `sigma` is friction's standard deviation, `size` the rms of the joint's torque.
-    """
-    for j in np.flatnonzero(braking < -np.maximum(5 * sigma, 0.003 * size)):
-        raise DataError(
-            f"identify: friction of joint {j + 1} '{arm.joint_names[j]}' would drive it ({braking[j]:.3g} at half its "
-            "top speed): is the sign of its torque or position reversed?"
         )

@@ -77,16 +77,6 @@ class Reach(NamedTuple):
     torque: NDArray  # (n,) rms torques
 
 
-def modest(kinds: tuple[str, ...], torque: NDArray, speed: NDArray | float = 1.0) -> NDArray:
-    """Precision (n, terms) of joint terms of some kinds that are, at a speed, about as large as the joint's torque."""
-    precision = np.zeros((len(torque), len(TERMS)))
-    for k, term in enumerate(TERMS):
-        if term.kind in kinds:
-            by = speed if term.kind.startswith("viscous") else 1.0
-            precision[:, k] = (by / np.maximum(torque, 1e-300)) ** 2
-    return precision
-
-
 def term_columns(
     arm: Arm, motion: Motion | Track, reach: Reach, warmth: NDArray | None = None, width: float = 0.0,
     wanted: NDArray | None = None,
