@@ -33,6 +33,10 @@ Zero = Annotated[
     list[str] | None,
     typer.Option(metavar="JOINT=Q", help="How far positions of a joint are off [rad or m]; may be repeated."),
 ]
+Down = Annotated[
+    str | None,
+    typer.Option(metavar="AXIS", help="Where down is in base axes, if not as described: x, -x, y, -y, z, -z or X,Y,Z."),
+]
 Delay = Annotated[float | None, typer.Option(help="By which torques were measured later than positions [s].")]
 Columns = Annotated[
     list[str] | None,
@@ -55,6 +59,25 @@ def zeros(given: list[str] | None) -> dict[str, float]:
         except ValueError:
             raise ArmdynError(f"--zero: expected JOINT=NUMBER, got {text!r}") from None
     return found
+
+
+def mounted(arm: Arm, down: str | None) -> Arm:
+    """The arm with gravity along an axis of its base, such as -z or 0,1,0."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    if down is None:
+        return arm
+    axis = dict(zip("xyz", np.eye(3), strict=True)).get(down[-1:])
+    if axis is not None and down[:-1] in ("", "+", "-"):
+        axis = -axis if down[0] == "-" else axis
+    else:
+        axis = np.asarray(numbers(down, "--down"))
+    if axis.shape != (3,) or not 0 < np.linalg.norm(axis) < np.inf:
+        raise typer.BadParameter(f"expected x, -x, y, -y, z, -z or three numbers, got {down!r}", param_hint="--down")
+    size = float(np.linalg.norm(arm.gravity)) or 9.81
+    return replace(arm, gravity=size * axis / np.linalg.norm(axis))
 
 
 def reject_swapped(arm: str, logs: list[Path]) -> None:

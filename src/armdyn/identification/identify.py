@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.errors import ArmdynError, DataError
-from armdyn.identification.checks.check import DataCheck
+from armdyn.identification.checks.check import DataCheck, Seen
 from armdyn.identification.checks.doubt import doubt, doubt_haste, doubt_undetermined
 from armdyn.identification.checks.finding import Finding
 from armdyn.identification.checks.findings import STILL
-from armdyn.identification.checks.given import Logs, as_logs, checked, looked_at
+from armdyn.identification.checks.given import Logs, as_logs, checked, look_at
 from armdyn.identification.checks.shared_drives import find_shared_drive
 from armdyn.identification.fit.choice import Choice, Options, choose
 from armdyn.identification.fit.estimate import Estimate, estimate
@@ -39,7 +39,7 @@ from armdyn.identification.judgement import WORDS, Figures, judge
 from armdyn.identification.logs.log import Log
 from armdyn.identification.logs.mended import with_zeros, without_delay
 from armdyn.identification.motion.differentiate import AUTO, METHODS
-from armdyn.identification.motion.track import BAND, CUTOFF, WIDTH, Filters
+from armdyn.identification.motion.track import BAND, CUTOFF, PIECE, WIDTH, Filters
 from armdyn.identification.poses import held_poses
 from armdyn.model.arm import Arm
 
@@ -143,9 +143,10 @@ def identify(
     described = arm
     with single_threaded():
         tell(0.1, "checking the data")
-        arm, shared = _with_drives(arm, without_delay(given, delay), coupling, terms)
+        seen = look_at(arm, without_delay(given, delay))
+        arm, shared = _with_drives(seen, coupling, terms)
         balanced = _balanced_joints(arm, balancers)
-        checks, together = checked(arm, without_delay(given, delay), terms, force)
+        checks, together = checked(seen.with_arm(arm), terms, force)
         filters = Filters(
             BAND if band is None else float(band), cutoff or CUTOFF, METHODS[0] if method == AUTO else method, form,
             width=WIDTH, delay=delay or 0.0,
@@ -169,7 +170,7 @@ def identify(
         found = estimate(choice, masses)
         tell(0.8, "judging")
         fit = _fit(arm, choice, found, plain(choice, drives.own), checks, others)
-        told = (*(finding.text for finding in shared), *fit.notes)
+        told = (*(finding.text for finding in shared), *fit.notes, *_beyond(fit, given))
         fit = replace(fit, source=described, findings=(*shared, *together), notes=told)
         tell(1.0, "done")
         return _judge(fit, choice, force)
@@ -199,14 +200,13 @@ def _check_numbers(prior: float | None, band: float | None, cutoff: float | None
 
 
 def _with_drives(
-    arm: Arm, logs: list[Log], coupling: str | Iterable[str] | ArrayLike | None, terms: str
+    seen: Seen, coupling: str | Iterable[str] | ArrayLike | None, terms: str
 ) -> tuple[Arm, tuple[Finding, ...]]:
     """The arm with its coupled drives: as asked for, as described, or as the logs show."""
     if coupling is not None:
-        return arm.with_coupling(coupling), ()
-    moving = [looked_at(log) for log in logs if not log.still]
-    found = find_shared_drive(arm, moving) if terms == "full" else None
-    return (arm, ()) if found is None else (arm.with_coupling(found.remedy.split()[-1]), (found,))
+        return seen.arm.with_coupling(coupling), ()
+    found = find_shared_drive(seen) if terms == "full" else None
+    return (seen.arm, ()) if found is None else (seen.arm.with_coupling(found.remedy.split()[-1]), (found,))
 
 
 def _balanced_joints(arm: Arm, names: Iterable[str] | None) -> list[int]:
@@ -281,7 +281,7 @@ def _fit(
         rel_error_source=described.rel_error if described is not None else np.nan,
         strength=choice.strength,
         centre=choice.centre,
-        scan=choice.scan(),
+        scan=choice.scan,
         tried=choice.tried,
         price=found.price,
         condition=alone.sure.condition,
@@ -317,9 +317,8 @@ def _said(arm: Arm, choice: Choice) -> list[str]:
     said = [f"links are believed to be near {choice.centre}"]
     if (why := believable(arm)) and not np.isnan(arm.theta).any():
         said.append(f"the description's inertia is not believed: {why}")
-    scan = choice.scan()
-    best = int(np.argmin(scan[:, 1]))
-    if best in (0, len(scan) - 1):
+    best = int(np.argmin(choice.scan[:, 1]))
+    if best in (0, len(choice.scan) - 1):
         edge = "no belief at all" if best == 0 else "the strongest belief tried"
         said.append(f"held-out blocks are predicted best with {edge} in these bodies: the minimum is at an edge")
     if not choice.can_choose:
@@ -327,6 +326,20 @@ def _said(arm: Arm, choice: Choice) -> list[str]:
     return [
         *said,
         *(f"chosen by held-out error: {tried.what} ({tried.error:.2%})" for tried in choice.tried if tried.taken),
+    ]
+
+
+def _beyond(fit: Fit, logs: list[Log]) -> list[str]:
+    """How much of very long logs was fitted to, and how well the model explains all of them."""
+    pieces = [(log, part) for log in logs for part in log.parts(PIECE)]
+    seconds = sum(log.dt * (part.stop - part.start) for log, part in pieces)
+    fitted = sum(track.dt * len(track.t) for track in fit.tracks)
+    if fitted > 0.9 * seconds:
+        return []
+    error = compare(fit.arm, logs, fit.filters).rel_error
+    return [
+        f"fitted to {fitted:.0f} s spread over the {seconds:.0f} s of motion, of all of which {error:.2%} of the "
+        "torque is unexplained"
     ]
 
 
@@ -354,7 +367,7 @@ def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
         Figures(
             fit.arm.joint_names, float(error), fit.held_out_joints, torque, fit.cost,
             fit.undetermined, tuple(np.flatnonzero(np.all(still, axis=0)).tolist()) if still else (), found, fit.stated,
-            *_motion(fit), *(fit.expected[1:] if fit.expected is not None else ()),
+            *_motion(fit), fit.next_motion,
         )
     )  # fmt: skip
     if verdict.word == WORDS[2] and not force:

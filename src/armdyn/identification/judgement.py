@@ -23,13 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.checks.finding import Finding
+from armdyn.identification.fit.next_motion import NextMotion
 
 WORDS = ("good", "usable with care", "not usable")
 NOT_USABLE = 0.3  # held-out error of the whole
-CAREFUL, MUCH = 0.1, 0.05  # error on new motion: to be careful with, and worth another log
+CAREFUL = 0.1  # error on new motion to be careful with
 JOINT_CAREFUL, JOINT_NOT_USABLE = 0.2, 0.5  # held-out error of a joint
 SMALL = 0.02  # torque of a joint relative to the largest, below which its error does not count against the whole
 NEGLIGIBLE = 0.02  # error of the whole that is no concern, however much smaller it could be
+WORTH = 0.75  # share of the error in the arm's range that another log must leave at most to be worth it
 COSTLY = 0.5  # share by which consistency may raise the held-out error
 BRIEF, FEW = 8.0, 2.0  # s of motion, and passes of each joint through its range, below which other motion is unknown
 
@@ -73,8 +75,7 @@ class Figures(NamedTuple):
     stated: float = np.nan  # error to expect on new motion
     seconds: float = np.inf  # of motion in all logs
     passes: float = np.inf  # through its range, of the joint with some torque that went through it least often
-    least: float = np.nan  # error to expect if other poses were logged, too
-    widest: int = 0  # joint whose torque is least known on new motion
+    motion: NextMotion | None = None  # that would be worth a log
 
 
 def judge(figures: Figures) -> Verdict:
@@ -142,12 +143,20 @@ def _next_step(figures: Figures, joints: tuple[JointVerdict, ...], word: str) ->
         return f"log faster motion of {_list(figures, poor)} with many reversals (armdyn excite designs one)"
     if figures.undetermined:
         return "log a motion that excites all joints together (armdyn excite designs one)"
-    if figures.stated > MUCH and figures.stated > 2 * figures.least:
-        return (
-            f"log other poses, above all of {_list(figures, [figures.widest])}: the error to expect on new motion "
-            f"would fall from {figures.stated:.1%} towards {figures.least:.1%} (armdyn excite --given designs a motion)"
-        )
+    if figures.motion is not None and figures.motion.after < WORTH * figures.motion.now:
+        return _log_more(figures, figures.motion)
     return "" if word == WORDS[0] else "validate the model on another motion"
+
+
+def _log_more(figures: Figures, motion: NextMotion) -> str:
+    """The motion to log, and what it would change."""
+    every = len(motion.joints) == len(figures.names)
+    who = "all joints go" if every else f"{_list(figures, motion.joints)} goes"
+    return (
+        f"log {motion.seconds:.0f} s more in which {who} through half of the range or more: the error to expect there "
+        f"would fall from {min(motion.now, 9.99):.1%} to about {min(motion.after, 9.99):.1%} (armdyn excite --given "
+        "designs such a motion)"
+    )
 
 
 def _list(figures: Figures, joints: Iterable[int]) -> str:

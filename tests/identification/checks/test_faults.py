@@ -120,3 +120,48 @@ def test_correlated_residuals_count_less():
         e[k] = a * e[k - 1] + rng.normal()
     assert correlation_times(e)[0] == pytest.approx((1 + a) / (1 - a), rel=0.15)
     assert correlation_times(rng.normal(size=(20_000, 1)))[0] < 1.2
+
+
+def test_lost_packets_are_no_wrong_clock(puma, log):
+    kept = np.random.default_rng(0).random(len(log)) > 0.3
+    qd = np.gradient(log.q, log.t, axis=0)
+    lossy = Log(log.t[kept], log.q[kept], log.tau[kept], qd[kept])
+    assert [f for f in armdyn.check_log(puma, lossy).findings if f.level != "note"] == []
+
+
+def test_units_of_torque_are_no_odd_bodies(puma, log):
+    """Links of tons are as probable as those of kilograms: what is wrong is said once."""
+    kinds = [
+        f.kind
+        for f in armdyn.check_log(puma, dataclasses.replace(log, tau=1e3 * log.tau)).findings
+        if f.level != "note"
+    ]
+    assert kinds == ["amperes"]
+
+
+def test_an_encoder_that_freezes(puma, log):
+    """Half of the log then fits no arm, and spoils the rest."""
+    q, k = log.q.copy(), int(0.4 * len(log))
+    q[k:, 1] = q[k, 1]
+    (f,) = found(puma, dataclasses.replace(log, q=q), "stuck")
+    assert f.joints == (1,)
+    assert f.gain > 30
+    assert f.remedy == f"use the log up to {log.t[k] - log.t[0]:.3g} s"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_zero_where_noise_alone_speaks(seed):
+    from armdyn.simulation.compare import Sway
+
+    arm, t, rng = armdyn.arms.planar2(), np.arange(0.0, 10.0, 0.01), np.random.default_rng(seed)
+    q, qd, qdd = Sway.within(arm, 10.0)(t)
+    tau = armdyn.joint_torque(arm, q, qd, qdd) + 0.05 * rng.normal(size=q.shape)
+    assert found(arm, Log(t, q + 1e-5 * rng.normal(size=q.shape), tau), "zero") == []
+
+
+def test_an_arm_on_the_ceiling(puma, log):
+    """Where negative masses would explain the torques as well, the description tells."""
+    hung = dataclasses.replace(puma, gravity=-puma.gravity)
+    (f, *_) = found(hung, log, "gravity")
+    assert f.level == "refuse"
+    assert "--down=" in f.remedy

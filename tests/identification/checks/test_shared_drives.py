@@ -10,6 +10,7 @@ import pytest
 import armdyn
 from armdyn import Drive, Friction
 from armdyn.errors import ArmdynError, ArmdynWarning
+from armdyn.identification.checks.check import Seen
 from armdyn.identification.checks.shared_drives import find_shared_drive
 
 
@@ -34,7 +35,7 @@ def bare(arm):
 )
 def test_a_shared_drive_is_found(single, make_log, text, joints, sign):
     log = make_log(single.with_coupling(text), noise=0.5)
-    found = find_shared_drive(bare(single), [log])
+    found = find_shared_drive(Seen.of(bare(single), [log]))
     assert (found.kind, found.level, found.joints, found.value) == ("coupling", "note", joints, sign)
     assert found.remedy == f"--coupling {text}"
     assert found.gain > 100
@@ -42,7 +43,7 @@ def test_a_shared_drive_is_found(single, make_log, text, joints, sign):
 
 def test_drives_of_their_own_are_left_alone(single, make_log):
     for motion in range(4):
-        assert find_shared_drive(bare(single), [make_log(single, motion=motion, noise=0.5)]) is None
+        assert find_shared_drive(Seen.of(bare(single), [make_log(single, motion=motion, noise=0.5)])) is None
 
 
 def test_shaft_friction_and_rotor_are_identified(single, make_log):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.identification.fit.next_motion import NextMotion
 from armdyn.identification.fit.uncertainty import novel, passes
 from armdyn.identification.judgement import Figures, judge
 from armdyn.identification.motion.differentiate import lowpass
@@ -46,14 +47,15 @@ def test_no_log_shows_what_changes_after_it(two, make_log):
     assert 0.021 <= fit.stated < 0.03
 
 
-def test_the_next_step_names_what_more_motion_could_do(fit):
-    assert fit.expected.least < fit.expected.error == fit.stated
+def test_the_next_step_names_what_more_motion_could_do():
     known = Figures(("a", "b"), 0.02, np.full(2, 0.02), np.ones(2), 0.0, (), (), ())
-    said = judge(known._replace(stated=0.08, least=0.03, widest=1)).next_step
+    said = judge(known._replace(motion=NextMotion((1,), 0.08, 0.03))).next_step
     assert said.startswith(
-        "log other poses, above all of joint 2 'b': the error to expect on new motion would fall from 8.0"
+        "log 20 s more in which joint 2 'b' goes through half of the range or more: the error to expect there would "
+        "fall from 8.0% to about 3.0%"
     )
-    assert judge(known._replace(stated=0.04, least=0.03)).next_step == ""
+    assert judge(known._replace(motion=NextMotion((0, 1), 0.08, 0.07))).next_step == ""  # not worth it
+    assert "in which all joints go" in judge(known._replace(motion=NextMotion((0, 1), 0.08, 0.03))).next_step
 
 
 def test_rules_of_the_verdict_about_motion():

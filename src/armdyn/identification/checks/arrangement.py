@@ -184,7 +184,7 @@ def _gravities(trial: Trial) -> Iterator[Tried]:
             continue
         A = trial.with_own(trial.rigid(regressor=_regressor(replace(trial.arm, gravity=size * axis))))
         gain, fall, _ = _compare(trial, A, trial.tau, np.arange(trial.n), ())
-        yield Tried(f"gravity along {said}", "gravity", (), gain, fall, 0.0, "give the arm's gravity as it is mounted")
+        yield Tried(f"gravity along {said}", "gravity", (), gain, fall, 0.0, f"--down={said}")
 
 
 def _regressor(arm: Arm) -> Callable[..., NDArray]:

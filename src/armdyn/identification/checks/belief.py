@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.checks.trial import OWN, System, Trial, correlation_times
+from armdyn.identification.checks.trial import Trial, correlation_times, positions
 from armdyn.identification.fit.prior import Prior, believable, generic_covariance, precision_in
 from armdyn.spatial import inertia as inertial
 
-STRENGTHS = 10.0 ** np.arange(-3.0, 6.1)
+STRENGTHS = 10.0 ** np.arange(-9.0, 9.1)  # bodies of a gram to tons, or torques in other units
 FINER = 10.0 ** np.array([-0.5, 0.0, 0.5])
 TERMS = 0.01  # strength with which a joint's own terms are believed to be small
 
@@ -58,16 +58,11 @@ class Belief:
     def of(self, columns: NDArray) -> Probable:
         """Of other columns (N, n, c + OWN)."""
         tau = self.trial.tau
-        G, h = System.of(columns, tau).normal(self.weights)
+        G, h = self.trial.sums(columns, tau).normal(self.weights)
         size = float(np.sum(tau**2, axis=0) @ self.weights**2)
-        best = None
-        for bodies in self._bodies:
-            some = [_probable(G, h, size, bodies, s, len(tau)) for s in STRENGTHS]
-            at = STRENGTHS[int(np.argmax([p.logarithm for p in some]))]
-            for p in [*some, *(_probable(G, h, size, bodies, at * s, len(tau)) for s in FINER)]:
-                best = p if best is None or p.logarithm > best.logarithm else best
-        assert best is not None
-        return best
+        several = [_Weighed(G, h, size, bodies, len(tau)) for bodies in self._bodies]
+        best = max(several, key=lambda weighed: weighed.best[0])
+        return best.probable()
 
     def added(self, C: NDArray) -> tuple[NDArray, NDArray]:
         """Values (k,) of further columns (N, n, k), each alone, and what they gain of log-likelihood."""
@@ -77,7 +72,7 @@ class Belief:
         cross = np.zeros((len(now.x), C.shape[2]))
         residual = np.empty_like(trial.tau)
         for j in range(trial.n):
-            at = np.r_[0:count, count + OWN * j : count + OWN * (j + 1)]
+            at = positions(count, j)
             cross[at] += self.weights[j] ** 2 * (rows[:, j].T @ C[:, j])
             residual[:, j] = trial.tau[:, j] - rows[:, j] @ now.x[at]
         square = np.einsum("tjk,jl->k", (C * W) ** 2, np.ones((trial.n, 1)))
@@ -88,19 +83,53 @@ class Belief:
         return values, np.where(felt, 0.5 * pull * values, 0.0)
 
 
-def _probable(G: NDArray, h: NDArray, size: float, bodies: _Bodies, strength: float, samples: int) -> Probable:
-    """At a strength of the belief."""
-    count = len(bodies.centre)
-    centre = np.concatenate([bodies.centre, np.zeros(len(h) - count)])
-    L = np.zeros_like(G)
-    L[:count, :count] = strength * bodies.precision
-    k = np.arange(count, len(h))
-    L[k, k] = TERMS * np.maximum(np.diag(G)[k], 1e-12 * np.diag(G).max()) / samples
-    scale = 1 / np.sqrt(np.diag(G + L))
-    H = (G + L) * np.outer(scale, scale) + 1e-11 * np.eye(len(G))
-    inverse = np.linalg.inv(H) * np.outer(scale, scale)
-    away = inverse @ (h - G @ centre)
-    x = centre + away
-    misfit = size - 2 * float(x @ h) + float(x @ G @ x) + float(away @ L @ away)
-    volume = np.linalg.slogdet(H)[1] - np.linalg.slogdet(L * np.outer(scale, scale) + 1e-14 * np.eye(len(L)))[1]
-    return Probable(-0.5 * (misfit + float(volume)), x, inverse)
+class _Weighed:
+    """The evidence of normal equations G x = h under a belief, at the strength that suits them best.
+
+    With T = G + belief of the joints' own terms, which no strength touches, S = G - G T^-1 G of the base parameters
+    and P = R R' their precision, S + s P = R V (lambda + s) V' R': one decomposition serves all strengths s.
+    """
+
+    def __init__(self, G: NDArray, h: NDArray, size: float, bodies: _Bodies, samples: int) -> None:
+        count = len(bodies.centre)
+        b, t = slice(0, count), slice(count, len(h))
+        self.G, self.bodies = G, bodies
+        self.own = TERMS * np.maximum(np.diag(G)[t], 1e-12 * np.diag(G).max()) / samples
+        self.centre = np.concatenate([bodies.centre, np.zeros(len(h) - count)])
+        self.pull = h - G @ self.centre
+        length = np.sqrt(np.diag(G)[t] + self.own)
+        T = G[t, t] / np.outer(length, length) + np.diag(self.own / length**2)
+        shares = np.linalg.solve(T, np.c_[G[t, b], self.pull[t]] / length[:, None])
+        S = G[b, b] - (G[b, t] / length) @ shares[:, :-1]
+        scale = 1 / np.sqrt(np.diag(bodies.precision))
+        R = np.linalg.cholesky(bodies.precision * np.outer(scale, scale) + 1e-12 * np.eye(count))
+        inverse = np.linalg.solve(R, np.diag(scale))
+        values, vectors = np.linalg.eigh(inverse @ ((S + S.T) / 2) @ inverse.T)
+        self.values = np.maximum(values, 0.0)
+        self.away = vectors.T @ (inverse @ (self.pull[b] - (G[b, t] / length) @ shares[:, -1]))
+        left = size - 2 * self.centre @ h + self.centre @ G @ self.centre - (self.pull[t] / length) @ shares[:, -1]
+        self.rest = float(left + np.linalg.slogdet(T)[1] - np.sum(np.log(self.own / length**2)))
+
+    @cached_property
+    def best(self) -> tuple[float, float]:
+        """Logarithm of the evidence, and the strength."""
+        at = STRENGTHS[int(np.argmax(self._logarithms(STRENGTHS)))] * FINER
+        found = self._logarithms(at)
+        k = int(np.argmax(found))
+        return float(found[k]), float(at[k])
+
+    def _logarithms(self, strengths: NDArray) -> NDArray:
+        s = strengths[:, None]
+        gained = np.sum(self.away**2 / (self.values + s) - np.log1p(self.values / s), axis=1)
+        return np.asarray(0.5 * (gained - self.rest))
+
+    def probable(self) -> Probable:
+        """The parameters at that strength."""
+        logarithm, strength = self.best
+        count = len(self.bodies.centre)
+        L = np.diag(np.concatenate([np.zeros(count), self.own]))
+        L[:count, :count] = strength * self.bodies.precision
+        scale = 1 / np.sqrt(np.diag(self.G + L))
+        H = (self.G + L) * np.outer(scale, scale) + 1e-11 * np.eye(len(L))
+        inverse = np.linalg.inv(H) * np.outer(scale, scale)
+        return Probable(logarithm, self.centre + inverse @ self.pull, inverse)

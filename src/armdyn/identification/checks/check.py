@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -105,7 +107,7 @@ def check_log(arm: Arm, log: Log) -> DataCheck:
     DataCheck
         `ok`, `findings` and figures of each joint; `str()` is a report, `armdyn.report(check, path)` a page.
     """
-    (check,), found = check_logs(arm, [log])
+    (check,), found = check_logs(Seen.of(arm, [log]))
     return check._replace(findings=(*check.findings, *found))
 
 
@@ -118,14 +120,39 @@ class Looked(NamedTuple):
     check: DataCheck
 
 
-def check_logs(arm: Arm, logs: Iterable[Log]) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Logs of an arm, after their columns were looked at."""
+
+    arm: Arm
+    looked: tuple[Looked, ...]
+
+    @classmethod
+    def of(cls, arm: Arm, logs: Iterable[Log]) -> Seen:
+        """Motion is smoothed once, for all that is looked at."""
+        return cls(arm, tuple(_looked(arm, log) for log in logs))
+
+    def with_arm(self, arm: Arm) -> Seen:
+        """The same logs of an arm with other drives."""
+        return self if arm is self.arm else Seen(arm, self.looked)
+
+    @cached_property
+    def trial(self) -> Trial:
+        """In which suspicions are tried."""
+        pieces = (
+            Piece(s.t, s.dt, m, s.tau, k)
+            for k, some in enumerate(self.looked)
+            for s, m in zip(some.log.stretches if some.motions else (), some.motions, strict=True)
+        )
+        return Trial(self.arm, pieces)
+
+
+def check_logs(seen: Seen) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
     """What is to say about each of several logs, and about their dynamics, for which all count together."""
-    looked = [_looked(arm, log) for log in logs]
-    checks = tuple(some.check for some in looked)
-    moving = [some for some in looked if some.motions]
-    if not moving or any(not check.ok for check in checks):
+    checks = tuple(some.check._replace(arm=seen.arm) for some in seen.looked)
+    if not any(some.motions for some in seen.looked) or any(not check.ok for check in checks):
         return checks, ()
-    return checks, tuple(_dynamics(arm, moving))
+    return checks, tuple(_dynamics(seen))
 
 
 def _looked(arm: Arm, log: Log) -> Looked:
@@ -146,21 +173,15 @@ def _looked(arm: Arm, log: Log) -> Looked:
     return Looked(log, motions, band, DataCheck(arm, log, tuple(found), figures))
 
 
-def _dynamics(arm: Arm, looked: list[Looked]) -> list[Finding]:
+def _dynamics(seen: Seen) -> list[Finding]:
     """Whether the torques can be those of the arm, without faults, and resemble those of its description."""
-    found: list[Finding] = []
-    pieces = [
-        Piece(s.t, s.dt, m, s.tau, k)
-        for k, some in enumerate(looked)
-        for s, m in zip(some.log.stretches, some.motions, strict=True)
-    ]
-    trial = Trial(arm, pieces)
+    arm, trial, found = seen.arm, seen.trial, list[Finding]()
+    looked = [some for some in seen.looked if some.motions]
     if trial.usable:
         found += arrangement(trial)
-        loss = np.mean((trial.fit.residual / trial.sizes) ** 2, axis=1)
-        for k, some in enumerate(looked):
+        for k, some in enumerate(seen.looked):
             own = np.isin(trial.piece, [i for i, part in enumerate(trial.parts) if part.log == k])
-            found += frozen_findings(arm, some.log, trial.t[own], loss[own])
+            found += frozen_findings(trial, some.log, own)
         if all(f.level != "refuse" for f in found):
             found += find_faults(trial)
     if not np.isnan(arm.theta).any() and arm.is_physical and all(f.level != "refuse" for f in found):
@@ -203,7 +224,10 @@ def _condition(v: NDArray, a: NDArray, side: NDArray) -> float:
     """Of the columns acceleration, speed, sign and one, each of unit length."""
     columns = np.stack([a, v, side, np.ones_like(v)], axis=1)
     lengths = np.linalg.norm(columns, axis=0)
-    return float(np.linalg.cond(columns / lengths)) if lengths.all() else np.inf
+    if not lengths.all():
+        return np.inf
+    values = np.linalg.eigvalsh(columns.T @ columns / np.outer(lengths, lengths))
+    return float(np.sqrt(values[-1] / values[0])) if values[0] > 1e-14 else np.inf
 
 
 def require_good(check: DataCheck) -> None:

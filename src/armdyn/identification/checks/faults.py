@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.identification.checks.belief import Belief
 from armdyn.identification.checks.finding import Finding, joint_name
-from armdyn.identification.checks.trial import RIDGE, System, Trial, positions
+from armdyn.identification.checks.trial import RIDGE, Trial, positions
 from armdyn.model.arm import Arm
 
 DELAYS = (-0.15, -0.1, -0.06, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2)  # s
@@ -52,20 +52,24 @@ def find_faults(trial: Trial) -> list[Finding]:
 
 def late(trial: Trial) -> Iterator[Finding]:
     """Torques that were measured far later than positions, or earlier."""
-    tried = {}
-    for delay in (*DELAYS, *SHORT):
-        residual = trial.fitted(trial.columns, trial.shifted(delay), 2).residual
-        tried[delay] = trial.gain(residual), trial.fall(residual)
+    tried = {delay: _with_delay(trial, delay) for delay in DELAYS}
     best = max(DELAYS, key=lambda delay: tried[delay][0])
     gain, fall = tried[best]
-    short = max(0.0, *(tried[delay][0] for delay in SHORT))
-    if gain > short + DELAY.gain and fall > DELAY.fall:
+    if gain < DELAY.gain or fall < DELAY.fall:
+        return
+    if gain > max(0.0, *(_with_delay(trial, delay)[0] for delay in SHORT)) + DELAY.gain:
         said = "later" if best > 0 else "earlier"
         text = (
             f"torques come about {abs(best) * 1e3:.0f} ms {said} than positions: mended, the error would fall by "
             f"{fall:.0%}; try --delay {best:.3g}"
         )
         yield Finding("warn", text, "delay", (), gain, fall, f"--delay {best:.3g}", best)
+
+
+def _with_delay(trial: Trial, delay: float) -> tuple[float, float]:
+    """What torques that were measured so much later gain, and the fall of the error."""
+    residual = trial.fitted(trial.columns, trial.shifted(delay), 2).residual
+    return trial.gain(residual), trial.fall(residual)
 
 
 def clock(trial: Trial, belief: Belief) -> Iterator[Finding]:
@@ -86,7 +90,8 @@ def clock(trial: Trial, belief: Belief) -> Iterator[Finding]:
     near = max(0.0, *(tried[pace][0] for pace in NEAR))
     if best < 0 and gain > REJECTED.gain and fall > REJECTED.fall:
         text = f"gravity the other way would explain the torques far better (error {fall:.0%} less): does the arm hang?"
-        yield Finding("refuse", text, "gravity", (), gain, fall, "give the arm's gravity as it is mounted", best)
+        up = ",".join(f"{-x + 0.0:.3g}" for x in trial.arm.gravity)
+        yield Finding("refuse", text, "gravity", (), gain, fall, f"--down={up}", best)
     elif max(best, 1 / best) >= PACE and gain > near + CLOCK.gain and fall > CLOCK.fall:
         sure = gain > REJECTED.gain and fall > REJECTED.fall
         text = (
@@ -125,7 +130,8 @@ def step(trial: Trial) -> Iterator[Finding]:
         k = int(np.argmax(values**2 * precisions))
         found = trial.added(C[:, :, k : k + 1], P[:, :, k : k + 1])[0]
         own_fall = 1 - np.sqrt(np.mean(found.residual[:, j] ** 2) / max(np.mean(trial.fit.residual[:, j] ** 2), 1e-300))
-        if found.gain - _sprung(trial, j) > STEP.gain and own_fall > OWN_STEP and found.fall > STEP.fall:
+        clear = found.gain > STEP.gain and own_fall > OWN_STEP and found.fall > STEP.fall
+        if clear and found.gain - _sprung(trial, j) > STEP.gain:
             piece, share = marks[k]
             t = trial.parts[piece].t
             text = (
@@ -169,7 +175,7 @@ def proportion(trial: Trial) -> Iterator[Finding]:
 
 def _factors(trial: Trial) -> NDArray:
     """By which torques (n,) must be divided to be those of one set of bodies; their geometric mean is 1."""
-    system, count, n = System.of(trial.columns, trial.tau), trial.base.count, trial.n
+    system, count, n = trial.sums(trial.columns, trial.tau), trial.base.count, trial.n
     factors = np.ones(n)
     for _ in range(ROUNDS):
         scaled = system.rescaled(factors)

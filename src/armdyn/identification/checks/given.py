@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.identification.checks.check import DataCheck, check_logs, require_good, require_none
+from armdyn.identification.checks.check import DataCheck, Seen, check_logs, require_good, require_none
 from armdyn.identification.checks.doubt import doubt_findings
 from armdyn.identification.checks.finding import Finding
 from armdyn.identification.logs.log import Log
@@ -28,14 +28,17 @@ def as_logs(arm: Arm, logs: Logs) -> list[Log]:
     return [log if isinstance(log, Log) else read_log(log, arm) for log in several]
 
 
-def checked(
-    arm: Arm, logs: list[Log], terms: str = "full", force: bool = False
-) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
+def look_at(arm: Arm, logs: list[Log]) -> Seen:
+    """All logs of motion, after their columns were looked at."""
+    return Seen.of(arm, [looked_at(log) for log in logs if not log.still])
+
+
+def checked(seen: Seen, terms: str = "full", force: bool = False) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
     """What there is to say about each, and about all together; rejected where they cannot be used, unless forced.
 
     Where gravity alone is asked for, the pace of the motion does not matter.
     """
-    checks, found = check_logs(arm, [looked_at(log) for log in logs if not log.still])
+    checks, found = check_logs(seen)
     if terms == "gravity":
         found = tuple(f for f in found if f.kind not in ("clock", "delay"))
     if len(checks) == 1:
@@ -43,8 +46,8 @@ def checked(
     if not force:
         for check in checks:
             require_good(check)
-        require_none(arm, found)
-    doubt_findings(arm, checks, found)
+        require_none(seen.arm, found)
+    doubt_findings(seen.arm, checks, found)
     return checks, found
 
 

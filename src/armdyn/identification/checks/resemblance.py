@@ -106,6 +106,13 @@ def _unlike(arm: Arm, seen: Resemblance) -> list[Finding]:
     """
     likeness = np.diag(seen.likeness)
     main = seen.strong & (seen.sizes > SURE * seen.sizes.max())
+    if main.sum() > 1 and (likeness[main] < REVERSED).all():
+        text = (
+            "the torques of all joints are opposite to the model's: does the arm hang where it is described to stand, "
+            "or are all signs reversed?"
+        )
+        up = ",".join(f"{-x + 0.0:.3g}" for x in arm.gravity)
+        return [Finding("refuse", text, "gravity", (), remedy=f"--down={up}, or --drive-gain -1")]
     for j in np.flatnonzero(main & (likeness < REVERSED)).tolist():
         others = main & (np.arange(arm.n) != j)
         if np.abs(likeness[others]).min(initial=1.0) > ALIKE:
@@ -131,7 +138,10 @@ def _beyond_friction(tau: NDArray, samples: Samples) -> NDArray:
     left = np.zeros_like(tau)
     for j, k in enumerate(samples.moving.T):
         columns = np.stack([samples.qd[k, j], samples.direction[k, j], np.ones(np.count_nonzero(k))], axis=1)
-        left[k, j] = tau[k, j] - columns @ np.linalg.lstsq(columns, tau[k, j], rcond=None)[0]
+        length = np.linalg.norm(columns, axis=0)
+        length[length == 0] = 1.0
+        gram, pull = columns.T @ columns / np.outer(length, length), columns.T @ tau[k, j] / length
+        left[k, j] = tau[k, j] - columns @ (np.linalg.lstsq(gram, pull, rcond=1e-12)[0] / length)
     return left
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.checks.finding import Finding, joint_name
+from armdyn.identification.checks.trial import Trial, squares
 from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
 
@@ -75,7 +77,7 @@ def _clipping(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
 
 def _noise(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
     """A torque without anything slow in it."""
-    if log.dt > 0.05 / SLOW or np.ptp(log.q[:, j]) == 0:
+    if log.dt > 0.08 / SLOW or np.ptp(log.q[:, j]) == 0:
         return
     power = np.abs(np.fft.rfft(log.tau[:, j] - log.tau[:, j].mean())) ** 2
     f = np.fft.rfftfreq(len(log), log.dt)
@@ -89,10 +91,8 @@ def _noise(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
 
 def _spikes(arm: Arm, log: Log) -> Iterator[Finding]:
     """Single samples far from their neighbours."""
-    from scipy.ndimage import median_filter
-
     low, high = np.percentile(log.tau, (3, 97), axis=0)
-    jump = np.abs(log.tau - median_filter(log.tau, size=(5, 1), mode="nearest"))
+    jump = np.abs(log.tau - _median_of_five(log.tau))
     hits = jump > SPIKE * np.maximum(high - low, 1e-300)
     count = hits.any(axis=1).sum()
     if count >= FEWEST:
@@ -104,24 +104,65 @@ def _spikes(arm: Arm, log: Log) -> Iterator[Finding]:
         yield Finding("warn", text, "spikes", (j,), remedy="leave these samples out", value=float(count))
 
 
-def frozen_findings(arm: Arm, log: Log, t: NDArray, loss: NDArray) -> Iterator[Finding]:
-    """Positions that stop changing by a digit, from when on torques are not explained; `loss` (N,) at times t."""
+def _median_of_five(x: NDArray) -> NDArray:
+    """Of each sample (N, n) and the two on either side; ends are repeated."""
+    longer = np.concatenate([x[:1], x[:1], x, x[-1:], x[-1:]])
+    a, b, c, d, e = (longer[k : k + len(x)] for k in range(5))
+    low, high = np.maximum(np.minimum(a, b), np.minimum(d, e)), np.minimum(np.maximum(a, b), np.maximum(d, e))
+    # The median of c and the two that have one on either side.
+    return np.maximum(np.minimum(low, high), np.minimum(np.maximum(low, high), c))
+
+
+def frozen_findings(trial: Trial, log: Log, own: NDArray) -> Iterator[Finding]:
+    """Positions that stop changing by a digit, and torques of that time that the rest of the log does not explain.
+
+    `own` are the samples (N,) of the trial that are the log's. Either torques are worse explained meanwhile, or they
+    spoil the fit: without them the others are explained far better.
+    """
+    t, residual = trial.t, trial.fit.residual
+    loss = np.mean((residual / trial.sizes) ** 2, axis=1)
     for j, q in enumerate(log.q.T):
         stays = runs(q)
         first, last = (int(k) for k in stays[np.argmax(stays[:, 1] - stays[:, 0])])
         if (last - first) * log.dt < 1.0 or (last - first) > 0.95 * len(log):
             continue
-        inside = (t >= log.t[first]) & (t <= log.t[last - 1])
+        inside = own & (t >= log.t[first]) & (t <= log.t[last - 1])
         others = np.delete(np.ptp(log.q[first:last], axis=0) > MOVED * np.ptp(log.q, axis=0), j)
-        if inside.sum() < 10 or inside.mean() < 0.1 or not others.any():
+        if inside.sum() < 10 or inside[own].mean() < 0.1 or not others.any():
             continue
-        ratio = np.median(loss[inside]) / max(np.median(loss[~inside]), 1e-300)
-        if ratio > FROZEN:
+        ratio = np.median(loss[inside]) / max(np.median(loss[own & ~inside]), 1e-300)
+        spoilt = _spoilt(trial, ~inside)
+        if ratio > FROZEN or spoilt.clear:
+            told = f"{np.sqrt(ratio):.1f} times worse explained meanwhile" if ratio > FROZEN else (
+                f"explained with {spoilt.fall:.0%} less error without that time"
+            )  # fmt: skip
             text = (
-                f"the position of {joint_name(arm, j)} stays at {q[first]:.4g} from {log.t[first] - log.t[0]:.3g} s on"
-                f", and torques are {np.sqrt(ratio):.1f} times worse explained meanwhile: encoder frozen?"
+                f"the position of {joint_name(trial.arm, j)} stays at {q[first]:.4g} from "
+                f"{log.t[first] - log.t[0]:.3g} s on, and torques are {told}: encoder frozen?"
             )
-            yield Finding("refuse", text, "stuck", (j,), remedy=f"use the log up to {log.t[first] - log.t[0]:.3g} s")
+            remedy = f"use the log up to {log.t[first] - log.t[0]:.3g} s"
+            yield Finding("refuse", text, "stuck", (j,), spoilt.gain, spoilt.fall, remedy)
+
+
+class _Spoilt(NamedTuple):
+    """What samples are better explained by if some others are left out."""
+
+    gain: float  # of log-likelihood
+    fall: float  # of the error
+
+    @property
+    def clear(self) -> bool:
+        return self.gain > SPOILT_GAIN and self.fall > SPOILT_FALL
+
+
+def _spoilt(trial: Trial, kept: NDArray) -> _Spoilt:
+    if kept.sum() * trial.n < 2 * len(trial.fit.x):  # as many equations as unknowns explain anything
+        return _Spoilt(0.0, 0.0)
+    before, after = trial.fit.residual[kept], trial.fitted(trial.columns[kept], trial.tau[kept]).residual
+    change = np.log(squares(before, trial.sizes) / squares(after, trial.sizes))
+    fall = 1 - np.linalg.norm(after / trial.sizes) / np.linalg.norm(before / trial.sizes)
+    return _Spoilt(0.5 * float(trial.counts(after) @ change), float(fall))
 
 
 FROZEN = 6.0  # times the squared error while a position does not change
+SPOILT_GAIN, SPOILT_FALL = 30.0, 0.6  # of log-likelihood and error of other samples, without those of that time

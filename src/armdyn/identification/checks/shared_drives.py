@@ -12,12 +12,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.shafts import at_shafts, joint_torques, shaft_rows, shaft_torques
+from armdyn.identification.checks.check import Seen
 from armdyn.identification.checks.finding import Finding
-from armdyn.identification.checks.trial import OWN, Fitted, Piece, System, Trial, own_columns, sizes, squares, torques
-from armdyn.identification.logs.log import Log
-from armdyn.identification.motion.track import Filters, choose_band, smooth_stretch
-from armdyn.model.arm import Arm
+from armdyn.identification.checks.trial import OWN, Fitted, System, Trial, own_columns, sizes, squares, torques
 from armdyn.model.coupling import told_coupling
 
 GAIN = 15.0  # log-likelihood that a shaft must gain in the place of the joint's own
@@ -29,27 +26,39 @@ BLOCKS = 5  # that are held out in turn
 
 
 class Shared:
-    """The model of a trial in which the drive of joint `outer` turns with its neighbour, too."""
+    """The model of a trial in which the drive of joint `outer` turns with its neighbour, too: q_outer +- q_inner."""
 
     def __init__(self, trial: Trial, outer: int, sign: str) -> None:
-        self.trial, self.pair = trial, [outer - 1, outer]
+        self.trial, self.pair, self.side = trial, [outer - 1, outer], 1.0 if sign == "+" else -1.0
         self.text = f"{outer}+{outer + 1}" if sign == "+" else f"{outer + 1}-{outer}"
-        self.arm = trial.arm.with_coupling(self.text)
-        self.own = trial.along(lambda p: own_columns(*(at_shafts(self.arm, x)[:, outer] for x in (p.qd, p.qdd))))
+        self.own = trial.along(
+            lambda p: own_columns(*(x[:, outer] + self.side * x[:, outer - 1] for x in (p.qd, p.qdd)))
+        )
 
     @cached_property
     def equations(self) -> tuple[NDArray, NDArray]:
-        """Columns (N, n, c + OWN) and torques (N, n) of the shafts."""
-        own = self.trial.own.copy()
-        own[:, self.pair[1]] = self.own
-        rigid = self.trial.columns[:, :, : self.trial.base.count]
-        return self.trial.with_own(shaft_rows(self.arm, rigid), own), shaft_torques(self.arm, self.trial.tau)
+        """Columns (N, n, c + OWN) and torques (N, n) of the shafts: the neighbour's carries less."""
+        (inner, outer), count = self.pair, self.trial.base.count
+        A, tau = self.trial.columns.copy(), self.trial.tau.copy()
+        A[:, inner, :count] -= self.side * A[:, outer, :count]
+        A[:, outer, count:] = self.own
+        tau[:, inner] -= self.side * tau[:, outer]
+        return A, tau
+
+    def at_joints(self, tau: NDArray) -> NDArray:
+        """Torques (N, n) of the joints from those of the shafts."""
+        (inner, outer), found = self.pair, tau.copy()
+        found[:, inner] += self.side * tau[:, outer]
+        return found
 
     @cached_property
     def fit(self) -> Fitted:
         """With what is left at the joints."""
-        fit = self.trial.fitted(*self.equations)
-        return fit._replace(residual=joint_torques(self.arm, fit.residual))
+        A, tau = self.equations
+        grams = self.trial.sums(self.trial.columns, self.trial.tau).grams.copy()
+        grams[self.pair] = System.of(A[:, self.pair], tau[:, self.pair]).grams
+        fit = self.trial.fitted(A, tau, system=System(grams, len(tau)))
+        return fit._replace(residual=self.at_joints(fit.residual))
 
     @property
     def gain(self) -> float:
@@ -66,27 +75,18 @@ class Shared:
         return np.asarray(1 - np.sqrt(squares(after, sizes) / squares(before, sizes)))[self.pair]
 
 
-def find_shared_drive(arm: Arm, logs: list[Log]) -> Finding | None:
+def find_shared_drive(seen: Seen) -> Finding | None:
     """The drive of the logs that clearly moves two joints, if there is one and none is declared.
 
     Logs that are good for nothing show none; `check_log` says why.
     """
-    if arm.coupling is not None or any(log.n != arm.n for log in logs):
+    if seen.arm.coupling is not None:
         return None
     try:
         with np.errstate(all="ignore"):
-            trial = Trial(arm, _pieces(logs))
-            return shared_drive(trial) if trial.usable else None
+            return shared_drive(seen.trial) if seen.trial.usable else None
     except np.linalg.LinAlgError:
         return None
-
-
-def _pieces(logs: list[Log]) -> list[Piece]:
-    pieces: list[Piece] = []
-    for log in (log for log in logs if log.stretches):
-        filters = Filters(choose_band(log.stretches), None, "butterworth")
-        pieces += [Piece(s.t, s.dt, smooth_stretch(s, filters), s.tau) for s in log.stretches]
-    return pieces
 
 
 def shared_drive(trial: Trial) -> Finding | None:
@@ -98,15 +98,15 @@ def shared_drive(trial: Trial) -> Finding | None:
     if best is None or best.gain < GAIN:
         return None
     before = held_out(trial, trial.columns, trial.tau)
-    after = joint_torques(best.arm, held_out(trial, *best.equations))
+    after = best.at_joints(held_out(trial, *best.equations))
     falls, fitted = best.falls(before, after), best.falls(trial.fit.residual, best.fit.residual)
     fall = float(1 - np.linalg.norm(after) / np.linalg.norm(before))
     if fitted.max() < FALL or falls.max() < HELD_OUT_FALL or min(*fitted, *falls, fall) < -RISE:
         return None
     joint = best.pair[int(np.argmax(falls))] + 1
-    told = f"{told_coupling(best.arm)[0]} (error of joint {joint} on held-out blocks {falls.max():.0%} less)"
-    sign = 1.0 if "+" in best.text else -1.0
-    return Finding("note", told, "coupling", tuple(best.pair), best.gain, fall, f"--coupling {best.text}", sign)
+    said = told_coupling(trial.arm.with_coupling(best.text))[0]
+    told = f"{said} (error of joint {joint} on held-out blocks {falls.max():.0%} less)"
+    return Finding("note", told, "coupling", tuple(best.pair), best.gain, fall, f"--coupling {best.text}", best.side)
 
 
 def held_out(trial: Trial, A: NDArray, tau: NDArray) -> NDArray:

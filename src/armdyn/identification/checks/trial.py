@@ -17,7 +17,7 @@ drive.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -157,9 +157,19 @@ class Trial:
         """Columns of the links and of every joint's own terms (N, n, c + OWN)."""
         return np.concatenate([rigid, self.own if own is None else own], axis=2)
 
-    def fitted(self, A: NDArray, tau: NDArray, rounds: int = 3) -> Fitted:
-        """Least squares with columns (N, n, c + OWN), each joint weighed by what it leaves."""
-        x, weights, factor = self.solved(System.of(A, tau), sizes(tau), rounds)
+    @cached_property
+    def _sums(self) -> System:
+        return System.of(self.columns, self.tau)
+
+    def sums(self, A: NDArray, tau: NDArray) -> System:
+        """Over columns (N, n, c + OWN) and torques (N, n); what those of the log itself have in common is known."""
+        if A is not self.columns:
+            return System.of(A, tau)
+        return self._sums if tau is self.tau else self._sums.of_torques(A, tau)
+
+    def fitted(self, A: NDArray, tau: NDArray, rounds: int = 3, system: System | None = None) -> Fitted:
+        """Least squares with columns (N, n, c + OWN), each joint weighed by what it leaves; `system` are their sums."""
+        x, weights, factor = self.solved(system or self.sums(A, tau), sizes(tau), rounds)
         return Fitted(x, tau - torques(A, x[:, None])[:, :, 0], weights, factor)
 
     def solved(
@@ -304,14 +314,29 @@ class System(NamedTuple):
         joined = np.concatenate([A, tau[:, :, None]], axis=2).transpose(1, 0, 2)
         return cls(joined.transpose(0, 2, 1) @ joined, len(tau))
 
+    @property
+    def links(self) -> int:
+        """Number of base parameters."""
+        return self.grams.shape[1] - OWN - 1
+
+    def of_torques(self, A: NDArray, tau: NDArray) -> System:
+        """The sums of the same columns with other torques (N, n)."""
+        grams = self.grams.copy()
+        grams[:, :-1, -1] = grams[:, -1, :-1] = (A.transpose(1, 2, 0) @ tau.T[:, :, None])[:, :, 0]
+        grams[:, -1, -1] = np.sum(tau**2, axis=0)
+        return self._replace(grams=grams)
+
     def normal(self, weights: NDArray) -> tuple[NDArray, NDArray]:
         """Normal equations of all parameters."""
-        n, count = len(self.grams), self.grams.shape[1] - OWN - 1
-        G, h = np.zeros((count + OWN * n, count + OWN * n)), np.zeros(count + OWN * n)
-        for j, gram in enumerate(self.grams * weights[:, None, None] ** 2):
-            at = positions(count, j)
-            G[np.ix_(at, at)] += gram[:-1, :-1]
-            h[at] += gram[:-1, -1]
+        n, c = len(self.grams), self.links
+        grams = self.grams * weights[:, None, None] ** 2
+        G, h = np.zeros((c + OWN * n, c + OWN * n)), np.empty(c + OWN * n)
+        G[:c, :c], h[:c] = grams[:, :c, :c].sum(axis=0), grams[:, :c, -1].sum(axis=0)
+        G[:c, c:] = grams[:, :c, c:-1].transpose(1, 0, 2).reshape(c, -1)
+        G[c:, :c] = G[:c, c:].T
+        joints = np.arange(n)
+        G[c:, c:].reshape(n, OWN, n, OWN)[joints, :, joints] = grams[:, c:-1, c:-1]
+        h[c:] = grams[:, c:-1, -1].ravel()
         return G, h
 
     def rescaled(self, factors: NDArray) -> System:
@@ -323,13 +348,13 @@ class System(NamedTuple):
 
     def left(self, x: NDArray) -> NDArray:
         """Mean squares (n,) that parameters leave."""
-        count, found = self.grams.shape[1] - OWN - 1, []
-        for j, gram in enumerate(self.grams):
-            z = np.append(x[positions(count, j)], -1.0)
-            found.append(max(float(z @ gram @ z), 0.0))
-        return np.array(found) / self.samples
+        n, c = len(self.grams), self.links
+        z = np.empty((n, 1, c + OWN + 1))
+        z[:, 0, :c], z[:, 0, c:-1], z[:, 0, -1] = x[:c], x[c:].reshape(n, OWN), -1.0
+        return np.maximum((z @ self.grams @ z.swapaxes(1, 2))[:, 0, 0], 0.0) / self.samples
 
 
+@lru_cache(maxsize=256)
 def positions(count: int, joint: int) -> NDArray:
     """Of the parameters that a joint's equations mention."""
     return np.r_[0:count, count + OWN * joint : count + OWN * (joint + 1)]
@@ -351,6 +376,6 @@ def torques(A: NDArray, X: NDArray) -> NDArray:
 
 
 def _solve(factor: NDArray, b: NDArray) -> NDArray:
-    from scipy.linalg import solve_triangular
+    from scipy.linalg.lapack import dpotrs
 
-    return solve_triangular(factor, solve_triangular(factor, b, lower=True), lower=True, trans="T")
+    return np.asarray(dpotrs(factor, b, lower=1)[0])

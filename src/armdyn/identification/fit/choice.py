@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -103,7 +104,7 @@ class Choice:
         """Squared errors (blocks, kinds) of blocks that were held out."""
         return self.equations.squares(self.without())
 
-    @property
+    @cached_property
     def held_out(self) -> float:
         """Relative error on held-out blocks; nan where there is one block only."""
         if len(self.equations.samples) < 2:
@@ -121,6 +122,7 @@ class Choice:
         used = self.used[self.base.count :].reshape(-1, len(TERMS))
         return tuple(tuple(dict.fromkeys(_term_name(TERMS[k]) for k in np.flatnonzero(row))) for row in used)
 
+    @cached_property
     def scan(self) -> NDArray:
         """Strengths (k,) around that of the evidence and the relative error on held-out blocks (k, 2)."""
         rows = []

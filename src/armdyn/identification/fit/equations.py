@@ -70,7 +70,9 @@ class Equations:
 
     def weighted(self, weights: NDArray) -> Equations:
         """The same sums with other weights."""
-        return dataclasses.replace(self, weights=weights)
+        other = dataclasses.replace(self, weights=weights)
+        other.__dict__["_sum"] = self._sum
+        return other
 
     def own(self, kind: int) -> NDArray:
         """Positions of the parameters that a joint's rows, or those of all together, mention."""
@@ -86,7 +88,7 @@ class Equations:
     @cached_property
     def total(self) -> System:
         """The weighted normal equations of all blocks."""
-        return System(*(part[0] for part in self._systems(self.grams.sum(axis=0, keepdims=True))))
+        return System(*(part[0] for part in self._systems(self._sum[None])))
 
     def _systems(self, grams: NDArray) -> System:
         """Weighted normal equations of sums (blocks, kinds, m, m)."""
@@ -164,9 +166,11 @@ class Equations:
 
         One factorisation serves all of them (Schur complements).
         """
-        u, A, b = np.flatnonzero(used), self.folds.A, self.folds.b
-        train = self.total.A - A + precision
-        right = self.total.b - b + precision @ prior
+        k = np.concatenate([np.flatnonzero(used), more])
+        u, more = np.arange(len(k) - len(more)), np.arange(len(k) - len(more), len(k))
+        A, b = self.folds.A[:, k[:, None], k], self.folds.b[:, k]
+        train = self.total.A[k[:, None], k] - A + precision[k[:, None], k]
+        right = self.total.b[k] - b + (precision @ prior)[k]
         G, own = train[:, u[:, None], more], train[:, more, more]
         found = solve_scaled(train[:, u[:, None], u], np.concatenate([right[:, u, None], G], axis=2))
         x, W = found[..., :1], found[..., 1:]

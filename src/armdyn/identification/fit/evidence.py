@@ -188,9 +188,19 @@ def evidence(equations: Equations, used: NDArray, belief: Belief, start: Strengt
 
 def _inverse(M: NDArray) -> NDArray:
     """Of a positive matrix, columns scaled to unit length; a trace of a ridge keeps it finite."""
+    from scipy.linalg.lapack import dpotrf, dpotri
+
     scale = 1 / np.sqrt(np.maximum(np.diag(M), 1e-300))
-    scaled = M * np.outer(scale, scale) + 1e-11 * np.eye(len(M))
-    return np.linalg.inv(scaled) * np.outer(scale, scale)
+    by = np.outer(scale, scale)
+    scaled = M * by
+    scaled.flat[:: len(M) + 1] += 1e-11
+    factor, failed = dpotrf(scaled, lower=1)
+    if failed:  # round-off
+        return np.linalg.inv(scaled) * by
+    half = dpotri(factor, lower=1, overwrite_c=1)[0]
+    inverse = half + half.T
+    inverse.flat[:: len(M) + 1] /= 2
+    return inverse * by
 
 
 def _logarithm(equations: Equations, x: NDArray, k: NDArray, precision: NDArray, centre: NDArray) -> float:

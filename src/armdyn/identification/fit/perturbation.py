@@ -68,7 +68,10 @@ def _regressor_error(rows: Rows, equations: Equations, k: NDArray, length: NDArr
         s.q + s.noise * np.random.default_rng(0).normal(size=s.q.shape), s.dt, method=METHODS[0], cutoff=cutoff
     )
     clean = differentiate(s.q, s.dt, method=METHODS[0], cutoff=cutoff)
-    first, second = (rows.made(s._replace(q=m.q, qd=m.qd, qdd=m.qdd)).Y for m in (clean, noisy))
+    terms = np.zeros(equations.size - equations.count, bool)
+    terms[k[k >= equations.count] - equations.count] = True
+    wanted = np.asarray(terms.reshape(equations.n, -1).any(axis=0))
+    first, second = (rows.made(s._replace(q=m.q, qd=m.qd, qdd=m.qdd), wanted).Y for m in (clean, noisy))
     change = second - first
     gram = np.zeros((len(k), len(k)))
     for kind, weight in enumerate(equations.weights):

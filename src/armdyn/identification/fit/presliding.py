@@ -20,10 +20,10 @@ def built_up(q: NDArray, travel: NDArray) -> NDArray:
     ----------
     q : ndarray, shape (N, n)
         Positions [rad or m].
-    travel : ndarray, shape (n,)
-        Over which 63 % build up [rad or m].
+    travel : ndarray, shape (..., n)
+        Over which 63 % build up [rad or m]; the result is (..., N, n).
     """
-    share = np.empty(q.shape[::-1])
+    share = np.empty((q.shape[1], *travel.shape[:-1], len(q)))
     for joint, path in enumerate(np.ascontiguousarray(q.T)):
         steps = np.sign(np.diff(path, append=path[-1]))
         moving = np.flatnonzero(steps)
@@ -37,6 +37,7 @@ def built_up(q: NDArray, travel: NDArray) -> NDArray:
         for first, last in zip(starts, [*starts[1:], len(path) - 1], strict=True):
             d = directions[first]
             run = slice(first, last + 1)
-            share[joint, run] = d - (d - z) * np.exp(-np.abs(path[run] - path[first]) / travel[joint])
-            z = share[joint, last]
-    return share.T
+            gone = np.abs(path[run] - path[first]) / travel[..., joint, None]
+            share[joint, ..., run] = d - (d - z) * np.exp(-gone)
+            z = share[joint, ..., last, None]
+    return np.moveaxis(share, 0, -1)

@@ -10,7 +10,7 @@ does not depend on units or frames, and is infinite for impossible bodies (Lee, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,11 +106,16 @@ def generic_covariance(arm: Arm) -> NDArray:
     Masses are log-normal, centres lie between the joints at the link's ends and beside, radii of gyration are a
     quarter of the link's length, which is at least half the mean one.
     """
-    ends = _ends(arm)
+    return _generic_covariance(_ends(arm).tobytes(), 0.1 * arm_size(arm))
+
+
+@lru_cache(maxsize=8)
+def _generic_covariance(places: bytes, least: float) -> NDArray:
+    ends = np.frombuffer(places).reshape(-1, 2, 3)
     lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-    shortest = max(0.5 * float(lengths.mean()), 0.1 * arm_size(arm), 1e-3)
-    rng, n, size = np.random.default_rng(1), arm.n, inertial.SIZE
-    covariance = np.zeros((size * n, size * n))
+    shortest = max(0.5 * float(lengths.mean()), least, 1e-3)
+    rng, n, size = np.random.default_rng(1), len(ends), inertial.SIZE
+    covariance, to_theta = np.zeros((size * n, size * n)), np.linalg.pinv(UNITS.reshape(size, 16).T)
     for i, (first, last) in enumerate(ends):
         length = max(float(lengths[i]), shortest)
         mass = np.exp(0.5 * rng.normal(size=SAMPLES))
@@ -120,10 +125,11 @@ def generic_covariance(arm: Arm) -> NDArray:
         P[:, :3, :3] = mass[:, None, None] * (centre[:, :, None] * centre[:, None] + gyration[:, :, None] * np.eye(3))
         P[:, :3, 3] = P[:, 3, :3] = mass[:, None] * centre
         P[:, 3, 3] = mass
-        theta = np.linalg.lstsq(UNITS.reshape(size, 16).T, P.reshape(SAMPLES, 16).T, rcond=None)[0]
+        theta = to_theta @ P.reshape(SAMPLES, 16).T
         k = slice(size * i, size * (i + 1))
         moments = theta @ theta.T / SAMPLES
         covariance[k, k] = moments + 1e-9 * np.diag(np.diag(moments))
+    covariance.flags.writeable = False
     return covariance
 
 
@@ -140,11 +146,10 @@ def _ends(arm: Arm) -> NDArray:
 def hessian(inverses: NDArray) -> NDArray:
     """Second derivatives (10 n, 10 n) of -sum of log det P over theta: tr(P^-1 U_a P^-1 U_b) a link."""
     n, size = len(inverses), inertial.SIZE
-    H = np.zeros((size * n, size * n))
-    for i, inverse in enumerate(inverses):
-        V = inverse @ UNITS
-        H[size * i : size * (i + 1), size * i : size * (i + 1)] = np.einsum("aij,bji->ab", V, V)
-    return H
+    H, links = np.zeros((n, size, n, size)), np.arange(n)
+    V = inverses[:, None] @ UNITS
+    H[links, :, links] = V.reshape(n, size, -1) @ V.swapaxes(2, 3).reshape(n, size, -1).swapaxes(1, 2)
+    return H.reshape(size * n, size * n)
 
 
 def pseudo_inertias(theta: NDArray) -> NDArray:

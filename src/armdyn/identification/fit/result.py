@@ -17,8 +17,9 @@ from armdyn.identification.checks.check import DataCheck
 from armdyn.identification.checks.finding import Finding
 from armdyn.identification.fit.choice import Tried
 from armdyn.identification.fit.free import FreeModel
+from armdyn.identification.fit.next_motion import NextMotion, next_motion
 from armdyn.identification.fit.perturbation import Perturbation
-from armdyn.identification.fit.uncertainty import Expected, Uncertainty
+from armdyn.identification.fit.uncertainty import Uncertainty
 from armdyn.identification.fit.validation import Prediction, Validation, arm_torque, compare, predict_torque
 from armdyn.identification.judgement import UNJUDGED, Verdict
 from armdyn.identification.logs.log import Log
@@ -128,12 +129,17 @@ class Fit(Reported):
     @cached_property
     def stated(self) -> float:
         """Relative error of `arm` to expect on motion that is new; nan where nothing could be held out."""
-        return max(self.held_out_possible, self.rel_error) if self.expected is None else self.expected.error
+        return max(self.held_out_possible, self.rel_error) if self.expected is None else self.expected
 
     @cached_property
-    def expected(self) -> Expected | None:
-        """The error to expect on new motion, and what more motion could make of it."""
+    def expected(self) -> float | None:
+        """The error to expect on new motion, by what the logs leave open; None where nothing could be held out."""
         return None if self.uncertainty is None else self.uncertainty.expected(self.tracks)
+
+    @cached_property
+    def next_motion(self) -> NextMotion | None:
+        """The motion that would be worth a log, and the error in the arm's range now and then; None: that is small."""
+        return None if self.uncertainty is None else next_motion(self.uncertainty, self.tracks, self.source)
 
     @property
     def delay(self) -> float:

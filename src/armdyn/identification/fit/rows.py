@@ -120,9 +120,9 @@ class Rows:
             Y[:, :, self.base.count + LOAD] = (low @ column).T
         return Part(Y, part.tau)
 
-    def made(self, track: Track) -> Part:
-        """The rows of some track, without loads."""
-        return _make(self, track)
+    def made(self, track: Track, wanted: NDArray | None = None) -> Part:
+        """The rows of some track, without loads, or those terms (terms,) of them that are wanted."""
+        return _make(self, track, wanted)
 
     def torques(self, track: Track) -> NDArray:
         """Torques (N, n) of the shafts."""
@@ -197,7 +197,7 @@ def make_rows(
     return rows if carrier is None else rows.loaded(carrier)
 
 
-def _make(rows: Rows, track: Track) -> Part:
+def _make(rows: Rows, track: Track, wanted: NDArray | None = None) -> Part:
     """The rows of a track without loads, a chunk at a time."""
     base, filters = rows.base, rows.filters
     taps, step, count = grid(track, filters.band, rows.thin)
@@ -207,13 +207,13 @@ def _make(rows: Rows, track: Track) -> Part:
         low = decimator(taps, step, len(some))
         rate = decimator(slope(taps, track.dt), step, len(some))
         if filters.form == "energy":
-            columns = term_columns(base.source, part, rows.reach, part.temperature, filters.width)
+            columns = term_columns(base.source, part, rows.reach, part.temperature, filters.width, wanted)
             energy = energy_part(base, part, columns, part.tau, low, rate)
             Ys.append(energy[0])
             taus.append(energy[1])
             continue
         Y = np.zeros((base.source.n, len(some), base.count + len(TERMS)))
-        Y[:, :, base.count :] = _joint_columns(rows, part, low)
+        Y[:, :, base.count :] = _joint_columns(rows, part, low, wanted)
         if filters.form == "filtered":
             _fill_filtered(base, part, low, rate, Y)
         else:
@@ -223,10 +223,10 @@ def _make(rows: Rows, track: Track) -> Part:
     return Part(np.concatenate(Ys, axis=1), np.concatenate(taus, axis=1))
 
 
-def _joint_columns(rows: Rows, part: Track, low: Decimator) -> NDArray:
+def _joint_columns(rows: Rows, part: Track, low: Decimator, wanted: NDArray | None = None) -> NDArray:
     """Low-passed columns (n, N, terms) of joint terms."""
     n = rows.base.source.n
-    joint = term_columns(rows.base.source, part, rows.reach, part.temperature, rows.filters.width)
+    joint = term_columns(rows.base.source, part, rows.reach, part.temperature, rows.filters.width, wanted)
     flat = joint.reshape(len(joint), -1)
     filtered, felt = np.zeros((low.count, flat.shape[1])), flat.any(axis=0)  # many are of no use: loads, unseen waves
     filtered[:, felt] = low @ flat[:, felt]

@@ -90,12 +90,16 @@ def term_columns(
     """
     columns = np.zeros((len(motion.q), len(TERMS), motion.q.shape[1]))
     sharing, arm, motion = sharing_joints(arm), single_drives(arm), shaft_motion(arm, motion)
-    for k, term in enumerate(TERMS):
-        if term.kind == "load" or (wanted is not None and not wanted[k]):
-            continue
+    asked = [k for k in range(len(TERMS)) if wanted is None or wanted[k]]
+    if gradual := [k for k in asked if TERMS[k].travel]:
+        shares = built_up(motion.q, np.stack([travels(TERMS[k], reach) for k in gradual]))
+        columns[:, gradual] = shares.swapaxes(0, 1)
+    direction: NDArray | None = None
+    for k, term in ((k, TERMS[k]) for k in asked if k not in gradual and TERMS[k].kind != "load"):
         if term.kind == "temperature":
             # The linear parameter is viscous * temperature.
-            columns[:, k] = 0.0 if warmth is None else warmth * motion.qd
+            if warmth is not None:
+                columns[:, k] = warmth * motion.qd
         elif term.kind == "rotor":
             columns[:, k] = motion.qdd
         elif term.kind == "spring":
@@ -104,12 +108,12 @@ def term_columns(
             columns[:, k] = _turns(motion.q, term, _revolute(arm))
         elif term.order:
             seen = term.order * reach.span >= 2 * np.pi  # a whole wave
-            direction = friction_torque(
-                arm, motion.q, motion.qd, width=width, friction=_unit(arm, TERMS[COULOMB], reach)
-            )
+            if not seen.any():
+                continue
+            if direction is None:
+                rubs = _unit(arm, TERMS[COULOMB], reach)
+                direction = friction_torque(arm, motion.q, motion.qd, width=width, friction=rubs)
             columns[:, k] = _turns(motion.q, term, seen) * direction
-        elif term.travel:
-            columns[:, k] = built_up(motion.q, travels(term, reach))
         else:
             columns[:, k] = friction_torque(arm, motion.q, motion.qd, width=width, friction=_unit(arm, term, reach))
     # Velocities of joints that stand still are round-off, and their signs are too.

@@ -54,41 +54,37 @@ class Uncertainty(NamedTuple):
         C = self.model.base.source.coupling
         return found if C is None else found @ C**2  # shafts' torques are off independently
 
-    def expected(self, tracks: Iterable[Track]) -> Expected:
-        """On motion that is new; see `novel`. Few passes through the joints' ranges say little about others."""
-        along = novel(tracks)
+    def expected(self, tracks: Iterable[Track]) -> float:
+        """Relative error on motion that is new; see `novel`. Few passes through joints' ranges say little of others."""
+        return self.error(novel(tracks), 1 + PASSES / self.passes)
+
+    def error(self, along: Track, doubt: float = 1.0) -> float:
+        """Relative error to expect along a motion; what is seen of it is multiplied by a doubt."""
         tau = [Y @ self.x[self.model.own(j)] for j, Y in enumerate(self.model.columns(along))]
         size = max(float(np.mean(np.square(tau), axis=1).sum()), 1e-300)
         variance = self.variance(along).mean(axis=0)
-        seen, least = variance.sum() / size * (1 + PASSES / self.passes) ** 2, np.sum(self.noise**2) / size
-        error, least = (BEYOND * float(np.sqrt(x + LATER**2)) for x in (seen, least))
-        return Expected(error, least, int(np.argmax(variance - self.noise**2)))
+        return BEYOND * float(np.sqrt(variance.sum() / size * doubt**2 + LATER**2))
 
 
-class Expected(NamedTuple):
-    """Relative error of the consistent model on new motion."""
-
-    error: float
-    least: float  # if other poses were logged, too
-    joint: int  # whose torque is least known there, from 0
-
-
-def novel(tracks: Iterable[Track]) -> Track:
+def novel(tracks: Iterable[Track], moved: Iterable[int] | None = None) -> Track:
     """Motion of the same kind that the logs do not have.
 
-    Joints move as they did, but shifted in time against one another, each by a quarter of its range to either side,
-    and a tenth faster.
+    Joints (or those that are `moved`) move as they did, but shifted in time against one another, each by a quarter of
+    its range to either side, and a tenth faster.
     """
     thin = [track.part(slice(None, None, max(1, round(SPACING / track.dt)))) for track in tracks]
     q, qd, qdd = (np.concatenate([getattr(track, name) for track in thin]) for name in ("q", "qd", "qdd"))
     count, n = q.shape
     span, joints = np.ptp(q, axis=0), np.arange(n)
     every, parts = max(1, count // SAMPLES), []
+    other = np.ones(n) if moved is None else np.isin(joints, list(moved)).astype(float)
+    faster = 1 + (FASTER - 1) * other
     for repeat in range(REPEATS):
-        later = (count * ((0.618 * (repeat + 1) * joints + 0.13 * repeat) % 1)).astype(int)
+        later = (other * count * ((0.618 * (repeat + 1) * joints + 0.13 * repeat) % 1)).astype(int)
         side = 1 - 2 * ((joints // (1 + repeat % 2) + repeat) % 2)
         rows = (np.arange(0, count, every)[:, None] - later) % count
-        parts.append((q[rows, joints] + SHIFT * span * side, FASTER * qd[rows, joints], FASTER**2 * qdd[rows, joints]))
+        shift = SHIFT * span * side * other
+        parts.append((q[rows, joints] + shift, faster * qd[rows, joints], faster**2 * qdd[rows, joints]))
     q, qd, qdd = (np.concatenate(column) for column in zip(*parts, strict=True))
     t = SPACING * np.arange(len(q))
     return thin[0]._replace(t=t, dt=SPACING, q=q, qd=qd, qdd=qdd, tau=np.zeros_like(q), temperature=None)

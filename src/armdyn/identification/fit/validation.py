@@ -15,7 +15,7 @@ from armdyn.identification.checks.given import Logs, as_logs
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.logs.log import Log, Stretch
 from armdyn.identification.motion.differentiate import METHODS, lowpass
-from armdyn.identification.motion.track import CUTOFF, PIECE, WIDTH, Filters, Track, smooth_stretch, track, tracks_of
+from armdyn.identification.motion.track import CUTOFF, PIECE, WIDTH, Filters, Track, all_tracks, smooth_stretch, track
 from armdyn.model.arm import Arm
 
 STILL = 0.005  # part of a joint's largest speed below which it may be standing still
@@ -84,10 +84,9 @@ def compare(arm: Arm, logs: list[Log], filters: Filters, std: Callable[[Track], 
     """The arm's torques against those of logs, one after the other in time, both through `filters.band`."""
     for log in logs:
         _same_joints(arm, log)
-    tracks = tracks_of(logs, filters)
-    if not tracks:
+    if not any(log.parts(PIECE) for log in logs):
         raise DataError(f"{logs[0].name}: no stretch without gaps is long enough to validate with")
-    return compared_along(arm, tracks, filters, lambda track: arm_torque(arm, track, filters), std)
+    return compared_along(arm, all_tracks(logs, filters), filters, lambda track: arm_torque(arm, track, filters), std)
 
 
 def arm_torque(arm: Arm, track: Track, filters: Filters) -> NDArray:

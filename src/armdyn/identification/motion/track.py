@@ -6,7 +6,7 @@ Torques follow by interpolation, earlier by the delay with which they were measu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,8 @@ CUTOFF = 10.0  # Hz, corner of the low-pass on positions; its value hardly matte
 BAND = 5.0  # Hz, corner of the low-pass on both sides of the equations; likewise
 TORQUE_BAND = 40.0  # Hz above which torques are noise before they are thinned out to the grid
 PIECE = 100_000  # samples of a log that are smoothed at once
+MOST_KEPT = 250_000  # samples of the grid that are fitted to: 21 minutes of motion
+WINDOW = 5.0  # s, the shortest part of a piece that is fitted to where not all of it is
 WIDTH = 0.02  # rad/s or m/s: speed within which smoothed velocities do not tell the direction of a joint
 
 
@@ -81,9 +83,31 @@ def pieces(logs: Iterable[Log]) -> tuple[Piece, ...]:
 
 
 def tracks_of(logs: Iterable[Log], filters: Filters) -> tuple[Track, ...]:
-    """The motion of all pieces of logs."""
-    several = list(logs)
-    return tuple(track(log, part, filters, number) for number, log in enumerate(several) for part in log.parts(PIECE))
+    """The motion of logs to fit to, all of it or, of very long ones, windows that are spread over them."""
+    return tuple(track(log, part, filters, number) for number, log, part in windows(logs))
+
+
+def all_tracks(logs: Iterable[Log], filters: Filters) -> Iterator[Track]:
+    """The motion of all pieces of logs, one after the other."""
+    for number, log in enumerate(logs):
+        for part in log.parts(PIECE):
+            yield track(log, part, filters, number)
+
+
+def windows(logs: Iterable[Log]) -> list[tuple[int, Log, slice]]:
+    """Pieces of logs, by the log's number: all, or where that is more than is fitted to the same share of each."""
+    found = [(number, log, part) for number, log in enumerate(logs) for part in log.parts(PIECE)]
+    share = -(-sum(_seconds(log, part) for _, log, part in found) // (MOST_KEPT * GRID))
+    if share <= 1:
+        return found
+    some = [(number, log, slice(part.start, part.start + int((part.stop - part.start) / share)))
+            for number, log, part in found]  # fmt: skip
+    long = [piece for piece in some if _seconds(*piece[1:]) >= WINDOW]
+    return long or found[:: int(share)]
+
+
+def _seconds(log: Log, part: slice) -> float:
+    return (part.stop - part.start) * log.dt
 
 
 def track(log: Log, part: slice, filters: Filters, number: int = 0) -> Track:

@@ -8,7 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.logs import Columns, Degrees, Delay, Gains, Gears, Offset, Topic, Zero, read, reject_swapped, zeros
+from armdyn.cli.logs import (
+    Columns,
+    Degrees,
+    Delay,
+    Down,
+    Gains,
+    Gears,
+    Offset,
+    Topic,
+    Zero,
+    mounted,
+    read,
+    reject_swapped,
+    zeros,
+)
 from armdyn.cli.long_work import progress_bar, require_folders
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, number, print_json, print_list, print_table
@@ -72,6 +86,7 @@ def identify(
     offset: Offset = None,
     zero: Zero = None,
     delay: Delay = None,
+    down: Down = None,
     columns: Columns = None,
     topic: Topic = None,
     base: Base = None,
@@ -87,7 +102,7 @@ def identify(
 
     require_folders(report=report, model=out)
     reject_swapped(arm, logs)
-    described = resolve(arm, base, tip)
+    described = mounted(resolve(arm, base, tip), down)
     described = described.with_coupling(coupling) if coupling else described
     with progress_bar() as tell:
         tell(0.0, "reading logs")

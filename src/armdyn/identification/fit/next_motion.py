@@ -1,0 +1,78 @@
+"""Which motion to log next: what it would add to the logs, and the error to expect in the arm's range afterwards.
+
+A motion adds the information Y'WY of its equations to that of the logs, as `predict_quality` adds up a design's; here
+the parameters' posterior is what is known before, and their covariance is carried on to torques. Motion in the arm's
+range is like that of the logs, but every joint goes through half of its limits' range or more. Tried are motions in
+which one joint does so while the others move as they did, and one in which all do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from armdyn.identification.fit.uncertainty import Uncertainty, novel
+from armdyn.identification.motion.track import Track
+from armdyn.model.arm import Arm
+
+SECONDS = 20.0  # of the motion
+APART = 0.25  # s after which torques tell something new
+RANGE = 0.5  # share of a joint's limits' range that motion should go through
+TURN = 2 * np.pi  # rad: range of joints without limits
+NEARLY = 0.25  # share of what all joints together would gain that one may leave
+LITTLE = 0.05  # relative error in the arm's range that nothing need be logged for
+
+
+class NextMotion(NamedTuple):
+    """A motion that is worth a log; errors are relative, to expect in the arm's range."""
+
+    joints: tuple[int, ...]  # that go further, from 0
+    now: float
+    after: float
+    seconds: float = SECONDS
+
+
+def next_motion(sure: Uncertainty, tracks: Iterable[Track], arm: Arm) -> NextMotion | None:
+    """The motion that leaves the least error, of one joint where that does nearly as well as of all; None if small."""
+    several, everything = list(tracks), tuple(range(arm.n))
+    target = wide(several, arm, everything)
+    now = sure.error(target)
+    if now < LITTLE:
+        return None
+
+    def tried(joints: tuple[int, ...]) -> NextMotion:
+        return NextMotion(joints, now, _after(sure, wide(several, arm, joints)).error(target))
+
+    whole = tried(everything)
+    best = min((tried((j,)) for j in everything), key=lambda motion: motion.after)
+    return best if now - best.after >= (1 - NEARLY) * (now - whole.after) else whole
+
+
+def wide(tracks: Iterable[Track], arm: Arm, joints: tuple[int, ...]) -> Track:
+    """Motion like that of the logs in which joints go through half of their range or more, as fast as others do."""
+    along = novel(tracks, joints)
+    lower, upper = arm.position_limits
+    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+    span, top = np.maximum(np.ptp(along.q, axis=0), 1e-9), np.maximum(np.abs(along.qd).max(axis=0), 1e-9)
+    room = np.where(np.isfinite(upper - lower), upper - lower, np.where(turns, TURN, span))
+    further = np.where(np.isin(np.arange(arm.n), joints), np.maximum(RANGE * room / span, 1.0), 1.0)
+    fastest = np.array([top[turns == kind].max() for kind in turns])
+    faster = np.minimum(further, fastest / top)
+    middle = (along.q.max(axis=0) + along.q.min(axis=0)) / 2
+    q = middle + further * (along.q - middle)
+    return along._replace(q=q, qd=faster * along.qd, qdd=faster**2 / further * along.qdd)
+
+
+def _after(sure: Uncertainty, along: Track) -> Uncertainty:
+    """What would be known once a motion was logged, too."""
+    counted = SECONDS / APART / len(along.t)
+    gram = np.eye(sure.root.shape[1])
+    for j, Y in enumerate(sure.model.columns(along)):
+        rows = Y @ sure.root[sure.model.own(j)]
+        gram += counted / max(float(sure.noise[j]) ** 2, 1e-300) * rows.T @ rows
+    values, vectors = np.linalg.eigh(gram)
+    left = (vectors / values) @ vectors.T  # of an error along each direction of the posterior
+    away = sure.away @ np.linalg.pinv(sure.root).T @ left @ sure.root.T
+    return sure._replace(away=away, root=sure.root @ (vectors / np.sqrt(values)))
