@@ -88,7 +88,17 @@ def test_what_check_log_says_is_on_the_page(arm, log):
     small = armdyn.arms.puma3()
     brief = moved(small)  # too little to tell without known inertia
     brief = dataclasses.replace(brief, tau=brief.tau[:, ::-1]).part(0.0, 4.0)
-    for whose, bad in [*cases, (narrow, log), (other, log), (puma, shuffled), (small, brief), (puma, strange)]:
+    turned = moved(puma)  # likewise
+    turned = dataclasses.replace(turned, tau=turned.tau * [1, -1, 1, 1, 1, 1], qd=None).part(0.0, 2.0)
+    for whose, bad in [
+        *cases,
+        (narrow, log),
+        (other, log),
+        (puma, shuffled),
+        (small, brief),
+        (puma, strange),
+        (puma, turned),
+    ]:
         findings = armdyn.check_log(whose, bad).findings
         assert findings, bad
         for finding in findings:

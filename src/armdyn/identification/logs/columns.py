@@ -26,6 +26,7 @@ FASTEST = 20.0  # Hz: no arm swings faster, so that a unit of time by which it w
 # Joints that move by more than this [rad or m] tell samples of a motion from single poses: between two poses they go,
 # on average, by more than this share of their range.
 MOVES, APART = 0.05, 0.1
+CHUNK = 100_000  # rows that are looked at at once
 
 
 class Assigned(NamedTuple):
@@ -85,11 +86,17 @@ def assign(
 
 def _steps(q: NDArray) -> NDArray:
     """What joints that move go from row to row on average, in parts of their range."""
-    q = q[np.isfinite(q).all(axis=1)]
-    if len(q) < 2:
+    total, count, low, high = np.zeros(q.shape[1]), 0, np.inf, -np.inf
+    for k in range(0, len(q), CHUNK):
+        part = q[k : k + CHUNK + 1]
+        part = part[np.isfinite(part).all(axis=1)]
+        if len(part) > 1:
+            total, count = total + np.abs(np.diff(part, axis=0)).sum(axis=0), count + len(part) - 1
+            low, high = np.minimum(low, part.min(axis=0)), np.maximum(high, part.max(axis=0))
+    if not count:
         return np.empty(0)
-    spans = np.ptp(q, axis=0)
-    return (np.abs(np.diff(q, axis=0)).mean(axis=0) / np.maximum(spans, 1e-300))[spans > MOVES]
+    spans = np.asarray(high - low)
+    return np.asarray((total / count / np.maximum(spans, 1e-300))[spans > MOVES])
 
 
 def _check(
