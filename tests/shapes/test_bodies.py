@@ -93,12 +93,13 @@ def test_shapes_that_cannot_be_read_are_told_and_replaced(urdf):
     arm = armdyn.load(urdf, tip="three")
     bodies = bodies_of(arm)
     assert "mesh 'absent.stl' was not found" in bodies.notes[0]
+    assert "of one, two only; guessed along the arm's frames for three, " in bodies.origin
     # Link three has no length: a ball stands for it.
     assert {one.link for one in bodies.capsules} == {1, 2, 3}
     np.testing.assert_array_equal(bodies.capsules[-1].a, bodies.capsules[-1].b)
     urdf.unlink()
     assert "cannot be read" in bodies_of(arm).notes[0]
-    assert "no collision shapes" in bodies_of(arm).origin
+    assert "no collision shape could be read), " in bodies_of(arm).origin
 
 
 @pytest.mark.parametrize("name", ["panda", "puma560", "stanford", "scara"])

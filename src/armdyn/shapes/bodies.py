@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from armdyn.spatial.transform import inverse
 # Radius of the first and the last link over the arm's reach, where no shapes are known: as of the common arms.
 FIRST_RADIUS_RATIO, LAST_RADIUS_RATIO = 0.065, 0.045
 FROM_FRAMES = "the arm's frames (no collision shapes)"
+FRAMES_INSTEAD = "the arm's frames (no collision shape could be read)"
 SHORTEST_PIECE_RATIO = 1e-3  # pieces shorter than this part of the arm are points within their neighbours
 TURN = np.pi  # range of a sliding joint without end [m]: never that far
 
@@ -114,14 +115,22 @@ def bodies_of(arm: Arm, radius: NDArray | float | None = None) -> Bodies:
         return Bodies(arm, tuple(geometry(arm)), FROM_FRAMES)
     found = _collision_shapes(arm, *arm.source)
     lacking = [one for one in geometry(arm) if one.link not in found.whole]
-    origin = "the URDF's collision shapes"
-    if not found.capsules:
-        origin = FROM_FRAMES
-    elif lacking:
-        names = ", ".join(dict.fromkeys(one.name for one in lacking))
-        origin += f" (of {names}: the arm's frames)"
+    origin = FROM_FRAMES
+    if found.capsules:
+        origin = "the URDF's collision shapes"
+        if lacking:
+            origin += f" of {_names(found.capsules)} only; guessed along the arm's frames for {_names(lacking)}"
+    elif found.notes:
+        origin = FRAMES_INSTEAD
+    if lacking:
+        widths = [2e3 * one.radius for one in lacking]
+        origin += f", {min(widths):.0f} to {max(widths):.0f} mm thick"
     capsules = sorted([*found.capsules, *lacking], key=lambda one: one.link)
     return Bodies(arm, tuple(capsules), origin, tuple(found.notes), tuple(found.fixed))
+
+
+def _names(capsules: Iterable[Capsule]) -> str:
+    return ", ".join(dict.fromkeys(one.name for one in capsules))
 
 
 class _Found(NamedTuple):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import armdyn
+from armdyn import Inertia
 from armdyn.errors import ArmdynError, LimitError
+from armdyn.model.joint import Friction
 from armdyn.shapes.bodies import bodies_of
 from armdyn.shapes.mount import mounting_plane
 from armdyn.trajectory.excitation.clearance import Clearance
@@ -145,6 +148,19 @@ def test_what_is_not_checked_is_said():
     assert "links off the wall" in planar.kept  # it moves in a vertical plane
     assert any("all links are neighbours" in line for line in planar.unchecked)
     assert any("no obstacles given" in line for line in planar.unchecked)
+
+
+def test_torques_by_a_model_that_looks_invented_are_said_to_be_so():
+    """Limits of torque that a placeholder vouches for are worth little."""
+    arm = armdyn.arms.ur10()
+    balls = [replace(link, inertia=Inertia.from_com(3.0, (0, 0, 0), 0.01 * np.eye(3))) for link in arm.links]
+    bare = [replace(joint, friction=Friction()) for joint in arm.joints]
+    said = "; ".join(protect(replace(arm, links=tuple(balls), joints=tuple(bare)), margin=0.05).unchecked)
+    assert "whether the model behind the torques is right (" in said
+    assert "a placeholder?" in said
+    assert "torques of friction (the model has none)" in said
+    rough = [replace(joint, friction=Friction(viscous=5.0 + i)) for i, joint in enumerate(arm.joints)]
+    assert "friction" not in "; ".join(protect(arm.with_joints(rough), margin=0.05).unchecked)
 
 
 def test_bad_shapes_that_always_overlap_are_named_and_left_out():

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError, LimitError, MissingInertiaError
 from armdyn.model.arm import Arm
+from armdyn.model.diagnosis import diagnose
+from armdyn.model.joint import Friction
 from armdyn.shapes.bodies import bodies_of
 from armdyn.shapes.mount import mounting_plane
 from armdyn.shapes.obstacles import Box, HalfSpace, Obstacle, Sphere, read_obstacles
@@ -105,6 +107,10 @@ def _torque(arm: Arm, max_torque: ArrayLike | bool | None, margin: float, words:
     if absent:
         words.unchecked.append(f"torques of {', '.join(absent)} (no limits)")
     words.kept.append(f"torques by the present model {source}")
+    if doubts := [str(finding) for finding in diagnose(arm) if finding.topic == "invented"]:
+        words.unchecked.append(f"whether the model behind the torques is right ({'; '.join(doubts)})")
+    if all(joint.friction == Friction() for joint in arm.joints):
+        words.unchecked.append("torques of friction (the model has none)")
     return [TorqueLimits(arm, limit)]
 
 
@@ -130,7 +136,9 @@ def _say_clearance(
         words.unchecked.append("collisions of links with each other (all links are neighbours, or overlap)")
     if clearance.bodies.notes:
         notes = clearance.bodies.notes
-        words.unchecked.append(f"{len(notes)} collision shapes that could not be read (the first: {notes[0]})")
+        words.unchecked.append(
+            f"{len(notes)} collision shapes that could not be read (the first: {notes[0]}; put the meshes there)"
+        )
     if clearance.left_out:
         words.unchecked.append(f"{'; '.join(clearance.left_out)} (their shapes touch in nearly all poses)")
     if around:
