@@ -37,6 +37,7 @@ Down = Annotated[
     str | None,
     typer.Option(metavar="AXIS", help="Where down is in base axes, if not as described: x, -x, y, -y, z, -z or X,Y,Z."),
 ]
+TimeScale = Annotated[float | None, typer.Option(help="Factor by which times are longer than the log says.")]
 Delay = Annotated[float | None, typer.Option(help="By which torques were measured later than positions [s].")]
 Columns = Annotated[
     list[str] | None,

@@ -105,6 +105,14 @@ def judge(figures: Figures) -> Verdict:
     return Verdict(word, joints, tuple(dict.fromkeys([*bad, *doubts])), _next_step(figures, joints, word))
 
 
+def word_for(error: float, findings: Iterable[Finding]) -> str:
+    """The word for a model whose error on a log is known, by the same limits."""
+    levels = {finding.level for finding in findings}
+    if "refuse" in levels or not error <= NOT_USABLE:
+        return WORDS[2]
+    return WORDS[1] if "warn" in levels or error > CAREFUL else WORDS[0]
+
+
 def _unseen(figures: Figures) -> list[str]:
     """Why the logs say little about other motion."""
     if figures.seconds < BRIEF:

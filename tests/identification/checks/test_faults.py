@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.errors import ArmdynError
 from armdyn.identification.checks.trial import correlation_times
 from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.mended import with_time_scale
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +40,7 @@ def test_late_torques(puma, log):
 def test_a_clock_at_another_pace(puma, log, factor):
     (f,) = found(puma, dataclasses.replace(log, t=factor * log.t, qd=None), "clock")
     assert f.value == pytest.approx(1 / factor)
+    assert f.remedy == f"--time-scale {1 / factor:g}"
 
 
 def test_the_zero_of_a_joint(puma, log):
@@ -67,6 +70,17 @@ def test_velocities_tell_the_pace(puma, log):
     assert "measured velocities are 2 times" in f.text
     assert f.value == pytest.approx(0.5, rel=0.02)
     assert found(puma, dataclasses.replace(log, qd=qd), "clock") == []
+
+
+def test_times_are_mended_with_the_velocities_that_were_computed_from_them(log):
+    qd = np.gradient(log.q, log.t, axis=0)
+    slow = dataclasses.replace(log, t=2 * log.t)
+    for given in (qd, qd / 2):  # as drives measure it, and from the wrong times
+        (mended,) = with_time_scale([dataclasses.replace(slow, qd=given)], 0.5)
+        np.testing.assert_allclose(mended.t, log.t)
+        np.testing.assert_allclose(mended.qd, qd)
+    with pytest.raises(ArmdynError, match="time scale: expected a factor > 0, got 0"):
+        with_time_scale([log], 0.0)
 
 
 def test_logs_count_together(puma, make_log):

@@ -14,17 +14,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.identification.checks.finding import Finding, joint_name, reversing
-from armdyn.identification.checks.trial import OWN, Trial, squares
+from armdyn.identification.checks.trial import OWN, Trial, sizes, squares
 from armdyn.model.arm import Arm
 
 POOR = 0.15  # share of a torque's deviation left, from which on something may be wrong with it
 GAIN, FALL = 25.0, 0.25  # of log-likelihood and of the error, by which another arrangement must be better
+TIE = 10.0  # log-likelihood within which two arrangements are as likely
 BETTER = 0.35  # fall of what the moved joints leave, where their torques are small beside others'
 FOREIGN, DOUBTFUL = 0.5, 0.25  # share of all torques that no parameters explain
 MOST_PAIRS = 10
 DRIVING = 0.02  # work of friction over torque times speed, below zero by which it drives
+
+POSITIONS, TORQUES = "--columns q=NAME,..", "--columns tau=NAME,.."  # options that name columns
 
 
 class Tried(NamedTuple):
@@ -45,10 +49,24 @@ def arrangement(trial: Trial) -> list[Finding]:
     tried = [*_signs(trial), *_exchanges(trial), *_gravities(trial)] if poor else []
     good = [a for a in tried if a.gain > GAIN and (a.fall > FALL or (a.own_fall > BETTER and a.fall > 0.0))]
     if good:
-        best = max(good, key=lambda a: a.gain)
+        best = _told_by_description(trial, good)
         text = f"{best.said} would explain the torques far better (error {best.fall:.0%} less): {_question(best)}"
         return [Finding("refuse", text, best.kind, best.joints, best.gain, best.fall, best.remedy)]
     return list(_driven_joints(trial)) or list(_foreign(trial))
+
+
+def _told_by_description(trial: Trial, tried: list[Tried]) -> Tried:
+    """The most likely arrangement; of signs that are as likely, that of the torque most opposite to the description's.
+
+    Negative bodies explain reversed torques as well: of two joints either may be the one that was reversed.
+    """
+    best = max(tried, key=lambda a: a.gain)
+    rivals = [a for a in tried if a.kind == best.kind == "sign" and a.gain > best.gain - TIE]
+    if len(rivals) < 2 or np.isnan(trial.arm.theta).any():
+        return best
+    described = trial.along(lambda p: np.asarray(inverse_dynamics(trial.arm, p.q, p.qd, p.qdd)))
+    alike = np.mean(described * trial.tau, axis=0) / (sizes(described) * trial.sizes)
+    return min(rivals, key=lambda a: alike[a.joints[0]])
 
 
 def _question(best: Tried) -> str:
@@ -137,13 +155,13 @@ def _exchanges(trial: Trial) -> Iterator[Tried]:
             trial.rigid(lambda q, qd, qdd, o=inverse: (q[:, o], qd[:, o], qdd[:, o])),  # type: ignore[misc]
             trial.own[:, inverse],
         )
-        remedy = "name the columns in the right order (--columns)"
-        for what, A, tau, to in (
-            ("torques", trial.columns, trial.tau[:, order], order),
-            ("positions", turned, trial.tau, same),
-            ("positions and torques", turned, trial.tau[:, inverse], inverse),
+        for what, option, A, tau, to, columns in (
+            ("torques", TORQUES, trial.columns, trial.tau[:, order], order, order),
+            ("positions", POSITIONS, turned, trial.tau, same, inverse),
+            ("positions and torques", f"{POSITIONS} {TORQUES}", turned, trial.tau[:, inverse], inverse, inverse),
         ):
             told = _compare(trial, A, tau, to, moved)
+            remedy = f"{option} with the log's columns in the order {_list(columns)}"
             order_said = f"{_list(moved)} in the order {_list(order[list(moved)])}"
             yield Tried(f"{what} of joints {order_said}", "exchange", moved, *told, remedy)
 

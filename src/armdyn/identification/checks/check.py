@@ -73,7 +73,7 @@ class DataCheck(NamedTuple):
         widths = [max(len(row[k]) for row in table) for k in range(len(HEADINGS))]
         lines = [f"{self.log!r}: {self.verdict}"]
         lines += ["  " + "  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in table]
-        return "\n".join(lines + [f"  {f.level}: {f.text}" for f in self.findings])
+        return "\n".join(lines + [f"  {f.level}: {f.advice}" for f in self.findings])
 
     def __repr__(self) -> str:
         return f"<DataCheck of {self.log!r}: {self.verdict}>"
@@ -234,16 +234,11 @@ def require_good(check: DataCheck) -> None:
     """Raise a `DataError` with the first reason to reject the log."""
     for finding in check.findings:
         if finding.level == "refuse":
-            raise DataError(f"{check.log.name}: {_with_remedy(finding)}")
+            raise DataError(f"{check.log.name}: {finding.advice}")
 
 
 def require_none(arm: Arm, findings: Iterable[Finding]) -> None:
     """Raise a `DataError` with the first reason to reject all logs together."""
     for finding in findings:
         if finding.level == "refuse":
-            raise DataError(f"logs of arm '{arm.name}': {_with_remedy(finding)}")
-
-
-def _with_remedy(finding: Finding) -> str:
-    told = finding.remedy and finding.remedy not in finding.text
-    return f"{finding.text}; remedy: {finding.remedy}" if told else finding.text
+            raise DataError(f"logs of arm '{arm.name}': {finding.advice}")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.identification.checks.belief import Belief
-from armdyn.identification.checks.finding import Finding, joint_name
+from armdyn.identification.checks.finding import Finding, joint_name, rescaling
 from armdyn.identification.checks.trial import RIDGE, Trial, positions
 from armdyn.model.arm import Arm
 
@@ -98,7 +98,9 @@ def clock(trial: Trial, belief: Belief) -> Iterator[Finding]:
             f"the motion would fit the torques if it were {_times(np.sqrt(best))} (error {fall:.0%} less): times or "
             "stamps at another pace?"
         )
-        yield Finding("refuse" if sure else "warn", text, "clock", (), gain, fall, "correct the times", np.sqrt(best))
+        yield Finding(
+            "refuse" if sure else "warn", text, "clock", (), gain, fall, rescaling(np.sqrt(best)), np.sqrt(best)
+        )
     else:
         odd = {pace: belief.of(trial.with_own(rigid + (pace - 1) * still)).logarithm for pace in (1 / DOUBLE, DOUBLE)}
         best = max(odd, key=lambda pace: odd[pace])
@@ -108,7 +110,7 @@ def clock(trial: Trial, belief: Belief) -> Iterator[Finding]:
                 f"bodies would be more probable, by a factor of e^{gain:.0f}, if the motion were "
                 f"{_times(np.sqrt(best))}: times or stamps at another pace?"
             )
-            yield Finding("warn", text, "clock", (), gain, tried[best][1], "correct the times", np.sqrt(best))
+            yield Finding("warn", text, "clock", (), gain, tried[best][1], rescaling(np.sqrt(best)), np.sqrt(best))
 
 
 def _times(factor: float) -> str:

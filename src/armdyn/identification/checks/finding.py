@@ -22,11 +22,22 @@ class Finding(NamedTuple):
     remedy: str = ""  # an option, or what to do
     value: float = np.nan  # the number found
 
+    @property
+    def advice(self) -> str:
+        """What was found, and what to do about it."""
+        told = self.remedy and self.remedy not in self.text
+        return f"{self.text}; remedy: {self.remedy}" if told else self.text
+
 
 def reversing(n: int, joints: Iterable[int]) -> str:
     """What to write behind an option with a number per joint to reverse some: -1, or 1,-1,1."""
     turned = set(joints)
     return "-1" if len(turned) == n else ",".join("-1" if j in turned else "1" for j in range(n))
+
+
+def rescaling(factor: float) -> str:
+    """The option that makes times longer by a factor."""
+    return f"--time-scale {factor:.3g}"
 
 
 def joint_name(arm: Arm, joint: int) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.checks.finding import Finding, joint_name
+from armdyn.identification.checks.finding import Finding, joint_name, rescaling
 from armdyn.identification.checks.resemblance import correlations
 from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
@@ -170,4 +170,4 @@ def _pace(slopes: list[float]) -> list[Finding]:
     if max(pace, 1 / pace) < OTHER_PACE or np.abs(np.log(np.array(slopes) / pace)).max() > 0.1:
         return []
     text = f"measured velocities are {pace:.3g} times the rates of the positions in all joints: times at another pace?"
-    return [Finding("warn", text, "clock", (), remedy="correct the times", value=1 / pace)]
+    return [Finding("warn", text, "clock", (), remedy=rescaling(1 / pace), value=1 / pace)]

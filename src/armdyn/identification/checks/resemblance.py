@@ -92,9 +92,9 @@ def _factor(arm: Arm, seen: Resemblance) -> list[Finding]:
     alike = float(np.average(np.diag(seen.likeness)[main], weights=seen.sizes[main]))
     sure = not TINY < factor < HUGE and alike > CLOSE
     text = (
-        f"torques have the course of arm '{arm.name}' as described, but {factor:.3g} times its size: "
-        f"{units[0] if units else 'amperes, or another unit'}? If they are currents, give --drive-gain (see armdyn "
-        "drive-gains)"
+        f"torques have the shape of those of arm '{arm.name}' as described, but {factor:.3g} times its size: "
+        f"{units[0] if units else 'amperes, or another unit'}? If they are currents, give --drive-gain with a number "
+        "per joint (see armdyn drive-gains; one number for all mends the average alone)"
     )
     return [Finding("refuse" if sure else "warn", text, "amperes", (), remedy="--drive-gain", value=factor)]
 

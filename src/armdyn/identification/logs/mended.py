@@ -1,4 +1,4 @@
-"""Logs whose faults are known and were asked to be mended: late torques, zeros of joints."""
+"""Logs whose faults are known and were asked to be mended: late torques, zeros of joints, clocks at another pace."""
 
 from __future__ import annotations
 
@@ -26,6 +26,25 @@ def with_zeros(arm: Arm, logs: list[Log], zero: Mapping[str, float] | None) -> l
             raise ArmdynError(f"zero: expected a number for joint '{name}', got {value}")
         off[arm.joint_names.index(name)] = value
     return [replace(log, q=log.q - off) for log in logs]
+
+
+def with_time_scale(logs: list[Log], scale: float | None) -> list[Log]:
+    """The logs with times that are longer by a factor, and velocities that follow if they were those of the times."""
+    if scale is None:
+        return logs
+    if not 0 < scale < np.inf:
+        raise ArmdynError(f"time scale: expected a factor > 0, got {scale}")
+    return [replace(log, t=log.t * scale, qd=_rescaled(log, scale)) for log in logs]
+
+
+def _rescaled(log: Log, scale: float) -> np.ndarray | None:
+    """Velocities of the log: those that were computed from its times change with these, others do not."""
+    if log.qd is None or log.still:
+        return log.qd
+    rates = np.gradient(log.q, log.t, axis=0)
+    slope = np.sum(log.qd * rates) / max(np.sum(rates**2), 1e-300)
+    of_times = abs(np.log(max(slope, 1e-12))) < abs(np.log(max(slope * scale, 1e-12)))
+    return np.asarray(log.qd / scale if of_times else log.qd)
 
 
 def without_delay(logs: list[Log], delay: float | None) -> list[Log]:

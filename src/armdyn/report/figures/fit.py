@@ -58,12 +58,13 @@ def fit_figure(fit: Fit) -> Any:
 
 def notebook(fit: Fit) -> str:
     """The error, a row per joint, and torques on the log for validation, else on the logs fitted to."""
+    words = [": ".join(filter(None, joint)) for joint in fit.verdict.joints] or ["-"] * fit.arm.n
     rows = [
-        (f"{j + 1} {name}", f"{error:.2%}", ", ".join(terms))
-        for j, (name, error, terms) in enumerate(
-            zip(fit.arm.joint_names, fit.rel_error_joints, fit.structure, strict=False)
+        (f"{j + 1} {name}", word, f"{error:.2%}", ", ".join(terms))
+        for j, (name, word, error, terms) in enumerate(
+            zip(fit.arm.joint_names, words, fit.rel_error_joints, fit.structure, strict=False)
         )
     ]
     figure = [] if shown_torques(fit) is None else [picture(fit_figure(fit), 60)]
     said = [paragraph(line) for line in str(fit).splitlines() if not line.startswith("joint ")]
-    return fragment(*said, table(("joint", "torque error", "joint terms"), rows), *figure)
+    return fragment(*said, table(("joint", "verdict", "torque error", "joint terms"), rows), *figure)

@@ -18,7 +18,9 @@ def parts(check: DataCheck) -> list[str]:
     rate = f"{len(log)} samples of {log.n} joints, {log.duration:.4g} s at {1 / log.dt:.4g} Hz"
     gaps = f", {counted(len(log.gaps), 'gap')}" if len(log.gaps) else ""
     found = [paragraph(f"{log.name}, arm '{check.arm.name}': {rate}{gaps}. {check.verdict}", "" if check.ok else "bad")]
-    found += [paragraph(f.text, "bad" if f.level == "refuse" else "warn") for f in check.findings if f.level != "note"]
+    found += [
+        paragraph(f.advice, "bad" if f.level == "refuse" else "warn") for f in check.findings if f.level != "note"
+    ]
     notes = [f.text for f in check.findings if f.level == "note"]
     return [
         *found,

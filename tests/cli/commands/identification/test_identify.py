@@ -43,6 +43,7 @@ def test_identify_writes_model_and_report(folder):
     model, page = folder / "model.urdf", folder / "report.html"
     text = run("identify", arm, run_log, "--validate", other, "--out", str(model), "--report", str(page))
     assert "on the validation log" in text
+    assert "masses of single links are not told by torques" in text
     assert page.read_text().startswith("<!doctype html>")
     data = json.loads(run("validate", str(model), other, "--json"))
     assert data["rel_error"] < 0.02
@@ -155,6 +156,38 @@ def test_motor_side_logs(folder):
         for name, more in (("motor.csv", options), ("run.csv", ()))
     )
     assert found["rel_error"] == pytest.approx(plain["rel_error"], rel=1e-6)
+
+
+def test_validate_judges(folder):
+    """A conclusion first, the remedy with the finding, and an exit code as `identify --check` has."""
+    arm = str(folder / "arm.urdf")
+    assert ": good; relative torque error" in run("validate", arm, str(folder / "load.csv")).splitlines()[0]
+    log = np.loadtxt(folder / "run.csv", delimiter=",", skiprows=1)
+    log[:, 4] *= -1
+    flipped = str(folder / "flipped.csv")
+    np.savetxt(flipped, log, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    for command in (("validate", arm, flipped), ("identify", arm, flipped, "--check")):
+        result = CliRunner().invoke(app, list(command), env={"COLUMNS": "160"})
+        assert result.exit_code == 1
+        assert "remedy: --drive-gain 1,-1" in " ".join(result.stdout.split())
+    assert run("validate", arm, flipped, "--drive-gain", "1,-1")
+
+
+def test_remedies_for_clock_and_mount_work(folder):
+    log = np.loadtxt(folder / "run.csv", delimiter=",", skiprows=1)
+    slow, model = folder / "slow.csv", folder / "slow.urdf"
+    np.savetxt(slow, log * [2, 1, 1, 1, 1], delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    text = run("identify", str(folder / "arm.urdf"), str(slow), "--time-scale", "0.5", "--out", str(model))
+    assert text == run("identify", str(folder / "arm.urdf"), str(folder / "run.csv"), "--out", str(model)).replace(
+        str(folder / "run.csv"), str(slow)
+    )
+    hung = armdyn.load(folder / "arm.urdf")
+    hung = dataclasses.replace(hung, gravity=-hung.gravity)
+    hung.save(folder / "hung.toml")
+    down = ",".join(f"{x:.3g}" for x in -hung.gravity)
+    as_described = json.loads(run("identify", str(folder / "arm.urdf"), str(folder / "run.csv"), "--json"))
+    data = json.loads(run("identify", str(folder / "hung.toml"), str(folder / "run.csv"), f"--down={down}", "--json"))
+    assert data["rel_error"] == pytest.approx(as_described["rel_error"], rel=0.05)
 
 
 def test_interrupted(folder, monkeypatch):

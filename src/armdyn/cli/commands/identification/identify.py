@@ -16,6 +16,7 @@ from armdyn.cli.logs import (
     Gains,
     Gears,
     Offset,
+    TimeScale,
     Topic,
     Zero,
     mounted,
@@ -86,6 +87,7 @@ def identify(
     offset: Offset = None,
     zero: Zero = None,
     delay: Delay = None,
+    time_scale: TimeScale = None,
     down: Down = None,
     columns: Columns = None,
     topic: Topic = None,
@@ -98,7 +100,7 @@ def identify(
 ) -> None:
     """Identify an arm's inertia and friction from logs of its motion and torque."""
     from armdyn.identification.identify import identify as fit_arm
-    from armdyn.identification.logs.mended import with_zeros, without_delay
+    from armdyn.identification.logs.mended import with_time_scale, with_zeros, without_delay
 
     require_folders(report=report, model=out)
     reject_swapped(arm, logs)
@@ -108,6 +110,7 @@ def identify(
         tell(0.0, "reading logs")
         paths = [*logs, *(validate or [])]
         given = read(paths, described, degrees, gear_ratio, drive_gain, offset, columns, topic)
+        given = with_time_scale(given, time_scale)
         if check:
             _check(described, without_delay(with_zeros(described, given, zeros(zero)), delay), report, json)
             return
@@ -133,7 +136,9 @@ def identify(
 
 def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     """The verdict, the errors, what was written where, and the next command: at most 25 lines."""
+    from armdyn.identification.judgement import WORDS
     from armdyn.report.advice import held_out_error, next_command, shown_path, which_joints
+    from armdyn.report.tables.fit import known_alone
 
     verdict = fit.verdict
     print(f"{fit.source.name}: {verdict.word}{which_joints(fit)}")
@@ -151,16 +156,19 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
         if finding.kind == "coupling":
             print(f"{finding.text}: {finding.remedy} declares it, --coupling none leaves it out")
     good = [str(j + 1) for j, joint in enumerate(verdict.joints) if joint.word == "good"]
-    if good:
+    if good and verdict.word != WORDS[2]:
         print(f"joint{'s' if len(good) > 1 else ''} {', '.join(good)}: good")
     for j, joint in enumerate(verdict.joints):
         if joint.word != "good":
             print(f"joint {j + 1} '{fit.arm.joint_names[j]}': {joint.word}: {joint.reason}")
     for path in filter(None, (out, report)):
         print(f"wrote {shown_path(path)}")
+    if out is not None and not {f"m{j + 1}" for j in range(fit.arm.n)} <= known_alone(fit).keys():
+        print(f"masses of single links are not told by torques; those written are nearest to {fit.centre} (--mass)")
     if verdict.next_step:
         print(f"next: {verdict.next_step}")
-    print(f"try:  {next_command(fit)}")
+    if verdict.word != WORDS[2]:
+        print(f"try:  {next_command(fit)}")
 
 
 def _check(arm: Arm, logs: list[Log], report: Path | None, json: bool) -> None:
@@ -194,7 +202,7 @@ def check_summary(check: DataCheck) -> dict[str, Any]:
         "duration": log.duration,
         "rate": 1 / log.dt,
         "gaps": len(log.gaps),
-        "findings": [{"level": f.level, "text": f.text} for f in check.findings],
+        "findings": [attributes(f, "level text remedy") for f in check.findings],
         "joints": check.joints._asdict(),
     }
 

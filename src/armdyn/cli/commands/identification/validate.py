@@ -19,23 +19,28 @@ def validate(
     gear_ratio: Gears = None, drive_gain: Gains = None, offset: Offset = None, columns: Columns = None,
     topic: Topic = None, base: Base = None, tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
-    """Compare a model's torques with those of a log."""
+    """Compare a model's torques with those of a log; exit code 1 if the model is not usable for it."""
     from armdyn.identification.checks.check import check_log
     from armdyn.identification.fit.validation import validate as compare
+    from armdyn.identification.judgement import WORDS, word_for
 
     reject_swapped(model, [log])
     arm = resolve(model, base, tip)
     with working("reading the log and comparing"):
         (measured,) = read([log], arm, degrees, gear_ratio, drive_gain, offset, columns, topic)
         result = compare(arm, measured, band=band)
-        findings = [f.text for f in check_log(arm, measured).findings]
+        found = check_log(arm, measured).findings
+    word, findings = word_for(result.rel_error, found), [finding.advice for finding in found]
     if json:
-        print_json(attributes(result, "rel_error rel_error_joints rmse") | {"band": band, "findings": findings})
-        return
-    rows = zip(arm.joint_names, result.rel_error_joints, result.rmse, strict=True)
-    print_table(
-        f"{arm.name} on {measured.name}: relative torque error {result.rel_error:.2%} below {band:g} Hz",
-        ("joint", "error ", "RMSE [N m or N] "),
-        [(name, f"{error:.2%}", number(rmse, 3)) for name, error, rmse in rows],
-    )
-    print_list("Data", findings)
+        told = {"verdict": word, "band": band, "findings": findings}
+        print_json(attributes(result, "rel_error rel_error_joints rmse") | told)
+    else:
+        rows = zip(arm.joint_names, result.rel_error_joints, result.rmse, strict=True)
+        print_table(
+            f"{arm.name} on {measured.name}: {word}; relative torque error {result.rel_error:.2%} below {band:g} Hz",
+            ("joint", "error ", "RMSE [N m or N] "),
+            [(name, f"{error:.2%}", number(rmse, 3)) for name, error, rmse in rows],
+        )
+        print_list("Data", findings)
+    if word == WORDS[2]:
+        raise typer.Exit(1)
