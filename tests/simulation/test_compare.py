@@ -130,7 +130,7 @@ def test_chosen_controllers_run_in_their_order_and_tell_it():
         armdyn.arms.planar2(), duration=0.5, controllers=("computed torque", "PD"), progress=told.append
     )
     assert told == ["computed torque", "PD"] == [row.name for row in found.rows]
-    with pytest.raises(ArmdynError, match="unknown controller 'PDD'; expected one of: pd, "):
+    with pytest.raises(ArmdynError, match=r"unknown controller 'PDD' \(did you mean 'pd'\?\); expected one of: pd, "):
         armdyn.mismatch_study(armdyn.arms.planar2(), controllers=("PDD",))
 
 

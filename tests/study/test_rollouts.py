@@ -43,6 +43,11 @@ def test_a_case_that_is_not_there(study):
         study().case(400)
 
 
+def test_designs_are_named_as_on_the_command_line(study):
+    spelt = study({'design = "computed torque"': 'design = "computed-torque"\nname = "computed torque"'})
+    assert list(spelt.laws) == list(study().laws)
+
+
 def test_controllers_meet_the_same_samples(study):
     small = study()
     one, two = small.compute(small.parts[0]), small.compute(small.parts[4])

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.control.design.designs import designs
+from armdyn.control.design.designs import designs, plain_name
 from armdyn.control.protocol import Law
 from armdyn.dynamics.regressors.split import unknown_payload
 from armdyn.model.arm import Arm
@@ -335,7 +335,8 @@ def _laws(
         for reference, motion in references.items():
             end = min(timing.duration, motion.duration)
             laws = designs(arm, motion(np.linspace(0.0, end, DESIGN_POINTS)), bandwidth, timing.rate)
-            law = laws[table.choice("design", tuple(laws))]
+            spelt = {plain_name(key): key for key in laws}
+            law = laws[spelt.get(plain_name(design)) or table.choice("design", tuple(laws))]
             for gain in gains.data:
                 law = scale_gain(law, gain, gains.number(gain, low=0.0, above=True))
             found[name, reference] = law

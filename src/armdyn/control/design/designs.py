@@ -38,6 +38,7 @@ from armdyn.dynamics.regressors.split import unknown_mass, unknown_payload
 from armdyn.errors import ArmdynError, shown
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
+from armdyn.model.named import close_to
 from armdyn.trajectory.protocol import JointMotion
 
 # Time in which adaptive laws learn what shows in the motion [s].
@@ -121,7 +122,8 @@ def named_design(laws: Mapping[str, Law], name: str) -> str:
     """The key among `laws` that a name means, in any spelling: `pd-gravity` is `PD + gravity`, `lqr-t` `LQR(t)`."""
     keys = {plain_name(key): key for key in laws}
     if plain_name(name) not in keys:
-        raise ArmdynError(f"unknown controller '{name}'; expected one of: {', '.join(keys)}")
+        hint = close_to(plain_name(name), tuple(keys))
+        raise ArmdynError(f"unknown controller '{name}'{hint}; expected one of: {', '.join(keys)}")
     return keys[plain_name(name)]
 
 
