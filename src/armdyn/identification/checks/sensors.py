@@ -131,6 +131,7 @@ def frozen_findings(trial: Trial, log: Log, own: NDArray) -> Iterator[Finding]:
         if inside.sum() < 10 or inside[own].mean() < 0.1 or not others.any():
             continue
         ratio = np.median(loss[inside]) / max(np.median(loss[own & ~inside]), 1e-300)
+        ratio = ratio if _beyond_stiction(trial, j, inside, own & ~inside) else 0.0
         spoilt = _spoilt(trial, ~inside)
         if ratio > FROZEN or spoilt.clear:
             told = f"{np.sqrt(ratio):.1f} times worse explained meanwhile" if ratio > FROZEN else (
@@ -142,6 +143,13 @@ def frozen_findings(trial: Trial, log: Log, own: NDArray) -> Iterator[Finding]:
             )
             remedy = f"use the log up to {log.t[first] - log.t[0]:.3g} s"
             yield Finding("refuse", text, "stuck", (j,), spoilt.gain, spoilt.fall, remedy)
+
+
+def _beyond_stiction(trial: Trial, j: int, inside: NDArray, outside: NDArray) -> bool:
+    """Whether a joint that seems to stand has torques which friction at rest, of any direction, does not explain."""
+    stiction = STICTION * float(trial.coulomb[j])
+    left = np.maximum(np.abs(trial.fit.residual[inside, j]) - stiction, 0.0)
+    return bool(np.mean(left**2) > np.mean(trial.fit.residual[outside, j] ** 2))
 
 
 class _Spoilt(NamedTuple):
@@ -164,5 +172,6 @@ def _spoilt(trial: Trial, kept: NDArray) -> _Spoilt:
     return _Spoilt(0.5 * float(trial.counts(after) @ change), float(fall))
 
 
+STICTION = 1.5  # friction at rest over that in motion, at most
 FROZEN = 6.0  # times the squared error while a position does not change
 SPOILT_GAIN, SPOILT_FALL = 30.0, 0.6  # of log-likelihood and error of other samples, without those of that time

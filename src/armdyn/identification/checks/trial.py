@@ -120,6 +120,12 @@ class Trial:
         return squares(self.fit.residual, self.sizes)
 
     @property
+    def coulomb(self) -> NDArray:
+        """Dry friction (n,) of each joint by the fit, that which grows with speed included."""
+        own = np.abs(self.fit.x[self.base.count :].reshape(self.n, OWN))
+        return np.asarray(own[:, 1] + own[:, 4] * np.pi / 2)
+
+    @property
     def shares(self) -> NDArray:
         """Of each torque's deviation (n,), what is left."""
         return np.sqrt(self.left) / self.sizes
