@@ -25,6 +25,7 @@ GAIN, FALL = 25.0, 0.25  # of log-likelihood and of the error, by which another 
 TIE = 10.0  # log-likelihood within which two arrangements are as likely
 BETTER = 0.35  # fall of what the moved joints leave, where their torques are small beside others'
 FOREIGN, DOUBTFUL = 0.5, 0.25  # share of all torques that no parameters explain
+MISMOUNTED = 0.05  # least error of a log of an arm that is mounted otherwise
 MOST_PAIRS = 10
 DRIVING = 0.02  # work of friction over torque times speed, below zero by which it drives
 
@@ -194,7 +195,7 @@ def _likely(trial: Trial) -> NDArray:
 def _gravities(trial: Trial) -> Iterator[Tried]:
     """The arm hung, or on a wall."""
     size = float(np.linalg.norm(trial.arm.gravity))
-    if size == 0:
+    if size == 0 or trial.error < MISMOUNTED:
         return
     names = dict(zip("xyz", np.eye(3), strict=True))
     for said, axis in [(f"{sign}{name}", s * axis) for name, axis in names.items() for sign, s in (("", 1), ("-", -1))]:

@@ -120,7 +120,8 @@ def _unlike(arm: Arm, seen: Resemblance) -> list[Finding]:
                 f"the torque of {joint_name(arm, j)} is opposite to the model's (correlation {likeness[j]:.2f}): sign "
                 "reversed, or another arm?"
             )
-            return [Finding("refuse", text, "sign", (j,), remedy=f"--drive-gain {reversing(arm.n, [j])}")]
+            # A description that is off may have the other sign where weights nearly balance: the fit must tell.
+            return [Finding("warn", text, "sign", (j,), remedy=f"--drive-gain {reversing(arm.n, [j])}")]
     if seen.unexplained <= UNLIKE:
         return []
     j = int(np.argmax(seen.sizes))
