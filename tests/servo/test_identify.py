@@ -218,7 +218,7 @@ def test_bad_logs_are_rejected(arm: armdyn.Arm, plain: Case) -> None:
         identify_servo(arm, ServoLog(log.t[:100], log.q[:100], log.command[:100]))
     with pytest.raises(DataError, match="expected 5 joints"):
         identify_servo(arm, ServoLog(log.t, log.q[:, :4], log.command[:, :4]))
-    with pytest.raises(ModelError, match="need masses"):
+    with pytest.raises(ModelError, match="expected physically consistent links"):
         identify_servo(arm.with_theta(np.full(50, np.nan)), log)
     with pytest.raises(ArmdynError, match="go together"):
         identify_servo(arm, log, mass=0.1)

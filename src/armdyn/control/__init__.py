@@ -17,9 +17,7 @@ export(
         "design.accuracy": "pole_regions",
         "design.assumptions": "failed_assumptions",
         "design.designs": "designs",
-        "theory.gains": "bryson gains_from_bandwidth gains_from_poles pd_gains",
         "design.pid_design": "optimal_pid",
-        "theory.riccati": "continuous_lqr discrete_lqr finite_horizon_lqr",
         "design.robustness": "closed_loop robustness",
         "export": "law_code",
         "fmu": "law_fmu",
@@ -46,6 +44,8 @@ export(
         "robust.predictive": "PredictiveControl",
         "robust.sliding_mode": "SlidingMode super_twisting SuperTwisting",
         "step": "traced_step",
+        "theory.gains": "bryson gains_from_bandwidth gains_from_poles pd_gains",
+        "theory.riccati": "continuous_lqr discrete_lqr finite_horizon_lqr",
         "wrist": "identify_tool Tool",
     },
 )

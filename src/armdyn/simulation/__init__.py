@@ -7,10 +7,10 @@ export(
     {
         "compare": "compare Comparison Sway",
         "learn": "learn Learning",
+        "loop.mujoco": "to_mjcf",
         "mismatch_study": "mismatch_study",
         "plant.contact": "Contact EndStops",
         "plant.elasticity": "Elasticity resonances",
-        "loop.mujoco": "to_mjcf",
         "plant.payload": "Drop PickUp",
         "plant.plant": "Plant",
         "plant.servo": "PositionServo servo_torque",

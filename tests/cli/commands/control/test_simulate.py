@@ -1,6 +1,7 @@
 """`armdyn simulate`."""
 
 import json
+import sys
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -155,7 +156,7 @@ def test_ctrl_c_keeps_the_run_up_to_then(tmp_path, monkeypatch):
 
         yield tell
 
-    monkeypatch.setattr("armdyn.cli.long_work.progress_bar", impatient)
+    monkeypatch.setattr(sys.modules["armdyn.cli.commands.control.simulate"], "progress_bar", impatient)
     monkeypatch.setattr("armdyn.simulation.loop.batch.BLOCK", 100)
     out, page = tmp_path / "run.npz", tmp_path / "run.html"
     with pytest.warns(ArmdynWarning, match=r"interrupted at t = 0\.1 s; what was computed is kept"):
