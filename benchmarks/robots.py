@@ -4,7 +4,7 @@ Synthetic arms whose truth is known (see `zoo/`), drawn from seeds 0, 1, 2 ..., 
 where they exist, also as other loggers would have them (`zoo/variants.py`). Every figure stands over plain least
 squares (`zoo/plain.py`). Choices of identification are made on this table and on nothing smaller.
 
-    python benchmarks/robots.py                                # 24 arms and 24 faults: CI size, within a minute
+    python benchmarks/robots.py                                # 16 arms and 16 faults: CI size, within a minute
     python benchmarks/robots.py --size 300 --jobs 2 --results full.jsonl       # full size; goes on where it stopped
     python benchmarks/robots.py --size 40 --only clean
     python benchmarks/robots.py --only variants                # real logs as other loggers would have them
@@ -117,7 +117,7 @@ def tables(rows: list[dict[str, Any]]) -> Iterator[tuple[str, list[str]]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Scores of identification on synthetic and real arms.")
-    parser.add_argument("--size", type=int, default=24, help="synthetic arms; 300 is full size")
+    parser.add_argument("--size", type=int, default=16, help="synthetic arms; 300 is full size")
     parser.add_argument("--faults", type=int, default=1, help="faults per arm")
     parser.add_argument("--only", default="clean,faults,real", help="of " + ", ".join(PARTS))
     parser.add_argument("--jobs", type=int, default=1)
