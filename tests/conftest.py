@@ -42,6 +42,26 @@ def pytest_unconfigure(config: pytest.Config) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+# Folders and files whose kernels are compiled as a user's are.
+OPTIMISED = {"trace", "trust", "test_smoke.py", "test_differential.py"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_code(request: pytest.FixtureRequest) -> None:
+    """Machine code of the same operations, made in half the time: LLVM does not optimise it.
+
+    With ARMDYN_TEST_OPTIMISED all tests are of code as a user's.
+    """
+    from armdyn.trace.llvm import native
+    from armdyn.trace.recent import kernels
+
+    tested = request.path.relative_to(Path(__file__).parent).parts[0]
+    wanted = 1 if tested in OPTIMISED or "ARMDYN_TEST_OPTIMISED" in os.environ else 0
+    if native.OPTIMISATION != wanted:
+        native.OPTIMISATION = wanted
+        kernels.clear()
+
+
 ROOMS = ["spatial", "model", "kinematics", "dynamics", "trajectory", "identification", "control", "simulation"]
 
 

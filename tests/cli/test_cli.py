@@ -1,4 +1,4 @@
-"""The command line as a person meets it: real processes in an empty folder."""
+"""The command line as a person meets it, in an empty folder."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import json
 import re
 import subprocess
 import sys
+import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import armdyn
+from armdyn.cli.app import main
 from armdyn.cli.resolve import library, resolve
 
 
 @pytest.fixture
-def cli(tmp_path):
-    """`cli("info", "panda")`: the finished process, run in an empty folder."""
+def process(tmp_path):
+    """`process("info", "panda")`: the finished process, run in an empty folder."""
 
     def call(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "armdyn", *arguments]
@@ -27,9 +30,26 @@ def cli(tmp_path):
     return call
 
 
-def test_version_and_help(cli):
-    assert cli("--version").stdout.strip() == f"armdyn {armdyn.__version__}"
-    text = cli("--help").stdout
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys):
+    """The same without a process of its own: what the program writes, in an empty folder."""
+
+    def call(*arguments: str, code: int = 0) -> SimpleNamespace:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["armdyn", *arguments])
+        monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # put back what `main` sets
+        with pytest.raises(SystemExit) as end:
+            main()
+        out, err = capsys.readouterr()
+        assert (end.value.code or 0) == code, err + out
+        return SimpleNamespace(stdout=out, stderr=err)
+
+    return call
+
+
+def test_version_and_help(process):
+    assert process("--version").stdout.strip() == f"armdyn {armdyn.__version__}"
+    text = process("--help").stdout
     for command in ("demo", "info", "arms"):
         assert command in text
 
@@ -82,11 +102,11 @@ def test_info_as_json_is_complete_and_valid(cli):
     np.testing.assert_array_equal(data["links"][3]["com"], arm.links[3].inertia.com)
 
 
-def test_info_reads_files(cli, tmp_path):
+def test_info_reads_files(process, tmp_path):
     armdyn.arms.planar2().save(tmp_path / "two.toml")
     armdyn.arms.planar2().save(tmp_path / "two.urdf")
     for name in ("two.toml", "two.urdf"):
-        assert json.loads(cli("info", name, "--json").stdout)["n"] == 2
+        assert json.loads(process("info", name, "--json").stdout)["n"] == 2
 
 
 def test_info_survives_names_with_markup_and_unknown_inertias(cli, tmp_path):
@@ -138,9 +158,9 @@ def test_warnings_are_one_line_without_code(tmp_path):
     assert done.stderr == "armdyn: warning: slow today\n"
 
 
-def test_debug_shows_the_traceback(cli):
+def test_debug_shows_the_traceback(process):
     for arguments in (("--debug", "info", "nosuch"), ("info", "nosuch", "--debug")):
-        assert "Traceback" in cli(*arguments, code=1).stderr
+        assert "Traceback" in process(*arguments, code=1).stderr
 
 
 @pytest.mark.parametrize("arguments", [("info",), ("info", "panda", "--colour"), ("fly",)])
@@ -153,8 +173,8 @@ def test_every_library_name_resolves_to_its_arm():
         assert resolve(name).name == name.replace(":", "_")
 
 
-def test_demo_leaves_a_folder_that_holds_what_it_says(cli, tmp_path):
-    text = cli("demo").stdout
+def test_demo_leaves_a_folder_that_holds_what_it_says(process, tmp_path):
+    text = process("demo").stdout
     folder = tmp_path / "armdyn-demo"
     assert {path.name for path in folder.iterdir()} == {
         "c",
@@ -181,7 +201,7 @@ def test_demo_leaves_a_folder_that_holds_what_it_says(cli, tmp_path):
     assert re.search(r"(src|href|url)\W{1,2}http", page) is None  # nothing is fetched from elsewhere
 
 
-def test_demo_says_why_it_cannot_write(cli, tmp_path):
+def test_demo_says_why_it_cannot_write(process, tmp_path):
     (tmp_path / "taken").write_text("a file")
-    done = cli("demo", "--out", "taken", code=1)
+    done = process("demo", "--out", "taken", code=1)
     assert done.stderr.strip() == "armdyn: taken: File exists"

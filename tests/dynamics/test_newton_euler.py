@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pinocchio as pin
 import pytest
 
 import armdyn
 from armdyn.errors import MissingInertiaError, ShapeError
+
+pin = pytest.importorskip("pinocchio")
 
 # Both sides round some thousand operations on entries up to 100.
 CLOSE = {"rtol": 1e-11, "atol": 1e-10}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import zipfile
@@ -94,6 +93,7 @@ def run(
 
 def limited(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """The command line in a process whose files may not grow beyond LIMIT, as on a disk that is full."""
+    resource = pytest.importorskip("resource", reason="needs limits of a process")
 
     def shrink() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))

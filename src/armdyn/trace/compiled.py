@@ -48,14 +48,11 @@ def compiled(
         module = disk.read(name) if name else None
         if module is not None:
             return load(module)
-        from armdyn.trace.graphs.graph import graph_of
-        from armdyn.trace.stages import staged_graph
-
         traced = program()
-        if traced.function.n_instructions() > LARGEST_NATIVE:
+        graph = _graph(traced, shared, form)
+        if graph is None:
             _warn_too_large(traced)
             return traced
-        graph = staged_graph(traced, shared) if "rollout" in form else graph_of(traced)
         if name is None:
             name = _digest(repr((form, graph.nodes, graph.results, graph.inputs, graph.outputs)), shared)
             module = disk.read(name)
@@ -63,6 +60,17 @@ def compiled(
             module = compile_graph(graph, frozenset(k for k, p in enumerate(traced.inputs) if p.name in shared), form)
             disk.write(name, module)
         return load(module)
+
+
+def _graph(program: Program, shared: frozenset[str], form: str) -> Graph | None:
+    """What is compiled, or None where it is too large for that."""
+    from armdyn.trace.graphs.graph import graph_of
+    from armdyn.trace.stages import staged_graph
+
+    if "rollout" in form:  # a repeated formula is traced once, not at each of its calls
+        graph = staged_graph(program, shared)
+        return graph if len(graph.nodes) <= LARGEST_NATIVE else None
+    return graph_of(program) if program.function.n_instructions() <= LARGEST_NATIVE else None
 
 
 def trial_module(graph: Graph) -> Module:

@@ -62,20 +62,24 @@ def target() -> Target:
     return Target(llvm.get_host_cpu_name(), features.flatten(), Host(width, fma, flags))
 
 
+OPTIMISATION = 1  # of code generation; 0 makes the same operations into slower code in half the time
+
+
 def target_machine() -> Any:
     """A target machine: small code model (constants as memory operands), no costly optimisation."""
-    t = target()
+    t, opt = target(), OPTIMISATION
     return (
         llvm_binding()
         .Target.from_default_triple()
-        .create_target_machine(cpu=t.cpu, features=t.features, opt=1, codemodel="small", reloc="pic", jit=True)
+        .create_target_machine(cpu=t.cpu, features=t.features, opt=opt, codemodel="small", reloc="pic", jit=True)
     )
 
 
 def versions() -> str:
     """What the machine code depends on besides its source."""
     llvm = llvm_binding()
-    return repr((llvm.llvm_version_info, np.__version__, sys.implementation.cache_tag, platform.machine(), target()))
+    host = (sys.implementation.cache_tag, platform.machine(), target(), OPTIMISATION)
+    return repr((llvm.llvm_version_info, np.__version__, *host))
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,7 @@ def compile_graph(graph: Graph, shared: frozenset[int], form: str = "kernel") ->
         text += "\n" + function.DISPATCH.replace("PLACE", str(function.offset() + 8))
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    if form == "single rollout":
+    if form == "single rollout" and OPTIMISATION:
         _pair_scalars(llvm, machine, module)
     code = machine.emit_object(module)
     ports = graph.own_inputs, graph.own_outputs
