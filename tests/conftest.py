@@ -57,7 +57,7 @@ def quick_code(request: pytest.FixtureRequest) -> None:
 
     tested = request.path.relative_to(Path(__file__).parent).parts[0]
     wanted = 1 if tested in OPTIMISED or "ARMDYN_TEST_OPTIMISED" in os.environ else 0
-    if native.OPTIMISATION != wanted:
+    if wanted != native.OPTIMISATION:
         native.OPTIMISATION = wanted
         kernels.clear()
 
