@@ -1,4 +1,4 @@
-"""The tables of docs/control.md. Run: python benchmarks/control_tables.py [name ...] to write them anew.
+"""The tables of docs/control-compared.md. Run: python benchmarks/control_tables.py [name ...] to write them anew.
 
 With `ARMDYN_BENCHMARK=small` a few of their rows are computed and compared with the page, which is left as it is.
 """
@@ -36,7 +36,7 @@ from armdyn.simulation.mismatch_study import mismatch_study
 from armdyn.simulation.scenarios import ScenarioComparison, compare_scenarios
 from armdyn.simulation.simulate import simulate
 
-PAGE = Path(__file__).parents[1] / "docs" / "control.md"
+PAGE = Path(__file__).parents[1] / "docs" / "control-compared.md"
 RATES = (60.0, 250.0, 1000.0)
 BANDWIDTH = 2.0
 ARMS = {"planar2": ([0.0, 1.0, 2.5, 5.0], 200.0), "puma560": ([0.0, 1.0, 2.5], 100.0)}
@@ -224,7 +224,7 @@ def _near(a: str, b: str) -> bool:
 def main() -> None:
     if os.environ.get("ARMDYN_BENCHMARK") == "small":
         wrong = in_step()
-        print("docs/control.md is in step" if not wrong else "not on the page:\n" + "\n".join(wrong))
+        print("docs/control-compared.md is in step" if not wrong else "not on the page:\n" + "\n".join(wrong))
         sys.exit(bool(wrong))
     write(sys.argv[1:])
 

@@ -15,8 +15,8 @@ from typer.models import ArgumentInfo
 PAGE = Path(__file__).with_name("options.md")
 HEAD = """# All options
 
-Printed by `python docs/options.py` from the commands themselves; `armdyn COMMAND --help` says the same. [The command
-line](command-line.md) tells what all commands share.
+The options of every command, as `armdyn COMMAND --help` prints them; [the command line](command-line.md) says what all
+commands share. This page is written by `python docs/options.py`.
 
 """
 VALUES = {"FLOAT": "NUMBER", "INT": "NUMBER", "PATH": "FILE", "TUPLE": "NUMBERS"}
