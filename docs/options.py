@@ -30,8 +30,8 @@ def page() -> str:
     shared = _shared(commands)
     tables = [_table("Options that many commands have", shared.values())]
     for name, (about, options) in commands.items():
-        own = [option for key, option in options.items() if shared.get(key) != option]
-        also = [f"`{option[0]}`" for key, option in options.items() if shared.get(key) == option]
+        own = [option for option in options.values() if option not in shared.values()]
+        also = [f"`{option[0]}`" for option in options.values() if option in shared.values()]
         tables.append(_table(f"`armdyn {name}`", own, about, ", ".join(also)))
     return HEAD + "\n".join(tables)
 

@@ -12,7 +12,7 @@ SHORT = {
     "linearize": "M, C, K, A, B and poles about a state or a motion.",
     "regressor": "What each inertial parameter adds to the torques.",
     "base": "The parameters that torques can tell apart.",
-    "excite": "A motion that shows the parameters, within limits.",
+    "excite": "An exciting motion for identification, within limits.",
     "simulate": "An arm under a controller.",
     "identify": "Inertia and friction from logs of motion and torque.",
     "validate": "How well a model explains a log.",

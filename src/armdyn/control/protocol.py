@@ -28,7 +28,7 @@ Answer = tuple[Any, Values]  # torques, and the state after the sample
 
 
 class Reference(NamedTuple):
-    """What a law shall follow at one instant, each (..., n), and the channels it asked for."""
+    """The desired motion at one instant, each (..., n), and the channels that a law asked for."""
 
     q: Any
     qd: Any

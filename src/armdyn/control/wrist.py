@@ -24,7 +24,7 @@ FEWEST_POSES = 3
 
 @dataclass(frozen=True, eq=False)
 class Tool:
-    """What hangs on a wrist sensor, and the sensor's bias.
+    """The tool on a wrist sensor, and the sensor's bias.
 
     Parameters
     ----------

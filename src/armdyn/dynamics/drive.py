@@ -57,7 +57,7 @@ def _balance(arm: Arm, q: Symbol) -> Symbol:
 
 @traced(returns={"tau": "n"})
 def drive_torque(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, drive: DriveData = None) -> Array:
-    """Joint torques that rotors, motor damping, joint springs and balancers ask for.
+    """Joint torques that rotors, motor damping, joint springs and balancers need.
 
     Returns
     -------

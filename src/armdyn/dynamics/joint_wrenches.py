@@ -23,7 +23,7 @@ def joint_wrenches(
     arm: Arm, q: Q, qd: Qd, qdd: Qdd, wrench: TipWrench = None, base_motion: BaseMotion = None, *,
     theta: Theta = None, gravity: Gravity = None,
 ) -> Array:  # fmt: skip
-    """Force and moment that every joint passes to its link: what bearings and structure must carry.
+    """Force and moment that every joint transmits to its link: what bearings and structure must carry.
 
     Returns
     -------

@@ -41,7 +41,7 @@ class LugreTorque(NamedTuple):
 def lugre_torque(
     arm: Arm, q: Q, qd: Qd, z: Vec, load: Tau = None, temperature: Temperatures = None, *, friction: FrictionData = None
 ) -> LugreTorque:
-    """Friction torques of bent bristles, and how fast these bend.
+    """Friction torques of LuGre's bristles, and the rate of their deflection.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ _known: weakref.WeakKeyDictionary[Arm, dict[bool, list[str]]] = weakref.WeakKeyD
 
 
 def massless_joints(arm: Arm, rotors: bool = False) -> list[str]:
-    """Names of the joints that nothing resists, whatever the position: there M is singular.
+    """Names of the joints that no inertia resists at any position: they make M singular.
 
     Articulated inertias (Featherstone 2008, section 7.3) at one general position; a joint is named
     when what it carries, with the joints beyond it free, has no inertia along it.

@@ -16,7 +16,7 @@ from armdyn.trace.traced import traced
 
 @traced(returns={"mobility": "6, 6"}, check=require_movable)
 def tip_mobility(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
-    """Acceleration of the resting tip a unit of force and moment on it: J M^-1 J'.
+    """Acceleration of the resting tip per unit of force and moment on it: J M^-1 J'.
 
     Finite at every position and for any number of joints; its inverse, where there is one, is
     `operational_inertia`.
@@ -44,7 +44,7 @@ def tip_mobility(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
 
 @traced(returns={"Lambda": "6, 6"}, check=require_movable)
 def operational_inertia(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
-    """Operational-space inertia Lambda = (J M^-1 J')^-1: what the tip weighs in every direction.
+    """Operational-space inertia Lambda = (J M^-1 J')^-1: the inertia of the tip in every direction.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ DOUBTFUL = 0.2  # relative standard deviation from which on a gain is warned of
 
 
 class DriveGains(NamedTuple):
-    """Torque at each joint a unit of what was logged in its place."""
+    """Joint torque per unit of the logged current, per joint."""
 
     gains: NDArray  # (n,) [N m/A or N/A, where amperes were logged]
     std: NDArray  # (n,), for the autocorrelation that the residuals show
@@ -60,7 +60,7 @@ def identify_drive_gains(
     rotors: bool | None = None,
     band: float | None = None,
 ) -> DriveGains:
-    """What a unit of current is worth, from two logs of which one is with a payload that was weighed.
+    """Torque per unit of current, per joint, from two logs, one of them with a payload of known mass.
 
     Parameters
     ----------

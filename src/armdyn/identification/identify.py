@@ -70,14 +70,14 @@ def identify(
 ) -> Fit:
     """Inertial parameters, friction and drives of an arm from measured motion and torque.
 
-    The steps: check the logs; smooth and differentiate positions; low-pass and decimate torque and regressor
-    alike; weigh joints by their noise; choose friction terms and the weight of the arm's own description by
-    error on held-out blocks; fit physically consistent bodies; give what the data alone say with honest intervals.
+    The steps: check the logs; smooth and differentiate positions; low-pass torque and regressor alike; choose the
+    prior, friction terms and filters by the error on held-out blocks; fit physically consistent bodies; judge the
+    result. `docs/identification.md` has the equations.
 
     Parameters
     ----------
     arm : Arm
-        Its geometry is trusted, its inertia is a prior, or unknown (NaN).
+        Its geometry is taken as exact; its inertia may be a prior, or unknown (NaN).
     logs : Log, path, or iterable of them
         Measured motion; paths are read with `read_log`.
     terms : {"full", "gravity"}
@@ -86,38 +86,37 @@ def identify(
     friction : {"auto", "simple"}
         Choose terms by held-out error, or viscous, Coulomb and offset for every joint.
     springs : bool, optional
-        Whether joints may have springs to ground (hoses); on other arms they would pass for gravity. Default: if the
-        arm's description has any.
+        Whether joints may have springs to ground (hoses); on other arms they would be mistaken for gravity. Default:
+        if the arm's description has any.
     balancers : iterable of str, optional
         Names of joints with gas springs, hydraulic or other balancers, whose torque depends on the joint's position.
         Default: those that have some in the arm's description. Counterweights are links like others.
     rotors : bool, optional
-        Whether drives have inertia of their own that links cannot account for, as geared ones do. Default: if the
-        arm's description has any. Those that are one with a link's inertia are part of it; those of coupled drives
-        are among the base parameters.
+        Whether drives have rotor inertia beyond that of the links, as geared ones do. Default: those
+        of the description, and others as far as the logs support them.
     coupling : str, list of str, or array_like, shape (n, n), optional
         Drives that move several joints: "5+6" if that of joint 6 turns with q5 + q6, and so on as in
         `Arm.with_coupling`; "none" for none. Default: as described; where nothing is, a drive that the logs clearly
         show to move two neighbours is taken as such, and told in `fit.findings`.
     prior : float, optional
-        Strength with which the arm's own inertia is believed; 0 disregards it. Default by held-out error.
+        Strength of the arm's own inertia as a prior; 0 disregards it. Default by held-out error.
     mass : array_like, shape (2,) or (n, 2), optional
         Least and most that all moving links together weigh, as a data sheet tells, or each of them [kg].
     band : float, optional
-        Corner of the low-pass on both sides of the equations [Hz]; default from the motion's spectrum.
+        Corner of the low-pass on both sides of the equations [Hz]; default 5.
     cutoff : float, optional
-        Corner of the low-pass on positions [Hz]; default by cross-validation.
+        Corner of the low-pass on positions [Hz]; default 10, or 5 where that lowers the held-out error.
     method : {"auto", "butterworth", "kalman", "savgol", "spline"}
-        How positions are differentiated; by default the way that predicts positions left out best.
+        How positions are differentiated; "auto" is "butterworth", or measured velocities where these are better.
     form : {"torque", "filtered", "energy"}
         Whether the regressor has accelerations, or momenta are low-passed and differentiated at once, or energies, of
         all joints together: then held-out errors are those of the power.
     validation : Log, path, or iterable of them, optional
         Logs that are not fitted to, for `fit.other` and the report.
     delay : float, optional
-        By which torques were measured later than positions [s], where it is known; what is left is found either way.
+        By how much later torques were measured than positions [s]; default: found, up to 0.05.
     zero : mapping of str to float, optional
-        How far positions of joints, by name, are off [rad or m]: it is taken from those of all logs.
+        Errors of joint zeros, by joint name [rad or m]: subtracted from the positions of all logs.
     force : bool
         Return a fit even if the verdict is that it is not usable.
     progress : callable, optional

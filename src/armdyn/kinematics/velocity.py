@@ -45,7 +45,7 @@ def point_velocity(arm: Arm, q: Q, qd: Qd, point: Point = None, link: int | None
 def point_acceleration(
     arm: Arm, q: Q, qd: Qd, qdd: Qdd, point: Point = None, link: int | None = None, axes: str = "base"
 ) -> Array:
-    """Acceleration of the tip or of any point, and of its link's turning: `[a; wd] = J qdd + J_rate qd`.
+    """Acceleration of the tip or of any point, and angular acceleration of its link: `[a; wd] = J qdd + J_rate qd`.
 
     Parameters
     ----------

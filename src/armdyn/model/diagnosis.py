@@ -30,7 +30,7 @@ class Finding(NamedTuple):
 
 
 def diagnose(arm: Arm) -> list[Finding]:
-    """What will hurt later, the worst first; empty for an arm that is described in full.
+    """Problems of an arm's description, the worst first; empty for an arm that is described in full.
 
     Nothing here is an error: a teaching arm has no rotors, and a sphere may be a sphere.
     """

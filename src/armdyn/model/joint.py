@@ -44,7 +44,7 @@ def _harmonics(rows: Any, owner: str, name: str) -> tuple[tuple[float, float, fl
 
 @dataclass(frozen=True)
 class Limits:
-    """What a joint may do: rad or m, /s, N m or N. Infinite where the source is silent."""
+    """Limits of a joint [rad or m, /s, N m or N]; infinite where the source has none."""
 
     lower: float = -np.inf
     upper: float = np.inf

@@ -29,7 +29,7 @@ TURN = np.pi  # range of a sliding joint without end [m]: never that far
 
 @dataclass(frozen=True, eq=False)
 class Bodies:
-    """Capsules on the links of an arm, what they are made from, and what could not be read, a sentence each."""
+    """Capsules on the links of an arm, their sources, and a sentence for each shape that could not be read."""
 
     arm: Arm
     capsules: tuple[Capsule, ...]

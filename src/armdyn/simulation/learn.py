@@ -19,7 +19,7 @@ from armdyn.simulation.simulate import simulate
 
 @dataclass(frozen=True, eq=False)
 class Learning:
-    """Trials, their errors, and the law with what was learnt."""
+    """Trials, their errors, and the law with the learnt torques."""
 
     trials: tuple[SimulationResult, ...]
     law: Learnt
@@ -44,7 +44,7 @@ def learn(
     caution: float = 0.03,
     **options: Any,
 ) -> Learning:
-    """Repeat a motion and learn torques that take away its errors; see `IterativeLearning`.
+    """Repeat a motion and learn torques that remove its errors; see `IterativeLearning`.
 
     Parameters
     ----------

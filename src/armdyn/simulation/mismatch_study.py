@@ -28,7 +28,7 @@ def mismatch_study(
     begin: Callable[[list[str]], None] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Compare a design of every law on an arm that is not as its model.
+    """Compare a design of every law on an arm that differs from its model.
 
     Parameters
     ----------

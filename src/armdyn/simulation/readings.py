@@ -27,7 +27,7 @@ class Rows(NamedTuple):
 
 
 class Readings(NamedTuple):
-    """What instruments show at the samples of a run; leading axes are those of a batch.
+    """Sensor readings at the samples of a run; leading axes are those of a batch.
 
     Attributes
     ----------

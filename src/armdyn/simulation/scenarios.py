@@ -197,7 +197,7 @@ def compare_scenarios(
     progress: Callable[[str], None] | None = None,
     **options: Any,
 ) -> ScenarioComparison:
-    """Run every controller in several scenarios: the arm they believe in, and what reality adds.
+    """Run every controller in scenarios: free, payload, contact, saturation, noise, delay, elastic joints.
 
     Parameters
     ----------

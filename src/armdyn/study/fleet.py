@@ -1,6 +1,6 @@
 """Fleet identification: many robots of a kind, each from its own logs, and which of them are not like the others.
 
-A case is one robot. Results are in long form, a row a robot and parameter: base parameters and plain friction as
+A case is one robot. Results are in long form, a row per robot and parameter: base parameters and plain friction as
 `identify` finds them from the data alone, with standard deviations.
 """
 

@@ -100,7 +100,7 @@ def pool() -> Pool:
 
 
 def trim() -> int:
-    """Give back the memory that waits for large results; returns how much it was [bytes].
+    """Release the memory kept for large results; returns how much it was [bytes].
 
     Fresh results of 16 MB and more come from memory that earlier results left, at most 256 MB of it (set
     `ARMDYN_POOL_MB` to another number before the first call, 0 for none).

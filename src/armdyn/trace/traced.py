@@ -90,7 +90,7 @@ def traced(
     check: Callable[[Any, Collection[str]], None] | None = None,
     **shapes: str,
 ) -> Callable[[Callable[P, R]], TracedFunction[P, R]]:
-    """Make a formula over symbols callable with arrays; see the text of this module.
+    """Make a formula over symbols callable with arrays; see `docs/traced-functions.md`.
 
     `returns` is the shape of the output by its name, as text: `"n"`, `"6, n"`, `"10*n"`; without it the formula's
     return annotation is a NamedTuple whose fields declare theirs. `shapes` are those of inputs that are not annotated.

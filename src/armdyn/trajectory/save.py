@@ -28,7 +28,7 @@ def save_trajectory(
     kinds: Sequence[str] | None = None,
     units: bool = False,
 ) -> Path:
-    """Write samples of a trajectory; what is written follows from the file's ending.
+    """Write samples of a trajectory in the format of the file's ending.
 
     `.csv` and `.npz` have the columns `t, q1 ... qn, qd1 ..., qdd1 ...` in SI units; `.yaml` and `.json` are
     ROS 2 messages `trajectory_msgs/JointTrajectory`.

@@ -105,7 +105,7 @@ def sampled(t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayL
 
 
 def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
-    """A motion from a file, as `save_trajectory` writes them or of another origin.
+    """A motion from a file, written by `save_trajectory` or another program.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ AnyLaw = TypeVar("AnyLaw", bound=Adaptive)
 
 
 def retuned(law: AnyLaw, run: Any, k: ArrayLike | None = None, time: float = 1.0) -> AnyLaw:
-    """The law with gains for the motion of an earlier run of it, and what it learnt there as its first estimate.
+    """The law with gains for the motion of an earlier run, starting from the estimate it had learnt there.
 
     Parameters
     ----------

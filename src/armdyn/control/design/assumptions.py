@@ -15,7 +15,7 @@ from armdyn.errors import ShapeError, shown
 
 
 def failed_assumptions(law: Law, rate: float) -> tuple[str, ...]:
-    """Sentences about what a law's theory asks for and does not get; empty if all is well.
+    """Assumptions of a law's theory that do not hold, in sentences; empty if all do.
 
     Gains that are not positive (definite) are rejected when a law is made. Whether a loop is stable at its rate
     with a given plant and motion is what `simulate` checks.

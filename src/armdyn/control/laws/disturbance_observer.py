@@ -19,7 +19,7 @@ from armdyn.trace.symbols import ca
 
 @dataclass(frozen=True, eq=False)
 class DisturbanceObserver(Wrapped):
-    """Any law with what its model does not explain (load, friction, contact) observed and compensated.
+    """Any law with unmodelled torques (load, friction, contact) observed and compensated.
 
         tau = tau_law - d_hat
         p = M qd,  d_hat = L (p - p_hat),  dp_hat/dt = tau + C' qd - g - friction of the law + d_hat

@@ -16,7 +16,7 @@ from armdyn.model.arm import Arm
 
 @dataclass(frozen=True, eq=False)
 class FeedforwardPD(ModelLaw):
-    """The model's torques of the reference motion, and PD for what is left.
+    """The model's torques of the reference motion, and PD for the remaining error.
 
         tau = M(q_ref) qdd_ref + C(q_ref, qd_ref) qd_ref + g(q_ref) + friction(q_ref, qd_ref) + kp e + kd ed
 

@@ -117,7 +117,7 @@ class ShapedImpedance(ForceLaw):
 
 @dataclass(frozen=True, eq=False)
 class Admittance(ForceLaw):
-    """Positions that yield: the reference is displaced by x, and a stiff law of the tip follows.
+    """The tip yields to measured forces: the reference is displaced by x, and a stiff law of the tip follows it.
 
         mass x'' + give_damping x' + give_stiffness x = f + push
         tau = J' Lambda (a_ref + x'' - J_rate qd + tip_damping (v_err + x') + stiffness (x_err + x)) + ...
@@ -254,7 +254,7 @@ class HybridForce(_Integrating):
 
 @dataclass(frozen=True, eq=False)
 class ParallelForce(_Integrating):
-    """Force and position along all axes at once; the force wins, by its integral.
+    """Force and position along all axes at once; the force dominates by its integral.
 
         tau = J' (Lambda (a_ref - J_rate qd + tip_damping v_err + stiffness x_err)
                   + force_gain (push + f) + ki int(push + f)) + ...

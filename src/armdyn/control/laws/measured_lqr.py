@@ -58,7 +58,7 @@ def riccati_step(P: Symbol, L: Symbol, G: Symbol, Q: Symbol, R: Symbol, dt: Symb
 
 @dataclass(frozen=True, eq=False)
 class MeasuredLQR(Law):
-    """Nominal torques and the regulator of the arm linearised about where it is, in real time.
+    """Nominal torques and the regulator of the arm linearised about its measured state, in real time.
 
         tau = tau_ff + K [q_ref - q, qd_ref - qd],   K and P by one step of Riccati's equation with A(q, qd), B(q)
 

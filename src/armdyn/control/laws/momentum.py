@@ -26,7 +26,7 @@ def momentum(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None, drive: DriveData = 
 def momentum_rate(
     arm: Arm, q: Q, qd: Qd, *, theta: Theta = None, gravity: Gravity = None, drive: DriveData = None
 ) -> Array:
-    """What the momentum gains a second without torques and friction: C' qd - g - springs and motor damping.
+    """Rate of the momentum without torques and friction: C' qd - g - springs and motor damping.
 
     References
     ----------

@@ -202,7 +202,7 @@ def external_torque(
 
 
 def noise_threshold(residual: ArrayLike, margin: float = 1.25) -> NDArray:
-    """Thresholds (n,) above all that a clean record showed: the largest residual of each joint times a margin.
+    """Thresholds (n,) above all residuals of a clean record: the largest of each joint times a margin.
 
     Parameters
     ----------

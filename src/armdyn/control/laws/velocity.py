@@ -159,7 +159,7 @@ class KalmanVelocity(EstimatedVelocity):
 
 @dataclass(frozen=True, eq=False)
 class ObservedVelocity(EstimatedVelocity):
-    """An observer with the model: accelerations come from torques, measurements mend what the model lacks.
+    """An observer with the model: accelerations come from torques, measurements correct the model's error.
 
         q_hat' = qd_hat + 2 w (q - q_hat),   qd_hat' = M^-1 (tau - C qd_hat - g - friction) + w² (q - q_hat)
 

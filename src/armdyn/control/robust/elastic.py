@@ -79,7 +79,7 @@ class ElasticPD(ModelLaw):
 
 @dataclass(frozen=True, eq=False)
 class ElasticDamping(Wrapped):
-    """Any law of the links, and damping of what springs add: tau = law(q, qd) + damping (qd - theta').
+    """Any law of the links, with damping of the springs added: tau = law(q, qd) + damping (qd - theta').
 
     The slow motion is that of the rigid arm, for which the law inside is made, the fast one that of the springs, which
     the law would excite: singular perturbation, first order. Springs must be several times faster than the law; softer

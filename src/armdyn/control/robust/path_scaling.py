@@ -29,7 +29,7 @@ LEAST_INERTIA_RATIO = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class PathScaling(ModelLaw):
-    """Computed torque along a motion q(place) whose pace yields to limits of torque.
+    """Computed torque along a motion that slows down where torque limits require it.
 
         tau = M (q' u + q'' pace² + kd e' + kp e) + C qd + g,   place' = pace,  pace' = u
 

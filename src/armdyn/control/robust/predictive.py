@@ -37,7 +37,7 @@ class Problem(NamedTuple):
 
 
 class PredictiveControl:
-    """Linear time-varying predictive control: a controller for `simulate`, one QP a sample.
+    """Linear time-varying predictive control: a controller for `simulate`, one QP per sample.
 
     The arm is linearised along the motion, x(k + 1) = A(k) x(k) + B(k) du(k), x being the errors and du the torques
     besides those of the motion. Over `horizon` periods the sum of x' Q x + du' R du, and then what Riccati's equation

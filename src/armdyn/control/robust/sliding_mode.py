@@ -25,7 +25,7 @@ LAYER_PERIODS = 4.0
 
 @dataclass(frozen=True, eq=False)
 class SlidingMode(ModelLaw):
-    """The model's torques, and a torque against the distance from the surface that is as large as what disturbs.
+    """The model's torques, and a torque towards the sliding surface as large as the disturbance may be.
 
         e = q_ref - q,  v = qd_ref + lam e,  s = v - qd
         tau = M v' + C v + g + k s + reach sat(s / boundary)

@@ -29,7 +29,7 @@ class Regulator(NamedTuple):
 
 
 def discrete_lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Regulator:
-    """Regulators of x[k+1] = A x[k] + B u[k] that minimise the sum of x' Q x + u' R u without end.
+    """Regulators of x[k+1] = A x[k] + B u[k] that minimise the infinite sum of x' Q x + u' R u.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def discrete_lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Regu
 
 
 def continuous_lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Regulator:
-    """Regulators of dx/dt = A x + B u that minimise the integral of x' Q x + u' R u without end.
+    """Regulators of dx/dt = A x + B u that minimise the infinite integral of x' Q x + u' R u.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ class Gramian(NamedTuple):
 
 
 def controllability(A: ArrayLike, B: ArrayLike, horizon: float) -> Gramian:
-    """How far inputs move the state within a time.
+    """How far inputs can move the state within a time.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def controllability(A: ArrayLike, B: ArrayLike, horizon: float) -> Gramian:
 
 
 def observability(A: ArrayLike, C: ArrayLike, horizon: float) -> Gramian:
-    """How well outputs y = C x tell the state from which the system started.
+    """How well outputs y = C x determine the state from which the system started.
 
     Parameters
     ----------

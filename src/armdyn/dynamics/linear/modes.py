@@ -23,7 +23,7 @@ class Modes(NamedTuple):
 
 
 def modes(A: ArrayLike) -> Modes:
-    """Eigenvalues of dx/dt = A x and what they say.
+    """Eigenvalues of dx/dt = A x, with time constants, frequencies and damping.
 
     Parameters
     ----------

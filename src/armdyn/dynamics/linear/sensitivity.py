@@ -56,7 +56,7 @@ def linearize_sensitivity(
     base_motion: BaseMotion = None, model: str = "rigid", width: float = 0.0, *,
     theta: Theta = None, gravity: Gravity = None, friction: FrictionData = None, drive: DriveData = None,
 ) -> LinearizeSensitivity:  # fmt: skip
-    """Derivatives of what `linearize` gives, along a direction of `theta`.
+    """Derivatives of the results of `linearize`, along a direction of `theta`.
 
     The motion q, qd, qdd is kept; the rigid arm's torques along it change by `regressor(...) @ direction`.
 

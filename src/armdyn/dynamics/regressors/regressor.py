@@ -1,4 +1,4 @@
-"""The torque regressor: tau = Y(q, qd, qdd) theta, ten columns a link.
+"""The torque regressor: tau = Y(q, qd, qdd) theta, ten columns per link.
 
 The wrench that accelerates a link is linear in its ten parameters; joint i feels it through its own
 screw. So the screws of joints 1..j are carried into the axes of link j, where the parameters are

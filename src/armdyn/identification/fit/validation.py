@@ -20,7 +20,7 @@ from armdyn.model.arm import Arm
 
 STILL = 0.005  # part of a joint's largest speed below which it may be standing still
 SETTLING = 1.0  # s, over which smoothing feels the end of a piece
-SHOWN = 8  # samples a period of the low-pass's corner that validations keep
+SHOWN = 8  # samples per period of the low-pass's corner that validations keep
 
 
 class _Pair(NamedTuple):

@@ -98,7 +98,7 @@ def swivelling(chain: Chain) -> Swivelling | None:
 
 @traced(returns={"swivel": ""})
 def swivel_angle(arm: Arm, q: Q) -> Array:
-    """Where the elbow of a seven-joint S-R-S arm (LWR4, iiwa) is, about the line from shoulder to wrist.
+    """Angle of the elbow of a seven-joint S-R-S arm (LWR4, iiwa) about the line from shoulder to wrist.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ LONGEST_TIME_CONSTANT_S = 10.0
 
 
 def plot_modes(motion: LinearMotion, horizon: float = 0.1) -> Figure:
-    """Eigenvalues, time constants and the reach of the drives, over time.
+    """Plot eigenvalues, time constants and controllability over time.
 
     Parameters
     ----------

@@ -161,7 +161,7 @@ class Resonances(NamedTuple):
 
 
 def resonances(arm: Arm, elasticity: Elasticity, q: ArrayLike) -> Resonances:
-    """Natural frequencies of an arm on its springs at rest, gravity aside.
+    """Natural frequencies of an arm on its springs at rest, without gravity.
 
     For one joint of inertia J, rotor B and spring K they are sqrt(K (1/J + 1/B)) and sqrt(K / J), over 2 pi.
 

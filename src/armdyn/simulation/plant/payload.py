@@ -16,7 +16,7 @@ from armdyn.simulation.plant.elasticity import inertias
 
 @dataclass(frozen=True, eq=False)
 class PickUp:
-    """A body seized at a time; see `Arm.with_payload` for what describes it.
+    """A body picked up at a time; see `Arm.with_payload` for its description.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class PickUp:
 
 @dataclass(frozen=True)
 class Drop:
-    """All bodies picked up before are let go: velocities stay, the bodies carry their momentum away."""
+    """All bodies picked up before are dropped: velocities stay, the bodies take their momentum with them."""
 
     t: float
 

@@ -42,7 +42,7 @@ def servo_torque(arm: Arm, q: Q, qd: Qd, command: Vec, stiffness: Vec, damping: 
 
 @dataclass(frozen=True, eq=False)
 class PositionServo:
-    """Servos of all joints; what controllers send to the plant are then positions.
+    """Position servos of all joints: controllers then send positions to the plant.
 
         tau = stiffness (e - dead band) - damping qd,    e = commanded - actual position
 

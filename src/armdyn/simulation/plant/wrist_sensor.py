@@ -16,7 +16,7 @@ NO_TOOL = Tool()
 
 @dataclass(frozen=True, eq=False)
 class WristSensor:
-    """What a law that feels is shown: forces beyond the wrist, the weight of the tool, the bias, and noise.
+    """Reading of a wrist sensor: forces beyond the wrist, the weight of the tool, the bias, and noise.
 
     The tool's inertia forces are left out. All runs of a batch see the same noise.
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-RATE = 1000.0  # samples a second of the first grid
+RATE = 1000.0  # samples per second of the first grid
 FINER = 8  # samples for one in a finer grid
 LEVELS = 2  # finer grids, one within the other
 

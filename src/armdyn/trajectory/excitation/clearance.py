@@ -23,7 +23,7 @@ ALWAYS = 0.95  # part of them in which things overlap that cannot be kept apart
 TOUCHING = 0.02  # clearance below which they do [m]
 NEVER = 0.1  # clearance of all of them beyond which searches need not look [m]
 MOST_PAIRS = 60  # of capsules that are compiled into a kernel, at some ten milliseconds each
-RATE, FINER, LEVELS = 500.0, 8, 3  # samples a second of the first grid; finer grids, one within the other
+RATE, FINER, LEVELS = 500.0, 8, 3  # samples per second of the first grid; finer grids, one within the other
 
 
 class Columns(NamedTuple):

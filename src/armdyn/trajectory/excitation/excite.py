@@ -142,7 +142,7 @@ def excite(
     workers: int | None = None,
     progress: Callable[[Standing], None] | None = None,
 ) -> Excitation:
-    """Find the Fourier series that shows the arm's base and friction parameters best.
+    """Find the Fourier series that excites the arm's base and friction parameters best.
 
     Many searches start from random series; each follows the exact gradient of the criterion within the
     limits, which hold at all times, not at samples alone. The best of them counts. Coulomb friction is

@@ -175,7 +175,7 @@ class Improved(NamedTuple):
 def improve_motion(
     problem: Multistage, u: NDArray, q0: NDArray, *, steps: int = 300, largest: float = 0.1, weight: float = 0.01
 ) -> Improved:
-    """Step along conjugate gradients; the size is chosen on line, and steps that break a limit are made shorter.
+    """Step along conjugate gradients, with a line search; steps that break a limit are shortened.
 
     Parameters
     ----------

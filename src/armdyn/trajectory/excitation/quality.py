@@ -13,7 +13,7 @@ from armdyn.trajectory.excitation.problem import ExcitationProblem
 from armdyn.trajectory.excitation.regressor import excitation_regressor, labels_of
 from armdyn.trajectory.protocol import JointMotion, Trajectory
 
-RATE = 1000.0  # samples a second of the experiment
+RATE = 1000.0  # samples per second of the experiment
 
 
 class Quality(NamedTuple):
@@ -45,7 +45,7 @@ def predict_quality(
     drift: ArrayLike | None = None,
     rate: float = RATE,
 ) -> Quality:
-    """What an experiment with this motion will tell about the parameters.
+    """How well an experiment with this motion will determine the parameters.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def _drift(drift: ArrayLike | None, std: NDArray, duration: float) -> NDArray:
 
 
 def tracking_loss(design: Excitation, tracked: Trajectory | JointMotion) -> Tracking:
-    """The least singular value of the correlation matrix when the motion is tracked with error.
+    """The smallest singular value of the correlation matrix when the motion is tracked with error.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ REHEARSAL = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """What a robot does one after the other; all parts begin and end at rest."""
+    """The parts of an experiment, in their order; all begin and end at rest."""
 
     design: Excitation
     home: NDArray

@@ -39,7 +39,7 @@ Payload = Annotated[
     list[str] | None,
     typer.Option(
         metavar="MASS[@TIME]",
-        help="[kg] at the tip from the start; @TIME [s]: at rest until seized then; 0@TIME drops all. Repeatable.",
+        help="[kg] at the tip from the start; @TIME [s]: at rest until picked up then; 0@TIME drops all. Repeatable.",
     ),
 ]
 Sensor = Annotated[

@@ -16,7 +16,7 @@ from armdyn.cli.show import print_json
 def drive_gains(
     arm: ArmName,
     log: Annotated[Path, typer.Argument(metavar="LOG", help="Log of motion and currents without payload.")],
-    loaded: Annotated[Path, typer.Argument(metavar="LOADED", help="The same with a payload that was weighed.")],
+    loaded: Annotated[Path, typer.Argument(metavar="LOADED", help="The same with a payload of known mass.")],
     mass: Annotated[float, typer.Option(help="Of the payload [kg].")],
     com: Annotated[
         tuple[float, float, float] | None,

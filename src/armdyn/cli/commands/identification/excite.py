@@ -1,4 +1,4 @@
-"""`armdyn excite ARM`: a motion that shows an arm's parameters."""
+"""`armdyn excite ARM`: a motion that excites an arm's parameters."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ MaxTorque = Annotated[
 ]
 Table = Annotated[float | None, typer.Option(help="Keep the tip above this height [m].")]
 Radius = Annotated[
-    float | None, typer.Option(help="Take links for capsules of this radius, whatever the file's shapes [m].")
+    float | None, typer.Option(help="Radius of capsules along the links, instead of the file's shapes [m].")
 ]
 Home = Annotated[
     str | None,
@@ -74,7 +74,7 @@ UrScript = Annotated[
 Criterion = Annotated[str, typer.Option(help="condition, log-det, min-singular or kalman.")]
 Periodic = Annotated[bool, typer.Option("--periodic", help="Do not start and end at rest: for repeated periods.")]
 Given = Annotated[
-    list[Path] | None, typer.Option(metavar="LOG", help="Motion logged already, which this one shall complete.")
+    list[Path] | None, typer.Option(metavar="LOG", help="Logs that there are already: the motion complements them.")
 ]
 Unit = Annotated[bool, typer.Option("--unit-columns", help="Judge columns scaled to unit length, not SI units.")]
 
@@ -116,7 +116,7 @@ def excite(
     tip: Tip = None,
     json: Json = False,
 ) -> None:
-    """Design a motion that shows an arm's parameters within its limits, and save it.
+    """Design a motion that excites an arm's parameters within its limits, and save it.
 
     Links keep off the arm's mounting plane and apart from each other, torques and velocities below their limits with a
     margin; what is not checked is said. Ctrl-C saves the best so far (exit code 130).

@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 MOST_REASONS = 4  # shown on the terminal; the report has all
 Force = Annotated[bool, typer.Option("--force", help="Write the model even where the verdict is 'not usable'.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit code 3 unless the verdict is 'good'.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also all parameters, notes and how sure they are.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also all parameters with intervals, and notes.")]
 
 
 def identify(
     arm: ArmName,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs: .csv, .npz, .mat, .parquet, ROS 2 bags.")],
     check: Annotated[bool, typer.Option("--check", help="Only check the logs: nothing is fitted.")] = False,
-    validate: Annotated[list[Path] | None, typer.Option(help="A log that is not fitted to; may be repeated.")] = None,
+    validate: Annotated[list[Path] | None, typer.Option(help="A log to compare with, not fitted; repeatable.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the model: .urdf, .xml or .toml.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report: .html.")] = None,
     gravity: Annotated[
@@ -55,7 +55,7 @@ def identify(
         str, typer.Option(help="auto: terms by held-out error; simple: viscous, Coulomb, offset.")
     ] = "auto",
     rotors: Annotated[
-        bool | None, typer.Option("--rotors/--no-rotors", help="Whether drives have inertia; default as described.")
+        bool | None, typer.Option("--rotors/--no-rotors", help="Whether drives have inertia; default: found.")
     ] = None,
     coupling: Annotated[
         list[str] | None,
@@ -66,14 +66,14 @@ def identify(
         list[str] | None, typer.Option(help="Joint with a gas spring or hydraulic balancer; may be repeated.")
     ] = None,
     prior: Annotated[
-        float | None, typer.Option(help="Belief in the description's inertia, 0 for none; default by held-out error.")
+        float | None, typer.Option(help="Strength of the prior inertia, 0 for none; default by held-out error.")
     ] = None,
     mass: Annotated[
         tuple[float, float] | None, typer.Option(help="Least and most that all moving links weigh together [kg].")
     ] = None,
-    band: Annotated[float | None, typer.Option(help="Low-pass on both sides [Hz]; default from the motion.")] = None,
+    band: Annotated[float | None, typer.Option(help="Low-pass on torques and regressor [Hz]; default 5.")] = None,
     cutoff: Annotated[
-        float | None, typer.Option(help="Low-pass on positions [Hz]; default by cross-validation.")
+        float | None, typer.Option(help="Low-pass on positions [Hz]; default 10, or 5 by held-out error.")
     ] = None,
     method: Annotated[
         str, typer.Option(help="How positions are differentiated: auto, butterworth, kalman, savgol, spline.")

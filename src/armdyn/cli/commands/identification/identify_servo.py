@@ -49,7 +49,7 @@ def identify_servo(
         list[str] | None, typer.Option(metavar="JOINT=KP", help="A stiffness that was measured [N m/rad]; repeatable.")
     ] = None,
     loaded: Annotated[
-        list[Path] | None, typer.Option(metavar="LOG", help="A log with a payload that was weighed; repeatable.")
+        list[Path] | None, typer.Option(metavar="LOG", help="A log with a payload of known mass; repeatable.")
     ] = None,
     mass: Annotated[float | None, typer.Option(help="Of that payload [kg].")] = None,
     com: Annotated[tuple[float, float, float], typer.Option(help="Its centre of mass in the tip's frame [m].")] = (
