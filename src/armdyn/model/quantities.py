@@ -39,10 +39,11 @@ BaseMotion = Annotated[
 # Parameters, taken from the arm unless given.
 Theta = Annotated[Any, Data("10*n", "Inertial parameters instead of the arm's.")]
 Gravity = Annotated[Any, Data("3", "Gravity vector instead of the arm's [m/s²].")]
+FRICTION_NUMBERS = f"n, {len(FRICTION_NAMES)} + 3*h"  # h rows of harmonics
 FrictionData = Annotated[
     Any,
     Data(
-        f"n, {len(FRICTION_NAMES)} + 3*h",
+        FRICTION_NUMBERS,
         "Instead of the arm's: in the order of `Friction`, then h rows of harmonics.",
     ),
 ]

@@ -44,7 +44,7 @@ class Unknowns:
     width: float
     names: tuple[str, ...]
     phi: NDArray  # (u,) the arm's own values
-    known_friction: NDArray  # (n, 11 + 3 h) friction that the law knows and makes up for
+    known_friction: NDArray  # (n, k + 3 h) friction that the law knows and makes up for
 
     @property
     def name(self) -> str:

@@ -10,6 +10,7 @@ from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.settings import one_number
 from armdyn.dynamics.friction import friction_torque
 from armdyn.model.arm import Arm
+from armdyn.model.quantities import FRICTION_NUMBERS
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,7 @@ class FrictionFeedforward(Wrapped):
         Velocity below which dry friction fades out [rad/s or m/s].
     """
 
-    own_shapes: ClassVar = {"friction": "n, 11 + 3*h"}
+    own_shapes: ClassVar = {"friction": FRICTION_NUMBERS}
     law: Law
     width: float = 0.01
 

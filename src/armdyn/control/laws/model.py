@@ -19,7 +19,7 @@ from armdyn.errors import ShapeError
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
-from armdyn.model.quantities import DriveData, Gravity, Q, Qd, Qdd, Theta
+from armdyn.model.quantities import FRICTION_NUMBERS, DriveData, Gravity, Q, Qd, Qdd, Theta
 from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
@@ -27,7 +27,7 @@ from armdyn.trace.traced import traced
 # Data of the model that laws take as parameters, so that a wrong model is a matter of numbers.
 MODEL = ("theta", "gravity", "drive")
 MODEL_SHAPES: dict[str, Any] = {"theta": "10*n", "gravity": "3", "drive": "n, 4"}
-FRICTION_SHAPE: dict[str, Any] = {"friction": "n, 11 + 3*h"}
+FRICTION_SHAPE: dict[str, Any] = {"friction": FRICTION_NUMBERS}
 MODELS = ("full", "rigid")
 # Desired velocity below which dry friction fades out of what laws make up for [rad/s or m/s].
 FRICTION_WIDTH = 0.01
@@ -45,7 +45,7 @@ def model_torque(
 
 
 def exerts_torque(friction: NDArray) -> bool:
-    """Whether friction numbers (..., n, 11 + 3 h) of some joint exert a torque."""
+    """Whether friction numbers (..., n, k + 3 h) of some joint exert a torque."""
     return bool(np.delete(friction, [FRICTION_NAMES.index(name) for name in SILENT], axis=-1).any())
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from armdyn.control.protocol import Law, Reference
 from armdyn.errors import ArmdynError, ModelError, ShapeError, shown
+from armdyn.model.joint import FRICTION_NAMES
 from armdyn.simulation.plant.advance import Step
 from armdyn.simulation.plant.contact import ROW
 from armdyn.simulation.plant.elasticity import at_encoders
@@ -45,7 +46,7 @@ def plant_shapes(plant: Plant, kind: Kind) -> tuple[Shapes, Shapes]:
     state: Shapes = {"q": (n,), "qd": (n,)}
     data: Shapes = {"dt": (1,), "theta": (10 * n,), "gravity": (3,)}
     if kind.friction != "none":
-        data["friction"] = (n, 11 + 3 * h)
+        data["friction"] = (n, len(FRICTION_NAMES) + 3 * h)
     if kind.friction == "dry":
         state["direction"] = (n,)
     if kind.rotors:
