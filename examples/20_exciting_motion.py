@@ -1,4 +1,4 @@
-"""Design a motion that shows a Panda's parameters, and say what it will tell."""
+"""Design an exciting motion for a Panda, and predict how well it determines the parameters."""
 
 import armdyn
 

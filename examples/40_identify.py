@@ -1,4 +1,4 @@
-"""Identify an arm from a noisy log, and see how sure each parameter is."""
+"""Identify an arm from a noisy log, with the uncertainty of each parameter."""
 
 import numpy as np
 

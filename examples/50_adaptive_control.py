@@ -1,4 +1,4 @@
-"""An arm that learns the load it was not told about, and the C code of its controller."""
+"""An arm that learns an unknown load, and the C code of its controller."""
 
 import tempfile
 

@@ -1,4 +1,4 @@
-"""A PUMA 560 pushes against a stiff wall with 10 N along x, by four laws that feel. Writes wall.png."""
+"""A PUMA 560 pushes against a stiff wall with 10 N along x, by four laws of force control. Writes wall.png."""
 
 import os
 

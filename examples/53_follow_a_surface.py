@@ -1,4 +1,4 @@
-"""A PUMA 560 wipes along a wall that nobody told it lies askew, pressing with 8 N. Writes surface.png."""
+"""A PUMA 560 wipes along a wall whose tilt it does not know, pressing with 8 N. Writes surface.png."""
 
 import matplotlib
 

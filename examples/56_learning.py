@@ -1,4 +1,4 @@
-"""An arm that repeats a motion with a load it does not know, and errs less at every trial. Writes learning.png."""
+"""An arm that repeats a motion with an unknown load, and reduces its error at every trial. Writes learning.png."""
 
 import matplotlib
 

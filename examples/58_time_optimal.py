@@ -1,4 +1,4 @@
-"""A PUMA 560 as fast as its drives allow, and what it does on line where they are too weak. Writes time_optimal.png."""
+"""A PUMA 560 as fast as its drives allow, and a law that slows down where these are weak. Writes time_optimal.png."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Does a controller hold for every load and friction in the data sheet? 512 runs, what matters, and the worst one."""
+"""Does a controller work for every load and friction in the data sheet? 512 runs, what matters, and the worst one."""
 
 import tempfile
 from pathlib import Path
