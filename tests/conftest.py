@@ -6,9 +6,7 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -73,28 +71,6 @@ def traced_functions() -> dict[str, Any]:
     rooms = [importlib.import_module(f"armdyn.{room}") for room in ROOMS]
     every = {name: getattr(room, name) for room in rooms for name in room.__all__}
     return {name: value for name, value in every.items() if hasattr(getattr(value, "traced", None), "make_program")}
-
-
-@pytest.fixture(scope="session")
-def until_at_work() -> Callable[[subprocess.Popen[str], float], None]:
-    """`until_at_work(process, seconds)`: wait until a process has used so much processor time.
-
-    On a busy machine clocks do not say how far a process is; where there is no /proc they must do.
-    """
-
-    def wait(process: subprocess.Popen[str], seconds: float) -> None:
-        stat = Path(f"/proc/{process.pid}/stat")
-        if not stat.exists():
-            time.sleep(2 * seconds)
-            return
-        for _ in range(1200):
-            user, system = stat.read_text().rpartition(")")[2].split()[11:13]
-            if int(user) + int(system) > seconds * os.sysconf("SC_CLK_TCK"):
-                return
-            time.sleep(0.05)
-        raise AssertionError("the process does not work")
-
-    return wait
 
 
 # Documents, models and logs of others, which cannot be part of this repository: few tests compare with them, and are

@@ -21,6 +21,7 @@ td:first-child,th:first-child{text-align:left}.figure svg{width:100%;min-width:3
 th{vertical-align:bottom}
 .big{font-size:1.35em}.warn{background:#fff4e0;padding:.4rem .8rem;border-left:4px solid #d98a00}
 .bad{background:#fde8e6;padding:.4rem .8rem;border-left:4px solid #c0392b}.small{color:#51606f;font-size:.85em}
+.next{background:#eef3f9;padding:.4rem .8rem;border-left:4px solid #14375e}td.left,th.left{text-align:left}
 .good{background:#e6f4ea;padding:.4rem .8rem;border-left:4px solid #2e7d32}
 .light{display:inline-block;width:.7em;height:.7em;border-radius:50%;margin-right:.4em;background:#c0392b}
 .light.good{background:#2e7d32;padding:0;border:0}.light.care{background:#d98a00}
@@ -69,7 +70,7 @@ def heading(text: str, level: int = 2) -> str:
 
 
 def paragraph(text: str, kind: str = "") -> str:
-    """A paragraph; `kind` may be "big", "small", "good", "warn" or "bad"."""
+    """A paragraph; `kind` may be "big", "small", "good", "warn", "bad" or "next"."""
     return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
@@ -89,11 +90,17 @@ def fold(title: str, *parts: str) -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; cells that are `Markup` are not escaped."""
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    """A table; cells that are `Markup` are not escaped, and lights stand below each other."""
+    rows = [tuple(row) for row in rows]
+    lights = [any(str(row[k]).startswith(LIGHT) for row in rows if k < len(row)) for k in range(len(columns))]
+    heads = zip(columns, lights, strict=True)
+    head = "".join(f"<th{LEFT if light else ''}>{escape(column)}</th>" for column, light in heads)
     body = "".join("<tr>" + "".join(_cell(cell) for cell in row) + "</tr>" for row in rows)
     inside = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     return f'<div class="wide"><table>{inside}</table></div>'
+
+
+LIGHT, LEFT = '<span class="light', ' class="left"'
 
 
 class Markup(str):
@@ -106,12 +113,12 @@ def light(word: str, reason: str = "") -> Markup:
     """A verdict's word behind a green, amber or red light, and the reason below it."""
     kind = {"good": "good", "usable with care": "care"}.get(word, "")
     why = f'<br><span class="small why">{escape(reason)}</span>' if reason else ""
-    return Markup(f'<span class="light {kind}"></span>{escape(word)}{why}')
+    return Markup(f'{LIGHT} {kind}"></span>{escape(word)}{why}')
 
 
 def swatch(colour: str, text: str) -> Markup:
     """A text behind a spot of the colour that its curve has."""
-    return Markup(f'<span class="light" style="background:{escape(colour)}"></span>{escape(text)}')
+    return Markup(f'{LIGHT}" style="background:{escape(colour)}"></span>{escape(text)}')
 
 
 def shaded(text: str, depth: float) -> Markup:
@@ -124,7 +131,7 @@ LONG_CELL = 40  # characters of a cell, from which on it may be broken into line
 
 def _cell(cell: str) -> str:
     if isinstance(cell, Markup):
-        return f"<td>{cell}</td>"
+        return f"<td{LEFT if cell.startswith(LIGHT) else ''}>{cell}</td>"
     return f'<td class="long">{escape(cell)}</td>' if len(cell) > LONG_CELL else f"<td>{escape(cell)}</td>"
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,17 +82,22 @@ def present(result: Any, how: str, **options: Any) -> Any:
     raise ArmdynError(f"report: no {how} for a {type(result).__name__}; expected one of {known}")
 
 
-def write_page(result: Any, path: str | os.PathLike[str]) -> Path:
-    """Write the page of a result as one HTML file that needs no network, whole or not at all; returns its path."""
+def write_page(result: Any, path: str | os.PathLike[str] | None = None) -> Path:
+    """Write the page of a result as one HTML file that needs no network, whole or not at all; returns its path.
+
+    Without a path it is named after the kind of result, `fit.html` or `data-check.html`, in the current folder.
+    """
     from armdyn.files import write_whole  # what only describes an arm writes no files
 
+    if path is None:
+        path = "-".join(re.findall("[A-Z][a-z]*", type(result).__name__)).lower() + ".html"
     return write_whole(path, present(result, "page"))
 
 
 class Reported:
     """A result with a page, a figure and a form for notebooks."""
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
+    def report(self, path: str | os.PathLike[str] | None = None) -> Path:
         """Write a page about it, one HTML file that needs no network; see `armdyn.report`."""
         return write_page(self, path)
 

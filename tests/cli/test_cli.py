@@ -15,6 +15,7 @@ import pytest
 import armdyn
 from armdyn.cli.app import main
 from armdyn.cli.resolve import library, resolve
+from armdyn.cli.show import print_table
 
 
 @pytest.fixture
@@ -208,3 +209,13 @@ def test_demo_says_why_it_cannot_write(process, tmp_path):
     (tmp_path / "taken").write_text("a file")
     done = process("demo", "--out", "taken", code=1)
     assert done.stderr.strip() == "armdyn: taken: File exists"
+
+
+def test_names_are_whole_in_tables_of_any_width(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    names = ["shoulder_lift_joint", "a_joint_with_a_name_that_is_wider_than_the_table_it_stands_in_by_far_and_more"]
+    print_table("Joints", ("joint", "error rms ", "torque max "), [(name, "1.234e-05", "12345.6") for name in names])
+    lines = capsys.readouterr().out.splitlines()
+    assert any(names[0] in line for line in lines)
+    assert names[1] in "".join(line.split()[0] for line in lines[3:] if line.strip())
+    assert "…" not in "".join(lines)

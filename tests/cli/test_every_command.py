@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import signal
 import subprocess
 import sys
 
@@ -156,20 +155,6 @@ def test_examples_of_the_help_do_what_they_say(folder, tmp_path, monkeypatch):
             done = run(*shlex.split(line)[1:], *LESS.get(name, ()))
             # Poses of an arm in a plane are reached by position and orientation together, or not at all.
             assert done.exit_code in ((0, 1) if name == "ik" else (0,)), f"{line}: {done.output}"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-@pytest.mark.parametrize("arguments", [("demo",), ("simulate", "arm.urdf", "--controller", "pd", "--duration", "4000")])
-def test_ctrl_c_ends_with_130_and_without_a_traceback(folder, until_at_work, arguments):
-    command = [sys.executable, "-m", "armdyn", *arguments]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, text=True, cwd=folder, **pipes) as process:
-        until_at_work(process, 3.0)  # past its imports, long before its end
-        process.send_signal(signal.SIGINT)
-        _, complaint = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "interrupted" in complaint
-    assert "Traceback" not in complaint
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -42,8 +42,16 @@ WRONG = [
     (
         "identify arm.urdf letters.csv",
         1,
-        "no columns of joint positions.*--columns q=NAME,NAME.*got zeit, pos_a, pos_b",
+        r"no columns of joint positions and torques.*--columns q=NAME,NAME,\.\. --columns tau=NAME,NAME,\.\. "
+        r"--columns t=NAME,NAME,\.\., got zeit, pos_a, pos_b",
     ),
+    (
+        "identify arm.urdf many.csv",
+        1,
+        "more columns than the 2 joints of arm 'planar2' .q: q1, q2, q3; tau: tau1, tau2, tau3.; say which .* "
+        "--columns q=q1,q2 --columns tau=tau1,tau2$",
+    ),
+    ("simulate arm.urdf --resonance 50", 1, "^armdyn: elasticity: joint 'joint1' has no rotor inertia"),
     ("identify arm.urdf half.csv", 1, r"not of all 2 joints of arm 'planar2' \(missing: 2\); name them with --columns"),
     ("identify arm.urdf log.csv --columns x=q1", 2, "--columns.*expected one of t, q, qd, tau"),
     ("identify arm.urdf log.csv --columns q=a,b", 1, "no column 'a' for q; there are t, q1"),
@@ -88,6 +96,7 @@ WRONG = [
     ("law arm.urdf foo --out c", 1, "foo"),
     ("reproduce nobody", 2, "expected one of .*or all, got 'nobody'"),
 ]
+MANY = "t,q1,q2,q3,tau1,tau2,tau3"
 JOINT = (
     '<joint name="{0}" type="continuous"><parent link="base"/><child link="{0}"/><axis xyz="0 0 1"/></joint>'
     '<link name="{0}"/>'
@@ -106,6 +115,7 @@ def folder(tmp_path_factory):
         ("letters", "zeit,pos_a,pos_b,moment_a,moment_b"),
     ):
         np.savetxt(path / f"{name}.csv", rows, delimiter=",", header=header, comments="")
+    np.savetxt(path / "many.csv", rows[:, [0, 1, 2, 3, 1, 2, 3]], delimiter=",", header=MANY, comments="")
     _write_logs(path)
     (path / "notes.md").write_text("notes")
     (path / "broken.urdf").write_text("<robot><link")

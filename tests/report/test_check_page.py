@@ -23,7 +23,7 @@ def test_page_is_complete_and_offline(log, tmp_path):
     text = armdyn.report(armdyn.check_log(armdyn.arms.planar2(), log), tmp_path / "check.html").read_text()
     assert not re.search(r'(src|href)="?https?:', re.sub(r'xmlns[:a-z]*="[^"]*"', "", text))
     assert "<b>run" not in text
-    for part in ("1 gap.", "top acceleration", "a note", "joint1"):
+    for part in ("1 gap.", "max acc. [rad/s²]", "a note", "joint1"):
         assert part in text
 
 

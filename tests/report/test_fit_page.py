@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def test_page_is_complete_and_offline(fit, tmp_path):
     text = armdyn.report(fit, tmp_path / "report.html").read_text()
     assert not re.search(r'(src|href)="?https?:', re.sub(r'xmlns[:a-z]*="[^"]*"', "", text))
     wanted = ("Measured and model torque", "validation log", "What the data alone say", "What to do next", "Fc2")
-    for part in (*wanted, "Before and after", "as described", "Residuals on the", "The data", "top acceleration"):
+    for part in (*wanted, "Before and after", "as described", "Residuals on the", "The data", "max acc. [rad/s²]"):
         assert part in text
     assert "<script>" not in text
     assert text.count("<svg") > 4
@@ -47,6 +48,13 @@ def test_function_and_package_share_a_name(fit, tmp_path):
 
     assert function is armdyn.report
     assert function(fit, tmp_path / "a.html").exists()
+
+
+def test_without_a_path_the_page_is_named_after_the_kind_of_result(fit, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert fit.report() == Path("fit.html")
+    assert armdyn.report(fit.checks[0]) == Path("data-check.html")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data-check.html", "fit.html"]
 
 
 def test_unknown_results(tmp_path):

@@ -1,5 +1,6 @@
 """Controllers side by side, and what adaptation is worth."""
 
+import dataclasses
 import importlib
 import os
 import signal
@@ -132,6 +133,10 @@ def test_chosen_controllers_run_in_their_order_and_tell_it():
     assert told == ["computed torque", "PD"] == [row.name for row in found.rows]
     with pytest.raises(ArmdynError, match=r"unknown controller 'PDD' \(did you mean 'pd'\?\); expected one of: pd, "):
         armdyn.mismatch_study(armdyn.arms.planar2(), controllers=("PDD",))
+    assert found.about == "planar2: 2.5 kg unknown; the arm's model has no friction; 3 Hz at 1000 Hz"
+    rubbing = [dataclasses.replace(joint, friction=armdyn.Friction(0.1)) for joint in armdyn.arms.planar2().joints]
+    found = armdyn.mismatch_study(armdyn.arms.planar2().with_joints(rubbing), duration=0.1, controllers=("PD",))
+    assert found.about == "planar2: 2.5 kg and 1.25 times the friction, unknown; 3 Hz at 1000 Hz"
 
 
 def test_interruption_keeps_the_controllers_that_have_run(planar, sway):

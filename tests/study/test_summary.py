@@ -10,6 +10,7 @@ import pytest
 
 import armdyn
 from armdyn.study.run import run_study
+from armdyn.study.summary import stated_quantiles
 
 
 @pytest.fixture
@@ -75,3 +76,13 @@ kind = "sway"
     assert "influence" in summary.data
     assert list(summary.figures) == ["distributions"]
     armdyn.report(summary, tmp_path / "report.html")
+
+
+def test_quantiles_are_stated_where_cases_tell_them(small, columns):
+    assert stated_quantiles(40) == (0.5, 1.0)
+    assert stated_quantiles(100) == (0.05, 0.5, 0.95, 1.0)
+    assert stated_quantiles(500) == (0.05, 0.5, 0.95, 0.99, 1.0)
+    cases = min(np.unique(columns["controller"], return_counts=True)[1])
+    row = small.summary(columns).data["quantiles"][0]
+    assert ("99 %" in row) == (cases >= 500)
+    assert ("99 %" in str(small.summary(columns))) == (cases >= 500)

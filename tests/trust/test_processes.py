@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,22 +15,6 @@ START = (sys.executable, "-m", "armdyn")
 def begin(folder: Path, *command: str, **environment: str) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=folder, env=os.environ | environment, stdout=pipe, stderr=pipe, text=True)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [("compare", "puma560", "--duration", "1000"), pytest.param(("reproduce", "all"), marks=pytest.mark.slow)],
-    ids=lambda arguments: arguments[0],
-)
-def test_ctrl_c_ends_a_command_in_one_line(tmp_path, until_at_work, arguments):
-    process = begin(tmp_path, *START, *arguments)
-    until_at_work(process, 3.0)  # past its imports, long before its end
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    # Death by the signal, if it meets Python inside an import, is what shells call 130 too.
-    assert process.returncode in (130, -signal.SIGINT), errors
-    assert "Traceback" not in errors
-    assert errors.strip().splitlines()[-1].startswith("armdyn: interrupted")
 
 
 @pytest.mark.parametrize("module", ["typer", "numpy"])

@@ -48,7 +48,7 @@ NAMES = (
 DEBUG = "--debug"
 # What messages say in Python -> what it is called on the command line.
 PYTHON = (
-    (r"columns=\{'(\w+)': \[\.\.\.\]\}", r"--columns \1=NAME,NAME,.."),
+    (r"columns=\{(.*?\])\}", lambda found: _column_options(found[1])),
     (r"\bangle='deg'", "--degrees"),
     (r"\bforce=True to take it anyway", "--force to write it anyway"),
     (r"\b(tip|base)=(?!\w)", r"--\1"),
@@ -58,8 +58,21 @@ PYTHON = (
     (r"\b(units|command|measured|motors)=(?:'(\w+)')?", r"--\1 \2"),
     (r"give args=\{'name': 'value'\}, or ", "give "),
     (r"give packages=\['folder'\], or ", "give "),
+    (r"\bsubsteps=", "--substeps"),
+    (r"give Drive\(coupling=\.\.\.\) rows", "write coupling rows into a .toml"),
+    (r"; (?:use|Load with) (?:method|snap)=[^;]*", ""),
+    (r"^(?:[A-Z][a-z]+[A-Z]?\w*|[a-z]+(?:_[a-z0-9]+)+): ", ""),  # the function or class that noticed it
 )
 GOT = ", got "
+
+
+def _column_options(roles: str) -> str:
+    """Options for what is a dict in Python: `'q': ['a', 'b']` is `--columns q=a,b`."""
+    given = re.findall(r"'(\w+)': \[(.*?)\]", roles)
+    return " ".join(
+        f"--columns {role}={names.replace(', ', ',').replace(chr(39), '').replace('...', 'NAME,NAME,..')}"
+        for role, names in given
+    )
 
 
 def command(name: str) -> Callable[..., None]:

@@ -24,11 +24,16 @@ SAVING_S = 8.0  # s for commands that keep what they have found until then; on a
 
 @dataclass
 class Watch:
-    """What to say, and how long to wait, when Ctrl-C comes (`pressed`); `settled` once the command has noticed it."""
+    """What to say, and how long to wait, when Ctrl-C comes (`pressed`); `settled` once the command has noticed it.
+
+    A command that `saves` is not interrupted by the first Ctrl-C: it looks for itself whether that was pressed, ends
+    its search and writes its files, which a second Ctrl-C would stop.
+    """
 
     said: str = "interrupted"
     patience: float = PATIENCE_S
     pressed: bool = False
+    saves: bool = False
     settled: threading.Event = field(default_factory=threading.Event)
 
     def follow(self, line: int) -> None:
@@ -41,11 +46,12 @@ class Watch:
 
     def press(self, number: int, frame: FrameType | None) -> None:
         """Ctrl-C as Python sees it."""
-        if not self.pressed and self.patience == SAVING_S:
+        first, self.pressed = not self.pressed, True
+        if first and self.patience == SAVING_S:
             with suppress(OSError):  # not through a stream, which may be in use
                 os.write(2, b"\r\x1b[2K" * os.isatty(2) + b"armdyn: interrupted; keeping what was found\n")
-        self.pressed = True
-        signal.default_int_handler(number, frame)
+        if not (first and self.saves):
+            signal.default_int_handler(number, frame)
 
     def end(self) -> None:
         """Say what there is to say, and end the process."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import typer
 
@@ -41,11 +41,14 @@ class Tell(Protocol):
 
 
 @contextmanager
-def progress_bar(total: float | None = 1.0, kept: str = NOTHING, patience: float = PATIENCE_S) -> Iterator[Tell]:
+def progress_bar(
+    total: float | None = 1.0, kept: str = NOTHING, patience: float = PATIENCE_S, *, saves: bool = False
+) -> Iterator[Tell]:
     """A bar on stderr, on terminals alone; without total it only shows that work goes on.
 
     Ctrl-C ends the program with a word on where it was and what is kept, within `patience` [s]; where the command has
-    `found` something, it has longer to keep it.
+    `found` something, it has longer to keep it. With `saves` it is the next `tell` that is interrupted then, and
+    nothing after it: the files that are written inside are written.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -63,20 +66,35 @@ def progress_bar(total: float | None = 1.0, kept: str = NOTHING, patience: float
                 nonlocal doing
                 doing = text
                 own.said, own.patience = f"interrupted while {text}; {kept}", SAVING_S if found else patience
+                own.saves = saves and found
                 bar.update(task, completed=share, description=text)
+                if own.pressed and own.saves:
+                    raise KeyboardInterrupt
 
             yield show
     except KeyboardInterrupt:
         own.settled.set()
         typer.echo(f"armdyn: interrupted while {doing}; {kept}", err=True)
         raise typer.Exit(INTERRUPTED) from None
+    finally:
+        own.saves = False
     own.settled.set()  # what was found is being written
     own.patience = PATIENCE_S
 
 
 @contextmanager
-def working(text: str) -> Iterator[None]:
+def working(text: str, kept: str = NOTHING) -> Iterator[None]:
     """Show that work goes on of which nobody can tell how far it is."""
-    with progress_bar(None) as tell:
+    with progress_bar(None, kept) as tell:
         tell(0.0, text)
         yield
+
+
+def draw(result: Any, page: Path, *written: Path | None) -> None:
+    """Write the page of a result; Ctrl-C meanwhile says what was written before."""
+    from armdyn.report.registry import report
+
+    files = [str(path) for path in written if path is not None]
+    kept = f"{', '.join(files)} {'is' if len(files) == 1 else 'are'} written" if files else NOTHING
+    with working(f"drawing {page}", kept):
+        report(result, page)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from armdyn.numerals import number, vector
 
@@ -16,15 +16,22 @@ if TYPE_CHECKING:
 __all__ = ["attributes", "number", "print_json", "print_line", "print_list", "print_table", "vector"]
 
 
+LONGEST_NAME = 32  # characters of a name that is never broken into lines
+
+
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a titled table; columns whose heading ends in a space are aligned right."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
+    rows = [tuple(row) for row in rows]
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for column in columns:
-        table.add_column(escape(column.strip()), justify="right" if column.endswith(" ") else "left")
+    for k, column in enumerate(columns):
+        side: Literal["left", "right"] = "right" if column.endswith(" ") else "left"
+        # Names are not broken, but headings of numbers are.
+        whole = side == "left" and all(" " not in row[k] and len(row[k]) <= LONGEST_NAME for row in rows)
+        table.add_column(escape(column.strip()), justify=side, overflow="fold", no_wrap=whole)
     for row in rows:
         table.add_row(*map(escape, row))
     _print_titled(title, table)

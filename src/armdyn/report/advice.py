@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from numpy.typing import NDArray
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.judgement import WORDS
 from armdyn.model.arm import Arm
+
+if TYPE_CHECKING:
+    from armdyn.servo.result import ServoFit
 
 TIMID_SPEED_RATIO = 0.5  # share of a joint's speed limit below which it may move faster
 STRONG_PRIOR = 1e3  # strength of the prior from which on the description decides more than the logs
@@ -45,12 +49,27 @@ def advice(fit: Fit) -> list[str]:
     return found
 
 
+def next_step(fit: Fit) -> str:
+    """The one thing to do next; empty where the verdict names none."""
+    use = "use it, or see first how it does on a log of another motion (armdyn validate)"
+    return fit.verdict.next_step or (use if fit.verdict.word == WORDS[0] else "")
+
+
 def next_command(fit: Fit) -> str:
     """The command that designs a motion which, with the logs so far, shows all parameters best; paths as given."""
     words = ["armdyn", "excite", *arm_words(fit.source), "--duration", "20"]
     for check in fit.checks:
         words += ["--given", shown_path(check.log.path or Path(check.log.name))]
     return shlex.join([*words, "--out", "next.csv"])
+
+
+def servo_command(fit: ServoFit, out: Path | None = None) -> str:
+    """What to type after servos were identified: write the arm, or look at what was written."""
+    if out is not None:
+        return shlex.join(["armdyn", "info", shown_path(out)])
+    log = fit.logs[0].path
+    words = ["armdyn", "identify-servo", *arm_words(fit.source), shown_path(log) if log else "LOG"]
+    return shlex.join([*words, "--out", "identified.xml", "--report", "servo.html"])
 
 
 def which_joints(fit: Fit) -> str:

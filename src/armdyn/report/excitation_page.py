@@ -9,28 +9,57 @@ import numpy as np
 
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import MissingInertiaError
-from armdyn.html import document, heading, paragraph, svg, table
+from armdyn.html import document, fold, heading, listing, paragraph, svg, table
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.report.figures.excitation import POINTS, motion_figure, summary
 from armdyn.trajectory.excitation.excite import Excitation
 from armdyn.trajectory.excitation.motion_constraints import TorqueLimits
 from armdyn.trajectory.excitation.quality import predict_quality
 
+NEXT = (
+    "Next: rehearse it slowly on the robot, then run it and log times, positions and torques of all joints, at 100 Hz "
+    "or more; armdyn identify takes the log."
+)
 MOST_NOTES = 2  # sentences on shapes that could not be read
 
 
 def page(found: Excitation) -> str:
     """Plots of joints, torques against limits, singular values and the tip's path, and what the motion will show."""
     title = f"Exciting motion of {found.base.name}"
-    parts = [heading(title, 1), paragraph(summary(found), "big"), *(paragraph(line) for line in found.promises)]
+    parts = [heading(title, 1), paragraph(summary(found), f"big {'good' if found.is_good else 'warn'}")]
+    parts += [paragraph("At all times:"), listing(found.always)]
+    parts += [paragraph("Not checked:"), listing((*found.unchecked, f"{found.lowest}, by the shapes below"))]
+    parts += [paragraph(NEXT, "next"), heading("How much of its limits each joint uses"), _uses(found)]
     parts += [heading("The bodies that were checked"), paragraph(_describe_bodies(found)), svg(_bodies(found))]
     for name, figure in _figures(found):
         parts += [heading(name), svg(figure)]
     quality = predict_quality(found, 1.0)
     rows = [(name, f"{std:.3g}") for name, std in zip(quality.names, quality.std, strict=True)]
     said = "Standard deviations by least squares, for torque noise of 1 N m (or 1 N) a sample at 1 kHz."
-    parts += [heading("Parameters"), paragraph(said), table(("parameter", "standard deviation (SI)"), rows)]
+    heads = ("parameter", "standard deviation (SI)")
+    parts += [
+        heading("How well it tells each parameter"),
+        fold(f"{len(rows)} parameters", paragraph(said), table(heads, rows)),
+    ]
     return document(f"armdyn: {title}", *parts)
+
+
+def _uses(found: Excitation) -> str:
+    """The largest part of its limits that every joint takes."""
+    limits = found.limits
+    t = np.linspace(0.0, found.trajectory.duration, POINTS)
+    q, qd, qdd = found.trajectory(t)
+    parts = [np.ptp(q, axis=0) / (2 * limits.half_range)]
+    parts += [np.abs(x).max(0) / limit for x, limit in ((qd, limits.velocity), (qdd, limits.acceleration))]
+    heads = ["joint", "range", "speed", "acceleration"]
+    with suppress(MissingInertiaError):
+        parts.append(np.abs(joint_torque(found.base.source, q, qd, qdd)).max(0) / limits.effort)
+        heads.append("torque")
+    rows = [
+        (f"{i + 1} {name}", *(f"{part[i]:.0%}" if part[i] else "-" for part in parts))
+        for i, name in enumerate(limits.joint_names)
+    ]
+    return table(heads, rows)
 
 
 def _figures(found: Excitation) -> list[tuple[str, Any]]:

@@ -8,12 +8,10 @@ from armdyn.html import code, confidence_bar, document, fold, heading, light, li
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.validation import Validation
 from armdyn.identification.judgement import WORDS
-from armdyn.report.advice import advice, held_out_error, next_command, which_joints
+from armdyn.report.advice import advice, held_out_error, next_command, next_step, which_joints
 from armdyn.report.figures.fit import MOST_POINTS, torque_figure
 from armdyn.report.tables import check as check_table
 from armdyn.report.tables import fit as numbers
-
-USE = "use it, or see first how it does on a log of another motion (armdyn validate)"
 
 
 def page(fit: Fit) -> str:
@@ -66,8 +64,8 @@ def _conclusion(fit: Fit) -> list[str]:
         rows = [(f"{j + 1} {name}", light(joint.word, joint.reason)) for j, (name, joint) in enumerate(names)]
         parts.append(table(("joint", "verdict"), rows))
     shared = [f"{found.text[0].upper()}{found.text[1:]}." for found in fit.findings if found.kind == "coupling"]
-    step = verdict.next_step or (USE if verdict.word == WORDS[0] else "")
-    return [*parts, *map(paragraph, shared), *([paragraph(f"Next: {step}.")] if step else [])]
+    step = next_step(fit)
+    return [*parts, *map(paragraph, shared), *([paragraph(f"Next: {step}.", "next")] if step else [])]
 
 
 def _warnings(fit: Fit) -> list[str]:

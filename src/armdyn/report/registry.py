@@ -9,14 +9,15 @@ from typing import Any
 from armdyn.presentation import write_page
 
 
-def report(result: Any, path: str | os.PathLike[str]) -> Path:
+def report(result: Any, path: str | os.PathLike[str] | None = None) -> Path:
     """Write a result as one self-contained HTML file.
 
     Parameters
     ----------
     result : Fit or another result that has a page
-    path : str or path
-        Of the file to write, whole or not at all.
+    path : str or path, optional
+        Of the file to write, whole or not at all; default named after the kind of result, such as `fit.html`, in the
+        current folder.
 
     Returns
     -------

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from armdyn.html import code, document, fold, heading, listing, paragraph, svg, table
+from armdyn.report.advice import servo_command
 from armdyn.report.figures.servo import replay_figure
 from armdyn.report.tables.servo import LEGEND, SCALES, columns, error_text, ratio_rows, rows
 from armdyn.servo.result import ServoFit
 
+NEXT = "write the arm with its servos for a simulator (.xml for MuJoCo, .urdf or .toml), and try it on another motion."
 MEANING = (
     "Replay error: the log's commands are sent to the identified servos in simulation, and the positions compared with "
     "the measured ones, root mean square. The first 0.3 s of a replay do not count, as its velocity is guessed.",
@@ -27,6 +29,8 @@ def page(fit: ServoFit) -> str:
         paragraph(error_text(fit).capitalize() + ".", "big"),
         *(paragraph(text[0].upper() + text[1:] + ".", "warn") for text in fit.warnings),
         *([paragraph("Every number is determined by the log.", "good")] if sure else []),
+        paragraph(f"Next: {NEXT}", "next"),
+        code(servo_command(fit)),
         heading("Servos, rotors and friction"),
         table(columns(fit), rows(fit)),
         paragraph(f"{LEGEND} Torques come from {SCALES[fit.scale]}.", "small"),
@@ -38,8 +42,6 @@ def page(fit: ServoFit) -> str:
         table(("ratio", "value", "range", "word"), ratio_rows(fit)),
         heading("Terms that were tried"),
         table(("terms", "held-out replay error"), [(name, f"{1e3 * error:.3g} mrad") for name, error in fit.tried]),
-        heading("What next"),
-        code("fit.save('identified.xml')   # or .urdf, .toml\nfit.replay(other_log).rms"),
         heading("What the numbers mean"),
         listing(MEANING),
         fold("How the logs were read", listing(fit.notes or ("nothing to tell",))),

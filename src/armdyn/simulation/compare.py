@@ -76,7 +76,7 @@ class Comparison(Reported):
         head += f"{'tip [mm]':>10s}{'rms torque':>12s}{'estimate':>10s}"
         lines = [self.about, head]
         for row in self.rows:
-            numbers = f"{row.rms:11.2e}{row.final_rms:11.2e}{row.largest:11.2e}"
+            numbers = f"{row.rms:11.3g}{row.final_rms:11.3g}{row.largest:11.3g}"
             numbers += f"{_millimetres(row.tip):>10s}{row.torque:12.1f}"
             if np.isnan(row.rms):
                 numbers = "".join(f"{'-':>{width}s}" for width in (11, 11, 11, 10, 12))

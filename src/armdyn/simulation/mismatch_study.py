@@ -11,6 +11,7 @@ from armdyn.control.design.designs import chosen_designs
 from armdyn.control.settings import one_number
 from armdyn.control.theory.gains import slow_sampling
 from armdyn.model.arm import Arm
+from armdyn.model.joint import Friction
 from armdyn.simulation.compare import Comparison, Sway, compare, with_mismatch
 from armdyn.simulation.plant.plant import Plant
 
@@ -66,7 +67,9 @@ def mismatch_study(
     laws = chosen_designs(arm, motion, bandwidth, rate, controllers)
     if begin is not None:
         begin(list(laws))
-    about = f"{arm.name}: {payload:g} kg and {friction:g} times the friction, unknown; {bandwidth:g} Hz at {rate:g} Hz"
+    rubs = any(joint.friction != Friction() for joint in arm.joints)
+    unknown = f"and {friction:g} times the friction, unknown" if rubs else "unknown; the arm's model has no friction"
+    about = f"{arm.name}: {payload:g} kg {unknown}; {bandwidth:g} Hz at {rate:g} Hz"
     if slow := slow_sampling(bandwidth, rate):
         about += f" ({slow})"
 

@@ -14,6 +14,7 @@ from armdyn.study.sensitivity import Share, shares
 from armdyn.study.spec import Columns, Study
 
 QUANTILES = (0.05, 0.5, 0.95, 0.99, 1.0)
+LEAST_CASES_BEYOND = 5  # cases beyond a quantile, of every group: with fewer it is not known, and not stated
 WORST_CASES_KEPT = 5  # worst cases of every metric in the data; tables show the worst
 FACTORS_LISTED = 3  # factors of every metric in tables
 LEAST_SHARE = 0.01  # shares below this are not worth a line
@@ -60,8 +61,9 @@ def case_summary(study: Study, columns: Columns, about: str) -> Summary:
     judged = {name: better for name, better in study.metrics.items() if better}
     groups = list(_groups(study, columns))
     success = [(label, float(columns["success"][rows].mean()), int(rows.sum())) for label, rows in groups]
+    stated = stated_quantiles(min(count for *_, count in success))
     quantiles = [
-        (label, name, [_quantile(columns[name][rows], p if better == "low" else 1 - p) for p in QUANTILES])
+        (label, name, {p: _quantile(columns[name][rows], p if better == "low" else 1 - p) for p in stated})
         for label, rows in groups
         for name, better in judged.items()
     ]
@@ -77,7 +79,9 @@ def case_summary(study: Study, columns: Columns, about: str) -> Summary:
         "kind": study.kind,
         "cases": len(columns["case"]),
         "success": {label: part for label, part, _ in success},
-        "quantiles": [{"group": g, "metric": m, **_by_quantile(values)} for g, m, values in quantiles],
+        "quantiles": [
+            {"group": g, "metric": m, **{_percent(p): x for p, x in values.items()}} for g, m, values in quantiles
+        ],
         "influence": {name: [share._asdict() for share in found] for name, found in ranked.items()},
         "worst": {name: [{"case": case, "value": value} for case, value in found] for name, found in worst.items()},
     }
@@ -108,8 +112,9 @@ def told(name: str, value: float) -> str:
     return "never" if name == "settling_time" else "diverged"
 
 
-def _by_quantile(values: list[float]) -> dict[str, float]:
-    return {_percent(p): value for p, value in zip(QUANTILES, values, strict=True)}
+def stated_quantiles(cases: int) -> tuple[float, ...]:
+    """Those that so many cases tell; the median and the worst are what they are."""
+    return tuple(p for p in QUANTILES if p in (0.5, 1.0) or cases * min(p, 1 - p) >= LEAST_CASES_BEYOND)
 
 
 def _percent(p: float) -> str:
@@ -135,9 +140,9 @@ def _success(study: Study, success: list[tuple[str, float, int]]) -> Section:
     )
 
 
-def _quantile_section(quantiles: list[tuple[str, str, list[float]]]) -> Section:
-    rows = [(name, group, *(told(name, value) for value in values)) for group, name, values in quantiles]
-    heads = ("metric (SI)", "group", *(_percent(p) for p in QUANTILES))
+def _quantile_section(quantiles: list[tuple[str, str, dict[float, float]]]) -> Section:
+    rows = [(name, group, *(told(name, value) for value in values.values())) for group, name, values in quantiles]
+    heads = ("metric (SI)", "group", *(_percent(p) for p in (quantiles[0][2] if quantiles else ())))
     return Section("Quantiles (so many cases are at least as good)", heads, sorted(rows, key=lambda row: row[0]))
 
 

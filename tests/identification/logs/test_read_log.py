@@ -459,7 +459,10 @@ class TestBadInput:
             ("t,a,b,c,d,e,f", "no columns of joint positions"),
             ("x,q1,q2,qd1,qd2,tau1,tau2", "no column of times"),
             ("t,q1,q3,qd1,qd2,tau1,tau2", "missing: 2"),
-            ("t,q1,q2,q3,qd2,tau1,tau2", "3 columns of q for the 2 joints"),
+            (
+                "t,q1,q2,q3,qd2,tau1,tau2",
+                r"more columns than the 2 joints .* \(q: q1, q2, q3\); .*=\{'q': \['q1', 'q2'\]\}",
+            ),
             ("t,q1,q_1,qd1,qd2,tau1,tau2", "both claim"),
             ("0,1,2,3,4,5,6", "first line holds numbers"),
         ],

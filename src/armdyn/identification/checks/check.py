@@ -57,8 +57,19 @@ class DataCheck(NamedTuple):
             return "This log cannot be used as it is."
         return "Nothing speaks against this log." if not doubts else f"Usable, with {doubts} doubt{'s' * (doubts > 1)}."
 
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """Of the table, with units."""
+        kinds = {joint.kind for joint in self.arm.joints}
+        length = "rad, m" if len(kinds) > 1 else "rad" if kinds == {"revolute"} else "m"
+        torque = {"rad": "N m", "m": "N"}.get(length, "N m, N")
+        rates = (f"max speed [{length}/s]", f"max acc. [{length}/s²]")
+        return (
+            "joint", f"range [{length}]", *rates, "reversals", "condition", f"rms torque [{torque}]", f"max [{torque}]"
+        )  # fmt: skip
+
     def rows(self) -> list[tuple[str, ...]]:
-        """A row of words for each joint, under `HEADINGS`."""
+        """A row of words for each joint, under `headings`."""
         figures = zip(*self.joints, strict=True)
         return [
             (f"{j + 1} {name}", f"{low:.3g} .. {high:.3g}", f"{v:.3g}", f"{a:.3g}", f"{turns:.0f}",
@@ -69,11 +80,13 @@ class DataCheck(NamedTuple):
         ]  # fmt: skip
 
     def __str__(self) -> str:
-        table = [HEADINGS, *self.rows()]
-        widths = [max(len(row[k]) for row in table) for k in range(len(HEADINGS))]
-        lines = [f"{self.log!r}: {self.verdict}"]
-        lines += ["  " + "  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in table]
-        return "\n".join(lines + [f"  {f.level}: {f.advice}" for f in self.findings])
+        table = [self.headings, *self.rows()]
+        widths = [max(len(row[k]) for row in table) for k in range(len(table[0]))]
+        lines = [f"{self.log.name}: {self.log.extent}. {self.verdict}"]
+        for name, *row in table:
+            cells = (cell.rjust(w) for cell, w in zip(row, widths[1:], strict=True))
+            lines.append("  ".join(("  " + name.ljust(widths[0]), *cells)))
+        return "\n".join(lines + [f"  {LEVELS[f.level]}: {f.advice}" for f in self.findings])
 
     def __repr__(self) -> str:
         return f"<DataCheck of {self.log!r}: {self.verdict}>"
@@ -81,12 +94,12 @@ class DataCheck(NamedTuple):
     def _repr_html_(self) -> str:
         return present(self, "html")
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
+    def report(self, path: str | os.PathLike[str] | None = None) -> Path:
         """Write a page about it, one HTML file; see `armdyn.report`."""
         return write_page(self, path)
 
 
-HEADINGS = ("joint", "range", "top speed", "top acceleration", "reversals", "condition", "torque rms", "largest")
+LEVELS = {"refuse": "rejected", "warn": "warning", "note": "note"}  # of findings, in words
 
 
 def _condition_text(condition: float) -> str:

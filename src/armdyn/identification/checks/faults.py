@@ -220,8 +220,11 @@ def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
             yield Finding("warn", text, "zero", (j,), gain, fall, told, off)
             return
     checked = {j: a.std for j, a in zip(turning, trial.added(slopes), strict=True)}
-    words = [f"{j + 1}: +- {std:.2g} rad" if std < 1 else f"{j + 1}: not at all" for j, std in checked.items()]
-    yield Finding("note", f"zeros of joints checked to {', '.join(words)}", "zero")
+    seen = [f"+- {std:.2g} rad (joint {j + 1})" for j, std in checked.items() if std < 1]
+    unseen = [str(j + 1) for j, std in checked.items() if not std < 1]
+    told = [f"zeros of joints are right to {', '.join(seen)}"] if seen else []
+    told += [f"this motion does not show the zero of joint {', '.join(unseen)}"] if unseen else []
+    yield Finding("note", "; ".join(told), "zero")
 
 
 def _slope(trial: Trial, arm: Arm, j: int, h: float = 1e-3) -> NDArray:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError, ReadError
 from armdyn.identification.logs.column_names import DEGREE, UNITS, Column, understand
 from armdyn.model.arm import Arm
+from armdyn.numerals import counted
 
 MEASURED = ("q", "qd", "tau", "current", "temperature")
 CALLED = {"q": "positions", "tau": "torques"}
@@ -55,8 +56,9 @@ def assign(
     notes: list[str] = []
     found: dict[str, NDArray] = {}
     unit_of_q: list[str] = []
-    for role in MEASURED:
-        chosen = names.get(role) or _of_role(role, known, arm, where)
+    columns = {role: names.get(role) or _of_role(role, known, arm, where) for role in MEASURED}
+    _reject_surplus({role: some for role, some in columns.items() if some and len(some) > arm.n}, arm, where)
+    for role, chosen in columns.items():
         if chosen is None:
             continue
         units = [column.unit if (column := known[name]) else "" for name in chosen]
@@ -70,8 +72,8 @@ def assign(
     if "tau" not in found and "current" in found:
         found["tau"] = found["current"]
         notes.append("torques: motor currents, to be multiplied by drive gains")
-    for role in ("q", "tau"):
-        _require(role, found, table, arm, where)
+    stamped = "t" in names or any(column and column.role in ("time", "whole seconds") for column in known.values())
+    _require(found, stamped, table, arm, where)
     steps = _steps(found["q"])
     poses = bool((steps > APART).any())
     t = _time(table, known, where, names.get("t"), steps, notes)
@@ -120,15 +122,21 @@ def _some(table: Mapping[str, NDArray]) -> str:
     return f"{', '.join(list(table)[:12])}{' ...' if len(table) > 12 else ''}"
 
 
-def _require(role: str, found: Mapping[str, NDArray], table: Mapping[str, NDArray], arm: Arm, where: str) -> None:
-    if role not in found:
+def _require(found: Mapping[str, NDArray], stamped: bool, table: Mapping[str, NDArray], arm: Arm, where: str) -> None:
+    """Raise where positions or torques are missing; all that is missing is said at once."""
+    missing = [role for role in CALLED if role not in found]
+    if missing:
+        kinds = " and ".join(CALLED[role] for role in missing)
+        like = ", ".join(f"{role}1{f' .. {role}{arm.n}' if arm.n > 1 else ''}" for role in missing)
+        wanted = ", ".join(f"'{role}': [...]" for role in (*missing, *(() if stamped else ("t",))))
         raise ReadError(
-            f"{where}: no columns of joint {CALLED[role]} for the {arm.n} joints; expected names like "
-            f"{role}1{f' .. {role}{arm.n}' if arm.n > 1 else ''} or columns={{'{role}': [...]}}, got {_some(table)}"
+            f"{where}: no columns of joint {kinds} for the {counted(arm.n, 'joint')}; expected names like {like}, or "
+            f"columns={{{wanted}}}, got {_some(table)}"
         )
-    empty = np.flatnonzero(~np.isfinite(found[role]).any(axis=0))
-    if len(empty):
-        raise ReadError(f"{where}: {CALLED[role]} of joint {empty[0] + 1} '{arm.joint_names[empty[0]]}' hold no number")
+    for role, called in CALLED.items():
+        empty = np.flatnonzero(~np.isfinite(found[role]).any(axis=0))
+        if len(empty):
+            raise ReadError(f"{where}: {called} of joint {empty[0] + 1} '{arm.joint_names[empty[0]]}' hold no number")
 
 
 def _together(columns: list[NDArray]) -> NDArray:
@@ -199,7 +207,7 @@ def _of_role(role: str, known: Mapping[str, Column | None], arm: Arm, where: str
                 )
             group[column.joint] = name
     for rank in sorted(offered):
-        chosen = _in_order(offered[rank], role, arm, where)
+        chosen = _in_order(offered[rank], arm)
         if chosen is not None:
             return chosen
         if role in CALLED:
@@ -217,17 +225,23 @@ def _of_role(role: str, known: Mapping[str, Column | None], arm: Arm, where: str
     return None
 
 
-def _in_order(group: Mapping[str, str], role: str, arm: Arm, where: str) -> list[str] | None:
-    """The columns, by joint, of one kind of name, or None where some are missing."""
+def _reject_surplus(columns: Mapping[str, list[str]], arm: Arm, where: str) -> None:
+    """Raise where there are more columns than joints, for all roles at once."""
+    if columns:
+        many = "; ".join(f"{role}: {', '.join(some):.100}" for role, some in columns.items())
+        first = ", ".join(f"'{role}': {some[: arm.n]}" for role, some in columns.items())
+        raise ReadError(
+            f"{where}: more columns than the {counted(arm.n, 'joint')} of arm '{arm.name}' ({many}); say which are "
+            f"those of the arm, such as columns={{{first}}}"
+        )
+
+
+def _in_order(group: Mapping[str, str], arm: Arm) -> list[str] | None:
+    """The columns, by joint, of one kind of name, or None where some are missing; too many where they are numbered."""
     if set(arm.joint_names) <= set(group):
         return [group[joint] for joint in arm.joint_names]
     numbers = sorted(int(joint) for joint in group if joint.isdigit())
     if len(numbers) >= arm.n and numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
-        if len(numbers) > arm.n:
-            raise ReadError(
-                f"{where}: {len(numbers)} columns of {role} for the {arm.n} joints of arm '{arm.name}'; "
-                f"say which with columns={{'{role}': [...]}}"
-            )
         return [group[str(k)] for k in numbers]
     return list(group.values()) if arm.n == 1 and len(group) == 1 else None
 

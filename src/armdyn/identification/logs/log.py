@@ -79,11 +79,15 @@ class Log(Stamped):
         if not (np.diff(self.t) > 0).all():
             raise ReadError(f"{self.name}: expected times that rise from sample to sample")
 
-    def __repr__(self) -> str:
+    @property
+    def extent(self) -> str:
+        """How much it holds, in words."""
         if self.still:
-            return f"<Log '{self.name}': {len(self)} poses of {self.n} joints>"
-        rate = f"{self.duration:.1f} s at {1 / self.dt:.0f} Hz"
-        return f"<Log '{self.name}': {len(self)} samples of {self.n} joints, {rate}>"
+            return f"{len(self)} poses of {self.n} joints"
+        return f"{len(self)} samples of {self.n} joints, {self.duration:.1f} s at {1 / self.dt:.0f} Hz"
+
+    def __repr__(self) -> str:
+        return f"<Log '{self.name}': {self.extent}>"
 
     def plot(self) -> Figure:
         """Positions and torques over time; the figure can be changed, and saved with `savefig`."""

@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 
 from armdyn.html import fragment, paragraph, picture
-from armdyn.trajectory.excitation.excite import Excitation
+from armdyn.trajectory.excitation.excite import GOOD_CONDITION, Excitation
 
 POINTS = 1000
 
 
 def summary(found: Excitation) -> str:
-    """Length, harmonics and condition numbers."""
+    """What it shows, and how well."""
+    shown = f"{found.base.count} inertial and {2 * found.base.source.n} friction parameters"
+    weak = "" if found.is_good else ", some of them weakly: search longer, or allow more time or wider limits"
     return (
-        f"{found.trajectory.duration:g} s, {found.trajectory.harmonics} harmonics; condition number "
-        f"{found.condition:.1f} in SI units, {found.condition_unit:.1f} with unit columns."
+        f"{found.trajectory.duration:g} s that show {shown}{weak}; condition number {found.condition:.1f} in SI units, "
+        f"{found.condition_unit:.1f} with unit columns (up to {GOOD_CONDITION:g} is good)."
     )
 
 

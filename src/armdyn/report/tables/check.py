@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armdyn.html import fragment, listing, paragraph, table
-from armdyn.identification.checks.check import HEADINGS, DataCheck
+from armdyn.identification.checks.check import DataCheck
 from armdyn.numerals import counted
 
 
@@ -15,18 +15,19 @@ def notebook(check: DataCheck) -> str:
 def parts(check: DataCheck) -> list[str]:
     """Verdict, doubts, a table of the joints and notes."""
     log = check.log
-    rate = f"{len(log)} samples of {log.n} joints, {log.duration:.4g} s at {1 / log.dt:.4g} Hz"
     gaps = f", {counted(len(log.gaps), 'gap')}" if len(log.gaps) else ""
-    found = [paragraph(f"{log.name}, arm '{check.arm.name}': {rate}{gaps}. {check.verdict}", "" if check.ok else "bad")]
+    found = [
+        paragraph(f"{log.name}, arm '{check.arm.name}': {log.extent}{gaps}. {check.verdict}", "" if check.ok else "bad")
+    ]
     found += [
         paragraph(f.advice, "bad" if f.level == "refuse" else "warn") for f in check.findings if f.level != "note"
     ]
     notes = [f.text for f in check.findings if f.level == "note"]
     return [
         *found,
-        table(HEADINGS, check.rows()),
+        table(check.headings, check.rows()),
         paragraph(
-            "Positions, speeds and torques in SI units. Condition: how alike a joint's own acceleration, speed, "
+            "Condition: how alike a joint's own acceleration, speed, "
             "direction and constant look; up to ten is good, beyond a hundred its friction and inertia cannot be told "
             "apart.",
             "small",

@@ -12,7 +12,7 @@ from armdyn.studio.jobs import Cancelled
 from armdyn.studio.motion import from_trajectory
 from armdyn.studio.page import JobPanel, Page, note_html
 from armdyn.studio.state import State
-from armdyn.trajectory.excitation.excite import Excitation, excite
+from armdyn.trajectory.excitation.excite import GOOD_CONDITION, Excitation, excite
 from armdyn.trajectory.excitation.multi_start import Standing
 
 BEST, CURRENT = "best so far", "search under way"
@@ -116,5 +116,5 @@ class ExcitePanel:
 
 def result_html(found: Excitation) -> str:
     """The condition number, what holds at all times, and what was not checked."""
-    kept, unchecked = found.promises
-    return note_html(f"Condition number {found.condition:.1f}.") + note_html(kept) + note_html(unchecked)
+    told = f"Condition number {found.condition:.1f} (up to {GOOD_CONDITION:g} is good)."
+    return "".join(map(note_html, (told, *found.promises)))

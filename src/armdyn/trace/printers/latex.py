@@ -137,7 +137,7 @@ class LatexPrinter:
         if k not in self._known:
             text = self._written(k)
             if len(text) > MOST_CHARACTERS:
-                raise ArmdynError("latex: a formula of functions of functions, which nobody can read; try c_code")
+                raise ArmdynError("latex: the formula nests functions too deeply to be read; take c_code for code")
             self._known[k] = text
         return self._known[k]
 

@@ -29,6 +29,7 @@ from armdyn.trajectory.motion_limits import MotionLimits, violations
 
 # A motion with a larger condition number (unit columns) does not show all parameters.
 BLIND = 1e4
+GOOD_CONDITION = 100.0  # a usual bound, up to which noise in torques is not blown up much
 # Part of the arm's own limits of velocity and torque that is left free.
 MARGIN = 0.05
 # Part of the time budget kept for the final checks.
@@ -64,6 +65,11 @@ class Excitation(Reported):
         return self.protection.kept
 
     @property
+    def always(self) -> tuple[str, ...]:
+        """What holds at all times, in words."""
+        return ("positions, velocities and accelerations within their limits", *self.kept)
+
+    @property
     def unchecked(self) -> tuple[str, ...]:
         """What nobody checked, in words."""
         return self.protection.unchecked
@@ -76,8 +82,10 @@ class Excitation(Reported):
     @property
     def promises(self) -> tuple[str, str]:
         """What holds at all times, and what was not checked: a sentence each."""
-        kept = "; ".join(("positions, velocities and accelerations within their limits", *self.kept))
-        return f"At all times: {kept}.", f"Not checked: {'; '.join(self.unchecked) or 'nothing'}; {self.lowest}."
+        return (
+            f"At all times: {'; '.join(self.always)}.",
+            f"Not checked: {'; '.join(self.unchecked) or 'nothing'}; {self.lowest}.",
+        )
 
     @cached_property
     def information(self) -> NDArray:
@@ -98,6 +106,11 @@ class Excitation(Reported):
     def condition_unit(self) -> float:
         """Condition number with columns scaled to unit length."""
         return self._condition(unit=True)[0]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it shows all parameters well, by the columns it was designed for."""
+        return (self.condition_unit if self.problem.unit_columns else self.condition) <= GOOD_CONDITION
 
     @cached_property
     def singular_values(self) -> NDArray:
@@ -268,9 +281,11 @@ def excite(
             lambda k, race: search(problem, np.random.default_rng([seed, k]), k, race), starts=starts,
             deadline=begin + (1 - RESERVE) * time_budget, workers=workers, progress=progress,
         )  # fmt: skip
-    best = _usable(outcome, problem)
-    found = Excitation(problem.series(best.x), problem, best.x, protection, outcome.starts, 0.0, outcome.interrupted)
-    _check_result(found)
+        best = _usable(outcome, problem)
+        found = Excitation(
+            problem.series(best.x), problem, best.x, protection, outcome.starts, 0.0, outcome.interrupted
+        )
+        _check_result(found)
     return replace(found, seconds=time.monotonic() - begin)
 
 

@@ -202,6 +202,8 @@ class ExcitationProblem:
 
         None if it never does, or if `stop()` says that nobody waits for it.
         """
+        if stop():
+            return None
         x = x / max(1.0, self.peak(x) * (1 + ROUND_OFF)) if self.at_rest else x
         # About the pose that is the mean over time, which lies within the limits as all others do.
         mean = self._mean_of(self.states(x)[0].mean(0))

@@ -140,7 +140,8 @@ def _say_clearance(
             f"{len(notes)} collision shapes that could not be read (the first: {notes[0]}; put the meshes there)"
         )
     if clearance.left_out:
-        words.unchecked.append(f"{'; '.join(clearance.left_out)} (their shapes touch in nearly all poses)")
+        pairs = ", ".join(clearance.left_out)
+        words.unchecked.append(f"collisions of {pairs} (their shapes touch in nearly all poses)")
     if around:
         words.kept.append(f"clear of {', '.join(obstacle.name for obstacle in around)}")
     else:

@@ -73,6 +73,8 @@ def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, race: R
     quick = descend(problem, Descent(start), QUICK, race)
     best = offer(quick.x)
     for _ in range(TRIED - 1):
+        if race.stopped():
+            return
         other = descend(problem, Descent(problem.random_start(rng)), QUICK, race, quick.loss + HOPELESS)
         if other.loss < quick.loss and not race.stopped():
             quick, best = other, offer(other.x)

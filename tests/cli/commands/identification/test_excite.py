@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -98,40 +94,6 @@ def test_files_that_cannot_be_written_are_noticed_before_the_search(tmp_path):
         run("panda", "--out", str(tmp_path / "no" / "t.csv"))
     with pytest.raises(ArmdynError, match=r"unknown ending; expected one of .csv"):
         run("panda", "--out", str(tmp_path / "t.xls"))
-
-
-def _processor_time(pid):
-    """Of a process [s]; zero where the system does not tell."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-def test_ctrl_c_saves_the_best_so_far(tmp_path):
-    out = tmp_path / "t.csv"
-    command = [sys.executable, "-m", "armdyn", "excite", "panda", "--rate", "100", "--out", str(out), "--time-budget"]
-    begin = time.monotonic()
-    subprocess.run([*command, "0.1"], check=True, capture_output=True)  # how long it takes to start, on a busy machine
-    started = time.monotonic() - begin
-    out.unlink()
-    with subprocess.Popen([*command, "100"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(2 + 1.5 * started)
-        before = _processor_time(process.pid)
-        process.send_signal(signal.SIGINT)
-        used = before
-        while process.poll() is None:
-            used = _processor_time(process.pid) or used
-            time.sleep(0.01)
-        text, complaint = process.communicate(timeout=60)
-    assert process.returncode == 130, complaint
-    # Within a second, on a machine that has nothing else to do.
-    assert used - before < 1.0
-    assert "Interrupted: this is the best motion so far" in text
-    assert f"Saved as {out}" in text
-    assert np.loadtxt(out, delimiter=",", skiprows=1).shape == (1001, 22)
 
 
 def test_home_makes_files_around_the_motion(tmp_path):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.long_work import progress_bar, require_folders
+from armdyn.cli.long_work import draw, progress_bar, require_folders, working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import print_json
 from armdyn.errors import ArmdynError
@@ -70,12 +70,12 @@ def compare(
             subject, payload=payload, friction=friction, rate=rate, bandwidth=bandwidth, duration=duration,
             controllers=controller or None, begin=names.extend, progress=show,
         )  # fmt: skip
-    wrote = [] if comparison.interrupted else _draw(comparison, figure, report)
     if json:
         print_json({"about": comparison.about, "controllers": [row._asdict() for row in comparison.rows]})
     else:
         print(comparison)
-        for path in wrote:
+    for path in [] if comparison.interrupted else _draw(comparison, figure, report):
+        if not json:
             print(f"wrote {path}")
     if comparison.interrupted:
         ran = len(comparison.rows)
@@ -93,12 +93,12 @@ def _chosen(names: list[str]) -> str:
 
 def _draw(comparison: Comparison, figure: Path | None, report: Path | None) -> list[Path]:
     """Write the picture and the page that are wanted; their paths."""
-    wrote = [comparison.figure(figure)] if figure is not None else []
+    if figure is not None:
+        with working(f"drawing {figure}"):
+            comparison.figure(figure)
     if report is not None:
-        from armdyn.report.registry import report as write
-
-        wrote.append(write(comparison, report))
-    return wrote
+        draw(comparison, report, figure)
+    return [path for path in (figure, report) if path is not None]
 
 
 def _in_scenarios(
@@ -123,5 +123,5 @@ def _in_scenarios(
     else:
         print(f"{found}\n\n{found.advice()}")
     if found.interrupted:
-        typer.echo("armdyn: interrupted; the runs until then are kept", err=True)
+        typer.echo("armdyn: interrupted; above is what had run; the same command begins anew", err=True)
         raise typer.Exit(130)

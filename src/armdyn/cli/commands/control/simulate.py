@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.long_work import progress_bar, require_folders
+from armdyn.cli.long_work import draw, progress_bar, require_folders
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, number, print_json, print_line, print_table
 
@@ -140,9 +140,7 @@ def _write(result: SimulationResult, out: Path | None, page: Path | None) -> Non
     if out is not None:
         result.save(out)
     if page is not None:
-        from armdyn.report.registry import report
-
-        report(result, page)
+        draw(result, page, out)
 
 
 def _sensors(resolution: float, noise: float, others: list[str]) -> Sensors | None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from armdyn.cli.interrupts import watch
 from armdyn.cli.logs import numbers
-from armdyn.cli.long_work import progress_bar, require_folders
+from armdyn.cli.long_work import draw, progress_bar, require_folders
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, print_json
 
@@ -121,6 +122,7 @@ def excite(
     Links keep off the arm's mounting plane and apart from each other, torques and velocities below their limits with a
     margin; what is not checked is said. Ctrl-C saves the best so far (exit code 130).
     """
+    from armdyn.blas import single_threaded
     from armdyn.identification.logs.read_log import read_log
     from armdyn.trajectory.excitation.excite import excite as design
     from armdyn.trajectory.experiment.plan import plan_experiment
@@ -134,7 +136,7 @@ def excite(
     pose = [given_home] if isinstance(given_home, float) else given_home
     logs = [read_log(path, subject) for path in given or ()]
     torque = numbers(max_torque, "--max-torque")
-    with progress_bar(time_budget) as tell:
+    with single_threaded(), progress_bar(time_budget, saves=True) as tell:
         found = design(
             subject, duration, max_acceleration=numbers(max_acceleration, "--max-acceleration"),
             max_velocity=numbers(max_velocity, "--max-velocity"), harmonics=harmonics, criterion=criterion,
@@ -145,27 +147,28 @@ def excite(
             time_budget=time_budget, starts=starts, seed=seed,
             progress=lambda standing: tell(standing.elapsed, _words(standing), isfinite(standing.best)),
         )  # fmt: skip
-    experiment = None if pose is None else plan_experiment(found, pose, count=repeat, rehearsal=rehearsal)
-    whole = experiment is not None and out.suffix in (".yaml", ".json")
-    written = [
-        save_trajectory(
-            experiment.joined if experiment and whole else found.trajectory, out, rate=rate,
-            joint_names=subject.joint_names, kinds=[joint.kind for joint in subject.joints], units=units,
-        )
-    ]  # fmt: skip
-    if experiment is not None:
-        written += _write_experiment(experiment, out, rate, ros, urscript)
-    if report is not None and not found.interrupted:
-        from armdyn.report.registry import report as write
-
-        write(found, report)
+        experiment = None if pose is None else plan_experiment(found, pose, count=repeat, rehearsal=rehearsal)
+        whole = experiment is not None and out.suffix in (".yaml", ".json")
+        written = [
+            save_trajectory(
+                experiment.joined if experiment and whole else found.trajectory, out, rate=rate,
+                joint_names=subject.joint_names, kinds=[joint.kind for joint in subject.joints], units=units,
+            )
+        ]  # fmt: skip
+        if experiment is not None:
+            written += _write_experiment(experiment, out, rate, ros, urscript)
     if json:
         print_json(summary(found) | {"file": str(out), "files": [str(path) for path in written]})
     else:
         _show(found, written)
-        if report is not None and found.interrupted:
-            print(f"{report} was not written: drawing it takes longer than one wants to wait after Ctrl-C")
-    if found.interrupted:
+    interrupted = found.interrupted or watch().pressed
+    if report is not None and not interrupted:
+        draw(found, report, *written)
+    if interrupted:
+        drawn = f"; {report} was not written, which takes seconds" if report else ""
+        typer.echo(
+            f"armdyn: interrupted; the best motion so far is saved{drawn}; another --seed looks further", err=True
+        )
         raise typer.Exit(130)
 
 
@@ -201,19 +204,22 @@ def summary(found: Excitation) -> dict[str, Any]:
 
 
 def _show(found: Excitation, written: list[Path]) -> None:
+    from armdyn.trajectory.excitation.excite import GOOD_CONDITION
+
     n, count = found.base.source.n, found.base.count
-    if found.interrupted:
-        print("Interrupted: this is the best motion so far; the same command with another --seed looks further.")
     print(f"{found.base.name}: {found.trajectory.duration:g} s, designed in {found.seconds:.0f} s")
     print(
-        f"Condition number {found.condition:.1f} of {count} + {2 * n} columns ({found.condition_worst:.1f} for the "
-        f"worst usual choice of base columns, {found.condition_unit:.1f} with unit columns)"
+        f"Condition number {found.condition:.1f} of {count} + {2 * n} columns, up to {GOOD_CONDITION:g} is good "
+        f"({found.condition_worst:.1f} for the worst usual choice of base columns, {found.condition_unit:.1f} with "
+        "unit columns)"
     )
-    for line in found.promises:
-        print(line)
+    print("\n".join(["At all times:", *(f"  {line}" for line in found.always)]))
+    print("\n".join(["Not checked:", *(f"  {line}" for line in found.unchecked), f"The {found.lowest}."]))
     if len(written) == 1:
         start = ", ".join(f"{x:.3g}" for x in found.trajectory(0.0).q)
         print(f"It starts at q = {start}; --home makes files that bring the robot there and back, --ros a sender.")
+    if not found.is_good:
+        print("Some parameters are shown weakly: search longer (--time-budget), or allow a longer --duration")
     print(f"Saved as {', '.join(str(path) for path in written)}")
 
 

@@ -24,7 +24,7 @@ from armdyn.cli.logs import (
     reject_swapped,
     zeros,
 )
-from armdyn.cli.long_work import progress_bar, require_folders
+from armdyn.cli.long_work import draw, progress_bar, require_folders
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, number, print_json, print_list, print_table
 
@@ -123,7 +123,7 @@ def identify(
     if out is not None:
         fit.save(out)
     if report is not None:
-        fit.report(report)
+        draw(fit, report, out)
     if json:
         print_json(summary(fit))
     else:
@@ -137,7 +137,7 @@ def identify(
 def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     """The verdict, the errors, what was written where, and the next command: at most 25 lines."""
     from armdyn.identification.judgement import WORDS
-    from armdyn.report.advice import held_out_error, next_command, shown_path, which_joints
+    from armdyn.report.advice import held_out_error, next_command, next_step, shown_path, which_joints
     from armdyn.report.tables.fit import known_alone
 
     verdict = fit.verdict
@@ -164,9 +164,10 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     for path in filter(None, (out, report)):
         print(f"wrote {shown_path(path)}")
     if out is not None and not {f"m{j + 1}" for j in range(fit.arm.n)} <= known_alone(fit).keys():
-        print(f"masses of single links are not told by torques; those written are nearest to {fit.centre} (--mass)")
-    if verdict.next_step:
-        print(f"next: {verdict.next_step}")
+        known = f"those written are nearest to {fit.centre} (--mass bounds their sum)"
+        print(f"masses of single links are not told by torques; {known}")
+    if step := next_step(fit):
+        print(f"next: {step}")
     if verdict.word != WORDS[2]:
         print(f"try:  {next_command(fit)}")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armdyn.cli.logs import numbers, reject_swapped
-from armdyn.cli.long_work import progress_bar, require_folders
+from armdyn.cli.long_work import draw, progress_bar, require_folders
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, print_json, print_table
 
@@ -96,7 +96,7 @@ def identify_servo(
     if out is not None:
         fit.save(out)
     if report is not None:
-        fit.report(report)
+        draw(fit, report, out)
     if json:
         print_json(summary(fit))
     else:
@@ -105,7 +105,7 @@ def identify_servo(
 
 def conclude(fit: ServoFit, out: Path | None, report: Path | None) -> None:
     """What was found, how sure it is, what was written, and the next command."""
-    from armdyn.report.advice import shown_path
+    from armdyn.report.advice import servo_command, shown_path
     from armdyn.report.tables.servo import LEGEND, columns, error_text, rows
 
     heads = [f"{name} " if k else name for k, name in enumerate(columns(fit))]
@@ -118,20 +118,7 @@ def conclude(fit: ServoFit, out: Path | None, report: Path | None) -> None:
         print(f"  {text}")
     for path in filter(None, (out, report)):
         print(f"wrote {shown_path(path)}")
-    print(f"try:  {next_command(fit, out)}")
-
-
-def next_command(fit: ServoFit, out: Path | None) -> str:
-    """What to type next: write the arm, or replay another log with what was written."""
-    import shlex
-
-    from armdyn.report.advice import arm_words, shown_path
-
-    if out is not None:
-        return shlex.join(["armdyn", "info", shown_path(out)])
-    log = fit.logs[0].path
-    words = ["armdyn", "identify-servo", *arm_words(fit.source), shown_path(log) if log else "LOG"]
-    return shlex.join([*words, "--out", "identified.xml", "--report", "servo.html"])
+    print(f"try:  {servo_command(fit, out)}")
 
 
 def summary(fit: ServoFit) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def show(found: BaseParameters) -> None:
         print_line(f"No effect at all: {', '.join(alone)}\n")
     if found.gap:
         print_line(
-            f"Rank: of the weakest column {found.gap.weakest_kept:.1e} is independent of the others, "
+            f"Rank: of the weakest base column {found.gap.weakest_kept:.1e} is independent of the others, "
             f"of the strongest dropped one {found.gap.strongest_dropped:.1e}",
             "dim",
         )

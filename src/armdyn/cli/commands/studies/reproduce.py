@@ -46,7 +46,7 @@ def reproduce(
     if name not in (*CASES, "all"):
         raise typer.BadParameter(f"expected one of {', '.join(CASES)}, or all, got {name!r}", param_hint="NAME")
     if page and name != "all":
-        raise typer.BadParameter("expected with 'all': the page holds all documents", param_hint="--page")
+        raise typer.BadParameter("expected together with 'all', as the page holds all documents", param_hint="--page")
     if page:
         above_mark(page)  # say now what cannot be written later
     found: list[Case] = []

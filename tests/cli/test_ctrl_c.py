@@ -1,0 +1,141 @@
+"""Ctrl-C at several moments of every command that takes long: it ends within a second, and says how to go on.
+
+What counts is the processor time after the signal: on a busy machine a second by the clock is no second of work.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import armdyn
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc, sends SIGINT")
+
+LONGEST_S = 1.0  # processor time after Ctrl-C
+EXCITE = "excite ur10 --time-budget 60 --out motion.csv"
+HOME = "--home 0,-1.57,0,-1.57,0,0 --ros ros --urscript motion.script --report motion.html"
+AGAIN = "no file was written; the same command begins anew"
+# Command -> moments at which it is interrupted, by the processor time it has used [s], and what it says then.
+COMMANDS = {
+    EXCITE: ((0.6, 6.0), f"interrupted(; the best motion so far is saved; another --seed|$| while .*{AGAIN})"),
+    "simulate arm.urdf --controller pd --duration 4000 --out run.csv": (
+        (0.6, 3.0), f"the run up to then is saved as run.csv|interrupted($| while .*{AGAIN})",
+    ),
+    "compare puma560 --duration 60": ((3.0,), f"the controllers above had run; the others: -c|{AGAIN}"),
+    "identify arm.urdf long.csv --out identified.urdf": ((1.2, 2.2), f"interrupted while .*; {AGAIN}"),
+    "study study.toml": ((3.0,), "what is finished is kept in study; go on with --resume"),
+    "demo": ((3.0,), "interrupted while .*; what was made before is in armdyn-demo; 'armdyn demo' begins anew"),
+}  # fmt: skip
+AT_NIGHT = {
+    f"{EXCITE} {HOME}": ((1.5, 3.0, 5.0, 9.0), COMMANDS[EXCITE][1]),
+    f"{EXCITE.replace('60', '3')} {HOME}": (
+        (2.5, 3.0, 3.5, 4.0, 4.5, 5.0), f"(is saved; motion.html was not written|.* are written|{AGAIN})",
+    ),
+    "compare puma560 -s all": ((2.0, 8.0), f"interrupted($|; the runs until then are kept)|{AGAIN}"),
+    "law puma560 mpc --out c": ((1.0, 2.0, 4.0), f"interrupted($| while .*; {AGAIN})"),
+    "codegen panda mass_matrix_derivative --out c": ((1.0, 2.0), f"interrupted($| while .*; {AGAIN})"),
+    "reproduce all": ((2.0, 6.0), "complete in armdyn-reproductions: .*; 'armdyn reproduce .*' computes this one"),
+    "validate arm.urdf long.csv": ((1.0,), f"interrupted($| while .*; {AGAIN})"),
+}  # fmt: skip
+STUDY = """
+name = "study"
+arm = "puma560"
+[run]
+rate = 1000.0
+duration = 20.0
+[[controllers]]
+design = "computed torque"
+[[references]]
+kind = "sway"
+[samples]
+method = "sobol"
+count = 4096
+[parameters]
+payload = { low = 0.0, high = 4.0 }
+"""
+
+
+class Ended(NamedTuple):
+    """How a command that was interrupted ended."""
+
+    code: int
+    seconds: float  # of processor time after the signal
+    said: str
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """An arm, a log of it that takes seconds, and a study that takes minutes."""
+    path = tmp_path_factory.mktemp("interrupted")
+    arm = armdyn.arms.planar2()
+    arm.save(path / "arm.urdf")
+    (path / "study.toml").write_text(STUDY)
+    t = np.arange(0, 60, 0.001)[:, None]
+    w = np.array([2.0, 3.0])
+    q, qd, qdd = np.sin(w * t), w * np.cos(w * t), -(w**2) * np.sin(w * t)
+    rows = np.hstack([t, q, armdyn.inverse_dynamics(arm, q, qd, qdd)])
+    np.savetxt(path / "long.csv", rows, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    return path
+
+
+def processor_time(pid: int) -> float | None:
+    """Of a process [s]; None when it is gone."""
+    try:
+        user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    except OSError:
+        return None
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def interrupt(line: str, moment: float, folder: Path) -> Ended | None:
+    """The command, interrupted when it has used so much processor time; None if it ended before."""
+    command = [sys.executable, "-m", "armdyn", *shlex.split(line)]
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=folder, text=True, **pipes) as process:
+        while (processor_time(process.pid) or 0.0) < moment:
+            if process.poll() is not None:
+                return None
+            time.sleep(0.01)
+        before = used = processor_time(process.pid) or 0.0
+        process.send_signal(signal.SIGINT)
+        while process.poll() is None:
+            used = processor_time(process.pid) or used
+            time.sleep(0.01)
+        said = process.stderr.read() if process.stderr else ""
+    return Ended(process.returncode, used - before, said)
+
+
+def check(line: str, moments: tuple[float, ...], said: str, folder: Path) -> None:
+    for moment in moments:
+        ended = interrupt(line, moment, folder)
+        if ended is None:
+            assert moment != moments[0], "it ended before it was interrupted"
+            return
+        assert ended.code == 130, (moment, ended.said)
+        assert "Traceback" not in ended.said, moment
+        assert re.search(said, ended.said.strip()), (moment, ended.said)
+        assert ended.seconds < LONGEST_S, (moment, ended.said)
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_a_command_ends_within_a_second(line, folder):
+    check(line, *COMMANDS[line], folder)
+    if line == EXCITE:  # the last one came when there was a motion
+        assert len(np.loadtxt(folder / "motion.csv", delimiter=",", skiprows=1)) == 10_001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", AT_NIGHT)
+def test_others_and_more_moments(line, folder):
+    check(line, *AT_NIGHT[line], folder)
