@@ -111,8 +111,8 @@ rest : array_like, shape (..., n), optional
 k : array_like, shape (..., 1), optional
 out : ndarray or tuple of these, optional
     Filled and returned instead of fresh arrays.
-threads : int, optional
-    Threads for large batches; by default the value of ARMDYN_NUM_THREADS, else one.
+threads : int or "auto", optional
+    Most threads for large batches; by default the value of ARMDYN_NUM_THREADS, else one.
 
 Returns
 -------

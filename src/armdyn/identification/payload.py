@@ -53,7 +53,7 @@ class Payload(NamedTuple):
 def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float | None = None) -> Payload:
     """The body that a known arm carries in a log.
 
-    The arm's torques with friction and drives are taken away; the rest is the payload's, plus an offset per joint.
+    The arm's torques with friction and drives are subtracted; the rest is the payload's, plus an offset per joint.
 
     Parameters
     ----------

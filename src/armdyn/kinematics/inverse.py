@@ -97,7 +97,7 @@ def inverse_kinematics(
         Desired pose of the tip in base axes. A rotation that is off by rounding (up to 1e-6) is replaced by the
         nearest true one.
     q0 : array_like, shape (..., n), optional
-        Of several solutions the nearest to q0 is taken, and iteration starts there. Default: the middle
+        The nearest of several solutions to q0 is returned, and iteration starts there. Default: the middle
         of the joint ranges, and starts chosen at random.
     task : {"pose", "position"}
         Whether the orientation matters.
@@ -107,7 +107,7 @@ def inverse_kinematics(
         elbow up, without q0), or another where that has no solution within the limits.
     objective : array_like, shape (..., n), or callable, optional
         What to do with the freedom that the pose leaves: a posture to come near to, or a function that
-        takes q (N, n) and returns the joint motion (N, n) wished for there, such as a step uphill.
+        takes q (N, n) and returns the desired joint step (N, n), such as a gradient.
     tolerance : float
         Largest distance [m] and angle [rad] from the pose that counts as solved.
     iterations : int

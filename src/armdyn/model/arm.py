@@ -354,7 +354,7 @@ class Arm(Frozen):
         )
 
     def save(self, path: str | os.PathLike[str], *, onto: str | os.PathLike[str] | None = None) -> None:
-        """Write the arm to a `.urdf` or `.toml` file; see `armdyn.model.io.save`."""
+        """Write the arm to a `.urdf`, `.xml` (MJCF) or `.toml` file; see `armdyn.model.io.save`."""
         from armdyn.model.io import save
 
         save(self, path, onto=onto)

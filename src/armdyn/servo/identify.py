@@ -60,9 +60,9 @@ def identify_servo(
     terms: str = "auto",
     progress: Tell | None = None,
 ) -> ServoFit:
-    """Find the position servos of an arm from what was commanded and what was measured.
+    """Identify the position servos of an arm from commanded and measured positions.
 
-    Per joint: stiffness, damping, rotor inertia, Coulomb friction, delay and, where they pay on data not fitted to, a
+    Per joint: stiffness, damping, rotor inertia, Coulomb friction, delay and, where they lower the held-out error, a
     dead band, Stribeck's curve and friction that grows with the load. First a regression, then Gauss-Newton over
     replays of the log.
 
@@ -75,7 +75,7 @@ def identify_servo(
     stiffness : array_like, shape (n,), or mapping from joint to number, optional
         Stiffness that was measured [N m/rad or N/m], NaN where not. Then the description's masses are scaled to it.
     loaded : ServoLog or sequence of ServoLog
-        Logs of the same arm carrying a payload that was weighed; the description's masses are scaled to it.
+        Logs of the same arm with a payload of known mass; the description's masses are scaled to it.
     mass : float, optional
         Of that payload [kg].
     com : array_like, shape (3,)
@@ -83,7 +83,7 @@ def identify_servo(
     terms : {"auto", "plain", "dead band", "friction", "whole"}
         Which terms servos have; auto: by the held-out error.
     progress : callable, optional
-        Told the share of the work that is done, and what goes on.
+        Called with the share of the work that is done, and what is being done.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def identify_servo(
     Raises
     ------
     DataError
-        If the log cannot tell anything about servos.
+        If the log determines nothing about the servos.
 
     Warns
     -----

@@ -122,12 +122,12 @@ def compare(
     progress : callable, optional
         Called with the name of every controller before it runs.
     **options
-        What `simulate` takes besides.
+        Further options of `simulate`.
 
     Returns
     -------
     Comparison
-        After Ctrl-C of those that had run until then.
+        After Ctrl-C, of those that have run until then.
     """
     rows, results = [], {}
     try:

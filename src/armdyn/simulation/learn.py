@@ -59,7 +59,7 @@ def learn(
     caution : float
         See `IterativeLearning`.
     **options
-        What `simulate` takes besides.
+        Further options of `simulate`.
     """
     if not isinstance(trials, int) or trials < 1:
         raise ArmdynError(f"learn: trials: expected an integer > 0, got {shown(trials)}")

@@ -65,7 +65,7 @@ class SimulationResult(Reported):
     motor_encoders : bool
         Whether encoders of those sit on the rotors.
     held : float
-        For which part of a sample its torque lasts until the next one's: 1 where torques are held, else an estimate.
+        The part of a sample for which its torque lasts: 1 where torques are held, else an estimate.
     """
 
     t: NDArray

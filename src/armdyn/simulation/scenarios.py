@@ -215,7 +215,7 @@ def compare_scenarios(
     progress : callable, optional
         Called with the names of scenario and law before every run.
     **options
-        What `simulate` takes besides.
+        Further options of `simulate`.
     """
     asked = tuple(SCENARIOS) if scenarios is None else scenarios
     if not asked or isinstance(asked, str) or any(name not in SCENARIOS for name in asked):

@@ -42,7 +42,7 @@ class Sensors:
     difference : bool
         Velocities from differences of measured positions instead of a tachometer.
     ripple : float or array_like, shape (n,)
-        Amplitude of the ripple of measured currents as a part of them, twelve waves a turn of the joint.
+        Relative amplitude of the ripple of measured currents, twelve waves per turn of the joint.
     delay : int
         Age of what the controller sees, and of what is logged with its torque, in samples.
     lost, doubled : float

@@ -65,17 +65,17 @@ def simulate(
         State at the start, default that of the reference. Leading axes of these, of the law's parameters and of
         the plant's numbers make a batch of runs.
     substeps : int, optional
-        Steps of the integrator (Runge-Kutta of order four) a sample. Default one, or as many as friction on light
+        Steps of the integrator (Runge-Kutta of order four) per sample. Default one, or as many as friction on light
         links, springs and the delay need.
     delay : float
         From a sample to its torque [s], at most a period; the drives exert nothing before the first.
     tolerance : float, optional
         Integrate by SciPy's adaptive steps to this accuracy instead, with the events of friction located in time:
-        slow, for judging fixed steps.
+        slow, for checking fixed steps.
     solver : {"DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA"}
         Of SciPy, for a `tolerance`; the last three are for stiff springs.
     sensors : Sensors, optional
-        What stands between the arm and the controller.
+        Sensors between the arm and the controller.
     seed : int, optional
         Of the sensors' noise; the same seed gives the same run. Run k of a batch has the noise of `seed + k`. None:
         another one each time.
@@ -88,11 +88,11 @@ def simulate(
     check : bool
         Look for instability of law and sample rate along the reference before the run, and warn.
     quiet : bool
-        Tell of diverged and interrupted runs in `notes` alone.
+        Report diverged and interrupted runs in `notes` alone.
     threads : int, optional
         Threads that share the runs of a batch.
     progress : callable or bool, optional
-        True: show a bar. A function is told now and then which part of the run (0 to 1) is done.
+        True: show a bar. A function is called now and then with the share of the run (0 to 1) that is done.
     name : str
         Of the result.
 

@@ -15,8 +15,8 @@ from armdyn.trace.shapes import described
 COMMON = (
     "out : ndarray or tuple of these, optional",
     "    Filled and returned instead of fresh arrays.",
-    "threads : int, optional",
-    "    Threads for large batches; by default the value of ARMDYN_NUM_THREADS, else one.",
+    'threads : int or "auto", optional',
+    "    Most threads for large batches; by default the value of ARMDYN_NUM_THREADS, else one.",
 )
 
 

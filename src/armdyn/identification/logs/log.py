@@ -44,8 +44,8 @@ class Fresh(NamedTuple):
 class Log(Stamped):
     """Measured joint positions and torques; times strictly rise.
 
-    `notes` tell how the columns were read and what was repaired. Where `still`, each row is a pose held still instead
-    of a sample of a motion, and tells of gravity alone.
+    `notes` say how the columns were read and what was repaired. Where `still`, each row is a pose held still instead
+    of a sample of a motion, and determines gravity alone.
     """
 
     t: NDArray  # (N,) [s]

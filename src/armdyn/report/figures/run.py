@@ -30,7 +30,7 @@ def torque_units(result: SimulationResult) -> list[str]:
 
 
 def plot_run(result: SimulationResult, what: str = "q", degrees: bool = False) -> Any:
-    """Draw one diagram per joint; the runs of a batch lie over each other.
+    """Draw one diagram per joint, with all runs of a batch in it.
 
     Parameters
     ----------

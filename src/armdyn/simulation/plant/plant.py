@@ -65,7 +65,7 @@ class Plant:
     elasticity : Elasticity, optional
         Springs and play between rotors and links.
     changes : sequence of PickUp or Drop
-        Payloads seized and let go.
+        Payloads picked up and dropped.
     wrench : callable or array_like, shape (6,), optional
         [force, moment] ON the arm at the tip, in tip axes [N, N m], as a function of the time [s] or constant.
     contact : Contact, optional
@@ -73,7 +73,7 @@ class Plant:
     stops : bool or EndStops
         Whether joints run into springs at their limits of position.
     wrist : WristSensor, optional
-        How laws feel forces at the tip; default perfectly, without a tool.
+        The wrist sensor that laws read; default a perfect one, without a tool.
     base_motion : callable, optional
         From the time to (omega, omega_dot, acc), each (3,), of the base in base axes, gravity not included.
     theta : array_like, shape (..., 10 n), optional
@@ -86,7 +86,7 @@ class Plant:
     servo : PositionServo, optional
         Servos inside the drives, for arms that are commanded positions instead of torques.
     engine : {"armdyn", "mujoco"}
-        Who computes the motion. MuJoCo takes arm, friction, drives and saturation; its dry friction is soft.
+        What computes the motion. MuJoCo takes arm, friction, drives and saturation; its dry friction is smooth.
     """
 
     arm: Arm

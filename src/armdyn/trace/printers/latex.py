@@ -58,7 +58,7 @@ def latex(
     Returns
     -------
     str
-        One equation an output, each on a line of its own.
+        One equation per output, each on a line of its own.
     """
     return LatexPrinter(explicit("latex", function, arm, symbols, inputs, options), digits).text(output)
 

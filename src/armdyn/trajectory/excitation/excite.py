@@ -239,7 +239,7 @@ def excite(
     Raises
     ------
     LimitError
-        If limits are missing or leave no room, or no motion within them shows the parameters.
+        If limits are missing or leave no room, or no motion within them excites the parameters.
 
     References
     ----------
