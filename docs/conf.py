@@ -39,9 +39,12 @@ exclude_patterns = ["images/*.py"]
 suppress_warnings = ["myst.xref_missing"]
 numpydoc_show_class_members = False
 default_role = "literal"  # `name` in docstrings is code
+smartquotes = False  # `--option` outside of code would become a dash
 autodoc_typehints = "none"  # the docstrings give shapes and units, which say more
 html_theme = "furo"
 html_title = "armdyn"
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
 
 FOLDERS = {
     "model": "Arms",
@@ -97,6 +100,7 @@ def link_names(app: object, page: str, source: list[str]) -> None:
     if page != "index":
         return
     before, title, table = source[0].partition("## Names to begin with")
+    table = table.replace("the API reference", "the [API reference](api/index.rst)", 1)
     table = re.sub(r"^\| `armdyn\.(\w+)` ", r"| [`armdyn.\1`](api/\1.rst) ", table, flags=re.MULTILINE)
     known = {name for name in re.findall(r"`(\w+)`", table) if name in armdyn.__all__}
     source[0] = before + title + re.sub(r"`(\w+)`", lambda m: _linked(m[1]) if m[1] in known else m[0], table)
