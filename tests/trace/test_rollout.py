@@ -9,6 +9,7 @@ from armdyn.errors import ShapeError
 from armdyn.trace import backend
 from armdyn.trace.program import Port, Program
 from armdyn.trace.rollout import make_rollout
+from armdyn.trace.symbols import ca
 
 
 def program(n: int = 5) -> Program:
@@ -65,6 +66,26 @@ def test_the_virtual_machine_agrees():
     with backend.using("virtual"):
         x, _ = run(make_rollout(program, frozenset(), None), x0, u, a, 8)
     assert np.allclose(x, by_numpy(x0, u, a), rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("count", [1, 4, 7, 9])
+def test_sines_without_lanes_are_those_with_lanes(count, width):
+    """To the last bit, whatever stands beside them."""
+
+    def sines():
+        return Program(
+            "sines", (Port("x", (count,)),), tuple(Port(f, (count,)) for f in "sc"), lambda x: [ca.sin(x), ca.cos(x)]
+        )
+
+    rng = np.random.default_rng(count)
+    x = rng.uniform(-10, 10, (1, 200, count))
+    x[0, :6, -1] = [np.nan, 1e9, -0.0, 0.0, np.inf, -3e5]
+    found = []
+    for single in (False, True):
+        rows = {f: np.empty_like(x) for f in "sc"}
+        make_rollout(sines, frozenset(), None, single)({"x": x}, rows)
+        found.append(np.stack([rows["s"], rows["c"]]).view(np.int64))
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize("name", backend.NAMES)

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError
 
-# Calls whose results are at least so large take those of a megabyte and more from the pool.
+# Calls whose results are at least so large take those of a quarter of a megabyte and more from the pool.
 FROM_BYTES = 16 * 2**20
-SMALLEST_BYTES = 2**20
+SMALLEST_BYTES = 2**18
 # A block may be larger than the array it serves by this factor.
 LARGEST_BLOCK_RATIO = 1.5
 

@@ -38,8 +38,9 @@ def make_reference(
             shapes = ", ".join(str(x.shape) for x in rows) or shown(found)
             raise ShapeError(f"simulate: expected a reference with q, qd, qdd of shape (T, {n}), got {shapes}")
         if own is not None:
-            over = (t > own * (1 + 1e-9))[:, None]
-            rows[1:] = [np.where(over, 0.0, x) for x in rows[1:]]
+            over = t > own * (1 + 1e-9)
+            if over.any():
+                rows[1:] = [np.where(over[:, None], 0.0, x) for x in rows[1:]]
         if not all(np.isfinite(x).all() for x in rows):
             raise ShapeError("simulate: the reference has values that are not finite numbers")
         return JointMotion(*rows)

@@ -18,6 +18,7 @@ from armdyn.simulation.loop.programs import SHOWN, Timing
 from armdyn.simulation.plant.payload import Change, Drop, PickUp, added_parameters
 from armdyn.simulation.plant.plant import Kind, Plant
 from armdyn.simulation.plant.wrist_sensor import WristSensor
+from armdyn.trace.pool import pool
 from armdyn.trajectory.protocol import JointMotion
 
 MOST_STEPS = 10**8  # a day at 1 kHz: references and results of more do not fit into memories
@@ -147,7 +148,8 @@ class Schedule:
     @cached_property
     def reference_rows(self) -> NDArray:
         """(1, steps, 3, n)."""
-        return np.stack(self.motion, axis=-2)[None]
+        steps, n = self.motion.q.shape
+        return np.stack(self.motion, axis=-2, out=pool().empty((steps, 3, n)))[None]
 
     @cached_property
     def disturbances(self) -> dict[str, NDArray]:

@@ -10,6 +10,7 @@ The text stands in a function that knows, for every port, `%p<port>` (the row of
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.graphs.schedule import Call, Compute, Step, Store, Trig, defined_by, trig_nodes
@@ -117,13 +118,27 @@ class Body:
             far.append(tuple(e.let(f"extractvalue {pair} {both}, {i}") for i in (0, 1)))
         e.line(f"br label %angles{tag}")
         e.label(f"near{tag}")
-        near = [sine_cosine(e, x) for x in angles]
+        near = self._sines(angles)
         e.line(f"br label %angles{tag}")
         e.label(f"angles{tag}")
         for angle, slow, fast in zip(step.angles, far, near, strict=True):
             for k in self.trig.get(angle, ()):
                 i = 0 if self.graph.nodes[k].op == "sin" else 1
                 self.values[k] = e.let(f"phi {e.T} [ {slow[i]}, %large{tag} ], [ {fast[i]}, %near{tag} ]")
+
+    def _sines(self, angles: list[str]) -> list[tuple[str, str]]:
+        """Sine and cosine of each angle; without lanes, those of several angles in one vector."""
+        e, pack = self.e, self.e.host.pack
+        if pack == 1:
+            return [sine_cosine(e, x) for x in angles]
+        wide = replace(e, host=replace(e.host, width=pack, pack=1), table=None)
+        pairs: list[tuple[str, str]] = []
+        for first in range(0, len(angles), pack):
+            some = angles[first : first + pack]
+            both = sine_cosine(wide, wide.from_lanes([*some, *some[-1:] * (pack - len(some))]))
+            pairs += [(wide.lane(both[0], k), wide.lane(both[1], k)) for k in range(len(some))]
+        e._count = wide._count
+        return pairs
 
     # -- the stage ------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ class Host:
     width: int
     fma: bool
     fp_flags: int = 0  # FE_ALL_EXCEPT of the C library, 0 where it is not known
+    pack: int = 1  # angles of one sample whose sines are computed in one vector, where the width is 1
 
 
 @dataclass

@@ -116,7 +116,9 @@ def compile_graph(graph: Graph, shared: frozenset[int], form: str = "kernel") ->
     from armdyn.trace.llvm.xla_handler import xla_handler
 
     llvm, machine = llvm_binding(), target_machine()
-    host = replace(target().host, width=1) if form == "single rollout" else target().host
+    host = target().host
+    if form == "single rollout":
+        host = replace(host, width=1, pack=host.width)
     graph = with_fewer_divisions(graph)
     lowered = lower(graph, host, shared, steps="rollout" in form)
     text = lowered.text
