@@ -236,7 +236,7 @@ def machine() -> str:
         model = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         model = platform.processor() or platform.machine()
-    from armdyn.trace.llvm.native import target
+    from armdyn.trace.llvm.processor import target
 
     versions = []
     for package in PACKAGES:

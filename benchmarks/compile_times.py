@@ -17,9 +17,10 @@ import numpy as np
 import armdyn
 from armdyn import Arm, Inertia, Joint, Link
 from armdyn.exports import public_names
+from armdyn.trace.backend import native_works
 from armdyn.trace.compiled import LARGEST_NATIVE
 from armdyn.trace.graphs.graph import graph_of
-from armdyn.trace.llvm.native import compile_graph, self_test
+from armdyn.trace.llvm.compile import compile_graph
 
 SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"
 SIZES = (1, 2) if SMALL else (1, 2, 4, 7, 10, 15, 20, 30, 45, 60)
@@ -66,7 +67,7 @@ def rows() -> Iterator[list[str]]:
 
 
 def main() -> None:
-    self_test()
+    native_works()
     seconds(chain(1), "inverse_dynamics")  # what is loaded once
     print(f"| joints | {' | '.join(MAIN)} |\n|{'---|' * (len(MAIN) + 1)}")
     for row in rows():

@@ -174,7 +174,8 @@ def starts() -> None:
 def peak(arm: Any) -> None:
     """Distance to the machine's peak: operations a second of the kernel against multiply-adds in a loop."""
     from armdyn.trace.graphs.graph import Graph, graph_of
-    from armdyn.trace.llvm.native import Loaded, compile_graph
+    from armdyn.trace.llvm.compile import compile_graph
+    from armdyn.trace.llvm.native import Loaded
     from armdyn.trace.program import Port
 
     chains, length = 10, 100

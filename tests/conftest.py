@@ -50,13 +50,13 @@ def quick_code(request: pytest.FixtureRequest) -> None:
 
     With ARMDYN_TEST_OPTIMISED all tests are of code as a user's.
     """
-    from armdyn.trace.llvm import native
+    from armdyn.trace.llvm import processor
     from armdyn.trace.recent import kernels
 
     tested = request.path.relative_to(Path(__file__).parent).parts[0]
     wanted = 1 if tested in OPTIMISED or "ARMDYN_TEST_OPTIMISED" in os.environ else 0
-    if wanted != native.OPTIMISATION:
-        native.OPTIMISATION = wanted
+    if wanted != processor.OPTIMISATION:
+        processor.OPTIMISATION = wanted
         kernels.clear()
 
 

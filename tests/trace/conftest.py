@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from armdyn.trace.llvm import native
+from armdyn.trace.llvm.processor import target
 
 
 @pytest.fixture(params=["1", "2", "4", "8"])
 def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """Every vector width in turn; 1 and 2 are made for a processor without AVX and FMA."""
     monkeypatch.setenv("ARMDYN_SIMD_WIDTH", request.param)
-    native.target.cache_clear()
+    target.cache_clear()
     yield int(request.param)
-    native.target.cache_clear()
+    target.cache_clear()

@@ -114,7 +114,8 @@ def test_agreement_with_the_virtual_machine(name: str) -> None:
 def test_every_width_gives_the_same(width: int, random_arm: Callable[..., Any]) -> None:
     arm = random_arm("RPRR", seed=4)
     from armdyn.trace.graphs.graph import graph_of
-    from armdyn.trace.llvm.native import Loaded, compile_graph
+    from armdyn.trace.llvm.compile import compile_graph
+    from armdyn.trace.llvm.native import Loaded
 
     declaration = armdyn.regressor.traced
     program = declaration.program(arm, declaration.plain_variant)
@@ -132,7 +133,8 @@ def test_a_graph_split_into_parts_gives_the_same(
 ) -> None:
     from armdyn.trace.graphs.graph import graph_of
     from armdyn.trace.llvm import layout
-    from armdyn.trace.llvm.native import Loaded, compile_graph
+    from armdyn.trace.llvm.compile import compile_graph
+    from armdyn.trace.llvm.native import Loaded
 
     arm = random_arm("RPR", seed=5)
     declaration = armdyn.linearize.traced

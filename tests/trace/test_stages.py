@@ -13,7 +13,7 @@ from armdyn import ComputedTorque, Plant, simulate
 from armdyn.trace import backend, stages
 from armdyn.trace.graphs.graph import Graph, graph_of
 from armdyn.trace.llvm.lower import lower
-from armdyn.trace.llvm.native import target
+from armdyn.trace.llvm.processor import target
 from armdyn.trace.program import Port, Program
 from armdyn.trace.rollout import make_rollout
 from armdyn.trace.stages import repeated, staged_graph

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 # Graphs with more instructions than this would compile for minutes: the virtual machine runs them.
 LARGEST_NATIVE = 30_000
 # Folders whose text cannot change a formula.
-_NOT_FORMULAS = {"cli", "report", "studio", "library"}
+NOT_FORMULAS = {"cli", "study", "reproduce", "report", "studio", "servo", "library", "printers"}
+NOT_FORMULAS |= {"checks", "fit", "logs", "motion"}  # of identification
 
 Code = TypeVar("Code")
 _lock = threading.Lock()  # LLVM's global state; also keeps two threads from compiling the same program
@@ -38,16 +39,17 @@ def compiled(
 
     `shared` names the inputs without batch axes: what depends on them alone is computed once per call. `key` tells
     apart everything that armdyn's own text does not decide; None means that the graph does. `form` is one of
-    `native.FORMS`, and `load` brings machine code into this process.
+    `compile.FORMS`, and `load` brings machine code into this process.
     """
     from armdyn.trace import cache as disk
-    from armdyn.trace.llvm.native import compile_graph
 
     with _lock:
         name = _digest(f"{form} {key}", shared) if key else None
         module = disk.read(name) if name else None
         if module is not None:
             return load(module)
+        from armdyn.trace.llvm.compile import compile_graph
+
         traced = program()
         graph = _graph(traced, shared, form)
         if graph is None:
@@ -73,23 +75,24 @@ def _graph(program: Program, shared: frozenset[str], form: str) -> Graph | None:
     return graph_of(program) if program.function.n_instructions() <= LARGEST_NATIVE else None
 
 
-def trial_module(graph: Graph) -> Module:
+def trial_module() -> Module:
     """The code of a tiny graph that tests this machine, from disk if it is there."""
     from armdyn.trace import cache as disk
-    from armdyn.trace.llvm.native import compile_graph
 
     with _lock:
-        name = _digest(f"test {graph.nodes}", frozenset())
+        name = _digest("trial", frozenset())
         module = disk.read(name, disk.TRIAL)
         if module is None:
-            module = compile_graph(graph, frozenset(), "trial")
+            from armdyn.trace.llvm.compile import compile_trial
+
+            module = compile_trial()
             disk.write(name, module, disk.TRIAL)
     return module
 
 
 def _digest(key: str, shared: frozenset[str]) -> str:
     """The name of an entry on disk: what it computes, which inputs are shared, and what made it."""
-    from armdyn.trace.llvm.native import versions
+    from armdyn.trace.llvm.processor import versions
 
     return hashlib.sha256(repr((key, sorted(shared), versions(), source_digest())).encode()).hexdigest()
 
@@ -99,7 +102,7 @@ def source_digest() -> str:
     """A digest of armdyn's own text, as far as it can change a formula."""
     digest = hashlib.sha256()
     for folder, inner, files in os.walk(Path(__file__).parents[1]):
-        inner[:] = sorted(set(inner) - _NOT_FORMULAS)
+        inner[:] = sorted(set(inner) - NOT_FORMULAS)
         for name in sorted(files):
             if name.endswith(".py"):
                 with open(os.path.join(folder, name), "rb") as stream:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from armdyn.trace.graphs.graph import Graph
-from armdyn.trace.llvm.native import Loaded, compile_graph
+from armdyn.trace.llvm.compile import compile_graph
+from armdyn.trace.llvm.native import Loaded
 from armdyn.trace.program import Port
 
 SPECIAL = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e308, -1.7e308, 5e-324, 1e-310, -2.2e-308])

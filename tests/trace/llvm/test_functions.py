@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from armdyn.trace.graphs.graph import Graph
-from armdyn.trace.llvm.native import Loaded, compile_graph
+from armdyn.trace.llvm.compile import compile_graph
+from armdyn.trace.llvm.native import Loaded
 from armdyn.trace.program import Port
 
 INF, NAN, TINY, HUGE = np.inf, np.nan, 5e-324, 1.7e308

@@ -10,8 +10,11 @@ import pytest
 
 import armdyn
 from armdyn.trace.graphs.graph import graph_of
-from armdyn.trace.llvm import inner_loop, native
+from armdyn.trace.llvm import inner_loop
+from armdyn.trace.llvm.compile import compile_graph
 from armdyn.trace.llvm.lower import lower
+from armdyn.trace.llvm.native import Loaded
+from armdyn.trace.llvm.processor import target
 
 
 def made(arm: Any, name: str) -> tuple[str, Callable[..., Any]]:
@@ -20,9 +23,9 @@ def made(arm: Any, name: str) -> tuple[str, Callable[..., Any]]:
     graph = graph_of(traced.make_program(arm, traced.plain_variant))
     shared = frozenset(k for k, port in enumerate(graph.inputs) if port.name in traced.bound)
     data = [arm.trace_data(graph.inputs[k].name) for k in sorted(shared)]
-    loaded = native.Loaded(native.compile_graph(graph, shared))
+    loaded = Loaded(compile_graph(graph, shared))
     call = loaded.bind(data, lambda *_, **__: pytest.fail("not taken"))
-    return lower(graph, native.target().host, shared).text, call
+    return lower(graph, target().host, shared).text, call
 
 
 def test_fetching_ahead_changes_no_bit(random_arm: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,7 +34,7 @@ def test_fetching_ahead_changes_no_bit(random_arm: Callable[..., Any], monkeypat
     monkeypatch.setattr(inner_loop, "STEPS_PER_LINE", 10**9)
     plain, without = made(arm, "coriolis_matrix")
     assert "call void @llvm.prefetch" not in plain
-    width = native.target().host.width
+    width = target().host.width
     if width >= 4:  # narrower kernels have no results that wait for memory
         block = -(-8 * arm.n**2 * width // inner_loop.LINE)
         assert fetching.count("call void @llvm.prefetch") == block  # one block, whole

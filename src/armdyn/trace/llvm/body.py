@@ -14,9 +14,10 @@ from dataclasses import replace
 
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.graphs.schedule import Call, Compute, Step, Store, Trig, defined_by, trig_nodes
-from armdyn.trace.llvm.emit import Emitter, Host
+from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.functions import is_large_angle, operation, sine_cosine
 from armdyn.trace.llvm.layout import Layout
+from armdyn.trace.llvm.processor import Host
 
 
 def port_names(graph: Graph) -> list[str]:
@@ -131,7 +132,7 @@ class Body:
         e, pack = self.e, self.e.host.pack
         if pack == 1:
             return [sine_cosine(e, x) for x in angles]
-        wide = replace(e, host=replace(e.host, width=pack, pack=1), table=None)
+        wide = replace(e, host=e.host._replace(width=pack, pack=1), table=None)
         pairs: list[tuple[str, str]] = []
         for first in range(0, len(angles), pack):
             some = angles[first : first + pack]

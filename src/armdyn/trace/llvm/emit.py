@@ -5,15 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
-
-@dataclass(frozen=True)
-class Host:
-    """What the code is generated for: lanes a vector, whether multiply-add rounds once, all floating-point flags."""
-
-    width: int
-    fma: bool
-    fp_flags: int = 0  # FE_ALL_EXCEPT of the C library, 0 where it is not known
-    pack: int = 1  # angles of one sample whose sines are computed in one vector, where the width is 1
+from armdyn.trace.llvm.processor import Host
 
 
 @dataclass

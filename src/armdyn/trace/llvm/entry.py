@@ -8,9 +8,13 @@ relies on are those of NumPy 2's arrays and of CPython's tuples, checked before 
 
 from __future__ import annotations
 
-from armdyn.trace.graphs.graph import Graph
+from typing import TYPE_CHECKING
+
 from armdyn.trace.pool import FROM_BYTES
-from armdyn.trace.program import Port
+
+if TYPE_CHECKING:
+    from armdyn.trace.graphs.graph import Graph
+    from armdyn.trace.program import Port
 
 # Byte offsets in NumPy's array object.
 TYPE, DATA, NDIM, DIMS, STRIDES, DTYPE, FLAGS = 8, 16, 24, 32, 40, 56, 64

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.graphs.schedule import Schedule, make_schedule
 from armdyn.trace.llvm.body import part_functions, stage_function
-from armdyn.trace.llvm.emit import Emitter, Host
+from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.functions import is_large_angle, operation, sine_cosine
 from armdyn.trace.llvm.inner_loop import inner_loop
 from armdyn.trace.llvm.layout import Layout, make_layout
 from armdyn.trace.llvm.march import march
+from armdyn.trace.llvm.processor import Host
 
 
 @dataclass(frozen=True)

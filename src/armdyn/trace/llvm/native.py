@@ -1,89 +1,25 @@
-"""Machine code from LLVM text, loaded into this process, and what NumPy and Python call it through."""
+"""Machine code loaded into this process, and what NumPy and Python call it through."""
 
 from __future__ import annotations
 
 import ctypes
-import os
-import platform
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.trace import function
-from armdyn.trace.graphs.graph import Graph
-from armdyn.trace.llvm.emit import Host
-from armdyn.trace.llvm.entry import BOUND, CONTEXT, FALLBACK, HEADER, MOST_BOUND, entry
+from armdyn.trace.llvm.entry import BOUND, CONTEXT, FALLBACK, HEADER, MOST_BOUND
 from armdyn.trace.llvm.nearby import side_by_side
+from armdyn.trace.llvm.processor import llvm_binding, target_machine
 from armdyn.trace.program import Port
 from armdyn.trace.recent import KERNEL_OVERHEAD_BYTES
 
 
-@cache
-def llvm_binding() -> Any:
-    """llvmlite's binding, ready for this machine."""
-    import llvmlite.binding as llvm
-
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm
-
-
-@dataclass(frozen=True)
-class Target:
-    """The processor that code is made for; part of the cache key."""
-
-    cpu: str
-    features: str
-    host: Host
-
-
-# FE_ALL_EXCEPT by processor.
-FP_FLAGS = {"x86_64": 0x3D, "amd64": 0x3D, "aarch64": 0x1F, "arm64": 0x1F}
-
-
-@cache
-def target() -> Target:
-    """This machine; `ARMDYN_SIMD_WIDTH=1|2|4|8` makes other code, below 4 without AVX and FMA."""
-    llvm = llvm_binding()
-    machine = platform.machine().lower()
-    features = llvm.get_host_cpu_features()
-    best = 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
-    wanted = os.environ.get("ARMDYN_SIMD_WIDTH")
-    width = int(wanted) if wanted in ("1", "2", "4", "8") else best
-    arm64, flags = machine in ("aarch64", "arm64"), FP_FLAGS.get(machine, 0)
-    if width < 4 and not arm64:
-        return Target("x86-64" if machine in ("x86_64", "amd64") else "", "", Host(width, False, flags))
-    fma = arm64 or bool(features.get("fma"))
-    return Target(llvm.get_host_cpu_name(), features.flatten(), Host(width, fma, flags))
-
-
-OPTIMISATION = 1  # of code generation; 0 makes the same operations into slower code in half the time
-
-
-def target_machine() -> Any:
-    """A target machine: small code model (constants as memory operands), no costly optimisation."""
-    t, opt = target(), OPTIMISATION
-    return (
-        llvm_binding()
-        .Target.from_default_triple()
-        .create_target_machine(cpu=t.cpu, features=t.features, opt=opt, codemodel="small", reloc="pic", jit=True)
-    )
-
-
-def versions() -> str:
-    """What the machine code depends on besides its source."""
-    llvm = llvm_binding()
-    host = (sys.implementation.cache_tag, platform.machine(), target(), OPTIMISATION)
-    return repr((llvm.llvm_version_info, np.__version__, *host))
-
-
-@dataclass(frozen=True)
-class Module:
+class Module(NamedTuple):
     """Compiled code with all that is needed to load it again without the graph."""
 
     code: bytes
@@ -92,58 +28,6 @@ class Module:
     shared: tuple[int, ...]
     uniform_size: int
     cost: float  # [ns] of one sample, about
-
-
-# What is compiled around a graph: calls from NumPy and Python, the same with what finds them, calls from XLA, many
-# steps for lanes of rollouts, or for one.
-FORMS = ("kernel", "trial", "xla", "rollout", "single rollout")
-
-
-# What an operation and an entry of a result cost per sample, on one core of 2023 [ns]; within a factor of two for
-# kernels from 10 to 1,000 ns.
-OPERATION_NS, ENTRY_NS = 0.03, 0.1
-
-
-def cost(graph: Graph) -> float:
-    """About how long one sample of a batch takes [ns]."""
-    return OPERATION_NS * len(graph.nodes) + ENTRY_NS * sum(port.size for port in graph.outputs)
-
-
-def compile_graph(graph: Graph, shared: frozenset[int], form: str = "kernel") -> Module:
-    """Machine code of a graph whose ports `shared` carry no batch axes, in one of `FORMS`."""
-    from armdyn.trace.graphs.divisions import with_fewer_divisions  # code found on disk needs neither
-    from armdyn.trace.llvm.lower import lower
-    from armdyn.trace.llvm.xla_handler import xla_handler
-
-    llvm, machine = llvm_binding(), target_machine()
-    host = target().host
-    if form == "single rollout":
-        host = replace(host, width=1, pack=host.width)
-    graph = with_fewer_divisions(graph)
-    lowered = lower(graph, host, shared, steps="rollout" in form)
-    text = lowered.text
-    if form == "xla":
-        text += xla_handler(graph, shared)
-    elif "rollout" not in form:
-        text += entry(graph, shared, lowered.uniform_size)
-    if form == "trial":
-        text += "\n" + function.DISPATCH.replace("PLACE", str(function.offset() + 8))
-    module = llvm.parse_assembly(text)
-    module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    if form == "single rollout" and OPTIMISATION:
-        _pair_scalars(llvm, machine, module)
-    code = machine.emit_object(module)
-    ports = graph.own_inputs, graph.own_outputs
-    return Module(code, *ports, tuple(sorted(shared)), lowered.uniform_size, cost(graph))
-
-
-def _pair_scalars(llvm: Any, machine: Any, module: Any) -> None:
-    """Let LLVM put equal operations on scalars into one on vectors: code without lanes has the registers for it."""
-    options = llvm.create_pipeline_tuning_options()
-    options.speed_level, options.slp_vectorization = 1, True
-    options.loop_vectorization = options.loop_unrolling = False
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
 
 
 class Code:
@@ -342,16 +226,13 @@ def _layouts_hold() -> bool:
 
 
 @cache
-def _trial(make: Callable[[Graph], Module]) -> Loaded:
-    """A tiny kernel, a difference and a product, with the code that finds short ways; it stays in memory."""
-    graph = Graph("self_test", (Port("x", (2,)),), (Port("y", (2,)),))
-    x = [graph.add("input", value=(0, k)) for k in range(2)]
-    graph.results = [[graph.add("sub", x[1], x[0]), graph.add("mul", x[0], x[1])]]
-    return Loaded(make(graph))
+def _trial(make: Callable[[], Module]) -> Loaded:
+    """The kernel that tests this machine, with the code that finds short ways; it stays in memory."""
+    return Loaded(make())
 
 
 @cache
-def dispatcher(make: Callable[[Graph], Module]) -> int:
+def dispatcher(make: Callable[[], Module]) -> int:
     """The address of the code that finds short ways, 0 where it may not be used."""
     if not has_fast_call() or function.function_type() is function.Function:
         return 0
@@ -362,8 +243,8 @@ def dispatcher(make: Callable[[Graph], Module]) -> int:
     return loaded.address("dispatch")
 
 
-def self_test(make: Callable[[Graph], Module] = lambda graph: compile_graph(graph, frozenset(), "trial")) -> None:
-    """Make, load and run a tiny kernel; raises if anything about this machine is not as expected."""
+def self_test(make: Callable[[], Module]) -> None:
+    """Load and run a tiny kernel (`compile_trial`); raises if anything about this machine is not as expected."""
     loaded = _trial(make)
     batch = np.arange(10.0).reshape(5, 2)
     want = np.stack([batch[:, 1] - batch[:, 0], batch[:, 0] * batch[:, 1]], -1)

@@ -1,0 +1,78 @@
+"""The processor that code is made for."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+@cache
+def llvm_binding() -> Any:
+    """llvmlite's binding, ready for this machine."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm
+
+
+class Host(NamedTuple):
+    """What the code is generated for: lanes a vector, whether multiply-add rounds once, all floating-point flags."""
+
+    width: int
+    fma: bool
+    fp_flags: int = 0  # FE_ALL_EXCEPT of the C library, 0 where it is not known
+    pack: int = 1  # angles of one sample whose sines are computed in one vector, where the width is 1
+
+
+class Target(NamedTuple):
+    """The processor that code is made for; part of the cache key."""
+
+    cpu: str
+    features: str
+    host: Host
+
+
+# FE_ALL_EXCEPT by processor.
+FP_FLAGS = {"x86_64": 0x3D, "amd64": 0x3D, "aarch64": 0x1F, "arm64": 0x1F}
+
+
+@cache
+def target() -> Target:
+    """This machine; `ARMDYN_SIMD_WIDTH=1|2|4|8` makes other code, below 4 without AVX and FMA."""
+    llvm = llvm_binding()
+    machine = platform.machine().lower()
+    features = llvm.get_host_cpu_features()
+    best = 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
+    wanted = os.environ.get("ARMDYN_SIMD_WIDTH")
+    width = int(wanted) if wanted in ("1", "2", "4", "8") else best
+    arm64, flags = machine in ("aarch64", "arm64"), FP_FLAGS.get(machine, 0)
+    if width < 4 and not arm64:
+        return Target("x86-64" if machine in ("x86_64", "amd64") else "", "", Host(width, False, flags))
+    fma = arm64 or bool(features.get("fma"))
+    return Target(llvm.get_host_cpu_name(), features.flatten(), Host(width, fma, flags))
+
+
+OPTIMISATION = 1  # of code generation; 0 makes the same operations into slower code in half the time
+
+
+def target_machine() -> Any:
+    """A target machine: small code model (constants as memory operands), no costly optimisation."""
+    t, opt = target(), OPTIMISATION
+    return (
+        llvm_binding()
+        .Target.from_default_triple()
+        .create_target_machine(cpu=t.cpu, features=t.features, opt=opt, codemodel="small", reloc="pic", jit=True)
+    )
+
+
+def versions() -> str:
+    """What the machine code depends on besides its source."""
+    llvm = llvm_binding()
+    host = (sys.implementation.cache_tag, platform.machine(), target(), OPTIMISATION)
+    return repr((llvm.llvm_version_info, np.__version__, *host))
