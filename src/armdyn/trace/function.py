@@ -96,34 +96,20 @@ MEMBERS, SIZE_MEMBER, READ_ONLY = 72, 19, 1
 HAVE_VECTORCALL, DEFAULT = 1 << 11, 1 << 18
 
 
-class _Member(ctypes.Structure):
-    """PyMemberDef."""
-
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("kind", ctypes.c_int),
-        ("offset", ctypes.c_ssize_t),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
+def structure(title: str, /, **fields: Any) -> Any:
+    """A type of CPython's headers by its fields, in order."""
+    return type(title, (ctypes.Structure,), {"_fields_": tuple(fields.items())})
 
 
-class _Slot(ctypes.Structure):
-    """PyType_Slot."""
-
-    _fields_ = (("number", ctypes.c_int), ("value", ctypes.c_void_p))
-
-
-class _Spec(ctypes.Structure):
-    """PyType_Spec."""
-
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("size", ctypes.c_int),
-        ("item_size", ctypes.c_int),
-        ("flags", ctypes.c_uint),
-        ("slots", ctypes.c_void_p),
-    )
+_Member = structure(
+    "PyMemberDef",
+    name=ctypes.c_char_p, kind=ctypes.c_int, offset=ctypes.c_ssize_t, flags=ctypes.c_int, doc=ctypes.c_char_p,
+)  # fmt: skip
+_Slot = structure("PyType_Slot", number=ctypes.c_int, value=ctypes.c_void_p)
+_Spec = structure(
+    "PyType_Spec",
+    name=ctypes.c_char_p, size=ctypes.c_int, item_size=ctypes.c_int, flags=ctypes.c_uint, slots=ctypes.c_void_p,
+)  # fmt: skip
 
 
 def native_calls() -> bool:

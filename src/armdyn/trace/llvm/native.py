@@ -103,15 +103,9 @@ def _aligned_zeros(size: int) -> NDArray:
     return raw[start : start + size]
 
 
-class _MethodDef(ctypes.Structure):
-    """CPython's PyMethodDef."""
-
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
+_MethodDef = function.structure(
+    "PyMethodDef", name=ctypes.c_char_p, function=ctypes.c_void_p, flags=ctypes.c_int, doc=ctypes.c_char_p
+)
 
 
 # -- NumPy's and CPython's C interfaces -----------------------------------------------------------------------

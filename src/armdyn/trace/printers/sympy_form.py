@@ -29,15 +29,8 @@ def sympy_expression(
 
     Parameters
     ----------
-    function : traced function
-        Such as `armdyn.mass_matrix`.
-    arm : Arm
-    symbols : sequence of str
-        Data of the arm that stay symbols where they are not zero, such as `"theta"` or `"gravity"`.
-    inputs : sequence of str
-        Optional inputs to include, such as `"wrench"`.
-    options : dict, optional
-        Values of the function's options.
+    function, arm, symbols, inputs, options
+        As for `latex`.
 
     Returns
     -------
