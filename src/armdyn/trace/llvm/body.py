@@ -10,7 +10,6 @@ The text stands in a function that knows, for every port, `%p<port>` (the row of
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.graphs.schedule import Call, Compute, Step, Store, Trig, defined_by, trig_nodes
@@ -132,13 +131,12 @@ class Body:
         e, pack = self.e, self.e.host.pack
         if pack == 1:
             return [sine_cosine(e, x) for x in angles]
-        wide = replace(e, host=e.host._replace(width=pack, pack=1), table=None)
+        wide = e.with_width(pack)
         pairs: list[tuple[str, str]] = []
         for first in range(0, len(angles), pack):
             some = angles[first : first + pack]
             both = sine_cosine(wide, wide.from_lanes([*some, *some[-1:] * (pack - len(some))]))
             pairs += [(wide.lane(both[0], k), wide.lane(both[1], k)) for k in range(len(some))]
-        e._count = wide._count
         return pairs
 
     # -- the stage ------------------------------------------------------------------------------------

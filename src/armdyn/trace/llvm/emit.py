@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
 
 from armdyn.trace.llvm.processor import Host
 
@@ -16,7 +18,11 @@ class Emitter:
     lines: list[str] = field(default_factory=list)
     declared: set[str] = field(default_factory=set)  # declarations that the module needs
     table: dict[str, int] | None = None  # constants kept in memory, whole vectors, by their bits
-    _count: int = 0
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))  # of the values' names
+
+    def with_width(self, width: int) -> Emitter:
+        """The same function, written to with so many lanes, and without a table of constants."""
+        return replace(self, host=self.host._replace(width=width), table=None)
 
     # -- types and names ------------------------------------------------------------------------------
 
@@ -36,8 +42,7 @@ class Emitter:
 
     def name(self) -> str:
         """A fresh value name."""
-        self._count += 1
-        return f"%v{self._count}"
+        return f"%v{next(self.numbers)}"
 
     def line(self, text: str) -> None:
         """Append an instruction without a result."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from armdyn.trace.graphs.graph import Graph
-from armdyn.trace.graphs.schedule import Schedule, make_schedule
+from armdyn.trace.graphs.schedule import TRIG, Schedule, make_schedule
 from armdyn.trace.llvm.body import part_functions, stage_function
 from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.functions import is_large_angle, operation, sine_cosine
@@ -53,43 +53,31 @@ def _prepare(
 ) -> str:
     """`prepare(ptr shared inputs..., ptr uniform)`: uniform values, computed once and broadcast."""
     e = Emitter(Host(1, host.fma), declared=declared)
-    wide = Emitter(host)
+    wide = e.with_width(host.width)
     values: dict[int, str] = {}
 
     def value(k: int) -> str:
+        """A uniform value, or one of constants alone, which has no place of its own."""
         node = graph.nodes[k]
-        return e.constant(node.value) if node.op == "const" else values[k]
-
-    for k in schedule.uniform:
-        node = graph.nodes[k]
+        if k in values:
+            return values[k]
+        if node.op == "const":
+            return e.constant(node.value)
         if node.op == "input":
             port, index = node.value
             at = e.let(f"getelementptr double, ptr %i{port}, i64 {index}")
-            values[k] = e.let(f"load double, ptr {at}, align 8")
-        elif node.op in ("sin", "cos"):
-            values[k] = e.per_lane(node.op, value(node.args[0]))
-        else:
-            values[k] = operation(e, node.op, [_or_constant(graph, e, values, a) for a in node.args])
+            return e.let(f"load double, ptr {at}, align 8")
+        args = [value(a) for a in node.args]
+        return e.per_lane(node.op, *args) if node.op in TRIG else operation(e, node.op, args)
+
+    for k in schedule.uniform:
+        values[k] = value(k)
         if k in layout.uniform:
-            wide.lines, wide._count = e.lines, e._count
             vector = wide.broadcast(values[k])
             at = wide.let(f"getelementptr {wide.T}, ptr %uniform, i64 {layout.uniform[k]}")
             wide.line(f"store {wide.T} {vector}, ptr {at}, align 8")
-            e._count = wide._count
     arguments = ", ".join([*(f"ptr %i{p}" for p in sorted(shared)), "ptr %uniform"])
     return "\n".join([f"define void @prepare({arguments}) nounwind {{", *e.lines, "  ret void", "}"])
-
-
-def _or_constant(graph: Graph, e: Emitter, values: dict[int, str], k: int) -> str:
-    """A uniform value, folding subexpressions of constants that have no value of their own."""
-    if k in values:
-        return values[k]
-    node = graph.nodes[k]
-    if node.op == "const":
-        return e.constant(node.value)
-    if node.op in ("sin", "cos"):
-        return e.per_lane(node.op, _or_constant(graph, e, values, node.args[0]))
-    return operation(e, node.op, [_or_constant(graph, e, values, a) for a in node.args])
 
 
 # -- what all parts share -------------------------------------------------------------------------------------
