@@ -55,7 +55,7 @@ def test_the_commands_of_the_page(folder: Path, monkeypatch: pytest.MonkeyPatch)
     for line in COMMANDS:
         done = CliRunner().invoke(app, [*shlex.split(line), "--terms", "plain"], catch_exceptions=False)
         assert done.exit_code == 0, f"{line}: {done.output}"
-        assert "replay error on data held out 0." in done.stdout, line
+        assert "replay error on held-out data 0." in done.stdout, line
         assert "try:  armdyn " in done.stdout
     assert "Replay" in (folder / "servo.html").read_text()
     assert armdyn.load(folder / "identified.xml").joints[1].drive.servo_stiffness > 10

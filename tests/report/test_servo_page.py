@@ -35,7 +35,7 @@ def fit() -> ServoFit:
 def test_the_page_holds_what_was_found(fit: ServoFit, tmp_path: Path) -> None:
     """Numbers with their marks, warnings, replays, and what torques hang on; text is escaped."""
     text = fit.report(tmp_path / "servo.html").read_text()
-    assert "Replay error on data held out 0.45 mrad, 0.3 mm at the tip" in text.replace("\n", " ")
+    assert "Replay error on held-out data 0.45 mrad, 0.3 mm at the tip" in text.replace("\n", " ")
     assert "<td>100</td>" in text  # kp of the first joint
     assert "<td>50?</td>" in text  # ... and of the second, which the log does not determine
     assert "1/kp of joint 2 is not determined." in text

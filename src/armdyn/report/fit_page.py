@@ -51,7 +51,7 @@ def _conclusion(fit: Fit) -> list[str]:
     said = f"{verdict.word[0].upper()}{verdict.word[1:]}"
     held = held_out_error(fit)
     error = f"Torque error {fit.rel_error:.2%} on the logs fitted to"
-    error += "" if np.isnan(held) else f", {held:.2%} on data held out"
+    error += "" if np.isnan(held) else f", {held:.2%} on held-out data"
     error += "" if np.isnan(fit.stated) else f"; {fit.stated:.1%} to expect on new motion"
     error += "" if fit.other is None else f", {fit.other.rel_error:.2%} on the validation log"
     error += "" if np.isnan(fit.rel_error_source) else f"; the arm as described has {fit.rel_error_source:.1%}"

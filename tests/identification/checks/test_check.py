@@ -34,7 +34,7 @@ def test_a_good_log(puma, log):
     check = armdyn.check_log(puma, log)
     assert check.ok
     assert findings(puma, log) == {}
-    assert check.verdict == "Nothing speaks against this log."
+    assert check.verdict == "No fault found in this log."
     np.testing.assert_array_equal(check.joints.low, log.q.min(axis=0))
     np.testing.assert_allclose(check.joints.torque, np.sqrt(np.mean(log.tau**2, axis=0)))
     # The fifth harmonic of 0.1 Hz turns back at most 20 times in 20 s.

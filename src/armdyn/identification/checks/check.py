@@ -55,7 +55,7 @@ class DataCheck(NamedTuple):
         doubts = sum(f.level == "warn" for f in self.findings)
         if not self.ok:
             return "This log cannot be used as it is."
-        return "Nothing speaks against this log." if not doubts else f"Usable, with {doubts} doubt{'s' * (doubts > 1)}."
+        return "No fault found in this log." if not doubts else f"Usable, with {doubts} warning{'s' * (doubts > 1)}."
 
     @property
     def headings(self) -> tuple[str, ...]:

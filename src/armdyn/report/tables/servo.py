@@ -74,7 +74,7 @@ def error_text(fit: ServoFit) -> str:
     """The replay error on data not fitted to, in a sentence."""
     rms, before = (1e3 * float(np.sqrt((x**2).mean())) for x in (fit.held_out, fit.unfollowed))
     return (
-        f"replay error on data held out {rms:.2g} mrad, {1e3 * fit.held_out_tip:.2g} mm at the tip "
+        f"replay error on held-out data {rms:.2g} mrad, {1e3 * fit.held_out_tip:.2g} mm at the tip "
         f"(commanded positions taken as reached: {before:.3g} mrad)"
     )
 

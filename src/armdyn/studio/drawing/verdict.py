@@ -39,7 +39,7 @@ def errors(fit: Fit) -> str:
     """The errors of a model in one sentence."""
     held = fit.held_out if np.isnan(fit.held_out_possible) else fit.held_out_possible
     text = f"Torque error {fit.rel_error:.2%}"
-    text += "" if np.isnan(held) else f", {held:.2%} on data held out"
+    text += "" if np.isnan(held) else f", {held:.2%} on held-out data"
     return text + ("." if np.isnan(fit.rel_error_source) else f"; the arm as described has {fit.rel_error_source:.1%}.")
 
 

@@ -43,7 +43,7 @@ def test_identify_writes_model_and_report(folder):
     model, page = folder / "model.urdf", folder / "report.html"
     text = run("identify", arm, run_log, "--validate", other, "--out", str(model), "--report", str(page))
     assert "on the validation log" in text
-    assert "masses of single links are not told by torques" in text
+    assert "torques do not determine masses of single links" in text
     assert page.read_text().startswith("<!doctype html>")
     data = json.loads(run("validate", str(model), other, "--json"))
     assert data["rel_error"] < 0.02
@@ -254,8 +254,8 @@ class TestTheAnswer:
         lines = done.stdout.splitlines()
         assert len(lines) <= 25
         assert lines[0] == "planar2: good"
-        (error,) = (line.split()[6].strip(",") for line in lines if line.startswith("torque error on data held out "))
-        assert f"{error} on data held out" in (folder / "out.html").read_text()
+        (error,) = (line.split()[3].strip(",") for line in lines if line.startswith("held-out torque error "))
+        assert f"{error} on held-out data" in (folder / "out.html").read_text()
         assert "wrote out.urdf" in lines
         assert "try:  armdyn excite arm.urdf --duration 20 --given good.csv --out next.csv" in lines
 

@@ -147,7 +147,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     error = held_out_error(fit)
     held = "not measured" if isnan(error) else f"{error:.2%}"
     other = "" if fit.other is None else f"; on the validation log {fit.other.rel_error:.2%}"
-    print(f"torque error on data held out {held}, on the data fitted to {fit.rel_error:.2%}{other}")
+    print(f"held-out torque error {held}, on the fitted data {fit.rel_error:.2%}{other}")
     if not isnan(fit.stated):
         print(f"to expect on new motion: {fit.stated:.1%}")
     if not isnan(fit.rel_error_source):
@@ -165,7 +165,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
         print(f"wrote {shown_path(path)}")
     if out is not None and not {f"m{j + 1}" for j in range(fit.arm.n)} <= known_alone(fit).keys():
         known = f"those written are nearest to {fit.centre} (--mass bounds their sum)"
-        print(f"masses of single links are not told by torques; {known}")
+        print(f"torques do not determine masses of single links; {known}")
     if step := next_step(fit):
         print(f"next: {step}")
     if verdict.word != WORDS[2]:
