@@ -248,17 +248,28 @@ def test_a_users_script_sees_real_types(checker: str, tmp_path: Path) -> None:
     assert sorted(found) == wrong, said
 
 
-@pytest.mark.parametrize(
-    ("method", "function"),
-    [
-        ("save", "armdyn.model.io:save"),
-        ("from_dh", "armdyn.model.dh:arm_from_dh"),
-        ("from_vectors", "armdyn.model.vectors:arm_from_vectors"),
-    ],
-)
-def test_methods_of_the_arm_spell_out_the_options_of_what_they_call(method: str, function: str) -> None:
-    home, _, name = function.partition(":")
-    called = inspect.signature(getattr(importlib.import_module(home), name)).parameters
-    own = inspect.signature(getattr(armdyn.Arm, method)).parameters
-    skipped = {"self", "arm"}
-    assert [p for p in own if p not in skipped] == [p for p in called if p not in skipped]
+MEMBER = {
+    "kind": "R",
+    "e_prev": (0, 0, 1),
+    "e_own": (0, 0, 1),
+    "r_prev": (0, 0, 0),
+    "r_own": (1, 0, 0),
+    "a_prev": (1, 0, 0),
+}
+
+
+@pytest.mark.parametrize("method", ["save", "from_dh", "from_vectors"])
+def test_methods_of_the_arm_spell_out_their_options(method: str) -> None:
+    parameters = inspect.signature(getattr(armdyn.Arm, method)).parameters.values()
+    assert not [p for p in parameters if p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    given = {p.name: object() for p in parameters if p.kind is p.KEYWORD_ONLY}
+    assert given  # and each is understood: what is wrong about it is its value
+    for name, value in given.items():
+        call = {
+            "save": armdyn.arms.planar2().save,
+            "from_dh": armdyn.Arm.from_dh,
+            "from_vectors": armdyn.Arm.from_vectors,
+        }
+        first = {"save": "a.toml", "from_dh": [{"kind": "R"}], "from_vectors": [MEMBER]}
+        with pytest.raises((armdyn.ArmdynError, TypeError), match="onto=|expected"):
+            call[method](first[method], **{name: value})

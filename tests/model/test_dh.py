@@ -195,7 +195,7 @@ def test_bad_rows_are_rejected(row, message):
 
 
 def test_bad_tables_are_rejected():
-    with pytest.raises(ModelError, match="unknown convention 'craig'; expected one of standard, modified"):
+    with pytest.raises(ModelError, match="unknown convention 'craig'; expected standard or modified"):
         Arm.from_dh(ROWS, "craig")
     with pytest.raises(ModelError, match="no moving joint"):
         Arm.from_dh([])

@@ -189,8 +189,8 @@ def test_torques_do_not_depend_on_the_description(convention):
     [
         ((O,), "axis 1: expected a point and a direction"),
         ((O, O), "axis 1: the direction has length 0"),
-        ((O, (1, np.nan, 0)), "axis 1: expected two vectors of three finite numbers"),
-        ((O, (1, 0)), "axis 1: expected two vectors"),
+        ((O, (1, np.nan, 0)), "axis 1: the direction: expected 3 finite numbers"),
+        ((O, (1, 0)), "axis 1: the direction: expected 3 finite numbers"),
     ],
 )
 def test_bad_axes_are_rejected(axis, message):

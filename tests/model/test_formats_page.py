@@ -27,7 +27,7 @@ def test_csv_examples_are_arms(text):
 
 @pytest.mark.parametrize(
     "keys",
-    [dh.ROW_KEYS, dh_table.COLUMNS, dh_table.OPTIONS, vectors.KEYS, toml_format.TOP_KEYS, toml_format.JOINT_KEYS],
+    [dh.ROW_KEYS, dh_table.COLUMNS, vectors.KEYS, toml_format.OPTIONS, toml_format.TOP_KEYS, toml_format.JOINT_KEYS],
 )
 def test_every_key_is_mentioned(keys):
     words = set(re.findall(r"\w+", PAGE))

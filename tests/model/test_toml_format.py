@@ -197,7 +197,7 @@ def test_the_text_is_readable():
         (MINIMAL + "theta = 3", ModelError, r"joint 1: .*shape \(10,\)"),
         (MINIMAL + "axis = [0, 0, 0]", ModelError, "axis has length 0"),
         (MINIMAL + "before = [[1, 2], [3]]", ModelError, "joint 1: before: expected rows of four numbers"),
-        (MINIMAL + "before = { xyz = [1, 2] }", ModelError, "joint 1: before: expected rows"),
+        (MINIMAL + "before = { xyz = [1, 2] }", ModelError, "joint 1: before: xyz: expected 3 finite numbers"),
         (MINIMAL + "before = { xyz = [1, 2, 3], rpy = [nan, 0, 0] }", ModelError, "joint 1: before"),
         (MINIMAL + "before = { abc = 1 }", ReadError, "joint 1: before: unknown key abc"),
         (MINIMAL + "limits = 3", ModelError, "limits: expected a mapping of lower, upper, velocity, effort"),

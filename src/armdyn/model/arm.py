@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.arrays import as_floats
+from armdyn.arrays import as_floats, finite_vector, read_only
 from armdyn.errors import MissingInertiaError, ModelError, shown
 from armdyn.frozen import Frozen
 from armdyn.model.joint import Joint
@@ -29,6 +29,9 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 # cos(pi/2) in floating point is 6e-17: structural zeros and ones are restored within this distance.
 SNAP_DISTANCE = 1e-14
+
+# Data of formulas -> the attribute of an arm that has them.
+TRACE_DATA = {"theta": "_known_theta", "gravity": "gravity", "friction": "_friction", "drive": "_drive"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +115,7 @@ class Arm(Frozen):
             raise ModelError(f"{where}: expected one link per joint, got {len(self.links)} for {self.n} joints")
         _reject_doubles(self.joint_names, f"{where}: joint")
         _reject_doubles(self.link_names, f"{where}: link")
-        object.__setattr__(self, "gravity", _check_vector(self.gravity, 3, f"{where}: gravity"))
+        object.__setattr__(self, "gravity", finite_vector(self.gravity, 3, f"{where}: gravity"))
         for name in ("base_pose", "tool_pose"):
             object.__setattr__(self, name, check_transform(getattr(self, name), f"{where}: {name}"))
         if self.mounting_plane is not None:
@@ -148,17 +151,13 @@ class Arm(Frozen):
     @cached_property
     def theta(self) -> NDArray:
         """Inertial parameters (10 n,), ten per link in the order of `spatial.inertia`; NaN where unknown."""
-        theta = np.concatenate([link.inertia.theta for link in self.links])
-        theta.flags.writeable = False
-        return theta
+        return read_only(np.concatenate([link.inertia.theta for link in self.links]))
 
     @cached_property
     def position_limits(self) -> tuple[NDArray, NDArray]:
         """Lower and upper joint positions (n,) each [rad or m]; infinite where the source is silent."""
-        lower = np.array([joint.limits.lower for joint in self.joints])
-        upper = np.array([joint.limits.upper for joint in self.joints])
-        lower.flags.writeable = upper.flags.writeable = False
-        return lower, upper
+        limits = [joint.limits for joint in self.joints]
+        return read_only(np.array([x.lower for x in limits])), read_only(np.array([x.upper for x in limits]))
 
     @cached_property
     def coupling(self) -> NDArray | None:
@@ -179,8 +178,7 @@ class Arm(Frozen):
                 f"arm '{self.name}': the coupling matrix of the drives is singular; expected shafts that turn "
                 "independently"
             )
-        matrix.flags.writeable = False
-        return matrix
+        return read_only(matrix)
 
     @cached_property
     def is_physical(self) -> Physical:
@@ -233,25 +231,22 @@ class Arm(Frozen):
 
     def with_theta(self, theta: ArrayLike) -> Arm:
         """The same arm with other inertial parameters (10 n,): any finite vector, or NaN where unknown."""
-        size = inertial.SIZE * self.n
-        try:
-            theta = np.array(theta, dtype=float)
-        except (TypeError, ValueError, OverflowError):
-            raise ModelError(f"with_theta: expected {size} numbers, got {shown(theta)}") from None
-        if theta.shape != (size,):
-            raise ModelError(f"with_theta: expected shape ({size},) for arm '{self.name}', got {theta.shape}")
-        rows = theta.reshape(self.n, inertial.SIZE)
-        for name, row in zip(self.link_names, rows, strict=True):
+        size, numbers = inertial.SIZE * self.n, as_floats(theta)
+        if numbers.shape != (size,):
+            got = f"shape {numbers.shape}" if numbers.ndim else shown(theta)
+            raise ModelError(f"with_theta: expected {size} numbers for arm '{self.name}', got {got}")
+        links = []
+        for name, row in zip(self.link_names, numbers.reshape(self.n, -1), strict=True):
             if np.isinf(row).any():
                 raise ModelError(
                     f"with_theta: link '{name}': expected finite numbers (NaN where unknown), got infinity"
                 )
-        links = tuple(Link(link.name, Inertia(row)) for link, row in zip(self.links, rows, strict=True))
-        return dataclasses.replace(self, links=links)
+            links.append(Link(name, Inertia(row)))
+        return dataclasses.replace(self, links=tuple(links))
 
     def with_gravity(self, gravity: ArrayLike) -> Arm:
         """The same arm under another gravity vector (3,), in base axes [m/s²]."""
-        return dataclasses.replace(self, gravity=_check_vector(gravity, 3, "with_gravity"))
+        return dataclasses.replace(self, gravity=finite_vector(gravity, 3, "with_gravity"))
 
     def with_floor(self, z: float) -> Arm:
         """The same arm mounted on the plane of height z, in base axes [m]: floor, wall or ceiling, as gravity says."""
@@ -331,9 +326,8 @@ class Arm(Frozen):
         """
         from armdyn.model.dh import arm_from_dh
 
-        return arm_from_dh(
-            rows, convention, gravity=gravity, name=name, base_pose=base_pose, tool_pose=tool_pose, notes=notes
-        )
+        options = {"gravity": gravity, "name": name, "base_pose": base_pose, "tool_pose": tool_pose, "notes": notes}
+        return arm_from_dh(rows, convention=convention, **options)
 
     @classmethod
     def from_vectors(
@@ -349,9 +343,8 @@ class Arm(Frozen):
         """An arm from axes and vectors; see `armdyn.model.vectors.arm_from_vectors`."""
         from armdyn.model.vectors import arm_from_vectors
 
-        return arm_from_vectors(
-            members, gravity=gravity, name=name, base_pose=base_pose, tool_pose=tool_pose, notes=notes
-        )
+        options = {"gravity": gravity, "name": name, "base_pose": base_pose, "tool_pose": tool_pose, "notes": notes}
+        return arm_from_vectors(members, **options)
 
     def save(self, path: str | os.PathLike[str], *, onto: str | os.PathLike[str] | None = None) -> None:
         """Write the arm to a `.urdf`, `.xml` (MJCF) or `.toml` file; see `armdyn.model.io.save`."""
@@ -393,17 +386,9 @@ class Arm(Frozen):
 
     def trace_data(self, name: str) -> NDArray:
         """The data input `name` bound to this arm."""
-        if name == "theta":
-            return self._known_theta
-        if name == "gravity":
-            return self.gravity
         if name in ("lower", "upper"):
             return self.position_limits[name == "upper"]
-        if name == "friction":
-            return self._friction
-        if name == "drive":
-            return self._drive
-        raise KeyError(name)
+        return getattr(self, TRACE_DATA[name])
 
     def trace_names(self, name: str) -> tuple[str, ...] | None:
         """Names of the entries of a data input, for printed formulas; None where a number says enough."""
@@ -414,18 +399,15 @@ class Arm(Frozen):
     @cached_property
     def _known_theta(self) -> NDArray:
         """`theta`, or an error that names what is missing."""
-        lacking = {
-            link.name: [n for n, x in zip(inertial.NAMES, link.inertia.theta, strict=True) if np.isnan(x)]
-            for link in self.links
-        }
-        lacking = {name: missing for name, missing in lacking.items() if missing}
+        lacking = []
+        for link in self.links:
+            unknown = [name for name, x in zip(inertial.NAMES, link.inertia.theta, strict=True) if np.isnan(x)]
+            if unknown:
+                what = "all ten" if len(unknown) == inertial.SIZE else ", ".join(unknown)
+                lacking.append(f"link '{link.name}' lacks {what}")
         if lacking:
-            text = "; ".join(
-                f"link '{name}' lacks {'all ten' if len(missing) == inertial.SIZE else ', '.join(missing)}"
-                for name, missing in lacking.items()
-            )
             raise MissingInertiaError(
-                f"arm '{self.name}': dynamics needs every inertial parameter, but {text}; "
+                f"arm '{self.name}': dynamics needs every inertial parameter, but {'; '.join(lacking)}; "
                 "identify them, or give them with with_theta"
             )
         return self.theta
@@ -454,9 +436,7 @@ def _rotation_from_z(axis: NDArray) -> NDArray:
 
 def _snap(array: NDArray) -> NDArray:
     """`array`, frozen, with entries within 1e-14 of 0, 1 or -1 made exact."""
-    out = exact(array, SNAP_DISTANCE)
-    out.flags.writeable = False
-    return out
+    return read_only(exact(array, SNAP_DISTANCE))
 
 
 def _digestible(array: NDArray) -> bytes:
@@ -465,17 +445,9 @@ def _digestible(array: NDArray) -> bytes:
     return np.where(np.isnan(array), np.nan, array).tobytes()
 
 
-def _check_vector(vector: ArrayLike, size: int, what: str) -> NDArray:
-    array = as_floats(vector)
-    if array.shape != (size,) or not np.isfinite(array).all():
-        raise ModelError(f"{what}: expected {size} finite numbers, got {shown(vector)}")
-    array.flags.writeable = False
-    return array
-
-
 def _check_plane(plane: Any, where: str) -> tuple[float, ...]:
     """A unit normal and an offset."""
-    row = _check_vector(plane, 4, f"{where}: mounting_plane")
+    row = finite_vector(plane, 4, f"{where}: mounting_plane")
     length = float(np.linalg.norm(row[:3]))
     if length == 0:
         raise ModelError(f"{where}: mounting_plane: expected a normal that is not zero")

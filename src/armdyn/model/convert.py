@@ -2,53 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import Field, fields
+from typing import Any
+
 import numpy as np
 
 from armdyn.model.arm import Arm
 from armdyn.model.dh_frames import dh_parameters
 from armdyn.model.dh_table import COLUMNS
-from armdyn.model.joint import Drive, Friction
+from armdyn.model.joint import Joint
+
+# Ending of a file -> the fields of friction and drive that it holds; TOML holds all.
+HELD = {
+    ".urdf": ("viscous", "coulomb"),
+    ".csv": COLUMNS,
+    ".xml": (
+        "viscous", "coulomb", "static", "stribeck",
+        "rotor_inertia", "gear_ratio", "stiffness", "rest", "damping", "servo_stiffness", "servo_damping",
+    ),
+}  # fmt: skip
 
 
 def not_held(arm: Arm, suffix: str) -> list[str]:
     """What a file with this ending cannot hold of `arm`, a line each; nothing for TOML, which holds all."""
-    if suffix.lower() == ".xml":
-        from armdyn.model.mjcf.write import not_held as not_in_mjcf
-
-        return not_in_mjcf(arm)
-    if suffix.lower() == ".csv":
-        return _not_in_table(arm)
-    if suffix.lower() == ".urdf":
-        return _only_in_extension(arm)
-    return []
-
-
-def _only_in_extension(arm: Arm) -> list[str]:
-    """What other programs do not see of a URDF: it stands in the element `<armdyn>`."""
-    plain = {"viscous", "coulomb"}
+    suffix = suffix.lower()
+    if suffix not in HELD:
+        return []
     lines = []
     for joint in arm.joints:
-        if set(_set(joint.friction, Friction())) - plain or _set(joint.drive, Drive()):
-            names = [*(n for n in _set(joint.friction, Friction()) if n not in plain), *_set(joint.drive, Drive())]
-            lines.append(f"joint '{joint.name}': {', '.join(names)} (kept in <armdyn>, which only armdyn reads)")
-    return lines
-
-
-def _not_in_table(arm: Arm) -> list[str]:
-    lines = []
-    for joint in arm.joints:
-        lost = [n for n in _set(joint.friction, Friction()) if n not in COLUMNS]
-        lost += [n for n in _set(joint.drive, Drive()) if n not in COLUMNS]
+        changed = (f.name for data in (joint.friction, joint.drive) for f in fields(data) if _differs(data, f))
+        lost = [name for name in changed if name not in HELD[suffix]]
+        if suffix == ".xml":
+            lost += _not_in_mjcf(joint)
         if lost:
-            lines.append(f"joint '{joint.name}': {', '.join(lost)}")
+            where = " (kept in <armdyn>, which only armdyn reads)" if suffix == ".urdf" else ""
+            lines.append(f"joint '{joint.name}': {', '.join(lost)}{where}")
+    return [*lines, *_poses_beside_table(arm)] if suffix == ".csv" else lines
+
+
+def _differs(data: Any, field: Field[Any]) -> bool:
+    """Whether a field is not what it is by default."""
+    return getattr(data, field.name) != field.default
+
+
+def _not_in_mjcf(joint: Joint) -> Iterator[str]:
+    if joint.friction.static not in (None, joint.friction.coulomb):
+        yield "static"
+    if joint.drive.gear_ratio != 1 and joint.drive.rotor_inertia:
+        yield "gear_ratio (the rotor's inertia is written as seen at the joint)"
+    if np.isfinite(joint.limits.velocity):
+        yield "velocity limit"
+
+
+def _poses_beside_table(arm: Arm) -> Iterator[str]:
     table = dh_parameters(arm)
     for name in ("base_pose", "tool_pose"):
-        T = getattr(table, name)
-        if np.abs(T - np.eye(4)).max() > 1e-12:  # round-off of frames that are one
-            lines.append(f"{name}: the table's own frame is elsewhere; give {name}= to Arm.from_dh")
-    return lines
-
-
-def _set(data: Friction | Drive, plain: Friction | Drive) -> list[str]:
-    """Names of the fields that differ from what they are by default."""
-    return [name for name in vars(plain) if getattr(data, name) != getattr(plain, name)]
+        if np.abs(getattr(table, name) - np.eye(4)).max() > 1e-12:  # round-off of frames that are one
+            yield f"{name}: the table's own frame is elsewhere; give {name}= to Arm.from_dh"

@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, TypeVar
+from dataclasses import fields
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from armdyn.errors import ModelError, shown
+from armdyn.errors import ArmdynError, ModelError, shown
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Drive, Friction, Joint, Limits
 from armdyn.spatial.inertia import Inertia
@@ -34,19 +34,10 @@ ROW_KEYS = (
 # this share they are taken as they are, and `arm.is_physical` tells; beyond it axes are likely swapped.
 TRIANGLE_INEQUALITY_SLACK = 0.2
 
-Data = TypeVar("Data", Limits, Friction, Drive)
+JOINT_DATA = {"limits": Limits, "friction": Friction, "drive": Drive}
 
 
-def arm_from_dh(
-    rows: Sequence[Mapping[str, Any]] | str | os.PathLike[str],
-    convention: str | None = None,
-    *,
-    gravity: ArrayLike | None = None,
-    name: str | None = None,
-    base_pose: ArrayLike | None = None,
-    tool_pose: ArrayLike | None = None,
-    notes: Sequence[str] | None = None,
-) -> Arm:
+def arm_from_dh(rows: Sequence[Mapping[str, Any]] | str | os.PathLike[str], **options: Any) -> Arm:
     """An arm from Denavit-Hartenberg rows.
 
     Parameters
@@ -63,15 +54,9 @@ def arm_from_dh(
         * `limits`: `(lower, upper)` or a mapping with lower, upper, velocity, effort;
         * `friction`, `drive`: mappings with the fields of `Friction` and `Drive`;
         * `name` of the joint, `link`: name of the link it carries.
-    convention : "standard" or "modified"
-        Default "standard", or what the file says.
-    gravity : array_like, shape (3,)
-        Acceleration vector in base axes [m/s²].
-    name : str
-    base_pose, tool_pose : array_like, shape (4, 4)
-        Pose of frame 0, and of the tip in the last frame.
-    notes : sequence of str
-        Where the numbers come from.
+    **options
+        Those of `Arm.from_dh`; None is the default, or what the file says. `convention` is "standard" or "modified";
+        `base_pose` and `tool_pose` are the poses of frame 0, and of the tip in the last frame.
 
     Returns
     -------
@@ -83,9 +68,7 @@ def arm_from_dh(
         If a row is not understood, or describes a body that cannot exist. Measured moments that break
         the triangle inequality by up to a fifth are accepted; `arm.is_physical` tells.
     """
-    given = {"convention": convention, "gravity": gravity, "name": name, "notes": notes}
-    given |= {"base_pose": base_pose, "tool_pose": tool_pose}
-    options: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    options = {key: value for key, value in options.items() if value is not None}
     if isinstance(rows, str | os.PathLike):
         from armdyn.model.dh_table import read_table
 
@@ -95,12 +78,25 @@ def arm_from_dh(
         except ModelError as error:
             raise ModelError(f"{os.fspath(rows)}: {error}") from None
     convention = options.pop("convention", "standard")
-    if not isinstance(convention, str) or convention not in CONVENTIONS:
-        raise ModelError(f"from_dh: unknown convention {shown(convention)}; expected one of {', '.join(CONVENTIONS)}")
+    reject_other_convention(convention, "from_dh")
     if not isinstance(rows, Sequence):
         raise ModelError(f"from_dh: expected a sequence of rows, got {type(rows).__name__}")
     built = [_joint_and_link(row, i, convention) for i, row in enumerate(rows, start=1)]
     return Arm(tuple(joint for joint, _ in built), tuple(link for _, link in built), **options)
+
+
+def reject_other_convention(convention: Any, where: str) -> None:
+    """Raise unless the convention is one of the two."""
+    if not isinstance(convention, str) or convention not in CONVENTIONS:
+        raise ModelError(f"{where}: unknown convention {shown(convention)}; expected {' or '.join(CONVENTIONS)}")
+
+
+def reject_unknown(
+    table: Mapping[str, Any], known: Sequence[str], where: str, error: type[ArmdynError] = ModelError
+) -> None:
+    """Raise if a table has a key that is not known."""
+    if unknown := [str(key) for key in table if key not in known]:
+        raise error(f"{where}: unknown key {', '.join(unknown)[:80]}; expected some of {', '.join(known)}")
 
 
 def dh_transform(a: float, alpha: float, d: float, theta: float, convention: str = "standard") -> NDArray:
@@ -136,8 +132,7 @@ def _joint_and_link(row: Any, i: int, convention: str) -> tuple[Joint, Link]:
     where = f"DH row {i}"
     if not isinstance(row, Mapping):
         raise ModelError(f"{where}: expected a mapping with kind, a, alpha, d, theta, got {shown(row)}")
-    if unknown := [str(key) for key in row if key not in ROW_KEYS]:
-        raise ModelError(f"{where}: unknown key {', '.join(unknown)[:80]}; expected some of {', '.join(ROW_KEYS)}")
+    reject_unknown(row, ROW_KEYS, where)
     row = {key: value for key, value in row.items() if value is not None}
     kind = row.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
@@ -149,9 +144,7 @@ def _joint_and_link(row: Any, i: int, convention: str) -> tuple[Joint, Link]:
     joint = Joint(
         name=row.get("name", f"joint{i}"),
         kind=KINDS[kind],
-        limits=data_from(Limits, _limits(row.get("limits", {}), where), f"{where}: limits"),
-        friction=data_from(Friction, row.get("friction", {}), f"{where}: friction"),
-        drive=data_from(Drive, row.get("drive", {}), f"{where}: drive"),
+        **joint_data({**row, "limits": _limits(row.get("limits", {}), where)}, where),
         **place,
     )
     body = inertia_from(row, where)
@@ -199,11 +192,9 @@ def _body_about_centre(row: Mapping[str, Any]) -> Inertia:
     if mass is None:
         return Inertia.unknown()
     mass = number(mass, "mass")
-    nan = np.full((3, 3), np.nan)
-    if mass == 0.0:
-        nan = np.zeros((3, 3))
+    absent = np.full((3, 3), np.nan if mass else 0.0)
     com, tensor = row.get("com"), row.get("inertia")
-    return Inertia.from_com(mass, nan[0] if com is None else com, nan if tensor is None else tensor)
+    return Inertia.from_com(mass, absent[0] if com is None else com, absent if tensor is None else tensor)
 
 
 def _limits(value: Any, where: str) -> Any:
@@ -217,16 +208,19 @@ def _limits(value: Any, where: str) -> Any:
     return {"lower": lower, "upper": upper}
 
 
-def data_from(kind: type[Data], value: Any, where: str) -> Data:
-    """Limits, friction or drive data from a mapping of its fields."""
+def joint_data(table: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Limits, friction and drive of a joint, each given as it is or by its fields; absent ones are left out."""
+    return {name: _data_from(kind, table[name], where, name) for name, kind in JOINT_DATA.items() if name in table}
+
+
+def _data_from(kind: type, value: Any, where: str, name: str) -> Any:
     if isinstance(value, kind):
         return value
-    known = asdict(kind())
+    known = [field.name for field in fields(kind)]
     if not isinstance(value, Mapping):
-        raise ModelError(f"{where}: expected a mapping of {', '.join(known)}, got {shown(value)}")
-    if unknown := [str(key) for key in value if key not in known]:
-        raise ModelError(f"{where}: unknown key {', '.join(unknown)[:80]}; expected some of {', '.join(known)}")
+        raise ModelError(f"{where}: {name}: expected a mapping of {', '.join(known)}, got {shown(value)}")
+    reject_unknown(value, known, f"{where}: {name}")
     try:
         return kind(**value)
     except ModelError as error:
-        raise ModelError(f"{where.rsplit(': ', 1)[0]}: {error}") from None
+        raise ModelError(f"{where}: {error}") from None

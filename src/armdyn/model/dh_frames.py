@@ -15,14 +15,15 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import finite_vector, unit_vector
 from armdyn.errors import ModelError, shown
-from armdyn.model.arm import Arm
-from armdyn.model.dh import CONVENTIONS, arm_from_dh, dh_transform
+from armdyn.model.arm import Arm, Link
+from armdyn.model.dh import arm_from_dh, dh_transform, reject_other_convention
 from armdyn.spatial.transform import check_transform, inverse, transform
 
 # Sine of the angle below which axes count as parallel. Calling axes at sine s parallel costs an error of s
@@ -108,8 +109,7 @@ def dh_frames(
     axes are joined where d is zero; frame 0 is `base` and frame n is `tip` if the rules allow it,
     else they lie as near to them as the axes let them.
     """
-    if not isinstance(convention, str) or convention not in CONVENTIONS:
-        raise ModelError(f"dh_frames: unknown convention {shown(convention)}; expected {' or '.join(CONVENTIONS)}")
+    reject_other_convention(convention, "dh_frames")
     lines = [_line(axis, i) for i, axis in enumerate(axes, start=1)]
     if not lines:
         raise ModelError("dh_frames: expected at least one axis, got none")
@@ -161,26 +161,18 @@ def as_dh(arm: Arm, convention: str = "standard") -> Arm:
     """
     table = dh_parameters(arm, convention)
     _, links, _ = _at_zero(arm)
-    rows: list[dict[str, Any]] = [
-        {**row._asdict(), "name": joint.name, "link": link.name}
-        | {"limits": joint.limits, "friction": joint.friction, "drive": joint.drive}
-        for row, joint, link in zip(table.rows, arm.joints, arm.links, strict=True)
-    ]
-    out = arm_from_dh(
-        rows,
-        convention,
-        gravity=arm.gravity,
-        name=arm.name,
-        base_pose=table.base_pose,
-        tool_pose=table.tool_pose,
-        notes=arm.notes,
+    framed = arm_from_dh([row._asdict() for row in table.rows], convention=convention)
+    joints = tuple(
+        dataclasses.replace(joint, axis=new.axis, before=new.before, after=new.after)
+        for joint, new in zip(arm.joints, framed.joints, strict=True)
     )
-    moved = [
-        link.inertia.moved(inverse(frame) @ T)
+    moved = tuple(
+        Link(link.name, link.inertia.moved(inverse(frame) @ T))
         for link, frame, T in zip(arm.links, table.frames[1:], links, strict=True)
-    ]
-    out = dataclasses.replace(out, base_name=arm.base_name, tip_name=arm.tip_name)
-    return out.with_theta(np.concatenate([body.theta for body in moved]))
+    )
+    return dataclasses.replace(
+        arm, joints=joints, links=moved, base_pose=table.base_pose, tool_pose=table.tool_pose, source=None
+    )
 
 
 def _at_zero(arm: Arm) -> tuple[list[NDArray], list[NDArray], NDArray]:
@@ -196,16 +188,11 @@ def _at_zero(arm: Arm) -> tuple[list[NDArray], list[NDArray], NDArray]:
 
 def _line(axis: tuple[ArrayLike, ArrayLike], i: int) -> _Line:
     try:
-        point, direction = (np.array(v, dtype=float) for v in axis)
-    except (TypeError, ValueError, OverflowError):
+        point, direction = axis
+    except (TypeError, ValueError):
         raise ModelError(f"dh_frames: axis {i}: expected a point and a direction, got {shown(axis)}") from None
-    if point.shape != (3,) or direction.shape != (3,) or not np.isfinite([point, direction]).all():
-        raise ModelError(f"dh_frames: axis {i}: expected two vectors of three finite numbers, got {shown(axis)}")
-    with np.errstate(over="ignore"):
-        length = np.linalg.norm(direction)
-    if not 1e-9 < length < np.inf:
-        raise ModelError(f"dh_frames: axis {i}: the direction has length {length:g}; expected a direction")
-    return _Line(point, direction / length)
+    where = f"dh_frames: axis {i}: the"
+    return _Line(finite_vector(point, 3, f"{where} point"), unit_vector(direction, f"{where} direction"))
 
 
 def _common_normal(previous: _Line, following: _Line, before: _Normal, size: float) -> _Normal:

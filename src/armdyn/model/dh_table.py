@@ -13,19 +13,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from armdyn.errors import ModelError, ReadError
 from armdyn.files import read_text
 from armdyn.model.dh import number
+from armdyn.spatial import inertia as inertial
 
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
-OPTIONS = ("convention", "gravity", "name", "base_pose", "tool_pose", "notes")
 
 TEXT = ("name", "link", "kind")
 NUMBERS = ("a", "alpha", "d", "theta", "alpha_deg", "theta_deg", "mass")
 COM = ("cx", "cy", "cz")
-TENSOR = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
+TENSOR = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")  # in the order of `spatial.inertia`
 PARTS = {
     "limits": ("lower", "upper", "velocity", "effort"),
     "friction": ("viscous", "coulomb", "offset"),
@@ -55,20 +57,12 @@ def read_table(path: str | os.PathLike[str]) -> Table:
 
 def table_from_toml(document: Mapping[str, Any], where: str) -> Table:
     """The DH table in a TOML document: options at the top and one `[[row]]` a joint."""
-    from armdyn.model.toml_format import pose_from
+    from armdyn.model.toml_format import arm_options
 
     rows = document.get("row")
     if not isinstance(rows, list):
         raise ReadError(f"{where}: expected one [[row]] table per joint")
-    if unknown := [key for key in document if key not in (*OPTIONS, "row")]:
-        raise ReadError(
-            f"{where}: unknown key {', '.join(unknown)[:80]}; expected row and some of {', '.join(OPTIONS)}"
-        )
-    options = {key: document[key] for key in OPTIONS if key in document}
-    for key in ("base_pose", "tool_pose"):
-        if key in options:
-            options[key] = pose_from(options[key], f"{where}: {key}")
-    return Table(rows, {"name": Path(where).stem, **options})
+    return Table(rows, {"name": Path(where).stem, **arm_options(document, "row", ("convention",), where)})
 
 
 def parse_csv(text: str, where: str = "DH table") -> Table:
@@ -130,8 +124,7 @@ def _row(cells: Mapping[str, str], where: str) -> dict[str, Any]:
     if com := _all_or_none(values, COM, where):
         row["com"] = com
     if tensor := _all_or_none(values, TENSOR, where):
-        ixx, ixy, iyy, ixz, iyz, izz = tensor
-        row["inertia"] = [[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]
+        row["inertia"] = np.array(tensor)[inertial.TENSOR - inertial.TENSOR[0, 0]]
     return row
 
 
@@ -148,20 +141,14 @@ def table_text(arm: Arm, convention: str = "standard") -> str:
 
     framed, rows = as_dh(arm, convention), dh_parameters(arm, convention).rows
     out = io.StringIO()
-    out.write(
-        f"# name: {arm.name}\n# convention: {convention}\n# gravity: {' '.join(map(repr, arm.gravity.tolist()))}\n"
-    )
+    gravity = " ".join(map(repr, arm.gravity.tolist()))
+    out.write(f"# name: {arm.name}\n# convention: {convention}\n# gravity: {gravity}\n")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(name for name in COLUMNS if not name.endswith("_deg"))
     for row, joint, link in zip(rows, framed.joints, framed.links, strict=True):
         body = link.inertia
-        inertia = [
-            body.mass,
-            *body.com,
-            *(body.tensor_com[i] for i in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))),
-        ]
         parts = [getattr(getattr(joint, part), name) for part, names in PARTS.items() for name in names]
-        numbers = [row.a, row.alpha, row.d, row.theta, *inertia, *parts]
+        numbers = [row.a, row.alpha, row.d, row.theta, body.mass, *body.com, *body.entries_com, *parts]
         cells = ["" if x is None or not math.isfinite(x) else repr(float(x)) for x in numbers]
         writer.writerow([joint.name, link.name, row.kind, *cells])
     return out.getvalue()

@@ -6,12 +6,11 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from armdyn.errors import ArmdynError, ReadError
 from armdyn.files import read_bytes, read_text, write_whole
 from armdyn.model.arm import Arm, Source
-
-KINDS = ".urdf, .xml (MJCF), .xacro, .toml or .csv"
 
 
 def load(
@@ -57,10 +56,14 @@ def load(
     ModelError
         If it describes an arm that cannot exist.
     """
-    if (args or packages) and Path(path).suffix.lower() != ".xacro":
+    chain: dict[str, Any] = {"base": base, "tip": tip, "branches": branches}
+    if Path(path).suffix.lower() == ".xacro":
+        from armdyn.model.xacro import expand_xacro
+
+        chain["text"] = expand_xacro(path, args, packages)
+    elif args or packages:
         raise ArmdynError(f"load: args and packages are for .xacro files, got '{path}'")
-    arm = _read_xacro(path, base, tip, branches, args, packages) or _read(path, base, tip, branches)
-    arm = replace(arm, source=Source(Path(path).absolute(), base, tip))
+    arm = replace(_read(Path(path), chain), source=Source(Path(path).absolute(), base, tip))
     if snap is not None:
         from armdyn.model.snap import snapped
 
@@ -68,63 +71,42 @@ def load(
     return arm
 
 
-def _read(path: str | os.PathLike[str], base: str | None, tip: str | None, branches: str) -> Arm:
-    suffix = Path(path).suffix.lower()
-    if suffix == ".urdf":
+def _read(path: Path, chain: Mapping[str, Any]) -> Arm:
+    suffix = path.suffix.lower()
+    if suffix in (".urdf", ".xacro") or (suffix == ".xml" and root_tag(path) == "robot"):
         from armdyn.model.urdf.read import read_urdf
 
-        return read_urdf(path, base=base, tip=tip, branches=branches)
+        return read_urdf(path, **chain)
+    if suffix == ".xml":
+        from armdyn.model.mjcf.read import read_mjcf
+
+        return read_mjcf(path, **chain)
     if suffix == ".toml":
         from armdyn.model.toml_format import arm_from_toml
 
-        return _same_chain(arm_from_toml(read_text(path), str(path)), base, tip, path)
+        return _check_ends(arm_from_toml(read_text(path), str(path)), path, chain)
     if suffix == ".csv":
         from armdyn.model.dh import arm_from_dh
 
-        return _same_chain(arm_from_dh(path), base, tip, path)
-    if suffix == ".xml" and root_tag(path) != "robot":
-        from armdyn.model.mjcf.read import read_mjcf
-
-        return read_mjcf(path, base=base, tip=tip, branches=branches)
-    if suffix == ".xml":
-        from armdyn.model.urdf.read import read_urdf
-
-        return read_urdf(path, base=base, tip=tip, branches=branches)
-    if Path(path).is_dir():
-        raise ReadError(f"{path}: is a folder; expected a file: {KINDS}")
-    raise ReadError(f"{path}: unknown kind of file '{suffix}'; expected {KINDS}")
+        return _check_ends(arm_from_dh(path), path, chain)
+    what = "is a folder; expected a file:" if path.is_dir() else f"unknown kind of file '{suffix}'; expected"
+    raise ReadError(f"{path}: {what} .urdf, .xml (MJCF), .xacro, .toml or .csv")
 
 
-def _read_xacro(
-    path: str | os.PathLike[str],
-    base: str | None,
-    tip: str | None,
-    branches: str,
-    args: Mapping[str, object] | None,
-    packages: Sequence[str | os.PathLike[str]],
-) -> Arm | None:
-    """The arm of a xacro; None for other files."""
-    if Path(path).suffix.lower() != ".xacro":
-        return None
-    from armdyn.model.urdf.read import read_urdf
-    from armdyn.model.xacro import expand_xacro
-
-    return read_urdf(path, base=base, tip=tip, branches=branches, text=expand_xacro(path, args, packages))
-
-
-def root_tag(path: str | os.PathLike[str]) -> str:
+def root_tag(path: Path) -> str:
     """The tag of an XML file's root element."""
     from armdyn.model.urdf.xml import parse_xml
 
-    return str(parse_xml(read_bytes(path), Path(path).name).tag)
+    return str(parse_xml(read_bytes(path), path.name).tag)
 
 
-def _same_chain(arm: Arm, base: str | None, tip: str | None, path: str | os.PathLike[str]) -> Arm:
+def _check_ends(arm: Arm, path: Path, chain: Mapping[str, Any]) -> Arm:
     """These files hold one chain: `base` and `tip` may be given, but must be its ends."""
-    for what, asked, got in (("base", base, arm.base_name), ("tip", tip, arm.tip_name)):
-        if asked is not None and asked != got:
+    for what, got in (("base", arm.base_name), ("tip", arm.tip_name)):
+        if chain[what] not in (None, got):
             raise ReadError(
-                f"{path}: the chain's {what} is '{got}', not '{asked}'; only URDF and MJCF offer a choice of chains"
+                f"{path}: the chain's {what} is '{got}', not '{chain[what]}'; only URDF and MJCF offer a choice of "
+                "chains"
             )
     return arm
 
@@ -133,11 +115,13 @@ def save(arm: Arm, path: str | os.PathLike[str], *, onto: str | os.PathLike[str]
     """Write `arm` to a `.urdf`, `.xml` (MJCF), `.toml` or `.csv` (DH table) file, whole or not at all.
 
     TOML keeps everything bit by bit. What URDF cannot hold is kept in an extension element that other programs ignore;
-    MJCF keeps what MuJoCo simulates (`armdyn.model.mjcf.write.not_held` lists the rest). An arm with links that cannot
+    MJCF keeps what MuJoCo simulates (`armdyn.model.convert.not_held` lists the rest). An arm with links that cannot
     exist is rejected there. `onto` is an existing URDF or MJCF whose other contents are kept; see `write_urdf` and
     `write_mjcf`.
     """
     suffix = Path(path).suffix.lower()
+    if onto is not None and suffix in (".toml", ".csv"):
+        raise ArmdynError("save: onto= keeps the contents of a URDF or MJCF; other files are always written anew")
     if suffix == ".xml":
         from armdyn.model.mjcf.write import write_mjcf
 
@@ -146,16 +130,14 @@ def save(arm: Arm, path: str | os.PathLike[str], *, onto: str | os.PathLike[str]
         from armdyn.model.urdf.write import write_urdf
 
         write_urdf(arm, path, onto=onto)
-    elif suffix == ".toml" and onto is None:
+    elif suffix == ".toml":
         from armdyn.model.toml_format import toml_text
 
         write_whole(path, toml_text(arm))
-    elif suffix == ".csv" and onto is None:
+    elif suffix == ".csv":
         from armdyn.model.dh_table import table_text
 
         write_whole(path, table_text(arm))
-    elif suffix in (".toml", ".csv"):
-        raise ArmdynError("save: onto= keeps the contents of a URDF or MJCF; other files are always written anew")
     else:
         raise ArmdynError(
             f"save: unknown kind of file '{suffix}' in '{path}'; expected .urdf, .xml (MJCF), .toml or .csv"

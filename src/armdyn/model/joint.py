@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.arrays import as_floats
+from armdyn.arrays import unit_vector
 from armdyn.errors import ModelError, shown
 from armdyn.frozen import Frozen
 from armdyn.spatial.transform import check_transform
@@ -29,6 +30,16 @@ def _check_number(value: object, what: str, *, infinite: bool = False, negative:
     if number < 0 and not negative:
         raise ModelError(f"{what}: expected a number >= 0, got {number:g}")
     return number + 0.0  # no negative zero, which would be another text and another fingerprint
+
+
+def _check_fields(data: Any, signed: Collection[str], infinite: bool = False) -> None:
+    """Make numbers of the fields of limits, friction or a drive; those that are not `signed` may not be negative."""
+    for f in fields(data):
+        value = getattr(data, f.name)
+        if value is not None and f.default != ():
+            what = f"{type(data).__name__.lower()}: {f.name}"
+            number = _check_number(value, what, infinite=infinite, negative=f.name in signed)
+            object.__setattr__(data, f.name, number)
 
 
 def _harmonics(rows: Any, owner: str, name: str) -> tuple[tuple[float, float, float], ...]:
@@ -52,16 +63,13 @@ class Limits:
     effort: float = np.inf
 
     def __post_init__(self) -> None:
-        for name in ("lower", "upper", "velocity", "effort"):
-            sign = name in ("lower", "upper")
-            value = _check_number(getattr(self, name), f"limits: {name}", infinite=True, negative=sign)
-            object.__setattr__(self, name, value)
+        _check_fields(self, signed=("lower", "upper"), infinite=True)
         if self.lower > self.upper:
             raise ModelError(f"limits: lower {self.lower:g} is above upper {self.upper:g}; reversed?")
 
 
 # Parameters of friction that, below zero, would drive the joint.
-DISSIPATIVE = ("viscous", "coulomb", "static", "bristle_stiffness", "bristle_damping")
+DISSIPATIVE = {"viscous", "coulomb", "static", "bristle_stiffness", "bristle_damping"}
 
 
 @dataclass(frozen=True)
@@ -91,13 +99,8 @@ class Friction:
     harmonics: tuple[tuple[float, float, float], ...] = ()  # rows k [waves per turn, or rad/m], a, b [N m or N]
 
     def __post_init__(self) -> None:
-        for f in fields(self):
-            if f.name == "harmonics":
-                object.__setattr__(self, "harmonics", _harmonics(self.harmonics, "friction", "harmonics"))
-            elif getattr(self, f.name) is not None:
-                signed = f.name not in DISSIPATIVE
-                value = _check_number(getattr(self, f.name), f"friction: {f.name}", negative=signed)
-                object.__setattr__(self, f.name, value)
+        object.__setattr__(self, "harmonics", _harmonics(self.harmonics, "friction", "harmonics"))
+        _check_fields(self, signed=set(FRICTION_NAMES) - DISSIPATIVE)
         if self.stribeck <= 0:
             raise ModelError(f"friction: expected a Stribeck velocity > 0, got {self.stribeck:g}")
         if not -1 < self.load < 1:
@@ -143,11 +146,7 @@ class Drive:
             raise ModelError(f"drive: expected coupling as a row of numbers, got {shown(self.coupling)}") from None
         object.__setattr__(self, "coupling", row)
         object.__setattr__(self, "balance", _harmonics(self.balance, "drive", "balance"))
-        for f in fields(self):
-            if f.name not in ("coupling", "balance") and getattr(self, f.name) is not None:
-                signed = f.name in ("gear_ratio", "rest")
-                value = _check_number(getattr(self, f.name), f"drive: {f.name}", negative=signed)
-                object.__setattr__(self, f.name, value)
+        _check_fields(self, signed=("gear_ratio", "rest"))
         if self.gear_ratio == 0:
             raise ModelError("drive: expected a gear ratio other than 0")
 
@@ -189,25 +188,10 @@ class Joint(Frozen):
         where = f"joint '{self.name}'"
         if not isinstance(self.kind, str) or self.kind not in KINDS:
             raise ModelError(f"{where}: unknown kind {shown(self.kind)}; expected one of {', '.join(KINDS)}")
-        object.__setattr__(self, "axis", _unit(self.axis, where))
+        object.__setattr__(self, "axis", unit_vector(self.axis, f"{where}: the axis"))
         for name in ("before", "after"):
             object.__setattr__(self, name, check_transform(getattr(self, name), f"{where}: {name}"))
         for name, kind in (("limits", Limits), ("friction", Friction), ("drive", Drive)):
             if not isinstance(getattr(self, name), kind):
                 got = getattr(self, name)
                 raise ModelError(f"{where}: {name}: expected {kind.__name__}(...), got {shown(got)}")
-
-
-def _unit(axis: object, where: str) -> NDArray:
-    """The axis as a read-only unit vector."""
-    vector = as_floats(axis)
-    if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ModelError(f"{where}: expected an axis of three finite numbers, got {shown(axis)}")
-    with np.errstate(over="ignore"):
-        length = np.linalg.norm(vector)
-    if not 1e-9 < length < np.inf:
-        raise ModelError(f"{where}: the axis has length {length:g}; expected a direction")
-    # An axis that is a unit vector already keeps its bits, so that round trips are exact.
-    vector = vector if abs(length - 1) < 1e-15 else vector / length
-    vector.flags.writeable = False
-    return vector

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.arrays import as_floats, finite_vector
 from armdyn.errors import ModelError, ReadError, shown
 from armdyn.model.arm import Arm, Link
-from armdyn.model.dh import arm_from_dh, data_from, inertia_from
+from armdyn.model.dh import arm_from_dh, inertia_from, joint_data, reject_unknown
 from armdyn.model.dh_table import table_from_toml
-from armdyn.model.joint import Drive, Friction, Joint, Limits
+from armdyn.model.joint import Joint
 from armdyn.model.vectors import arm_from_vectors
 from armdyn.spatial.inertia import NAMES
 from armdyn.spatial.rotation import from_rpy
@@ -28,10 +29,9 @@ from armdyn.spatial.transform import transform
 FORMAT = "armdyn arm"
 VERSION = 1
 MOST_DOTS_IN_KEY = 64  # dots in a key
-TOP_KEYS = (
-    "format", "version", "name", "base", "tip", "gravity", "base_pose", "tool_pose", "physical", "notes",
-    "mounting_plane", "joint",
-)  # fmt: skip
+POSES = ("base_pose", "tool_pose")
+OPTIONS = ("name", "gravity", *POSES, "notes")
+TOP_KEYS = ("format", "version", "base", "tip", "physical", "mounting_plane")  # of the complete format, besides
 JOINT_KEYS = (
     "name", "kind", "axis", "before", "after", "limits", "friction", "drive",
     "link", "theta", "mass", "com", "inertia",
@@ -66,7 +66,7 @@ def arm_from_toml(text: str, where: str = "TOML text") -> Arm:
             table = table_from_toml(document, where)
             return arm_from_dh(table.rows, **table.options)
         if found == ["member"]:
-            return _arm_from_members(document, where)
+            return arm_from_vectors(document["member"], **arm_options(document, "member", (), where))
         return _arm_from_document(document, where)
     except ModelError as error:
         raise ModelError(_prefix(str(error), where)) from None
@@ -77,7 +77,7 @@ def _prefix(message: str, where: str) -> str:
 
 
 def _arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
-    _reject_unknown(document, TOP_KEYS, where)
+    options = arm_options(document, "joint", TOP_KEYS, where)
     if document.get("format", FORMAT) != FORMAT or document.get("version", VERSION) != VERSION:
         raise ReadError(
             f"{where}: expected format '{FORMAT}' version {VERSION}, "
@@ -90,38 +90,30 @@ def _arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
     if not isinstance(physical, bool):
         raise ReadError(f"{where}: physical: expected true or false, got {shown(physical)}")
     built = [_joint_and_link(table, f"{where}: joint {i}", physical) for i, table in enumerate(tables, start=1)]
-    options: dict[str, Any] = {
-        key: document[key] for key in ("name", "gravity", "notes", "mounting_plane") if key in document
-    }
-    options |= {f"{key}_name": document[key] for key in ("base", "tip") if key in document}
-    for key in ("base_pose", "tool_pose"):
-        if key in document:
-            options[key] = pose_from(document[key], f"{where}: {key}")
+    for key in ("format", "version", "physical"):
+        options.pop(key, None)
+    options |= {f"{key}_name": options.pop(key) for key in ("base", "tip") if key in options}
     return Arm(tuple(joint for joint, _ in built), tuple(link for _, link in built), **options)
 
 
-def _arm_from_members(document: Mapping[str, Any], where: str) -> Arm:
-    options = {key: value for key, value in document.items() if key != "member"}
-    _reject_unknown(options, ("name", "gravity", "base_pose", "tool_pose", "notes"), where)
-    for key in ("base_pose", "tool_pose"):
-        if key in options:
-            options[key] = pose_from(options[key], f"{where}: {key}")
-    return arm_from_vectors(document["member"], **options)
+def arm_options(document: Mapping[str, Any], body: str, further: tuple[str, ...], where: str) -> dict[str, Any]:
+    """What a document says of the arm besides its `body`, the tables of joints, rows or members; poses as matrices."""
+    reject_unknown(document, (*OPTIONS, *further, body), where, ReadError)
+    options = {key: value for key, value in document.items() if key != body}
+    return options | {key: pose_from(options[key], f"{where}: {key}") for key in POSES if key in options}
 
 
 def _joint_and_link(table: Any, where: str, physical: bool) -> tuple[Joint, Link]:
     if not isinstance(table, Mapping):
         raise ReadError(f"{where}: expected a table, got {shown(table)}")
-    _reject_unknown(table, JOINT_KEYS, where)
+    reject_unknown(table, JOINT_KEYS, where, ReadError)
     for key in ("name", "kind", "link"):
         if key not in table:
             raise ReadError(f"{where}: lacks '{key}'; truncated?")
     joint = Joint(
         name=table["name"],
         kind=table["kind"],
-        limits=data_from(Limits, table.get("limits", {}), f"{where}: limits"),
-        friction=data_from(Friction, table.get("friction", {}), f"{where}: friction"),
-        drive=data_from(Drive, table.get("drive", {}), f"{where}: drive"),
+        **joint_data(table, where),
         **{key: pose_from(table[key], f"{where}: {key}") for key in ("before", "after") if key in table},
         **{key: table[key] for key in ("axis",) if key in table},
     )
@@ -132,42 +124,22 @@ def _joint_and_link(table: Any, where: str, physical: bool) -> tuple[Joint, Link
     return joint, Link(table["link"], body)
 
 
-def _reject_unknown(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
-    if unknown := [key for key in table if key not in known]:
-        raise ReadError(f"{where}: unknown key {', '.join(unknown)[:80]}; expected some of {', '.join(known)}")
-
-
-def pose_from(value: Any, where: str) -> Any:
+def pose_from(value: Any, where: str) -> NDArray:
     """A 4x4 matrix from three or four rows of four numbers, or from a table of `xyz` [m] and `rpy` [rad]."""
     if isinstance(value, Mapping):
-        _reject_unknown(value, ("xyz", "rpy"), where)
-    try:
-        if isinstance(value, Mapping):
-            return transform(from_rpy(value.get("rpy", (0, 0, 0))), _three(value.get("xyz", (0, 0, 0))))
-        rows = np.array(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{where}: expected rows of four numbers, or xyz and rpy, got {shown(value)}") from None
+        reject_unknown(value, ("xyz", "rpy"), where, ReadError)
+        xyz, rpy = (finite_vector(value.get(key, (0, 0, 0)), 3, f"{where}: {key}") for key in ("xyz", "rpy"))
+        return transform(from_rpy(rpy), xyz)
+    rows = as_floats(value)
+    if rows.ndim != 2:
+        raise ModelError(f"{where}: expected rows of four numbers, or xyz and rpy, got {shown(value)}")
     return np.vstack([rows, (0.0, 0.0, 0.0, 1.0)]) if rows.shape == (3, 4) else rows
-
-
-def _three(value: Any) -> NDArray:
-    vector = np.array(value, dtype=float)
-    if vector.shape != (3,):
-        raise ValueError(value)
-    return vector
 
 
 def toml_text(arm: Arm) -> str:
     """The arm as TOML text; `arm_from_toml` gives back the same arm, bit by bit."""
-    return (
-        "\n".join(
-            [
-                *_head(arm),
-                *(line for pair in zip(arm.joints, arm.links, strict=True) for line in _joint(*pair)),
-            ]
-        )
-        + "\n"
-    )
+    joints = (line for pair in zip(arm.joints, arm.links, strict=True) for line in _joint(*pair))
+    return "\n".join([*_head(arm), *joints, ""])
 
 
 def _head(arm: Arm) -> Iterator[str]:

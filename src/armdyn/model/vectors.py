@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from armdyn.arrays import as_floats
+from armdyn.arrays import finite_vector, unit_vector
 from armdyn.errors import ModelError, shown
 from armdyn.model.arm import Arm, Link
-from armdyn.model.dh import data_from, inertia_from
-from armdyn.model.joint import Drive, Friction, Joint, Limits
+from armdyn.model.dh import JOINT_DATA, inertia_from, joint_data, reject_unknown
+from armdyn.model.joint import Joint
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import transform
 
@@ -32,15 +32,7 @@ SYMBOLS = {"m": "mass", "J": "inertia"}  # the source's own letters are understo
 ALONG_AXIS = 1e-9
 
 
-def arm_from_vectors(
-    members: Sequence[Mapping[str, Any]],
-    *,
-    gravity: ArrayLike | None = None,
-    name: str | None = None,
-    base_pose: ArrayLike | None = None,
-    tool_pose: ArrayLike | None = None,
-    notes: Sequence[str] | None = None,
-) -> Arm:
+def arm_from_vectors(members: Sequence[Mapping[str, Any]], **options: Any) -> Arm:
     """An arm from members given by their axes and vectors.
 
     The frame of every member lies at its mass centre, with the axes in which its vectors are given.
@@ -67,13 +59,9 @@ def arm_from_vectors(
         * `turn`, `slide`: mappings with `limits`, `friction` and `drive` of the rotation and of
           the translation;
         * `name`.
-    gravity : array_like, shape (3,)
-        Acceleration vector in base axes [m/s²].
-    name : str
-    base_pose, tool_pose : array_like, shape (4, 4)
-        Pose of the fixed frame, and of the tip in the last member's frame.
-    notes : sequence of str
-        Where the numbers come from.
+    **options
+        Those of `Arm.from_vectors`; None is the default of `Arm`. `base_pose` and `tool_pose` are the poses of the
+        fixed frame, and of the tip in the last member's frame.
 
     Returns
     -------
@@ -83,14 +71,7 @@ def arm_from_vectors(
     if not isinstance(members, Sequence):
         raise ModelError(f"from_vectors: expected a sequence of members, got {type(members).__name__}")
     pairs = [pair for i, member in enumerate(members, start=1) for pair in _pairs(member, i)]
-    options = {
-        "gravity": gravity,
-        "name": name,
-        "base_pose": base_pose,
-        "tool_pose": tool_pose,
-        "notes": notes,
-    }
-    given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
+    given = {key: value for key, value in options.items() if value is not None}
     return Arm(tuple(joint for joint, _ in pairs), tuple(link for _, link in pairs), **given)
 
 
@@ -100,8 +81,7 @@ def _pairs(member: Mapping[str, Any], i: int) -> list[tuple[Joint, Link]]:
     if not isinstance(member, Mapping):
         raise ModelError(f"{where}: expected a mapping of axes and vectors, got {shown(member)}")
     member = {SYMBOLS.get(key, key): value for key, value in member.items() if value is not None}
-    if unknown := [str(key) for key in member if key not in KEYS]:
-        raise ModelError(f"{where}: unknown key {', '.join(unknown)[:80]}; expected some of {', '.join(KEYS)}")
+    reject_unknown(member, KEYS, where)
     kind = member.get("kind", "RP")
     if not isinstance(kind, str) or kind not in KINDS:
         raise ModelError(f"{where}: unknown kind {shown(kind)}; expected one of {', '.join(KINDS)}")
@@ -151,25 +131,16 @@ def _inertia(member: Mapping[str, Any], where: str) -> Inertia:
 
 def _data(member: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
     data = member.get(key, {})
-    if not isinstance(data, Mapping) or any(name not in ("limits", "friction", "drive") for name in data):
+    if not isinstance(data, Mapping) or any(name not in JOINT_DATA for name in data):
         raise ModelError(f"{where}: {key}: expected a mapping of limits, friction and drive, got {shown(data)}")
-    kinds: dict[str, Any] = {"limits": Limits, "friction": Friction, "drive": Drive}
-    return {name: data_from(kinds[name], value, f"{where}: {key}: {name}") for name, value in data.items()}
+    return joint_data(data, f"{where}: {key}")
 
 
 def _vector(member: Mapping[str, Any], key: str, where: str) -> NDArray:
     if key not in member:
         raise ModelError(f"{where}: lacks '{key}'; expected three numbers")
-    vector = as_floats(member[key])
-    if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ModelError(f"{where}: {key}: expected three finite numbers, got {shown(member[key])}")
-    return vector
+    return finite_vector(member[key], 3, f"{where}: {key}")
 
 
 def _unit(member: Mapping[str, Any], key: str, where: str) -> NDArray:
-    vector = _vector(member, key, where)
-    with np.errstate(over="ignore"):
-        length = np.linalg.norm(vector)
-    if not (length > 1e-9 and np.isfinite(length)):
-        raise ModelError(f"{where}: {key}: expected a direction, got length {length:g}")
-    return vector / length
+    return unit_vector(_vector(member, key, where), f"{where}: {key}")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import read_only
 from armdyn.errors import ModelError, shown
 from armdyn.frozen import Frozen
 
@@ -22,6 +23,7 @@ MASS = 0
 FIRST = slice(1, 4)
 # Position of tensor entry (row, column) in theta.
 TENSOR = np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])
+TENSOR_ROWS, TENSOR_COLUMNS = (0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)
 
 # Relative slack of the physical checks: printed tables carry three to six digits, and rods and
 # point masses sit exactly on the boundary.
@@ -35,9 +37,7 @@ class Inertia(Frozen):
     theta: NDArray
 
     def __post_init__(self) -> None:
-        theta = _numbers(self.theta, (SIZE,), f"{', '.join(NAMES)}")
-        theta.flags.writeable = False
-        object.__setattr__(self, "theta", theta)
+        object.__setattr__(self, "theta", read_only(_numbers(self.theta, (SIZE,), f"{', '.join(NAMES)}")))
 
     @classmethod
     def zero(cls) -> Inertia:
@@ -94,6 +94,11 @@ class Inertia(Frozen):
         """Tensor about the centre of mass [kg m²]."""
         c = self.com
         return self.tensor - self.mass * (c @ c * np.eye(3) - np.outer(c, c))
+
+    @property
+    def entries_com(self) -> NDArray:
+        """Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the centre of mass [kg m²], as in theta."""
+        return self.tensor_com[TENSOR_ROWS, TENSOR_COLUMNS]
 
     @property
     def is_known(self) -> bool:

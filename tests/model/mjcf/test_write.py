@@ -8,7 +8,7 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynWarning, ModelError
-from armdyn.model.mjcf.write import not_held
+from armdyn.model.convert import not_held
 
 pytest.importorskip("mujoco")
 from .test_read import LINKS, MODEL, largest_difference
@@ -109,4 +109,4 @@ def test_what_mjcf_cannot_hold_is_listed():
     arm = armdyn.arms.panda()
     friction = armdyn.Friction(viscous=1.0, coulomb=0.5, static=0.8, load=0.1)
     joints = [replace(arm.joints[0], friction=friction), *arm.joints[1:]]
-    assert any("load" in line and "static" in line for line in not_held(arm.with_joints(joints)))
+    assert any("load" in line and "static" in line for line in not_held(arm.with_joints(joints), ".xml"))

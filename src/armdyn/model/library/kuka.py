@@ -6,7 +6,7 @@ import numpy as np
 
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Joint
-from armdyn.model.library.tables import cylinder, limits_in_degrees, rows
+from armdyn.model.library.tables import bodies, cylinder, limits_in_degrees, rows
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import from_rpy
 from armdyn.spatial.transform import transform
@@ -20,32 +20,21 @@ def lwr4() -> Arm:
     DH table: De Luca's robotics course on the KUKA LWR4, as in Corke's Robotics Toolbox (model LWR4);
     limits: CentroEPiaggio's `kuka-lwr` description of the LWR4+.
     """
-    masses = (2.6, 2.6, 2.4, 2.4, 1.8, 1.4, 0.3)
     tube, half = 0.055, 0.12
     table = rows(
         kind="RRRRRRR",
         alpha=np.array([1, -1, -1, 1, 1, -1, 0]) * np.pi / 2,
         d=(0.0, 0.0, 0.4, 0.0, 0.39, 0.0, 0.0),
-        mass=masses,
         # Halves of the upper arm (links 2, 3) and of the forearm (links 4, 5), each along its own tube.
-        com=[
-            (0, -0.06, 0),
-            (0, 0, half),
-            (0, half, 0),
-            (0, 0, half),
-            (0, -half, 0),
-            (0, 0, 0.01),
-            (0, 0, 0.05),
-        ],
-        inertia=[
-            cylinder(masses[0], tube, 0.20, axis=1),
-            cylinder(masses[1], tube, 0.20),
-            cylinder(masses[2], tube, 0.20, axis=1),
-            cylinder(masses[3], tube, 0.20),
-            cylinder(masses[4], tube, 0.20, axis=1),
-            cylinder(masses[5], 0.045, 0.10),
-            cylinder(masses[6], 0.04, 0.03),
-        ],
+        **bodies(
+            cylinder(2.6, (0, -0.06, 0), tube, 0.20, axis=1),
+            cylinder(2.6, (0, 0, half), tube, 0.20),
+            cylinder(2.4, (0, half, 0), tube, 0.20, axis=1),
+            cylinder(2.4, (0, 0, half), tube, 0.20),
+            cylinder(1.8, (0, -half, 0), tube, 0.20, axis=1),
+            cylinder(1.4, (0, 0, 0.01), 0.045, 0.10),
+            cylinder(0.3, (0, 0, 0.05), 0.04, 0.03),
+        ),
         limits=limits_in_degrees(
             (-170, -120, -170, -120, -170, -120, -170),
             (170, 120, 170, 120, 170, 120, 170),

@@ -6,28 +6,18 @@ import numpy as np
 
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Drive, Friction, Limits
-from armdyn.model.library.tables import rows
+from armdyn.model.library.tables import bodies, rows
 from armdyn.spatial.transform import transform
 
 # Gaz et al. (2019), in the link frames: mass, centre, and Ixx, Iyy, Izz, Ixy, Ixz, Iyz about it.
-MASSES = (4.970684, 0.646926, 3.228604, 3.587895, 1.225946, 1.666555, 0.735522)
-CENTRES = (
-    (0.003875, 0.002081, -0.04762),
-    (-0.003141, -0.02872, 0.003495),
-    (0.027518, 0.039252, -0.066502),
-    (-0.05317, 0.104419, 0.027454),
-    (-0.011953, 0.041065, -0.038437),
-    (0.060149, -0.014117, -0.010517),
-    (0.010517, -0.004252, 0.061597),
-)
-TENSORS = (
-    (0.70337, 0.70661, 0.009117, -0.000139, 0.006772, 0.019169),
-    (0.007962, 0.02811, 0.025995, -0.003925, 0.010254, 0.000704),
-    (0.037242, 0.036155, 0.01083, -0.004761, -0.011396, -0.012805),
-    (0.025853, 0.019552, 0.028323, 0.007796, -0.001332, 0.008641),
-    (0.035549, 0.029474, 0.008627, -0.002117, -0.004037, 0.000229),
-    (0.001964, 0.004354, 0.005433, 0.000109, -0.001158, 0.000341),
-    (0.012516, 0.010027, 0.004815, -0.000428, -0.001196, -0.000741),
+BODIES = (
+    (4.970684, (0.003875, 0.002081, -0.04762), (0.70337, 0.70661, 0.009117, -0.000139, 0.006772, 0.019169)),
+    (0.646926, (-0.003141, -0.02872, 0.003495), (0.007962, 0.02811, 0.025995, -0.003925, 0.010254, 0.000704)),
+    (3.228604, (0.027518, 0.039252, -0.066502), (0.037242, 0.036155, 0.01083, -0.004761, -0.011396, -0.012805)),
+    (3.587895, (-0.05317, 0.104419, 0.027454), (0.025853, 0.019552, 0.028323, 0.007796, -0.001332, 0.008641)),
+    (1.225946, (-0.011953, 0.041065, -0.038437), (0.035549, 0.029474, 0.008627, -0.002117, -0.004037, 0.000229)),
+    (1.666555, (0.060149, -0.014117, -0.010517), (0.001964, 0.004354, 0.005433, 0.000109, -0.001158, 0.000341)),
+    (0.735522, (0.010517, -0.004252, 0.061597), (0.012516, 0.010027, 0.004815, -0.000428, -0.001196, -0.000741)),
 )
 
 # Gaz et al. model friction as a sigmoid that spans `amplitude` [N m] about a shifted zero.
@@ -61,9 +51,7 @@ def panda() -> Arm:
         a=(0.0, 0.0, 0.0, 0.0825, -0.0825, 0.0, 0.088),
         alpha=np.array([0, -1, 1, 1, -1, 1, 1]) * np.pi / 2,
         d=(0.333, 0.0, 0.316, 0.0, 0.384, 0.0, 0.0),
-        mass=MASSES,
-        com=CENTRES,
-        inertia=[_tensor(*entries) for entries in TENSORS],
+        **bodies(*BODIES),
         limits=[Limits(*numbers) for numbers in zip(lower, upper, velocity, effort, strict=True)],
         friction=[_friction(*numbers) for numbers in zip(AMPLITUDE, SLOPE, SHIFT, strict=True)],
         drive=[Drive(rotor_inertia=I / GEAR**2, gear_ratio=GEAR) for I in REFLECTED],
@@ -81,10 +69,6 @@ def panda() -> Arm:
             "do not contain it.",
         ),
     ).with_floor(0.0)
-
-
-def _tensor(Ixx: float, Iyy: float, Izz: float, Ixy: float, Ixz: float, Iyz: float) -> np.ndarray:
-    return np.array([[Ixx, Ixy, Ixz], [Ixy, Iyy, Iyz], [Ixz, Iyz, Izz]])
 
 
 def _friction(amplitude: float, slope: float, shift: float) -> Friction:

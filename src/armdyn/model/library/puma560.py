@@ -7,7 +7,7 @@ import numpy as np
 from armdyn.errors import ModelError
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Drive, Friction, Limits
-from armdyn.model.library.tables import limits_in_degrees, moments, rows
+from armdyn.model.library.tables import bodies, limits_in_degrees, rows
 
 # Motor side, from the toolbox's table: gear ratio, rotor inertia [kg m²], viscous friction [N m s/rad],
 # Coulomb friction for positive and negative joint velocity [N m].
@@ -75,15 +75,13 @@ def _modified_dh() -> Arm:
         a=(0.0, 0.0, 0.4318, -0.0203, 0.0, 0.0),
         alpha=np.array([0, -1, 0, 1, -1, 1]) * np.pi / 2,
         d=(0.0, 0.2435, -0.0934, 0.4331, 0.0, 0.0),
-        mass=(0.0, 17.4, 4.8, 0.82, 0.34, 0.09),
-        com=[(0, 0, 0), (0.068, 0.006, -0.016), (0, -0.070, 0.014), (0, 0, -0.019), (0, 0, 0), (0, 0, 0.032)],
-        inertia=moments(
-            (0.175, 0.175, 0.35),
-            (0.130 - MOVED, 0.524 - MOVED, 0.539),
-            (0.066 + MOVED, 0.0125 + MOVED, 0.086),
-            (0.0018, 0.0018, 0.0013),
-            (0.0003, 0.0003, 0.0004),
-            (0.00015, 0.00015, 0.00004),
+        **bodies(
+            (0.0, (0, 0, 0), (0.175, 0.175, 0.35)),
+            (17.4, (0.068, 0.006, -0.016), (0.130 - MOVED, 0.524 - MOVED, 0.539)),
+            (4.8, (0, -0.070, 0.014), (0.066 + MOVED, 0.0125 + MOVED, 0.086)),
+            (0.82, (0, 0, -0.019), (0.0018, 0.0018, 0.0013)),
+            (0.34, (0, 0, 0), (0.0003, 0.0003, 0.0004)),
+            (0.09, (0, 0, 0.032), (0.00015, 0.00015, 0.00004)),
         ),
         # Corke's limits moved to these zero positions (see Notes of `puma560`).
         limits=_limits((-160, -225, -45, -110, -100, -266), (160, 45, 225, 170, 100, 266)),
@@ -94,10 +92,9 @@ def _modified_dh() -> Arm:
         f"Source: {AKB}.",
         "Frames and numbers as printed there (AKB); link 3's Izz is 0.086 (some copies have 0.066).",
         "Rotor inertia: AKB's motor and drive inertia at the joint, divided by the gear ratio squared.",
+        *COMMON_NOTES,
     )
-    return Arm.from_dh(table, convention="modified", name="puma560", notes=(*notes, *COMMON_NOTES)).with_floor(
-        -SHOULDER_HEIGHT
-    )
+    return Arm.from_dh(table, convention="modified", name="puma560", notes=notes).with_floor(-SHOULDER_HEIGHT)
 
 
 def _standard() -> Arm:
@@ -106,22 +103,13 @@ def _standard() -> Arm:
         a=(0.0, 0.4318, 0.0203, 0.0, 0.0, 0.0),
         alpha=np.array([1, 0, -1, 1, -1, 0]) * np.pi / 2,
         d=(SHOULDER_HEIGHT, 0.0, 0.15005, 0.4318, 0.0, 0.0),
-        mass=(0.0, 17.4, 4.8, 0.82, 0.34, 0.09),
-        com=[
-            (0, 0, 0),
-            (-0.3638, 0.006, 0.2275),
-            (-0.0203, -0.0141, 0.070),
-            (0, 0.019, 0),
-            (0, 0, 0),
-            (0, 0, 0.032),
-        ],
-        inertia=moments(
-            (0.175, 0.35, 0.175),
-            (0.130 - MOVED, 0.524 - MOVED, 0.539),
-            (0.066 + MOVED, 0.086, 0.0125 + MOVED),
-            (0.0018, 0.0013, 0.0018),
-            (0.0003, 0.0004, 0.0003),
-            (0.00015, 0.00015, 0.00004),
+        **bodies(
+            (0.0, (0, 0, 0), (0.175, 0.35, 0.175)),
+            (17.4, (-0.3638, 0.006, 0.2275), (0.130 - MOVED, 0.524 - MOVED, 0.539)),
+            (4.8, (-0.0203, -0.0141, 0.070), (0.066 + MOVED, 0.086, 0.0125 + MOVED)),
+            (0.82, (0, 0.019, 0), (0.0018, 0.0013, 0.0018)),
+            (0.34, (0, 0, 0), (0.0003, 0.0004, 0.0003)),
+            (0.09, (0, 0, 0.032), (0.00015, 0.00015, 0.00004)),
         ),
         limits=_limits((-160, -45, -225, -110, -100, -266), (160, 225, 45, 170, 100, 266)),
         friction=friction(),
@@ -131,10 +119,9 @@ def _standard() -> Arm:
         f"Source: {TOOLBOX}.",
         "That table follows Armstrong et al. (1986, AKB) and Corke and Armstrong-Helouvry (1994).",
         "Rotor inertia: the same table.",
+        *COMMON_NOTES,
     )
-    return Arm.from_dh(table, convention="standard", name="puma560_standard", notes=(*notes, *COMMON_NOTES)).with_floor(
-        0.0
-    )
+    return Arm.from_dh(table, convention="standard", name="puma560_standard", notes=notes).with_floor(0.0)
 
 
 def armstrong_drives() -> list[Drive]:

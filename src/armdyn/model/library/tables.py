@@ -28,14 +28,18 @@ def limits_in_degrees(
     return [Limits(*numbers) for numbers in zip(*angles, strict=True)]
 
 
-def moments(*principal: tuple[float, float, float]) -> list[NDArray]:
-    """Diagonal tensors from rows Ixx, Iyy, Izz."""
-    return [np.diag(row) for row in principal]
+def bodies(*links: tuple[float, Sequence[float], Sequence[float]]) -> dict[str, list[Any]]:
+    """Columns of a table from links: mass, centre, and Ixx, Iyy, Izz about it, or these and Ixy, Ixz, Iyz."""
+    masses, centres, entries = zip(*links, strict=True)
+    return {"mass": masses, "com": centres, "inertia": [_tensor(*row) for row in entries]}
 
 
-def cylinder(mass: float, radius: float, length: float, axis: int = 2) -> NDArray:
-    """Tensor (3, 3) about its centre of a solid cylinder along axis 0, 1 or 2; radius 0 is a slender rod."""
-    across = mass * (3 * radius**2 + length**2) / 12
-    tensor = np.diag([across, across, across])
-    tensor[axis, axis] = mass * radius**2 / 2
-    return tensor
+def _tensor(xx: float, yy: float, zz: float, xy: float = 0.0, xz: float = 0.0, yz: float = 0.0) -> NDArray:
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def cylinder(mass: float, centre: Sequence[float], radius: float, length: float, axis: int = 2) -> tuple[Any, ...]:
+    """A solid cylinder along axis 0, 1 or 2 as a row of `bodies`; radius 0 is a slender rod."""
+    moments = [mass * (3 * radius**2 + length**2) / 12] * 3
+    moments[axis] = mass * radius**2 / 2
+    return mass, centre, moments

@@ -21,17 +21,12 @@ def vukobratovic3() -> Arm:
     Lagrangian form, ASME J. Applied Mechanics 46, 1979: the example.
     """
     half, along_z, along_x, y = LENGTH / 2, (0, 0, 1), (1, 0, 0), (0, 1, 0)
-    beam = {
-        "kind": "R",
-        "mass": 2.0,
-        "inertia": cylinder(2.0, RADIUS, LENGTH, axis=0),
-        "e_prev": y,
-        "e_own": y,
-    }
+    upright, lying = (cylinder(m, (0, 0, 0), RADIUS, LENGTH, axis)[2] for m, axis in ((0.1, 2), (2.0, 0)))
+    beam = {"kind": "R", "mass": 2.0, "inertia": lying, "e_prev": y, "e_own": y}
     column = {
         "kind": "R",
         "mass": 0.1,
-        "inertia": cylinder(0.1, RADIUS, LENGTH),
+        "inertia": upright,
         "e_prev": along_z,
         "e_own": along_z,
         "r_prev": (0, 0, 0),

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
-from functools import reduce
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -17,14 +15,14 @@ from armdyn.errors import ArmdynWarning, ModelError
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Drive, Friction, Joint, Limits
 from armdyn.model.mjcf.source import Source, compile_mjcf, import_mujoco
+from armdyn.model.urdf.inertia import Rider, note_branches
 from armdyn.model.urdf.tree import Chain, Tree, TreeJoint, choose_chain
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import from_axis_angle, from_quaternion
 from armdyn.spatial.transform import inverse, transform
 
-FREE, BALL, SLIDE, HINGE = range(4)  # MuJoCo's kinds of joints
+FREE, SLIDE, HINGE = 0, 2, 3  # of MuJoCo's kinds of joints
 KINDS = {SLIDE: "prismatic", HINGE: "revolute"}
-FIXED = "fixed"
 
 
 def read_mjcf(
@@ -52,18 +50,17 @@ def read_mjcf(
     -------
     Arm
     """
-    source = compile_mjcf(path)
-    bodies = Bodies(source)
-    site = _site(source, tip)
+    bodies = Bodies(compile_mjcf(path))
+    site = _site(bodies, tip)
     chain = choose_chain(bodies.tree, base, bodies.names[site.body] if site else tip)
     if chain.guess:
-        warnings.warn(f"{source.where}: {chain.guess}", ArmdynWarning, stacklevel=4)
+        warnings.warn(f"{bodies.where}: {chain.guess}", ArmdynWarning, stacklevel=4)
     return _arm(bodies, chain, site, branches)
 
 
 def arm_between(bodies: Bodies, base: str, tip: str) -> Arm:
     """The arm between two bodies of a compiled model, or up to a site."""
-    site = _site(bodies.source, tip)
+    site = _site(bodies, tip)
     return _arm(bodies, choose_chain(bodies.tree, base, bodies.names[site.body] if site else tip), site, "lump")
 
 
@@ -86,10 +83,10 @@ class Bodies:
         """Pose (4, 4) of a body in its parent with its joints at their initial positions."""
         return _pose(self.model.body_pos[body], self.model.body_quat[body])
 
-    def inertia(self, body: int) -> Inertia:
+    def inertia(self, name: str) -> Inertia:
         """A body's own inertia in its frame; unknown where it hangs on meshes that are absent."""
-        m = self.model
-        if self.names[body] in self.source.without_inertia:
+        m, body = self.model, self.names.index(name)
+        if name in self.source.without_inertia:
             return Inertia.unknown()
         R = from_quaternion(m.body_iquat[body])
         return Inertia.from_com(m.body_mass[body], m.body_ipos[body], R @ np.diag(m.body_inertia[body]) @ R.T)
@@ -100,39 +97,28 @@ class Bodies:
         last = self.joints(body)[-1] == joint
         return self.names[body] if last else f"{self.names[body]} behind {self.joint_names[joint]}"
 
-    def riders(self, link: str, chain: set[str]) -> Iterator[tuple[int, NDArray, bool]]:
-        """Bodies that move with a link: index, pose in the link's frame, whether over a joint that is held still."""
-        if link not in self.names:
-            return
-        waiting = [(self.names.index(link), np.eye(4), False)]
-        while waiting:
-            body, T, held = waiting.pop()
-            yield body, T, held
-            for child in map(int, np.flatnonzero(self.model.body_parentid == body)):
+    def riders(self, link: str, chain: set[str]) -> list[Rider]:
+        """Bodies that move with a link, itself the first; none with a link between two joints of a body."""
+        found = [Rider(link, np.eye(4), False)] if link in self.names else []
+        for body in found:  # grows while it is walked
+            index = self.names.index(body.link)
+            for child in map(int, np.flatnonzero(self.model.body_parentid == index)):
                 moves = [self.joint_names[j] for j in self.joints(child)]
                 if child and not chain.intersection(moves):
-                    waiting.append((child, T @ self.pose(child), held or bool(moves)))
+                    found.append(Rider(self.names[child], body.T @ self.pose(child), body.frozen or bool(moves)))
+        return found
 
     def _tree(self) -> Tree:
         children: dict[str, list[TreeJoint]] = defaultdict(list)
         parent, links = {}, dict.fromkeys(self.names, Element("body"))
         for body in range(1, self.model.nbody):
             above = self.names[int(self.model.body_parentid[body])]
-            joints = self.joints(body)
-            if not joints:
-                joints_here = [
-                    TreeJoint(f"{FIXED} {self.names[body]}", FIXED, above, self.names[body], Element("joint"))
-                ]
-            else:
-                ends = [above, *map(self.link, joints)]
-                joints_here = [
-                    TreeJoint(self.joint_names[j], "moving", a, b, Element("joint"))
-                    for j, a, b in zip(joints, ends, ends[1:], strict=False)
-                ]
-            for joint in joints_here:
-                links[joint.child] = Element("body")
-                parent[joint.child] = joint
-                children[joint.parent].append(joint)
+            steps = [(self.joint_names[j], "moving", self.link(j)) for j in self.joints(body)]
+            for name, kind, child in steps or [(f"fixed {self.names[body]}", "fixed", self.names[body])]:
+                joint = TreeJoint(name, kind, above, child, Element("joint"))
+                links[child], parent[child] = Element("body"), joint
+                children[above].append(joint)
+                above = child
         return Tree(self.where, self.names[0], links, parent, children)
 
 
@@ -144,12 +130,11 @@ class Site(NamedTuple):
     T: NDArray
 
 
-def _site(source: Source, name: str | None) -> Site | None:
-    m = source.model
-    if name is None or name in [m.body(i).name for i in range(m.nbody)]:
-        return None
+def _site(bodies: Bodies, name: str | None) -> Site | None:
+    """The site of that name; None if there is none, or a body of that name."""
+    m = bodies.model
     for i in range(m.nsite):
-        if m.site(i).name == name:
+        if m.site(i).name == name not in bodies.names:
             return Site(name, int(m.site_bodyid[i]), _pose(m.site_pos[i], m.site_quat[i]))
     return None
 
@@ -173,7 +158,7 @@ def _arm(bodies: Bodies, chain: Chain, site: Site | None, branches: str) -> Arm:
     return Arm(
         tuple(joints),
         tuple(links),
-        name=_model_name(bodies),
+        name=bytes(bodies.model.names).split(b"\0", 1)[0].decode("utf-8", "replace") or "arm",
         gravity=gravity,
         tool_pose=T @ site.T if site else T,
         base_name=chain.base,
@@ -192,21 +177,17 @@ def _joint(bodies: Bodies, j: int, before: NDArray) -> Joint:
     axis, anchor, ref = m.jnt_axis[j], m.jnt_pos[j], float(m.qpos0[m.jnt_qposadr[j]])
     back = transform(from_axis_angle(axis, -ref)) if kind == HINGE else transform(None, -ref * axis)
     at_anchor = transform(None, anchor)
+    lower, upper = m.jnt_range[j] if m.jnt_limited[j] else (-np.inf, np.inf)
     return Joint(
         bodies.joint_names[j],
         KINDS[kind],
         axis,
         before @ at_anchor @ back,
         inverse(at_anchor),
-        limits=_limits(m, j),
+        limits=Limits(lower, upper, effort=_effort(m, j)),
         friction=_friction(m, j, where),
         drive=_drive(m, j, where),
     )
-
-
-def _limits(m: Any, j: int) -> Limits:
-    lower, upper = m.jnt_range[j] if m.jnt_limited[j] else (-np.inf, np.inf)
-    return Limits(lower, upper, effort=_effort(m, j))
 
 
 def _effort(m: Any, j: int) -> float:
@@ -258,20 +239,13 @@ def _servos(m: Any, j: int) -> list[tuple[float, float]]:
 
 
 def _link_inertia(bodies: Bodies, link: str, chain: set[str], branches: str, notes: list[str]) -> Inertia:
-    riders = list(bodies.riders(link, chain))
-    held = ", ".join(bodies.names[body] for body, _, still in riders if still)
-    if held and branches == "refuse":
-        raise ModelError(
-            f"{bodies.where}: moving branches off the chain ride on '{link}' ({held:.200}); choose another tip=, "
-            "or branches='lump' to hold their joints at their initial positions"
-        )
-    if held:
-        notes.append(f"link '{link}' carries {held} with their joints held at their initial positions")
-    unknown = [bodies.names[body] for body, *_ in riders if not bodies.inertia(body).is_known]
+    riders = bodies.riders(link, chain)
+    note_branches(riders, bodies.where, branches, "their initial positions", notes)
+    unknown = [body.link for body in riders if not bodies.inertia(body.link).is_known]
     if unknown:
         notes.append(f"link '{link}': the inertia of {', '.join(unknown)} comes from meshes that are absent")
         return Inertia.unknown()
-    return reduce(Inertia.__add__, (bodies.inertia(body).moved(T) for body, T, _ in riders), Inertia.zero())
+    return sum((bodies.inertia(body.link).moved(body.T) for body in riders), Inertia.zero())
 
 
 def _base_pose(bodies: Bodies, base: str) -> NDArray:
@@ -308,11 +282,6 @@ def _notes(bodies: Bodies, chain: Chain) -> list[str]:
         for kp, kv in _servos(m, j) if name in moving else ():
             notes.append(f"joint '{name}' has a position servo: stiffness {kp:g}, damping {kv:g}")
     return notes
-
-
-def _model_name(bodies: Bodies) -> str:
-    text = bytes(bodies.model.names).split(b"\0", 1)[0].decode("utf-8", "replace")
-    return text or "arm"
 
 
 def _pose(position: NDArray, quaternion: NDArray) -> NDArray:

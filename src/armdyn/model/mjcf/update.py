@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 from xml.parsers import expat
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from armdyn.errors import ArmdynWarning, ModelError
 from armdyn.files import write_whole
@@ -18,7 +18,9 @@ from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Joint
 from armdyn.model.mjcf.read import Bodies, arm_between
 from armdyn.model.mjcf.source import Source, compile_texts, included_files
-from armdyn.model.mjcf.write import inertial_attributes, joint_attributes, servo_attributes, text
+from armdyn.model.mjcf.write import inertial_attributes, joint_attributes, servo_attributes
+from armdyn.model.urdf.update import reject_other_joints
+from armdyn.model.urdf.xml import text
 from armdyn.spatial.inertia import Inertia
 
 # Frames and inertias written with all digits lose 1e-15; MuJoCo's own principal axes some 1e-12.
@@ -35,11 +37,10 @@ class Tag(NamedTuple):
     attributes: dict[str, str]
     start: int
     end: int
-    parent: int  # index of the element that holds it, or -1
+    parent: tuple[Path, int] | None  # file and start of the element that holds it
 
 
-@dataclass(frozen=True)
-class Edit:
+class Edit(NamedTuple):
     """Bytes of a file to replace."""
 
     file: Path
@@ -70,18 +71,18 @@ def update_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[
 def start_tags(file: Path, data: bytes) -> list[Tag]:
     """Every start tag of a file, in the order of the text, with the place where it stands."""
     tags: list[Tag] = []
-    open_tags: list[int] = []
+    inside: list[tuple[Path, int] | None] = [None]
     parser = expat.ParserCreate()
 
     def start(name: str, attributes: dict[str, str]) -> None:
         begin = parser.CurrentByteIndex
         match = re.compile(rb"<(?:[^>\"']|\"[^\"]*\"|'[^']*')*>").match(data, begin)
         assert match is not None  # expat has just read it
-        tags.append(Tag(file, name, attributes, begin, match.end(), open_tags[-1] if open_tags else -1))
-        open_tags.append(len(tags) - 1)
+        tags.append(Tag(file, name, attributes, begin, match.end(), inside[-1]))
+        inside.append((file, begin))
 
     parser.StartElementHandler = start
-    parser.EndElementHandler = lambda _: open_tags.pop() and None
+    parser.EndElementHandler = lambda _: inside.pop() and None
     parser.Parse(data, True)
     return tags
 
@@ -89,19 +90,20 @@ def start_tags(file: Path, data: bytes) -> list[Tag]:
 def _same_arm(arm: Arm, bodies: Bodies) -> Arm:
     """The file's own arm between the same ends, or an error if its joints stand elsewhere."""
     old = arm_between(bodies, arm.base_name, arm.tip_name)
-    if old.joint_names != arm.joint_names:
-        raise ModelError(
-            f"{bodies.where}: between '{arm.base_name}' and '{arm.tip_name}' it has the joints "
-            f"{', '.join(old.joint_names)}, but arm '{arm.name}' has {', '.join(arm.joint_names)}"
-        )
+    reject_other_joints(arm, old.joint_names, bodies.where)
     for mine, theirs in zip(arm.joints, old.joints, strict=True):
         for name in ("axis", "before", "after"):
-            a, b = getattr(mine, name), getattr(theirs, name)
-            if np.abs(a - b).max() > SAME_NUMBER_TOLERANCE * max(1.0, np.abs(a).max()):
+            if _differ(getattr(mine, name), getattr(theirs, name)):
                 raise ModelError(
                     f"{bodies.where}: joint '{mine.name}' is not where arm '{arm.name}' has it; write a file of its own"
                 )
     return old
+
+
+def _differ(a: ArrayLike, b: ArrayLike) -> bool:
+    """Whether numbers differ by more than round-off of the larger of 1 and the first."""
+    a = np.asarray(a)
+    return bool(np.abs(a - b).max() > SAME_NUMBER_TOLERANCE * max(1.0, np.abs(a).max()))
 
 
 def _joint_edits(
@@ -111,10 +113,8 @@ def _joint_edits(
     edits = []
     joint = arm.joints[index]
     new, before = joint_attributes(joint), joint_attributes(old.joints[index])
-    differ = {k: text([v]) for k, v in new.items() if abs(v - before[k]) > SAME_NUMBER_TOLERANCE * max(1.0, abs(v))}
-    if differ:
-        tag = _find_named(tags, "joint", joint.name, bodies.where)
-        edits.append(Edit(tag.file, tag.start, tag.end, _with(files[tag.file][tag.start : tag.end], differ)))
+    if differ := {name: text([value]) for name, value in new.items() if _differ(value, before[name])}:
+        edits.append(_edit(_find_named(tags, "joint", joint.name, bodies.where), files, differ))
     edits += _servo_edits(joint, old.joints[index], tags, bodies, files)
     link = arm.links[index]
     if not _close(link.inertia, old.links[index].inertia):
@@ -124,10 +124,8 @@ def _joint_edits(
 
 def _servo_edits(joint: Joint, old: Joint, tags: list[Tag], bodies: Bodies, files: dict[Path, bytes]) -> list[Edit]:
     """Gains of a joint's position servo, where the arm has some that differ."""
-    gains = [(j.drive.servo_stiffness, j.drive.servo_damping) for j in (joint, old)]
-    if not gains[0][0] or max(abs(a - b) for a, b in zip(*gains, strict=True)) <= SAME_NUMBER_TOLERANCE * max(
-        1.0, *gains[0]
-    ):
+    gains, before = ((j.drive.servo_stiffness, j.drive.servo_damping) for j in (joint, old))
+    if not gains[0] or not _differ(gains, before):
         return []
     found = [tag for tag in tags if tag.attributes.get("joint") == joint.name and tag.name in ACTUATORS]
     if len(found) != 1 or found[0].name != "position":
@@ -135,16 +133,14 @@ def _servo_edits(joint: Joint, old: Joint, tags: list[Tag], bodies: Bodies, file
             f'{bodies.where}: expected one <position joint="{joint.name}"> to hold its servo, found '
             f"{', '.join(f'<{tag.name}>' for tag in found) or 'none'}; add it, or write a file of its own"
         )
-    tag = found[0]
-    new = _with(files[tag.file][tag.start : tag.end], servo_attributes(joint), ("dampratio",))  # which excludes kv
-    return [Edit(tag.file, tag.start, tag.end, new)]
+    return [_edit(found[0], files, servo_attributes(joint), ("dampratio",))]  # which excludes kv
 
 
 def _inertial_edit(link: Link, chain: set[str], tags: list[Tag], bodies: Bodies, files: dict[Path, bytes]) -> Edit:
     """The `<inertial>` of a link's own body: the link's inertia less that of all that rides on it."""
     own = link.inertia
-    for body, T, _ in list(bodies.riders(link.name, chain))[1:]:
-        own = own - bodies.inertia(body).moved(T)
+    for body in bodies.riders(link.name, chain)[1:]:
+        own = own - bodies.inertia(body.link).moved(body.T)
     if why := own.problems():
         raise ModelError(
             f"{bodies.where}: body '{link.name}' is not physically consistent without the bodies that ride on it: "
@@ -152,20 +148,11 @@ def _inertial_edit(link: Link, chain: set[str], tags: list[Tag], bodies: Bodies,
         )
     attributes = inertial_attributes(own)
     tag = _find_named(tags, "body", link.name, bodies.where)
-    here = tags.index(tag)
-    children = [t for t in tags if t.file == tag.file and t.name == "inertial" and _parent(tags, t) is tags[here]]
-    if children:
-        child = children[0]
-        old = files[child.file][child.start : child.end]
-        return Edit(child.file, child.start, child.end, _with(old, attributes, ORIENTATIONS))
+    for child in tags:
+        if child.name == "inertial" and child.parent == (tag.file, tag.start):
+            return _edit(child, files, attributes, ORIENTATIONS)
     line = b"<inertial " + b" ".join(f'{k}="{v}"'.encode() for k, v in attributes.items()) + b"/>"
     return Edit(tag.file, tag.end, tag.end, _indentation(files[tag.file], tag.start) + line)
-
-
-def _parent(tags: list[Tag], tag: Tag) -> Tag | None:
-    if tag.parent < 0:
-        return None
-    return [t for t in tags if t.file == tag.file][tag.parent]
 
 
 def _indentation(data: bytes, start: int) -> bytes:
@@ -184,26 +171,25 @@ def _find_named(tags: list[Tag], kind: str, name: str, where: str) -> Tag:
     return found[0]
 
 
-def _with(tag: bytes, attributes: dict[str, str], without: tuple[str, ...] = ()) -> bytes:
+def _edit(tag: Tag, files: dict[Path, bytes], attributes: dict[str, str], without: tuple[str, ...] = ()) -> Edit:
     """A start tag with other attributes."""
+    data = files[tag.file][tag.start : tag.end]
     for name in without:
-        tag = re.sub(rf"\s+{name}\s*=\s*(\"[^\"]*\"|'[^']*')".encode(), b"", tag)
+        data = re.sub(rf"\s+{name}\s*=\s*(\"[^\"]*\"|'[^']*')".encode(), b"", data)
     for name, value in attributes.items():
         pattern = rf"(?<=\s){name}\s*=\s*(\"[^\"]*\"|'[^']*')".encode()
         new = f'{name}="{value}"'.encode()
-        tag, count = re.subn(pattern, new, tag, count=1)
+        data, count = re.subn(pattern, new, data, count=1)
         if not count:
-            tag = re.sub(rb"\s*(/?>)$", b" " + new + rb"\1", tag)
-    return tag
+            data = re.sub(rb"\s*(/?>)$", b" " + new + rb"\1", data)
+    return Edit(tag.file, tag.start, tag.end, data)
 
 
 def _apply(files: dict[Path, bytes], edits: list[Edit]) -> dict[Path, bytes]:
-    changed = {}
-    for file in {edit.file for edit in edits}:
-        data = files[file]
-        for edit in sorted((e for e in edits if e.file == file), key=lambda e: -e.start):
-            data = data[: edit.start] + edit.new + data[edit.end :]
-        changed[file] = data
+    changed: dict[Path, bytes] = {}
+    for file, start, end, new in sorted(edits, key=lambda edit: -edit.start):
+        data = changed.get(file, files[file])
+        changed[file] = data[:start] + new + data[end:]
     return changed
 
 

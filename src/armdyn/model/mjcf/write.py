@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import fields
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
@@ -12,13 +10,11 @@ import numpy as np
 from armdyn.errors import ModelError
 from armdyn.files import write_whole
 from armdyn.model.arm import Arm, Link
-from armdyn.model.joint import Drive, Friction, Joint
+from armdyn.model.joint import Joint
+from armdyn.model.urdf.xml import text
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import to_quaternion
 from armdyn.spatial.transform import inverse
-
-HELD_FRICTION = ("viscous", "coulomb", "static", "stribeck")
-HELD_DRIVE = ("rotor_inertia", "gear_ratio", "stiffness", "rest", "damping", "servo_stiffness", "servo_damping")
 
 
 def write_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[str] | None = None) -> None:
@@ -48,23 +44,6 @@ def write_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[s
     root = _mujoco(arm)
     indent(root)
     write_whole(path, tostring(root, "unicode") + "\n")
-
-
-def not_held(arm: Arm) -> list[str]:
-    """What MJCF cannot hold of an arm, one line per joint that has it."""
-    lines = []
-    for joint in arm.joints:
-        lost = [f.name for f in fields(Friction) if f.name not in HELD_FRICTION and getattr(joint.friction, f.name)]
-        if joint.friction.static not in (None, joint.friction.coulomb):
-            lost.append("static")
-        lost += [f.name for f in fields(Drive) if f.name not in HELD_DRIVE and getattr(joint.drive, f.name)]
-        if joint.drive.gear_ratio != 1 and joint.drive.rotor_inertia:
-            lost.append("gear_ratio (the rotor's inertia is written as seen at the joint)")
-        if np.isfinite(joint.limits.velocity):
-            lost.append("velocity limit")
-        if lost:
-            lines.append(f"joint '{joint.name}': {', '.join(lost)}")
-    return lines
 
 
 def _reject_impossible(link: Link) -> None:
@@ -135,12 +114,6 @@ def servo_attributes(joint: Joint) -> dict[str, str]:
 
 def inertial_attributes(inertia: Inertia) -> dict[str, str]:
     """The attributes of `<inertial>`: the tensor about the centre of mass, in the axes of the body's frame."""
-    I = inertia.tensor_com
-    full = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
+    xx, xy, yy, xz, yz, zz = inertia.entries_com
+    full = (xx, yy, zz, xy, xz, yz)
     return {"pos": text(inertia.com), "mass": text([inertia.mass]), "fullinertia": text(full)}
-
-
-def text(values: Iterable[float]) -> str:
-    """Numbers with all their digits; whole ones without a point."""
-    numbers = [float(x) + 0.0 for x in values]
-    return " ".join(repr(int(x)) if x == int(x) and abs(x) < 1e15 else repr(x) for x in numbers)

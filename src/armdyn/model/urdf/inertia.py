@@ -16,6 +16,8 @@ from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import from_axis_angle
 from armdyn.spatial.transform import transform
 
+BRANCHES = ("lump", "refuse")
+
 
 class Rider(NamedTuple):
     """A body that moves with a link of the chain, and its pose in that link's frame."""
@@ -37,6 +39,20 @@ def riders(tree: Tree, link: str, chain: Collection[str]) -> list[Rider]:
                     T = T @ motion_at_zero(joint, where)
                 found.append(Rider(joint.child, T, body.frozen or joint.moves))
     return found
+
+
+def note_branches(bodies: list[Rider], where: str, branches: str, at: str, notes: list[str]) -> None:
+    """Tell of moving branches that ride on a link, the first of the bodies, with their joints frozen; or raise."""
+    if branches not in BRANCHES:
+        raise ModelError(f"load: expected branches 'lump' or 'refuse', got {branches!r:.40}")
+    frozen = ", ".join(body.link for body in bodies if body.frozen)
+    if frozen and branches == "refuse":
+        raise ModelError(
+            f"{where}: moving branches off the chain ride on link '{bodies[0].link}' ({frozen:.200}); "
+            f"choose another tip=, or branches='lump' to freeze their joints at {at}"
+        )
+    if frozen:
+        notes.append(f"link '{bodies[0].link}' carries {frozen} with their joints frozen at {at}")
 
 
 def motion_at_zero(joint: TreeJoint, where: str) -> NDArray:
@@ -61,14 +77,7 @@ def link_inertia(tree: Tree, link: str, chain: Collection[str], branches: str, n
     `branches` is "lump" or "refuse"; what the user should know is added to `notes`.
     """
     bodies = riders(tree, link, chain)
-    frozen = ", ".join(body.link for body in bodies if body.frozen)
-    if frozen and branches == "refuse":
-        raise ModelError(
-            f"{tree.where}: moving branches off the chain ride on link '{link}' ({frozen:.200}); "
-            "choose another tip=, or branches='lump' to freeze their joints at zero"
-        )
-    if frozen:
-        notes.append(f"link '{link}' carries {frozen} with their joints frozen at zero")
+    note_branches(bodies, tree.where, branches, "zero", notes)
     known: dict[str, Inertia] = {}
     for body in bodies:
         element = tree.links[body.link]

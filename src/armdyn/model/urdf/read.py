@@ -26,7 +26,6 @@ from armdyn.spatial.transform import inverse
 
 # URDF knows no infinity: Gazebo's number for "no limit" is read and written as that.
 NO_LIMIT = 1e16
-BRANCHES = ("lump", "refuse")
 
 
 def read_urdf(
@@ -72,8 +71,6 @@ def read_urdf(
     ModelError
         If the chain is ambiguous, impossible, or not a chain of revolute and prismatic joints.
     """
-    if branches not in BRANCHES:
-        raise ModelError(f"read_urdf: expected branches 'lump' or 'refuse', got {branches!r:.40}")
     where = Path(path).name
     robot = read_robot(path) if text is None else parse_robot(text, where)
     tree = build_tree(robot, where)
@@ -138,9 +135,7 @@ def _mimic_note(joint: TreeJoint, chain: set[str]) -> str:
 
 def _gravity(tree: Tree, base: str, notes: list[str]) -> NDArray:
     """Gravity along the root's -z, in the axes of `base`."""
-    R = np.eye(3)
-    for joint in tree.path(tree.root, base):
-        R = R @ origin(joint.element, f"{tree.where}: joint '{joint.name}'")[:3, :3]
+    R = _pose_at_zero(tree, base)[:3, :3]
     if np.array_equal(R[2], (0.0, 0.0, 1.0)):
         return np.array(STANDARD_GRAVITY)
     notes.append(f"gravity: along -z of '{tree.root}', turned into the axes of '{base}' with all joints at zero")

@@ -42,16 +42,21 @@ def updated_robot(arm: Arm, onto: str | os.PathLike[str]) -> Element:
 def _reject_other_arm(arm: Arm, path: list[TreeJoint], where: str) -> None:
     """Raise unless the chain in the file has the joints and frames of `arm`."""
     names = tuple(joint.name for joint in path if joint.is_free)
-    if names != arm.joint_names:
-        raise ModelError(
-            f"{where}: between '{arm.base_name}' and '{arm.tip_name}' it has the joints {', '.join(names)}, "
-            f"but arm '{arm.name}' has {', '.join(arm.joint_names)}"
-        )
+    reject_other_joints(arm, names, where)
     for name, mine, theirs in zip((*names, "the tip"), flat_frames(arm), _frames(path, where), strict=True):
         if np.abs(mine - theirs).max() > SAME_NUMBER_TOLERANCE * max(1.0, np.abs(mine).max()):
             raise ModelError(
                 f"{where}: the frame of {name} is not where arm '{arm.name}' has it; write a file of its own"
             )
+
+
+def reject_other_joints(arm: Arm, names: tuple[str, ...], where: str) -> None:
+    """Raise unless the chain in a file has the joints of `arm`, by name."""
+    if names != arm.joint_names:
+        raise ModelError(
+            f"{where}: between '{arm.base_name}' and '{arm.tip_name}' it has the joints {', '.join(names)}, "
+            f"but arm '{arm.name}' has {', '.join(arm.joint_names)}"
+        )
 
 
 def _frames(path: list[TreeJoint], where: str) -> list[NDArray]:

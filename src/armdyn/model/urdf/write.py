@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
@@ -16,7 +15,7 @@ from armdyn.model.arm import Arm
 from armdyn.model.joint import Joint
 from armdyn.model.urdf.extension import extension, frame_names, plain_friction
 from armdyn.model.urdf.read import NO_LIMIT, impossible_note
-from armdyn.model.urdf.xml import LARGEST_NUMBER
+from armdyn.model.urdf.xml import text
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import to_rpy
 
@@ -71,10 +70,10 @@ def _reject_impossible(arm: Arm) -> None:
 
 def _serialize(robot: Element) -> bytes:
     indent(robot)
-    text = tostring(robot, "unicode")
-    if found := ILLEGAL.search(text):
+    body = tostring(robot, "unicode")
+    if found := ILLEGAL.search(body):
         raise ModelError(f"a name or note holds the character {found.group()!r}, which XML cannot hold")
-    return b'<?xml version="1.0" encoding="utf-8"?>\n' + text.encode() + b"\n"
+    return b'<?xml version="1.0" encoding="utf-8"?>\n' + body.encode() + b"\n"
 
 
 def _robot(arm: Arm) -> Element:
@@ -85,7 +84,10 @@ def _robot(arm: Arm) -> Element:
     parent, T = names.base, arm.base_pose
     for joint, link, at_joint in zip(arm.joints, arm.links, names.joints, strict=True):
         body = SubElement(robot, "link", name=at_joint)
-        _moving_joint(robot, joint, parent, at_joint, T @ joint.before)
+        element = _joint_element(robot, joint.name, joint_type(joint), parent, at_joint, T @ joint.before)
+        SubElement(element, "axis", xyz=text(joint.axis))
+        set_limits(element, joint)
+        set_friction(element, joint)
         if at_joint != link.name:
             # Standard DH: the link's frame stands behind the joint, on a fixed joint of its own.
             body = SubElement(robot, "link", name=link.name)
@@ -98,13 +100,6 @@ def _robot(arm: Arm) -> Element:
     return robot
 
 
-def _moving_joint(robot: Element, joint: Joint, parent: str, child: str, T: NDArray) -> None:
-    element = _joint_element(robot, joint.name, joint_type(joint), parent, child, T)
-    SubElement(element, "axis", xyz=_text(joint.axis))
-    set_limits(element, joint)
-    set_friction(element, joint)
-
-
 def _fixed_joint(robot: Element, parent: str, child: str, T: NDArray) -> None:
     taken = {element.get("name") for element in robot.findall("joint")}
     name = f"{parent}_to_{child}"
@@ -115,7 +110,7 @@ def _fixed_joint(robot: Element, parent: str, child: str, T: NDArray) -> None:
 
 def _joint_element(robot: Element, name: str, kind: str, parent: str, child: str, T: NDArray) -> Element:
     element = SubElement(robot, "joint", name=name, type=kind)
-    SubElement(element, "origin", xyz=_text(T[:3, 3]), rpy=_text(to_rpy(T[:3, :3])))
+    SubElement(element, "origin", xyz=text(T[:3, 3]), rpy=text(to_rpy(T[:3, :3])))
     SubElement(element, "parent", link=parent)
     SubElement(element, "child", link=child)
     return element
@@ -129,11 +124,9 @@ def joint_type(joint: Joint) -> str:
 
 def set_limits(element: Element, joint: Joint) -> None:
     """Write the joint's limits into its element."""
-    limits = joint.limits
-    bounds = {"effort": limits.effort, "velocity": limits.velocity, "lower": limits.lower, "upper": limits.upper}
     limit = _child(element, "limit")
-    for name, value in bounds.items():
-        limit.set(name, _text([np.clip(value, -NO_LIMIT, NO_LIMIT)]))
+    for name in ("effort", "velocity", "lower", "upper"):
+        limit.set(name, text([np.clip(getattr(joint.limits, name), -NO_LIMIT, NO_LIMIT)]))
     if joint_type(joint) == "continuous":
         del limit.attrib["lower"], limit.attrib["upper"]
 
@@ -142,7 +135,7 @@ def set_friction(element: Element, joint: Joint) -> None:
     """Write what URDF can hold of the joint's friction into its element."""
     damping, friction = plain_friction(joint)
     if damping or friction or element.find("dynamics") is not None:
-        _child(element, "dynamics").attrib.update(damping=_text([damping]), friction=_text([friction]))
+        _child(element, "dynamics").attrib.update(damping=text([damping]), friction=text([friction]))
 
 
 def set_inertial(body: Element, inertia: Inertia | None) -> None:
@@ -153,23 +146,12 @@ def set_inertial(body: Element, inertia: Inertia | None) -> None:
         return
     inertial = Element("inertial")
     body.insert(0, inertial)
-    SubElement(inertial, "origin", xyz=_text(inertia.com), rpy="0 0 0")
-    SubElement(inertial, "mass", value=_text([inertia.mass]))
-    I = inertia.tensor_com
-    entries = {"ixx": I[0, 0], "ixy": I[0, 1], "ixz": I[0, 2], "iyy": I[1, 1], "iyz": I[1, 2], "izz": I[2, 2]}
-    SubElement(inertial, "inertia", {name: _text([value]) for name, value in entries.items()})
+    SubElement(inertial, "origin", xyz=text(inertia.com), rpy="0 0 0")
+    SubElement(inertial, "mass", value=text([inertia.mass]))
+    xx, xy, yy, xz, yz, zz = (text([entry]) for entry in inertia.entries_com)
+    SubElement(inertial, "inertia", ixx=xx, ixy=xy, ixz=xz, iyy=yy, iyz=yz, izz=zz)
 
 
 def _child(element: Element, tag: str) -> Element:
     found = element.find(tag)
     return SubElement(element, tag) if found is None else found
-
-
-def _text(values: Iterable[float]) -> str:
-    """Numbers with all their digits; whole ones without a point."""
-    numbers = [float(x) for x in values]
-    if any(abs(x) > LARGEST_NUMBER for x in numbers):
-        raise ModelError(
-            f"a length, mass or moment of {max(numbers, key=abs):g} is too large to be read back from a URDF"
-        )
-    return " ".join(repr(int(x)) if x == int(x) and abs(x) < 1e15 else repr(x) for x in numbers)

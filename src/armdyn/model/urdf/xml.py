@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
@@ -84,21 +85,21 @@ class _BoundedBuilder(TreeBuilder):
 
 def text_attribute(element: Element, attribute: str, where: str) -> str:
     """A text attribute that must be there."""
-    text = (element.get(attribute) or "").strip()
-    if not text:
+    value = (element.get(attribute) or "").strip()
+    if not value:
         raise ModelError(f"{where}: <{element.tag}> lacks the attribute '{attribute}'")
-    return text
+    return value
 
 
 def numbers(element: Element, attribute: str, count: int, where: str, default: str | None = None) -> list[float]:
     """`count` finite numbers from a blank-separated attribute."""
-    text = element.get(attribute, default)
-    if text is None:
+    given = element.get(attribute, default)
+    if given is None:
         raise ModelError(f"{where}: <{element.tag}> lacks the attribute '{attribute}'")
-    values = [_float(word) for word in text.split()]
+    values = [_float(word) for word in given.split()]
     if len(values) != count or not all(abs(value) <= LARGEST_NUMBER for value in values):
         expected = "a number" if count == 1 else f"{count} numbers"
-        raise ModelError(f"{where}: expected {expected} in <{element.tag} {attribute}=...>, got {text!r:.60}")
+        raise ModelError(f"{where}: expected {expected} in <{element.tag} {attribute}=...>, got {given!r:.60}")
     return values
 
 
@@ -113,6 +114,14 @@ def _float(word: str) -> float:
         return math.nan if "_" in word else float(word)
     except ValueError:
         return math.nan
+
+
+def text(values: Iterable[float]) -> str:
+    """Numbers with all their digits; whole ones without a point."""
+    found = [float(x) for x in values]
+    if any(abs(x) > LARGEST_NUMBER for x in found):
+        raise ModelError(f"a length, mass or moment of {max(found, key=abs):g} is too large to be read back from XML")
+    return " ".join(repr(int(x)) if x == int(x) and abs(x) < 1e15 else repr(x) for x in found)
 
 
 def origin(element: Element, where: str) -> NDArray:
