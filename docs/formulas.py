@@ -14,10 +14,10 @@ from typing import Any
 import armdyn
 from armdyn.control.laws.computed_torque import computed_torque
 from armdyn.control.step import StepSubject, step_function
-from armdyn.dynamics.base.parameters import parameter_names
 from armdyn.files import write_whole
 from armdyn.identification.estimators.online import Lms
 from armdyn.identification.estimators.online_code import OnlineEstimator, lms_step
+from armdyn.spatial.inertia import parameter_names
 from armdyn.trace.printers.latex import symbol
 
 PAGES = Path(__file__).parent

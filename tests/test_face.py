@@ -271,5 +271,5 @@ def test_methods_of_the_arm_spell_out_their_options(method: str) -> None:
             "from_vectors": armdyn.Arm.from_vectors,
         }
         first = {"save": "a.toml", "from_dh": [{"kind": "R"}], "from_vectors": [MEMBER]}
-        with pytest.raises((armdyn.ArmdynError, TypeError), match="onto=|expected"):
+        with pytest.raises((armdyn.ArmdynError, TypeError), match=r"onto=|expected"):
             call[method](first[method], **{name: value})

@@ -9,13 +9,7 @@ from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.dynamics.mass_matrix import mass_matrix_from
 from armdyn.dynamics.movable import require_movable
-from armdyn.dynamics.newton_euler import (
-    base_link_motion,
-    inertial_wrench,
-    inward,
-    outward,
-    tip_wrench,
-)
+from armdyn.dynamics.newton_euler import base_link_motion, inertial_wrench, inward, outward, tip_wrench
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.motion import Symbol, motions
 from armdyn.model.arm import Arm

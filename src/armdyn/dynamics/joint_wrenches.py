@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from armdyn.dynamics.bodies.body import link_theta
-from armdyn.dynamics.newton_euler import (
-    base_link_motion,
-    inertial_wrench,
-    outward,
-    passed_on,
-    tip_wrench,
-)
+from armdyn.dynamics.newton_euler import base_link_motion, inertial_wrench, outward, passed_on, tip_wrench
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipWrench

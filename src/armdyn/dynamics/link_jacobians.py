@@ -28,11 +28,15 @@ class LinkJacobian(NamedTuple):
     R: Symbol
 
 
-def link_jacobians(arm: Arm, q: Symbol) -> list[LinkJacobian]:
-    """One per link."""
+def link_jacobians(arm: Arm, q: Symbol, load: bool = False) -> list[LinkJacobian]:
+    """One per link, and one of the tip for a load."""
     joints, frames = motions(arm, q), link_frames(arm, q)
-    jacobians = [point_jacobian(joints, frames, p, i + 1) for i, (_, p) in enumerate(frames)]
-    return [LinkJacobian(J[:3, :], J[3:, :], R) for J, (R, _) in zip(jacobians, frames, strict=True)]
+    bodies = [(R, p, i + 1) for i, (R, p) in enumerate(frames)]
+    if load:
+        (R, p), (R_tool, p_tool) = frames[-1], arm.tool
+        bodies.append((ca.mtimes(R, R_tool), p + ca.mtimes(R, p_tool), arm.n))
+    jacobians = [point_jacobian(joints, frames, p, moving) for _, p, moving in bodies]
+    return [LinkJacobian(J[:3, :], J[3:, :], R) for (R, _, _), J in zip(bodies, jacobians, strict=True)]
 
 
 @traced(returns={"M": "n, n"})

@@ -393,7 +393,7 @@ class Arm(Frozen):
     def trace_names(self, name: str) -> tuple[str, ...] | None:
         """Names of the entries of a data input, for printed formulas; None where a number says enough."""
         if name == "theta":
-            return tuple(f"{parameter}{i + 1}" for i in range(self.n) for parameter in inertial.NAMES)
+            return tuple(inertial.parameter_names(self.n))
         return ("gx", "gy", "gz") if name == "gravity" else None
 
     @cached_property

@@ -25,6 +25,17 @@ FIRST = slice(1, 4)
 TENSOR = np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])
 TENSOR_ROWS, TENSOR_COLUMNS = (0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)
 
+
+def entries(i: int) -> slice:
+    """Where the ten parameters of link i stand in an arm's theta."""
+    return slice(SIZE * i, SIZE * (i + 1))
+
+
+def parameter_names(n: int) -> list[str]:
+    """Names of the entries of an arm's theta: `m1 ... Izz1, m2 ...`."""
+    return [f"{name}{i + 1}" for i in range(n) for name in NAMES]
+
+
 # Relative slack of the physical checks: printed tables carry three to six digits, and rods and
 # point masses sit exactly on the boundary.
 CONSISTENCY_SLACK = 1e-6

@@ -114,7 +114,7 @@ class BaseParameters(Frozen):
     @cached_property
     def parameter_names(self) -> list[str]:
         """Names of the full parameters: `m1 ... Izz1, m2 ...`, then those of the joint terms."""
-        return [*parameter_names(self.source.n), *joint_parameter_names(self.source.n, self.joint_terms)]
+        return [*inertial.parameter_names(self.source.n), *joint_parameter_names(self.source.n, self.joint_terms)]
 
     # -- between theta and theta_base ---------------------------------------------------------------------
 
@@ -282,11 +282,6 @@ def base_parameters(
     else:
         found = by_numbers(arm, terms, joint_terms, tolerance)
     return BaseParameters(arm, terms, joint_terms, tuple(found.kept), clean(found.P, found.kept), found.gap)
-
-
-def parameter_names(n: int) -> list[str]:
-    """Names of the entries of theta: `m1 ... Izz1, m2 ...`."""
-    return [f"{name}{i + 1}" for i in range(n) for name in inertial.NAMES]
 
 
 def _vectors(values: ArrayLike, size: int, what: str) -> NDArray:

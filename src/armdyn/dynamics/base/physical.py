@@ -119,7 +119,7 @@ def _bodies(cp: Any, base: BaseParameters) -> tuple[Any, list[Any]]:
     units = [Inertia(unit).pseudo_inertia for unit in np.eye(inertial.SIZE)]
     conditions = []
     for i in range(base.source.n):
-        own = theta[inertial.SIZE * i : inertial.SIZE * (i + 1)]
+        own = theta[inertial.entries(i)]
         conditions.append(sum(own[k] * units[k] for k in range(inertial.SIZE)) >> 0)
     rotors = [k for k, name in enumerate(base.parameter_names) if name.startswith("Ia")]
     if rotors:

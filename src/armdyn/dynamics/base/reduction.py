@@ -7,11 +7,13 @@ dropped first, for they can be carried to the link before; of a link on a prisma
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.arrays import read_only
 from armdyn.errors import RankError
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
@@ -23,6 +25,9 @@ DEPENDENT_COLUMN_RATIO = 1e-4
 
 # Between the weakest kept column and the strongest dropped one there must be at least this factor.
 CLEAR_GAP = 30.0
+
+# Entries and directions weaker than this are round-off: the products of an offset of a thousandth of the arm are 1e-6.
+ROUND_OFF = 1e-9
 
 
 class Gap(NamedTuple):
@@ -75,11 +80,12 @@ def arm_size(arm: Arm) -> float:
     return float(max(np.abs(p).max() for p in [*vectors, arm.segments[0].p_after])) or 1.0
 
 
-def reduce_columns(Y: NDArray, order: list[int], tolerance: float, what: str) -> Reduction:
+def reduce_columns(Y: NDArray, sizes: NDArray, order: list[int], tolerance: float, what: str) -> Reduction:
     """Keep independent columns of a stacked regressor (rows, parameters), in the given order.
 
-    The columns are to be in comparable units: see `parameter_sizes`.
+    `sizes` brings the columns to comparable units: see `parameter_sizes`.
     """
+    Y = Y * sizes
     # A triangle has the same dependences as the stack, in no more rows than columns.
     A: NDArray = np.linalg.qr(Y / (np.linalg.norm(Y, axis=0).max() or 1.0), mode="r")  # type: ignore[assignment]
     kept, unexplained = _independent(A, order, tolerance)
@@ -88,7 +94,7 @@ def reduce_columns(Y: NDArray, order: list[int], tolerance: float, what: str) ->
         return Reduction([], np.zeros((0, Y.shape[1])), gap)
     length = np.linalg.norm(A[:, kept], axis=0)
     P = np.linalg.lstsq(A[:, kept] / length, A, rcond=None)[0] / length[:, None]
-    return Reduction(kept, P, gap)
+    return Reduction(kept, P * sizes[kept][:, None] / sizes, gap)
 
 
 def reduce_null(N: NDArray, order: list[int]) -> Reduction:
@@ -97,19 +103,7 @@ def reduce_null(N: NDArray, order: list[int]) -> Reduction:
     Elimination with the least preferred parameters as pivots leaves, in each row, one dropped parameter
     and the kept ones that absorb it.
     """
-    rows = N.T.copy()
-    dropped: list[int] = []
-    for k in reversed(order):
-        rest = rows[len(dropped) :, k]
-        if np.abs(rest).max(initial=0.0) < 1e-9:
-            continue
-        at = len(dropped)
-        best = at + int(np.argmax(np.abs(rest)))
-        rows[[at, best]] = rows[[best, at]]
-        rows[at] /= rows[at, k]
-        others = np.arange(len(rows)) != at
-        rows[others] -= np.outer(rows[others, k], rows[at])
-        dropped.append(k)
+    rows, dropped = eliminate(N.T, order[::-1])
     kept = sorted(set(order) - set(dropped))
     P = np.zeros((len(kept), N.shape[0]))
     P[:, kept] = np.eye(len(kept))
@@ -117,13 +111,29 @@ def reduce_null(N: NDArray, order: list[int]) -> Reduction:
     return Reduction(kept, P, None)
 
 
+def eliminate(rows: NDArray, order: Iterable[int]) -> tuple[NDArray, list[int]]:
+    """Reduced echelon form of the rows, columns tried as pivots in this order, and the pivots' columns."""
+    rows, pivots = rows.copy(), list[int]()
+    for k in order:
+        at = len(pivots)
+        rest = np.abs(rows[at:, k])
+        if rest.max(initial=0.0) < ROUND_OFF:
+            continue
+        best = at + int(np.argmax(rest))
+        rows[[at, best]] = rows[[best, at]]
+        rows[at] /= rows[at, k]
+        others = np.arange(len(rows)) != at
+        rows[others] -= np.outer(rows[others, k], rows[at])
+        pivots.append(k)
+    return rows, pivots
+
+
 def clean(P: NDArray, kept: list[int]) -> NDArray:
     """`P` with round-off removed: zeros, and ones where a coefficient is one within 1e-11."""
     P = np.where(np.abs(P) < 1e-11 * np.abs(P).max(initial=1.0), 0.0, P)
     P = np.where(np.abs(np.abs(P) - 1) < 1e-11, np.sign(P), P)
     P[:, kept] = np.eye(len(kept))
-    P.flags.writeable = False
-    return P
+    return read_only(P)
 
 
 def _independent(A: NDArray, order: list[int], tolerance: float) -> tuple[list[int], NDArray]:

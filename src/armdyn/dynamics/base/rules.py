@@ -25,15 +25,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.base.reduction import DEPENDENT_COLUMN_RATIO, arm_size, parameter_sizes
+from armdyn.dynamics.base.reduction import DEPENDENT_COLUMN_RATIO, ROUND_OFF, arm_size, eliminate, parameter_sizes
 from armdyn.errors import ModelError
 from armdyn.model.arm import Arm, Segment
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.rotation import skew
 from armdyn.spatial.transform import inverse, transform
-
-# Directions weaker than this are round-off: the products of an offset of a thousandth of the arm are 1e-6.
-ROUND_OFF = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +66,7 @@ def link_rules(arm: Arm, terms: str = "full", rotors: bool = False) -> list[Link
         if not rotors:
             rows.append(np.eye(inertial.SIZE + 1)[-1])
         rules.append(_rule(_span(rows).T, np.append(parameter_sizes(arm, unit)[: inertial.SIZE], unit**2)))
-        reach = _at_link(segment, _moved_by_joint(carried, screw))
+        reach = _seen_from(_moved_by_joint(carried, screw), segment.R_after, segment.p_after)
     return rules
 
 
@@ -85,9 +83,9 @@ def null_directions(arm: Arm, terms: str = "full", rotors: bool = False) -> NDAr
         for change in rule.carried.T:
             body = Inertia(change[:size])
             column = np.zeros((size + rotors) * n)
-            column[size * i : size * (i + 1)] = body.moved(into_link).theta
+            column[inertial.entries(i)] = body.moved(into_link).theta
             if i:
-                column[size * (i - 1) : size * i] = -body.moved(into_parent).theta
+                column[inertial.entries(i - 1)] = -body.moved(into_parent).theta
             if rotors:
                 column[size * n + i] = change[size]
             columns.append(column)
@@ -147,13 +145,8 @@ def _exact(segment: Segment, unit: float) -> Segment:
         near = np.round(R)
         return np.where(np.abs(R - near) < DEPENDENT_COLUMN_RATIO, near, R)
 
-    return Segment(
-        segment.kind,
-        snapped(segment.R_before),
-        segment.p_before / unit,
-        snapped(segment.R_after),
-        segment.p_after / unit,
-    )
+    kind, R_before, p_before, R_after, p_after = segment
+    return Segment(kind, snapped(R_before), p_before / unit, snapped(R_after), p_after / unit)
 
 
 # -- spans ---------------------------------------------------------------------------------------------------
@@ -182,21 +175,13 @@ def _close(vectors: NDArray, generator: Callable[[NDArray], NDArray]) -> NDArray
 
 def _commutator(screw: NDArray) -> NDArray:
     """The matrix (6, 6) of the motion cross product with a screw [w, u]."""
-    W, U = _skew(screw[:3]), _skew(screw[3:])
+    W, U = skew(screw[:3]), skew(screw[3:])
     return np.block([[W, np.zeros((3, 3))], [U, W]])
 
 
-def _skew(v: NDArray) -> NDArray:
-    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
-
-
-def _change_of_frame(R: NDArray, p: NDArray) -> NDArray:
-    """The matrix (6, 6) that takes twists at a frame's origin to another frame at p with axes R."""
-    return np.block([[R.T, np.zeros((3, 3))], [-R.T @ _skew(p), R.T]])
-
-
 def _seen_from(reach: Reach, R: NDArray, p: NDArray) -> Reach:
-    X = _change_of_frame(R, p)
+    # Twists at a frame's origin, seen from another frame at p with axes R.
+    X = np.block([[R.T, np.zeros((3, 3))], [-R.T @ skew(p), R.T]])
     products = [(X @ w.reshape(6, 6) @ X.T).ravel() for w in reach.products.T]
     return Reach(X @ reach.velocities, np.array(products).reshape(-1, 36).T, R.T @ reach.gravity)
 
@@ -228,10 +213,6 @@ def _moved_by_joint(reach: Reach, screw: NDArray) -> Reach:
     )
 
 
-def _at_link(segment: Segment, reach: Reach) -> Reach:
-    return _seen_from(reach, segment.R_after, segment.p_after)
-
-
 def _symmetric(a: NDArray, b: NDArray) -> NDArray:
     return np.outer(a, b) + np.outer(b, a)
 
@@ -254,9 +235,7 @@ def _energy_row(W: NDArray) -> NDArray:
     row[inertial.MASS] = np.trace(W[3:, 3:])
     B = W[3:, :3]
     row[inertial.FIRST] = 2 * np.array([B[1, 2] - B[2, 1], B[2, 0] - B[0, 2], B[0, 1] - B[1, 0]])
-    for i in range(3):
-        for k in range(3):
-            row[inertial.TENSOR[i, k]] += W[i, k]
+    np.add.at(row, inertial.TENSOR, W[:3, :3])
     return row
 
 
@@ -270,30 +249,12 @@ def _weight_row(g: NDArray, screw: NDArray) -> NDArray:
 
 def _rule(rows: NDArray, sizes: NDArray) -> LinkRule:
     """Row space and kernel in echelon form, so that the changes are as simple as they can be."""
-    felt, pivots = _echelon(rows)
+    # From the right: Izz and the products become pivots, so the changes are in m, m z and Ixx + Iyy.
+    felt, pivots = eliminate(rows, reversed(range(rows.shape[1])))
+    felt[np.abs(felt) < 1e-11] = 0.0
     felt = felt * sizes[pivots][:, None] / sizes
     free = [k for k in range(rows.shape[1]) if k not in pivots]
     carried = np.zeros((rows.shape[1], len(free)))
     carried[free, range(len(free))] = 1.0
     carried[pivots] = -felt[:, free]
     return LinkRule(felt, carried)
-
-
-def _echelon(rows: NDArray) -> tuple[NDArray, list[int]]:
-    """Reduced row echelon form of orthonormal rows, and the pivots' columns."""
-    rows = rows.copy()
-    pivots: list[int] = []
-    # From the right: Izz and the products become pivots, so the changes are in m, m z and Ixx + Iyy.
-    for k in reversed(range(rows.shape[1])):
-        done = len(pivots)
-        rest = np.abs(rows[done:, k])
-        if rest.max(initial=0.0) < ROUND_OFF:
-            continue
-        best = done + int(np.argmax(rest))
-        rows[[done, best]] = rows[[best, done]]
-        rows[done] /= rows[done, k]
-        others = np.arange(len(rows)) != done
-        rows[others] -= np.outer(rows[others, k], rows[done])
-        pivots.append(k)
-    rows[np.abs(rows) < 1e-11] = 0.0
-    return rows, pivots

@@ -5,14 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.base.reduction import (
-    Reduction,
-    arm_size,
-    parameter_sizes,
-    preference,
-    reduce_columns,
-    reduce_null,
-)
+from armdyn.dynamics.base.reduction import Reduction, arm_size, parameter_sizes, preference, reduce_columns, reduce_null
 from armdyn.dynamics.base.rules import null_directions
 from armdyn.dynamics.regressors.joint_columns import TERMS, full_regressor
 from armdyn.errors import ArmdynError
@@ -33,8 +26,7 @@ def by_numbers(arm: Arm, terms: str, joint_terms: tuple[str, ...], tolerance: fl
     longest = (length[: len(sizes)] * sizes).max() or 1.0
     sizes = np.concatenate([sizes, np.divide(longest, joints, out=np.ones_like(joints), where=joints > 0)])
     what = f"base parameters of arm '{arm.name}'"
-    kept, P, gap = reduce_columns(Y * sizes, preference(arm, len(joint_terms)), tolerance, what)
-    return Reduction(kept, P * sizes[kept][:, None] / sizes, gap)
+    return reduce_columns(Y, sizes, preference(arm, len(joint_terms)), tolerance, what)
 
 
 def _random_rows(arm: Arm, terms: str, joint_terms: tuple[str, ...], unit: float) -> NDArray:

@@ -20,9 +20,10 @@ from armdyn.dynamics.base.reduction import (
     preference,
     reduce_columns,
 )
+from armdyn.dynamics.bodies.body import parameter_row
 from armdyn.errors import ModelError
 from armdyn.kinematics.forward import link_frames
-from armdyn.kinematics.motion import Symbol, motions
+from armdyn.kinematics.motion import motions
 from armdyn.kinematics.screws import joint_line
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qdd
@@ -33,18 +34,13 @@ from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 
-def absorb_masses(arm: Arm) -> NDArray:
-    """Theorem 1: parameters (10 n,) without masses that give the same torques."""
-    return absorption(arm) @ arm.trace_data("theta")
-
-
 def absorption(arm: Arm) -> NDArray:
     """Theorem 1: the matrix (10 n, 10 n) that takes the masses away and gives each to the link before.
 
     mrho_i += m l and J_i += m (l.l 1 - l l') with l = l_{i+1}, the place of joint i + 1 in link i
     (erratum 4: the thesis has l_i), and m the mass of link i + 1 and of all that it absorbed before.
     """
-    _revolute_only(arm, "absorb_masses")
+    _revolute_only(arm, "absorption")
     rows = np.eye(inertial.SIZE * arm.n).reshape(arm.n, inertial.SIZE, -1)
     for i in reversed(range(arm.n)):
         segment, mass = arm.segments[i], rows[i, inertial.MASS].copy()
@@ -93,13 +89,13 @@ def theorem2_coefficients(arm: Arm, q: Q, qdd: Qdd, *, gravity: Gravity = None) 
     for x, (R, O_x) in enumerate(frames):
         wd = sum((axes[k] * qdd[k] for k in range(x + 1)), ca.SX.zeros(3))
         vd = sum((ca.cross(axes[k], O_x - points[k]) * qdd[k] for k in range(x + 1)), ca.SX.zeros(3))
-        columns = slice(inertial.SIZE * x, inertial.SIZE * (x + 1))
+        columns, zero = inertial.entries(x), ca.SX.zeros(3)
         for j in range(x + 1):
             e, arm_j = axes[j], O_x - points[j]
             # e.(r x (wd x h)) = h.((e x r) x wd), e.(h x vd) = h.(vd x e)
             first = ca.cross(ca.cross(e, arm_j), wd) + ca.cross(vd, e)
-            inertia[j, columns] = _row(ca.mtimes(R.T, first), ca.mtimes(R.T, e), ca.mtimes(R.T, wd))
-            weight[j, columns] = _row(ca.mtimes(R.T, ca.cross(e, gravity)), ca.SX.zeros(3), ca.SX.zeros(3))
+            inertia[j, columns] = parameter_row(0, ca.mtimes(R.T, first), ca.mtimes(R.T, e), ca.mtimes(R.T, wd))
+            weight[j, columns] = parameter_row(0, ca.mtimes(R.T, ca.cross(e, gravity)), zero, zero)
     return Theorem2Coefficients(inertia, weight)
 
 
@@ -113,20 +109,9 @@ def by_theorems(arm: Arm, terms: str, tolerance: float = DEPENDENT_COLUMN_RATIO)
     inertia, weight = theorem2_coefficients(arm, q, 10.0 * np.eye(arm.n))
     felt = (inertia, weight) if terms == "full" else (weight,)
     rows = np.concatenate([Y.reshape(-1, inertial.SIZE * arm.n) for Y in felt])
-    sizes = parameter_sizes(arm, arm_size(arm))
-    kept, P, gap = reduce_columns(rows * sizes, preference(arm), tolerance, f"theorem 2 for arm '{arm.name}'")
-    return Reduction(kept, P * sizes[kept][:, None] / sizes @ absorption(arm), gap)
-
-
-def _row(first: Symbol, e: Symbol, wd: Symbol) -> Symbol:
-    """first.h + e.I wd as a row over a link's ten parameters."""
-    row = ca.SX.zeros(1, inertial.SIZE)
-    row[inertial.FIRST] = first.T
-    for i in range(3):
-        row[int(inertial.TENSOR[i, i])] = e[i] * wd[i]
-        for k in range(i):
-            row[int(inertial.TENSOR[i, k])] = e[i] * wd[k] + e[k] * wd[i]
-    return row
+    sizes, what = parameter_sizes(arm, arm_size(arm)), f"theorem 2 for arm '{arm.name}'"
+    found = reduce_columns(rows, sizes, preference(arm), tolerance, what)
+    return found._replace(P=found.P @ absorption(arm))
 
 
 def _revolute_only(arm: Arm, where: str) -> None:

@@ -9,11 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from armdyn.dynamics.bodies.body import Body, Wrench, link_theta, symmetric, turned_tensor
-from armdyn.dynamics.bodies.composite import (
-    turned_tensor_z,
-    wrench_to_joint,
-    wrench_to_parent,
-)
+from armdyn.dynamics.bodies.composite import turned_tensor_z, wrench_to_joint, wrench_to_parent
 from armdyn.kinematics.motion import Motion, Symbol
 from armdyn.trace.symbols import ca
 

@@ -18,7 +18,18 @@ Wrench = tuple[Symbol, Symbol]  # a force and a moment
 
 def link_theta(theta: Symbol, i: int) -> Symbol:
     """The ten parameters of link i."""
-    return theta[inertial.SIZE * i : inertial.SIZE * (i + 1)]
+    return theta[inertial.entries(i)]
+
+
+def parameter_row(mass: Symbol, first: Symbol, a: Symbol, b: Symbol) -> Symbol:
+    """m mass + h.first + a.I b as a row over the ten parameters."""
+    row = ca.SX.zeros(1, inertial.SIZE)
+    row[inertial.MASS], row[inertial.FIRST] = mass, first.T
+    for i in range(3):
+        row[int(inertial.TENSOR[i, i])] = a[i] * b[i]
+        for k in range(i):
+            row[int(inertial.TENSOR[i, k])] = a[i] * b[k] + a[k] * b[i]
+    return row
 
 
 def symmetric(xx: Symbol, xy: Symbol, xz: Symbol, yy: Symbol, yz: Symbol, zz: Symbol) -> Symbol:

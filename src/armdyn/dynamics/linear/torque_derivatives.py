@@ -22,13 +22,7 @@ from armdyn.dynamics.bodies.composite import carry, wrench_to_joint, wrench_to_p
 from armdyn.dynamics.bodies.moments import Moments
 from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
-from armdyn.dynamics.newton_euler import (
-    LinkMotion,
-    base_link_motion,
-    inertial_wrench,
-    outward,
-    tip_wrench,
-)
+from armdyn.dynamics.newton_euler import LinkMotion, base_link_motion, inertial_wrench, outward, tip_wrench
 from armdyn.kinematics.motion import Motion, Symbol, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipWrench

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
+from armdyn.dynamics.bodies.body import parameter_row
 from armdyn.dynamics.bodies.velocity import Twist, twists
 from armdyn.dynamics.newton_euler import base_link_motion, outward
 from armdyn.dynamics.regressors.regressor import AccelerationField, carry_twist, own_screw, screws
@@ -23,22 +24,13 @@ from armdyn.trace.traced import traced
 
 def momentum_row(link: Twist, screw: Twist) -> Symbol:
     """A link's momentum along a screw, by parameter: u_s.(m u + w x h) + w_s.(I w + h x u)."""
-    row = ca.SX.zeros(1, inertial.SIZE)
-    row[inertial.MASS] = ca.dot(screw.u, link.u)
-    row[inertial.FIRST] = (ca.cross(screw.u, link.w) + ca.cross(link.u, screw.w)).T
-    for i in range(3):
-        row[int(inertial.TENSOR[i, i])] = screw.w[i] * link.w[i]
-        for k in range(i):
-            row[int(inertial.TENSOR[i, k])] = screw.w[i] * link.w[k] + screw.w[k] * link.w[i]
-    return row
+    first = ca.cross(screw.u, link.w) + ca.cross(link.u, screw.w)
+    return parameter_row(ca.dot(screw.u, link.u), first, screw.w, link.w)
 
 
 def weight_row(g: Symbol, screw: Twist) -> Symbol:
     """Power of a link's weight on a screw, by parameter: u_s.(m g) + w_s.(h x g), g in link axes."""
-    row = ca.SX.zeros(1, inertial.SIZE)
-    row[inertial.MASS] = ca.dot(screw.u, g)
-    row[inertial.FIRST] = ca.cross(g, screw.w).T
-    return row
+    return parameter_row(ca.dot(screw.u, g), ca.cross(g, screw.w), ca.SX.zeros(3), ca.SX.zeros(3))
 
 
 class EnergyRegressor(NamedTuple):
@@ -89,7 +81,7 @@ def momentum_regressor(arm: Arm, q: Q, qd: Qd) -> Array:
     P = ca.SX(arm.n, inertial.SIZE * arm.n)
     for j, (link, felt) in enumerate(zip(links, screws(joints), strict=True)):
         for i, screw in enumerate(felt):
-            P[i, _columns(j)] = momentum_row(link, screw)
+            P[i, inertial.entries(j)] = momentum_row(link, screw)
     return P
 
 
@@ -105,14 +97,10 @@ def lagrangian_regressor(arm: Arm, q: Q, qd: Qd, *, gravity: Gravity = None) -> 
         g = m.to_link(g)
         turned = [*(carry_twist(m, twist) for twist in turned), commutator(link, own_screw(m))]
         for i, screw in enumerate(felt):
-            D[i, _columns(j)] = momentum_row(link, turned[i]) + weight_row(g, screw)
+            D[i, inertial.entries(j)] = momentum_row(link, turned[i]) + weight_row(g, screw)
     return D
 
 
 def commutator(a: Twist, b: Twist) -> Twist:
     """The motion cross product a x b: how b's field changes when it is carried along by a."""
     return Twist(ca.cross(a.w, b.w), ca.cross(a.w, b.u) + ca.cross(a.u, b.w))
-
-
-def _columns(j: int) -> slice:
-    return slice(inertial.SIZE * j, inertial.SIZE * (j + 1))

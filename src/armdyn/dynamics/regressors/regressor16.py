@@ -36,24 +36,6 @@ NAMES = (
 # Rows and columns of the six entries of a symmetric matrix, in the order of (106) and (112).
 PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
-# The entries that remain for links of special shape (section III-B).
-SHAPES = {
-    "general": tuple(range(SIZE)),
-    "mass at origin": (0,),
-    "point": tuple(range(10)),  # (49)
-    "principal x": (0, 1, 4, 10, 11, 12),  # (51), centre on the x axis
-    "principal z": (0, 3, 6, 10, 11, 12),  # (51), centre on the z axis
-}
-
-# Physical quantities of a link and the entries that contain them (before equation 15).
-PHYSICAL = {
-    "m": tuple(range(10)),
-    **{
-        f"p{axis}": tuple(k for k, name in enumerate(NAMES) if name.startswith("mp") and axis in name) for axis in "xyz"
-    },
-    **{name: (k,) for k, name in enumerate(NAMES) if name.startswith("I")},
-}
-
 
 def theta16(arm: Arm, load: Inertia | None = None) -> NDArray:
     """The arm's sixteen parameters per link: `inverse_dynamics = regressor16(...) @ theta16(arm)`.
@@ -92,35 +74,6 @@ def _theta16(body: Inertia, name: str) -> NDArray:
 def parameter_names16(n: int, load: bool = False) -> list[str]:
     """Names of the entries of `theta16`: `m1, mpx1, ...`; a load has index n + 1."""
     return [f"{name}{i + 1}" for i in range(n + load) for name in NAMES]
-
-
-def columns16(shapes: list[str]) -> list[int]:
-    """Columns of `regressor16` that remain when each link (and load) has the shape named.
-
-    Shapes: "general", "point", "mass at origin", "principal x", "principal z" (section III-B).
-    """
-    unknown = [shape for shape in shapes if shape not in SHAPES]
-    if unknown:
-        raise ArmdynError(f"columns16: unknown shape {unknown[0]!r}; expected one of {', '.join(SHAPES)}")
-    return [SIZE * i + k for i, shape in enumerate(shapes) for k in SHAPES[shape]]
-
-
-def unknown_columns16(names: list[str], n: int, load: bool = False) -> list[int]:
-    """Columns of `regressor16` whose parameters contain an unknown physical quantity (equations 15-18).
-
-    Quantities: mass `m3`, centre `px3`, `py3`, `pz3` and moments about it `Ixx3` ... `Iyz3`; the load has the
-    index n + 1. With these columns as Y_u, the torque of the known parameters is the rest times `theta16`.
-    """
-    found = set()
-    for name in names:
-        quantity = name.rstrip("0123456789")
-        index = name[len(quantity) :]
-        if quantity not in PHYSICAL or not index or not 1 <= int(index) <= n + load:
-            raise ArmdynError(
-                f"unknown_columns16: no quantity {name!r}; expected {', '.join(PHYSICAL)} with a number 1 to {n + load}"
-            )
-        found |= {SIZE * (int(index) - 1) + k for k in PHYSICAL[quantity]}
-    return sorted(found)
 
 
 def ten_from_sixteen() -> NDArray:

@@ -7,52 +7,30 @@ recursion enters; the partial derivatives of the Jacobians are taken by differen
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from armdyn.kinematics.forward import link_frames
-from armdyn.kinematics.jacobian import point_jacobian
-from armdyn.kinematics.motion import Symbol, motions
+from armdyn.dynamics.link_jacobians import LinkJacobian, link_jacobians
+from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
-
-
-class LinkGeometry(NamedTuple):
-    """Rotation of a link's frame and Jacobians of its origin and turning, in base axes."""
-
-    R: Symbol
-    J_v: Symbol
-    J_w: Symbol
 
 
 def closed_form(arm: Arm, q: Symbol, qd: Symbol, qdd: Symbol, load: bool, gravity: Symbol) -> Symbol:
     """(47): Y of all links, and of the load in the tip frame where asked for."""
     # Symbols of its own to differentiate by: the caller's may be expressions.
     q_, qd_ = ca.SX.sym("q", arm.n), ca.SX.sym("qd", arm.n)
-    blocks = [link_block(link, q_, qd_, qdd, gravity) for link in link_geometry(arm, q_, load)]
+    blocks = [link_block(link, q_, qd_, qdd, gravity) for link in link_jacobians(arm, q_, load)]
     return ca.substitute(ca.horzcat(*blocks), ca.vertcat(q_, qd_), ca.vertcat(q, qd))
 
 
-def link_geometry(arm: Arm, q: Symbol, load: bool) -> list[LinkGeometry]:
-    """Rotations and Jacobians of every link's frame, and of the tip's for a load."""
-    joints, frames = motions(arm, q), link_frames(arm, q)
-    felt = [(R, p, i + 1) for i, (R, p) in enumerate(frames)]
-    if load:
-        (R, p), (R_tool, p_tool) = frames[-1], arm.tool
-        felt.append((ca.mtimes(R, R_tool), p + ca.mtimes(R, p_tool), arm.n))
-    jacobians = [point_jacobian(joints, frames, p, moving) for _, p, moving in felt]  # (21)
-    return [LinkGeometry(R, J[:3, :], J[3:, :]) for (R, _, _), J in zip(felt, jacobians, strict=True)]
-
-
-def link_block(link: LinkGeometry, q: Symbol, qd: Symbol, qdd: Symbol, gravity: Symbol) -> Symbol:
+def link_block(link: LinkJacobian, q: Symbol, qd: Symbol, qdd: Symbol, gravity: Symbol) -> Symbol:
     """(47): the sixteen columns of one link."""
     W = momentum_columns(link, qd)
     W_dot = ca.jtimes(W, ca.vertcat(q, qd), ca.vertcat(qd, qdd))
     return W_dot + kinetic_columns(link, q, qd) + gravity_columns(link, gravity)
 
 
-def momentum_columns(link: LinkGeometry, qd: Symbol) -> Symbol:
+def momentum_columns(link: LinkJacobian, qd: Symbol) -> Symbol:
     """(30): dk/dqd = [W1 W2] theta."""
-    R, J_v, J_w = link
+    J_v, J_w, R = link
     v, w = ca.mtimes(J_v, qd), ca.mtimes(J_w, qd)
     d = ca.mtimes(R.T, w)  # (28)
     first = ca.mtimes((cross_columns(J_v, w) - cross_columns(J_w, v)).T, R)
@@ -62,9 +40,9 @@ def momentum_columns(link: LinkGeometry, qd: Symbol) -> Symbol:
     return ca.horzcat(ca.mtimes(J_v.T, v), first, second, W2)
 
 
-def kinetic_columns(link: LinkGeometry, q: Symbol, qd: Symbol) -> Symbol:
+def kinetic_columns(link: LinkJacobian, q: Symbol, qd: Symbol) -> Symbol:
     """(33)-(42) with errata 4 and 5: -dk/dq."""
-    R, J_v, J_w = link
+    J_v, J_w, R = link
     v, w = ca.mtimes(J_v, qd), ca.mtimes(J_w, qd)
     d = ca.mtimes(R.T, w)
     D_v, D_w, D_d = ca.jacobian(v, q), ca.jacobian(w, q), ca.jacobian(d, q)  # (37)
@@ -81,9 +59,9 @@ def kinetic_columns(link: LinkGeometry, q: Symbol, qd: Symbol) -> Symbol:
     return ca.horzcat(Y11, Y12, Y14 + spread(Y13), Y2)
 
 
-def gravity_columns(link: LinkGeometry, gravity: Symbol) -> Symbol:
+def gravity_columns(link: LinkJacobian, gravity: Symbol) -> Symbol:
     """(44)-(46), erratum 3: du/dq = [-J_v'g, (J_w x g)' R] [m, m p]."""
-    R, J_v, J_w = link
+    J_v, J_w, R = link
     n = J_v.shape[1]
     return ca.horzcat(-ca.mtimes(J_v.T, gravity), ca.mtimes(cross_columns(J_w, gravity).T, R), ca.SX(n, 12))
 

@@ -200,7 +200,7 @@ def unknown_parameters(arm: Arm, names: Iterable[str]) -> Split:
         Entries such as `Ixx2`; a link's name for all ten; or physical quantities, which stand for every
         entry that contains them: `mass2`, `px2`, `py2`, `pz2` (centre), `Jxx2` ... `Jyz2` (about the centre).
     """
-    every = [f"{name}{i + 1}" for i in range(arm.n) for name in inertial.NAMES]
+    every = inertial.parameter_names(arm.n)
     names = [names] if isinstance(names, str) else names
     entries = sorted({every.index(e) for name in names for e in _entries(arm, name, every)})
     if not entries:
@@ -247,7 +247,7 @@ def unknown_mass(arm: Arm, centre: ArrayLike, link: str | None = None, mass: flo
     unit = Inertia.from_com(1.0, centre)
     i = arm.n - 1 if link is None else arm.link_names.index(link)
     column = np.zeros(inertial.SIZE * arm.n)
-    column[inertial.SIZE * i : inertial.SIZE * (i + 1)] = (unit.moved(arm.tool_pose) if link is None else unit).theta
+    column[inertial.entries(i)] = (unit.moved(arm.tool_pose) if link is None else unit).theta
     name = "load mass" if link is None else f"mass on {link}"
     return Split(arm, (name,), column[:, None], arm.theta - mass * column, np.array([float(mass)]))
 

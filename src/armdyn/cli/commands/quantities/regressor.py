@@ -39,8 +39,9 @@ def regressor(
 
 
 def _matrix(arm: Arm, q: NDArray, qd: NDArray, qdd: NDArray, reduced: bool) -> tuple[NDArray, Any]:
-    from armdyn.dynamics.base.parameters import base_parameters, parameter_names
+    from armdyn.dynamics.base.parameters import base_parameters
     from armdyn.dynamics.regressors.regressor import regressor
+    from armdyn.spatial.inertia import parameter_names
 
     if reduced:
         found = base_parameters(arm)
