@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ModelError, shown
+from armdyn.errors import ArmdynError, ModelError, ShapeError, shown
 
 SHORTEST_DIRECTION = 1e-9
 UNIT_LENGTH_TOLERANCE = 1e-15
@@ -43,3 +43,31 @@ def unit_vector(value: Any, what: str) -> NDArray:
     if not SHORTEST_DIRECTION < length < np.inf:
         raise ModelError(f"{what} has length {length:g}; expected a direction")
     return vector if abs(length - 1) < UNIT_LENGTH_TOLERANCE else read_only(vector / length)
+
+
+def finite_array(value: Any, core: tuple[int, ...], what: str, error: type[ArmdynError] = ShapeError) -> NDArray:
+    """Finite floats (..., *core), whose leading axes are a batch; `what` begins the error."""
+    try:
+        array = np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise error(f"{what}: expected numbers, got {shown(value)}") from None
+    if array.shape[array.ndim - len(core) :] != core:
+        raise error(f"{what}: expected shape ({', '.join(('...', *map(str, core)))}), got {array.shape}")
+    if not np.isfinite(array).all():
+        raise error(f"{what}: expected finite numbers, got NaN or infinity")
+    return array
+
+
+def row_of(
+    value: Any, size: int, what: str, error: type[ArmdynError] = ArmdynError, *, sign: str = "", finite: bool = False
+) -> NDArray:
+    """`size` numbers from one for all or from so many; `sign` is ">" or ">=" where they are to be so against 0."""
+    try:
+        row = np.array(np.broadcast_to(np.asarray(value, float), (size,)))
+    except (TypeError, ValueError):
+        raise error(f"{what}: expected a number, or {size}, got {shown(value)}") from None
+    fits = {"": ~np.isnan(row), ">": row > 0, ">=": row >= 0}[sign]
+    if not fits.all() or (finite and not np.isfinite(row).all()):
+        expected = f"{'finite ' * finite}numbers{f' {sign} 0' if sign else ''}"
+        raise error(f"{what}: expected {expected}, got {shown(value)}")
+    return row

@@ -292,8 +292,8 @@ def test_poses_that_are_none_are_rejected(puma, pose, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"q0": np.zeros(5)}, r"q0 of shape \(..., 6\), got \(5,\)"),
-        ({"q0": [np.nan] * 6}, "finite numbers for q0"),
+        ({"q0": np.zeros(5)}, r"q0: expected shape \(..., 6\), got \(5,\)"),
+        ({"q0": [np.nan] * 6}, "q0: expected finite numbers"),
         ({"q0": np.zeros((3, 6))}, "do not broadcast"),
         ({"task": "posture"}, "task 'pose' or 'position', got 'posture'"),
         ({"method": "magic"}, "method 'auto', 'closed', 'numeric', got 'magic'"),

@@ -70,7 +70,7 @@ def test_a_given_duration_is_kept():
         ({"kind": "s-curve", "velocity": 1.0, "acceleration": 1.0}, "needs a limit of jerk"),
         ({"kind": "quintic"}, "needs a limit of velocity"),
         ({"kind": "trapezoid", "duration": 1.0}, "give no duration"),
-        ({"velocity": 0.0}, "expected limits > 0"),
+        ({"velocity": 0.0}, "limits: expected numbers > 0"),
         ({"end": [0.0, 0.0]}, "expected two configurations"),
         ({"end": [0.0]}, "nothing to move"),
     ],

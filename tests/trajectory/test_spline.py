@@ -86,7 +86,7 @@ def test_no_speed_limits_the_jerk_of_an_acceleration_that_jumps():
 def test_scaling_needs_a_limit():
     with pytest.raises(LimitError, match="nothing limits the motion"):
         scale_to_limits(spline(POINTS))
-    with pytest.raises(LimitError, match="expected limits > 0"):
+    with pytest.raises(LimitError, match="velocity: expected numbers > 0"):
         scale_to_limits(spline(POINTS), velocity=-1.0)
 
 

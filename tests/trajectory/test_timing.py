@@ -76,7 +76,7 @@ def test_the_quintic_starts_and_ends_without_acceleration():
         (lambda: Quintic(1.0, np.nan), "duration"),
         (lambda: Trapezoid(1.0, -1.0, 1.0), "velocity"),
         (lambda: ConstantAcceleration("2", 1.0), "acceleration"),
-        (lambda: Quintic(1.0, 1.0)([0.0, np.nan]), "finite times"),
+        (lambda: Quintic(1.0, 1.0)([0.0, np.nan]), "times in seconds: expected finite numbers"),
         (lambda: Quintic(1.0, 1.0)("now"), "times in seconds"),
     ],
 )

@@ -8,19 +8,18 @@ Transactions on Robotics 27(5): damping in proportion to the remaining error.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from armdyn.kinematics.error import error_sizes, pose_error
 from armdyn.kinematics.forward import tip_frame
 from armdyn.kinematics.jacobian import jacobian
+from armdyn.kinematics.motion import Symbol
 from armdyn.kinematics.size import magnitude
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Pose, Q, Vec
 from armdyn.trace.shapes import Array, Vector
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
-
-Symbol = Any  # a CasADi SX
 
 # An orientation error of 1 rad counts as much as this many metres, or units of length of a tiny or huge arm.
 LENGTH_PER_RAD = 0.5

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from armdyn.errors import ShapeError
+from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
-
-Symbol = Any  # a CasADi SX
 
 AXES = ("base", "tip")
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ModelError, ShapeError, shown
+from armdyn.arrays import finite_array
+from armdyn.errors import ModelError, ShapeError
 from armdyn.kinematics.closed.form import ON_LIMIT, ClosedForm, closed_form
 from armdyn.kinematics.closed.solver import Solutions, solve_closed
 from armdyn.kinematics.closed.srs import Swivelling, swivel_angle
@@ -19,7 +20,6 @@ from armdyn.kinematics.null_space import Wish, function, improve, toward
 from armdyn.kinematics.numeric import Found, Settings, larger, solve
 from armdyn.model.arm import Arm
 from armdyn.presentation import present
-from armdyn.trace.shapes import text
 
 METHODS = ("auto", "closed", "numeric")
 
@@ -156,13 +156,7 @@ def _by_closed_form(
 
 
 def _try_all_swivels(
-    arm: Arm,
-    form: ClosedForm,
-    poses: NDArray,
-    q_ref: NDArray,
-    settings: Settings,
-    found: Found,
-    solutions: Solutions,
+    arm: Arm, form: ClosedForm, poses: NDArray, q_ref: NDArray, settings: Settings, found: Found, solutions: Solutions
 ) -> None:
     """Iterate where none of some swivel angles has a solution within limits: one between them may."""
     left = np.flatnonzero(~found.solved)
@@ -219,7 +213,7 @@ def _rows(arm: Arm, pose: ArrayLike, q0: ArrayLike | None) -> tuple[NDArray, NDA
     if q0 is None:
         batch = poses.shape[:-2]
         return poses.reshape(-1, 4, 4), None, batch
-    start = _numbers(q0, (arm.n,), "q0")
+    start = finite_array(q0, (arm.n,), "inverse_kinematics: q0")
     try:
         batch = np.broadcast_shapes(poses.shape[:-2], start.shape[:-1])
     except ValueError:
@@ -232,25 +226,13 @@ def _rows(arm: Arm, pose: ArrayLike, q0: ArrayLike | None) -> tuple[NDArray, NDA
 
 def _flat(value: Any, core: tuple[int, ...], batch: tuple[int, ...], what: str) -> NDArray:
     """An array as one row per pose."""
-    array = _numbers(value, core, what)
+    array = finite_array(value, core, f"inverse_kinematics: {what}")
     try:
         return np.broadcast_to(array, (*batch, *core)).reshape(-1, *core)
     except ValueError:
         raise ShapeError(
             f"inverse_kinematics: expected {what} that broadcasts to {(*batch, *core)}, got {array.shape}"
         ) from None
-
-
-def _numbers(value: Any, core: tuple[int, ...], what: str) -> NDArray:
-    try:
-        array = np.asarray(value, float)
-    except (TypeError, ValueError):
-        raise ShapeError(f"inverse_kinematics: expected numbers for {what}, got {shown(value)}") from None
-    if array.shape[array.ndim - len(core) :] != core:
-        raise ShapeError(f"inverse_kinematics: expected {what} of shape {text(core)}, got {array.shape}")
-    if not np.isfinite(array).all():
-        raise ShapeError(f"inverse_kinematics: expected finite numbers for {what}, got NaN or infinity")
-    return array
 
 
 def _result(

@@ -97,13 +97,7 @@ def closest(arm: Arm, poses: NDArray, starts: NDArray, limits: Limits, task: str
 
 
 def _descend(
-    arm: Arm,
-    poses: NDArray,
-    owner: NDArray,
-    q: NDArray,
-    limits: Limits,
-    settings: Settings,
-    found: Found,
+    arm: Arm, poses: NDArray, owner: NDArray, q: NDArray, limits: Limits, settings: Settings, found: Found
 ) -> None:
     """Step from q (L, n), lane by lane towards the pose of its owner, until solved, stuck or out of patience."""
     options: dict[str, Any] = {"task": settings.task, "lower": limits[0], "upper": limits[1]}

@@ -6,12 +6,10 @@ rate of a cross product: the Jacobian's rate and accelerations follow without a 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from armdyn.kinematics.motion import Motion
+from armdyn.kinematics.motion import Motion, Symbol
 from armdyn.trace.symbols import ca
-
-Symbol = Any  # a CasADi SX
 
 
 class Screw(NamedTuple):

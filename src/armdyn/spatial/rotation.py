@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ShapeError, shown
+from armdyn.arrays import finite_array
+from armdyn.errors import ShapeError
 
 # Below this sine of the middle angle, round-off alone tells the outer two angles apart. Above it
 # each may be wrong by round-off / sine, but together they give the matrix back in all digits.
@@ -40,7 +41,7 @@ def rotation_z(angle: ArrayLike) -> NDArray:
 
 
 def _elementary(angle: ArrayLike, axis: int) -> NDArray:
-    angle = _numbers(angle, (), "angle")
+    angle = finite_array(angle, (), "rotation: angle")
     c, s = np.cos(angle), np.sin(angle)
     j, k = (axis + 1) % 3, (axis + 2) % 3
     R = np.zeros((*angle.shape, 3, 3))
@@ -78,7 +79,7 @@ def compose(*turns: tuple[ArrayLike, int | None]) -> NDArray:
 
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> NDArray:
     """Rotation by `angle` [rad] about `axis` (..., 3), which need not be of unit length."""
-    axis, angle = _numbers(axis, (3,), "axis"), _numbers(angle, (), "angle")
+    axis, angle = finite_array(axis, (3,), "rotation: axis"), finite_array(angle, (), "rotation: angle")
     length = np.linalg.norm(axis, axis=-1, keepdims=True)
     if (length == 0).any():
         raise ShapeError("from_axis_angle: the axis has length zero; expected a direction")
@@ -101,7 +102,7 @@ def to_axis_angle(R: ArrayLike) -> tuple[NDArray, NDArray]:
 
 def from_rpy(rpy: ArrayLike) -> NDArray:
     """Rotation of roll, pitch, yaw (..., 3) [rad] about fixed x, y, z in this order, as in URDF."""
-    roll, pitch, yaw = np.moveaxis(_numbers(rpy, (3,), "rpy"), -1, 0)
+    roll, pitch, yaw = np.moveaxis(finite_array(rpy, (3,), "rotation: rpy"), -1, 0)
     return rotation_z(yaw) @ rotation_y(pitch) @ rotation_x(roll)
 
 
@@ -121,7 +122,7 @@ def to_rpy(R: ArrayLike) -> NDArray:
 
 def from_zyz(angles: ArrayLike) -> NDArray:
     """Rotation of ZYZ Euler angles phi, theta, psi (..., 3) [rad]: Rz(phi) Ry(theta) Rz(psi)."""
-    phi, theta, psi = np.moveaxis(_numbers(angles, (3,), "angles"), -1, 0)
+    phi, theta, psi = np.moveaxis(finite_array(angles, (3,), "rotation: angles"), -1, 0)
     # ECE470, 1.3; element (3, 2) of the printed product has the wrong sign (erratum 1)
     return rotation_z(phi) @ rotation_y(theta) @ rotation_z(psi)
 
@@ -158,7 +159,7 @@ def to_zyz(R: ArrayLike, branch: int = 1) -> NDArray:
 
 def from_quaternion(quaternion: ArrayLike) -> NDArray:
     """Rotation of a quaternion w, x, y, z (..., 4), scalar first, of any length but zero."""
-    quaternion = _numbers(quaternion, (4,), "quaternion")
+    quaternion = finite_array(quaternion, (4,), "rotation: quaternion")
     length = np.linalg.norm(quaternion, axis=-1, keepdims=True)
     if (length == 0).any():
         raise ShapeError("from_quaternion: the quaternion is zero; expected a rotation")
@@ -191,18 +192,5 @@ def normalized(R: ArrayLike) -> NDArray:
     return U @ Vt
 
 
-def _numbers(value: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
-    """`value` as finite floats whose last axes are `shape`."""
-    try:
-        array = np.asarray(value, float)
-    except (TypeError, ValueError):
-        raise ShapeError(f"rotation: expected {what} of numbers, got {shown(value)}") from None
-    if array.shape[array.ndim - len(shape) :] != shape:
-        raise ShapeError(f"rotation: expected {what} of shape (..., {', '.join(map(str, shape))}), got {array.shape}")
-    if not np.isfinite(array).all():
-        raise ShapeError(f"rotation: expected {what} of finite numbers, got NaN or infinity")
-    return array
-
-
 def _matrix(R: ArrayLike) -> NDArray:
-    return _numbers(R, (3, 3), "a matrix")
+    return finite_array(R, (3, 3), "rotation: matrix")

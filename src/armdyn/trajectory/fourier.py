@@ -7,10 +7,10 @@ from math import factorial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
-from armdyn.trajectory.protocol import JointMotion, is_outside, times
+from armdyn.trajectory.protocol import JointMotion, RestOutside
 
 DRIFT_TERMS = 5  # terms of the polynomial
 PEAK_RATE_HZ = 2000.0  # samples per second in which peaks are sought
@@ -52,7 +52,7 @@ def drift_basis(t: NDArray, duration: float) -> Basis:
 
 
 @dataclass(frozen=True, eq=False)
-class FourierSeries:
+class FourierSeries(RestOutside):
     """`q = c_0 + sum_k (a_k sin k w t - b_k cos k w t) / (k w)` from 0 to `duration`, with w = 2 pi `frequency`.
 
     A polynomial of degree five may be added, which lets a series begin and end at rest without giving up any of its
@@ -97,18 +97,13 @@ class FourierSeries:
         """Number of harmonics H."""
         return self.coefficients.shape[1] // 2
 
-    def __call__(self, t: ArrayLike) -> JointMotion:
-        """Joint motion at times t [s]."""
-        t = times(t, "FourierSeries")
-        inside = np.clip(t, 0.0, self.duration)
-        basis = fourier_basis(inside, self.frequency, self.harmonics)
-        q, qd, qdd = (matrix @ self.coefficients.T for matrix in basis)
+    def inside(self, t: NDArray) -> JointMotion:
+        """Joint motion at times from 0 to `duration`."""
+        motion = [matrix @ self.coefficients.T for matrix in fourier_basis(t, self.frequency, self.harmonics)]
         if self.drift is not None:
-            q, qd, qdd = (
-                x + B @ self.drift.T for x, B in zip((q, qd, qdd), drift_basis(inside, self.duration), strict=True)
-            )
-        rest = is_outside(t, self.duration)[..., None]
-        return JointMotion(q, np.where(rest, 0.0, qd), np.where(rest, 0.0, qdd))
+            basis = drift_basis(t, self.duration)
+            motion = [x + B @ self.drift.T for x, B in zip(motion, basis, strict=True)]
+        return JointMotion(*motion)
 
     def derivative_bound(self, order: int) -> NDArray:
         """What no derivative of an order >= 1 of the joints' positions (n,) exceeds at any time.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import row_of
 from armdyn.errors import LimitError
 from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import Trajectory
@@ -45,11 +46,11 @@ class MotionLimits:
         own = [joint.limits for joint in arm.joints]
         lower, upper = _pair(position)
         return cls(
-            np.maximum(arm.position_limits[0], _row(arm, lower, "position")),
-            np.minimum(arm.position_limits[1], _row(arm, upper, "position")),
-            _tighten(arm, [x.velocity for x in own], velocity, "max_velocity"),
-            _tighten(arm, [np.inf] * arm.n, acceleration, "max_acceleration"),
-            _tighten(arm, [x.effort for x in own], effort, "max_torque"),
+            np.maximum(arm.position_limits[0], row_of(lower, arm.n, "position", LimitError)),
+            np.minimum(arm.position_limits[1], row_of(upper, arm.n, "position", LimitError)),
+            _tighten([x.velocity for x in own], velocity, "max_velocity"),
+            _tighten([np.inf] * arm.n, acceleration, "max_acceleration"),
+            _tighten([x.effort for x in own], effort, "max_torque"),
             arm.joint_names,
         )
 
@@ -132,20 +133,6 @@ def _pair(position: tuple[ArrayLike, ArrayLike] | None) -> tuple[ArrayLike, Arra
     return lower, upper
 
 
-def _row(arm: Arm, values: ArrayLike, what: str) -> NDArray:
-    """One number per joint."""
-    try:
-        row = np.broadcast_to(np.asarray(values, float), (arm.n,))
-    except (TypeError, ValueError):
-        raise LimitError(f"{what}: expected a number, or {arm.n} for arm '{arm.name}', got {values!r:.60}") from None
-    if np.isnan(row).any():
-        raise LimitError(f"{what}: expected numbers, got NaN")
-    return row
-
-
-def _tighten(arm: Arm, own: list[float], given: ArrayLike | None, what: str) -> NDArray:
+def _tighten(own: list[float], given: ArrayLike | None, what: str) -> NDArray:
     """The smaller of the arm's own limits and those given."""
-    row = _row(arm, np.inf if given is None else given, what)
-    if (row < 0).any():
-        raise LimitError(f"{what}: expected numbers > 0, got {row.min():g}")
-    return np.minimum(own, row)
+    return np.minimum(own, row_of(np.inf if given is None else given, len(own), what, LimitError, sign=">="))

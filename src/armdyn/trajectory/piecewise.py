@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
-from armdyn.trajectory.protocol import JointMotion, is_outside, times
+from armdyn.trajectory.protocol import JointMotion, RestOutside
 
 
 @dataclass(frozen=True, eq=False)
-class PiecewiseQuintic:
+class PiecewiseQuintic(RestOutside):
     """A polynomial of degree five in each interval between knots.
 
     Parameters
@@ -55,16 +55,13 @@ class PiecewiseQuintic:
         """Number of joints."""
         return self.coefficients.shape[2]
 
-    def __call__(self, t: ArrayLike) -> JointMotion:
-        """Joint motion at times t [s]."""
-        t = times(t, "trajectory")
-        clipped = np.clip(t, 0.0, self.duration)
-        k = np.clip(np.searchsorted(self.knots, clipped, side="right") - 1, 0, len(self.knots) - 2)
+    def inside(self, t: NDArray) -> JointMotion:
+        """Joint motion at times from 0 to `duration`."""
+        k = np.clip(np.searchsorted(self.knots, t, side="right") - 1, 0, len(self.knots) - 2)
         h = (self.knots[k + 1] - self.knots[k])[..., None]
-        x = (clipped - self.knots[k])[..., None] / h
+        x = (t - self.knots[k])[..., None] / h
         c = np.moveaxis(self.coefficients[k], -2, 0)
         q = c[0] + x * (c[1] + x * (c[2] + x * (c[3] + x * (c[4] + x * c[5]))))
         qd = (c[1] + x * (2 * c[2] + x * (3 * c[3] + x * (4 * c[4] + x * 5 * c[5])))) / h
         qdd = (2 * c[2] + x * (6 * c[3] + x * (12 * c[4] + x * 20 * c[5]))) / h**2
-        rest = is_outside(t, self.duration)[..., None]
-        return JointMotion(q, np.where(rest, 0.0, qd), np.where(rest, 0.0, qdd))
+        return JointMotion(q, qd, qdd)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import row_of
 from armdyn.errors import ArmdynError, LimitError, ShapeError
 from armdyn.trajectory.protocol import JointMotion
 from armdyn.trajectory.s_curve import SCurve
@@ -100,8 +101,6 @@ def _timing(kind: str, duration: float | None, velocity: float, acceleration: fl
 
 def _along(way: NDArray, limit: ArrayLike) -> float:
     """The joints' limit as one of the progress along the way."""
-    row = np.broadcast_to(np.asarray(limit, float), way.shape)
-    if not (row > 0).all():
-        raise LimitError(f"point_to_point: expected limits > 0, got {row.min():g}")
+    row = row_of(limit, len(way), "point_to_point: limits", LimitError, sign=">")
     moving = way != 0
     return float((row[moving] / np.abs(way[moving])).min())

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ShapeError
+from armdyn.arrays import finite_array
 
 
 class JointMotion(NamedTuple):
@@ -33,15 +33,28 @@ class Trajectory(Protocol):
     def __call__(self, t: ArrayLike) -> JointMotion: ...  # noqa: D102
 
 
+class Inside(Protocol):
+    """A motion from 0 to `duration` that says what it does in between."""
+
+    @property
+    def duration(self) -> float: ...  # noqa: D102
+    def inside(self, t: NDArray) -> JointMotion: ...  # noqa: D102
+
+
+class RestOutside:
+    """A trajectory of motion that is known from 0 to `duration`: before and after it stands still."""
+
+    def __call__(self: Inside, t: ArrayLike) -> JointMotion:
+        """Joint motion at times t [s]."""
+        t, duration = times(t, type(self).__name__), self.duration
+        q, qd, qdd = self.inside(np.clip(t, 0.0, duration))
+        rest = is_outside(t, duration)[..., None]
+        return JointMotion(q, np.where(rest, 0.0, qd), np.where(rest, 0.0, qdd))
+
+
 def times(t: ArrayLike, what: str) -> NDArray:
     """`t` as an array of finite times."""
-    try:
-        array = np.asarray(t, float)
-    except (TypeError, ValueError):
-        raise ShapeError(f"{what}: expected times in seconds, got {t!r:.60}") from None
-    if not np.isfinite(array).all():
-        raise ShapeError(f"{what}: expected finite times, got NaN or infinity")
-    return array
+    return finite_array(t, (), f"{what}: times in seconds")
 
 
 def is_outside(t: NDArray, duration: float) -> NDArray:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import row_of
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import LimitError, ShapeError
 from armdyn.model.arm import Arm
@@ -99,13 +100,7 @@ def scale_to_limits(
 
 def _row(limit: ArrayLike, n: int, what: str) -> NDArray:
     """A limit for each of n joints."""
-    try:
-        row = np.broadcast_to(np.asarray(limit, float), (n,))
-    except (TypeError, ValueError):
-        raise LimitError(f"scale_to_limits: expected {what} as a number, or {n}, got {limit!r:.60}") from None
-    if not (row > 0).all():
-        raise LimitError(f"scale_to_limits: expected limits > 0, got {what} {row.min():g}")
-    return row
+    return row_of(limit, n, f"scale_to_limits: {what}", LimitError, sign=">")
 
 
 def _largest(values: NDArray, limit: ArrayLike, what: str) -> float:

@@ -7,17 +7,17 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.trajectory.protocol import JointMotion, Trajectory, is_outside, times
+from armdyn.trajectory.protocol import JointMotion, RestOutside, Trajectory
 
 # Largest jump of position and velocity from one part to the next [rad or m, /s].
 JOINT_GAP = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Sequence:
+class Sequence(RestOutside):
     """Parts one after the other; each must begin where, and as fast as, the one before ends."""
 
     parts: tuple[Trajectory, ...]
@@ -53,22 +53,17 @@ class Sequence:
         """Number of joints."""
         return self.parts[0].n
 
-    def __call__(self, t: ArrayLike) -> JointMotion:
-        """Joint motion at times t [s]."""
-        t = times(t, "Sequence")
-        clipped = np.clip(t, 0.0, self.duration)
-        which = np.clip(np.searchsorted(self.starts, clipped, side="right") - 1, 0, len(self.parts) - 1)
+    def inside(self, t: NDArray) -> JointMotion:
+        """Joint motion at times from 0 to `duration`."""
+        which = np.clip(np.searchsorted(self.starts, t, side="right") - 1, 0, len(self.parts) - 1)
         out = JointMotion(*(np.empty((*t.shape, self.n)) for _ in range(3)))
         for k, part in enumerate(self.parts):
             mine = which == k
             if mine.any():
                 # Within round-off of its end a part must not be taken as over.
-                local = np.clip(clipped[mine] - self.starts[k], 0.0, part.duration)
+                local = np.clip(t[mine] - self.starts[k], 0.0, part.duration)
                 for whole, piece in zip(out, part(local), strict=True):
                     whole[mine] = piece
-        rest = is_outside(t, self.duration)
-        for rate in out[1:]:
-            rate[rest] = 0.0
         return out
 
 

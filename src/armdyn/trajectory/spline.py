@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ArmdynError, ReadError, ShapeError
 from armdyn.files import read_arrays, read_text
 from armdyn.trajectory.piecewise import PiecewiseQuintic
-from armdyn.trajectory.protocol import JointMotion, is_outside, times
+from armdyn.trajectory.protocol import JointMotion, RestOutside
 
 if TYPE_CHECKING:
     from armdyn.trajectory.protocol import Trajectory
@@ -21,19 +21,16 @@ DEGREES = {"cubic": 3, "quintic": 5}
 
 
 @dataclass(frozen=True, eq=False)
-class Spline:
+class Spline(RestOutside):
     """Piecewise polynomials with continuous derivatives (SciPy's `BSpline`, from 0 to `duration`)."""
 
     curves: tuple[Any, Any, Any]  # positions and their first two derivatives
     duration: float
     n: int
 
-    def __call__(self, t: ArrayLike) -> JointMotion:
-        """Joint motion at times t [s]."""
-        t = times(t, "Spline")
-        q, qd, qdd = (curve(np.clip(t, 0.0, self.duration)) for curve in self.curves)
-        rest = is_outside(t, self.duration)[..., None]
-        return JointMotion(q, np.where(rest, 0.0, qd), np.where(rest, 0.0, qdd))
+    def inside(self, t: NDArray) -> JointMotion:
+        """Joint motion at times from 0 to `duration`."""
+        return JointMotion(*(curve(t) for curve in self.curves))
 
 
 def spline(waypoints: ArrayLike, times: ArrayLike | None = None, kind: str = "quintic") -> Spline:

@@ -21,7 +21,7 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.errors import LimitError, ShapeError, shown
 from armdyn.model.arm import Arm
 from armdyn.trajectory.motion_limits import MotionLimits
-from armdyn.trajectory.protocol import JointMotion, is_outside, times
+from armdyn.trajectory.protocol import JointMotion, RestOutside
 
 # Samples of a motion's path, and what two of them may be apart that still are one place (part of the path's length).
 PATH_SAMPLES, SAME_PLACE_RATIO = 400, 1e-9
@@ -72,7 +72,7 @@ class JointPath:
 
 
 @dataclass(frozen=True, eq=False)
-class TimeOptimal:
+class TimeOptimal(RestOutside):
     """A motion along a path in which s'' is constant between the grid's places; a `Trajectory`.
 
     Attributes
@@ -103,19 +103,15 @@ class TimeOptimal:
         """Number of joints."""
         return len(self.path(0.0)[0])
 
-    def __call__(self, t: ArrayLike) -> JointMotion:
-        """Joint motion at times t [s]."""
-        t = times(t, "TimeOptimal")
+    def inside(self, t: NDArray) -> JointMotion:
+        """Joint motion at times from 0 to `duration`."""
         knots, v = self.t, np.sqrt(self.x)
-        clipped = np.clip(t, 0.0, knots[-1])
-        k = np.clip(np.searchsorted(knots, clipped, side="right") - 1, 0, len(knots) - 2)
+        k = np.clip(np.searchsorted(knots, t, side="right") - 1, 0, len(knots) - 2)
         u = (self.x[k + 1] - self.x[k]) / (2 * (self.s[k + 1] - self.s[k]))
-        since = clipped - knots[k]
+        since = t - knots[k]
         speed = v[k] + u * since
         q, slope, bend = self.path(np.clip(self.s[k] + (v[k] + speed) / 2 * since, 0.0, self.path.length))
-        rest = is_outside(t, knots[-1])[..., None]
-        qd, qdd = slope * speed[..., None], slope * u[..., None] + bend * speed[..., None] ** 2
-        return JointMotion(q, np.where(rest, 0.0, qd), np.where(rest, 0.0, qdd))
+        return JointMotion(q, slope * speed[..., None], slope * u[..., None] + bend * speed[..., None] ** 2)
 
 
 def time_optimal(

@@ -174,13 +174,13 @@ def test_a_pd_controlled_arm_loses_no_more_of_the_criterion_than_the_bound(arm, 
 
 
 def test_bad_requests(design):
-    with pytest.raises(ArmdynError, match="expected noise as a number, or 3"):
+    with pytest.raises(ArmdynError, match="noise: expected a number, or 3"):
         armdyn.predict_quality(design, [1.0, 2.0])
     with pytest.raises(ArmdynError, match="expected unmodelled >= 0"):
         armdyn.predict_quality(design, 1.0, unmodelled=-1.0)
     with pytest.raises(ArmdynError, match="gain > 0"):
         armdyn.predict_quality(design, 1.0, gain=0.0)
-    with pytest.raises(ArmdynError, match="drift as a number, or 21"):
+    with pytest.raises(ArmdynError, match="drift: expected a number, or 21"):
         armdyn.predict_quality(design, 1.0, drift=[1.0, 2.0])
     with pytest.raises(ArmdynError, match="drift > 0"):
         armdyn.predict_quality(design, 1.0, drift=0.0)

@@ -27,12 +27,7 @@ class Solutions(NamedTuple):
 
 
 def solve_closed(
-    arm: Arm,
-    form: ClosedForm,
-    poses: NDArray,
-    q_ref: NDArray,
-    swivel: NDArray | None,
-    settings: Settings,
+    arm: Arm, form: ClosedForm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: Settings
 ) -> tuple[Found, Solutions]:
     """Solve for poses (N, 4, 4); of several solutions take the one nearest to q_ref (N, n)."""
     # Branches that do not exist are computed as NaN on purpose.
@@ -73,13 +68,7 @@ def _swivel(arm: Arm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, se
 
 
 def _polish(
-    arm: Arm,
-    poses: NDArray,
-    q_ref: NDArray,
-    settings: Settings,
-    rows: NDArray,
-    found: Found,
-    solutions: Solutions,
+    arm: Arm, poses: NDArray, q_ref: NDArray, settings: Settings, rows: NDArray, found: Found, solutions: Solutions
 ) -> None:
     """Correct the solutions of some poses by iteration and choose again."""
     q, pose = solutions.q[rows], poses[rows, None]

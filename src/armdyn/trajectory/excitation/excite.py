@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import row_of
 from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.errors import ArmdynError, LimitError
@@ -260,13 +261,14 @@ def excite(
         raise ArmdynError(f"excite: unknown criterion {criterion!r}; expected one of {', '.join(CRITERIA)}")
     with single_threaded():
         base = base_parameters(arm)
+        deviations = row_of(1.0 if noise is None else noise, arm.n, "excite: noise", sign=">", finite=True)
         protection = protect(
             arm, margin=margin, max_torque=max_torque, floor=floor, self_collision=self_collision,
             obstacles=(*obstacles_of(obstacles), *obstacles_of(boxes)), tip_box=tip_box, radius=radius,
         )  # fmt: skip
         problem = ExcitationProblem(
             base, limits, float(duration), harmonics, frequency or 1 / duration, at_rest, samples,
-            _noise(arm, noise), criterion, unit_columns, (not unit_columns) if robust is None else robust,
+            deviations, criterion, unit_columns, (not unit_columns) if robust is None else robust,
             constraints=protection.constraints,
         )  # fmt: skip
         if home is not None:
@@ -327,17 +329,6 @@ def _check_result(found: Excitation) -> None:
             f"columns), so it does not show all parameters, least of all {_least_seen(found.problem, found.x)}; "
             "allow a longer duration, more harmonics or wider limits"
         )
-
-
-def _noise(arm: Arm, noise: ArrayLike | None) -> NDArray:
-    """Standard deviations (n,) of the torques."""
-    try:
-        row = np.array(np.broadcast_to(1.0 if noise is None else np.asarray(noise, float), (arm.n,)))
-    except (TypeError, ValueError):
-        raise ArmdynError(f"excite: expected noise as a number, or {arm.n}, got {noise!r:.60}") from None
-    if not (np.isfinite(row).all() and (row > 0).all()):
-        raise ArmdynError(f"excite: expected noise as finite numbers > 0, one per joint, got {row}")
-    return row
 
 
 def _check_numbers(**settings: float | None) -> None:

@@ -6,7 +6,7 @@ turned into a gradient by the chain rule in reverse mode.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -58,8 +58,31 @@ def joint_torque_gradient(
     return weighted_gradient(lambda *state: joint_torque(arm, *state, width=ROUNDED, **data), (q, qd, qdd), weights)
 
 
+class Slacks(ABC):
+    """A constraint by slacks and their derivatives."""
+
+    @abstractmethod
+    def slack(self, states: States, smooth: bool = False) -> NDArray:
+        """Slacks (N, s) of states (N, n); `smooth`: where they jump, such that they have derivatives."""
+
+    @abstractmethod
+    def pull(self, states: States, weights: NDArray) -> Pull:
+        """Derivatives of the sum of weights (N, s) times slacks."""
+
+    def penalty(self, states: States, margin: float) -> tuple[float, Pull]:
+        """Mean over the samples of the squares by which slacks fall short of a margin, and its derivatives."""
+        short = np.maximum(0.0, margin - self.slack(states, smooth=True))
+        samples = len(short)
+        value = float((short**2).sum()) / samples
+        return value, self.pull(states, -2 * short / samples) if value else Pull(0.0)
+
+    def least(self, motion: Trajectory, limits: MotionLimits) -> float:
+        """A lower bound of all slacks at all times of a motion; see `least_between`."""
+        return least_between(lambda t: self.slack(motion(t)), motion.duration)
+
+
 @dataclass(frozen=True, eq=False)
-class TorqueLimits:
+class TorqueLimits(Slacks):
     """|tau| <= limit (n,) [N m or N] by the present model, friction and drives included."""
 
     arm: Arm
@@ -87,14 +110,6 @@ class TorqueLimits:
         up, down = np.split(weights, 2, axis=1)
         return Pull(*joint_torque_gradient(self.arm, *states, (down - up) / self.limit))
 
-    def penalty(self, states: States, margin: float) -> tuple[float, Pull]:
-        """See `squared_shortfall`; sign(qd) is rounded off."""
-        return squared_shortfall(self.slack(states, smooth=True), margin, lambda weights: self.pull(states, weights))
-
-    def least(self, motion: Trajectory, limits: MotionLimits) -> float:
-        """A lower bound of all slacks at all times of a motion; see `least_between`."""
-        return least_between(lambda t: self.slack(motion(t)), motion.duration)
-
     def describe(self, states: States) -> str:
         """The joint that misses its limit most, and by how much."""
         share = np.abs(joint_torque(self.arm, *states)) / self.limit
@@ -106,7 +121,7 @@ class TorqueLimits:
 
 
 @dataclass(frozen=True, eq=False)
-class TipBox:
+class TipBox(Slacks):
     """The tip stays between two corners, in base axes [m]; infinite where open (a table: z >= height)."""
 
     arm: Arm
@@ -132,7 +147,7 @@ class TipBox:
         if not (self.lower < self.upper).all():
             raise LimitError(f"tip box: expected lower < upper, got {self.lower} and {self.upper}")
 
-    def slack(self, states: States) -> NDArray:
+    def slack(self, states: States, smooth: bool = False) -> NDArray:
         """Distances from the walls (N, 6) [m]."""
         p = forward_kinematics(self.arm, states[0])[:, :3, 3]
         return np.nan_to_num(np.hstack([p - self.lower, self.upper - p]), posinf=1e9)
@@ -142,22 +157,6 @@ class TipBox:
         low, high = np.split(weights, 2, axis=1)
         return Pull(np.einsum("kij,ki->kj", jacobian(self.arm, states[0])[:, :3], low - high))
 
-    def penalty(self, states: States, margin: float) -> tuple[float, Pull]:
-        """See `squared_shortfall`."""
-        return squared_shortfall(self.slack(states), margin, lambda weights: self.pull(states, weights))
-
-    def least(self, motion: Trajectory, limits: MotionLimits) -> float:
-        """A lower bound of all slacks at all times of a motion; see `least_between`."""
-        return least_between(lambda t: self.slack(motion(t)), motion.duration)
-
     def describe(self, states: States) -> str:
         """How far the tip leaves its room."""
         return f"the tip's room by {-float(self.slack(states).min()):.3g} m"
-
-
-def squared_shortfall(slack: NDArray, margin: float, pull: Callable[[NDArray], Pull]) -> tuple[float, Pull]:
-    """Mean over the samples of the squares by which slacks (N, s) fall short of a margin, and its derivatives."""
-    short = np.maximum(0.0, margin - slack)
-    samples = len(short)
-    value = float((short**2).sum()) / samples
-    return value, pull(-2 * short / samples) if value else Pull(0.0)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import row_of
 from armdyn.errors import ArmdynError, LimitError, MissingInertiaError
 from armdyn.model.arm import Arm
 from armdyn.model.diagnosis import diagnose
@@ -67,7 +68,8 @@ def protect(
     """The conditions that `excite` keeps besides the joints' own limits; see there."""
     words = Words()
     torque = _torque(arm, max_torque, margin, words)
-    bodies = bodies_of(arm, _radius(arm, radius))
+    radii = None if radius is None else row_of(radius, arm.n + 1, "radius", LimitError, sign=">=", finite=True)
+    bodies = bodies_of(arm, radii)
     plane = None if floor is False else mounting_plane(arm, None if floor is True else floor)
     clearance = Clearance(bodies, (*((plane,) if plane else ()), *obstacles), self_collision)
     _say_clearance(clearance, plane, floor, self_collision, obstacles, words)
@@ -146,18 +148,6 @@ def _say_clearance(
         words.kept.append(f"clear of {', '.join(obstacle.name for obstacle in around)}")
     else:
         words.unchecked.append("objects around the arm (no obstacles given)")
-
-
-def _radius(arm: Arm, radius: ArrayLike | None) -> NDArray | None:
-    if radius is None:
-        return None
-    try:
-        row = np.broadcast_to(np.asarray(radius, float), (arm.n + 1,))
-    except (TypeError, ValueError):
-        raise LimitError(f"radius: expected a number, or {arm.n + 1} from the base, got {radius!r:.60}") from None
-    if not (np.isfinite(row).all() and (row >= 0).all()):
-        raise LimitError(f"radius: expected numbers >= 0, got {radius!r:.60}")
-    return row
 
 
 def obstacles_of(given: Any) -> tuple[Obstacle, ...]:

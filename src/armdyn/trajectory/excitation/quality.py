@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import row_of
 from armdyn.errors import ArmdynError
 from armdyn.trajectory.excitation.excite import Excitation
-from armdyn.trajectory.excitation.problem import ExcitationProblem
 from armdyn.trajectory.excitation.regressor import excitation_regressor, labels_of
 from armdyn.trajectory.protocol import JointMotion, Trajectory
 
@@ -73,7 +73,10 @@ def predict_quality(
     Kapadia (1995), equations 5.2 (its second term with the missing 1/K) and 5.6; section 8.2.
     """
     task = design.problem
-    sigma, size = _row(task, noise, "noise"), _row(task, unmodelled, "unmodelled")
+    sigma, size = (
+        row_of(values, task.base.source.n, f"predict_quality: {what}", sign=">=", finite=True)
+        for values, what in ((noise, "noise"), (unmodelled, "unmodelled"))
+    )
     W = excitation_regressor(task.base, *design.trajectory(task.times))
     K = max(1, round(task.duration * rate))
     # Weighted least squares; the samples of the design stand for those of the experiment.
@@ -130,13 +133,7 @@ def _kalman(information: NDArray, drift: NDArray) -> float:
 def _drift(drift: ArrayLike | None, std: NDArray, duration: float) -> NDArray:
     if drift is None:
         return std / np.sqrt(duration)
-    try:
-        row = np.broadcast_to(np.asarray(drift, float), std.shape)
-    except (TypeError, ValueError):
-        raise ArmdynError(f"predict_quality: expected drift as a number, or {len(std)}, got {drift!r:.60}") from None
-    if not (np.isfinite(row).all() and (row > 0).all()):
-        raise ArmdynError(f"predict_quality: expected drift > 0, got {drift!r:.60}")
-    return row
+    return row_of(drift, len(std), "predict_quality: drift", sign=">", finite=True)
 
 
 def tracking_loss(design: Excitation, tracked: Trajectory | JointMotion) -> Tracking:
@@ -170,14 +167,3 @@ def tracking_loss(design: Excitation, tracked: Trajectory | JointMotion) -> Trac
     upper = values[-1] + min(size, np.linalg.norm(E @ Rt[-1]))
     least = np.linalg.svd(V, compute_uv=False)[-1]
     return Tracking(*(float(x) ** 2 / task.samples for x in (values[-1], least, lower, upper)))
-
-
-def _row(task: ExcitationProblem, values: ArrayLike, what: str) -> NDArray:
-    n = task.base.source.n
-    try:
-        row = np.broadcast_to(np.asarray(values, float), (n,))
-    except (TypeError, ValueError):
-        raise ArmdynError(f"predict_quality: expected {what} as a number, or {n}, got {values!r:.60}") from None
-    if not (np.isfinite(row).all() and (row >= 0).all()):
-        raise ArmdynError(f"predict_quality: expected {what} >= 0, got {values!r:.60}")
-    return row
