@@ -19,12 +19,10 @@ from armdyn.dynamics.bodies.composite import carry, tensor_to_parent, turned_to_
 from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.dynamics.bodies.velocity import Twist, twists
 from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
-from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd, Theta
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
 class Rates(NamedTuple):

@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.shafts import at_shafts, joint_torques
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES
 from armdyn.model.quantities import DriveData, Q, Qd, Qdd, Theta
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
 def transmission_matrix(arm: Arm) -> NDArray:

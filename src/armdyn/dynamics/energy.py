@@ -12,9 +12,7 @@ from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd, Theta
-from armdyn.trace.shapes import Array, Scalar
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Scalar, ca, traced
 
 
 @traced(returns={"T": ""})

@@ -11,12 +11,10 @@ from armdyn.dynamics.mass_matrix import mass_matrix_from
 from armdyn.dynamics.movable import require_movable
 from armdyn.dynamics.newton_euler import base_link_motion, inertial_wrench, inward, outward, tip_wrench
 from armdyn.errors import ArmdynError
-from armdyn.kinematics.motion import Symbol, motions
+from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Tau, Theta, TipWrench
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 METHODS = ("auto", "composite", "articulated")
 # Up to this many joints factorising M takes fewer operations than articulated bodies.

@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from armdyn.dynamics.shafts import at_shafts, joint_torques, shaft_torques
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
 from armdyn.model.quantities import FrictionData, Q, Qd, Tau, Temperatures
-from armdyn.trace.shapes import Array, Vector
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, Vector, ca, traced
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,6 @@ from armdyn.dynamics.friction import direction, friction_torque, joint_frictions
 from armdyn.dynamics.movable import require_movable_with_rotors
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.shafts import joint_torques, shaft_torques
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import (
     BaseMotion,
@@ -26,9 +25,7 @@ from armdyn.model.quantities import (
     Theta,
     TipWrench,
 )
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 # What a user's device exerts on the joints: (arm, q) -> n torques, over CasADi symbols.
 Counterbalance = Callable[[Arm, Any], Any]

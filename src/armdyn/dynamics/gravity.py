@@ -6,13 +6,11 @@ from typing import NamedTuple
 
 from armdyn.dynamics.bodies.body import link_theta
 from armdyn.dynamics.bodies.regroup import regroup
-from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Theta
 from armdyn.spatial import inertia as inertial
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
 class FirstMoments(NamedTuple):

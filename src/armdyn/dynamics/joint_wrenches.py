@@ -7,9 +7,7 @@ from armdyn.dynamics.newton_euler import base_link_motion, inertial_wrench, outw
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipWrench
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, ca, traced
 
 
 @traced(returns={"wrenches": "n, 6"})

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from armdyn.dynamics.bodies.body import Body, link_theta
-from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Theta
-from armdyn.trace.shapes import Matrix, Vector
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Matrix, Symbol, Vector, ca, traced
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,10 @@ from typing import Any, NamedTuple
 from armdyn.dynamics.bodies.body import Body, link_theta
 from armdyn.kinematics.forward import link_frames
 from armdyn.kinematics.jacobian import point_jacobian
-from armdyn.kinematics.motion import Symbol, motions
+from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Theta
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
 class LinkJacobian(NamedTuple):

@@ -10,12 +10,9 @@ from typing import NamedTuple
 
 from armdyn.dynamics.friction import JointFriction, joint_frictions
 from armdyn.dynamics.shafts import joint_torques
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import FrictionData, Number, Q, Qd, Tau, Temperatures, Vec
-from armdyn.trace.shapes import Array, Vector
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, Vector, ca, traced
 
 
 def _slide_level(joint: JointFriction) -> Symbol:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from armdyn.dynamics.bodies.body import Body
 from armdyn.dynamics.bodies.composite import carry, composites
 from armdyn.dynamics.bodies.regroup import regroup
-from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Theta
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
 def unit_wrench(m: Motion, body: Body) -> tuple[Symbol, Symbol]:

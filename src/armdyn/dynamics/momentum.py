@@ -11,9 +11,7 @@ from armdyn.dynamics.mass_matrix import along_joint
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd, Theta
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, ca, traced
 
 
 @traced(returns={"p": "n"})

@@ -13,13 +13,11 @@ import numpy as np
 
 from armdyn.dynamics.bodies.body import Wrench, link_theta
 from armdyn.dynamics.bodies.regroup import regroup
-from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipWrench
 from armdyn.spatial import inertia as inertial
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 Triple = tuple[Symbol, Symbol, Symbol]
 

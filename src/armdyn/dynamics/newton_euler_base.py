@@ -9,12 +9,10 @@ from typing import NamedTuple
 
 from armdyn.dynamics.bodies.body import Body, link_theta
 from armdyn.kinematics.forward import link_frames
-from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd, Theta
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
 class BaseMotion(NamedTuple):

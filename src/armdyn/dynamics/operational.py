@@ -9,9 +9,7 @@ from armdyn.errors import ModelError
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Theta
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, ca, traced
 
 
 @traced(returns={"mobility": "6, 6"}, check=require_movable)

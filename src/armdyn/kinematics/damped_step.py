@@ -13,13 +13,10 @@ from typing import Annotated, NamedTuple
 from armdyn.kinematics.error import error_sizes, pose_error
 from armdyn.kinematics.forward import tip_frame
 from armdyn.kinematics.jacobian import jacobian
-from armdyn.kinematics.motion import Symbol
 from armdyn.kinematics.size import magnitude
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Pose, Q, Vec
-from armdyn.trace.shapes import Array, Vector
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, Vector, ca, traced
 
 # An orientation error of 1 rad counts as much as this many metres, or units of length of a tiny or huge arm.
 LENGTH_PER_RAD = 0.5

@@ -8,13 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError, shown
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.quantities import Pose
 from armdyn.spatial.rotation import normalized
 from armdyn.spatial.transform import ORTHOGONALITY_TOLERANCE
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 # Rotations off by more than this are replaced by the nearest true rotation before solving.
 ROUND_OFF = 1e-12

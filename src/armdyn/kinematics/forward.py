@@ -7,9 +7,7 @@ from typing import Any
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, ca, traced
 
 
 def link_frames(arm: Arm, q: Any) -> list[tuple[Any, Any]]:

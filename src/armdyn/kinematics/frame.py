@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from armdyn.errors import ShapeError
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 AXES = ("base", "tip")
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from armdyn.kinematics.forward import link_frames
 from armdyn.kinematics.frame import in_axes, link_index, point_frame
-from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.kinematics.motion import Motion, motions
 from armdyn.kinematics.screws import Screw, joint_line, joint_screw
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Point, Q, Qd
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
 def point_jacobian(joints: list[Motion], frames: list[tuple[Symbol, Symbol]], p: Symbol, moving: int) -> Symbol:

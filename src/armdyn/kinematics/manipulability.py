@@ -11,9 +11,7 @@ from armdyn.errors import ShapeError
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, ca, traced
 
 PARTS = {"all": slice(0, 6), "linear": slice(0, 3), "angular": slice(3, 6)}
 

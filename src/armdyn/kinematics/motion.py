@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.model.arm import Arm, Segment
-from armdyn.trace.symbols import ca
-
-Symbol = Any  # a CasADi SX
+from armdyn.trace.symbols import Symbol, ca
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armdyn.kinematics.motion import Motion, Symbol
-from armdyn.trace.symbols import ca
+from armdyn.kinematics.motion import Motion
+from armdyn.trace.symbols import Symbol, ca
 
 
 class Screw(NamedTuple):

@@ -14,9 +14,7 @@ from armdyn.kinematics.motion import motions
 from armdyn.kinematics.screws import Screw, joint_screw
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Point, Q, Qd, Qdd
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, ca, traced
 
 
 @traced(returns={"velocity": "6"})

@@ -19,6 +19,7 @@ class _LazyCasadi:
 
 
 ca = _LazyCasadi()
+Symbol = Any  # a CasADi SX
 
 
 def is_symbol(value: object) -> bool:

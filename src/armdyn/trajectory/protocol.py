@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,30 +33,29 @@ class Trajectory(Protocol):
     def __call__(self, t: ArrayLike) -> JointMotion: ...  # noqa: D102
 
 
-class Inside(Protocol):
-    """A motion from 0 to `duration` that says what it does in between."""
+State = TypeVar("State", bound=tuple[NDArray, NDArray, NDArray], covariant=True)
+
+
+class Inside(Protocol[State]):
+    """A motion from 0 to `duration` that says what it does in between: positions, velocities, accelerations."""
 
     @property
     def duration(self) -> float: ...  # noqa: D102
-    def inside(self, t: NDArray) -> JointMotion: ...  # noqa: D102
+    def inside(self, t: NDArray) -> State: ...  # noqa: D102
 
 
 class RestOutside:
-    """A trajectory of motion that is known from 0 to `duration`: before and after it stands still."""
+    """A motion that is known from 0 to `duration`: before and after it stands still."""
 
-    def __call__(self: Inside, t: ArrayLike) -> JointMotion:
-        """Joint motion at times t [s]."""
+    def __call__(self: Inside[State], t: ArrayLike) -> State:
+        """Positions, velocities and accelerations at times t [s]."""
         t, duration = times(t, type(self).__name__), self.duration
-        q, qd, qdd = self.inside(np.clip(t, 0.0, duration))
-        rest = is_outside(t, duration)[..., None]
-        return JointMotion(q, np.where(rest, 0.0, qd), np.where(rest, 0.0, qdd))
+        found = self.inside(np.clip(t, 0.0, duration))
+        rest = np.asarray((t < 0) | (t > duration))
+        rest = rest.reshape(rest.shape + (1,) * (np.ndim(found[0]) - rest.ndim))
+        return type(found)(found[0], *(np.where(rest, 0.0, rate) for rate in found[1:]))
 
 
 def times(t: ArrayLike, what: str) -> NDArray:
     """`t` as an array of finite times."""
     return finite_array(t, (), f"{what}: times in seconds")
-
-
-def is_outside(t: NDArray, duration: float) -> NDArray:
-    """Where a motion from 0 to `duration` has not begun or is over."""
-    return (t < 0) | (t > duration)

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from armdyn.trajectory.protocol import is_outside, times
-from armdyn.trajectory.timing import Progress, _check
+from armdyn.trajectory.timing import Law, Progress
 
 
 @dataclass(frozen=True)
-class SCurve:
+class SCurve(Law):
     """The fastest motion from rest to rest within a velocity, an acceleration and a jerk.
 
     Parameters
@@ -28,9 +27,6 @@ class SCurve:
     velocity: float
     acceleration: float
     jerk: float
-
-    def __post_init__(self) -> None:
-        _check(self, "length", "velocity", "acceleration", "jerk")
 
     @cached_property
     def phases(self) -> NDArray:
@@ -74,13 +70,9 @@ class SCurve:
             rows[k + 1, :4] = t + h, s + h * (v + h * (a / 2 + h * j / 6)), v + h * (a + h * j / 2), a + h * j
         return rows[:7]
 
-    def __call__(self, t: ArrayLike) -> Progress:
-        """Distance, velocity and acceleration at times t [s]."""
-        t = times(t, "SCurve")
-        clipped = np.clip(t, 0.0, self.duration)
-        k = np.clip(np.searchsorted(self._knots[:, 0], clipped, side="right") - 1, 0, 6)
+    def inside(self, t: NDArray) -> Progress:
+        """Distance, velocity and acceleration at times from 0 to `duration`."""
+        k = np.clip(np.searchsorted(self._knots[:, 0], t, side="right") - 1, 0, 6)
         begin, s, v, a, j = np.moveaxis(self._knots[k], -1, 0)
-        h = clipped - begin
-        rest = is_outside(t, self.duration)
-        sd, sdd = v + h * (a + h * j / 2), a + h * j
-        return Progress(s + h * (v + h * (a / 2 + h * j / 6)), np.where(rest, 0.0, sd), np.where(rest, 0.0, sdd))
+        h = t - begin
+        return Progress(s + h * (v + h * (a / 2 + h * j / 6)), v + h * (a + h * j / 2), a + h * j)

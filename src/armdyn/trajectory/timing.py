@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError
-from armdyn.trajectory.protocol import is_outside, times
+from armdyn.trajectory.protocol import RestOutside
 
 
 class Progress(NamedTuple):
@@ -33,11 +33,19 @@ class Timing(Protocol):
     def __call__(self, t: ArrayLike) -> Progress: ...  # noqa: D102
 
 
-Law = TypeVar("Law", bound="RestToRest")
+@dataclass(frozen=True)
+class Law(RestOutside):
+    """A law of motion by numbers, all of them > 0."""
+
+    def __post_init__(self) -> None:
+        _check_values(type(self).__name__, **vars(self))
+
+
+Polynomial = TypeVar("Polynomial", bound="RestToRest")
 
 
 @dataclass(frozen=True)
-class RestToRest(ABC):
+class RestToRest(Law, ABC):
     """A polynomial from rest to rest.
 
     Parameters
@@ -55,11 +63,8 @@ class RestToRest(ABC):
     peak_velocity: ClassVar[float]
     peak_acceleration: ClassVar[float]
 
-    def __post_init__(self) -> None:
-        _check(self, "length", "duration")
-
     @classmethod
-    def within(cls: type[Law], length: float, velocity: float, acceleration: float) -> Law:
+    def within(cls: type[Polynomial], length: float, velocity: float, acceleration: float) -> Polynomial:
         """The fastest one that keeps to a velocity and an acceleration."""
         _check_values(f"{cls.__name__}.within", length=length, velocity=velocity, acceleration=acceleration)
         slow = cls.peak_velocity * length / velocity
@@ -75,14 +80,11 @@ class RestToRest(ABC):
     def unit(x: NDArray) -> Progress:
         """The motion over the unit interval."""
 
-    def __call__(self, t: ArrayLike) -> Progress:
-        """Distance, velocity and acceleration at times t [s]."""
-        t = times(t, type(self).__name__)
-        s, sd, sdd = self.unit(np.clip(t / self.duration, 0.0, 1.0))
+    def inside(self, t: NDArray) -> Progress:
+        """Distance, velocity and acceleration at times from 0 to `duration`."""
+        s, sd, sdd = self.unit(t / self.duration)
         rate = self.length / self.duration
-        return Progress(
-            self.length * s, rate * sd, np.where(is_outside(t, self.duration), 0.0, rate / self.duration * sdd)
-        )
+        return Progress(self.length * s, rate * sd, rate / self.duration * sdd)
 
 
 class Cubic(RestToRest):
@@ -110,7 +112,7 @@ class Quintic(RestToRest):
 
 
 @dataclass(frozen=True)
-class Trapezoid:
+class Trapezoid(Law):
     """The fastest motion from rest to rest within a velocity and an acceleration; a triangle if short.
 
     Parameters
@@ -124,9 +126,6 @@ class Trapezoid:
     length: float
     velocity: float
     acceleration: float
-
-    def __post_init__(self) -> None:
-        _check(self, "length", "velocity", "acceleration")
 
     @property
     def ramp(self) -> float:
@@ -150,22 +149,18 @@ class Trapezoid:
         # A triangle has no cruise; round-off may leave one of no length.
         return ends if ends[2] - ends[1] > 1e-12 * self.duration else (0.0, self.ramp, self.duration)
 
-    def __call__(self, t: ArrayLike) -> Progress:
-        """Distance, velocity and acceleration at times t [s]."""
-        t = times(t, "Trapezoid")
-        a, T = self.acceleration, self.duration
-        x = np.clip(t, 0.0, T)
-        left = T - x
-        rising, falling = x < self.ramp, x >= self.breaks[-2]
-        s = np.where(rising, a * x**2 / 2, self.peak * (x - self.ramp / 2))
+    def inside(self, t: NDArray) -> Progress:
+        """Distance, velocity and acceleration at times from 0 to `duration`."""
+        a, left = self.acceleration, self.duration - t
+        rising, falling = t < self.ramp, t >= self.breaks[-2]
+        s = np.where(rising, a * t**2 / 2, self.peak * (t - self.ramp / 2))
         s = np.where(falling, self.length - a * left**2 / 2, s)
-        sd = a * np.minimum(np.minimum(x, left), self.ramp)
-        sdd = np.where(falling, -a, np.where(rising, a, 0.0))
-        return Progress(s, sd, np.where(is_outside(t, T), 0.0, sdd))
+        sd = a * np.minimum(np.minimum(t, left), self.ramp)
+        return Progress(s, sd, np.where(falling, -a, np.where(rising, a, 0.0)))
 
 
 @dataclass(frozen=True)
-class ConstantAcceleration:
+class ConstantAcceleration(Law):
     """From rest with constant acceleration: it does not end at rest.
 
     Parameters
@@ -179,9 +174,6 @@ class ConstantAcceleration:
     acceleration: float
     duration: float
 
-    def __post_init__(self) -> None:
-        _check(self, "acceleration", "duration")
-
     @property
     def length(self) -> float:
         """Distance gone at the end."""
@@ -192,17 +184,10 @@ class ConstantAcceleration:
         """Times between which the acceleration is constant."""
         return (0.0, self.duration)
 
-    def __call__(self, t: ArrayLike) -> Progress:
-        """Distance, velocity and acceleration at times t [s]."""
-        t = times(t, "ConstantAcceleration")
-        x = np.clip(t, 0.0, self.duration)
-        moving = ~is_outside(t, self.duration)
+    def inside(self, t: NDArray) -> Progress:
+        """Distance, velocity and acceleration at times from 0 to `duration`."""
         a = self.acceleration
-        return Progress(a * x**2 / 2, np.where(moving, a * x, 0.0), np.where(moving, a, 0.0))
-
-
-def _check(law: object, *names: str) -> None:
-    _check_values(type(law).__name__, **{name: getattr(law, name) for name in names})
+        return Progress(a * t**2 / 2, a * t, np.full_like(t, a))
 
 
 def _check_values(what: str, **values: float) -> None:

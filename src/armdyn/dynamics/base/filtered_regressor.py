@@ -23,9 +23,7 @@ from armdyn.dynamics.regressors.joint_columns import joint_columns
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, ca, traced
 
 
 class FilterTerms(NamedTuple):

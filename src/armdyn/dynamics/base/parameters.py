@@ -31,8 +31,7 @@ from armdyn.frozen import Frozen
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import A, Gravity, Q, Qd, Qdd, V
 from armdyn.spatial import inertia as inertial
-from armdyn.trace.shapes import Array
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, traced
 
 TERMS = ("full", "gravity")
 METHODS = ("numeric", "rules", "theorems")

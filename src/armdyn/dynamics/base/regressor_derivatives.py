@@ -11,12 +11,9 @@ from typing import Annotated, Any, NamedTuple
 
 from armdyn.dynamics.base.parameters import BaseParameters, base_regressor
 from armdyn.dynamics.regressors.regressor import regressor
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd
-from armdyn.trace.shapes import Array, Vector
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, Vector, ca, traced
 
 
 class RegressorDerivatives(NamedTuple):

@@ -29,9 +29,7 @@ from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qdd
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, ca, traced
 
 
 def absorption(arm: Arm) -> NDArray:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from armdyn.dynamics.bodies.body import Body, Wrench, link_theta, symmetric, turned_tensor
 from armdyn.dynamics.bodies.composite import turned_tensor_z, wrench_to_joint, wrench_to_parent
-from armdyn.kinematics.motion import Motion, Symbol
-from armdyn.trace.symbols import ca
+from armdyn.kinematics.motion import Motion
+from armdyn.trace.symbols import Symbol, ca
 
 
 class Articulated(NamedTuple):

@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.kinematics.motion import Symbol
 from armdyn.spatial import inertia as inertial
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 NEGLIGIBLE_ENTRY = 1e-18
 

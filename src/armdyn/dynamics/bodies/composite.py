@@ -7,8 +7,8 @@ which it is described, so that joining two bodies is adding them.
 from __future__ import annotations
 
 from armdyn.dynamics.bodies.body import Body, link_theta, turned_tensor
-from armdyn.kinematics.motion import Motion, Symbol
-from armdyn.trace.symbols import ca
+from armdyn.kinematics.motion import Motion
+from armdyn.trace.symbols import Symbol, ca
 
 
 def turned_tensor_z(c: Symbol, s: Symbol, A: Symbol) -> Symbol:

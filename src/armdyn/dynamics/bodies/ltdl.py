@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armdyn.kinematics.motion import Symbol
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 
 class Factors(NamedTuple):

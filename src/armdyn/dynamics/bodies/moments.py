@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.bodies.body import Body
 from armdyn.dynamics.bodies.composite import turned_tensor_z, turned_to_parent
-from armdyn.kinematics.motion import Motion, Symbol
-from armdyn.trace.symbols import ca
+from armdyn.kinematics.motion import Motion
+from armdyn.trace.symbols import Symbol, ca
 
 
 class Moments(NamedTuple):

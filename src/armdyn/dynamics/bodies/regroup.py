@@ -14,9 +14,8 @@ Only joint torques are preserved, neither reaction forces nor the value of the p
 from __future__ import annotations
 
 from armdyn.dynamics.bodies.body import Body, link_theta, symmetric
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm, Segment
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 
 def regroup(arm: Arm, theta: Symbol) -> Symbol:

@@ -8,12 +8,9 @@ from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.forward_dynamics import forward_dynamics
 from armdyn.dynamics.linear.torque_derivatives import torque_derivatives
 from armdyn.dynamics.movable import require_movable
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Tau, Theta, TipWrench
-from armdyn.trace.shapes import Matrix, Vector
-from armdyn.trace.symbols import ca, on_symbols
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Matrix, Symbol, Vector, ca, on_symbols, traced
 
 
 class AccelerationDerivatives(NamedTuple):

@@ -9,9 +9,8 @@ from armdyn.dynamics.friction import direction, friction_torque, joint_frictions
 from armdyn.dynamics.linear.torque_derivatives import TorqueDerivatives
 from armdyn.dynamics.shafts import joint_torques, shaft_torques
 from armdyn.errors import ArmdynError
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca, on_symbols
+from armdyn.trace.symbols import Symbol, ca, on_symbols
 
 MODELS = ("rigid", "full")
 

@@ -8,12 +8,9 @@ from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.linear.full_derivatives import Balance, joint_terms
 from armdyn.dynamics.linear.torque_derivatives import torque_derivatives
 from armdyn.dynamics.movable import require_movable_with_rotors
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import BaseMotion, DriveData, FrictionData, Gravity, Q, Qd, Qdd, Theta, TipWrench
-from armdyn.trace.shapes import Array, Matrix
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Matrix, Symbol, ca, traced
 
 
 def state_matrices(balance: Balance) -> tuple[Symbol, Symbol]:

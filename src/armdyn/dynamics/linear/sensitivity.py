@@ -14,9 +14,7 @@ from armdyn.dynamics.movable import require_movable_with_rotors
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import BaseMotion, DriveData, FrictionData, Gravity, Q, Qd, Qdd, Theta, TipWrench
 from armdyn.spatial.inertia import SIZE, Inertia
-from armdyn.trace.shapes import Array, Matrix
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Matrix, ca, traced
 
 
 def unit_payload(arm: Arm, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None) -> NDArray:

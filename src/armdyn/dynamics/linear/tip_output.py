@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from armdyn.kinematics.jacobian import jacobian
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca, on_symbols
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, on_symbols, traced
 
 
 @traced(returns={"C": "12, 2*n"})

@@ -23,12 +23,10 @@ from armdyn.dynamics.bodies.moments import Moments
 from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
 from armdyn.dynamics.newton_euler import LinkMotion, base_link_motion, inertial_wrench, outward, tip_wrench
-from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipWrench
-from armdyn.trace.shapes import Matrix, Vector
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Matrix, Symbol, Vector, ca, traced
 
 
 def cross_z(v: Symbol) -> Symbol:

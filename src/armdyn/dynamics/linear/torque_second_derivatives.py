@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any, NamedTuple
 
 from armdyn.dynamics.linear.torque_derivatives import torque_derivatives
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipWrench
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca, on_symbols
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, on_symbols, traced
 
 
 def slope(X: Symbol, x: Symbol) -> list[Symbol]:

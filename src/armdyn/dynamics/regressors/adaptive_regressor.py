@@ -13,12 +13,10 @@ from dataclasses import replace
 from armdyn.dynamics.bodies.body import link_theta
 from armdyn.dynamics.newton_euler import field_of_products, inward
 from armdyn.dynamics.regressors.regressor import AccelerationField, regressor_matrix
-from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import A, Gravity, Q, Qd, Theta, V
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
 def mixed_field(a: Symbol, wd: Symbol, w: Symbol, w_v: Symbol) -> AccelerationField:

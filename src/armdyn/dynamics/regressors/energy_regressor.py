@@ -13,13 +13,11 @@ from armdyn.dynamics.bodies.velocity import Twist, twists
 from armdyn.dynamics.newton_euler import base_link_motion, outward
 from armdyn.dynamics.regressors.regressor import AccelerationField, carry_twist, own_screw, screws
 from armdyn.kinematics.forward import link_frames
-from armdyn.kinematics.motion import Symbol, motions
+from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd
 from armdyn.spatial import inertia as inertial
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
 def momentum_row(link: Twist, screw: Twist) -> Symbol:

@@ -9,9 +9,7 @@ from armdyn.dynamics.movable import require_movable
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Tau, Theta
-from armdyn.trace.shapes import Matrix, Vector
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Matrix, Vector, ca, traced
 
 
 class ForwardDynamicsRegressor(NamedTuple):

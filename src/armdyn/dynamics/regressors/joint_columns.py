@@ -19,13 +19,10 @@ from armdyn.dynamics.regressors.adaptive_regressor import adaptive_regressor
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.dynamics.shafts import at_shafts, joint_torques
 from armdyn.errors import ArmdynError
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Joint
 from armdyn.model.quantities import A, Gravity, Q, Qd, Qdd, V, Vec
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
 class JointTerm(NamedTuple):

@@ -14,13 +14,11 @@ from functools import cached_property
 
 from armdyn.dynamics.bodies.velocity import Twist
 from armdyn.dynamics.newton_euler import LinkMotion, base_link_motion, outward
-from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd
 from armdyn.spatial import inertia as inertial
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,14 +19,12 @@ from numpy.typing import NDArray
 from armdyn.dynamics.newton_euler import LinkMotion, base_link_motion, outward
 from armdyn.dynamics.regressors.regressor16_closed import closed_form, products_matrix
 from armdyn.errors import ArmdynError, ModelError
-from armdyn.kinematics.motion import Motion, Symbol, motions
+from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 SIZE = 16
 NAMES = (

@@ -8,9 +8,8 @@ recursion enters; the partial derivatives of the Jacobians are taken by differen
 from __future__ import annotations
 
 from armdyn.dynamics.link_jacobians import LinkJacobian, link_jacobians
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 
 def closed_form(arm: Arm, q: Symbol, qd: Symbol, qdd: Symbol, load: bool, gravity: Symbol) -> Symbol:

@@ -23,9 +23,7 @@ from armdyn.model.arm import Arm
 from armdyn.model.quantities import A, Gravity, Q, Qd, Qdd, Theta, V
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
-from armdyn.trace.shapes import Array, Vector
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Vector, ca, traced
 
 # Physical quantities of a link and the entries of theta that contain them: mass and centre enter first and
 # second moments, as those are about the frame's origin; J are the moments about the centre of mass.

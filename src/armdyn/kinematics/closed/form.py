@@ -11,16 +11,14 @@ from armdyn.errors import ModelError
 from armdyn.kinematics.axes import Chain, chain
 from armdyn.kinematics.closed.parallel import ThreeParallel, three_parallel
 from armdyn.kinematics.closed.srs import Swivelling, swivelling
-from armdyn.kinematics.closed.subproblems import Symbol, place
+from armdyn.kinematics.closed.subproblems import place
 from armdyn.kinematics.closed.wrist import Decoupled, decouple
 from armdyn.kinematics.error import error_sizes
 from armdyn.kinematics.forward import tip_frame
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Number, Pose, Vec
 from armdyn.spatial.transform import inverse
-from armdyn.trace.shapes import Array, Scalar, Vector
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Scalar, Symbol, Vector, ca, traced
 
 ClosedForm = Decoupled | ThreeParallel | Swivelling
 

@@ -21,13 +21,11 @@ from numpy.typing import NDArray
 from armdyn.errors import ModelError
 from armdyn.kinematics.axes import ROUNDED_DESCRIPTION, Chain, chain, meeting_point
 from armdyn.kinematics.closed.positioning import Axes, Places
-from armdyn.kinematics.closed.subproblems import LEAST_SQUARE, Symbol, move, place, rotate, to_distance
+from armdyn.kinematics.closed.subproblems import LEAST_SQUARE, move, place, rotate, to_distance
 from armdyn.kinematics.closed.wrist import perpendicular, wrist_turns
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
 @dataclass(frozen=True, eq=False)

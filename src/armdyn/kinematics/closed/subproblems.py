@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.kinematics.axes import Axis
-from armdyn.kinematics.motion import Symbol
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 # A discriminant below zero by this part of its terms is round-off of a pose on the workspace's edge;
 # taking it for zero moves the tip by the same part of its distance.

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from armdyn.kinematics.axes import ROUNDED_DESCRIPTION, Chain, meeting_point
 from armdyn.kinematics.closed.positioning import Axes, Places, Structure, positioning
-from armdyn.kinematics.closed.subproblems import Symbol, rotate, to_direction, two_turns
-from armdyn.trace.symbols import ca
+from armdyn.kinematics.closed.subproblems import rotate, to_direction, two_turns
+from armdyn.trace.symbols import Symbol, ca
 
 
 @dataclass(frozen=True, eq=False)

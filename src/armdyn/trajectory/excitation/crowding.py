@@ -15,9 +15,7 @@ from armdyn.kinematics.forward import link_frames
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Number, Q
 from armdyn.shapes.bodies import Bodies
-from armdyn.trace.shapes import Array, Vector
-from armdyn.trace.symbols import ca, on_symbols
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Vector, ca, on_symbols, traced
 
 TOUCHING = 1e-12  # distances of axes do not come below this: there is a direction then [m]
 

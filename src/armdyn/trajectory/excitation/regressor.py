@@ -8,11 +8,8 @@ from armdyn.dynamics.base.parameters import BaseParameters, base_regressor
 from armdyn.dynamics.base.regressor_derivatives import StateGradient, weighted_gradient
 from armdyn.dynamics.regressors.joint_columns import joint_parameter_names
 from armdyn.dynamics.shafts import at_shafts, joint_torques
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 # Velocity below which Coulomb friction is rounded off [rad/s or m/s]: sign(qd) has no derivative.
 ROUNDED = 0.1
