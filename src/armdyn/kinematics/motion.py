@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.model.arm import Arm, Segment
-from armdyn.trace.symbols import Symbol, ca
+from armdyn.trace.symbols import Symbol as Symbol
+from armdyn.trace.symbols import ca
 
 
 @dataclass(frozen=True, eq=False)

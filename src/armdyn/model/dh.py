@@ -140,7 +140,7 @@ def _joint_and_link(row: Any, i: int, convention: str) -> tuple[Joint, Link]:
     a, d = (number(row.get(key, 0.0), f"{where}: {key}") for key in ("a", "d"))
     T = dh_transform(a, _angle(row, "alpha", where), d, _angle(row, "theta", where), convention)
     # The motion is about or along z and commutes with Rz(theta) Tz(d): one constant transform is enough.
-    place = {"after": T} if convention == "standard" else {"before": T}
+    place: dict[str, Any] = {"after": T} if convention == "standard" else {"before": T}
     joint = Joint(
         name=row.get("name", f"joint{i}"),
         kind=KINDS[kind],

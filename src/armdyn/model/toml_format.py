@@ -110,18 +110,13 @@ def _joint_and_link(table: Any, where: str, physical: bool) -> tuple[Joint, Link
     for key in ("name", "kind", "link"):
         if key not in table:
             raise ReadError(f"{where}: lacks '{key}'; truncated?")
-    joint = Joint(
-        name=table["name"],
-        kind=table["kind"],
-        **joint_data(table, where),
-        **{key: pose_from(table[key], f"{where}: {key}") for key in ("before", "after") if key in table},
-        **{key: table[key] for key in ("axis",) if key in table},
-    )
+    data = joint_data(table, where) | {key: table[key] for key in ("name", "kind", "axis") if key in table}
+    data |= {key: pose_from(table[key], f"{where}: {key}") for key in ("before", "after") if key in table}
     given = {key: table.get(key) for key in ("mass", "com", "inertia")}
     body = inertia_from({"inertial": table.get("theta"), **given}, where)
     if physical:
         body.reject_impossible(where)
-    return joint, Link(table["link"], body)
+    return Joint(**data), Link(table["link"], body)
 
 
 def pose_from(value: Any, where: str) -> NDArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,7 +53,8 @@ class RestOutside:
         found = self.inside(np.clip(t, 0.0, duration))
         rest = np.asarray((t < 0) | (t > duration))
         rest = rest.reshape(rest.shape + (1,) * (np.ndim(found[0]) - rest.ndim))
-        return type(found)(found[0], *(np.where(rest, 0.0, rate) for rate in found[1:]))
+        kind: Any = type(found)
+        return kind(found[0], *(np.where(rest, 0.0, rate) for rate in found[1:]))
 
 
 def times(t: ArrayLike, what: str) -> NDArray:

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from armdyn.kinematics.axes import Chain, meeting_point, parallel
 from armdyn.kinematics.closed.positioning import Axes, Places
 from armdyn.kinematics.closed.subproblems import (
-    Symbol,
     Turn,
     move,
     rotate,
@@ -30,7 +29,7 @@ from armdyn.kinematics.closed.subproblems import (
     two_turns,
 )
 from armdyn.kinematics.closed.wrist import perpendicular
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 
 @dataclass(frozen=True, eq=False)

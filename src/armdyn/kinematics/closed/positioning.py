@@ -19,7 +19,6 @@ from armdyn.kinematics.axes import ROUNDED_DESCRIPTION, Axis, meeting_point, par
 from armdyn.kinematics.closed.subproblems import (
     Place,
     Slide,
-    Symbol,
     move,
     root,
     to_distance,
@@ -27,7 +26,7 @@ from armdyn.kinematics.closed.subproblems import (
     to_point,
     two_turns,
 )
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 Axes = tuple[Axis, ...]
 Places = list[Place]

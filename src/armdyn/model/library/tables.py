@@ -28,7 +28,7 @@ def limits_in_degrees(
     return [Limits(*numbers) for numbers in zip(*angles, strict=True)]
 
 
-def bodies(*links: tuple[float, Sequence[float], Sequence[float]]) -> dict[str, list[Any]]:
+def bodies(*links: tuple[float, Sequence[float], Sequence[float]]) -> dict[str, Sequence[Any]]:
     """Columns of a table from links: mass, centre, and Ixx, Iyy, Izz about it, or these and Ixy, Ixz, Iyz."""
     masses, centres, entries = zip(*links, strict=True)
     return {"mass": masses, "com": centres, "inertia": [_tensor(*row) for row in entries]}

@@ -135,7 +135,7 @@ def _site(bodies: Bodies, name: str | None) -> Site | None:
     m = bodies.model
     for i in range(m.nsite):
         if m.site(i).name == name not in bodies.names:
-            return Site(name, int(m.site_bodyid[i]), _pose(m.site_pos[i], m.site_quat[i]))
+            return Site(m.site(i).name, int(m.site_bodyid[i]), _pose(m.site_pos[i], m.site_quat[i]))
     return None
 
 
