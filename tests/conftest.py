@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 # Folders and files whose kernels are compiled as a user's are.
-OPTIMISED = {"trace", "trust", "test_smoke.py", "test_differential.py"}
+OPTIMISED = {"trace", "test_smoke.py", "test_differential.py"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -58,6 +58,19 @@ def quick_code(request: pytest.FixtureRequest) -> None:
     if wanted != processor.OPTIMISATION:
         processor.OPTIMISATION = wanted
         kernels.clear()
+
+
+@pytest.fixture(scope="module")
+def short_searches() -> Iterator[None]:
+    """Searches for exciting motions that begin anew but once and end sooner: what holds for them holds for others."""
+    from armdyn.trajectory.excitation import search
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "HOPS", 1)
+        patch.setattr(search, "TRIED", 2)
+        for name in ("QUICK", "THOROUGH"):
+            patch.setattr(search, name, tuple(stage._replace(steps=30) for stage in getattr(search, name)))
+        yield
 
 
 ROOMS = ["spatial", "model", "kinematics", "dynamics", "trajectory", "identification", "control", "simulation"]
