@@ -41,7 +41,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 # Folders and files whose kernels are compiled as a user's are.
-OPTIMISED = {"trace", "test_smoke.py", "test_differential.py"}
+OPTIMISED = {"trace", "test_smoke.py"}
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -12,7 +12,7 @@ SCRIPT = Path(__file__).parents[1] / "benchmarks" / "differential.py"
 
 @pytest.mark.parametrize(
     ("arms", "kernels", "mujoco"),
-    [(8, 1, 6), pytest.param(1000, 30, 100, marks=pytest.mark.slow)],
+    [(5, 1, 4), pytest.param(1000, 30, 100, marks=pytest.mark.slow)],
 )
 def test_engines_agree(arms: int, kernels: int, mujoco: int) -> None:
     for engine in ("pinocchio", "mujoco"):

@@ -52,6 +52,7 @@ def folder(robot, tmp_path, monkeypatch, write_bag):
     return tmp_path
 
 
+@pytest.mark.usefixtures("short_searches")
 def test_the_commands_of_the_page(folder, robot):
     done = []
     for line in COMMANDS:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 import armdyn
-from armdyn.trajectory.excitation import search as excitation_search
 
 PAGE = (Path(__file__).parents[2] / "docs" / "trajectories.md").read_text()
 
 
+@pytest.mark.usefixtures("short_searches")
 def test_the_code_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    # Shorter searches than a reader's
-    monkeypatch.setattr(excitation_search, "HOPS", 2)
-    shorter = tuple(stage._replace(steps=40) for stage in excitation_search.THOROUGH)
-    monkeypatch.setattr(excitation_search, "THOROUGH", shorter)
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
         exec(block.replace("time_budget=60", "starts=2"), names)

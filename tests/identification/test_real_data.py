@@ -51,12 +51,23 @@ def test_ur10_from_a_bag_predicts_the_rest(shared):
     assert any("load" in terms for terms in fit.structure)  # harmonic drives
 
 
-def test_lwr_predicts_its_second_run(shared):
+@pytest.fixture(scope="module")
+def lwr(shared):
+    """The arm, its two logs, and what is identified from the first."""
     arm = armdyn.load(shared / "models/kuka_lwr4/kuka_lwr4.urdf")
     logs = [armdyn.read_log(shared / f"data/kuka_lwr4/measurements_{i}.npz", arm) for i in (1, 2)]
-    fit = armdyn.identify(arm, logs[0])
+    return arm, logs, armdyn.identify(arm, logs[0])
+
+
+def test_lwr_predicts_its_second_run(lwr):
+    _, logs, fit = lwr
     assert error_at_5_hz(fit, logs[1]) <= 0.026
     assert fit.validate(logs[1]).rel_error < 0.026
+
+
+@pytest.mark.slow
+def test_lwr_needs_its_description(lwr):
+    arm, logs, fit = lwr
     # Slow motion determines little: the description must be believed, or plain least squares errs by 22 % at twice the
     # speed. Among beliefs that predict the second run alike, the torques there must not depend on which is taken.
     believing = armdyn.identify(arm, logs[0], prior=100.0)

@@ -41,10 +41,11 @@ def test_nothing_speaks_against_good_logs_but_against_another_arms(shared, measu
         assert any(f.kind in kinds for f in check.findings), (model, name)
 
 
-def test_nor_against_short_pieces_of_them(measured):
+@pytest.mark.parametrize("lengths", [(5.0,), pytest.param((2.5, 10.0), marks=pytest.mark.slow)], ids=["5", "others"])
+def test_nor_against_short_pieces_of_them(measured, lengths):
     """They say too little to tell signs or columns from one another."""
     for arm, log in measured.values():
-        for seconds in (2.5, 5.0, 10.0):
+        for seconds in lengths:
             for start in np.arange(log.t[0], log.t[-1] - seconds, seconds):
                 check = armdyn.check_log(arm, log.part(start, start + seconds))
                 assert check.ok, str(check)

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
 from armdyn import Arm, Joint, Limits, Link
 from armdyn.spatial.transform import inverse
+from armdyn.trace import backend
+
+
+@pytest.fixture(autouse=True)
+def on_virtual_machine(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Nothing is compiled, which would take most of the time, but for iterations and in tests that name kernels."""
+    compiled = "kernels" in request.node.name or request.path.name == "test_inverse.py"
+    with backend.using("native" if compiled else "virtual"):
+        yield
 
 
 def random_frame(rng):

@@ -12,7 +12,7 @@ from armdyn.simulation.compare import Sway, compare
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
+def pages(tmp_path_factory, short_searches):
     """One of each kind that is made in seconds."""
     folder, arm = tmp_path_factory.mktemp("pages"), armdyn.arms.puma3()
     t = np.arange(0, 12, 0.01)

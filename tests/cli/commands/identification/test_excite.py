@@ -16,14 +16,6 @@ from armdyn.cli.app import app
 from armdyn.errors import ArmdynError, LimitError
 
 
-@pytest.fixture(autouse=True)
-def short_searches(monkeypatch):
-    """Searches that end soon; see tests/trajectory."""
-    from armdyn.trajectory.excitation import search as excitation_search
-
-    monkeypatch.setattr(excitation_search, "HOPS", 2)
-
-
 def run(*arguments: str):
     return CliRunner().invoke(app, ["excite", *arguments], catch_exceptions=False)
 
