@@ -109,9 +109,9 @@ class Markup(str):
     __slots__ = ()
 
 
-def light(word: str, reason: str = "") -> Markup:
-    """A verdict's word behind a green, amber or red light, and the reason below it."""
-    kind = {"good": "good", "usable with care": "care"}.get(word, "")
+def light(word: str, reason: str = "", kind: str | None = None) -> Markup:
+    """A verdict's word behind a green ("good"), amber ("care") or red light, and the reason below it."""
+    kind = {"good": "good", "usable with care": "care"}.get(word, "") if kind is None else kind
     why = f'<br><span class="small why">{escape(reason)}</span>' if reason else ""
     return Markup(f'{LIGHT} {kind}"></span>{escape(word)}{why}')
 

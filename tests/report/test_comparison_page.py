@@ -27,7 +27,7 @@ def test_the_page_holds_the_tables_and_the_figure(comparison, tmp_path):
     for number in (1e3 * strong.tip, 1e3 * strong.final_rms, 1e3 * strong.largest, strong.torque):
         assert f">{number:.3g}<" in text  # mm, mrad, mrad, N m
     assert f"{strong.peak:.3g} (joint {strong.peak_joint + 1})" in text
-    assert f"strong PD ends nearest to the reference, its tip {1e3 * strong.tip:.3g} mm off" in text
+    assert f"Strong PD ends nearest to the reference, its tip {1e3 * strong.tip:.3g} mm off" in text
     assert all(f">{1e3 * x:.2g}<" in text for x in strong.joints)  # errors per joint
     assert text.count("<svg") == 1
     assert re.search(r"(src|href|url)\W{1,2}http", text) is None  # nothing is fetched from elsewhere

@@ -11,6 +11,10 @@ from armdyn.report.tables.comparison import error_of, joint_rows, ranked, rows, 
 from armdyn.simulation.compare import Comparison, Row
 
 AS_GOOD_RATIO = 1.1  # error over the best one's, up to which a law counts as good as the best
+NEXT = (
+    "Next: see how the best do with noise, delay, contact and saturation (armdyn compare ARM --scenario all); armdyn "
+    "law ARM LAW writes one as C."
+)
 MEANING = (
     "All errors are root mean squares over the last third of the run, when a law that learns has learnt. Tip: how far "
     "it is from where the reference puts it. Joints: all together.",
@@ -42,14 +46,18 @@ def _conclusion(order: list[Row]) -> list[str]:
     if not ended:
         return [paragraph(failed or "No law ran to its end.", "big bad")]
     best, worst = ended[0], ended[-1]
-    told = f"{best.name} ends nearest to the reference, {_far(best)}"
+    told = f"{best.name[0].upper()}{best.name[1:]} ends nearest to the reference, {_far(best)}"
     if len(ended) > 1:
         factor = error_of(worst) / max(error_of(best), 1e-300)
-        told += f"; {worst.name} is farthest, {_far(worst)} ({factor:.3g} times)"
+        told += f"; {worst.name} is farthest, {_far(worst)} ({_times(factor)} times)"
     equal = [row.name for row in ended[1:] if error_of(row) < AS_GOOD_RATIO * error_of(best)]
     parts = [paragraph(f"{told}.", "big good")]
     parts += [paragraph(f"As good within {AS_GOOD_RATIO - 1:.0%}: {', '.join(equal)}.")] if equal else []
-    return parts + ([paragraph(failed, "bad")] if failed else [])
+    return [*parts, *([paragraph(failed, "bad")] if failed else []), paragraph(NEXT, "next")]
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.3g}" if factor < 100 else f"{factor:,.0f}"
 
 
 def _far(row: Row) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from armdyn.html import code, document, fold, heading, listing, paragraph, svg, table
 from armdyn.report.advice import servo_command
 from armdyn.report.figures.servo import replay_figure
-from armdyn.report.tables.servo import LEGEND, SCALES, columns, error_text, ratio_rows, rows
+from armdyn.report.tables.servo import LEGEND, SCALES, columns, error_text, lights, ratio_rows, rows
 from armdyn.servo.result import ServoFit
 
 NEXT = "write the arm with its servos for a simulator (.xml for MuJoCo, .urdf or .toml), and try it on another motion."
@@ -32,7 +32,7 @@ def page(fit: ServoFit) -> str:
         paragraph(f"Next: {NEXT}", "next"),
         code(servo_command(fit)),
         heading("Servos, rotors and friction"),
-        table(columns(fit), rows(fit)),
+        table((*columns(fit), "verdict"), [(*row, lamp) for row, lamp in zip(rows(fit), lights(fit), strict=True)]),
         paragraph(f"{LEGEND} Torques come from {SCALES[fit.scale]}.", "small"),
         *_scaled(fit),
         heading("Replay"),

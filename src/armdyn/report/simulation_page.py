@@ -13,13 +13,9 @@ def page(result: SimulationResult) -> str:
     parts = [heading(f"Simulation: {result.name}", 1), *summary(result)]
     if result.notes:
         parts.append(paragraph("; ".join(result.notes) + ".", "warn"))
-    parts += [
-        heading("Positions"),
-        _curves(result, "q"),
-        heading("Tracking error"),
-        _curves(result, "error"),
-    ]
-    parts += [heading("Torques of the drives"), _curves(result, "tau"), heading("Joints"), joints(result)]
+    parts.append(joints(result))
+    for title, what in (("Positions", "q"), ("Tracking error", "error"), ("Torques of the drives", "tau")):
+        parts += [heading(title), svg(plot_run(result, what, degrees=True))]
     parts += [heading("What the numbers mean"), listing(MEANING)]
     return document(f"armdyn: {result.name}", *parts)
 
@@ -29,7 +25,3 @@ MEANING = (
     "Settled: the time after which the error stays below 2 % of its largest value; a dash if it never does.",
     "Work: what the drives did in all. Effort: the same with driving and braking counted alike.",
 )
-
-
-def _curves(result: SimulationResult, what: str) -> str:
-    return svg(plot_run(result, what, degrees=True))

@@ -68,8 +68,9 @@ def mismatch_study(
     if begin is not None:
         begin(list(laws))
     rubs = any(joint.friction != Friction() for joint in arm.joints)
-    unknown = f"and {friction:g} times the friction, unknown" if rubs else "unknown; the arm's model has no friction"
-    about = f"{arm.name}: {payload:g} kg {unknown}; {bandwidth:g} Hz at {rate:g} Hz"
+    unknown = f"{payload:g} kg" + (f" and {friction:g} times the friction" if rubs else "")
+    about = f"{arm.name} with {unknown} that the laws do not know{'' if rubs else ' (its model has no friction)'}"
+    about += f"; bandwidth {bandwidth:g} Hz, sampled at {rate:g} Hz"
     if slow := slow_sampling(bandwidth, rate):
         about += f" ({slow})"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armdyn.html import document, heading, paragraph, svg, table
-from armdyn.study.summary import Summary
+from armdyn.study.summary import WORST, Summary
 
 TITLES = {"success": "Where it succeeds", "distributions": "Distributions", "ranking": "Best designs"}
 
@@ -13,6 +13,8 @@ def page(summary: Summary) -> str:
     said = summary.conclusion or summary.about
     parts = [heading(f"Study: {summary.name}", 1), paragraph(f"{said[0].upper()}{said[1:]}.", "big good")]
     parts += [paragraph(summary.about + ".")] if summary.conclusion else []
+    worst = next((section.rows[0] for section in summary.sections if section.title == WORST), None)
+    parts += [paragraph(f"Next: look at the worst case by {worst[0]}: {worst[-1]}", "next")] if worst else []
     tables = [heading(section.title) + table(section.columns, section.rows) for section in summary.sections]
     pictures = [heading(TITLES.get(name, name)) + svg(draw()) for name, draw in summary.figures.items()]
     return document(f"armdyn: {summary.name}", *parts, *tables[:1], *pictures, *tables[1:])

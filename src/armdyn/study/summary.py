@@ -17,6 +17,7 @@ QUANTILES = (0.05, 0.5, 0.95, 0.99, 1.0)
 LEAST_CASES_BEYOND = 5  # cases beyond a quantile, of every group: with fewer it is not known, and not stated
 WORST_CASES_KEPT = 5  # worst cases of every metric in the data; tables show the worst
 FACTORS_LISTED = 3  # factors of every metric in tables
+WORST = "Worst cases"
 LEAST_SHARE = 0.01  # shares below this are not worth a line
 
 
@@ -158,7 +159,7 @@ def _influence(ranked: Mapping[str, list[Share]]) -> Section:
 
 def _worst(study: Study, worst: Mapping[str, list[tuple[int, float]]]) -> Section:
     rows = [(name, str(case), told(name, value), study.command(case)) for name, ((case, value), *_) in worst.items()]
-    return Section("Worst cases", ("metric", "case", "value", "shown by"), rows)
+    return Section(WORST, ("metric", "case", "value", "shown by"), rows)
 
 
 def _figures(study: Study, columns: Columns, ranked: Mapping[str, list[Share]]) -> dict[str, Callable[[], Any]]:

@@ -15,10 +15,10 @@ POINTS = 1000
 def summary(found: Excitation) -> str:
     """What it shows, and how well."""
     shown = f"{found.base.count} inertial and {2 * found.base.source.n} friction parameters"
-    weak = "" if found.is_good else ", some of them weakly: search longer, or allow more time or wider limits"
+    weak = "" if found.is_good else ", some of them weakly: search longer, or allow a longer motion or wider limits"
     return (
-        f"{found.trajectory.duration:g} s that show {shown}{weak}; condition number {found.condition:.1f} in SI units, "
-        f"{found.condition_unit:.1f} with unit columns (up to {GOOD_CONDITION:g} is good)."
+        f"{found.trajectory.duration:g} s of motion that show {shown}{weak}; condition number {found.condition:.1f} in "
+        f"SI units, {found.condition_unit:.1f} with unit columns (up to {GOOD_CONDITION:g} is good)."
     )
 
 

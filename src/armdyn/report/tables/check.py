@@ -16,8 +16,10 @@ def parts(check: DataCheck) -> list[str]:
     """Verdict, doubts, a table of the joints and notes."""
     log = check.log
     gaps = f", {counted(len(log.gaps), 'gap')}" if len(log.gaps) else ""
+    doubts = any(f.level == "warn" for f in check.findings)
     found = [
-        paragraph(f"{log.name}, arm '{check.arm.name}': {log.extent}{gaps}. {check.verdict}", "" if check.ok else "bad")
+        paragraph(check.verdict, "bad" if not check.ok else "warn" if doubts else "good"),
+        paragraph(f"{log.name}, arm '{check.arm.name}': {log.extent}{gaps}."),
     ]
     found += [
         paragraph(f.advice, "bad" if f.level == "refuse" else "warn") for f in check.findings if f.level != "note"

@@ -23,8 +23,9 @@ def summary(result: SimulationResult) -> list[str]:
     text = f"{runs}{result.t[-1]:g} s, {len(result.t)} samples"
     if m.rms_tip_error is not None and m.max_tip_error is not None:
         rms, largest = _worst(m.rms_tip_error), _worst(m.max_tip_error)
-        text += f"; tip error {1e3 * rms:.3g} mm rms, {1e3 * largest:.3g} mm at most"
-    return [paragraph(text + ".", "big"), paragraph(f"Effort {_worst(m.effort):.4g} J, work {_worst(m.work):.4g} J.")]
+        text += f"; the tip stays within {1e3 * largest:.3g} mm of its reference ({1e3 * rms:.3g} mm rms)"
+    kind = "big good" if result.complete else "big bad"
+    return [paragraph(text + ".", kind), paragraph(f"Effort {_worst(m.effort):.4g} J, work {_worst(m.work):.4g} J.")]
 
 
 def joints(result: SimulationResult) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.html import fragment, paragraph, picture, table
+from armdyn.html import Markup, fragment, light, paragraph, picture, table
 from armdyn.servo.parameters import NAMES, PARAMETERS
 from armdyn.servo.result import ServoFit
 
@@ -26,8 +26,8 @@ def columns(fit: ServoFit) -> tuple[str, ...]:
         else ("N m or N", "rad or m", "kg m² or kg", "mrad or mm")
     )
     return (
-        "joint", f"kp {torque}/{angle}", f"kd + fv {torque} s/{angle}", f"rotor {mass}", f"Coulomb {torque}",
-        "delay ms", f"dead band {milli}", f"replay {milli}",
+        "joint", f"kp [{torque}/{angle}]", f"kd + fv [{torque} s/{angle}]", f"rotor [{mass}]", f"Coulomb [{torque}]",
+        "delay [ms]", f"dead band [{milli}]", f"replay [{milli}]",
     )  # fmt: skip
 
 
@@ -51,6 +51,16 @@ def mark(fit: ServoFit, name: str, joint: int) -> str:
     """How sure a number is; a torque is as sure as the less sure of its ratio and the stiffness."""
     words = [fit.words[NAMES.index(name)][joint], fit.words[0][joint] if name in TORQUES else "determined"]
     return MARKS[max(words, key=list(MARKS).index)]
+
+
+def lights(fit: ServoFit) -> list[Markup]:
+    """How sure the numbers of each joint are: a light and a word."""
+    found = []
+    for row in rows(fit):
+        marks = {cell[-1:] for cell in row[1:]}
+        word = "not all determined" if marks & {"?", "-"} else "some known roughly" if "~" in marks else "determined"
+        found.append(light(word, kind={"determined": "good", "some known roughly": "care"}.get(word, "")))
+    return found
 
 
 TORQUES = ("inertia", "damping", "coulomb", "static")

@@ -214,7 +214,7 @@ def _show(found: Excitation, written: list[Path]) -> None:
         "unit columns)"
     )
     print("\n".join(["At all times:", *(f"  {line}" for line in found.always)]))
-    print("\n".join(["Not checked:", *(f"  {line}" for line in found.unchecked), f"The {found.lowest}."]))
+    print("\n".join(["Not checked:", *(f"  {line}" for line in found.unchecked), f"{found.lowest.capitalize()}."]))
     if len(written) == 1:
         start = ", ".join(f"{x:.3g}" for x in found.trajectory(0.0).q)
         print(f"It starts at q = {start}; --home makes files that bring the robot there and back, --ros a sender.")
