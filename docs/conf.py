@@ -110,6 +110,19 @@ def _linked(name: str) -> str:
     return f"{{py:obj}}`{name} <armdyn.{name}>`"
 
 
+def show_equations(app: object, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """Indented lines above a docstring's first section are equations: shown as they stand."""
+    end = next((k for k, line in enumerate(lines) if set(line) == {"-"}), len(lines))
+    for k in range(end - 1, 1, -1):
+        if lines[k].startswith("    ") and not lines[k - 1] and not lines[k - 2].startswith("    "):
+            lines[k:k] = ["::", ""]
+
+
+def skip_fields(app: object, what: str, name: str, thing: object, skip: bool, options: object) -> bool | None:
+    """Fields of named tuples are in the signature; what Python says of them is their number alone."""
+    return True if type(thing).__name__ == "_tuplegetter" else None
+
+
 def check_formulas(app: object) -> None:
     """Warn of pages whose formulas are not those that the code prints."""
     sys.path.insert(0, str(Path(__file__).parent))
@@ -124,3 +137,5 @@ def setup(app: object) -> None:
     app.connect("builder-inited", write_reference)  # type: ignore[attr-defined]
     app.connect("source-read", link_names)  # type: ignore[attr-defined]
     app.connect("builder-inited", check_formulas)  # type: ignore[attr-defined]
+    app.connect("autodoc-process-docstring", show_equations, 400)  # type: ignore[attr-defined]  # before numpydoc's
+    app.connect("autodoc-skip-member", skip_fields)  # type: ignore[attr-defined]
