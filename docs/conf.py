@@ -115,7 +115,7 @@ def show_equations(app: object, what: str, name: str, thing: object, options: ob
     end = next((k for k, line in enumerate(lines) if set(line) == {"-"}), len(lines))
     for k in range(end - 1, 1, -1):
         if lines[k].startswith("    ") and not lines[k - 1] and not lines[k - 2].startswith("    "):
-            lines[k:k] = ["::", ""]
+            lines[k:k] = [".. code-block:: text", ""]
 
 
 def skip_fields(app: object, what: str, name: str, thing: object, skip: bool, options: object) -> bool | None:

@@ -38,7 +38,7 @@ Down = Annotated[
     typer.Option(metavar="AXIS", help="Where down is in base axes, if not as described: x, -x, y, -y, z, -z or X,Y,Z."),
 ]
 TimeScale = Annotated[float | None, typer.Option(help="Factor by which times are longer than the log says.")]
-Delay = Annotated[float | None, typer.Option(help="By which torques were measured later than positions [s].")]
+Delay = Annotated[float | None, typer.Option(help="By how much later torques were measured than positions [s].")]
 Columns = Annotated[
     list[str] | None,
     typer.Option(

@@ -86,13 +86,13 @@ class Law(Frozen, ABC):
 
     @property
     def compensates_friction(self) -> bool:
-        """Whether the torques make up for friction of the model's joints."""
+        """Whether the torques compensate friction of the model's joints."""
         return False
 
     def without_friction(self) -> Law:
         """The same law, with friction left to others; an error if it cannot be."""
         if self.compensates_friction:
-            raise ShapeError(f"{type(self).__name__} makes up for friction already; leave FrictionFeedforward out")
+            raise ShapeError(f"{type(self).__name__} compensates friction already; leave FrictionFeedforward out")
         return self
 
     def friction_part(self, params: Values, tau: Any, q: Any, qd: Any, ref: Reference) -> Any:
@@ -104,7 +104,7 @@ class Law(Frozen, ABC):
         return {}
 
     def channels(self, t: NDArray, motion: JointMotion) -> dict[str, NDArray]:
-        """What the law wants computed beforehand for all samples of a reference, each (T, ...)."""
+        """Inputs that the law needs computed beforehand for all samples of a reference, each (T, ...)."""
         return {}
 
     @abstractmethod

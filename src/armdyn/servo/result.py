@@ -79,7 +79,7 @@ class ServoFit(Reported):
 
     @property
     def ratios(self) -> dict[str, NDArray]:
-        """What positions tell, by name, each (n,): 1/kp, Ia/kp, (kd + fv)/kp, fc/kp, ..."""
+        """The ratios that positions determine, by name, each (n,): 1/kp, Ia/kp, (kd + fv)/kp, fc/kp, ..."""
         return dict(zip(NAMES, self.space.table(self.x), strict=True))
 
     @property

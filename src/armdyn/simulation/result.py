@@ -209,14 +209,14 @@ class SimulationResult(Reported):
 
     @property
     def readings(self) -> Readings:
-        """What the run's instruments showed; the truth if it had none."""
+        """What the run's sensors showed; the true motion if it had none."""
         if self.measured is not None:
             return self.measured
         t = np.broadcast_to(self.t, self.q.shape[:-1])
         return Readings(t, self.q, self.qd, self.tau, np.ones(t.shape, int))
 
     def to_log(self) -> Log:
-        """The run as a log for `identify`, as its instruments showed it; `Sensors.record(run).to_log()` for others'."""
+        """The run as a log for `identify`, as its sensors showed it; for others, `Sensors.record(run).to_log()`."""
         return self.readings.to_log(self.name, self.notes)
 
     def run(self, *index: int) -> SimulationResult:

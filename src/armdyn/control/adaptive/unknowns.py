@@ -44,7 +44,7 @@ class Unknowns:
     width: float
     names: tuple[str, ...]
     phi: NDArray  # (u,) the arm's own values
-    known_friction: NDArray  # (n, k + 3 h) friction that the law knows and makes up for
+    known_friction: NDArray  # (n, k + 3 h) friction that the law knows and compensates
 
     @property
     def name(self) -> str:
@@ -109,7 +109,7 @@ class Unknowns:
     ) -> Any:
         """Columns Y (n, u) and the known torques of M a + C qd + g, or of M a + C v + g if v is given.
 
-        Known friction is that of the motion itself, or, with `ref`, what laws make up for: see `law_friction`.
+        Known friction is that of the motion itself, or, with `ref`, what laws compensate: see `law_friction`.
         """
         arm, S = self.arm, ca.sparsify(ca.DM(self.S))
         theta, gravity = data["theta"], data["gravity"]
@@ -145,7 +145,7 @@ def adapt(
         Velocity below which dry friction fades out [rad/s or m/s]: tanh(qd / width) stands for its sign, so that
         the compensation does not chatter at rest.
     model : {"full", "rigid"}
-        Whether friction of the arm that is not unknown is made up for.
+        Whether friction of the arm that is not unknown is compensated.
     """
     if model not in MODELS:
         raise ArmdynError(f"adapt: unknown model {model!r}; expected {' or '.join(MODELS)}")

@@ -49,7 +49,7 @@ def computed_torque(
 class ComputedTorque(ModelLaw):
     """Feedback linearisation: under a perfect model every joint's error obeys e'' + kd e' + kp e = 0.
 
-    All that the arm has is made up for, its friction too: viscous at the measured velocity, dry at the desired one.
+    All that the arm has is compensated, its friction too: viscous at the measured velocity, dry at the desired one.
     Needs an accurate model: an error of M acts as an error of gain.
 
     Parameters
@@ -59,7 +59,7 @@ class ComputedTorque(ModelLaw):
     kp, kd : array_like, shape (..., n)
         Gains >= 0 [1/s², 1/s], one number for all joints or one per joint; leading axes are batches.
     model : {"full", "rigid"}
-        Whether friction of the joints is made up for.
+        Whether friction of the joints is compensated.
     """
 
     gain_shapes: ClassVar = {"kp": "n", "kd": "n"}

@@ -26,7 +26,7 @@ class DisturbanceObserver(Wrapped):
 
     d_hat follows the true disturbance with a first-order lag of 1 / (2 pi bandwidth); the bandwidth must stay well
     below that of unmodelled lags, and well above the motion's. It acts as an integral action does, without its own
-    overshoot. Friction that the law inside makes up for is known to the observer; a `FrictionFeedforward` goes outside,
+    overshoot. Friction that the law inside compensates is known to the observer; a `FrictionFeedforward` goes outside,
     around this law.
 
     Parameters
@@ -56,7 +56,7 @@ class DisturbanceObserver(Wrapped):
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample; what friction the inner law makes up for is no disturbance."""
+        """One sample; what friction the inner law compensates is no disturbance."""
         tau, after = self.inner(params, state, q, qd, ref, dt)
         p = momentum(arm, q, qd, theta=params["theta"], drive=params["drive"])
         p_hat = ca.if_else(state["started"] > 0.5, state["predicted"] + state["applied"], p)

@@ -30,7 +30,7 @@ class FeedforwardPD(ModelLaw):
     kp, kd : array_like, shape (..., n)
         Gains >= 0 [N m/rad, N m s/rad or N/m, N s/m].
     model : {"full", "rigid"}
-        Whether friction of the joints is made up for.
+        Whether friction of the joints is compensated.
 
     References
     ----------

@@ -21,7 +21,7 @@ class FrictionFeedforward(Wrapped):
 
     What is added depends on no measurement, so it closes no loop and cannot cause a limit cycle, however wrong the
     model; compensating with the sign of measured velocities can. A joint that shall rest gets the offset alone.
-    Friction is made up for once: a law inside that would do it itself leaves it to this one.
+    Friction is compensated once: a law inside that would do it itself leaves it to this one.
 
     Parameters
     ----------

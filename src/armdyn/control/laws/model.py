@@ -1,4 +1,4 @@
-"""The torques of a law's model: links and drives together, and the friction of the joints that a law makes up for."""
+"""The torques of a law's model: links and drives together, and the friction of the joints that a law compensates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MODEL = ("theta", "gravity", "drive")
 MODEL_SHAPES: dict[str, Any] = {"theta": "10*n", "gravity": "3", "drive": "n, 4"}
 FRICTION_SHAPE: dict[str, Any] = {"friction": FRICTION_NUMBERS}
 MODELS = ("full", "rigid")
-# Desired velocity below which dry friction fades out of what laws make up for [rad/s or m/s].
+# Desired velocity below which dry friction fades out of what laws compensate [rad/s or m/s].
 FRICTION_WIDTH = 0.01
 # Friction numbers that exert no torque by themselves, or none in steady motion.
 SILENT = ("stribeck", "temperature", "bristle_stiffness", "bristle_damping")
@@ -50,7 +50,7 @@ def exerts_torque(friction: NDArray) -> bool:
 
 
 def law_friction(arm: Arm, friction: Symbol, q: Symbol, qd: Symbol, ref: Reference, load: Symbol) -> Symbol:
-    """Friction that a law makes up for: viscous of the measured velocity, dry of the desired one.
+    """Friction that a law compensates: viscous of the measured velocity, dry of the desired one.
 
     Viscous compensation from measurements is what gives errors their designed damping. Dry friction from measured
     velocities would change its sign with every reversal of a small error, and chatter; of the desired ones it closes
@@ -76,7 +76,7 @@ def with_friction(arm: Arm, tau: Symbol, friction: Symbol, q: Symbol, qd: Symbol
 class ModelLaw(Law):
     """Base of laws whose torques come from a model, with fields `arm` and `model`.
 
-    With `model="full"`, the default, torques make up for all that the arm has: rotors, springs, balancers, and friction
+    With `model="full"`, the default, torques compensate all that the arm has: rotors, springs, balancers, and friction
     of the joints (see `law_friction`). With `"rigid"` friction is left out.
     """
 
@@ -96,7 +96,7 @@ class ModelLaw(Law):
 
     @property
     def shapes(self) -> Mapping[str, str]:  # type: ignore[override]
-        """Gains, the model, and its friction if it is made up for."""
+        """Gains, the model, and its friction if it is compensated."""
         return {**self.gain_shapes, **MODEL_SHAPES, **(FRICTION_SHAPE if self.compensates_friction else {})}
 
     @cached_property

@@ -40,7 +40,7 @@ class MomentumObserver(Wrapped):
 
     * "none": the law goes on;
     * "stop": the law is asked to rest where the arm was then;
-    * "gravity": the law is left, and gravity alone is made up for: the arm can be pushed away by hand;
+    * "gravity": the law is left, and gravity alone is compensated: the arm can be pushed away by hand;
     * "reflex": the same with `reflex` times the residual added, which moves the arm away from what it touched.
 
     States are `residual` (n,), `wrench` (6,), the force and moment at the tip in base axes that explain the residual

@@ -111,7 +111,7 @@ class OperationalSpace(TipSpace):
     singular : float
         Mobility below which a direction is given up [1/kg].
     model : {"full", "rigid"}
-        Whether friction of the joints is made up for.
+        Whether friction of the joints is compensated.
     """
 
     gain_shapes: ClassVar = {"stiffness": "6", "tip_damping": "6", **TipSpace.gain_shapes}
@@ -160,12 +160,12 @@ class Impedance(TipSpace):
     task : {"pose", "position"}
         Whether the orientation counts.
     singular : float
-        Mobility below which a direction's inertia is not made up for [1/kg].
+        Mobility below which a direction's inertia is not compensated [1/kg].
     push : array_like, shape (..., 6)
         Wrench that the tip exerts on what it touches, besides that of the springs [N, N m], in base axes; exported with
         `inputs=["push"]` it may change at every sample.
     model : {"full", "rigid"}
-        Whether friction of the joints is made up for.
+        Whether friction of the joints is compensated.
     """
 
     gain_shapes: ClassVar = {**OperationalSpace.gain_shapes, "push": "6"}

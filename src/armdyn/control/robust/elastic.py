@@ -54,7 +54,7 @@ class ElasticPD(ModelLaw):
     kp, kd : array_like, shape (..., n)
         [N m/rad, N m s/rad]
     model : {"full", "rigid"}
-        Whether friction of the joints is made up for.
+        Whether friction of the joints is compensated.
 
     References
     ----------
@@ -140,7 +140,7 @@ class ElasticLinearisation(ModelLaw):
     k0, k1, k2, k3 : array_like, shape (..., n)
         [1/s⁴, 1/s³, 1/s², 1/s]
     model : {"full", "rigid"}
-        Whether friction of the motors is made up for.
+        Whether friction of the motors is compensated.
 
     References
     ----------

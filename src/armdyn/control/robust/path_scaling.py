@@ -56,7 +56,7 @@ class PathScaling(ModelLaw):
     pieces : int
         Cubic polynomials that stand for the motion in the law.
     model : {"full", "rigid"}
-        Whether friction of the joints is made up for.
+        Whether friction of the joints is compensated.
 
     References
     ----------

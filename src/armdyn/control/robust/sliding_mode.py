@@ -48,7 +48,7 @@ class SlidingMode(ModelLaw):
     boundary : array_like, shape (..., n)
         Half the layer's width [rad/s].
     model : {"full", "rigid"}
-        Whether friction of the joints is made up for.
+        Whether friction of the joints is compensated.
 
     References
     ----------
@@ -130,7 +130,7 @@ class SuperTwisting(ModelLaw):
     k1, k2 : array_like, shape (..., n)
         [rad^½/s^3/2, rad/s³]
     model : {"full", "rigid"}
-        Whether friction of the joints is made up for.
+        Whether friction of the joints is compensated.
 
     References
     ----------

@@ -92,7 +92,7 @@ class BaseParameters(Frozen):
 
     @cached_property
     def null(self) -> NDArray:
-        """Directions of theta (10 n + n k, not count) that move no torque, one a dropped parameter."""
+        """Directions of theta (10 n + n k, not count) that change no torque, one per dropped parameter."""
         dropped = self._dropped
         N = np.zeros((self.P.shape[1], len(dropped)))
         N[dropped, range(len(dropped))] = 1.0

@@ -128,22 +128,22 @@ class Fit(Reported):
 
     @cached_property
     def stated(self) -> float:
-        """Relative error of `arm` to expect on motion that is new; nan where nothing could be held out."""
+        """Relative torque error of `arm` to expect on new motion; NaN where nothing could be held out."""
         return max(self.held_out_possible, self.rel_error) if self.expected is None else self.expected
 
     @cached_property
     def expected(self) -> float | None:
-        """The error to expect on new motion, by what the logs leave open; None where nothing could be held out."""
+        """The relative error to expect on new motion, from the uncertainty; None where nothing could be held out."""
         return None if self.uncertainty is None else self.uncertainty.expected(self.tracks)
 
     @cached_property
     def next_motion(self) -> NextMotion | None:
-        """The motion that would be worth a log, and the error in the arm's range now and then; None: that is small."""
+        """The motion worth logging next, and the error over the arm's range before and after; None if it is small."""
         return None if self.uncertainty is None else next_motion(self.uncertainty, self.tracks, self.source)
 
     @property
     def delay(self) -> float:
-        """By which torques were measured later than positions [s]."""
+        """By how much later torques were measured than positions [s]."""
         return self.filters.delay
 
     @property
@@ -183,7 +183,7 @@ class Fit(Reported):
         return torque
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write `arm`: onto a copy of the file that described it where that has the same ending, else anew."""
+        """Write `arm`: onto a copy of the file that described it if that has the same ending, else a new file."""
         source = self.source.source
         suffix = Path(path).suffix.lower()
         same = source is not None and source.path.suffix.lower() == suffix and suffix in (".urdf", ".xml")
@@ -195,7 +195,7 @@ class Fit(Reported):
 
     @property
     def cost(self) -> float:
-        """By how much, relatively, being possible raises the error on held-out blocks: the price of physics."""
+        """Relative increase of the held-out error by physical consistency."""
         return self.held_out_possible / self.held_out - 1
 
     @property

@@ -72,7 +72,7 @@ class Excitation(Reported):
 
     @property
     def unchecked(self) -> tuple[str, ...]:
-        """What nobody checked, in words."""
+        """What was not checked, in words."""
         return self.protection.unchecked
 
     @cached_property
@@ -110,7 +110,7 @@ class Excitation(Reported):
 
     @property
     def is_good(self) -> bool:
-        """Whether it shows all parameters well, by the columns it was designed for."""
+        """Whether it excites all parameters well, by the columns it was designed for."""
         return (self.condition_unit if self.problem.unit_columns else self.condition) <= GOOD_CONDITION
 
     @cached_property

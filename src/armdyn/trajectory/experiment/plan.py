@@ -51,7 +51,7 @@ class Experiment:
 
     @cached_property
     def joined(self) -> Sequence:
-        """Approach, the motion as often as wanted, return."""
+        """Approach, the repeated motion, return."""
         return Sequence((self.approach, *(self.motion,) * self.count, self.back))
 
     @cached_property
