@@ -7,6 +7,7 @@ squares (`zoo/plain.py`). Choices of identification are made on this table and o
     python benchmarks/robots.py                                # 16 arms and 16 faults: CI size, within a minute
     python benchmarks/robots.py --size 300 --jobs 2 --results full.jsonl       # full size; goes on where it stopped
     python benchmarks/robots.py --size 40 --only clean
+    python benchmarks/robots.py --size 8 --only kinds          # arms that are hard in one way each
     python benchmarks/robots.py --only variants                # real logs as other loggers would have them
     python benchmarks/robots.py --size 60 --only clean,real --thresholds       # chosen on all robots but one
 """
@@ -21,25 +22,26 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from zoo.cases import Case, make_case
+from zoo.cases import KINDS_OF_TASKS, Case, make_case
 from zoo.faults import FAULTS, spoil
 from zoo.page import page
 from zoo.plain import plain_errors
 from zoo.real import real_cases
 from zoo.score import score
-from zoo.tables import clean_table, fault_table, real_table, variant_table
+from zoo.tables import clean_table, fault_table, group_table, real_table
 from zoo.thresholds import score_thresholds, threshold_table
 from zoo.variants import variants_of, varied
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-PARTS = ("clean", "faults", "real", "real-faults", "variants")
+PARTS = ("clean", "faults", "kinds", "real", "real-faults", "variants")
 
 
 def make(name: str) -> Case:
-    """The clean task of a name: zoo-7, UR10 60/40, or UR10 60/40~repeated."""
+    """The clean task of a name: zoo-7, parallelogram-7, UR10 60/40, or UR10 60/40~repeated."""
     whole, _, variant = name.partition("~")
-    if whole.startswith("zoo-"):
-        return make_case(int(whole[4:]))
+    kind, _, seed = whole.rpartition("-")
+    if kind == "zoo" or kind in KINDS_OF_TASKS:
+        return make_case(int(seed), "any" if kind == "zoo" else kind)
     case = next(case for case in real_cases() if case.name == whole)
     return varied(case, variant) if variant else case
 
@@ -60,13 +62,15 @@ def thresholds(name: str) -> dict[str, Any]:
     return {**score_thresholds(make(name)), "task": name}
 
 
-def names(size: int, faults: int, only: Iterable[str]) -> Iterator[str]:
+def names(seeds: Iterable[int], faults: int, only: Iterable[str]) -> Iterator[str]:
     """All tasks; each arm has some of the faults, each fault some of the arms."""
-    for seed in range(size):
+    for seed in seeds:
         if "clean" in only or "faults" in only:
             yield f"zoo-{seed}"
         if "faults" in only:
             yield from (f"zoo-{seed}|{list(FAULTS)[(seed + k * 5) % len(FAULTS)]}" for k in range(faults))
+    if "kinds" in only:
+        yield from (f"{kind}-{seed}" for kind in list(KINDS_OF_TASKS)[1:] for seed in seeds)
     real = [case.name for case in real_cases()] if {"real", "real-faults"} & set(only) else []
     yield from real
     if "variants" in only:
@@ -104,20 +108,23 @@ def print_tables(rows: list[dict[str, Any]]) -> None:
 
 def tables(rows: list[dict[str, Any]]) -> Iterator[tuple[str, list[str]]]:
     for source, real in (("Synthetic arms", False), ("Real arms", True)):
-        here = [row for row in rows if bool(row.get("real")) == real and "variant" not in row]
+        here = [row for row in rows if bool(row.get("real")) == real and not {"variant", "kind"} & set(row)]
         clean = {row["name"]: row for row in here if "fault" not in row}
         faulty = [row for row in here if "fault" in row]
         if clean:
             yield source, (real_table if real else clean_table)(list(clean.values()))
         if faulty:
             yield f"{source}, faults", fault_table(faulty, clean)
+    if kinds := [row for row in rows if "kind" in row]:
+        yield "Synthetic arms of some kinds", group_table(kinds, "kind")
     if changed := [row for row in rows if "variant" in row]:
-        yield "Real arms, variants of their logs", variant_table(changed)
+        yield "Real arms, variants of their logs", group_table(changed, "variant")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Scores of identification on synthetic and real arms.")
     parser.add_argument("--size", type=int, default=16, help="synthetic arms; 300 is full size")
+    parser.add_argument("--first", type=int, default=0, help="first seed; from 1000 on nothing was chosen")
     parser.add_argument("--faults", type=int, default=1, help="faults per arm")
     parser.add_argument("--only", default="clean,faults,real", help="of " + ", ".join(PARTS))
     parser.add_argument("--jobs", type=int, default=1)
@@ -126,7 +133,7 @@ def main() -> None:
     parser.add_argument("--done", action="store_true", help="only tables of what is in the file of rows")
     parser.add_argument("--thresholds", action="store_true", help="score thresholds, each chosen on all robots but one")
     given = parser.parse_args()
-    wanted = list(names(given.size, given.faults, given.only.split(",")))
+    wanted = list(names(range(given.first, given.first + given.size), given.faults, given.only.split(",")))
     if given.done:
         wanted = [name for name in wanted if name in finished(given.results)]
     if given.thresholds:

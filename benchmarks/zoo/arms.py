@@ -82,9 +82,10 @@ def random_bodies(arm: Arm, rng: np.random.Generator) -> NDArray:
     return np.concatenate(theta)
 
 
-def describe(arm: Arm, rng: np.random.Generator) -> tuple[Arm, str]:
+def describe(arm: Arm, rng: np.random.Generator, kind: str | None = None) -> tuple[Arm, str]:
     """What somebody wrote down about the arm: exact, off by 5 to 40 %, impossible, or its geometry alone."""
-    kind = str(rng.choice(["exact", "off", "impossible", "missing"], p=[0.15, 0.45, 0.1, 0.3]))
+    drawn = str(rng.choice(["exact", "off", "impossible", "missing"], p=[0.15, 0.45, 0.1, 0.3]))
+    kind = drawn if kind is None else kind
     if kind == "exact":
         return arm, kind
     if kind == "missing":

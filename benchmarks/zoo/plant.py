@@ -93,8 +93,16 @@ class Plant:
         return tau
 
 
-def make_plant(arm: Arm, motion: Motion, duration: float, sensor: bool, rng: np.random.Generator) -> Plant:
-    """Drives and friction in proportion to the torques that a motion needs."""
+def make_plant(
+    arm: Arm,
+    motion: Motion,
+    duration: float,
+    sensor: bool,
+    rng: np.random.Generator,
+    coupled: bool | None = None,
+    structure: str | None = None,
+) -> Plant:
+    """Drives and friction in proportion to the torques that a motion needs; a coupled wrist and structure if asked."""
     t = np.arange(0, duration, 0.02)
     q, v, a = motion(t)
     rigid = armdyn.inverse_dynamics(arm, q, v, a)
@@ -126,8 +134,9 @@ def make_plant(arm: Arm, motion: Motion, duration: float, sensor: bool, rng: np.
     rotors = np.zeros(n) if sensor else inertia * rng.uniform(0.05, 1.5, n)
     coupling = np.eye(n)
     if n == 6 and not sensor:
-        coupling, friction, sizes = _wrist(friction, sizes, top, rng)
-    structure = str(rng.choice(STRUCTURES)) if rng.random() < 0.15 else ""
+        coupling, friction, sizes = _wrist(friction, sizes, top, rng, coupled)
+    drawn = str(rng.choice(STRUCTURES)) if rng.random() < 0.15 else ""
+    structure = drawn if structure is None else structure
     turning = [j for j, joint in enumerate(arm.joints) if joint.kind == "revolute"]
     j = int(rng.choice(turning))
     size = rng.uniform(0.003, 0.02) if structure in ("flexible", "backlash") else sizes[j] * rng.uniform(0.1, 0.4)
@@ -135,12 +144,13 @@ def make_plant(arm: Arm, motion: Motion, duration: float, sensor: bool, rng: np.
 
 
 def _wrist(
-    friction: Friction, sizes: NDArray, top: NDArray, rng: np.random.Generator
+    friction: Friction, sizes: NDArray, top: NDArray, rng: np.random.Generator, coupled: bool | None
 ) -> tuple[NDArray, Friction, NDArray]:
     """One in three wrists is coupled: a drive turns with two neighbours, and its friction acts on both."""
     n = len(sizes)
     coupling = np.eye(n)
-    if rng.random() >= 0.35:
+    drawn = bool(rng.random() < 0.35)
+    if not (drawn if coupled is None else coupled):
         return coupling, friction, sizes
     i = int(rng.choice([4, 4, 3]))
     coupling[i + 1, i] = rng.choice([-1.0, 1.0])

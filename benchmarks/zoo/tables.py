@@ -130,18 +130,18 @@ def real_table(rows: list[Row]) -> list[str]:
     return lines
 
 
-def variant_table(rows: list[Row]) -> list[str]:
-    """Of each kind of variant, and the tasks that are worse than plain least squares or rejected."""
+def group_table(rows: list[Row], group: str) -> list[str]:
+    """Of each kind or variant, and the tasks that are worse than plain least squares or rejected."""
     heads = zip(
         ("tasks", "best", "consist.", "> 1.1", "worst", "warned", "rejected"), (5, 6, 8, 6, 6, 7, 8), strict=True
     )
-    lines = [f"{'variant':16s} " + " ".join(f"{head:>{w}s}" for head, w in heads)]
-    kinds = [*dict.fromkeys(r["variant"] for r in rows), "all"]
+    lines = [f"{group:18s} " + " ".join(f"{head:>{w}s}" for head, w in heads)]
+    kinds = [*dict.fromkeys(r[group] for r in rows), "all"]
     for kind in kinds:
-        some = [r for r in rows if kind in (r["variant"], "all")]
+        some = [r for r in rows if kind in (r[group], "all")]
         a, b = ratios(some, "best"), ratios(some, "consistent")
         lines.append(
-            f"{kind:16s} {len(some):5d} {mean(a):6.3f} {mean(b):8.3f} {np.sum(a > 1.1):6d} {a.max(initial=0.0):6.2f} "
+            f"{kind:18s} {len(some):5d} {mean(a):6.3f} {mean(b):8.3f} {np.sum(a > 1.1):6d} {a.max(initial=0.0):6.2f} "
             f"{sum(bool(r['warned']) for r in some):7d} {sum(rejected(r) or 'internal' in r for r in some):8d}"
         )
     for r in rows:

@@ -18,11 +18,11 @@ from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.checks.check import DataCheck, Seen
-from armdyn.identification.checks.doubt import doubt, doubt_haste, doubt_undetermined
 from armdyn.identification.checks.finding import Finding
 from armdyn.identification.checks.findings import STILL
 from armdyn.identification.checks.given import Logs, as_logs, checked, look_at
 from armdyn.identification.checks.shared_drives import find_shared_drive
+from armdyn.identification.checks.warn import warn, warn_if_too_fast, warn_of_undetermined
 from armdyn.identification.fit.choice import Choice, Options, choose
 from armdyn.identification.fit.estimate import Estimate, estimate
 from armdyn.identification.fit.geared import base_with_drives, geared
@@ -153,7 +153,7 @@ def identify(
         if terms == "gravity":
             if (poses := held_poses(given)) is not None:
                 return _judged_poses(fit_poses(arm, poses, checks, prior, filters, masses), others, force)
-            doubt_haste(arm, checks)
+            warn_if_too_fast(arm, checks)
         tell(0.2, "choosing a model")
         base = base_with_drives(arm, terms, rotors)
         drives = geared(base, rotors)
@@ -244,7 +244,7 @@ def _offer(
 
 def _judged_poses(fit: Fit, others: list[Log], force: bool) -> Fit:
     """Gravity alone, from an arm at rest in many poses, compared with other logs."""
-    doubt_undetermined(fit.undetermined)
+    warn_of_undetermined(fit.undetermined)
     fit = _with_verdict(fit, fit.own.rmse if fit.own is not None else np.zeros(fit.arm.n), force)
     if not others:
         return fit
@@ -345,7 +345,7 @@ def _beyond(fit: Fit, logs: list[Log]) -> list[str]:
 def _judge(fit: Fit, choice: Choice, force: bool) -> Fit:
     """The fit with its verdict; rejected where it is not usable, unless forced."""
     fit = _with_verdict(fit, choice.rows.reach.torque, force)
-    doubt_undetermined(fit.undetermined)
+    warn_of_undetermined(fit.undetermined)
     return fit
 
 
@@ -374,5 +374,5 @@ def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
         told = "; ".join(verdict.reasons)
         raise DataError(f"identify: arm '{fit.source.name}' is not usable: {told}{remedy} force=True to take it anyway")
     if verdict.word != WORDS[0]:
-        doubt(f"identify: arm '{fit.source.name}' is {verdict.word}: {'; '.join(verdict.reasons)}")
+        warn(f"identify: arm '{fit.source.name}' is {verdict.word}: {'; '.join(verdict.reasons)}")
     return replace(fit, verdict=verdict)

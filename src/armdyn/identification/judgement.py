@@ -82,7 +82,7 @@ def judge(figures: Figures) -> Verdict:
     """The verdict by the rules above."""
     joints = tuple(_joint(figures, j) for j in range(len(figures.names)))
     bad = [f.text for f in figures.findings if f.level == "refuse"]
-    doubts = [f.text for f in figures.findings if f.level == "warn"]
+    cautions = [f.text for f in figures.findings if f.level == "warn"]
     error = figures.held_out
     if error > NOT_USABLE:
         bad.append(
@@ -90,19 +90,19 @@ def judge(figures: Figures) -> Verdict:
             "torques that are not joint torques?"
         )
     elif error > CAREFUL:
-        doubts.append(f"{error:.0%} of the torque is unexplained on data not fitted to")
+        cautions.append(f"{error:.0%} of the torque is unexplained on data not fitted to")
     elif np.isnan(error):
-        (bad if figures.seconds < BRIEF else doubts).append("the log is too short to hold data out")
+        (bad if figures.seconds < BRIEF else cautions).append("the log is too short to hold data out")
     elif figures.stated > CAREFUL:
-        doubts.append(f"on new motion {figures.stated:.0%} of the torque may be unexplained")
-    doubts += _unseen(figures)
+        cautions.append(f"on new motion {figures.stated:.0%} of the torque may be unexplained")
+    cautions += _unseen(figures)
     if figures.cost > COSTLY and error > NEGLIGIBLE:
-        doubts.append(
+        cautions.append(
             f"consistent bodies have {figures.cost:.0%} more error on held-out data than free parameters: drives with "
             "rotors, springs or balancers, bounds of masses that are wrong, or another arm?"
         )
-    word = WORDS[2] if bad else WORDS[1] if doubts else WORDS[0]
-    return Verdict(word, joints, tuple(dict.fromkeys([*bad, *doubts])), _next_step(figures, joints, word))
+    word = WORDS[2] if bad else WORDS[1] if cautions else WORDS[0]
+    return Verdict(word, joints, tuple(dict.fromkeys([*bad, *cautions])), _next_step(figures, joints, word))
 
 
 def word_for(error: float, findings: Iterable[Finding]) -> str:

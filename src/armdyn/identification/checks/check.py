@@ -52,10 +52,10 @@ class DataCheck(NamedTuple):
     @property
     def verdict(self) -> str:
         """In one sentence."""
-        doubts = sum(f.level == "warn" for f in self.findings)
+        warned = sum(f.level == "warn" for f in self.findings)
         if not self.ok:
             return "This log cannot be used as it is."
-        return "No fault found in this log." if not doubts else f"Usable, with {doubts} warning{'s' * (doubts > 1)}."
+        return f"Usable, with {warned} warning{'s' * (warned > 1)}." if warned else "No fault found in this log."
 
     @property
     def headings(self) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from armdyn.errors import ArmdynError
 from armdyn.identification.checks.check import DataCheck, Seen, check_logs, require_good, require_none
-from armdyn.identification.checks.doubt import doubt_findings
 from armdyn.identification.checks.finding import Finding
+from armdyn.identification.checks.warn import warn_of_findings
 from armdyn.identification.logs.log import Log
 from armdyn.identification.logs.read_log import read_log
 from armdyn.model.arm import Arm
@@ -47,7 +47,7 @@ def checked(seen: Seen, terms: str = "full", force: bool = False) -> tuple[tuple
         for check in checks:
             require_good(check)
         require_none(seen.arm, found)
-    doubt_findings(seen.arm, checks, found)
+    warn_of_findings(seen.arm, checks, found)
     return checks, found
 
 

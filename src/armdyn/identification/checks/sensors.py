@@ -13,8 +13,11 @@ from armdyn.identification.checks.trial import Trial, squares
 from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
 
-CLIPPED = 0.02  # share of samples at the very largest torque that sensors reach when they clip
+CLIPPED_SHARE = 0.02  # of the samples at the end of the range where sensors clip
+COARSE_VALUES = 20  # different torques, of which fewer show no clipping
 STUCK_SECONDS, STUCK_TRAVEL = 0.5, 0.3  # s, and share of its travel that a joint moves while its torque does not change
+RESTING_TRAVEL = 0.01  # share of the largest travel, below which a joint rests and its torque need not change
+MOVING_SECONDS, MOVING_TRAVEL = 0.1, 0.003  # s, and share of its travel that a joint goes in that time if it moves
 MOVED = 0.1  # share of their travel that others move while an encoder is frozen
 LONGER = 4.0  # times that such a stay is longer than any other
 SPIKE = 1.5  # of the range of nearly all torques, by which a sample stands out from its neighbours
@@ -27,7 +30,10 @@ LIGHT = 0.05  # of the largest torque's deviation
 def torque_findings(arm: Arm, log: Log) -> list[Finding]:
     """Torque sensors that are dead, die on the way, clip, jump, or measure nothing but noise."""
     found: list[Finding] = []
+    spans = np.ptp(log.q, axis=0)
     for j, tau in enumerate(log.tau.T):
+        if spans[j] < RESTING_TRAVEL * spans.max():
+            continue  # coarse sensors of joints at rest do not change
         if np.ptp(tau) == 0:
             text = f"the torque of {joint_name(arm, j)} is {tau[0] + 0.0:g} throughout: sensor dead?"
             found.append(Finding("refuse", text, "stuck", (j,), remedy="leave the joint out, or measure again"))
@@ -64,15 +70,26 @@ def _stuck(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
 
 
 def _clipping(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
-    tau = log.tau[:, j]
+    """The largest torque, again and again while the joint moves: coarse sensors of joints at rest repeat values too."""
+    tau = log.tau[_moving(log, j), j]
+    if len(np.unique(tau)) < COARSE_VALUES:
+        return
     for end in (tau.max(), tau.min()):
         share = np.mean(tau == end)
-        # Coarse sensors repeat values too, but not the outermost more than the one next to it.
+        # Coarse sensors in motion do, but not the outermost more than the one next to it.
         inner = tau[tau != end]
         next_to = np.mean(tau == (inner.max() if end == tau.max() else inner.min()))
-        if share > CLIPPED and share > 5 * next_to and len(tau) * share > 20:
+        if share > CLIPPED_SHARE and share > 5 * next_to and len(tau) * share > 20:
             text = f"the torque of {joint_name(arm, j)} is {end:g} in {share:.0%} of the samples: clipped?"
             yield Finding("warn", text, "saturation", (j,), matters=share, remedy="move more slowly", value=end)
+
+
+def _moving(log: Log, j: int) -> NDArray:
+    """Samples (N,) within which the joint moves on."""
+    lag = min(max(1, round(MOVING_SECONDS / log.dt)), len(log) - 1)
+    travel = np.abs(log.q[lag:, j] - log.q[:-lag, j])
+    moves = travel > MOVING_TRAVEL * np.ptp(log.q[:, j])
+    return np.asarray(np.r_[np.repeat(moves[:1], lag // 2), moves, np.repeat(moves[-1:], lag - lag // 2)])
 
 
 def _noise(arm: Arm, log: Log, j: int) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""What data can and cannot support: rejections and warnings of `identify`."""
+"""Warnings of `identify`: what data cannot support."""
 
 from __future__ import annotations
 
@@ -15,48 +15,48 @@ from armdyn.identification.checks.check import DataCheck
 from armdyn.identification.checks.finding import Finding
 from armdyn.model.arm import Arm
 
-HASTY = 0.1  # share of gravity with which links may accelerate where gravity alone is identified
-MOST_NAMED = 8
+ACCELERATION_SHARE = 0.1  # of gravity, with which links may accelerate where gravity alone is identified
+NAMES_TOLD = 8
 PACKAGE = str(Path(__file__).parents[2])
 
 
-def doubt(text: str) -> None:
+def warn(text: str) -> None:
     """Warn, at the line outside the package that asked."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and _own(frame):
+    while frame.f_back is not None and _in_package(frame):
         level, frame = level + 1, frame.f_back
     warnings.warn(text, ArmdynWarning, stacklevel=level)
 
 
-def _own(frame: FrameType) -> bool:
+def _in_package(frame: FrameType) -> bool:
     return frame.f_code.co_filename.startswith(PACKAGE)
 
 
-def doubt_findings(arm: Arm, checks: tuple[DataCheck, ...], together: tuple[Finding, ...]) -> None:
-    """Warn of what the checks of the logs found doubtful, of each and of all together."""
+def warn_of_findings(arm: Arm, checks: tuple[DataCheck, ...], together: tuple[Finding, ...]) -> None:
+    """Warn of what the checks of the logs found, of each and of all together."""
     found = [(check.log.name, finding) for check in checks for finding in check.findings]
     for name, finding in [*found, *((f"logs of arm '{arm.name}'", finding) for finding in together)]:
         if finding.level == "warn":
-            doubt(f"{name}: {finding.text}")
+            warn(f"{name}: {finding.text}")
 
 
-def doubt_haste(arm: Arm, checks: tuple[DataCheck, ...]) -> None:
+def warn_if_too_fast(arm: Arm, checks: tuple[DataCheck, ...]) -> None:
     """Inertia is left out of a model of gravity, and must not matter: links' accelerations against gravity's."""
     turns = np.array([joint.kind == "revolute" for joint in arm.joints])
     lever = np.where(turns, arm_size(arm), 1.0)
-    haste = max(float(np.max(check.joints.acceleration * lever)) for check in checks)
-    if haste > HASTY * np.linalg.norm(arm.gravity):
-        doubt(
-            f"identify: the motion is too fast for gravity alone: links accelerate with up to {haste:.2g} m/s²; move "
+    fastest = max(float(np.max(check.joints.acceleration * lever)) for check in checks)
+    if fastest > ACCELERATION_SHARE * np.linalg.norm(arm.gravity):
+        warn(
+            f"identify: the motion is too fast for gravity alone: links accelerate with up to {fastest:.2g} m/s²; move "
             "slowly, hold poses, or identify all terms"
         )
 
 
-def doubt_undetermined(names: tuple[str, ...]) -> None:
+def warn_of_undetermined(names: tuple[str, ...]) -> None:
     """Warn of parameters on which the logs have no say."""
     if names:
-        more = " ..." if len(names) > MOST_NAMED else ""
-        doubt(
-            f"identify: the logs do not determine {', '.join(names[:MOST_NAMED])}{more}; "
+        more = " ..." if len(names) > NAMES_TOLD else ""
+        warn(
+            f"identify: the logs do not determine {', '.join(names[:NAMES_TOLD])}{more}; "
             "excite all joints (see the report)"
         )
