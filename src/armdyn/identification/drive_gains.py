@@ -31,8 +31,8 @@ from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 
-ROUNDS = 50
-DOUBTFUL = 0.2  # relative standard deviation from which on a gain is warned of
+MOST_ROUNDS = 50
+WARNED_DEVIATION = 0.2  # relative standard deviation from which on a gain is warned of
 
 
 class DriveGains(NamedTuple):
@@ -180,7 +180,7 @@ def _refine(problem: _Problem, h: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """h (n,), its standard deviations (n,), and the residuals (N, n): weighted least squares of the currents."""
     n, p = len(h), problem.Y.shape[2]
     x = _solve(_normal(problem.Y * h[:, None], problem.current - h * problem.known, np.ones(n)))[0]
-    for _ in range(ROUNDS):
+    for _ in range(MOST_ROUNDS):
         model = problem.Y @ x + problem.known
         error = problem.current - h * model
         noise = np.sqrt(np.mean(error**2, axis=0))
@@ -216,15 +216,15 @@ def _solve(system: tuple[NDArray, NDArray]) -> tuple[NDArray, NDArray, NDArray]:
 
 def _judge(arm: Arm, found: DriveGains) -> None:
     unsure = found.std / np.abs(found.gains)
-    if not unsure.min() < DOUBTFUL:
+    if not unsure.min() < WARNED_DEVIATION:
         known = f"are known to {unsure.min():.0%} at best" if np.isfinite(unsure.min()) else "stay unknown"
         raise DataError(
             f"identify_drive_gains: the payload is not felt: gains {known}; take a heavier one, and move all joints"
         )
-    names = [arm.joint_names[j] for j in np.flatnonzero(~(unsure < DOUBTFUL))]
+    names = [arm.joint_names[j] for j in np.flatnonzero(~(unsure < WARNED_DEVIATION))]
     if names:
         warnings.warn(
-            f"identify_drive_gains: gains of {', '.join(names)} are known to no better than {DOUBTFUL:.0%}",
+            f"identify_drive_gains: gains of {', '.join(names)} are known to no better than {WARNED_DEVIATION:.0%}",
             ArmdynWarning,
             stacklevel=3,
         )

@@ -29,7 +29,9 @@ from armdyn.identification.poses import Poses
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
-UNKNOWN = 1e-6  # singular value of unit columns, relative to the largest, of directions that no pose shows
+UNKNOWN_SINGULAR_VALUE = (
+    1e-6  # singular value of unit columns, relative to the largest, of directions that no pose shows
+)
 FOLDS = 10
 # Strengths of the prior to choose from. At 1 it says that the description may be off by as much as the bodies' own
 # size, one standard deviation: anything weaker is hardly knowledge.
@@ -129,7 +131,7 @@ def _springs(arm: Arm, q: NDArray) -> NDArray:
 def _covariance(rows: NDArray, std: NDArray) -> NDArray:
     """Covariance (p, p) of the least squares of weighted rows whose standard deviations are known."""
     scale = 1 / np.maximum(np.linalg.norm(rows, axis=0), 1e-300)
-    inverse = np.linalg.pinv((rows * scale).T @ (rows * scale), hermitian=True, rcond=UNKNOWN**2)
+    inverse = np.linalg.pinv((rows * scale).T @ (rows * scale), hermitian=True, rcond=UNKNOWN_SINGULAR_VALUE**2)
     factor = std / np.sqrt(np.maximum(np.diag(inverse), 1e-300))
     return inverse * np.outer(factor, factor)
 
@@ -138,7 +140,7 @@ def _find_undetermined(data: Data) -> NDArray:
     """Which parameters (p,) take part in directions that no pose shows."""
     rows = data.weighted(1.0)[0]
     _, values, vectors = np.linalg.svd(rows / np.maximum(np.linalg.norm(rows, axis=0), 1e-300), full_matrices=False)
-    return (vectors[values < UNKNOWN * values[0]] ** 2).sum(axis=0) > 1e-6
+    return (vectors[values < UNKNOWN_SINGULAR_VALUE * values[0]] ** 2).sum(axis=0) > 1e-6
 
 
 def _systems(data: Data, weights: NDArray) -> System:

@@ -19,7 +19,7 @@ from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.checks.check import DataCheck, Seen
 from armdyn.identification.checks.finding import Finding
-from armdyn.identification.checks.findings import STILL
+from armdyn.identification.checks.findings import STILL_TRAVEL
 from armdyn.identification.checks.given import Logs, as_logs, checked, look_at
 from armdyn.identification.checks.shared_drives import find_shared_drive
 from armdyn.identification.checks.warn import warn, warn_if_too_fast, warn_of_undetermined
@@ -358,7 +358,7 @@ def _motion(fit: Fit) -> tuple[float, float]:
 
 
 def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
-    still = [check.joints.high - check.joints.low < STILL for check in fit.checks]
+    still = [check.joints.high - check.joints.low < STILL_TRAVEL for check in fit.checks]
     found = tuple(f for check in fit.checks for f in check.findings) + fit.findings
     error = fit.held_out if np.isnan(fit.held_out_possible) else fit.held_out_possible
     error = max(error, fit.rel_error) if fit.filters.form == "energy" else error  # held-out errors are those of power

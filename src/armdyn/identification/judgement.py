@@ -26,14 +26,15 @@ from armdyn.identification.checks.finding import Finding
 from armdyn.identification.fit.next_motion import NextMotion
 
 WORDS = ("good", "usable with care", "not usable")
-NOT_USABLE = 0.3  # held-out error of the whole
-CAREFUL = 0.1  # error on new motion to be careful with
-JOINT_CAREFUL, JOINT_NOT_USABLE = 0.2, 0.5  # held-out error of a joint
-SMALL = 0.02  # torque of a joint relative to the largest, below which its error does not count against the whole
-NEGLIGIBLE = 0.02  # error of the whole that is no concern, however much smaller it could be
-WORTH = 0.75  # share of the error in the arm's range that another log must leave at most to be worth it
-COSTLY = 0.5  # share by which consistency may raise the held-out error
-BRIEF, FEW = 8.0, 2.0  # s of motion, and passes of each joint through its range, below which other motion is unknown
+NOT_USABLE_ERROR = 0.3  # held-out error of the whole
+CAREFUL_ERROR = 0.1  # error on new motion to be careful with
+JOINT_CAREFUL_ERROR, JOINT_NOT_USABLE_ERROR = 0.2, 0.5  # held-out error of a joint
+SMALL_TORQUE = 0.02  # torque of a joint relative to the largest, below which its error does not count against the whole
+NEGLIGIBLE_ERROR = 0.02  # error of the whole that is no concern, however much smaller it could be
+WORTHWHILE_RATIO = 0.75  # share of the error in the arm's range that another log must leave at most to be worth it
+CONSISTENCY_COST = 0.5  # share by which consistency may raise the held-out error
+LEAST_SECONDS = 8.0  # of motion, below which other motion is unknown
+LEAST_PASSES = 2.0  # of each joint through its range, likewise
 
 
 class JointVerdict(NamedTuple):
@@ -58,7 +59,7 @@ class Verdict(NamedTuple):
         return "\n".join([*lines, f"Next: {self.next_step}"] if self.next_step else lines)
 
 
-UNJUDGED = Verdict(WORDS[1], (), ("not judged",), "")
+NOT_JUDGED = Verdict(WORDS[1], (), ("not judged",), "")
 
 
 class Figures(NamedTuple):
@@ -84,19 +85,19 @@ def judge(figures: Figures) -> Verdict:
     bad = [f.text for f in figures.findings if f.level == "refuse"]
     cautions = [f.text for f in figures.findings if f.level == "warn"]
     error = figures.held_out
-    if error > NOT_USABLE:
+    if error > NOT_USABLE_ERROR:
         bad.append(
             f"{min(error, 9.99):.0%} of the torque is unexplained on data not fitted to: another arm, other units, or "
             "torques that are not joint torques?"
         )
-    elif error > CAREFUL:
+    elif error > CAREFUL_ERROR:
         cautions.append(f"{error:.0%} of the torque is unexplained on data not fitted to")
     elif np.isnan(error):
-        (bad if figures.seconds < BRIEF else cautions).append("the log is too short to hold data out")
-    elif figures.stated > CAREFUL:
+        (bad if figures.seconds < LEAST_SECONDS else cautions).append("the log is too short to hold data out")
+    elif figures.stated > CAREFUL_ERROR:
         cautions.append(f"on new motion {figures.stated:.0%} of the torque may be unexplained")
     cautions += _unseen(figures)
-    if figures.cost > COSTLY and error > NEGLIGIBLE:
+    if figures.cost > CONSISTENCY_COST and error > NEGLIGIBLE_ERROR:
         cautions.append(
             f"consistent bodies have {figures.cost:.0%} more error on held-out data than free parameters: drives with "
             "rotors, springs or balancers, bounds of masses that are wrong, or another arm?"
@@ -108,16 +109,16 @@ def judge(figures: Figures) -> Verdict:
 def word_for(error: float, findings: Iterable[Finding]) -> str:
     """The word for a model whose error on a log is known, by the same limits."""
     levels = {finding.level for finding in findings}
-    if "refuse" in levels or not error <= NOT_USABLE:
+    if "refuse" in levels or not error <= NOT_USABLE_ERROR:
         return WORDS[2]
-    return WORDS[1] if "warn" in levels or error > CAREFUL else WORDS[0]
+    return WORDS[1] if "warn" in levels or error > CAREFUL_ERROR else WORDS[0]
 
 
 def _unseen(figures: Figures) -> list[str]:
     """Why the logs say little about other motion."""
-    if figures.seconds < BRIEF:
+    if figures.seconds < LEAST_SECONDS:
         return [f"{figures.seconds:.2g} s of motion say little about other motion"]
-    if figures.passes < FEW:
+    if figures.passes < LEAST_PASSES:
         return ["some joint never turned back: the error on other motion is not known"]
     return []
 
@@ -126,11 +127,11 @@ def _joint(figures: Figures, j: int) -> JointVerdict:
     if j in figures.still:
         return JointVerdict(WORDS[2], "it did not move")
     error = figures.held_out_joints[j] if j < len(figures.held_out_joints) else np.nan
-    small = figures.torque[j] < SMALL * figures.torque.max()
+    small = figures.torque[j] < SMALL_TORQUE * figures.torque.max()
     told = f"{min(float(error), 9.99):.0%} of its torque is unexplained on data not fitted to"
-    if error > JOINT_NOT_USABLE:
+    if error > JOINT_NOT_USABLE_ERROR:
         return JointVerdict(WORDS[2] if not small else WORDS[1], told + (", which is small" if small else ""))
-    if error > JOINT_CAREFUL:
+    if error > JOINT_CAREFUL_ERROR:
         return JointVerdict(WORDS[1], told)
     named = [f.text for f in figures.findings if j in f.joints and f.level != "note"]
     return JointVerdict(WORDS[1], named[0]) if named else JointVerdict(WORDS[0], "")
@@ -142,16 +143,16 @@ def _next_step(figures: Figures, joints: tuple[JointVerdict, ...], word: str) ->
         return remedies[0]
     if figures.still:
         return f"log a motion of {_list(figures, figures.still)}, which did not move"
-    if np.isnan(figures.held_out) or figures.seconds < BRIEF:
+    if np.isnan(figures.held_out) or figures.seconds < LEAST_SECONDS:
         return "log at least 10 s of motion of all joints"
-    if figures.passes < FEW:
+    if figures.passes < LEAST_PASSES:
         return "log a motion in which every joint turns back several times (armdyn excite designs one)"
     poor = [j for j, joint in enumerate(joints) if joint.word != WORDS[0]]
     if poor:
         return f"log faster motion of {_list(figures, poor)} with many reversals (armdyn excite designs one)"
     if figures.undetermined:
         return "log a motion that excites all joints together (armdyn excite designs one)"
-    if figures.motion is not None and figures.motion.after < WORTH * figures.motion.now:
+    if figures.motion is not None and figures.motion.after < WORTHWHILE_RATIO * figures.motion.now:
         return _log_more(figures, figures.motion)
     return "" if word == WORDS[0] else "validate the model on another motion"
 

@@ -27,11 +27,11 @@ from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import inverse
 
-SIZE = 0.1  # m: about how large payloads are
-STEP = 1e-4  # of a parameter's size, by which derivatives are told
-EMPTY = 1e-26  # square of a column relative to the largest, which is round-off
-FELT = 1e-5  # change along an undetermined direction, relative to sizes, from which on it is one
-BELIEF = 1e-3  # strength of the stand-in body that keeps the payload possible: data always win
+PAYLOAD_SIZE = 0.1  # m: about how large payloads are
+DERIVATIVE_STEP = 1e-4  # of a parameter's size, by which derivatives are told
+ZERO_COLUMN = 1e-26  # square of a column relative to the largest, which is round-off
+UNDETERMINED_CHANGE = 1e-5  # change along an undetermined direction, relative to sizes, from which on it is one
+STAND_IN_STRENGTH = 1e-3  # strength of the stand-in body that keeps the payload possible: data always win
 
 
 class Payload(NamedTuple):
@@ -149,7 +149,7 @@ def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray
 
 def _without_round_off(A: NDArray) -> NDArray:
     """Normal equations in which columns that are zero but for round-off are zero."""
-    empty = np.diag(A) <= EMPTY * np.diag(A).max()
+    empty = np.diag(A) <= ZERO_COLUMN * np.diag(A).max()
     return np.where(empty | empty[:, None], 0.0, A)
 
 
@@ -158,11 +158,15 @@ def _possible(arm: Arm, Y: NDArray, rest: NDArray, weights: NDArray, x: NDArray)
     A = sum(w**2 * y.T @ y for w, y in zip(weights, Y, strict=True))
     b = sum(w**2 * y.T @ r for w, y, r in zip(weights, Y, rest, strict=True))
     stand_in = Inertia.from_com(
-        max(float(x[0]), 0.1), arm.tool_pose[:3, 3], np.eye(3) * max(float(x[0]), 0.1) * SIZE**2
+        max(float(x[0]), 0.1), arm.tool_pose[:3, 3], np.eye(3) * max(float(x[0]), 0.1) * PAYLOAD_SIZE**2
     )
     prior = Prior(stand_in.pseudo_inertia[None], stand_in.theta, False)
     found = consistent_fit(
-        System(np.asarray(A), np.asarray(b), np.array(0.0)), prior, BELIEF, x[inertial.SIZE :], np.zeros(arm.n, bool)
+        System(np.asarray(A), np.asarray(b), np.array(0.0)),
+        prior,
+        STAND_IN_STRENGTH,
+        x[inertial.SIZE :],
+        np.zeros(arm.n, bool),
     )
     return found.theta
 
@@ -178,12 +182,12 @@ def _spread_at_tip(x: NDArray, covariance: NDArray, null: NDArray, T: NDArray) -
         return np.concatenate([body.com, body.tensor_com.ravel()])
 
     # In units of a body of this mass and about this size.
-    units = x[0] * SIZE ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
-    told = np.array([SIZE] * 3 + [x[0] * SIZE**2] * 9)
-    steps = STEP * np.diag(units)
-    J = np.stack([(seen(x + step) - seen(x - step)) / (2 * STEP) for step in steps], axis=1) / told[:, None]
+    units = x[0] * PAYLOAD_SIZE ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
+    told = np.array([PAYLOAD_SIZE] * 3 + [x[0] * PAYLOAD_SIZE**2] * 9)
+    steps = DERIVATIVE_STEP * np.diag(units)
+    J = np.stack([(seen(x + step) - seen(x - step)) / (2 * DERIVATIVE_STEP) for step in steps], axis=1) / told[:, None]
     std = told * np.sqrt(np.maximum(np.diag(J @ (covariance / np.outer(units, units)) @ J.T), 0.0))
     free = null / units[:, None]
     free = free / np.maximum(np.abs(free).max(axis=0, initial=0.0), 1e-300)
-    std[np.abs(J @ free).max(axis=1, initial=0.0) > FELT] = np.inf
+    std[np.abs(J @ free).max(axis=1, initial=0.0) > UNDETERMINED_CHANGE] = np.inf
     return std[:3], std[3:].reshape(3, 3)

@@ -13,7 +13,7 @@ from armdyn.identification.motion.differentiate import differentiate
 from armdyn.model.arm import Arm
 
 # Relative standard deviation above which a stiffness is not known; samples at both ends that smoothing spoils.
-UNKNOWN, EDGE = 0.1, 20
+UNKNOWN_DEVIATION, SPOILT_SAMPLES = 0.1, 20
 
 
 class Springs(NamedTuple):
@@ -48,19 +48,21 @@ def identify_springs(arm: Arm, t: ArrayLike, q: ArrayLike, motor: ArrayLike, cut
     """
     times, links, motors = (np.asarray(x, float) for x in (t, q, motor))
     step = np.diff(times)
-    if links.shape != motors.shape or links.shape != (len(times), arm.n) or len(times) < 4 * EDGE:
-        raise ShapeError(f"identify_springs: expected at least {4 * EDGE} rows (T, {arm.n}), got {links.shape}")
+    if links.shape != motors.shape or links.shape != (len(times), arm.n) or len(times) < 4 * SPOILT_SAMPLES:
+        raise ShapeError(
+            f"identify_springs: expected at least {4 * SPOILT_SAMPLES} rows (T, {arm.n}), got {links.shape}"
+        )
     if np.ptp(step) > 1e-3 * step.mean():
         raise ShapeError("identify_springs: expected equally spaced times; resample the record first")
     moved = differentiate(links, step.mean(), cutoff=cutoff)
     turned = differentiate(motors, step.mean(), method=moved.method, cutoff=moved.cutoff)
-    kept = slice(EDGE, -EDGE)
+    kept = slice(SPOILT_SAMPLES, -SPOILT_SAMPLES)
     tau = inverse_dynamics(arm, moved.q, moved.qd, moved.qdd)[kept]
     stretch, rate = (turned.q - moved.q)[kept], (turned.qd - moved.qd)[kept]
     found = [_fitted(stretch[:, j], rate[:, j], tau[:, j]) for j in range(arm.n)]
     springs = Springs(*np.array(found).T)
     for name, K, std in zip(arm.joint_names, springs.stiffness, springs.std, strict=True):
-        if not (K > 0 and std < UNKNOWN * K):
+        if not (K > 0 and std < UNKNOWN_DEVIATION * K):
             raise DataError(
                 f"identify_springs: the record does not tell the stiffness of joint '{name}' ({K:.3g} with a standard "
                 f"deviation of {std:.2g}); move it so that its torque changes, with encoders that resolve the spring"

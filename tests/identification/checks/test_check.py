@@ -133,6 +133,23 @@ class TestSpoiled:
             "the torque of joint 4 'joint4' is 0 throughout: sensor dead?"
         )
 
+    def test_a_joint_at_rest_may_have_a_coarse_torque(self, puma, log):
+        """Its torque need not change by a digit, nor is it clipped where it comes to rest again and again."""
+        q, tau = log.q.copy(), log.tau.copy()
+        q[:, 3] = q[0, 3] + 1e-5 * np.sin(np.arange(len(log)))
+        tau[:, 3] = 0.0
+        assert "refuse" not in findings(puma, changed(log, q=q, tau=tau))
+
+    def test_coarse_torques_of_rests_are_not_clipped(self, two):
+        t = np.arange(0, 30, 0.01)
+        q = np.stack([np.maximum(np.sin(0.5 * t), 0) ** 4, np.sin(2 * t)], axis=1)
+        qd, qdd = np.gradient(q, t, axis=0), np.gradient(np.gradient(q, t, axis=0), t, axis=0)
+        tau = armdyn.joint_torque(two, q, qd, qdd)
+        tau[:, 0] = np.where(qd[:, 0] == 0, tau[:, 0].max(), tau[:, 0])  # the same while it rests
+        assert "clipped" not in str(armdyn.check_log(two, Log(t, q, tau)))
+        tau[:, 1] = np.minimum(tau[:, 1], np.percentile(tau[:, 1], 80))
+        assert "the torque of joint 2 'joint2' is" in str(armdyn.check_log(two, Log(t, q, tau)))
+
     def test_torque_sensor_that_dies(self, puma, log):
         tau = log.tau.copy()
         tau[2000:, 3] = tau[2000, 3]

@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.identification.checks.finding import Finding, joint_name, reversing
-from armdyn.identification.checks.trial import OWN, Trial, sizes, squares
+from armdyn.identification.checks.trial import OWN_COLUMNS, Trial, sizes, squares
 from armdyn.model.arm import Arm
 
-POOR = 0.15  # share of a torque's deviation left, from which on something may be wrong with it
-GAIN, FALL = 25.0, 0.25  # of log-likelihood and of the error, by which another arrangement must be better
-TIE = 10.0  # log-likelihood within which two arrangements are as likely
-BETTER = 0.35  # fall of what the moved joints leave, where their torques are small beside others'
-FOREIGN, DOUBTFUL = 0.5, 0.25  # share of all torques that no parameters explain
-MISMOUNTED = 0.05  # least error of a log of an arm that is mounted otherwise
+POOR_FIT = 0.15  # share of a torque's deviation left, from which on something may be wrong with it
+LEAST_GAIN, LEAST_FALL = 25.0, 0.25  # of log-likelihood and of the error, by which another arrangement must be better
+TIE_GAIN = 10.0  # log-likelihood within which two arrangements are as likely
+MOVED_FALL = 0.35  # fall of what the moved joints leave, where their torques are small beside others'
+REJECTED_ERROR, WARNED_ERROR = 0.5, 0.25  # share of all torques that no parameters explain
+MISMOUNTED_ERROR = 0.05  # least error of a log of an arm that is mounted otherwise
 MOST_PAIRS = 10
-DRIVING = 0.02  # work of friction over torque times speed, below zero by which it drives
+DRIVING_WORK = 0.02  # work of friction over torque times speed, below zero by which it drives
 
 POSITIONS, TORQUES = "--columns q=NAME,..", "--columns tau=NAME,.."  # options that name columns
 
@@ -46,9 +46,11 @@ class Tried(NamedTuple):
 
 def arrangement(trial: Trial) -> list[Finding]:
     """What speaks against the columns being what they are called."""
-    poor = bool((trial.shares > POOR).any())
+    poor = bool((trial.shares > POOR_FIT).any())
     tried = [*_signs(trial), *_exchanges(trial), *_gravities(trial)] if poor else []
-    good = [a for a in tried if a.gain > GAIN and (a.fall > FALL or (a.own_fall > BETTER and a.fall > 0.0))]
+    good = [
+        a for a in tried if a.gain > LEAST_GAIN and (a.fall > LEAST_FALL or (a.own_fall > MOVED_FALL and a.fall > 0.0))
+    ]
     if good:
         best = _told_by_description(trial, good)
         text = f"{best.said} would explain the torques far better (error {best.fall:.0%} less): {_question(best)}"
@@ -62,7 +64,7 @@ def _told_by_description(trial: Trial, tried: list[Tried]) -> Tried:
     Negative bodies explain reversed torques as well: of two joints either may be the one that was reversed.
     """
     best = max(tried, key=lambda a: a.gain)
-    rivals = [a for a in tried if a.kind == best.kind == "sign" and a.gain > best.gain - TIE]
+    rivals = [a for a in tried if a.kind == best.kind == "sign" and a.gain > best.gain - TIE_GAIN]
     if len(rivals) < 2 or np.isnan(trial.arm.theta).any():
         return best
     described = trial.along(lambda p: np.asarray(inverse_dynamics(trial.arm, p.q, p.qd, p.qdd)))
@@ -83,11 +85,11 @@ def _driven_joints(trial: Trial) -> Iterator[Finding]:
 
     Friction is bounded to brake either way, for a fit that is as good with either sign proves nothing.
     """
-    friction = trial.fit.x[-OWN * trial.n :].reshape(trial.n, OWN).copy()
+    friction = trial.fit.x[-OWN_COLUMNS * trial.n :].reshape(trial.n, OWN_COLUMNS).copy()
     friction[:, [2, 3]] = 0.0  # offsets and rotors
     work = np.einsum("tjk,jk,tj->j", trial.own, friction, trial.own[:, :, 0]) / len(trial.own)
     scale = trial.sizes * trial.own[:, :, 0].std(axis=0)
-    driven = work < -DRIVING * scale
+    driven = work < -DRIVING_WORK * scale
     if not driven.any():
         return
     sets = [np.ones(trial.n, bool)] if driven.sum() > trial.n / 2 else []
@@ -95,13 +97,13 @@ def _driven_joints(trial: Trial) -> Iterator[Finding]:
         side = np.where(some, -1.0, 1.0)
         keeps, turns = (trial.columns.copy() for _ in range(2))
         for j in np.flatnonzero(some):
-            at = np.arange(OWN) + trial.base.count
+            at = np.arange(OWN_COLUMNS) + trial.base.count
             keeps[:, j, at[friction[j] < 0]] = 0.0
             turns[:, j, at[friction[j] > 0]] = 0.0
         braked = trial.fitted(keeps, trial.tau, 2).residual
         turned = trial.fitted(turns, trial.tau * side, 2).residual
         gain = 0.5 * float(trial.counts(turned) @ np.log(squares(braked, trial.sizes) / squares(turned, trial.sizes)))
-        if gain > GAIN:
+        if gain > LEAST_GAIN:
             joints = np.flatnonzero(some).tolist()
             who = "all joints" if some.all() else joint_name(trial.arm, joints[0])
             text = (
@@ -143,12 +145,12 @@ def _signs(trial: Trial) -> Iterator[Tried]:
 
 def _exchanges(trial: Trial) -> Iterator[Tried]:
     """Torques, positions, or both of two joints that are badly explained exchanged."""
-    poor = np.flatnonzero(trial.shares > POOR)
+    poor = np.flatnonzero(trial.shares > POOR_FIT)
     pairs = sorted(combinations(poor.tolist(), 2), key=lambda p: -float(trial.shares[list(p)].min()))
     neighbours = [(j, j + 1) for j in range(trial.n - 1) if j in poor or j + 1 in poor]
     same = np.arange(trial.n)
     orders = [_swap(trial.n, i, j) for i, j in dict.fromkeys([*pairs[:MOST_PAIRS], *neighbours])]
-    orders += [_likely(trial)] if trial.error > DOUBTFUL else []
+    orders += [_likely(trial)] if trial.error > WARNED_ERROR else []
     for order in orders:
         moved = tuple(np.flatnonzero(order != same).tolist())
         inverse = np.argsort(order)
@@ -195,7 +197,7 @@ def _likely(trial: Trial) -> NDArray:
 def _gravities(trial: Trial) -> Iterator[Tried]:
     """The arm hung, or on a wall."""
     size = float(np.linalg.norm(trial.arm.gravity))
-    if size == 0 or trial.error < MISMOUNTED:
+    if size == 0 or trial.error < MISMOUNTED_ERROR:
         return
     names = dict(zip("xyz", np.eye(3), strict=True))
     for said, axis in [(f"{sign}{name}", s * axis) for name, axis in names.items() for sign, s in (("", 1), ("-", -1))]:
@@ -211,9 +213,9 @@ def _regressor(arm: Arm) -> Callable[..., NDArray]:
 
 
 def _foreign(trial: Trial) -> Iterator[Finding]:
-    if trial.error > DOUBTFUL:
+    if trial.error > WARNED_ERROR:
         yield Finding(
-            "refuse" if trial.error > FOREIGN else "warn",
+            "refuse" if trial.error > REJECTED_ERROR else "warn",
             f"whatever bodies and friction arm '{trial.arm.name}' had, {trial.error:.0%} of the torque would stay "
             "unexplained: another arm, shuffled columns, other units, or torques that are not joint torques?",
             "arm",

@@ -18,8 +18,8 @@ from armdyn.identification.fit.prior import Prior, believable, generic_covarianc
 from armdyn.spatial import inertia as inertial
 
 STRENGTHS = 10.0 ** np.arange(-9.0, 9.1)  # bodies of a gram to tons, or torques in other units
-FINER = 10.0 ** np.array([-0.5, 0.0, 0.5])
-TERMS = 0.01  # strength with which a joint's own terms are believed to be small
+STRENGTH_STEPS = 10.0 ** np.array([-0.5, 0.0, 0.5])
+TERM_STRENGTH = 0.01  # strength with which a joint's own terms are believed to be small
 
 
 class _Bodies(NamedTuple):
@@ -94,7 +94,7 @@ class _Weighed:
         count = len(bodies.centre)
         b, t = slice(0, count), slice(count, len(h))
         self.G, self.bodies = G, bodies
-        self.own = TERMS * np.maximum(np.diag(G)[t], 1e-12 * np.diag(G).max()) / samples
+        self.own = TERM_STRENGTH * np.maximum(np.diag(G)[t], 1e-12 * np.diag(G).max()) / samples
         self.centre = np.concatenate([bodies.centre, np.zeros(len(h) - count)])
         self.pull = h - G @ self.centre
         length = np.sqrt(np.diag(G)[t] + self.own)
@@ -113,7 +113,7 @@ class _Weighed:
     @cached_property
     def best(self) -> tuple[float, float]:
         """Logarithm of the evidence, and the strength."""
-        at = STRENGTHS[int(np.argmax(self._logarithms(STRENGTHS)))] * FINER
+        at = STRENGTHS[int(np.argmax(self._logarithms(STRENGTHS)))] * STRENGTH_STEPS
         found = self._logarithms(at)
         k = int(np.argmax(found))
         return float(found[k]), float(at[k])

@@ -19,7 +19,7 @@ from armdyn.identification.checks.arrangement import arrangement
 from armdyn.identification.checks.faults import find_faults
 from armdyn.identification.checks.finding import Finding
 from armdyn.identification.checks.findings import (
-    STILL,
+    STILL_TRAVEL,
     JointFigures,
     clock_findings,
     motion_findings,
@@ -221,7 +221,7 @@ def _figures(log: Log, motions: list[Motion]) -> JointFigures:
     sides = np.where(qd > top / 20, 1, np.where(qd < -top / 20, -1, 0))
     reversals = np.array([np.count_nonzero(np.diff(side[side != 0])) for side in sides.T])
     condition = np.array([_condition(v, a, s) for v, a, s in zip(qd.T, qdd.T, sides.T, strict=True)])
-    still = high - low < STILL
+    still = high - low < STILL_TRAVEL
     return JointFigures(
         low,
         high,

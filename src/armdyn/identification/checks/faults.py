@@ -20,16 +20,18 @@ from armdyn.identification.checks.trial import RIDGE, Trial, positions
 from armdyn.model.arm import Arm
 
 DELAYS = (-0.15, -0.1, -0.06, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2)  # s
-SHORT = (-0.05, -0.03, -0.015, 0.015, 0.03, 0.04, 0.05)  # s: such ones are common, and the fit finds them
+SHORT_DELAYS = (-0.05, -0.03, -0.015, 0.015, 0.03, 0.04, 0.05)  # s: such ones are common, and the fit finds them
 PACES = (-1.0, 0.0625, 0.125, 0.25, 0.5, 2.0, 4.0, 8.0, 16.0)  # factors of gravity: squares of the clock's
-PACE = 3.3  # from which on it means that the clock is wrong
-DOUBLE, ODD = 4.0, 30.0  # factor of a clock at double pace, and log-likelihood by which its bodies are more probable
-NEAR = (0.5, 2.0)  # factors that a poor model may prefer
-ZERO = 0.1  # rad: smaller ones are common, and cost little
-OFFSETS = (0.1, 0.15, 0.2, 0.35)  # rad
-STEPS = np.arange(0.15, 0.86, 0.05)  # where in a piece an offset may change
-SCALE = 1.25  # factor by which torques are out of proportion
-ROUNDS, TIMID = 6, 1e-3  # in which factors of torques are found, and share of a square that keeps them finite
+CLOCK_FACTOR = 3.3  # from which on it means that the clock is wrong
+DOUBLE_PACE_FACTOR = 4.0  # of inertia beside gravity, by a clock at double pace
+ODD_BODIES_GAIN = 30.0  # log-likelihood by which the bodies of another clock are more probable
+TOLERATED_FACTORS = (0.5, 2.0)  # factors that a poor model may prefer
+LEAST_ZERO_RAD = 0.1  # rad: smaller ones are common, and cost little
+ZEROS_TRIED_RAD = (0.1, 0.15, 0.2, 0.35)  # rad
+STEP_PLACES = np.arange(0.15, 0.86, 0.05)  # where in a piece an offset may change
+SCALE_FACTOR = 1.25  # factor by which torques are out of proportion
+SCALE_ROUNDS = 6  # in which factors of torques are found
+SCALE_RIDGE = 1e-3  # share of a square that keeps them finite
 
 
 class Rule(NamedTuple):
@@ -40,8 +42,8 @@ class Rule(NamedTuple):
 
 
 DELAY, CLOCK, STEP, AMPERES, ZEROS = Rule(30, 0.15), Rule(20, 0.03), Rule(15, 0.1), Rule(25, 0.2), Rule(25, -1.0)
-OWN_STEP = 0.14  # share of its joint's error that a step must explain
-REJECTED = Rule(40, 0.15)  # from which on a clock is certainly wrong
+STEP_OWN_FALL = 0.14  # share of its joint's error that a step must explain
+CERTAIN_CLOCK = Rule(40, 0.15)  # from which on a clock is certainly wrong
 
 
 def find_faults(trial: Trial) -> list[Finding]:
@@ -57,7 +59,7 @@ def late(trial: Trial) -> Iterator[Finding]:
     gain, fall = tried[best]
     if gain < DELAY.gain or fall < DELAY.fall:
         return
-    if gain > max(0.0, *(_with_delay(trial, delay)[0] for delay in SHORT)) + DELAY.gain:
+    if gain > max(0.0, *(_with_delay(trial, delay)[0] for delay in SHORT_DELAYS)) + DELAY.gain:
         said = "later" if best > 0 else "earlier"
         text = (
             f"torques come about {abs(best) * 1e3:.0f} ms {said} than positions: mended, the error would fall by "
@@ -87,13 +89,13 @@ def clock(trial: Trial, belief: Belief) -> Iterator[Finding]:
         tried[pace] = trial.gain(residual), trial.fall(residual)
     best = max(tried, key=lambda pace: tried[pace][0])
     gain, fall = tried[best]
-    near = max(0.0, *(tried[pace][0] for pace in NEAR))
-    if best < 0 and gain > REJECTED.gain and fall > REJECTED.fall:
+    near = max(0.0, *(tried[pace][0] for pace in TOLERATED_FACTORS))
+    if best < 0 and gain > CERTAIN_CLOCK.gain and fall > CERTAIN_CLOCK.fall:
         text = f"gravity the other way would explain the torques far better (error {fall:.0%} less): does the arm hang?"
         up = ",".join(f"{-x + 0.0:.3g}" for x in trial.arm.gravity)
         yield Finding("refuse", text, "gravity", (), gain, fall, f"--down={up}", best)
-    elif max(best, 1 / best) >= PACE and gain > near + CLOCK.gain and fall > CLOCK.fall:
-        sure = gain > REJECTED.gain and fall > REJECTED.fall
+    elif max(best, 1 / best) >= CLOCK_FACTOR and gain > near + CLOCK.gain and fall > CLOCK.fall:
+        sure = gain > CERTAIN_CLOCK.gain and fall > CERTAIN_CLOCK.fall
         text = (
             f"the motion would fit the torques if it were {_times(np.sqrt(best))} (error {fall:.0%} less): times or "
             "stamps at another pace?"
@@ -102,10 +104,13 @@ def clock(trial: Trial, belief: Belief) -> Iterator[Finding]:
             "refuse" if sure else "warn", text, "clock", (), gain, fall, rescaling(np.sqrt(best)), np.sqrt(best)
         )
     else:
-        odd = {pace: belief.of(trial.with_own(rigid + (pace - 1) * still)).logarithm for pace in (1 / DOUBLE, DOUBLE)}
+        odd = {
+            pace: belief.of(trial.with_own(rigid + (pace - 1) * still)).logarithm
+            for pace in (1 / DOUBLE_PACE_FACTOR, DOUBLE_PACE_FACTOR)
+        }
         best = max(odd, key=lambda pace: odd[pace])
         gain = odd[best] - belief.now.logarithm
-        if gain > ODD:
+        if gain > ODD_BODIES_GAIN:
             text = (
                 f"bodies would be more probable, by a factor of e^{gain:.0f}, if the motion were "
                 f"{_times(np.sqrt(best))}: times or stamps at another pace?"
@@ -119,7 +124,7 @@ def _times(factor: float) -> str:
 
 def step(trial: Trial) -> Iterator[Finding]:
     """An offset of a torque that changes on the way."""
-    marks = [(k, share) for k in range(len(trial.parts)) for share in STEPS]
+    marks = [(k, share) for k in range(len(trial.parts)) for share in STEP_PLACES]
     after = np.zeros((len(trial.tau), len(marks)))
     for column, (piece, share) in enumerate(marks):
         own = np.flatnonzero(trial.piece == piece)
@@ -132,7 +137,7 @@ def step(trial: Trial) -> Iterator[Finding]:
         k = int(np.argmax(values**2 * precisions))
         found = trial.added(C[:, :, k : k + 1], P[:, :, k : k + 1])[0]
         own_fall = 1 - np.sqrt(np.mean(found.residual[:, j] ** 2) / max(np.mean(trial.fit.residual[:, j] ** 2), 1e-300))
-        clear = found.gain > STEP.gain and own_fall > OWN_STEP and found.fall > STEP.fall
+        clear = found.gain > STEP.gain and own_fall > STEP_OWN_FALL and found.fall > STEP.fall
         if clear and found.gain - _sprung(trial, j) > STEP.gain:
             piece, share = marks[k]
             t = trial.parts[piece].t
@@ -165,7 +170,7 @@ def proportion(trial: Trial) -> Iterator[Finding]:
     residual = trial.fitted(trial.columns, trial.tau / factors, 2).residual * factors
     gain, fall = trial.gain(residual), trial.fall(residual)
     j = int(np.argmax(np.abs(np.log(factors))))
-    if max(factors[j], 1 / factors[j]) > SCALE and gain > AMPERES.gain and fall > AMPERES.fall:
+    if max(factors[j], 1 / factors[j]) > SCALE_FACTOR and gain > AMPERES.gain and fall > AMPERES.fall:
         told = ", ".join(f"{factor:.2g}" for factor in factors)
         text = (
             f"torques are out of proportion to one another, most that of {joint_name(trial.arm, j)} (as if measured "
@@ -179,7 +184,7 @@ def _factors(trial: Trial) -> NDArray:
     """By which torques (n,) must be divided to be those of one set of bodies; their geometric mean is 1."""
     system, count, n = trial.sums(trial.columns, trial.tau), trial.base.count, trial.n
     factors = np.ones(n)
-    for _ in range(ROUNDS):
+    for _ in range(SCALE_ROUNDS):
         scaled = system.rescaled(factors)
         x, weights, _ = trial.solved(scaled, trial.sizes / factors, 2)
         G = scaled.normal(weights)[0]
@@ -193,7 +198,7 @@ def _factors(trial: Trial) -> NDArray:
         shares = np.linalg.solve(G / np.outer(length, length) + RIDGE * np.eye(len(G)), columns / length[:, None])
         left = np.diag(squares) - columns.T @ (shares / length[:, None])
         pull -= columns.T @ x
-        by = np.linalg.solve(left + TIMID * np.diag(np.maximum(squares, 1e-12 * squares.max())), pull)
+        by = np.linalg.solve(left + SCALE_RIDGE * np.diag(np.maximum(squares, 1e-12 * squares.max())), pull)
         factors = factors * np.clip(1 + by, 0.5, 2.0)
         factors /= np.exp(np.mean(np.log(factors)))
     return factors
@@ -211,7 +216,7 @@ def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
     if gains[best] > 0.5 * ZEROS.gain:
         j = turning[best]
         off, gain, fall = _refine_zero(trial, belief, j, -float(np.sign(values[best])))
-        if abs(off) > ZERO and gain > ZEROS.gain and fall > ZEROS.fall:
+        if abs(off) > LEAST_ZERO_RAD and gain > ZEROS.gain and fall > ZEROS.fall:
             told = f"--zero {trial.arm.joint_names[j]}={off:.3g}"
             text = (
                 f"the zero of {joint_name(arm, j)} seems {abs(off):.2g} rad off: with {-off:+.2g} rad added to its "
@@ -242,7 +247,7 @@ def _refine_zero(trial: Trial, belief: Belief, j: int, side: float) -> tuple[flo
     """How far the joint's positions are off, what this gains, and the fall of the error: links are fitted anew."""
     e = (np.arange(trial.n) == j).astype(float)
     tried = {}
-    for off in (side * offset for offset in OFFSETS):
+    for off in (side * offset for offset in ZEROS_TRIED_RAD):
         columns = trial.with_own(trial.rigid(lambda q, qd, qdd: (q - off * e, qd, qdd)))  # noqa: B023
         tried[off] = belief.of(columns).logarithm - belief.now.logarithm, columns
     best = max(tried, key=lambda off: tried[off][0])

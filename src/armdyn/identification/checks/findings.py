@@ -13,18 +13,20 @@ from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
 
 DEGREE = np.pi / 180
-STILL = 1e-4  # rad or m: a joint that stays within did not move
+STILL_TRAVEL = 1e-4  # rad or m: a joint that stays within did not move
 LARGEST_ANGLE = 4 * np.pi  # rad: no joint with limits turns further; such numbers are degrees
 MANY_TURNS = 12 * np.pi  # rad: the same of joints that turn without end, beside others that do not
-FASTEST = 100.0  # rad/s or m/s: no arm's joint is faster
-SLOWEST, BRIEFEST = 0.5, 0.5  # s between samples from which on, and of a log up to which, no dynamics show
-LITTLE = 0.02  # share of the busiest joint's span, of joints of its kind, below which a joint hardly moves
-PLAIN, OTHER_PACE = 0.9, 1.3  # likeness of velocities to rates of positions, and factor between that is no noise
-WHILE = 0.2  # s over which velocities are compared with positions
-CONDITION = 100.0  # of a joint's own columns (acceleration, speed, sign, one), from which on they look alike
+LARGEST_SPEED = 100.0  # rad/s or m/s: no arm's joint is faster
+LONGEST_PERIOD, SHORTEST_LOG = 0.5, 0.5  # s between samples from which on, and of a log up to which, no dynamics show
+LITTLE_TRAVEL = 0.02  # share of the busiest joint's span, of joints of its kind, below which a joint hardly moves
+VELOCITY_LIKENESS = 0.9  # of measured velocities to rates of positions, from which on a factor means something
+PACE_FACTOR = 1.3  # between them, that is no noise
+COMPARED_SECONDS = 0.2  # s over which velocities are compared with positions
+POOR_CONDITION = 100.0  # of a joint's own columns (acceleration, speed, sign, one), from which on they look alike
 
 
-OUTSIDE, BEYOND = 1 / 3, 0.1  # share of the time that a joint may be further than so much [rad or m] outside its limits
+OUTSIDE_SHARE = 1 / 3  # of the time that a joint may be outside its limits
+OUTSIDE_DISTANCE = 0.1  # rad or m beyond them that count as outside
 
 
 class JointFigures(NamedTuple):
@@ -43,9 +45,9 @@ class JointFigures(NamedTuple):
 def outside_findings(arm: Arm, log: Log) -> list[Finding]:
     """Joints outside their limits for much of the time; a note, for limits of good descriptions are wrong too."""
     lower, upper = arm.position_limits
-    shares = np.mean((log.q < lower - BEYOND) | (log.q > upper + BEYOND), axis=0)
+    shares = np.mean((log.q < lower - OUTSIDE_DISTANCE) | (log.q > upper + OUTSIDE_DISTANCE), axis=0)
     j = int(np.argmax(shares))
-    if shares[j] <= OUTSIDE:
+    if shares[j] <= OUTSIDE_SHARE:
         return []
     text = (
         f"{joint_name(arm, j)} is outside its limits for {shares[j]:.0%} of the time: a log of another arm, another "
@@ -57,7 +59,7 @@ def outside_findings(arm: Arm, log: Log) -> list[Finding]:
 def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
     """Joints that rest, hardly move, never turn back, leave their limits, or turn as far as degrees."""
     spans = figures.high - figures.low
-    still = spans < STILL
+    still = spans < STILL_TRAVEL
     turns = np.array([joint.kind == "revolute" for joint in arm.joints])
     if still.all():
         return [Finding("refuse", "no joint moves; dynamics cannot be identified from an arm at rest")]
@@ -78,11 +80,11 @@ def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
         busiest = spans[turns == turns[j]].max()
         if still[j]:
             text = f"{joint_name(arm, j)} does not move: its friction and much of its inertia stay undetermined"
-        elif spans[j] < LITTLE * busiest:
+        elif spans[j] < LITTLE_TRAVEL * busiest:
             text = f"{joint_name(arm, j)} hardly moves ({spans[j]:.2g} of the {busiest:.2g} of the busiest joint)"
         elif figures.reversals[j] == 0:
             text = f"{joint_name(arm, j)} moves in one direction only: Coulomb friction and offset look alike"
-        elif figures.condition[j] > CONDITION:
+        elif figures.condition[j] > POOR_CONDITION:
             text = (
                 f"{joint_name(arm, j)} has hardly any variety of speeds (condition {figures.condition[j]:.0f} of its "
                 "own terms): friction and inertia look alike"
@@ -95,14 +97,14 @@ def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
 
 def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
     """Times in another unit than seconds."""
-    if log.dt > SLOWEST:
+    if log.dt > LONGEST_PERIOD:
         return [Finding("refuse", f"samples are {log.dt:.3g} s apart, which shows no dynamics: times in another unit?")]
-    if log.duration < BRIEFEST:
+    if log.duration < SHORTEST_LOG:
         return [
             Finding("refuse", f"the log lasts {log.duration:.3g} s, too short for dynamics: times in another unit?")
         ]
     j = int(np.argmax(figures.speed))
-    if figures.speed[j] > FASTEST:
+    if figures.speed[j] > LARGEST_SPEED:
         text = (
             f"{joint_name(arm, j)} moves at {figures.speed[j]:.3g} rad/s or m/s, faster than any: times or positions "
             "in another unit, or those of the motor?"
@@ -131,17 +133,17 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
     if log.qd is None:
         return []
     # Over a while, for differences of neighbours are at the mercy of stamps that jitter.
-    lag = min(max(1, round(WHILE / log.dt)), len(log) - 1)
+    lag = min(max(1, round(COMPARED_SECONDS / log.dt)), len(log) - 1)
     way = np.diff(log.t)[:, None] * (log.qd[1:] + log.qd[:-1]) / 2
     way = np.concatenate([np.zeros((1, log.n)), np.cumsum(way, axis=0)])
     dq, qd = log.q[lag:] - log.q[:-lag], way[lag:] - way[:-lag]
     found, slopes = [], []
     likeness = correlations(dq, qd)
     for j in range(log.n):
-        if np.ptp(log.q[:, j]) < 10 * STILL or not np.any(qd[:, j]):
+        if np.ptp(log.q[:, j]) < 10 * STILL_TRAVEL or not np.any(qd[:, j]):
             continue
         slope = float(dq[:, j] @ qd[:, j] / (dq[:, j] @ dq[:, j]))
-        slopes += [slope] if likeness[j, j] > PLAIN else []
+        slopes += [slope] if likeness[j, j] > VELOCITY_LIKENESS else []
         best = int(np.argmax(np.abs(likeness[j])))
         if likeness[j, j] < -0.8:
             found.append(
@@ -167,7 +169,7 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
 def _pace(slopes: list[float]) -> list[Finding]:
     """Velocities that all are a multiple of the positions' rates: the times are not those of the motion."""
     pace = float(np.median(slopes)) if slopes else 1.0
-    if max(pace, 1 / pace) < OTHER_PACE or np.abs(np.log(np.array(slopes) / pace)).max() > 0.1:
+    if max(pace, 1 / pace) < PACE_FACTOR or np.abs(np.log(np.array(slopes) / pace)).max() > 0.1:
         return []
     text = f"measured velocities are {pace:.3g} times the rates of the positions in all joints: times at another pace?"
     return [Finding("warn", text, "clock", (), remedy=rescaling(1 / pace), value=1 / pace)]

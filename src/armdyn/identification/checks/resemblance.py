@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 from armdyn.identification.checks.finding import Finding, joint_name, reversing
 from armdyn.model.arm import Arm
 
-STRONG = 0.3  # a model's torque of at least this share of the measured one should resemble it
-SURE = 0.05  # of the largest torque: descriptions of joints with less are often wrong
-STRANGE = 0.5  # likeness below which a main joint's torque is not even of the described course
-REVERSED = -0.5  # correlation from which on a sign is wrong
-ALIKE = 0.8  # correlation from which on a factor between the two sides means something
-UNLIKE = 0.5  # share of the torque beyond friction that the description may leave unexplained
-MAIN = 0.2  # joints whose torque is a smaller share of the largest do not tell units
+COMPARED_TORQUE = 0.3  # a model's torque of at least this share of the measured one should resemble it
+CERTAIN_TORQUE = 0.05  # of the largest torque: descriptions of joints with less are often wrong
+STRANGE_LIKENESS = 0.5  # likeness below which a main joint's torque is not even of the described course
+REVERSED_CORRELATION = -0.5  # correlation from which on a sign is wrong
+ALIKE_CORRELATION = 0.8  # correlation from which on a factor between the two sides means something
+UNEXPLAINED_SHARE = 0.5  # share of the torque beyond friction that the description may leave unexplained
+MAIN_TORQUE = 0.2  # joints whose torque is a smaller share of the largest do not tell units
 UNITS = ((1e3, "mN m instead of N m"), (1e-3, "kN m instead of N m"), (100.0, "N cm instead of N m"))
-MOVING = 0.05  # share of a joint's top speed, below which it may stand still
+MOVING_SPEED = 0.05  # share of a joint's top speed, below which it may stand still
 # Measured over described torque: currents and kN m are smaller, mN m and N cm far larger; descriptions in CAD are often
 # of plastic instead of steel.
-SMALL, TINY, HUGE = 0.5, 0.2, 20.0
-CLOSE = 0.9  # likeness from which on such a factor is certain
+SMALL_FACTOR, TINY_FACTOR, HUGE_FACTOR = 0.5, 0.2, 20.0
+CERTAIN_LIKENESS = 0.9  # likeness from which on such a factor is certain
 UNIT_SLACK = 1.6  # a factor this far from a unit's is something else
 
 
@@ -48,7 +48,7 @@ class Samples(NamedTuple):
     @property
     def moving(self) -> NDArray:
         """Where (N, n) joints move: else dry friction may hold any torque."""
-        return np.abs(self.qd) > MOVING * self.top
+        return np.abs(self.qd) > MOVING_SPEED * self.top
 
 
 class Resemblance(NamedTuple):
@@ -69,7 +69,7 @@ def resemblance(model: NDArray, samples: Samples) -> Resemblance:
     return Resemblance(
         correlations(a, b),
         slopes,
-        a.std(axis=0) > STRONG * b.std(axis=0),
+        a.std(axis=0) > COMPARED_TORQUE * b.std(axis=0),
         b.std(axis=0),
         float(np.linalg.norm(b - a)) / max(float(np.linalg.norm(b)), 1e-300),
     )
@@ -82,15 +82,15 @@ def objections(arm: Arm, seen: Resemblance) -> list[Finding]:
 
 def _factor(arm: Arm, seen: Resemblance) -> list[Finding]:
     """A factor that the main joints share: other units, or currents."""
-    main = (np.diag(seen.likeness) > ALIKE) & (seen.sizes > MAIN * seen.sizes.max())
+    main = (np.diag(seen.likeness) > ALIKE_CORRELATION) & (seen.sizes > MAIN_TORQUE * seen.sizes.max())
     if not main.any() or not main[int(np.argmax(seen.sizes))]:
         return []
     factor = float(np.exp(np.average(np.log(seen.slopes[main]), weights=seen.sizes[main])))
-    if SMALL < factor < HUGE:
+    if SMALL_FACTOR < factor < HUGE_FACTOR:
         return []
     units = [told for unit, told in UNITS if 1 / UNIT_SLACK < factor / unit < UNIT_SLACK]
     alike = float(np.average(np.diag(seen.likeness)[main], weights=seen.sizes[main]))
-    sure = not TINY < factor < HUGE and alike > CLOSE
+    sure = not TINY_FACTOR < factor < HUGE_FACTOR and alike > CERTAIN_LIKENESS
     text = (
         f"torques have the shape of those of arm '{arm.name}' as described, but {factor:.3g} times its size: "
         f"{units[0] if units else 'amperes, or another unit'}? If they are currents, give --drive-gain with a number "
@@ -105,27 +105,27 @@ def _unlike(arm: Arm, seen: Resemblance) -> list[Finding]:
     A description that is merely wrong does not speak against a log that bodies of some kind explain.
     """
     likeness = np.diag(seen.likeness)
-    main = seen.strong & (seen.sizes > SURE * seen.sizes.max())
-    if main.sum() > 1 and (likeness[main] < REVERSED).all():
+    main = seen.strong & (seen.sizes > CERTAIN_TORQUE * seen.sizes.max())
+    if main.sum() > 1 and (likeness[main] < REVERSED_CORRELATION).all():
         text = (
             "the torques of all joints are opposite to the model's: does the arm hang where it is described to stand, "
             "or are all signs reversed?"
         )
         up = ",".join(f"{-x + 0.0:.3g}" for x in arm.gravity)
         return [Finding("refuse", text, "gravity", (), remedy=f"--down={up}, or --drive-gain -1")]
-    for j in np.flatnonzero(main & (likeness < REVERSED)).tolist():
+    for j in np.flatnonzero(main & (likeness < REVERSED_CORRELATION)).tolist():
         others = main & (np.arange(arm.n) != j)
-        if np.abs(likeness[others]).min(initial=1.0) > ALIKE:
+        if np.abs(likeness[others]).min(initial=1.0) > ALIKE_CORRELATION:
             text = (
                 f"the torque of {joint_name(arm, j)} is opposite to the model's (correlation {likeness[j]:.2f}): sign "
                 "reversed, or another arm?"
             )
             # A description that is off may have the other sign where weights nearly balance: the fit must tell.
             return [Finding("warn", text, "sign", (j,), remedy=f"--drive-gain {reversing(arm.n, [j])}")]
-    if seen.unexplained <= UNLIKE:
+    if seen.unexplained <= UNEXPLAINED_SHARE:
         return []
     j = int(np.argmax(seen.sizes))
-    strange = bool((likeness[seen.strong & (seen.sizes > MAIN * seen.sizes.max())] < STRANGE).any())
+    strange = bool((likeness[seen.strong & (seen.sizes > MAIN_TORQUE * seen.sizes.max())] < STRANGE_LIKENESS).any())
     text = (
         f"arm '{arm.name}' as described leaves {min(seen.unexplained, 99):.0%} of the torque beyond friction "
         f"unexplained (joint {j + 1} has {seen.slopes[j]:.2g} times its torque): "

@@ -18,13 +18,13 @@ COARSE_VALUES = 20  # different torques, of which fewer show no clipping
 STUCK_SECONDS, STUCK_TRAVEL = 0.5, 0.3  # s, and share of its travel that a joint moves while its torque does not change
 RESTING_TRAVEL = 0.01  # share of the largest travel, below which a joint rests and its torque need not change
 MOVING_SECONDS, MOVING_TRAVEL = 0.1, 0.003  # s, and share of its travel that a joint goes in that time if it moves
-MOVED = 0.1  # share of their travel that others move while an encoder is frozen
-LONGER = 4.0  # times that such a stay is longer than any other
-SPIKE = 1.5  # of the range of nearly all torques, by which a sample stands out from its neighbours
-FEWEST = 3  # spikes
-WHITE = 1.5  # share of slow torque over that of white noise, below which a torque is noise
-SLOW = 2.0  # Hz
-LIGHT = 0.05  # of the largest torque's deviation
+OTHERS_TRAVEL = 0.1  # share of their travel that others move while an encoder is frozen
+STAY_RATIO = 4.0  # times that such a stay is longer than any other
+SPIKE_SIZE = 1.5  # of the range of nearly all torques, by which a sample stands out from its neighbours
+LEAST_SPIKES = 3  # spikes
+WHITE_RATIO = 1.5  # share of slow torque over that of white noise, below which a torque is noise
+SLOW_HZ = 2.0  # Hz
+LIGHT_TORQUE = 0.05  # of the largest torque's deviation
 
 
 def torque_findings(arm: Arm, log: Log) -> list[Finding]:
@@ -57,7 +57,7 @@ def _stuck(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
     order = np.argsort(lengths)[::-1]
     first, last = (int(k) for k in stays[order[0]])
     others = lengths[order[1]] if len(order) > 1 else 0
-    if lengths[order[0]] * log.dt < STUCK_SECONDS or lengths[order[0]] < LONGER * others:
+    if lengths[order[0]] * log.dt < STUCK_SECONDS or lengths[order[0]] < STAY_RATIO * others:
         return
     # Coarse sensors of joints at rest do not change either, nor do clipped ones.
     moved = np.ptp(q[first:last]) > STUCK_TRAVEL * np.ptp(q)
@@ -94,15 +94,15 @@ def _moving(log: Log, j: int) -> NDArray:
 
 def _noise(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
     """A torque without anything slow in it."""
-    if log.dt > 0.08 / SLOW or np.ptp(log.q[:, j]) == 0:
+    if log.dt > 0.08 / SLOW_HZ or np.ptp(log.q[:, j]) == 0:
         return
     power = np.abs(np.fft.rfft(log.tau[:, j] - log.tau[:, j].mean())) ** 2
     f = np.fft.rfftfreq(len(log), log.dt)
-    slow = f <= SLOW
-    if power[slow].sum() < WHITE * slow.mean() * power.sum():
+    slow = f <= SLOW_HZ
+    if power[slow].sum() < WHITE_RATIO * slow.mean() * power.sum():
         text = f"the torque of {joint_name(arm, j)} is noise: sensor dead?"
         # Torques of light wrists may be smaller than noise.
-        large = log.tau[:, j].std() > LIGHT * log.tau.std(axis=0).max()
+        large = log.tau[:, j].std() > LIGHT_TORQUE * log.tau.std(axis=0).max()
         yield Finding("warn" if large else "note", text, "stuck", (j,), remedy="leave the joint out, or measure again")
 
 
@@ -110,9 +110,9 @@ def _spikes(arm: Arm, log: Log) -> Iterator[Finding]:
     """Single samples far from their neighbours."""
     low, high = np.percentile(log.tau, (3, 97), axis=0)
     jump = np.abs(log.tau - _median_of_five(log.tau))
-    hits = jump > SPIKE * np.maximum(high - low, 1e-300)
+    hits = jump > SPIKE_SIZE * np.maximum(high - low, 1e-300)
     count = hits.any(axis=1).sum()
-    if count >= FEWEST:
+    if count >= LEAST_SPIKES:
         j = int(np.argmax(hits.sum(axis=0)))
         text = (
             f"{count} samples have torques that jump for one or two samples, most at {joint_name(arm, j)} (by up to "
@@ -144,14 +144,14 @@ def frozen_findings(trial: Trial, log: Log, own: NDArray) -> Iterator[Finding]:
         if (last - first) * log.dt < 1.0 or (last - first) > 0.95 * len(log):
             continue
         inside = own & (t >= log.t[first]) & (t <= log.t[last - 1])
-        others = np.delete(np.ptp(log.q[first:last], axis=0) > MOVED * np.ptp(log.q, axis=0), j)
+        others = np.delete(np.ptp(log.q[first:last], axis=0) > OTHERS_TRAVEL * np.ptp(log.q, axis=0), j)
         if inside.sum() < 10 or inside[own].mean() < 0.1 or not others.any():
             continue
         ratio = np.median(loss[inside]) / max(np.median(loss[own & ~inside]), 1e-300)
         ratio = ratio if _beyond_stiction(trial, j, inside, own & ~inside) else 0.0
         spoilt = _spoilt(trial, ~inside)
-        if ratio > FROZEN or spoilt.clear:
-            told = f"{np.sqrt(ratio):.1f} times worse explained meanwhile" if ratio > FROZEN else (
+        if ratio > FROZEN_RATIO or spoilt.clear:
+            told = f"{np.sqrt(ratio):.1f} times worse explained meanwhile" if ratio > FROZEN_RATIO else (
                 f"explained with {spoilt.fall:.0%} less error without that time"
             )  # fmt: skip
             text = (
@@ -164,7 +164,7 @@ def frozen_findings(trial: Trial, log: Log, own: NDArray) -> Iterator[Finding]:
 
 def _beyond_stiction(trial: Trial, j: int, inside: NDArray, outside: NDArray) -> bool:
     """Whether a joint that seems to stand has torques which friction at rest, of any direction, does not explain."""
-    stiction = STICTION * float(trial.coulomb[j])
+    stiction = STICTION_RATIO * float(trial.coulomb[j])
     left = np.maximum(np.abs(trial.fit.residual[inside, j]) - stiction, 0.0)
     return bool(np.mean(left**2) > np.mean(trial.fit.residual[outside, j] ** 2))
 
@@ -189,6 +189,6 @@ def _spoilt(trial: Trial, kept: NDArray) -> _Spoilt:
     return _Spoilt(0.5 * float(trial.counts(after) @ change), float(fall))
 
 
-STICTION = 1.5  # friction at rest over that in motion, at most
-FROZEN = 6.0  # times the squared error while a position does not change
+STICTION_RATIO = 1.5  # friction at rest over that in motion, at most
+FROZEN_RATIO = 6.0  # times the squared error while a position does not change
 SPOILT_GAIN, SPOILT_FALL = 30.0, 0.6  # of log-likelihood and error of other samples, without those of that time

@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 
 from armdyn.identification.checks.check import Seen
 from armdyn.identification.checks.finding import Finding
-from armdyn.identification.checks.trial import OWN, Fitted, System, Trial, own_columns, sizes, squares, torques
+from armdyn.identification.checks.trial import OWN_COLUMNS, Fitted, System, Trial, own_columns, sizes, squares, torques
 from armdyn.model.coupling import told_coupling
 
-GAIN = 15.0  # log-likelihood that a shaft must gain in the place of the joint's own
-FALL, HELD_OUT_FALL = 0.5, 0.3  # share by which the error of one of the two joints must fall, also on held-out blocks
-RISE = 0.04  # share by which that of the other, and of all together, may rise
-SIZE = 0.1  # friction of the shaft relative to the torque of its joint
-FRICTION = [0, 1, 4]  # of a drive's own columns: velocity, direction, arctangent
+LEAST_GAIN = 15.0  # log-likelihood that a shaft must gain in the place of the joint's own
+LEAST_FALL = 0.5  # share by which the error of one of the two joints must fall
+HELD_OUT_FALL = 0.3  # the same on held-out blocks
+TOLERATED_RISE = 0.04  # share by which that of the other, and of all together, may rise
+LEAST_FRICTION = 0.1  # friction of the shaft relative to the torque of its joint
+FRICTION_COLUMNS = [0, 1, 4]  # of a drive's own columns: velocity, direction, arctangent
 BLOCKS = 5  # that are held out in turn
 
 
@@ -63,10 +64,10 @@ class Shared:
     @property
     def gain(self) -> float:
         """Of log-likelihood; none where friction of the shaft would drive, or is small."""
-        first = self.trial.base.count + OWN * self.pair[1]
-        x = self.fit.x[first : first + OWN]
-        friction = self.own[:, FRICTION] @ x[FRICTION]
-        small = np.sqrt(np.mean(friction**2)) < SIZE * self.trial.sizes[self.pair[1]]
+        first = self.trial.base.count + OWN_COLUMNS * self.pair[1]
+        x = self.fit.x[first : first + OWN_COLUMNS]
+        friction = self.own[:, FRICTION_COLUMNS] @ x[FRICTION_COLUMNS]
+        small = np.sqrt(np.mean(friction**2)) < LEAST_FRICTION * self.trial.sizes[self.pair[1]]
         return 0.0 if small or x[1] <= 0 or friction @ self.own[:, 0] <= 0 else self.trial.gain(self.fit.residual)
 
     def falls(self, before: NDArray, after: NDArray) -> NDArray:
@@ -95,13 +96,13 @@ def shared_drive(trial: Trial) -> Finding | None:
     outer = [j for j in range(1, trial.n) if turning[j] and turning[j - 1]]
     tried = [Shared(trial, j, sign) for j in outer for sign in "+-"]
     best = max(tried, key=lambda shared: shared.gain, default=None)
-    if best is None or best.gain < GAIN:
+    if best is None or best.gain < LEAST_GAIN:
         return None
     before = held_out(trial, trial.columns, trial.tau)
     after = best.at_joints(held_out(trial, *best.equations))
     falls, fitted = best.falls(before, after), best.falls(trial.fit.residual, best.fit.residual)
     fall = float(1 - np.linalg.norm(after) / np.linalg.norm(before))
-    if fitted.max() < FALL or falls.max() < HELD_OUT_FALL or min(*fitted, *falls, fall) < -RISE:
+    if fitted.max() < LEAST_FALL or falls.max() < HELD_OUT_FALL or min(*fitted, *falls, fall) < -TOLERATED_RISE:
         return None
     joint = best.pair[int(np.argmax(falls))] + 1
     said = told_coupling(trial.arm.with_coupling(best.text))[0]

@@ -28,16 +28,17 @@ from armdyn.dynamics.shafts import at_shafts, shaft_rows, shaft_torques
 from armdyn.identification.motion.differentiate import Motion, lowpass
 from armdyn.model.arm import Arm
 
-RATE = 50.0  # Hz to which motion is thinned out before
-BAND = 5.0  # Hz, low-pass on both sides of the equations
-EDGE = 0.4  # s at both ends of a piece in which a low-pass guesses
-MOST = 6000  # samples at RATE; of longer logs parts are looked at
+RATE_HZ = 50.0  # Hz to which motion is thinned out before
+BAND_HZ = 5.0  # Hz, low-pass on both sides of the equations
+EDGE_SECONDS = 0.4  # s at both ends of a piece in which a low-pass guesses
+MOST_SAMPLES = 6000  # samples at that rate; of longer logs parts are looked at
 PARTS = 6
-WIDTH, LEVEL = 0.02, 0.3  # rad/s or m/s: speeds in which dry friction changes its sign, and in which some levels off
+DIRECTION_SPEED = 0.02  # rad/s or m/s in which dry friction changes its sign
+LEVEL_SPEED = 0.3  # rad/s or m/s in which some friction levels off
 RIDGE = 1e-4  # of columns of unit length: what hardly shows is not made up
-LEAST = 0.01  # of a torque's deviation: what is left below does not matter, and proves nothing
-OWN = 5  # columns of a joint's own: velocity, direction, one, acceleration, arctangent of velocity
-LAGS = 200  # over which autocorrelation is looked at
+LEAST_RESIDUAL = 0.01  # of a torque's deviation: what is left below does not matter, and proves nothing
+OWN_COLUMNS = 5  # columns of a joint's own: velocity, direction, one, acceleration, arctangent of velocity
+MOST_LAGS = 200  # over which autocorrelation is looked at
 
 
 class Piece(NamedTuple):
@@ -88,7 +89,7 @@ class Trial:
     def __init__(self, arm: Arm, pieces: Iterable[Piece]) -> None:
         self.arm, self.n = arm, arm.n
         self.base: BaseParameters = base_parameters(arm)
-        long = [piece for piece in pieces if len(piece.t) * piece.dt > 4 * EDGE]
+        long = [piece for piece in pieces if len(piece.t) * piece.dt > 4 * EDGE_SECONDS]
         self._pieces = _some([piece._replace(tau=shaft_torques(arm, piece.tau)) for piece in long])
         self.parts = [_thin(arm, piece) for piece in self._pieces]
         self.usable = bool(self.parts)
@@ -100,7 +101,7 @@ class Trial:
         self.own = np.concatenate([_filter(p, p.own) for p in self.parts])
         self.sizes = sizes(self.tau)
         # As many independent equations as unknowns explain anything.
-        self.usable = len(self.tau) * self.n > 1.5 * (self.base.count + OWN * self.n) and bool(
+        self.usable = len(self.tau) * self.n > 1.5 * (self.base.count + OWN_COLUMNS * self.n) and bool(
             self.tau.std(axis=0).all()
         )
 
@@ -122,7 +123,7 @@ class Trial:
     @property
     def coulomb(self) -> NDArray:
         """Dry friction (n,) of each joint by the fit, that which grows with speed included."""
-        own = np.abs(self.fit.x[self.base.count :].reshape(self.n, OWN))
+        own = np.abs(self.fit.x[self.base.count :].reshape(self.n, OWN_COLUMNS))
         return np.asarray(own[:, 1] + own[:, 4] * np.pi / 2)
 
     @property
@@ -190,7 +191,7 @@ class Trial:
             factor = np.linalg.cholesky(G / np.outer(length, length) + RIDGE * np.eye(len(G)))
             x = _solve(factor, h / length) / length
             left, used = system.left(x), weights
-            weights = 1 / np.sqrt(np.maximum(left, (LEAST * deviations) ** 2))
+            weights = 1 / np.sqrt(np.maximum(left, (LEAST_RESIDUAL * deviations) ** 2))
         return x, used, (factor, length)
 
     def gain(self, residual: NDArray, order: NDArray | None = None) -> float:
@@ -242,14 +243,14 @@ def sizes(tau: NDArray) -> NDArray:
 
 def squares(residual: NDArray, deviations: NDArray) -> NDArray:
     """Mean squares (n,), at least those that do not matter."""
-    return np.maximum(np.mean(residual**2, axis=0), (LEAST * deviations) ** 2)
+    return np.maximum(np.mean(residual**2, axis=0), (LEAST_RESIDUAL * deviations) ** 2)
 
 
 def correlation_times(residual: NDArray) -> NDArray:
     """After how many samples (n,) residuals say something new."""
     e = residual - residual.mean(axis=0)
     spectrum = np.abs(np.fft.rfft(e, 2 * len(e), axis=0)) ** 2
-    correlation = np.fft.irfft(spectrum, axis=0)[: min(len(e), LAGS)]
+    correlation = np.fft.irfft(spectrum, axis=0)[: min(len(e), MOST_LAGS)]
     correlation = correlation / np.maximum(correlation[0], 1e-300)
     ended = np.cumsum(correlation < 0.05, axis=0) > 0
     return np.maximum(1.0, 1 + 2 * np.where(ended, 0, correlation)[1:].sum(axis=0))
@@ -258,12 +259,12 @@ def correlation_times(residual: NDArray) -> NDArray:
 def _some(pieces: list[Piece]) -> list[Piece]:
     """The pieces, or of long ones parts that are spread over them."""
     total = sum(len(piece.t) / _every(piece) for piece in pieces)
-    if total <= MOST:
+    if total <= MOST_SAMPLES:
         return pieces
     found = []
     for piece in pieces:
-        keep = int(len(piece.t) * MOST / total / PARTS)
-        if keep * piece.dt < 4 * EDGE:
+        keep = int(len(piece.t) * MOST_SAMPLES / total / PARTS)
+        if keep * piece.dt < 4 * EDGE_SECONDS:
             continue
         for k in np.linspace(0, len(piece.t) - keep, PARTS).astype(int).tolist():
             at = slice(k, k + keep)
@@ -274,7 +275,7 @@ def _some(pieces: list[Piece]) -> list[Piece]:
 
 
 def _every(piece: Piece) -> int:
-    return max(1, round(1 / (RATE * piece.dt)))
+    return max(1, round(1 / (RATE_HZ * piece.dt)))
 
 
 def _average(x: NDArray, every: int) -> NDArray:
@@ -285,7 +286,7 @@ def _average(x: NDArray, every: int) -> NDArray:
 
 def own_columns(v: NDArray, a: NDArray) -> NDArray:
     """What drives add (..., OWN) at speeds and accelerations of their shafts."""
-    return np.stack([v, np.tanh(v / WIDTH), np.ones_like(v), a, np.arctan(v / LEVEL)], axis=-1)
+    return np.stack([v, np.tanh(v / DIRECTION_SPEED), np.ones_like(v), a, np.arctan(v / LEVEL_SPEED)], axis=-1)
 
 
 def _thin(arm: Arm, piece: Piece) -> _Thin:
@@ -299,13 +300,13 @@ def _thin(arm: Arm, piece: Piece) -> _Thin:
 
 def _filter(p: _Thin, x: NDArray) -> NDArray:
     """Low-passed, thinned out to what passes, without the ends."""
-    low = lowpass(x.reshape(len(x), -1), p.dt, min(BAND, 0.2 / p.dt)).reshape(x.shape)
+    low = lowpass(x.reshape(len(x), -1), p.dt, min(BAND_HZ, 0.2 / p.dt)).reshape(x.shape)
     return _cut(p, low)
 
 
 def _cut(p: _Thin, x: NDArray) -> NDArray:
-    edge = max(1, int(EDGE / p.dt))
-    return x[edge:-edge][:: max(1, int(0.25 / (BAND * p.dt)))]
+    edge = max(1, int(EDGE_SECONDS / p.dt))
+    return x[edge:-edge][:: max(1, int(0.25 / (BAND_HZ * p.dt)))]
 
 
 class System(NamedTuple):
@@ -323,7 +324,7 @@ class System(NamedTuple):
     @property
     def links(self) -> int:
         """Number of base parameters."""
-        return self.grams.shape[1] - OWN - 1
+        return self.grams.shape[1] - OWN_COLUMNS - 1
 
     def of_torques(self, A: NDArray, tau: NDArray) -> System:
         """The sums of the same columns with other torques (N, n)."""
@@ -336,12 +337,12 @@ class System(NamedTuple):
         """Normal equations of all parameters."""
         n, c = len(self.grams), self.links
         grams = self.grams * weights[:, None, None] ** 2
-        G, h = np.zeros((c + OWN * n, c + OWN * n)), np.empty(c + OWN * n)
+        G, h = np.zeros((c + OWN_COLUMNS * n, c + OWN_COLUMNS * n)), np.empty(c + OWN_COLUMNS * n)
         G[:c, :c], h[:c] = grams[:, :c, :c].sum(axis=0), grams[:, :c, -1].sum(axis=0)
         G[:c, c:] = grams[:, :c, c:-1].transpose(1, 0, 2).reshape(c, -1)
         G[c:, :c] = G[:c, c:].T
         joints = np.arange(n)
-        G[c:, c:].reshape(n, OWN, n, OWN)[joints, :, joints] = grams[:, c:-1, c:-1]
+        G[c:, c:].reshape(n, OWN_COLUMNS, n, OWN_COLUMNS)[joints, :, joints] = grams[:, c:-1, c:-1]
         h[c:] = grams[:, c:-1, -1].ravel()
         return G, h
 
@@ -355,21 +356,21 @@ class System(NamedTuple):
     def left(self, x: NDArray) -> NDArray:
         """Mean squares (n,) that parameters leave."""
         n, c = len(self.grams), self.links
-        z = np.empty((n, 1, c + OWN + 1))
-        z[:, 0, :c], z[:, 0, c:-1], z[:, 0, -1] = x[:c], x[c:].reshape(n, OWN), -1.0
+        z = np.empty((n, 1, c + OWN_COLUMNS + 1))
+        z[:, 0, :c], z[:, 0, c:-1], z[:, 0, -1] = x[:c], x[c:].reshape(n, OWN_COLUMNS), -1.0
         return np.maximum((z @ self.grams @ z.swapaxes(1, 2))[:, 0, 0], 0.0) / self.samples
 
 
 @lru_cache(maxsize=256)
 def positions(count: int, joint: int) -> NDArray:
     """Of the parameters that a joint's equations mention."""
-    return np.r_[0:count, count + OWN * joint : count + OWN * (joint + 1)]
+    return np.r_[0:count, count + OWN_COLUMNS * joint : count + OWN_COLUMNS * (joint + 1)]
 
 
 def _products(A: NDArray, C: NDArray, weights: NDArray) -> NDArray:
     """Weighted products (p, k) of all columns with others (N, n, k)."""
-    n, count = A.shape[1], A.shape[2] - OWN
-    found = np.zeros((count + OWN * n, C.shape[2]))
+    n, count = A.shape[1], A.shape[2] - OWN_COLUMNS
+    found = np.zeros((count + OWN_COLUMNS * n, C.shape[2]))
     for j in range(n):
         found[positions(count, j)] += weights[j] ** 2 * (A[:, j].T @ C[:, j])
     return found
@@ -377,7 +378,7 @@ def _products(A: NDArray, C: NDArray, weights: NDArray) -> NDArray:
 
 def torques(A: NDArray, X: NDArray) -> NDArray:
     """Torques (N, n, k) of parameters (p, k)."""
-    count = A.shape[2] - OWN
+    count = A.shape[2] - OWN_COLUMNS
     return np.stack([A[:, j] @ X[positions(count, j)] for j in range(A.shape[1])], axis=1)
 
 

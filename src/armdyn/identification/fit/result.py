@@ -21,7 +21,7 @@ from armdyn.identification.fit.next_motion import NextMotion, next_motion
 from armdyn.identification.fit.perturbation import Perturbation
 from armdyn.identification.fit.uncertainty import Uncertainty
 from armdyn.identification.fit.validation import Prediction, Validation, arm_torque, compare, predict_torque
-from armdyn.identification.judgement import UNJUDGED, Verdict
+from armdyn.identification.judgement import NOT_JUDGED, Verdict
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.track import Filters, Track
 from armdyn.model.arm import Arm
@@ -92,7 +92,7 @@ class Fit(Reported):
     drive: DriveValues
     base: BaseEstimate
     filters: Filters
-    verdict: Verdict = UNJUDGED  # whether to use it: as a whole and per joint, with reasons
+    verdict: Verdict = NOT_JUDGED  # whether to use it: as a whole and per joint, with reasons
     rel_error: float = np.nan  # of `arm` on the logs fitted to
     rel_error_joints: NDArray = field(default_factory=lambda: np.empty(0))
     rel_error_free: float = np.nan  # of the free model, which need not be physically consistent
