@@ -42,6 +42,19 @@ def test_a_seed_is_a_task(zoo, case):
             np.testing.assert_array_equal(x, y)
 
 
+def test_tasks_of_a_kind_have_what_it_says(zoo):
+    robots, kinds = zoo["robots"], zoo["cases"].KINDS_OF_TASKS
+    names = list(robots.names([1000], 1, ["kinds"]))
+    assert len(names) == len(kinds) - 1
+    case = robots.make("coupled wrist-1000")
+    assert case.name == "coupled wrist-1000"
+    assert case.coupled is not None
+    assert case.tags["rate"] == 5000.0
+    structured = robots.make("parallelogram-1000")
+    assert (structured.tags["structure"], structured.tags["family"]) == ("parallelogram", "polar")
+    assert np.isnan(robots.make("industrial drives-1000").arm.theta).any()
+
+
 def test_the_zoo_is_wide(zoo):
     """Every kind of arm, mount, motion and family is there, and all described bodies of the truth are possible."""
     arms = zoo["arms"]
@@ -160,8 +173,9 @@ def test_thresholds_are_chosen_without_the_robot_that_they_are_scored_on(zoo):
     rows[3]["TERM 0.1"] = 1.2  # it would have been better off with the first value
     lines = table.threshold_table(rows)
     at = next(k for k, line in enumerate(lines) if line.startswith("TERM"))
-    assert "0.1 0.714" in lines[at]
-    assert lines[at + 1].endswith("chosen without one robot: 0.1 4 times; on that robot 0.714")
+    assert "0.1 0.714 (1.20)" in lines[at]
+    assert lines[at].endswith("chosen without each 0.714 (1.20)")
+    assert lines[at + 1].endswith("chosen without one robot: 0.1 4 times")
 
 
 def test_intervals_count_what_a_model_without_rotors_lacks(zoo):

@@ -1,87 +1,132 @@
-"""Thresholds of identification, each chosen on all robots but one and scored on that one.
+"""Numbers of identification, each chosen on all robots but one and scored on that one.
 
-The fits alone are made again, without checks of the logs, for every value of one threshold at a time.
+For every value of one number at a time the free model is chosen again, without checks of the logs; what follows the
+choice has none of these numbers.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from importlib import import_module
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from numpy.typing import NDArray
 
 import armdyn
-from armdyn.identification.checks.given import looked_at
+from armdyn import Log
+from armdyn.identification.checks.check import Seen
 from armdyn.identification.checks.shared_drives import find_shared_drive
+from armdyn.identification.fit.estimate import free_model
+from armdyn.identification.fit.prior import _generic_covariance
+from armdyn.identification.fit.validation import predict_torque
 from zoo.cases import Case
 from zoo.plain import plain_errors, prediction_error
 from zoo.score import read
 from zoo.tables import LEAST, mean
 
-NEVER = 1.0
-# Where a threshold stands, and values to try; the first is that of the code.
+NEVER = 1.0  # share of an error by which it cannot fall
+# Where a number stands, and values to try; the first is that of the code.
 THRESHOLDS: dict[str, tuple[str, tuple[float, ...]]] = {
-    "SMOOTHING": ("choice", (0.02, 0.005, 0.01, 0.05, 0.1, NEVER)),
+    "SMOOTHING": ("choice", (0.02, 0.005, 0.05, 0.1, NEVER)),
     "TERM": ("choice", (0.05, 0.02, 0.1, 0.2, NEVER)),
-    "NOTICEABLE": ("choice", (0.01, 0.0, 0.003, 0.02, 0.05)),
+    "NOTICEABLE": ("choice", (0.01, 0.0, 0.02, 0.05)),
     "CLOSER": ("choice", (0.03, 0.01, 0.1, NEVER)),
-    "LARGEST": ("evidence", (1.0, 1e-6, 0.25, 4.0)),
+    "LARGEST": ("evidence", (1.0, 1e-6, 4.0)),
+    "STRONGEST_PLAIN": ("evidence", (1e3, 10.0, 1e2, 1e4, 1e8)),
+    "PATIENCE": ("evidence", (3.0, 1.0, 10.0, 1e9)),
+    "GYRATION": ("prior", (0.25, 0.15, 0.4)),
 }
 
 
+class _Chosen(Exception):
+    """Ends identification where the model is chosen."""
+
+    def __init__(self, choice: Any) -> None:
+        self.choice = choice
+
+
 def settings() -> Iterator[tuple[str, float]]:
-    """The code as it is, then every other value of each threshold."""
+    """The code as it is, then every other value of each number."""
     yield "", 0.0
     for name, (_, values) in THRESHOLDS.items():
         yield from ((name, value) for value in values[1:])
 
 
-@contextmanager
-def _without_checks() -> Iterator[None]:
-    with patch.object(import_module("armdyn.identification.identify"), "checked", lambda *_: ((), ())):
-        yield
+def _stop(choice: Any, masses: Any = None) -> None:
+    raise _Chosen(choice)
+
+
+def _choice(case: Case, logs: list[Log], coupling: str, name: str, value: float) -> Any:
+    """The model that is chosen with another value of a number."""
+    identify = import_module("armdyn.identification.identify")
+    _generic_covariance.cache_clear()
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(identify, "checked", lambda *_: ((), ())))
+        stack.enter_context(patch.object(identify, "estimate", _stop))
+        if name:
+            room = import_module(f"armdyn.identification.fit.{THRESHOLDS[name][0]}")
+            stack.enter_context(patch.object(room, name, value))
+        try:
+            armdyn.identify(case.arm, logs, coupling=coupling, force=True)
+        except _Chosen as chosen:
+            return chosen.choice
+    raise AssertionError("nothing was chosen")
 
 
 def score_thresholds(case: Case) -> dict[str, Any]:
     """Errors on the test over plain least squares', one for each setting."""
     row: dict[str, Any] = dict(name=case.name, robot=case.tags["family"] if case.tags.get("real") else case.name)
     plain = plain_errors(case.arm, case.train, case.test)[1]
-    with warnings.catch_warnings(), _without_checks():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         logs, test = [read(case, table) for table in case.train], read(case, case.test)
-        found = find_shared_drive(case.arm, [looked_at(log) for log in logs])
+        found = find_shared_drive(Seen.of(case.arm, logs))
         coupling = "none" if found is None else found.remedy.split()[-1]
         for name, value in settings():
-            room = import_module(f"armdyn.identification.fit.{THRESHOLDS[name][0] if name else 'choice'}")
-            with patch.object(room, name, value) if name else warnings.catch_warnings():
-                fit = armdyn.identify(case.arm, logs, coupling=coupling, force=True)
-            told = fit.predict(test)
+            choice = _choice(case, logs, coupling, name, value)
+            told = predict_torque(test, case.arm.n, choice.rows.filters, free_model(choice).torque, None)
             row[f"{name} {value:g}"] = prediction_error(case.test, np.asarray(told.t), np.asarray(told.tau)) / plain
+    row["real"] = bool(case.tags.get("real"))
     return row
 
 
 def threshold_table(rows: Iterable[dict[str, Any]]) -> list[str]:
-    """Of each threshold: the mean ratio at every value, which value is chosen without each robot, and how it scores."""
+    """Of each number: the mean ratio at every value, which value is chosen without each robot, and how it scores.
+
+    Real arms and synthetic ones are told apart; a value is chosen on all of both but one robot, both counting alike.
+    """
     several = list(rows)
-    robots = sorted({row["robot"] for row in several})
-    own = np.array([robots.index(row["robot"]) for row in several])
-    lines = [f"{len(several)} tasks of {len(robots)} robots; mean ratio to plain least squares, robots counting alike"]
-    for name, (_, values) in THRESHOLDS.items():
+    robots = sorted({(not row.get("real"), row["robot"]) for row in several})
+    real = np.array([not made for made, _ in robots])
+    own = np.array([robots.index((not row.get("real"), row["robot"])) for row in several])
+    lines = [
+        f"{len(several)} tasks of {real.sum()} real and {(~real).sum()} synthetic arms; mean ratio to plain, worst"
+    ]
+    for name, (room, values) in THRESHOLDS.items():
+        words = ["never" if room == "choice" and value == NEVER else f"{value:g}" for value in values]
         keys = [" 0" if k == 0 else f"{name} {value:g}" for k, value in enumerate(values)]
         logs = np.log([[max(row[key], LEAST) for key in keys] for row in several])
         table = np.array([logs[own == k].mean(axis=0) for k in range(len(robots))])  # (robots, values)
-        without = (table.sum(axis=0) - table) / max(len(robots) - 1, 1)
-        chosen = np.argmin(without, axis=1)
-        scores = ", ".join(f"{_said(v)} {mean(np.exp(c)):.3f}" for v, c in zip(values, table.T, strict=True))
-        counts = ", ".join(f"{_said(values[k])} {np.sum(chosen == k)} times" for k in np.unique(chosen))
-        left_out = np.exp(table[np.arange(len(robots)), chosen].mean())
-        lines += [f"{name:10s} {scores}", f"{'':10s} chosen without one robot: {counts}; on that robot {left_out:.3f}"]
+        chosen = np.array([np.argmin(_without(table, real, k)) for k in range(len(robots))])
+        left_out = table[np.arange(len(robots)), chosen]
+        counts = ", ".join(f"{words[k]} {np.sum(chosen == k)} times" for k in np.unique(chosen))
+        for kind, some in (("real", real), ("synthetic", ~real)):
+            if some.any():
+                scores = ", ".join(f"{word} {_figures(c[some])}" for word, c in zip(words, table.T, strict=True))
+                lines += [f"{name:15s} {kind}: {scores}; chosen without each {_figures(left_out[some])}"]
+        lines += [f"{'':15s} chosen without one robot: {counts}"]
     return lines
 
 
-def _said(value: float) -> str:
-    return "never" if value == NEVER else f"{value:g}"
+def _without(table: NDArray, real: NDArray, robot: int) -> NDArray:
+    """Mean of each value over all robots but one, real and synthetic ones counting alike."""
+    others = np.arange(len(table)) != robot
+    return np.mean([table[some & others].mean(axis=0) for some in (real, ~real) if (some & others).any()], axis=0)
+
+
+def _figures(logarithms: NDArray) -> str:
+    return f"{mean(np.exp(logarithms)):.3f} ({np.exp(logarithms.max()):.2f})"

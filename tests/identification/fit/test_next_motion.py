@@ -41,6 +41,15 @@ def test_the_joint_that_hardly_moved_is_named_and_helps(puma, little, fit):
     assert again.next_motion is None  # all is well known
 
 
+@pytest.mark.parametrize("joint", [0, 5])
+def test_friction_at_speeds_that_no_log_has_is_not_taken_as_none(puma, joint):
+    """A joint that hardly moved is named, and what it may be off at twenty times its speed is not understated."""
+    fit = armdyn.identify(puma, moving(puma, 0, np.where(np.arange(puma.n) == joint, 0.05, 1.0)), prior=0.0)
+    errors = [fit.validate(moving(puma, k, np.ones(puma.n))).rel_error for k in (5, 9)]
+    assert max(errors) < 1.5 * fit.next_motion.now
+    assert fit.next_motion.joints == (joint,)
+
+
 def test_wide_motion_goes_through_half_of_the_ranges(puma, fit):
     spans = np.ptp(wide(fit.tracks, puma, (1,)).q, axis=0)
     lower, upper = puma.position_limits

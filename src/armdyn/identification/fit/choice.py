@@ -111,6 +111,11 @@ class Choice:
             return np.nan
         return float(np.sqrt(self.squares().sum() / max(self.equations.powers.sum(), 1e-300)))
 
+    @cached_property
+    def residual(self) -> float:
+        """Relative error on the blocks fitted to."""
+        return float(np.sqrt(self.equations.errors(self.x).sum() / max(self.equations.powers.sum(), 1e-300)))
+
     @property
     def can_choose(self) -> bool:
         """Whether there are enough blocks to choose by."""
@@ -266,9 +271,12 @@ def _smoothing(choice: Choice, logs: list[Log]) -> Choice:
 
 
 def _better(choice: Choice, other: Choice, what: str, share: float) -> Choice:
-    """Another choice if its held-out error is lower by more than a share."""
+    """Another choice if its held-out error is lower by more than a share, and what the fit to all leaves is, too.
+
+    Where each block shows something of its own, held-out errors are those of guesses, and a choice may help to guess.
+    """
     error = other.held_out
-    taken = error < (1 - share) * choice.held_out
+    taken = error < (1 - share) * choice.held_out and other.residual < choice.residual
     tried = (*choice.tried, Tried(what, error, taken))
     return replace(other if taken else choice, tried=tried)
 

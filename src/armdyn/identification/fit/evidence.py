@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from armdyn.dynamics.shafts import at_shafts
 from armdyn.identification.fit.equations import Equations, solve_scaled
 from armdyn.identification.fit.rows import Rows
-from armdyn.identification.fit.terms import TERMS
+from armdyn.identification.fit.terms import ALWAYS, TERMS
 
 ROUNDS, SETTLED = 40, 0.02  # of the fixed point, and change of logarithms at which it has settled
 WEAKEST, STRONGEST = 1e-6, 1e8  # strengths, where 1 means a torque of the joint's own deviation
+STRONGEST_PLAIN = 1e3  # the same of plain friction and offsets, which no joint is certain to be without
 LARGEST = 1.0  # weakest of a joint term: larger ones are there only to make up for one another
 FREE = 1e-4  # strength with which the noise is told
 FLOOR = 0.1  # least noise of a joint, relative to the deviation of all torques
@@ -157,6 +158,7 @@ def evidence(equations: Equations, used: NDArray, belief: Belief, start: Strengt
     own, centre, Q = belief.terms[terms], belief.centre[k], belief.base[np.ix_(links, links)]
     base = (start.base if start else 1.0) if belief.fixed is None else belief.fixed
     alpha = start.terms[terms] if start else np.ones(len(terms))
+    strongest = np.where((terms - count) % len(TERMS) < len(ALWAYS), STRONGEST_PLAIN, STRONGEST)
     # Power does not tell joints apart: what one has, another could have, and no strength is to be learnt.
     apart = len(equations.weights) == equations.n
     L = np.zeros_like(A)
@@ -169,7 +171,7 @@ def evidence(equations: Equations, used: NDArray, belief: Belief, start: Strengt
         good = np.clip(1 - alpha * own * np.diag(inverse)[at], 0.05, 1.0)
         if not apart:
             good, away[at] = 1.0, 1 / np.sqrt(own)
-        new = np.clip(good / np.maximum(own * away[at] ** 2, 1e-12), LARGEST, STRONGEST)
+        new = np.clip(good / np.maximum(own * away[at] ** 2, 1e-12), LARGEST, strongest)
         change = np.abs(np.log(new / alpha)).max(initial=0.0)
         alpha = new
         if belief.fixed is None and len(links):

@@ -98,6 +98,7 @@ def precision_in(base: BaseParameters, covariance: NDArray) -> NDArray:
 
 
 SAMPLES = 2000  # bodies by which the spread of generic ones is told
+GYRATION = 0.25  # their radius of gyration and distance from the line between the joints, relative to its length
 
 
 def generic_covariance(arm: Arm) -> NDArray:
@@ -119,8 +120,9 @@ def _generic_covariance(places: bytes, least: float) -> NDArray:
     for i, (first, last) in enumerate(ends):
         length = max(float(lengths[i]), shortest)
         mass = np.exp(0.5 * rng.normal(size=SAMPLES))
-        centre = first + (last - first) * rng.uniform(size=(SAMPLES, 1)) + 0.25 * length * rng.normal(size=(SAMPLES, 3))
-        gyration = (0.25 * length * np.exp(0.4 * rng.normal(size=(SAMPLES, 3)))) ** 2
+        centre = first + (last - first) * rng.uniform(size=(SAMPLES, 1))
+        centre = centre + GYRATION * length * rng.normal(size=(SAMPLES, 3))
+        gyration = (GYRATION * length * np.exp(0.4 * rng.normal(size=(SAMPLES, 3)))) ** 2
         P = np.zeros((SAMPLES, 4, 4))
         P[:, :3, :3] = mass[:, None, None] * (centre[:, :, None] * centre[:, None] + gyration[:, :, None] * np.eye(3))
         P[:, :3, 3] = P[:, 3, :3] = mass[:, None] * centre
