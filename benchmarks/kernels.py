@@ -1,7 +1,8 @@
-"""Native kernels against Pinocchio, measured in one process: `python benchmarks/kernels.py [--peers]`.
+"""Native kernels by themselves: `python benchmarks/kernels.py`.
 
-Every figure is the best of several runs, and the table shows ratios, because machines are noisy.
-`ARMDYN_BENCHMARK=small` makes it quick (continuous integration only checks that it runs).
+What `python -m benchmarks` does not show: a million samples, two threads, bound calls, the first torque on an empty
+cache, and the distance to the processor's peak. Every figure is the best of several runs; `ARMDYN_BENCHMARK=small`
+makes it quick.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 from rich.console import Console
 from rich.table import Table
 
 import armdyn
-from armdyn.model.pinocchio_bridge import to_pinocchio
 
 SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"
 BATCHES = (100, 1000) if SMALL else (100, 10_000, 1_000_000)
-LOOP = 50 if SMALL else 2000  # samples of a Python loop over a peer
+INPUTS = {"inverse_dynamics": 3, "mass_matrix": 1, "coriolis_matrix": 2, "forward_dynamics": 3, "regressor": 3}
+INPUTS |= {"linearize": 3, "jacobian": 1, "forward_kinematics": 1}
+MOST_BYTES = 3e9  # of a result
 
 console = Console(width=150)
 
@@ -41,108 +42,51 @@ def best(function: Callable[[], Any], seconds: float = 0.01 if SMALL else 0.4, m
     return min(runs)
 
 
-def per_call(function: Callable[[], Any], count: int = 20 if SMALL else 2000) -> float:
-    """The time of one call, from many in a row [s]."""
+def per_call(function: Callable[[], Any], count: int = 20 if SMALL else 2000) -> str:
+    """The time of one call, from many in a row [ns]."""
 
     def many() -> None:
         for _ in range(count):
             function()
 
-    return best(many) / count
+    return f"{best(many) / count * 1e9:.0f}"
 
 
-class Job:
-    """One function of armdyn, what Pinocchio calls the same, and random states of the Panda."""
-
-    def __init__(self, name: str, inputs: int, peer: Callable[..., Any], batch_peer: Callable[..., Any] | None = None):
-        self.name, self.inputs, self.peer, self.batch_peer = name, inputs, peer, batch_peer
-        self.function = getattr(armdyn, name)
-
-
-def derivatives(model: Any, data: Any, q: Any, v: Any, a: Any) -> None:
-    pin.computeRNEADerivatives(model, data, q, v, a)
-    pin.computeABADerivatives(model, data, q, v, a)
-
-
-def jobs(model: Any, data: Any) -> list[Job]:
-    return [
-        Job("inverse_dynamics", 3, lambda q, v, a: pin.rnea(model, data, q, v, a), pin.rneaInParallel),
-        Job("mass_matrix", 1, lambda q, v, a: pin.crba(model, data, q)),
-        Job("coriolis_matrix", 2, lambda q, v, a: pin.computeCoriolisMatrix(model, data, q, v)),
-        Job("forward_dynamics", 3, lambda q, v, a: pin.aba(model, data, q, v, a), pin.abaInParallel),
-        Job("regressor", 3, lambda q, v, a: pin.computeJointTorqueRegressor(model, data, q, v, a)),
-        Job("linearize", 3, lambda q, v, a: derivatives(model, data, q, v, a)),
-        Job("jacobian", 1, lambda q, v, a: pin.computeJointJacobian(model, data, q, model.njoints - 1)),
-        Job("forward_kinematics", 1, lambda q, v, a: pin.forwardKinematics(model, data, q)),
-    ]
-
-
-def peer_loop(job: Job, states: np.ndarray) -> float:
-    """Seconds a sample of a Python loop over the peer."""
-    rows = [tuple(np.ascontiguousarray(x[k]) for x in states) for k in range(LOOP)]
-
-    def loop() -> None:
-        for row in rows:
-            job.peer(*row)
-
-    return best(loop) / LOOP
-
-
-def peer_batch(job: Job, model: Any) -> str:
-    """Nanoseconds a sample of the peer's own batch function on one thread, where it has one."""
-    if job.batch_peer is None:
-        return "-"
-    count = BATCHES[1]
-    states = [np.asfortranarray(x.T) for x in np.random.default_rng(1).uniform(-1, 1, (3, count, model.nv))]
-    pool = pin.ModelPool(model, 1)
-    return f"{best(lambda: job.batch_peer(1, pool, *states)) / count * 1e9:.0f}"
-
-
-def batches(arm: Any, model: Any, data: Any) -> None:
-    """Batches: ratio to the peer's loop, with `out=`, fresh, and on two threads."""
-    table = Table(title=f"Batches, {arm.name}: times faster than a Python loop over Pinocchio (ns per sample)")
-    table.add_column("function")
-    table.add_column("Pinocchio loop", justify="right")
-    table.add_column("its batch", justify="right")
+def batches(arm: Any) -> None:
+    """Nanoseconds per sample with `out=`, fresh, and on two threads."""
+    table = Table("function", title=f"Batches, {arm.name}: ns per sample")
     for count in BATCHES:
         for kind in ("out=", "fresh", "2 threads"):
             table.add_column(f"{count:,} {kind}", justify="right")
-    for job in jobs(model, data):
-        states = np.random.default_rng(0).uniform(-1, 1, (3, max(LOOP, 100), arm.n))
-        loop = peer_loop(job, states)
-        row = [job.name, f"{loop * 1e9:.0f}", peer_batch(job, model)]
+    for name, inputs in INPUTS.items():
+        row = [name]
+        one = getattr(armdyn, name)(arm, *np.zeros((inputs, arm.n)))
+        size = sum(x.nbytes for x in (one if isinstance(one, tuple) else (one,)))
         for count in BATCHES:
-            args = list(np.random.default_rng(1).uniform(-1, 1, (job.inputs, count, arm.n)))
-            if count * 8 * 500 > 3e9 and job.name in ("regressor", "linearize"):
-                row += ["-"] * 3  # results of several gigabytes
+            if count * size > MOST_BYTES:
+                row += ["-"] * 3
                 continue
-            call = functools.partial(job.function, arm, *args)
+            args = np.random.default_rng(1).uniform(-1, 1, (inputs, count, arm.n))
+            call = functools.partial(getattr(armdyn, name), arm, *args)
             out = call()
-            times = [
-                best(functools.partial(call, **options)) for options in ({"out": out}, {}, {"out": out, "threads": 2})
-            ]
-            row += [f"{loop / (t / count):.1f}x ({t / count * 1e9:.0f})" for t in times]
+            ways = ({"out": out}, {}, {"out": out, "threads": 2})
+            row += [f"{best(functools.partial(call, **way)) / count * 1e9:.0f}" for way in ways]
         table.add_row(*row)
     console.print(table)
 
 
-def singles(arm: Any, model: Any, data: Any) -> None:
+def singles(arm: Any) -> None:
     """One sample from Python: the bound call, with `out=`, and the public function."""
-    table = Table(title=f"One call, {arm.name}: times faster than Pinocchio's (ns)")
-    for name in ("function", "Pinocchio", "kernel(...)", "kernel(..., out=)", "public function"):
-        table.add_column(name, justify="right" if name != "function" else "left")
-    states = [np.ascontiguousarray(x) for x in np.random.default_rng(2).uniform(-1, 1, (3, arm.n))]
-    for job in jobs(model, data):
-        args = states[: job.inputs]
-        bound = armdyn.kernel(job.function, arm)
-        out = job.function(arm, *args)
-        peer = per_call(lambda j=job: j.peer(*states))
-        times = [
-            per_call(lambda b=bound, a=args: b(*a)),
-            per_call(lambda b=bound, a=args, o=out: b(*a, out=o)),
-            per_call(lambda j=job, a=args: j.function(arm, *a)),
+    table = Table("function", "kernel(...)", "kernel(..., out=)", "public function", title=f"One call, {arm.name}: ns")
+    for name, inputs in INPUTS.items():
+        function, args = getattr(armdyn, name), tuple(np.random.default_rng(2).uniform(-1, 1, (inputs, arm.n)))
+        bound, out = armdyn.kernel(function, arm), function(arm, *args)
+        calls = [
+            lambda bound=bound, args=args: bound(*args),
+            lambda bound=bound, args=args, out=out: bound(*args, out=out),
+            lambda function=function, args=args: function(arm, *args),
         ]
-        table.add_row(job.name, f"{peer * 1e9:.0f}", *(f"{peer / t:.1f}x ({t * 1e9:.0f})" for t in times))
+        table.add_row(name, *map(per_call, calls))
     console.print(table)
 
 
@@ -202,57 +146,13 @@ def peak(arm: Any) -> None:
     )
 
 
-def peers(arm: Any) -> None:
-    """Other libraries, where they are installed."""
-    states = [np.ascontiguousarray(x) for x in np.random.default_rng(4).uniform(-1, 1, (3, arm.n))]
-    count = 10 if SMALL else 300
-    ours = per_call(lambda: armdyn.inverse_dynamics(arm, *states))
-    batch = np.random.default_rng(5).uniform(-1, 1, (3, 10_000, arm.n))
-    out = armdyn.inverse_dynamics(arm, *batch)
-    each = best(lambda: armdyn.inverse_dynamics(arm, *batch, out=out)) / 10_000
-    for name, call in (("mujoco", _mujoco), ("roboticstoolbox", _toolbox)):
-        try:
-            peer = per_call(call(arm, states), count)
-        except ImportError:
-            console.print(f"{name}: not installed")
-            continue
-        console.print(
-            f"{name} inverse dynamics: {peer * 1e6:.1f} us per call; "
-            f"one call {peer / ours:.1f}x, batch {peer / each:.0f}x"
-        )
-
-
-def _mujoco(arm: Any, states: list[np.ndarray]) -> Callable[[], Any]:
-    import mujoco
-
-    with tempfile.TemporaryDirectory() as folder:
-        arm.save(f"{folder}/arm.urdf")
-        model = mujoco.MjModel.from_xml_path(f"{folder}/arm.urdf")
-    data = mujoco.MjData(model)
-    data.qpos[:], data.qvel[:], data.qacc[:] = states
-    return lambda: mujoco.mj_inverse(model, data)
-
-
-def _toolbox(arm: Any, states: list[np.ndarray]) -> Callable[[], Any]:
-    import roboticstoolbox
-
-    robot = roboticstoolbox.models.DH.Panda()
-    return lambda: robot.rne(*states)
-
-
 def main() -> None:
     arm = armdyn.arms.panda()
-    model = to_pinocchio(arm)
-    data = model.createData()
-    console.print(
-        f"one thread unless said; {os.cpu_count()} cores; Pinocchio {pin.__version__}, NumPy {np.__version__}"
-    )
-    batches(arm, model, data)
-    singles(arm, model, data)
+    console.print(f"one thread unless said; {os.cpu_count()} cores; NumPy {np.__version__}")
+    batches(arm)
+    singles(arm)
     starts()
     peak(arm)
-    if "--peers" in sys.argv[1:]:
-        peers(arm)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from armdyn.errors import ArmdynError
 from armdyn.trace import virtual
 from armdyn.trace.compiled import compiled
 from armdyn.trace.pool import FROM_BYTES, pool
-from armdyn.trace.program import Port, Program
+from armdyn.trace.program import Program
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -85,7 +85,7 @@ class NativeKernel:
         batch = np.broadcast_shapes(
             *(a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, self.inputs, strict=True))
         )
-        check_outs(outs, self.outputs, batch)
+        virtual.check_outs(outs, self.outputs, batch)
         if 8 * math.prod(batch) * sum(port.size for port in self.outputs) >= FROM_BYTES:
             outs = [pool().empty(batch + p.shape) if o is None else o for o, p in zip(outs, self.outputs, strict=True)]
         if threads > 1 and batch:
@@ -104,12 +104,7 @@ class NativeKernel:
             for o, port in zip(outs, self.outputs, strict=True)
         ]
         results = self.gufunc(*arrays, out=tuple(direct))
-        results = list(results) if len(outs) > 1 else [results]
-        for k, out in enumerate(outs):
-            if out is not None and out is not results[k]:
-                out[...] = results[k]
-                results[k] = out
-        return results
+        return virtual.put(list(results) if len(outs) > 1 else [results], outs)
 
     def _threaded(
         self, arrays: Sequence[NDArray], outs: Sequence[NDArray | None], threads: int, batch: tuple[int, ...]
@@ -130,11 +125,7 @@ class NativeKernel:
             self._run(own, [r[part] for r in results])
 
         list(thread_pool(threads, os.getpid()).map(block, range(threads)))
-        for k, out in enumerate(outs):
-            if out is not None and out is not results[k]:
-                out[...] = results[k]
-                results[k] = out
-        return results
+        return virtual.put(results, outs)
 
 
 @cache
@@ -171,13 +162,6 @@ def _is_apart(out: NDArray, arrays: Sequence[NDArray], outs: Sequence[NDArray | 
             return False
         reach += step * (size - 1)
     return not any(np.may_share_memory(out, other) for other in others) and sum(o is out for o in outs) == 1
-
-
-def check_outs(outs: Sequence[NDArray | None], ports: Sequence[Port], batch: tuple[int, ...]) -> None:
-    """Raise where an array to write into does not have the shape of the result; the caller says it in words."""
-    for out, port in zip(outs, ports, strict=True):
-        if out is not None and out.shape != batch + port.shape:
-            raise ValueError("out has another shape than the result")
 
 
 def make_kernel(program: Callable[[], Program], shared: frozenset[str], key: str | None, backend: str) -> Any:

@@ -38,6 +38,20 @@ def lane_distances(e: Emitter, ports: Iterable[str], remaining: str) -> None:
             e.line(f"%l{port}_{k} = mul i64 {lane}, %s{port}")
 
 
+def load_ports(e: Emitter, ports: Iterable[str], *tables: tuple[str, str, str]) -> None:
+    """Define `%<short><port>` from each table, given as its short name, name and type of entries."""
+    for k, port in enumerate(ports):
+        for short, table, kind in tables:
+            e.line(f"%at_{table}{port} = getelementptr {kind}, ptr %{table}, i64 {k}")
+            e.line(f"%{short}{port} = load {kind}, ptr %at_{table}{port}")
+
+
+def uniform_block(e: Emitter, layout: Layout, shared: frozenset[int]) -> None:
+    """Make `%uniform` of what all samples share."""
+    e.line(f"%uniform = alloca [{max(len(layout.uniform), 1) * e.host.width} x double], align 64")
+    e.line(f"call void @prepare({', '.join([*(f'ptr %i{p}' for p in sorted(shared)), 'ptr %uniform'])})")
+
+
 class Body:
     """Emits steps of a graph; values that cross from one function into another stand in the block `%scratch`."""
 

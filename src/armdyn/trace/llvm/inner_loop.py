@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.graphs.schedule import Step
-from armdyn.trace.llvm.body import body_text, lane_distances, port_names, scratch
+from armdyn.trace.llvm.body import body_text, lane_distances, load_ports, port_names, scratch, uniform_block
 from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.layout import Layout
 
@@ -100,13 +100,8 @@ def _loop(e: Emitter, graph: Graph, layout: Layout, shared: frozenset[int]) -> s
     e.line("%some = icmp sgt i64 %count, 0")
     e.line("br i1 %some, label %start, label %done")
     e.label("start")
-    for k, port in enumerate(ports):
-        e.line(f"%at{port} = getelementptr ptr, ptr %args, i64 {k}")
-        e.line(f"%{port} = load ptr, ptr %at{port}")
-        e.line(f"%step{port} = getelementptr i64, ptr %steps, i64 {k}")
-        e.line(f"%s{port} = load i64, ptr %step{port}")
-    e.line(f"%uniform = alloca [{max(len(layout.uniform), 1) * e.host.width} x double], align 64")
-    e.line(f"call void @prepare({', '.join([*(f'ptr %i{p}' for p in sorted(shared)), 'ptr %uniform'])})")
+    load_ports(e, ports, ("", "args", "ptr"), ("s", "steps", "i64"))
+    uniform_block(e, layout, shared)
     words = [word for port in ports for word in (f"ptr %{port}", f"i64 %s{port}")]
     e.line(f"call void @batch({', '.join(words)}, ptr %uniform, i64 %count)")
     if e.host.fp_flags:  # NaN in, NaN out, without a warning from NumPy

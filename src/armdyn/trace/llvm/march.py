@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.graphs.schedule import Step
-from armdyn.trace.llvm.body import body_text, lane_distances, port_names, scratch, stage_blocks
+from armdyn.trace.llvm.body import (
+    body_text,
+    lane_distances,
+    load_ports,
+    port_names,
+    scratch,
+    stage_blocks,
+    uniform_block,
+)
 from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.layout import Layout
 
@@ -48,12 +56,8 @@ def _march(e: Emitter, graph: Graph, layout: Layout, shared: frozenset[int]) -> 
     e.line("%work = and i1 %some, %any")
     e.line("br i1 %work, label %start, label %done")
     e.label("start")
-    for k, port in enumerate(ports):
-        for short, table, kind in (("", "args", "ptr"), ("s", "across", "i64"), ("a", "along", "i64")):
-            e.line(f"%at_{table}{port} = getelementptr {kind}, ptr %{table}, i64 {k}")
-            e.line(f"%{short}{port} = load {kind}, ptr %at_{table}{port}")
-    e.line(f"%uniform = alloca [{max(len(layout.uniform), 1) * e.host.width} x double], align 64")
-    e.line(f"call void @prepare({', '.join([*(f'ptr %i{p}' for p in sorted(shared)), 'ptr %uniform'])})")
+    load_ports(e, ports, ("", "args", "ptr"), ("s", "across", "i64"), ("a", "along", "i64"))
+    uniform_block(e, layout, shared)
     e.line("br label %rollouts")
     e.label("rollouts")
     e.line("%k = phi i64 [ 0, %start ], [ %next, %rollouts ]")
