@@ -280,7 +280,7 @@ def stage_function(e: Emitter, graph: Graph, layout: Layout, steps: list[Step]) 
     body.run(steps)
     body.results(graph.results[graph.stage.output])
     words = "ptr noalias readonly %given, ptr noalias %made, ptr noalias readonly %uniform"
-    return "\n".join([f"define internal void @stage({words}) noinline nounwind {{", *e.lines, "  ret void", "}"])
+    return "\n".join([f"define internal void @stage({words}) {e.host.attributes} {{", *e.lines, "  ret void", "}"])
 
 
 def stage_blocks(e: Emitter, graph: Graph) -> None:
@@ -313,5 +313,5 @@ def _part(e: Emitter, graph: Graph, layout: Layout, name: str, steps: list[Step]
     for port in ports:
         words += [f"ptr noalias {'readonly ' * (port[0] == 'i')}%p{port}", f"i64 %s{port}"]
     words += ["ptr noalias readonly %uniform", "ptr noalias %scratch", "i64 %remaining"]
-    head = f"define internal void @{name}({', '.join(words)}) noinline nounwind {{"
+    head = f"define internal void @{name}({', '.join(words)}) {e.host.attributes} {{"
     return "\n".join([head, *e.lines, "  ret void", "}"])

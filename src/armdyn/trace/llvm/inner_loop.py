@@ -78,7 +78,7 @@ def _batch(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]]) ->
     for port in ports:
         words += [f"ptr noalias {'readonly ' * (port[0] == 'i')}%{port}", f"i64 %s{port}"]
     head = f"define internal void @batch({', '.join(words)}, ptr noalias readonly %uniform, i64 %count)"
-    return "\n".join([f"{head} noinline nounwind {{", *e.lines, "  ret void", "}"])
+    return "\n".join([f"{head} {e.host.attributes} {{", *e.lines, "  ret void", "}"])
 
 
 def _fetches(e: Emitter, graph: Graph, parts: list[list[Step]]) -> list[str]:

@@ -44,7 +44,7 @@ def _rollouts(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]])
     e.label("done")
     words = ", ".join(f"ptr %{port}, i64 %s{port}, i64 %a{port}" for port in ports)
     head = f"define internal void @rollouts({words}, ptr noalias readonly %uniform, i64 %remaining, i64 %steps)"
-    return "\n".join([f"{head} noinline nounwind {{", *e.lines, "  ret void", "}"])
+    return "\n".join([f"{head} {e.host.attributes} {{", *e.lines, "  ret void", "}"])
 
 
 def _march(e: Emitter, graph: Graph, layout: Layout, shared: frozenset[int]) -> str:

@@ -29,6 +29,12 @@ class Host(NamedTuple):
     fp_flags: int = 0  # FE_ALL_EXCEPT of the C library, 0 where it is not known
     pack: int = 1  # angles of one sample whose sines are computed in one vector, where the width is 1
 
+    @property
+    def attributes(self) -> str:
+        """Of functions that keep vectors on the stack: aligned there, or every other one would cross a cache line."""
+        size = 8 * max(self.width, self.pack)
+        return f"noinline nounwind alignstack({size})" if size > 16 else "noinline nounwind"
+
 
 class Target(NamedTuple):
     """The processor that code is made for; part of the cache key."""
