@@ -7,6 +7,7 @@ is compiled once and then found on disk; what has too many operations runs on Ca
 
 from __future__ import annotations
 
+import inspect
 import os
 import time
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from armdyn.trace.backend import native_works
 from armdyn.trace.compiled import LARGEST_NATIVE
 from armdyn.trace.graphs.graph import graph_of
 from armdyn.trace.llvm.compile import compile_graph
+from armdyn.trace.traced import Traced
 
 SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"
 SIZES = (1, 2) if SMALL else (1, 2, 4, 7, 10, 15, 20, 30, 45, 60)
@@ -42,7 +44,7 @@ def chain(n: int) -> Arm:
     return Arm(joints, [Link(f"link{i + 1}", body) for i in range(n)], name=f"chain{n}")
 
 
-def seconds(arm: Arm, name: str) -> tuple[float, int]:
+def seconds(arm: Any, name: str) -> tuple[float, int]:
     """Processor time of tracing and compiling, not a number beyond what is compiled, and the number of operations."""
     traced = getattr(armdyn, name).traced
     begin = time.process_time()
@@ -73,10 +75,13 @@ def main() -> None:
     for row in rows():
         print(f"| {' | '.join(row)} |", flush=True)
     panda = armdyn.arms.panda()
-    names = MAIN if SMALL else sorted(n for n in public_names(armdyn) if hasattr(getattr(armdyn, n), "traced"))
+    base = armdyn.base_parameters(panda)
+    functions = {name: getattr(getattr(armdyn, name), "traced", None) for name in public_names(armdyn)}
+    names = MAIN if SMALL else sorted(name for name, traced in functions.items() if isinstance(traced, Traced))
     print("\n| function, panda | operations | s |\n|---|---|---|")
     for name in names:
-        took, count = seconds(panda, name)
+        of_base = "base" in inspect.signature(functions[name].formula).parameters
+        took, count = seconds(base if of_base else panda, name)
         print(f"| {name} | {count:,} | {took:.2f} |", flush=True)
 
 

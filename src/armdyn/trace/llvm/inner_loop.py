@@ -5,6 +5,8 @@ Large results stream past the caches.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.graphs.schedule import Step
 from armdyn.trace.llvm.body import body_text, lane_distances, load_ports, port_names, scratch, uniform_block
@@ -57,7 +59,7 @@ def _batch(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]]) ->
         if port in staged:
             e.line(f"%use{port} = and i1 %even, %stream{port}")
             e.line(f"%p{port} = select i1 %use{port}, ptr %stage{port}, ptr %row{port}")
-    body_text(e, graph, layout, parts, "%count", _fetches(e, graph, parts) if staged else None)
+    body_text(e, graph, layout, parts, "%count", _fetches(e, graph, parts, staged) if staged else None)
     for port, size in staged.items():
         e.line(f"br i1 %use{port}, label %copy{port}, label %after{port}")
         e.label(f"copy{port}")
@@ -81,15 +83,22 @@ def _batch(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]]) ->
     return "\n".join([f"{head} {e.host.attributes} {{", *e.lines, "  ret void", "}"])
 
 
-def _fetches(e: Emitter, graph: Graph, parts: list[list[Step]]) -> list[str]:
-    """Instructions that fetch what the next vector of samples will write."""
+def _fetches(e: Emitter, graph: Graph, parts: list[list[Step]], staged: Collection[str]) -> list[str]:
+    """Instructions that fetch what the next vector of samples will write; none is needed where results stream."""
     blocks = [8 * port.size * e.host.width for port in graph.outputs]
-    places = [(port, block + k) for port, block in enumerate(blocks) for k in range(0, block, LINE)]
+    places = [(f"o{k}", at) for k, block in enumerate(blocks) for at in range(0, block, LINE)]
     if STEPS_PER_LINE * len(places) > len(parts[0]) or len(parts) > 1:
         return []
+    for k, block in enumerate(blocks):
+        use = f"%useo{k}" if f"o{k}" in staged else "false"
+        e.line(f"%beyondo{k} = getelementptr i8, ptr %po{k}, i64 {block}")
+        e.line(f"%aheado{k} = select i1 {use}, ptr %po{k}, ptr %beyondo{k}")
     e.declared.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-    ends = [e.let(f"getelementptr i8, ptr %po{port}, i64 {at}") for port, at in places]
-    return [f"call void @llvm.prefetch.p0(ptr {end}, i32 1, i32 3, i32 1)" for end in ends]
+    return [
+        f"%line{k} = getelementptr i8, ptr %ahead{port}, i64 {at}\n"  # here, or it would take a register until then
+        f"  call void @llvm.prefetch.p0(ptr %line{k}, i32 1, i32 3, i32 1)"
+        for k, (port, at) in enumerate(places)
+    ]
 
 
 def _loop(e: Emitter, graph: Graph, layout: Layout, shared: frozenset[int]) -> str:
