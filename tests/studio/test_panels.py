@@ -11,7 +11,7 @@ import pytest
 
 from armdyn import ArmdynError, Limits, forward_kinematics
 from armdyn.studio.app import Studio
-from armdyn.studio.panels.compare import FEW
+from armdyn.studio.panels.compare import THREE_LAWS
 from armdyn.studio.panels.excite import Descent
 from armdyn.studio.panels.joint import slider_span
 from armdyn.studio.server import start_server, stop_server
@@ -172,7 +172,7 @@ def test_controllers_are_compared_and_the_estimate_grows(tab):
     tab.compare.job.job.join(120)
     tab.page.player.pause()
     comparison = tab.state.now.comparison
-    assert tuple(row.name for row in comparison.rows) == FEW
+    assert tuple(row.name for row in comparison.rows) == THREE_LAWS
     assert "Slotine-Li" in tab.compare.table.content
     estimate = tab.compare.estimate
     assert estimate.truth == tab.compare.payload.value

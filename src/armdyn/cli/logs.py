@@ -62,7 +62,7 @@ def zeros(given: list[str] | None) -> dict[str, float]:
     return found
 
 
-def mounted(arm: Arm, down: str | None) -> Arm:
+def mount_arm(arm: Arm, down: str | None) -> Arm:
     """The arm with gravity along an axis of its base, such as -z or 0,1,0."""
     from dataclasses import replace
 

@@ -11,7 +11,7 @@ import typer
 
 from armdyn.cli.interrupts import INTERRUPTED, PATIENCE_S, SAVING_S, watch
 
-NOTHING = "no file was written; the same command begins anew"
+NOTHING_KEPT = "no file was written; the same command begins anew"
 PAGES, MODELS, PICTURES = (".html", ".htm"), (".urdf", ".xml", ".toml", ".csv"), (".png", ".svg", ".pdf")
 
 
@@ -42,7 +42,7 @@ class Tell(Protocol):
 
 @contextmanager
 def progress_bar(
-    total: float | None = 1.0, kept: str = NOTHING, patience: float = PATIENCE_S, *, saves: bool = False
+    total: float | None = 1.0, kept: str = NOTHING_KEPT, patience: float = PATIENCE_S, *, saves: bool = False
 ) -> Iterator[Tell]:
     """A bar on stderr, on terminals alone; without total it only shows that work goes on.
 
@@ -83,7 +83,7 @@ def progress_bar(
 
 
 @contextmanager
-def working(text: str, kept: str = NOTHING) -> Iterator[None]:
+def working(text: str, kept: str = NOTHING_KEPT) -> Iterator[None]:
     """Show that work goes on of which nobody can tell how far it is."""
     with progress_bar(None, kept) as tell:
         tell(0.0, text)
@@ -95,6 +95,6 @@ def draw(result: Any, page: Path, *written: Path | None) -> None:
     from armdyn.report.registry import report
 
     files = [str(path) for path in written if path is not None]
-    kept = f"{', '.join(files)} {'is' if len(files) == 1 else 'are'} written" if files else NOTHING
+    kept = f"{', '.join(files)} {'is' if len(files) == 1 else 'are'} written" if files else NOTHING_KEPT
     with working(f"drawing {page}", kept):
         report(result, page)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.html import document, heading, svg
+from armdyn.html import MOST_POINTS, document, heading, svg
 from armdyn.identification.checks.check import DataCheck
 from armdyn.report.tables.check import parts
-
-MOST_POINTS = 1500  # of a curve: finer than any screen
 
 
 def page(check: DataCheck) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from armdyn.html import document, heading, listing, paragraph, svg
 from armdyn.numerals import counted
 from armdyn.report.figures.comparison import errors_figure
-from armdyn.report.tables.comparison import error_of, joint_rows, ranked, rows, unit
+from armdyn.report.tables.comparison import error_of, joint_rows, rank_rows, rows, unit
 from armdyn.simulation.compare import Comparison, Row
 
 AS_GOOD_RATIO = 1.1  # error over the best one's, up to which a law counts as good as the best
@@ -27,7 +27,7 @@ MEANING = (
 
 def page(comparison: Comparison) -> str:
     """The page of a comparison: who is best, the table, errors over time and per joint, what went wrong and why."""
-    order = ranked(comparison)
+    order = rank_rows(comparison)
     parts = [heading("Controllers compared", 1), *_conclusion(order), paragraph(comparison.about), rows(comparison)]
     if wrong := [f"{row.name}: {row.why or row.note}." for row in order if row.why or row.note]:
         parts += [heading("What went wrong, and why"), listing(wrong)]

@@ -11,7 +11,7 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.errors import MissingInertiaError
 from armdyn.html import document, fold, heading, listing, paragraph, svg, table
 from armdyn.kinematics.forward import forward_kinematics
-from armdyn.report.figures.excitation import POINTS, motion_figure, summary
+from armdyn.report.figures.excitation import CURVE_POINTS, motion_figure, summary
 from armdyn.trajectory.excitation.excite import Excitation
 from armdyn.trajectory.excitation.motion_constraints import TorqueLimits
 from armdyn.trajectory.excitation.quality import predict_quality
@@ -47,7 +47,7 @@ def page(found: Excitation) -> str:
 def _uses(found: Excitation) -> str:
     """The largest part of its limits that every joint takes."""
     limits = found.limits
-    t = np.linspace(0.0, found.trajectory.duration, POINTS)
+    t = np.linspace(0.0, found.trajectory.duration, CURVE_POINTS)
     q, qd, qdd = found.trajectory(t)
     parts = [np.ptp(q, axis=0) / (2 * limits.half_range)]
     parts += [np.abs(x).max(0) / limit for x, limit in ((qd, limits.velocity), (qdd, limits.acceleration))]
@@ -74,7 +74,7 @@ def _torques(found: Excitation) -> Any:
     from matplotlib.figure import Figure
 
     arm = found.base.source
-    t = np.linspace(0.0, found.trajectory.duration, POINTS)
+    t = np.linspace(0.0, found.trajectory.duration, CURVE_POINTS)
     tau = joint_torque(arm, *found.trajectory(t))
     figure = Figure(figsize=(9, 1.3 * arm.n), layout="constrained")
     kept = [constraint.limit for constraint in found.problem.constraints if isinstance(constraint, TorqueLimits)]
@@ -106,7 +106,7 @@ def _bodies(found: Excitation) -> Any:
 
     protection, motion = found.protection, found.trajectory
     bodies, plane = protection.clearance.bodies, protection.plane
-    t = np.linspace(0.0, motion.duration, POINTS)
+    t = np.linspace(0.0, motion.duration, CURVE_POINTS)
     q = motion(t).q
     posed = bodies.at(q)
     up = np.array([0.0, 0.0, 1.0]) if plane is None else plane.normal
@@ -139,7 +139,7 @@ def _values_and_tip(found: Excitation) -> Any:
     left = figure.add_subplot(1, 2, 1)
     left.semilogy(np.arange(1, len(found.singular_values) + 1), found.singular_values, "o-", markersize=3)
     left.set(xlabel="number", ylabel="singular value of W (SI)")
-    t = np.linspace(0.0, found.trajectory.duration, POINTS)
+    t = np.linspace(0.0, found.trajectory.duration, CURVE_POINTS)
     tip = forward_kinematics(found.base.source, found.trajectory(t).q)[:, :3, 3]
     right = figure.add_subplot(1, 2, 2, projection="3d")
     right.plot(*tip.T, linewidth=1)

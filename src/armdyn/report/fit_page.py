@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.html import code, confidence_bar, document, fold, heading, light, listing, paragraph, svg, table
+from armdyn.html import (
+    MOST_POINTS,
+    code,
+    confidence_bar,
+    document,
+    fold,
+    heading,
+    light,
+    listing,
+    paragraph,
+    svg,
+    table,
+)
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.validation import Validation
 from armdyn.identification.judgement import WORDS
 from armdyn.report.advice import advice, held_out_error, next_command, next_step, which_joints
-from armdyn.report.figures.fit import MOST_POINTS, torque_figure
+from armdyn.report.figures.fit import torque_figure
 from armdyn.report.tables import check as check_table
 from armdyn.report.tables import fit as numbers
 

@@ -34,7 +34,7 @@ def page(fit: ServoFit) -> str:
         heading("Servos, rotors and friction"),
         table((*columns(fit), "verdict"), [(*row, lamp) for row, lamp in zip(rows(fit), lights(fit), strict=True)]),
         paragraph(f"{LEGEND} Torques come from {SCALES[fit.scale]}.", "small"),
-        *_scaled(fit),
+        *_mass_scale(fit),
         heading("Replay"),
         svg(replay_figure(fit)),
         heading("What positions tell"),
@@ -49,7 +49,7 @@ def page(fit: ServoFit) -> str:
     return document(f"armdyn: servos of {fit.source.name}", *parts)
 
 
-def _scaled(fit: ServoFit) -> list[str]:
+def _mass_scale(fit: ServoFit) -> list[str]:
     if fit.scale == "description":
         return []
     return [paragraph(f"The description's masses were multiplied by {fit.mass_scale:.3f}.")]

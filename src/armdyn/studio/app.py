@@ -21,8 +21,8 @@ from armdyn.studio.uploads import bound_uploads
 if TYPE_CHECKING:
     from viser import ClientHandle, ViserServer
 
-BRAND = (38, 98, 168)
-RIGHT = 400  # width of the right panel [px]
+BRAND_COLOR = (38, 98, 168)
+RIGHT_PANEL_PX = 400  # width
 # On phones viser lays all panels into a sheet over the lower right of the picture. Here the sheet is as wide as the
 # page and the picture ends where it begins, unless it is folded away.
 PHONE = """<style>@media (max-width: 36em) {
@@ -62,10 +62,10 @@ class Studio:
         self._closed = False
         subject = Subject(arm, word or arm.name, visuals)
         self._next: tuple[Subject, Arm | State] = (subject, arm)  # what the next tab begins with
-        server.gui.configure_theme(brand_color=BRAND, show_logo=False, show_share_button=False)
+        server.gui.configure_theme(brand_color=BRAND_COLOR, show_logo=False, show_share_button=False)
         server.scene.world_axes.visible = False
         server.gui.main_panel.dock_right()
-        server.gui.main_panel.set_width(RIGHT)
+        server.gui.main_panel.set_width(RIGHT_PANEL_PX)
         server.gui.add_html(PHONE)
         first_view(subject.room, ArmState(arm).now.links).apply(server.initial_camera, "up")
         server.on_client_connect(self._open)

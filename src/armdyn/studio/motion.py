@@ -18,7 +18,7 @@ from armdyn.simulation.result import SimulationResult
 from armdyn.studio.moment import Moment
 from armdyn.trajectory.protocol import Trajectory
 
-PLAYED_RATE = 200.0  # samples a second of a trajectory
+PLAYED_RATE_HZ = 200.0  # samples a second of a trajectory
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ def predicted_torque(arm: Arm, q: NDArray, qd: NDArray, qdd: NDArray) -> NDArray
 
 def from_trajectory(name: str, trajectory: Trajectory, arm: Arm) -> Motion:
     """A designed motion with the torques it needs."""
-    t = np.linspace(0.0, trajectory.duration, max(int(trajectory.duration * PLAYED_RATE) + 1, 2))
+    t = np.linspace(0.0, trajectory.duration, max(int(trajectory.duration * PLAYED_RATE_HZ) + 1, 2))
     q, qd, qdd = (np.asarray(x, float) for x in trajectory(t))
     return Motion(name, t, q, qd, qdd, predicted=predicted_torque(arm, q, qd, qdd))
 

@@ -17,7 +17,7 @@ from armdyn.studio.state import ArmState
 if TYPE_CHECKING:
     from viser import ClientHandle
 
-SECONDS = 12.0  # after which a notice goes away; what matters stays in a panel
+NOTICE_S = 12.0  # after which a notice goes away; what matters stays in a panel
 
 
 @dataclass(eq=False)
@@ -41,13 +41,13 @@ class Page:
     def say(self, title: str, text: str, color: str = "blue") -> None:
         """Show a note for some seconds."""
         if not self.closed:
-            self.client.add_notification(title, text, color=color, auto_close_seconds=SECONDS)  # type: ignore[call-overload]
+            self.client.add_notification(title, text, color=color, auto_close_seconds=NOTICE_S)  # type: ignore[call-overload]
 
     def complain(self, text: str) -> None:
         """Show an error as one sentence."""
         self.say("That did not work", text, "red")
 
-    def asked(self, action: Callable[[Any], None]) -> Callable[[Any], None]:
+    def answer(self, action: Callable[[Any], None]) -> Callable[[Any], None]:
         """A callback for a person's action: changes made by the program are ignored, errors reach the page."""
 
         def callback(event: Any) -> None:
@@ -85,13 +85,13 @@ class FileChoice:
     ) -> None:
         gui, place = page.gui, folder or page.folder
         self.upload = gui.add_upload_button(label, icon="upload", hint=hint)
-        self.upload.on_upload(page.asked(lambda event: opened(kept_upload(event.target.value, place))))
+        self.upload.on_upload(page.answer(lambda event: opened(kept_upload(event.target.value, place))))
         if page.local:
             with gui.add_form(None) as form:  # Enter opens it too; nothing happens while one types
                 self.path = gui.add_text("or its path", "", hint="A file on this machine")
                 self.button = gui.add_button("Open this path", icon="folder-open")
-            self.button.on_click(page.asked(lambda event: self._typed(opened)))
-            form.on_submit(page.asked(lambda event: self._typed(opened)))
+            self.button.on_click(page.answer(lambda event: self._typed(opened)))
+            form.on_submit(page.answer(lambda event: self._typed(opened)))
 
     def _typed(self, opened: Callable[[Path], None]) -> None:
         text = self.path.value.strip()
@@ -112,8 +112,8 @@ class JobPanel:
         self.cancel_button = gui.add_button("Cancel", icon="x", visible=False)
         self.bar = gui.add_progress_bar(0.0, visible=False, animated=True)
         self.status = gui.add_html("")
-        self.start_button.on_click(page.asked(lambda event: self.start()))
-        self.cancel_button.on_click(page.asked(lambda event: self.job.cancel()))
+        self.start_button.on_click(page.answer(lambda event: self.start()))
+        self.cancel_button.on_click(page.answer(lambda event: self.job.cancel()))
 
     def start(self) -> None:
         """Begin, unless it runs already."""

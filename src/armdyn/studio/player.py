@@ -11,7 +11,7 @@ import numpy as np
 from armdyn.studio.motion import Motion
 from armdyn.studio.state import ArmState
 
-FRAME = 1 / 30  # [s]
+FRAME_S = 1 / 30  # [s]
 
 
 class Player:
@@ -78,9 +78,9 @@ class Player:
         while self._playing.wait() and not self._closed.is_set():
             now = time.monotonic()
             try:
-                self.advance(min(now - before, 4 * FRAME))  # after a pause or a stall the motion does not jump
+                self.advance(min(now - before, 4 * FRAME_S))  # after a pause or a stall the motion does not jump
             except Exception:
                 self.pause()  # so that it can be played again
                 raise
             before = now
-            time.sleep(FRAME)
+            time.sleep(FRAME_S)

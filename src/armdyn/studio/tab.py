@@ -29,7 +29,7 @@ from armdyn.studio.state import ArmState, State
 if TYPE_CHECKING:
     from viser import ClientHandle
 
-LEFT = 380  # width of the left panel [px]
+LEFT_PANEL_PX = 380  # width
 
 
 class Tab:
@@ -73,7 +73,7 @@ class Tab:
         gui, page = self.page.gui, self.page
         panel = gui.add_panel()
         panel.dock_left()
-        panel.set_width(LEFT)
+        panel.set_width(LEFT_PANEL_PX)
         with panel.add_tab(self.subject.arm.name, "gauge"):
             self.tip = TipReadout(page)
             self.clearance = ClearanceReadout(page, self.subject.bodies)

@@ -13,7 +13,7 @@ from armdyn.spatial.rotation import from_quaternion, to_quaternion, to_rpy
 from armdyn.spatial.transform import transform
 
 # A hand on a handle needs no more, and iteration ends much sooner.
-TOLERANCE = 1e-5
+HANDLE_TOLERANCE = 1e-5
 
 
 def pose_html(arm: Arm, T: NDArray) -> str:
@@ -44,4 +44,4 @@ def reach_for(arm: Arm, position: ArrayLike, wxyz: ArrayLike, q0: NDArray, turn:
     quaternion = np.asarray(wxyz, float)
     T = transform(from_quaternion(quaternion / np.linalg.norm(quaternion)), position)
     task = "pose" if turn else "position"
-    return inverse_kinematics(arm, T, q0, task=task, tolerance=TOLERANCE, restarts=2)
+    return inverse_kinematics(arm, T, q0, task=task, tolerance=HANDLE_TOLERANCE, restarts=2)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from viser import ClientHandle
 
-LARGEST = 500_000_000  # bytes of a file
+LARGEST_UPLOAD_BYTES = 500_000_000  # bytes of a file
 
 
-def bound_uploads(client: ClientHandle, largest: int = LARGEST) -> None:
+def bound_uploads(client: ClientHandle, largest: int = LARGEST_UPLOAD_BYTES) -> None:
     """Let a client send one file at a time, of `largest` bytes at most.
 
     viser keeps what arrives in memory, as much as a browser says; it has no setting for that, so that its two
@@ -44,7 +44,7 @@ def bound_uploads(client: ClientHandle, largest: int = LARGEST) -> None:
         connection.register_handler(kind, new)
 
 
-def problem(size: int, parts: int, under_way: int, largest: int = LARGEST) -> str | None:
+def problem(size: int, parts: int, under_way: int, largest: int = LARGEST_UPLOAD_BYTES) -> str | None:
     """Why a file is not taken, or None."""
     if size > largest:
         return (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armdyn.cli.demo.study import LEARNT
+from armdyn.cli.demo.study import LEARNT_S
 from armdyn.files import write_whole
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from armdyn.cli.demo.study import Study
 
-POSES = 12
-JOINT = 1  # whose torque is drawn: the shoulder carries the load
+POSES_DRAWN = 12
+JOINT_DRAWN = 1  # whose torque is drawn: the shoulder carries the load
 COLOURS = ("#b0b7bf", "#e07b00", "#1f77b4", "#2a9d4b")  # of the laws
 
 
@@ -54,7 +54,7 @@ def _motion(axes: Axes, study: Study) -> None:
     q = study.motion.trajectory(t).q
     poses, tip = link_poses(study.arm, q), forward_kinematics(study.arm, q)
     axes.plot(*tip[:, :3, 3].T, color="0.7", linewidth=0.8)
-    for i in np.linspace(0, len(poses) - 1, POSES, endpoint=False).astype(int):
+    for i in np.linspace(0, len(poses) - 1, POSES_DRAWN, endpoint=False).astype(int):
         points = np.vstack([np.zeros(3), poses[i, :, :3, 3], tip[i, :3, 3]])
         shade = colormaps["viridis"](0.9 - 0.8 * i / len(poses))
         axes.plot(*points.T, "o-", color=shade, markersize=2.5, linewidth=1.8)
@@ -71,12 +71,12 @@ def _torques(axes: Axes, study: Study) -> None:
     if log is None:
         return
     q, qd, qdd = study.task(log.t)
-    axes.plot(log.t, log.tau[:, JOINT], color="#14375e", linewidth=3, alpha=0.35, label="measured")
+    axes.plot(log.t, log.tau[:, JOINT_DRAWN], color="#14375e", linewidth=3, alpha=0.35, label="measured")
     for name, arm, colour in (("as described", study.arm, COLOURS[1]), ("identified", study.fit.arm, COLOURS[2])):
         # The width of the sign of the velocity: as smooth as the filtered measurement.
         tau = joint_torque(arm, q, qd, qdd, width=0.05)
-        axes.plot(log.t, tau[:, JOINT], color=colour, linewidth=1, label=name)
-    axes.set(title=f"torque of joint {JOINT + 1} on another motion", ylabel="[N m]", xlim=(0, log.t[-1]))
+        axes.plot(log.t, tau[:, JOINT_DRAWN], color=colour, linewidth=1, label=name)
+    axes.set(title=f"torque of joint {JOINT_DRAWN + 1} on another motion", ylabel="[N m]", xlim=(0, log.t[-1]))
     axes.legend(ncols=3, fontsize=7, frameon=False, loc="lower left")
     axes.margins(y=0.2)
     axes.grid(alpha=0.3)
@@ -86,7 +86,7 @@ def _errors(axes: Axes, study: Study) -> None:
     """Tip errors of the laws on a logarithmic scale: they differ by factors."""
     for (name, (t, error)), colour in zip(study.tip_errors.items(), COLOURS, strict=True):
         axes.semilogy(t, 1e3 * np.maximum(error, 1e-6), color=colour, linewidth=1, label=name)
-    axes.axvline(LEARNT, color="0.6", linewidth=0.8, linestyle=":")
+    axes.axvline(LEARNT_S, color="0.6", linewidth=0.8, linestyle=":")
     axes.set(
         title="tip error with the unknown load", xlabel="time [s]", ylabel="[mm]", xlim=(0, t[-1]), ylim=(5e-4, None)
     )

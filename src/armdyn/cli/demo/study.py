@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from armdyn.trajectory.excitation.excite import Excitation
 
 PAYLOAD_KG = 2.0  # kg, beyond the flange
-MORE_FRICTION = 1.25
-DURATION = 8.0  # s of exciting motion
-DESIGN_SECONDS = 4.0  # s to design it in
+FRICTION_FACTOR = 1.25
+MOTION_S = 8.0  # s of exciting motion
+DESIGN_S = 4.0  # s to design it in
 BANDWIDTH_HZ = 3.0  # Hz of the controllers
 RATE_HZ = 1000.0  # Hz
-LEARNT = DURATION / 2  # s after which tracking is judged
+LEARNT_S = MOTION_S / 2  # s after which tracking is judged
 
 
 class Study:
@@ -48,8 +48,8 @@ class Study:
                 joint,
                 friction=dataclasses.replace(
                     joint.friction,
-                    viscous=MORE_FRICTION * joint.friction.viscous,
-                    coulomb=MORE_FRICTION * joint.friction.coulomb,
+                    viscous=FRICTION_FACTOR * joint.friction.viscous,
+                    coulomb=FRICTION_FACTOR * joint.friction.coulomb,
                 ),
             )
             for joint in self.arm.joints
@@ -59,18 +59,18 @@ class Study:
     @cached_property
     def motion(self) -> Excitation:
         """The motion that shows the parameters best."""
-        return self._exciting(max_acceleration=8.0, time_budget=DESIGN_SECONDS)
+        return self._exciting(max_acceleration=8.0, time_budget=DESIGN_S)
 
     @cached_property
     def task(self) -> Any:
         """Another motion, for validation and control."""
-        return self._exciting(max_acceleration=6.0, time_budget=DESIGN_SECONDS / 2, seed=1).trajectory
+        return self._exciting(max_acceleration=6.0, time_budget=DESIGN_S / 2, seed=1).trajectory
 
     def _exciting(self, **options: Any) -> Excitation:
         from armdyn.trajectory.excitation.excite import excite
 
         # A period of a motion that goes on: where joints stand, friction is whatever holds them and tells nothing.
-        found = excite(self.arm, DURATION, at_rest=False, **options)
+        found = excite(self.arm, MOTION_S, at_rest=False, **options)
         if found.interrupted:  # which ends the search alone
             raise KeyboardInterrupt
         return found
@@ -109,7 +109,7 @@ class Study:
         from armdyn.control.laws.pd import PD
         from armdyn.control.theory.gains import pd_gains
 
-        motion = self.task(np.linspace(0.0, DURATION, 200))
+        motion = self.task(np.linspace(0.0, MOTION_S, 200))
         gains = pd_gains(self.arm, motion.q[0], BANDWIDTH_HZ)
         return {
             "PD": PD(self.arm, gains.kp, gains.kd),
@@ -134,7 +134,7 @@ class Study:
     @property
     def tracking(self) -> dict[str, float]:
         """RMS tip errors [m] in the second half of the task, by law."""
-        return {name: float(np.sqrt(np.mean(e[t > LEARNT] ** 2))) for name, (t, e) in self.tip_errors.items()}
+        return {name: float(np.sqrt(np.mean(e[t > LEARNT_S] ** 2))) for name, (t, e) in self.tip_errors.items()}
 
 
 # -- stages: each returns the line that says what was achieved -----------------------------------------------
@@ -148,7 +148,7 @@ def excite_arm(study: Study, folder: Path) -> str:
     save_trajectory(study.motion.trajectory, folder / "exciting_motion.csv", rate=100.0)
     columns = len(study.motion.singular_values)
     return (
-        f"designed a periodic exciting motion of {DURATION:.0f} s within all limits: condition number "
+        f"designed a periodic exciting motion of {MOTION_S:.0f} s within all limits: condition number "
         f"{study.motion.condition:.0f} for {columns} parameters (exciting_motion.csv)"
     )
 
@@ -158,7 +158,7 @@ def measure(study: Study, folder: Path) -> str:
     study.log.save(folder / "log.csv")
     return (
         f"logged it at {RATE_HZ / 1000:g} kHz on a simulated arm with an unknown load of {PAYLOAD_KG:g} kg and "
-        f"{100 * (MORE_FRICTION - 1):.0f} % more friction than described (log.csv)"
+        f"{100 * (FRICTION_FACTOR - 1):.0f} % more friction than described (log.csv)"
     )
 
 

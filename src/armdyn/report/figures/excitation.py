@@ -9,7 +9,7 @@ import numpy as np
 from armdyn.html import fragment, paragraph, picture
 from armdyn.trajectory.excitation.excite import GOOD_CONDITION, Excitation
 
-POINTS = 1000
+CURVE_POINTS = 1000
 
 
 def summary(found: Excitation) -> str:
@@ -35,7 +35,7 @@ def motion_figure(found: Excitation) -> Any:
     """Positions, velocities and accelerations as parts of their limits."""
     from matplotlib.figure import Figure
 
-    t = np.linspace(0.0, found.trajectory.duration, POINTS)
+    t = np.linspace(0.0, found.trajectory.duration, CURVE_POINTS)
     q, qd, qdd = found.trajectory(t)
     limits = found.limits
     room = np.where(np.isfinite(limits.half_range), limits.half_range, np.pi)

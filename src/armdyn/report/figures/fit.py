@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.html import fragment, paragraph, picture, table
+from armdyn.html import MOST_POINTS, fragment, paragraph, picture, table
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.validation import Validation
 
-MOST_POINTS = 1500  # of a curve: finer than any screen
 MEASURED, MODEL, BEFORE, DIFFERENCE, BAND = "#14375e", "#e07b00", "#b9c4cf", "#c0392b", "#f3b562"
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError
+from armdyn.html import MOST_POINTS
 from armdyn.simulation.result import SimulationResult
 
 CURVES = ("q", "qd", "tau", "error")
-MOST_POINTS = 1500  # of a curve: finer than any screen
 MOST_RUNS = 40  # of a batch, drawn over each other
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.html import MOST_POINTS
 from armdyn.servo.result import ServoFit
 
-MOST_POINTS = 1500  # of a curve: finer than any screen
 SHOWN_SECONDS = 10.0  # s: the end of the log, where curves are still told apart
 
 

@@ -12,7 +12,7 @@ THOUSAND = 1000  # from which on digits are written out
 LEAST_SHADED_RATIO = 1e-3  # of the largest error, below which the ground stays white
 
 
-def ranked(comparison: Comparison) -> list[Row]:
+def rank_rows(comparison: Comparison) -> list[Row]:
     """The rows, those that end nearest to the reference first, those that diverged last."""
     return sorted(comparison.rows, key=lambda row: np.nan_to_num(error_of(row), nan=np.inf))
 
@@ -41,14 +41,14 @@ def rows(comparison: Comparison) -> str:
                 *([_short(row.parameter_error, 2)] if learns else []),
                 row.note,
             )
-            for row in ranked(comparison)
+            for row in rank_rows(comparison)
         ],
     )
 
 
 def joint_rows(comparison: Comparison) -> str:
     """Errors per joint [mrad or mm] over the last third, darker where larger; nothing where all runs diverged."""
-    known = [row for row in ranked(comparison) if row.joints]
+    known = [row for row in rank_rows(comparison) if row.joints]
     if not known:
         return ""
     names = _joint_names(comparison)

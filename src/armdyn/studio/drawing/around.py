@@ -16,9 +16,9 @@ from armdyn.studio.tip import handle_pose
 if TYPE_CHECKING:
     from viser import SceneApi
 
-WIDE, THICK = 2.2, 0.03  # of a slab, over the arm's extent
-BELOW = 0.01  # of a slab below its plane, over the extent: or it would flicker with the grid
-SEEN_THROUGH = 0.45  # opacity of obstacles
+SLAB_WIDTH_RATIO, SLAB_THICKNESS_RATIO = 2.2, 0.03  # of a slab, over the arm's extent
+SLAB_GAP_RATIO = 0.01  # of a slab below its plane, over the extent: or it would flicker with the grid
+OBSTACLE_OPACITY = 0.45
 
 
 class Around:
@@ -50,7 +50,7 @@ class Around:
 
     def _obstacle(self, name: str, obstacle: Obstacle, room: Room) -> list[Any]:
         body = obstacle_shape(obstacle, room)
-        node = add_shape(self._scene, name, body, opacity=SEEN_THROUGH, cast_shadow=False)
+        node = add_shape(self._scene, name, body, opacity=OBSTACLE_OPACITY, cast_shadow=False)
         return [node, self._scene.add_label(f"{name} label", obstacle.name, position=body.T[:3, 3])]
 
     def _grid(self, room: Room) -> Any:
@@ -77,5 +77,6 @@ def slab(plane: HalfSpace, room: Room) -> Shape:
     """A board whose upper side is the plane, where that is nearest to the arm's base."""
     r = room.extent
     height = float(plane.distance(room.centre)[0])
-    centre = room.centre - (height + (THICK / 2 + BELOW) * r) * plane.normal
-    return Shape("box", 0, pose_along(plane.normal, centre), (WIDE * r, WIDE * r, THICK * r), PAINT["obstacle"])
+    centre = room.centre - (height + (SLAB_THICKNESS_RATIO / 2 + SLAB_GAP_RATIO) * r) * plane.normal
+    size = (SLAB_WIDTH_RATIO * r, SLAB_WIDTH_RATIO * r, SLAB_THICKNESS_RATIO * r)
+    return Shape("box", 0, pose_along(plane.normal, centre), size, PAINT["obstacle"])

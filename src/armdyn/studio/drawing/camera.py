@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from armdyn.studio.drawing.shapes import Room, pose_along
 
-VIEW = np.array([-1.1, -1.45, 0.75])  # from where the camera looks, over the arm's extent
-NARROW = 0.8  # width over height below which a picture has to be taken from farther away
+VIEW_DIRECTION = np.array([-1.1, -1.45, 0.75])  # from where the camera looks, over the arm's extent
+NARROW_ASPECT_RATIO = 0.8  # width over height below which a picture has to be taken from farther away
 
 
 class View(NamedTuple):
@@ -32,5 +32,5 @@ def first_view(room: Room, links: NDArray, aspect: float = 1.0) -> View:
     # Between the base, about which the arm moves, and where it is now.
     shown = links[:, :3, 3]
     look_at = (2 * room.centre + (shown.min(0) + shown.max(0)) / 2) / 3 + 0.1 * r * room.up
-    far = max(1.0, NARROW / max(aspect, 0.1))
-    return View(look_at + far * r * (ahead @ VIEW), look_at, room.up)
+    far = max(1.0, NARROW_ASPECT_RATIO / max(aspect, 0.1))
+    return View(look_at + far * r * (ahead @ VIEW_DIRECTION), look_at, room.up)

@@ -11,7 +11,7 @@ from armdyn.model.arm import Arm
 from armdyn.spatial.inertia import Inertia
 
 # A rod or a point has no thickness; its ellipsoid keeps this part of its longest axis, so that it is seen.
-THINNEST = 0.03
+THINNEST_RATIO = 0.03
 
 
 class Ellipsoid(NamedTuple):
@@ -37,4 +37,4 @@ def ellipsoid(link: int, inertia: Inertia) -> Ellipsoid:
     squares = np.maximum(5 * (moments.sum() / 2 - moments) / inertia.mass, 0.0)
     radii = np.sqrt(squares)
     R = R * np.linalg.det(R)
-    return Ellipsoid(link, inertia.mass, inertia.com, R, np.maximum(radii, THINNEST * radii.max()))
+    return Ellipsoid(link, inertia.mass, inertia.com, R, np.maximum(radii, THINNEST_RATIO * radii.max()))

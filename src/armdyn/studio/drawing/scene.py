@@ -20,13 +20,13 @@ from armdyn.studio.tip import handle_pose
 if TYPE_CHECKING:
     from viser import ClientHandle, SceneApi
 
-ELLIPSOID, CENTRE = (120, 80, 190), (232, 130, 30)
-BEFORE = (120, 128, 140)  # of the arm as it was described, beside the identified one
-LOAD = (60, 66, 76)
-STEEL = 7800.0  # density of the load as it is drawn [kg/m³]
-LARGEST = 0.4  # radius of an ellipsoid over the arm's extent: that of a link without mass has no end
+ELLIPSOID_COLOR, CENTRE_COLOR = (120, 80, 190), (232, 130, 30)
+DESCRIBED_COLOR = (120, 128, 140)  # of the arm as it was described, beside the identified one
+LOAD_COLOR = (60, 66, 76)
+LOAD_DENSITY = 7800.0  # of the load as it is drawn: steel [kg/m³]
+LARGEST_ELLIPSOID_RATIO = 0.4  # radius of an ellipsoid over the arm's extent: that of a link without mass has no end
 CAPSULE_OPACITY = 0.3
-GHOSTLY = 0.35  # opacity of the arm while ellipsoids are shown inside it
+GHOST_OPACITY = 0.35  # of the arm while ellipsoids are shown inside it
 
 
 class ArmScene:
@@ -90,9 +90,9 @@ class ArmScene:
         """Centres of mass and ellipsoids of the present parameters, and of those before."""
         for nodes in (self.ellipsoids, self.centres, self.before):
             remove(nodes)
-        self._add_inertia(state.arm, "", ELLIPSOID, CENTRE, self.ellipsoids, self.centres)
+        self._add_inertia(state.arm, "", ELLIPSOID_COLOR, CENTRE_COLOR, self.ellipsoids, self.centres)
         if state.arm is not state.described:
-            self._add_inertia(state.described, " before", BEFORE, BEFORE, self.before, self.before)
+            self._add_inertia(state.described, " before", DESCRIBED_COLOR, DESCRIBED_COLOR, self.before, self.before)
         self._show_inertia()
 
     def _add_inertia(self, arm: Arm, suffix: str, paint: Any, dot: Any, solids: list[Any], centres: list[Any]) -> None:
@@ -101,7 +101,7 @@ class ArmScene:
             _, wxyz = handle_pose(transform(body.R, np.zeros(3)))
             pose: dict[str, Any] = {"position": body.com, "wxyz": wxyz, "cast_shadow": False}
             if body.radii.any():
-                x, y, z = (min(float(radius), LARGEST * self.room.extent) for radius in body.radii)
+                x, y, z = (min(float(radius), LARGEST_ELLIPSOID_RATIO * self.room.extent) for radius in body.radii)
                 name = f"{place}/ellipsoid{suffix}"
                 solids.append(self.scene.add_icosphere(name, 1.0, paint, scale=(x, y, z), opacity=0.5, **pose))
             centres.append(self.scene.add_icosphere(f"{place}/com{suffix}", 0.014 * self.room.extent, dot, **pose))
@@ -115,14 +115,14 @@ class ArmScene:
         # Bodies would hide what is inside them.
         inside = shown["ellipsoids"] or shown["centres"]
         for body in self.bodies:
-            body.opacity = GHOSTLY if inside else None
+            body.opacity = GHOST_OPACITY if inside else None
 
     def _draw_load(self, payload: float) -> None:
         """A ball of steel at the tip."""
         remove(self.load)
         if payload > 0:
-            radius = float(np.cbrt(3 * payload / (4 * np.pi * STEEL)))
-            self.load.append(self.scene.add_icosphere("/arm/tip/load", radius, LOAD))
+            radius = float(np.cbrt(3 * payload / (4 * np.pi * LOAD_DENSITY)))
+            self.load.append(self.scene.add_icosphere("/arm/tip/load", radius, LOAD_COLOR))
 
     def _frame(self, i: int, size: dict[str, Any]) -> Any:
         return self.scene.add_frame(f"/arm/link{i}", show_axes=False, **size)

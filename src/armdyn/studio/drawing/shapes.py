@@ -18,12 +18,12 @@ from armdyn.spatial.transform import inverse, transform
 from armdyn.studio.state import slider_range
 
 # Sizes relative to the arm's extent, and how much thinner the last link is than the first.
-THICKNESS, TAPER = 0.05, 0.5
-HOUSING, HOUSING_HEIGHT = 1.35, 2.6  # radius and height of a joint's housing over the link's radius
+LINK_RADIUS_RATIO, TAPER_RATIO = 0.05, 0.5
+HOUSING_RADIUS_RATIO, HOUSING_HEIGHT_RATIO = 1.35, 2.6  # radius and height of a joint's housing over the link's radius
 # Lengths below this part of the extent are not drawn.
-SMALLEST = 1e-3
-PEDESTAL = 0.55  # height over the arm's extent
-PROBES = 200  # random postures by which the room of an arm is told
+LEAST_LENGTH_RATIO = 1e-3
+PEDESTAL_HEIGHT_RATIO = 0.55  # height over the arm's extent
+RANDOM_POSTURES = 200  # by which the room of an arm is told
 PAINT = {
     "link": (226, 231, 238),
     "joint": (38, 98, 168),
@@ -49,7 +49,7 @@ def arm_shapes(arm: Arm) -> list[Shape]:
     """Bodies of the whole arm, base first; what it stands on is apart, see `pedestal`."""
     room, (lower, upper) = arm_room(arm), slider_range(arm)
     extent = room.extent
-    radii = THICKNESS * extent * np.linspace(1.0, TAPER, arm.n + 1)
+    radii = LINK_RADIUS_RATIO * extent * np.linspace(1.0, TAPER_RATIO, arm.n + 1)
     ends = [*(joint.before[:3, 3] for joint in arm.joints), arm.tool_pose[:3, 3]]
     shapes = _base(ends[0], radii[0], room)
     for i, joint in enumerate(arm.joints):
@@ -57,7 +57,7 @@ def arm_shapes(arm: Arm) -> list[Shape]:
         start, axis = T_link_joint[:3, 3], T_link_joint[:3, :3] @ joint.axis
         r = float(radii[i + 1])
         if joint.kind == "revolute":
-            size = (HOUSING * r, HOUSING_HEIGHT * r)
+            size = (HOUSING_RADIUS_RATIO * r, HOUSING_HEIGHT_RATIO * r)
             shapes.append(Shape("cylinder", i + 1, pose_along(axis, start), size, PAINT["joint"]))
         else:
             shapes.append(_rail(i + 1, lower[i], upper[i], axis, start, r))
@@ -81,7 +81,7 @@ def arm_room(arm: Arm) -> Room:
     An arm on a wall or a ceiling has the floor below all that it reaches. Where nothing is known, an arm that reaches
     below its base stands on a pedestal, unless its first link is a column already.
     """
-    q = np.random.default_rng(0).uniform(*slider_range(arm), (PROBES, arm.n))
+    q = np.random.default_rng(0).uniform(*slider_range(arm), (RANDOM_POSTURES, arm.n))
     points = np.concatenate([link_poses(arm, q), forward_kinematics(arm, q)[:, None]], axis=1)[..., :3, 3]
     g = np.linalg.norm(arm.gravity)
     up = -arm.gravity / g if g > 0 else np.array([0.0, 0.0, 1.0])
@@ -93,9 +93,9 @@ def arm_room(arm: Arm) -> Room:
         return Room(up, centre, extent, max(0.0, float(plane.distance(centre)[0])))
     if plane is not None and plane.name != "mounting plane":
         return Room(up, centre, extent, extent, stands=False)
-    has_column = heights[:, 0].min() > SMALLEST * extent
+    has_column = heights[:, 0].min() > LEAST_LENGTH_RATIO * extent
     reaches_below = heights.min() < -0.1 * extent
-    return Room(up, centre, extent, PEDESTAL * extent if reaches_below and not has_column else 0.0)
+    return Room(up, centre, extent, PEDESTAL_HEIGHT_RATIO * extent if reaches_below and not has_column else 0.0)
 
 
 def capsule_shapes(bodies: Bodies) -> list[Shape]:
@@ -123,7 +123,7 @@ def pedestal(arm: Arm) -> list[Shape]:
     if not (room.drop and room.stands):
         return []
     down = arm.base_pose[:3, :3].T @ -room.up
-    r = 1.3 * THICKNESS * room.extent
+    r = 1.3 * LINK_RADIUS_RATIO * room.extent
     column = Shape("cylinder", 0, pose_along(down, room.drop / 2 * down), (r, room.drop), PAINT["base"])
     foot = Shape("cylinder", 0, pose_along(down, (room.drop - 0.2 * r) * down), (2.2 * r, 0.4 * r), PAINT["base"])
     return [column, foot]
@@ -148,7 +148,7 @@ def _base(first: NDArray, r: float, room: Room) -> list[Shape]:
 def _tube(link: int, start: NDArray, end: NDArray, axis: NDArray, r: float, extent: float) -> list[Shape]:
     """From a joint to the next: along its own axis first, then across, as most arms are built."""
     elbow = start + ((end - start) @ axis) * axis
-    pieces = [(a, b) for a, b in ((start, elbow), (elbow, end)) if np.linalg.norm(b - a) > SMALLEST * extent]
+    pieces = [(a, b) for a, b in ((start, elbow), (elbow, end)) if np.linalg.norm(b - a) > LEAST_LENGTH_RATIO * extent]
     tubes = [
         Shape("cylinder", link, pose_along(b - a, (a + b) / 2), (r, float(np.linalg.norm(b - a))), PAINT["link"])
         for a, b in pieces

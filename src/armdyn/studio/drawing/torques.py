@@ -16,7 +16,7 @@ from armdyn.studio.motion import predicted_torque
 from armdyn.studio.state import State, slider_range
 
 # Without limits, bars are scaled by the largest gravity torque of random postures, with some room.
-PROBES, ROOM = 200, 1.5
+RANDOM_POSTURES, SCALE_MARGIN = 200, 1.5
 
 
 class Bar(NamedTuple):
@@ -76,9 +76,9 @@ def _torques(arm: Arm, moment: Moment) -> tuple[NDArray, NDArray]:
 
 def _usual_torques(arm: Arm) -> NDArray:
     lower, upper = slider_range(arm)
-    q = np.random.default_rng(0).uniform(lower, upper, (PROBES, arm.n))
+    q = np.random.default_rng(0).uniform(lower, upper, (RANDOM_POSTURES, arm.n))
     try:
-        return np.maximum(ROOM * np.abs(gravity_torque(arm, q)).max(0), 1.0)
+        return np.maximum(SCALE_MARGIN * np.abs(gravity_torque(arm, q)).max(0), 1.0)
     except MissingInertiaError:
         return np.ones(arm.n)
 

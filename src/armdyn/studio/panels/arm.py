@@ -22,7 +22,7 @@ class ArmPanel:
         gui, known = page.gui, library_names()
         here = subject.word if subject.word in known else OTHER
         self.library = gui.add_dropdown("Arm", known if here != OTHER else (OTHER, *known), initial_value=here)
-        self.library.on_update(page.asked(lambda event: self._chosen(event.target.value)))
+        self.library.on_update(page.answer(lambda event: self._chosen(event.target.value)))
         with gui.add_folder("From a file", expand_by_default=False):
             self.base = gui.add_text("Base link", "", hint="First link of the chain; empty: the root")
             self.tip = gui.add_text("Tip link", "", hint="Last link of the chain; empty: the only one there is")

@@ -23,9 +23,9 @@ class AroundPanel:
         self.choice = FileChoice(page, "Load obstacles", "TOML: [[box]], [[half_space]], [[sphere]]", self.open)
         self.clear = gui.add_button("Remove the obstacles", icon="trash", visible=False)
         self.about = gui.add_html("")
-        self.own.on_update(page.asked(lambda event: self._set_floor()))
-        self.height.on_update(page.asked(lambda event: self._set_floor()))
-        self.clear.on_click(page.asked(lambda event: page.state.change(obstacles=())))
+        self.own.on_update(page.answer(lambda event: self._set_floor()))
+        self.height.on_update(page.answer(lambda event: self._set_floor()))
+        self.clear.on_click(page.answer(lambda event: page.state.change(obstacles=())))
         page.state.on_change(self.follow)
 
     def open(self, path: Path) -> None:

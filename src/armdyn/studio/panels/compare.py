@@ -17,12 +17,12 @@ from armdyn.studio.motion import from_run
 from armdyn.studio.page import JobPanel, Page
 from armdyn.studio.state import State
 
-FEW = ("PD", "computed torque", "Slotine-Li")
-ALL = (
+THREE_LAWS = ("PD", "computed torque", "Slotine-Li")
+ALL_LAWS = (
     *("PD", "PID", "PD + gravity", "feedforward + PD", "computed torque", "computed torque + observer", "LQR(t)"),
     *("Slotine-Li", "modified Slotine-Li", "Craig"),
 )
-REDRAW = 0.1  # [s] between redraws of a growing curve
+REDRAW_PERIOD_S = 0.1  # [s] between redraws of a growing curve
 
 
 class Estimate(NamedTuple):
@@ -79,8 +79,8 @@ class ComparePanel:
         self.which = gui.add_dropdown("Controllers", ("three", "all"), initial_value="three")
         self.job = JobPanel(page, "Compare controllers", self._run)
         self.table = gui.add_html("")
-        self.shown = gui.add_dropdown("Show", FEW, initial_value=FEW[-1], visible=False)
-        self.shown.on_update(page.asked(lambda event: self.show(event.target.value)))
+        self.shown = gui.add_dropdown("Show", THREE_LAWS, initial_value=THREE_LAWS[-1], visible=False)
+        self.shown.on_update(page.answer(lambda event: self.show(event.target.value)))
         self.plot = TimePlot(page.client, "Load as estimated [kg]")
         self.errors = TimePlot(page.client, "Tracking error")
         page.state.on_change(self.follow)
@@ -107,7 +107,7 @@ class ComparePanel:
             self._show(comparison)
         if self.estimate is None or time is None or state.motion is None:
             return
-        if state.motion.name in comparison.results and abs(time - self._drawn) >= REDRAW:
+        if state.motion.name in comparison.results and abs(time - self._drawn) >= REDRAW_PERIOD_S:
             self._drawn = time
             self.plot.until(time, always=("true",))
 
@@ -116,10 +116,10 @@ class ComparePanel:
         self._draw_errors(comparison)
         names = tuple(comparison.results)
         self.shown.options, self.shown.visible = names, True
-        self.shown.value = FEW[-1] if FEW[-1] in names else names[-1]
+        self.shown.value = THREE_LAWS[-1] if THREE_LAWS[-1] in names else names[-1]
 
     def _run(self, report: Callable[[float, str], None]) -> None:
-        names = FEW if self.which.value == "three" else ALL
+        names = THREE_LAWS if self.which.value == "three" else ALL_LAWS
         report(0.0, "Preparing; the first run compiles kernels and takes longest ...")
 
         def progress(name: str) -> None:
@@ -131,7 +131,7 @@ class ComparePanel:
         )  # fmt: skip
         report(1.0, f"{comparison.about}.")
         self.page.state.change(comparison=comparison)
-        self.show(FEW[-1])
+        self.show(THREE_LAWS[-1])
         self.page.player.play()
 
     def _draw_errors(self, comparison: Comparison) -> None:

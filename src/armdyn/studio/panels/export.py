@@ -56,5 +56,5 @@ class ExportPanel:
             file = make()
             event.client.send_file_download(file.name, file.data, save_immediately=True)
 
-        button.on_click(self.page.asked(send))
+        button.on_click(self.page.answer(send))
         return button

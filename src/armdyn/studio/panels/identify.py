@@ -26,7 +26,7 @@ class IdentifyPanel:
         self.job = JobPanel(page, "Identify the arm from this log", self._run)
         self.verdict = gui.add_html("")
         self.back = gui.add_button("Back to the arm as described", icon="arrow-back-up", visible=False)
-        self.back.on_click(page.asked(lambda event: self.forget()))
+        self.back.on_click(page.answer(lambda event: self.forget()))
         page.state.on_change(self.follow)
 
     def follow(self, state: State) -> None:

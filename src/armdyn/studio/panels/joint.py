@@ -10,7 +10,7 @@ from armdyn.model.joint import Joint
 from armdyn.studio.page import Page
 from armdyn.studio.state import State, rest_posture, slider_range
 
-STEP = 0.1  # of a slider [deg or mm]
+SLIDER_STEP = 0.1  # of a slider [deg or mm]
 
 
 def per_unit(joint: Joint) -> tuple[float, str]:
@@ -20,10 +20,10 @@ def per_unit(joint: Joint) -> tuple[float, str]:
 
 def slider_span(lower: float, upper: float) -> tuple[float, float]:
     """Ends of a slider on its steps: within the limits, or around them where no step lies between."""
-    first, last = np.ceil(lower / STEP) * STEP, np.floor(upper / STEP) * STEP
+    first, last = np.ceil(lower / SLIDER_STEP) * SLIDER_STEP, np.floor(upper / SLIDER_STEP) * SLIDER_STEP
     if not first < last:
-        first = np.floor(lower / STEP) * STEP
-        last = max(np.ceil(upper / STEP) * STEP, first + STEP)
+        first = np.floor(lower / SLIDER_STEP) * SLIDER_STEP
+        last = max(np.ceil(upper / SLIDER_STEP) * SLIDER_STEP, first + SLIDER_STEP)
     return round(float(first), 1), round(float(last), 1)
 
 
@@ -36,9 +36,9 @@ class JointPanel:
         self._scale = np.array([per_unit(joint)[0] for joint in arm.joints])
         self.sliders = [self._slider(i, joint) for i, joint in enumerate(arm.joints)]
         home = page.gui.add_button("Home", icon="home", hint="All joints at zero, or in the middle of their range")
-        home.on_click(page.asked(lambda event: self._rest_at(rest_posture(arm))))
+        home.on_click(page.answer(lambda event: self._rest_at(rest_posture(arm))))
         random = page.gui.add_button("Random posture", icon="dice-3")
-        random.on_click(page.asked(lambda event: self._rest_at(np.random.default_rng().uniform(*slider_range(arm)))))
+        random.on_click(page.answer(lambda event: self._rest_at(np.random.default_rng().uniform(*slider_range(arm)))))
         page.state.on_change(self.follow)
 
     def follow(self, state: State) -> None:
@@ -52,8 +52,8 @@ class JointPanel:
         arm = self.page.state.arm
         lower, upper = slider_span(*(float(x[i] * scale) for x in slider_range(arm)))
         start = round(float(np.clip(rest_posture(arm)[i] * scale, lower, upper)), 1)
-        slider = self.page.gui.add_slider(f"{joint.name} [{unit}]", lower, upper, STEP, start)
-        slider.on_update(self.page.asked(lambda event: self._moved(i, event.target.value / scale)))
+        slider = self.page.gui.add_slider(f"{joint.name} [{unit}]", lower, upper, SLIDER_STEP, start)
+        slider.on_update(self.page.answer(lambda event: self._moved(i, event.target.value / scale)))
         return slider
 
     def _moved(self, i: int, value: float) -> None:

@@ -39,10 +39,10 @@ class LogPanel:
         with gui.add_folder("Units and columns", expand_by_default=False):
             self._meaning()
             again = gui.add_button("Read the log again", icon="refresh")
-            again.on_click(page.asked(lambda event: self.read_again()))
+            again.on_click(page.answer(lambda event: self.read_again()))
         self.about = gui.add_html("")
         self.joint = gui.add_dropdown("Joint", joints, initial_value=joints[0], visible=False)
-        self.joint.on_update(page.asked(lambda event: self.draw(page.state.now)))
+        self.joint.on_update(page.answer(lambda event: self.draw(page.state.now)))
         self.plot = TimePlot(page.client, "Torque")
         page.state.on_change(self.follow)
 

@@ -9,7 +9,7 @@ from armdyn.studio.page import Page, note_html
 from armdyn.studio.state import State
 
 SPEEDS = {"1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0, "4": 4.0}
-STEP = 0.01  # [s]
+SLIDER_STEP_S = 0.01  # [s]
 
 
 class PlayerPanel:
@@ -19,11 +19,11 @@ class PlayerPanel:
         self.page, self.player = page, page.player
         self.title = page.gui.add_html(note_html("Nothing to play yet: load a log, compare controllers or excite."))
         self.button = page.gui.add_button("Play", icon="player-play", disabled=True)
-        self.time = page.gui.add_slider("Time [s]", 0.0, 1.0, STEP, 0.0, disabled=True)
+        self.time = page.gui.add_slider("Time [s]", 0.0, 1.0, SLIDER_STEP_S, 0.0, disabled=True)
         self.speed = page.gui.add_dropdown("Speed", tuple(SPEEDS), initial_value="1")
-        self.button.on_click(page.asked(lambda event: self.toggle()))
-        self.time.on_update(page.asked(lambda event: self._seek(event.target.value)))
-        self.speed.on_update(page.asked(lambda event: self._set_speed(event.target.value)))
+        self.button.on_click(page.answer(lambda event: self.toggle()))
+        self.time.on_update(page.answer(lambda event: self._seek(event.target.value)))
+        self.speed.on_update(page.answer(lambda event: self._set_speed(event.target.value)))
         self._shown: Motion | None = None
         page.state.on_change(self.follow)
 
@@ -46,7 +46,7 @@ class PlayerPanel:
 
     def _loaded(self, motion: Motion) -> None:
         self.title.content = note_html(f"{motion.name}, {motion.duration:.1f} s")
-        self.time.max = max(round(motion.duration, 2), STEP)
+        self.time.max = max(round(motion.duration, 2), SLIDER_STEP_S)
         self.time.disabled = self.button.disabled = False
 
     def _seek(self, t: float) -> None:

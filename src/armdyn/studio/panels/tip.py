@@ -11,7 +11,7 @@ from armdyn.studio.page import Page, note_html
 from armdyn.studio.state import State
 from armdyn.studio.tip import handle_pose, pose_html, reach_for
 
-FULL = 6  # joints from which an arm can have any orientation
+ORIENTING_JOINTS = 6  # joints from which an arm can have any orientation
 
 
 class TipReadout:
@@ -35,7 +35,9 @@ class TipHandle:
         self.dragged = False
         self.show = page.gui.add_checkbox("Drag handle", True, hint="Arrows and rings that pull the arm along")
         self.turn = page.gui.add_checkbox(
-            "Hold orientation", arm.n >= FULL, hint="Reach the handle's orientation too, not its place alone"
+            "Hold orientation",
+            arm.n >= ORIENTING_JOINTS,
+            hint="Reach the handle's orientation too, not its place alone",
         )
         self.status = page.gui.add_html("")
         self.handle = page.client.scene.add_transform_controls(
@@ -43,7 +45,7 @@ class TipHandle:
         )
         self._latest = Latest(self._pull)
         self.handle.on_update(self._on_drag)
-        self.show.on_update(page.asked(lambda event: self._set_visible(event.target.value)))
+        self.show.on_update(page.answer(lambda event: self._set_visible(event.target.value)))
         page.state.on_change(self.follow)
 
     def follow(self, state: State) -> None:

@@ -6,7 +6,7 @@ from armdyn.studio.drawing.torques import TorqueBars, bars_html
 from armdyn.studio.page import Page
 from armdyn.studio.state import State
 
-HEAVIEST = 20.0  # [kg] on the slider
+HEAVIEST_LOAD_KG = 20.0  # [kg] on the slider
 
 
 class TorquePanel:
@@ -15,8 +15,8 @@ class TorquePanel:
     def __init__(self, page: Page) -> None:
         self.bars = TorqueBars(page.state.now.described)
         self.html = page.gui.add_html("")
-        self.payload = page.gui.add_slider("Tip load [kg]", 0.0, HEAVIEST, 0.1, page.state.now.payload)
-        self.payload.on_update(page.asked(lambda event: page.state.carry(event.target.value)))
+        self.payload = page.gui.add_slider("Tip load [kg]", 0.0, HEAVIEST_LOAD_KG, 0.1, page.state.now.payload)
+        self.payload.on_update(page.answer(lambda event: page.state.carry(event.target.value)))
         page.state.on_change(self.follow)
 
     def follow(self, state: State) -> None:

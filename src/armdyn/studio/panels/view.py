@@ -24,8 +24,8 @@ class ViewPanel:
         )
         if not known:
             gui.add_html(note_html("The arm's inertia is not known."))
-        self.ellipsoids.on_update(page.asked(lambda event: scene.set_shown("ellipsoids", event.target.value)))
-        self.centres.on_update(page.asked(lambda event: scene.set_shown("centres", event.target.value)))
-        self.before.on_update(page.asked(lambda event: scene.set_shown("before", event.target.value)))
-        self.capsules.on_update(page.asked(lambda event: scene.set_capsules(event.target.value)))
-        self.frames.on_update(page.asked(lambda event: scene.set_frames(event.target.value)))
+        self.ellipsoids.on_update(page.answer(lambda event: scene.set_shown("ellipsoids", event.target.value)))
+        self.centres.on_update(page.answer(lambda event: scene.set_shown("centres", event.target.value)))
+        self.before.on_update(page.answer(lambda event: scene.set_shown("before", event.target.value)))
+        self.capsules.on_update(page.answer(lambda event: scene.set_capsules(event.target.value)))
+        self.frames.on_update(page.answer(lambda event: scene.set_frames(event.target.value)))

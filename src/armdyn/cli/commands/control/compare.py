@@ -79,14 +79,17 @@ def compare(
             print(f"wrote {path}")
     if comparison.interrupted:
         ran = len(comparison.rows)
-        typer.echo(f"armdyn: interrupted; the controllers above had run; the others: {_chosen(names[ran:])}", err=True)
+        typer.echo(
+            f"armdyn: interrupted; the controllers above had run; the others: {_options(names[ran:])}",
+            err=True,
+        )
         for path in filter(None, (figure, report)):
-            text = f"armdyn: {path} was not drawn, which takes seconds; add {_chosen(names[:ran])} for those that ran"
+            text = f"armdyn: {path} was not drawn, which takes seconds; add {_options(names[:ran])} for those that ran"
             typer.echo(text, err=True)
         raise typer.Exit(130)
 
 
-def _chosen(names: list[str]) -> str:
+def _options(names: list[str]) -> str:
     """The options that choose these controllers."""
     return " ".join(f"-c {shlex.quote(name)}" for name in names)
 

@@ -19,7 +19,7 @@ from armdyn.cli.logs import (
     TimeScale,
     Topic,
     Zero,
-    mounted,
+    mount_arm,
     read,
     reject_swapped,
     zeros,
@@ -104,7 +104,7 @@ def identify(
 
     require_folders(report=report, model=out)
     reject_swapped(arm, logs)
-    described = mounted(resolve(arm, base, tip), down)
+    described = mount_arm(resolve(arm, base, tip), down)
     described = described.with_coupling(coupling) if coupling else described
     with progress_bar() as tell:
         tell(0.0, "reading logs")
