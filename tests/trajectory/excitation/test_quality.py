@@ -176,7 +176,7 @@ def test_a_pd_controlled_arm_loses_no_more_of_the_criterion_than_the_bound(arm, 
 def test_bad_requests(design):
     with pytest.raises(ArmdynError, match="noise: expected a number, or 3"):
         armdyn.predict_quality(design, [1.0, 2.0])
-    with pytest.raises(ArmdynError, match="expected unmodelled >= 0"):
+    with pytest.raises(ArmdynError, match="unmodelled: expected finite numbers >= 0"):
         armdyn.predict_quality(design, 1.0, unmodelled=-1.0)
     with pytest.raises(ArmdynError, match="gain > 0"):
         armdyn.predict_quality(design, 1.0, gain=0.0)
