@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable
+from functools import cached_property, wraps
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
+
+Subject = TypeVar("Subject")
+Result = TypeVar("Result")
+
+
+def compute_once(function: Callable[[Subject], Result]) -> Callable[[Subject], Result]:
+    """A function of a frozen object that remembers its result as long as the object lives: that never changes."""
+    known: WeakKeyDictionary[Subject, Result] = WeakKeyDictionary()
+
+    @wraps(function)
+    def remember(subject: Subject) -> Result:
+        if subject not in known:
+            known[subject] = function(subject)
+        return known[subject]
+
+    return remember
 
 
 class Frozen:

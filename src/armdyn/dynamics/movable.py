@@ -5,13 +5,13 @@ Plain numbers on purpose: the check runs before a kernel does, once per arm, and
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ModelError
+from armdyn.frozen import compute_once
 from armdyn.model.arm import Arm
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import rotation_z, skew
@@ -20,8 +20,6 @@ from armdyn.spatial.transform import transform
 # A joint counts as without inertia when less than this part of what it carries resists it: far above the
 # rounding of the recursion, far below any gripper on any arm.
 NEGLIGIBLE_INERTIA_RATIO = 1e-13
-
-_known: weakref.WeakKeyDictionary[Arm, dict[bool, list[str]]] = weakref.WeakKeyDictionary()
 
 
 def massless_joints(arm: Arm, rotors: bool = False) -> list[str]:
@@ -36,10 +34,7 @@ def massless_joints(arm: Arm, rotors: bool = False) -> list[str]:
     rotors : bool
         Whether rotors count.
     """
-    known = _known.setdefault(arm, {})
-    if rotors not in known:
-        known[rotors] = _massless(arm, rotors)
-    return known[rotors]
+    return _massless(arm)[rotors]
 
 
 def require_movable(arm: Arm, own: Collection[str]) -> None:
@@ -62,7 +57,13 @@ def _require(arm: Arm, names: list[str], hint: str) -> None:
         )
 
 
-def _massless(arm: Arm, rotors: bool) -> list[str]:
+@compute_once
+def _massless(arm: Arm) -> dict[bool, list[str]]:
+    """What `massless_joints` finds, without rotors and with them."""
+    return {rotors: _find_massless(arm, rotors) for rotors in (False, True)}
+
+
+def _find_massless(arm: Arm, rotors: bool) -> list[str]:
     rng = np.random.default_rng(0)
     body, found = np.zeros((6, 6)), []
     for joint, segment, inertia in zip(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from typing import Annotated, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from armdyn.errors import ModelError
+from armdyn.frozen import compute_once
 from armdyn.kinematics.axes import Chain, chain
 from armdyn.kinematics.closed.parallel import ThreeParallel, three_parallel
 from armdyn.kinematics.closed.srs import Swivelling, swivelling
@@ -33,10 +33,7 @@ ON_LIMIT = 1e-9
 OUTSIDE_PENALTY = 1e12
 
 
-# Arms never change, so what was found for one stays true.
-_known: WeakKeyDictionary[Arm, ClosedForm | None] = WeakKeyDictionary()
-
-
+@compute_once
 def closed_form(arm: Arm) -> ClosedForm | None:
     """The closed form of an arm's inverse kinematics, or None if only iteration can solve it.
 
@@ -49,9 +46,7 @@ def closed_form(arm: Arm) -> ClosedForm | None:
     form : object or None
         `form.family` says what kind of arm it is, `form.branches` names the solutions in order.
     """
-    if arm not in _known:
-        _known[arm] = _form(chain(arm))
-    return _known[arm]
+    return _form(chain(arm))
 
 
 def _form(seen: Chain) -> ClosedForm | None:

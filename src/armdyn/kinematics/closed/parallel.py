@@ -17,7 +17,7 @@ from typing import ClassVar
 from numpy.typing import NDArray
 
 from armdyn.kinematics.axes import Chain, meeting_point, parallel
-from armdyn.kinematics.closed.positioning import Axes, Places
+from armdyn.kinematics.closed.positioning import FLIP, LEFT_RIGHT, UP_DOWN, Axes, Places, branch_names
 from armdyn.kinematics.closed.subproblems import (
     Turn,
     move,
@@ -40,12 +40,7 @@ class ThreeParallel:
     center: NDArray
 
     family: ClassVar[str] = "three parallel axes"
-    branches: ClassVar[tuple[str, ...]] = tuple(
-        f"{shoulder}, {wrist}, {elbow}"
-        for shoulder in ("left", "right")
-        for wrist in ("no flip", "flip")
-        for elbow in ("up", "down")
-    )
+    branches: ClassVar[tuple[str, ...]] = branch_names(LEFT_RIGHT, FLIP, UP_DOWN)
 
     def solutions(self, R: Symbol, p: Symbol, reference: Places) -> list[Places]:
         """Joint positions of all branches for the displacement (R, p) of the tip from home."""

@@ -11,6 +11,7 @@ of the three joints for all branches, in the order of the structure's `branches`
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import NamedTuple
 
 from numpy.typing import NDArray
@@ -157,18 +158,19 @@ def _cylindrical(axes: Axes, point: NDArray, target: Symbol, reference: Places) 
     return solutions
 
 
-def _product(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"{a}, {b}" for a in first for b in second)
+def branch_names(*choices: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of all combinations of choices, those of the last following each other."""
+    return tuple(map(", ".join, product(*choices)))
 
 
 LEFT_RIGHT, UP_DOWN, FRONT_BACK = ("left", "right"), ("up", "down"), ("front", "back")
-EXTENDED = ("extended", "retracted")
+EXTENDED, FLIP = ("extended", "retracted"), ("no flip", "flip")
 
-ELBOW = Structure("elbow", _product(LEFT_RIGHT, UP_DOWN), _elbow)
+ELBOW = Structure("elbow", branch_names(LEFT_RIGHT, UP_DOWN), _elbow)
 SLIDING_ELBOW = Structure("sliding elbow", ("right", "left"), _elbow)
 SCARA = Structure("SCARA", LEFT_RIGHT, _scara)
-SCARA_TURNING = Structure("turning SCARA", _product(FRONT_BACK, LEFT_RIGHT), _scara)
-SPHERICAL = Structure("spherical", _product(EXTENDED, LEFT_RIGHT), _shoulder)
-SHOULDER = Structure("shoulder", _product(EXTENDED, LEFT_RIGHT), _shoulder)
-POINTING = Structure("pointing", _product(FRONT_BACK, UP_DOWN), _pointing)
+SCARA_TURNING = Structure("turning SCARA", branch_names(FRONT_BACK, LEFT_RIGHT), _scara)
+SPHERICAL = Structure("spherical", branch_names(EXTENDED, LEFT_RIGHT), _shoulder)
+SHOULDER = Structure("shoulder", branch_names(EXTENDED, LEFT_RIGHT), _shoulder)
+POINTING = Structure("pointing", branch_names(FRONT_BACK, UP_DOWN), _pointing)
 CYLINDRICAL = Structure("cylindrical", FRONT_BACK, _cylindrical)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ModelError
 from armdyn.kinematics.axes import ROUNDED_DESCRIPTION, Chain, chain, meeting_point
-from armdyn.kinematics.closed.positioning import Axes, Places
+from armdyn.kinematics.closed.positioning import Axes, Places, branch_names
 from armdyn.kinematics.closed.subproblems import LEAST_SQUARE, move, place, rotate, to_distance
 from armdyn.kinematics.closed.wrist import perpendicular, wrist_turns
 from armdyn.model.arm import Arm
@@ -37,11 +37,8 @@ class Swivelling:
     wrist: NDArray
 
     family: ClassVar[str] = "spherical shoulder, elbow, spherical wrist"
-    branches: ClassVar[tuple[str, ...]] = tuple(
-        f"elbow {elbow}, shoulder {shoulder}, wrist {wrist}"
-        for elbow in ("+", "-")
-        for shoulder in ("no flip", "flip")
-        for wrist in ("no flip", "flip")
+    branches: ClassVar[tuple[str, ...]] = branch_names(
+        ("elbow +", "elbow -"), ("shoulder no flip", "shoulder flip"), ("wrist no flip", "wrist flip")
     )
 
     def solutions(self, R: Symbol, p: Symbol, reference: Places, swivel: Symbol) -> list[Places]:

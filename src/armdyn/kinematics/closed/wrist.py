@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.kinematics.axes import ROUNDED_DESCRIPTION, Chain, meeting_point
-from armdyn.kinematics.closed.positioning import Axes, Places, Structure, positioning
+from armdyn.kinematics.closed.positioning import FLIP, Axes, Places, Structure, branch_names, positioning
 from armdyn.kinematics.closed.subproblems import rotate, to_direction, two_turns
 from armdyn.trace.symbols import Symbol, ca
 
@@ -44,7 +44,7 @@ class Decoupled:
         """Names of the solutions in order."""
         if len(self.axes) - self.placing < 3:
             return self.structure.branches
-        return tuple(f"{arm}, {flip}" for arm in self.structure.branches for flip in ("no flip", "flip"))
+        return branch_names(self.structure.branches, FLIP)
 
     def solutions(self, R: Symbol, p: Symbol, reference: Places) -> list[Places]:
         """Joint positions of all branches for the displacement (R, p) of the tip from home."""
