@@ -5,6 +5,7 @@ All errors are `ValueError`s with one sentence: what, where, expected, got, hint
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -78,6 +79,15 @@ def _missing_extra(text: str, extra: str) -> MissingExtraError:
 
 class ArmdynWarning(UserWarning):
     """Something works, but not as well as the user would expect."""
+
+
+def check_choice(
+    where: str, what: str, value: object, known: Iterable[str], error: type[ArmdynError] = ArmdynError
+) -> None:
+    """Raise unless `value` is one of the known words."""
+    words = list(known)
+    if not isinstance(value, str) or value not in words:
+        raise error(f"{where}: unknown {what} {shown(value)}; expected one of {', '.join(words)}")
 
 
 def shown(value: object) -> str:

@@ -101,7 +101,7 @@ def test_link_may_be_an_integer_of_numpy(random_arm):
         ({"link": 3}, "link from 0 to 2 for arm 'RPR', got 3"),
         ({"link": "link2"}, r"got 'link2'; arm.link_names.index\('link2'\)"),
         ({"link": "hand"}, "links: link1, link2, link3"),
-        ({"axes": "world"}, "axes 'base' or 'tip', got 'world'"),
+        ({"axes": "world"}, "unknown axes 'world'; expected one of base, tip"),
         ({"point": (1.0, 2.0)}, "point"),
     ],
 )

@@ -55,5 +55,5 @@ def test_nothing_is_said_of_configurations_that_are_none():
 
 
 def test_unknown_parts_are_rejected():
-    with pytest.raises(ShapeError, match="part 'all', 'linear', 'angular', got 'half'"):
+    with pytest.raises(ShapeError, match="unknown part 'half'; expected one of all, linear, angular"):
         armdyn.manipulability(armdyn.arms.planar2(), [0.0, 0.0], part="half")

@@ -162,8 +162,8 @@ def test_measured_moments_may_break_the_triangle_a_little():
 EYE = np.eye(3)
 BODY = {"kind": "R", "mass": 1.0, "com": (0, 0, 0)}
 BAD = [
-    ({"kind": "X"}, r"DH row 1: unknown joint kind 'X'; expected 'R' or 'P'"),
-    ({}, r"unknown joint kind None"),
+    ({"kind": "X"}, r"DH row 1: unknown kind of joint 'X'; expected one of R, P"),
+    ({}, r"unknown kind of joint None"),
     ({"kind": "R", "alfa": 1}, r"DH row 1: unknown key alfa; expected some of .*alpha"),
     ({"kind": "R", "a": np.nan}, r"DH row 1: a: expected a finite number, got nan"),
     ({"kind": "R", "d": np.inf}, r"d: expected a finite number, got inf"),
@@ -195,7 +195,7 @@ def test_bad_rows_are_rejected(row, message):
 
 
 def test_bad_tables_are_rejected():
-    with pytest.raises(ModelError, match="unknown convention 'craig'; expected standard or modified"):
+    with pytest.raises(ModelError, match="unknown convention 'craig'; expected one of standard, modified"):
         Arm.from_dh(ROWS, "craig")
     with pytest.raises(ModelError, match="no moving joint"):
         Arm.from_dh([])

@@ -85,7 +85,7 @@ def test_bad_tables_are_rejected(text, message):
 def test_errors_name_the_file(tmp_path):
     path = tmp_path / "arm.csv"
     path.write_text("kind,a\nX,1\n")
-    with pytest.raises(ArmdynError, match=r"arm\.csv: DH row 1: unknown joint kind 'X'"):
+    with pytest.raises(ArmdynError, match=r"arm\.csv: DH row 1: unknown kind of joint 'X'"):
         load(path)
 
 

@@ -10,7 +10,7 @@ from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.dynamics.mass_matrix import mass_matrix_from
 from armdyn.dynamics.movable import require_movable
 from armdyn.dynamics.newton_euler import base_link_motion, inertial_wrench, inward, outward, tip_wrench
-from armdyn.errors import ArmdynError
+from armdyn.errors import check_choice
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Tau, Theta, TipWrench
@@ -70,6 +70,5 @@ def forward_dynamics(
     ----------
     Walker and Orin (1982), method 3; Featherstone (2008), section 7.3.
     """
-    if method not in METHODS:
-        raise ArmdynError(f"forward_dynamics: unknown method {method!r:.40}; expected one of {', '.join(METHODS)}")
+    check_choice("forward_dynamics", "method", method, METHODS)
     return accelerations(arm, q, qd, tau, wrench, theta, gravity, method=method)

@@ -52,12 +52,6 @@ def error_sizes(R: Symbol, p: Symbol, pose: Symbol, task: str) -> Symbol:
     return ca.vertcat(distance, turn)
 
 
-def check_task(task: str, what: str) -> None:
-    """Raise unless the task is known."""
-    if task not in TASKS:
-        raise ShapeError(f"{what}: expected task {' or '.join(map(repr, TASKS))}, got {task!r}")
-
-
 @traced(returns={"defect": ""})
 def rigidity_defect(arm: Any, pose: Pose) -> Array:
     """How far a matrix is from a rigid transform: 0 for one, at least 1 for a mirror image."""

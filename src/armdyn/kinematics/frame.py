@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armdyn.errors import ShapeError
+from armdyn.errors import ShapeError, check_choice
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import Symbol, ca
 
@@ -36,8 +36,7 @@ def point_frame(
 
 def in_axes(R: Symbol, columns: Symbol, axes: str, what: str) -> Symbol:
     """[linear; angular] columns in base axes, turned into the axes asked for."""
-    if axes not in AXES:
-        raise ShapeError(f"{what}: expected axes 'base' or 'tip', got {axes!r}")
+    check_choice(what, "axes", axes, AXES, ShapeError)
     if axes == "base":
         return columns
     return ca.vertcat(ca.mtimes(R.T, columns[:3, :]), ca.mtimes(R.T, columns[3:, :]))

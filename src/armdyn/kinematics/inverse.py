@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import finite_array
-from armdyn.errors import ModelError, ShapeError
+from armdyn.errors import ModelError, ShapeError, check_choice
 from armdyn.kinematics.closed.form import ON_LIMIT, ClosedForm, closed_form
 from armdyn.kinematics.closed.solver import Solutions, solve_closed
 from armdyn.kinematics.closed.srs import Swivelling, swivel_angle
 from armdyn.kinematics.diagnosis import REASONS, explain
-from armdyn.kinematics.error import check_poses, check_task
+from armdyn.kinematics.error import TASKS, check_poses
 from armdyn.kinematics.null_space import Wish, function, improve, toward
 from armdyn.kinematics.numeric import Found, Settings, larger, solve
 from armdyn.model.arm import Arm
@@ -126,7 +126,7 @@ def inverse_kinematics(
     ShapeError
         If a shape is wrong, or `pose` is not a rigid transform.
     """
-    check_task(task, "inverse_kinematics")
+    check_choice("inverse_kinematics", "task", task, TASKS, ShapeError)
     settings = _settings(task, tolerance, iterations, restarts, seed)
     poses, q0_rows, batch = _rows(arm, pose, q0)
     form = _choose(arm, task, method, swivel)
@@ -171,8 +171,7 @@ def _try_all_swivels(
 
 def _choose(arm: Arm, task: str, method: str, swivel: Any) -> ClosedForm | None:
     """The closed form to use, or None for iteration."""
-    if method not in METHODS:
-        raise ShapeError(f"inverse_kinematics: expected method {', '.join(map(repr, METHODS))}, got {method!r}")
+    check_choice("inverse_kinematics", "method", method, METHODS, ShapeError)
     form = None if method == "numeric" else closed_form(arm)
     if form is not None and task == "position" and arm.n > 3:
         form = None  # a position leaves freedom that closed forms do not use

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ShapeError
+from armdyn.errors import ShapeError, check_choice
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q
@@ -108,6 +108,5 @@ def dexterity(arm: Arm, q: ArrayLike, part: str = "all", length: float = 1.0) ->
 
 
 def _part(part: str, what: str) -> slice:
-    if part not in PARTS:
-        raise ShapeError(f"{what}: expected part {', '.join(map(repr, PARTS))}, got {part!r}")
+    check_choice(what, "part", part, PARTS, ShapeError)
     return PARTS[part]

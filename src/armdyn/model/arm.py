@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import as_floats, finite_vector, read_only
-from armdyn.errors import MissingInertiaError, ModelError, shown
+from armdyn.errors import MissingInertiaError, ModelError, check_choice, shown
 from armdyn.frozen import Frozen
 from armdyn.model.joint import Joint
 from armdyn.names import UnknownName
@@ -272,8 +272,7 @@ class Arm(Frozen):
         frame : "tip" or "link"
             The tip's frame, or that of the last link.
         """
-        if frame not in ("tip", "link"):
-            raise ModelError(f"with_payload: expected frame 'tip' or 'link', got {shown(frame)}")
+        check_choice("with_payload", "frame", frame, ("tip", "link"), ModelError)
         load = Inertia.from_com(mass, com, inertia)
         if why := load.problems():
             raise ModelError(f"with_payload: the payload is not physically consistent: {why[0]}")

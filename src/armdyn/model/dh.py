@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ArmdynError, ModelError, shown
+from armdyn.errors import ArmdynError, ModelError, check_choice, shown
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Drive, Friction, Joint, Limits
 from armdyn.spatial.inertia import Inertia
@@ -78,17 +78,11 @@ def arm_from_dh(rows: Sequence[Mapping[str, Any]] | str | os.PathLike[str], **op
         except ModelError as error:
             raise ModelError(f"{os.fspath(rows)}: {error}") from None
     convention = options.pop("convention", "standard")
-    reject_other_convention(convention, "from_dh")
+    check_choice("from_dh", "convention", convention, CONVENTIONS, ModelError)
     if not isinstance(rows, Sequence):
         raise ModelError(f"from_dh: expected a sequence of rows, got {type(rows).__name__}")
     built = [_joint_and_link(row, i, convention) for i, row in enumerate(rows, start=1)]
     return Arm(tuple(joint for joint, _ in built), tuple(link for _, link in built), **options)
-
-
-def reject_other_convention(convention: Any, where: str) -> None:
-    """Raise unless the convention is one of the two."""
-    if not isinstance(convention, str) or convention not in CONVENTIONS:
-        raise ModelError(f"{where}: unknown convention {shown(convention)}; expected {' or '.join(CONVENTIONS)}")
 
 
 def reject_unknown(
@@ -135,8 +129,7 @@ def _joint_and_link(row: Any, i: int, convention: str) -> tuple[Joint, Link]:
     reject_unknown(row, ROW_KEYS, where)
     row = {key: value for key, value in row.items() if value is not None}
     kind = row.get("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ModelError(f"{where}: unknown joint kind {shown(kind)}; expected 'R' or 'P'")
+    check_choice(where, "kind of joint", kind, KINDS, ModelError)
     a, d = (number(row.get(key, 0.0), f"{where}: {key}") for key in ("a", "d"))
     T = dh_transform(a, _angle(row, "alpha", where), d, _angle(row, "theta", where), convention)
     # The motion is about or along z and commutes with Rz(theta) Tz(d): one constant transform is enough.

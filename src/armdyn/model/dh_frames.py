@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import finite_vector, unit_vector
-from armdyn.errors import ModelError, shown
+from armdyn.errors import ModelError, check_choice, shown
 from armdyn.model.arm import Arm, Link
-from armdyn.model.dh import arm_from_dh, dh_transform, reject_other_convention
+from armdyn.model.dh import CONVENTIONS, arm_from_dh, dh_transform
 from armdyn.spatial.transform import check_transform, inverse, transform
 
 # Sine of the angle below which axes count as parallel. Calling axes at sine s parallel costs an error of s
@@ -109,7 +109,7 @@ def dh_frames(
     axes are joined where d is zero; frame 0 is `base` and frame n is `tip` if the rules allow it,
     else they lie as near to them as the axes let them.
     """
-    reject_other_convention(convention, "dh_frames")
+    check_choice("dh_frames", "convention", convention, CONVENTIONS, ModelError)
     lines = [_line(axis, i) for i, axis in enumerate(axes, start=1)]
     if not lines:
         raise ModelError("dh_frames: expected at least one axis, got none")

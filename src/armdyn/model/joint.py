@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.arrays import unit_vector
-from armdyn.errors import ModelError, shown
+from armdyn.errors import ModelError, check_choice, shown
 from armdyn.frozen import Frozen
 from armdyn.spatial.transform import check_transform
 
@@ -186,8 +186,7 @@ class Joint(Frozen):
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f"joint: expected a name, got {shown(self.name)}")
         where = f"joint '{self.name}'"
-        if not isinstance(self.kind, str) or self.kind not in KINDS:
-            raise ModelError(f"{where}: unknown kind {shown(self.kind)}; expected one of {', '.join(KINDS)}")
+        check_choice(where, "kind", self.kind, KINDS, ModelError)
         object.__setattr__(self, "axis", unit_vector(self.axis, f"{where}: the axis"))
         for name in ("before", "after"):
             object.__setattr__(self, name, check_transform(getattr(self, name), f"{where}: {name}"))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.arrays import finite_vector, unit_vector
-from armdyn.errors import ModelError, shown
+from armdyn.errors import ModelError, check_choice, shown
 from armdyn.model.arm import Arm, Link
 from armdyn.model.dh import JOINT_DATA, inertia_from, joint_data, reject_unknown
 from armdyn.model.joint import Joint
@@ -83,8 +83,7 @@ def _pairs(member: Mapping[str, Any], i: int) -> list[tuple[Joint, Link]]:
     member = {SYMBOLS.get(key, key): value for key, value in member.items() if value is not None}
     reject_unknown(member, KEYS, where)
     kind = member.get("kind", "RP")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ModelError(f"{where}: unknown kind {shown(kind)}; expected one of {', '.join(KINDS)}")
+    check_choice(where, "kind", kind, KINDS, ModelError)
     name = member.get("name", f"member{i}")
     link = Link(name, _inertia(member, where))
     e_prev, e_own = _unit(member, "e_prev", where), _unit(member, "e_own", where)

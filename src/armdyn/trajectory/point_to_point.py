@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import row_of
-from armdyn.errors import ArmdynError, LimitError, ShapeError
+from armdyn.errors import ArmdynError, LimitError, ShapeError, check_choice
 from armdyn.trajectory.protocol import JointMotion
 from armdyn.trajectory.s_curve import SCurve
 from armdyn.trajectory.timing import Cubic, Quintic, Timing, Trapezoid
@@ -75,8 +75,7 @@ def point_to_point(
     q0, q1 = (np.array(q, float, ndmin=1) for q in (start, end))
     if q0.shape != q1.shape or q0.ndim != 1 or not (np.isfinite(q0).all() and np.isfinite(q1).all()):
         raise ShapeError(f"point_to_point: expected two configurations (n,), got {q0.shape} and {q1.shape}")
-    if kind not in KINDS:
-        raise ArmdynError(f"point_to_point: unknown kind {kind!r}; expected one of {', '.join(KINDS)}")
+    check_choice("point_to_point", "kind", kind, KINDS)
     if np.array_equal(q0, q1):
         raise ArmdynError("point_to_point: start and end are the same; there is nothing to move")
     return PointToPoint(q0, q1, _timing(kind, duration, *(_along(q1 - q0, x) for x in (velocity, acceleration, jerk))))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError, ReadError, ShapeError
+from armdyn.errors import ArmdynError, ReadError, ShapeError, check_choice
 from armdyn.files import read_arrays, read_text
 from armdyn.trajectory.piecewise import PiecewiseQuintic
 from armdyn.trajectory.protocol import JointMotion, RestOutside
@@ -52,8 +52,7 @@ def spline(waypoints: ArrayLike, times: ArrayLike | None = None, kind: str = "qu
     q = np.array(waypoints, float)
     if q.ndim != 2 or len(q) < 2 or not np.isfinite(q).all():
         raise ShapeError(f"spline: expected at least two finite waypoints (K, n), got shape {q.shape}")
-    if kind not in DEGREES:
-        raise ArmdynError(f"spline: unknown kind {kind!r}; expected one of {', '.join(DEGREES)}")
+    check_choice("spline", "kind", kind, DEGREES)
     t = _knots(q) if times is None else np.array(times, float)
     if t.shape != (len(q),) or t[0] != 0 or not (np.diff(t) > 0).all() or not np.isfinite(t).all():
         raise ShapeError(f"spline: expected {len(q)} ascending times from 0, got {t}")

@@ -26,7 +26,7 @@ from armdyn.dynamics.regressors.joint_columns import (
     joint_parameter_names,
     joint_parameters,
 )
-from armdyn.errors import ArmdynError, ShapeError
+from armdyn.errors import ArmdynError, ShapeError, check_choice
 from armdyn.frozen import Frozen
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import A, Gravity, Q, Qd, Qdd, V
@@ -265,10 +265,8 @@ def base_parameters(
     ----------
     Gautier (1991), Numerical calculation of the base inertial parameters of robots.
     """
-    if terms not in TERMS:
-        raise ArmdynError(f"base_parameters: expected terms one of {', '.join(TERMS)}, got {terms!r}")
-    if method not in METHODS:
-        raise ArmdynError(f"base_parameters: expected method one of {', '.join(METHODS)}, got {method!r}")
+    check_choice("base_parameters", "terms", terms, TERMS)
+    check_choice("base_parameters", "method", method, METHODS)
     if not 0 < tolerance < 1:
         raise ArmdynError(f"base_parameters: expected 0 < tolerance < 1, got {tolerance!r}")
     joint_terms = check_terms(joint_terms, "base_parameters")

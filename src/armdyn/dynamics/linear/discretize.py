@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.linear.checks import checked_matrices, checked_square, checked_steps, common_batch
-from armdyn.errors import ShapeError
+from armdyn.errors import ShapeError, check_choice
 
 METHODS = ("zoh", "euler", "tustin")
 
@@ -56,8 +56,7 @@ def discretize(A: ArrayLike, B: ArrayLike, dt: ArrayLike, method: str = "zoh") -
     The exponential is accurate to about 1e-15 of its norm: a Taylor series of the scaled matrix, then
     doublings of exp(Z) - 1, which keep small steps from drowning beside the identity.
     """
-    if method not in METHODS:
-        raise ShapeError(f"discretize: unknown method {method!r}; expected one of {', '.join(METHODS)}")
+    check_choice("discretize", "method", method, METHODS, ShapeError)
     A = checked_square(A, "discretize", "A")
     B = checked_matrices(B, "discretize", "B", rows=A.shape[-1])
     dt = checked_steps(dt, "discretize", "dt")

@@ -8,7 +8,7 @@ from armdyn.dynamics.drive import drive_inertia, drive_torque
 from armdyn.dynamics.friction import direction, friction_torque, joint_frictions
 from armdyn.dynamics.linear.torque_derivatives import TorqueDerivatives
 from armdyn.dynamics.shafts import joint_torques, shaft_torques
-from armdyn.errors import ArmdynError
+from armdyn.errors import check_choice
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import Symbol, ca, on_symbols
 
@@ -103,6 +103,5 @@ def full_terms(
 
 def joint_terms(arm: Arm, model: str, where: str, *state: Any) -> JointTerms:
     """Those of the chosen model; `state` is what `full_terms` takes."""
-    if model not in MODELS:
-        raise ArmdynError(f"{where}: unknown model {model!r}; expected one of {', '.join(MODELS)}")
+    check_choice(where, "model", model, MODELS)
     return rigid_terms(arm) if model == "rigid" else full_terms(arm, *state)

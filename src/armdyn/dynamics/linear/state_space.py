@@ -11,7 +11,7 @@ from armdyn.dynamics.linear.checks import checked_state
 from armdyn.dynamics.linear.discretize import discretize
 from armdyn.dynamics.linear.linearize import linearize
 from armdyn.dynamics.linear.tip_output import tip_output
-from armdyn.errors import MissingExtraError, ShapeError
+from armdyn.errors import MissingExtraError, ShapeError, check_choice
 from armdyn.model.arm import Arm
 
 OUTPUTS = ("joint", "tip")
@@ -76,8 +76,7 @@ def state_space(
         With `to_scipy()` and `to_control()`.
     """
     where, rest = "state_space", np.zeros(arm.n)
-    if output not in OUTPUTS:
-        raise ShapeError(f"{where}: unknown output {output!r}; expected one of {', '.join(OUTPUTS)}")
+    check_choice(where, "output", output, OUTPUTS, ShapeError)
     state = checked_state(arm, where, (), q=q, qd=rest if qd is None else qd, qdd=rest if qdd is None else qdd)
     linear = linearize(arm, *state, **options)
     A, B = (linear.A, linear.B) if dt is None else discretize(linear.A, linear.B, dt)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import LinkMotion, base_link_motion, outward
 from armdyn.dynamics.regressors.regressor16_closed import closed_form, products_matrix
-from armdyn.errors import ArmdynError, ModelError
+from armdyn.errors import ModelError, check_choice
 from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd
@@ -112,10 +112,9 @@ def regressor16(
     ----------
     Lu and Meng (1993), equations (66)-(85) with erratum 1; (30)-(48), (127)-(129) with errata 3-5.
     """
-    if form not in ("iteration", "closed"):
-        raise ArmdynError(f"regressor16: expected form 'iteration' or 'closed', got {form!r}")
-    derive = iteration if form == "iteration" else closed_form
-    return derive(arm, q, qd, qdd, load, gravity)
+    forms = {"iteration": iteration, "closed": closed_form}
+    check_choice("regressor16", "form", form, forms)
+    return forms[form](arm, q, qd, qdd, load, gravity)
 
 
 # -- outward iteration: what each parameter adds to a link's force and moment ------------------------------

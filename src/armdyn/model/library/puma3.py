@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, check_choice
 from armdyn.model.arm import Arm
 from armdyn.model.library.puma560 import SHOULDER_HEIGHT, VELOCITY, armstrong_drives, friction, puma560
 from armdyn.model.library.tables import limits_in_degrees, rows
@@ -39,8 +39,7 @@ def puma3(convention: str = "modified") -> Arm:
     B. N. Kapadia, Dynamic estimation for serial manipulators, McGill University, 1995: Tables 5.1, 6.1,
     7.1 and appendix A. Inertial parameters: Armstrong et al. (1986), expressed in these frames.
     """
-    if convention not in GEOMETRY:
-        raise ModelError(f"puma3: unknown convention {convention!r}; expected 'modified' or 'standard'")
+    check_choice("puma3", "convention", convention, GEOMETRY, ModelError)
     table = rows(
         kind="RRR",
         **GEOMETRY[convention],

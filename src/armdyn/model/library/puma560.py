@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, check_choice
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Drive, Friction, Limits
 from armdyn.model.library.tables import bodies, limits_in_degrees, rows
@@ -62,11 +62,9 @@ def puma560(convention: str = "modified") -> Arm:
     560 arm, Proc. IEEE ICRA, 1986; P. I. Corke and B. Armstrong-Helouvry, A search for consensus among model
     parameters reported for the PUMA 560 robot, Proc. IEEE ICRA, 1994.
     """
-    if convention == "modified":
-        return _modified_dh()
-    if convention == "standard":
-        return _standard()
-    raise ModelError(f"puma560: unknown convention {convention!r}; expected 'modified' or 'standard'")
+    builders = {"modified": _modified_dh, "standard": _standard}
+    check_choice("puma560", "convention", convention, builders, ModelError)
+    return builders[convention]()
 
 
 def _modified_dh() -> Arm:

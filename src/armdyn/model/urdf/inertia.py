@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, check_choice
 from armdyn.model.urdf.tree import KINDS, Tree, TreeJoint
 from armdyn.model.urdf.xml import axis, note_doubles, number, origin
 from armdyn.spatial.inertia import Inertia
@@ -43,8 +43,7 @@ def riders(tree: Tree, link: str, chain: Collection[str]) -> list[Rider]:
 
 def note_branches(bodies: list[Rider], where: str, branches: str, at: str, notes: list[str]) -> None:
     """Tell of moving branches that ride on a link, the first of the bodies, with their joints frozen; or raise."""
-    if branches not in BRANCHES:
-        raise ModelError(f"load: expected branches 'lump' or 'refuse', got {branches!r:.40}")
+    check_choice("load", "branches", branches, BRANCHES, ModelError)
     frozen = ", ".join(body.link for body in bodies if body.frozen)
     if frozen and branches == "refuse":
         raise ModelError(

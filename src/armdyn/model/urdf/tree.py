@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, check_choice
 from armdyn.model.urdf.xml import text_attribute
 
 KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
@@ -111,8 +111,7 @@ def _joints(robot: Element, links: dict[str, Element], where: str) -> list[TreeJ
         if name in joints:
             raise ModelError(f"{where}: there are two joints named '{name}'")
         kind = text_attribute(element, "type", here)
-        if kind not in (*KINDS, *OTHER_TYPES):
-            raise ModelError(f"{here}: unknown type {kind!r:.40}; expected one of {', '.join((*KINDS, *OTHER_TYPES))}")
+        check_choice(here, "type", kind, (*KINDS, *OTHER_TYPES), ModelError)
         ends = []
         for end in ("parent", "child"):
             found = element.find(end)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.arrays import row_of
 from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
-from armdyn.errors import ArmdynError, LimitError
+from armdyn.errors import ArmdynError, LimitError, check_choice
 from armdyn.model.arm import Arm
 from armdyn.presentation import Reported
 from armdyn.trajectory.excitation.approach import check_home
@@ -257,8 +257,7 @@ def excite(
         duration=duration, harmonics=harmonics, frequency=frequency, samples=samples, time_budget=time_budget,
         starts=starts, seed=seed, workers=workers,
     )  # fmt: skip
-    if criterion not in CRITERIA:
-        raise ArmdynError(f"excite: unknown criterion {criterion!r}; expected one of {', '.join(CRITERIA)}")
+    check_choice("excite", "criterion", criterion, CRITERIA)
     with single_threaded():
         base = base_parameters(arm)
         deviations = row_of(1.0 if noise is None else noise, arm.n, "excite: noise", sign=">", finite=True)

@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import PathError
+from armdyn.errors import PathError, ShapeError, check_choice
 from armdyn.kinematics.closed.form import ON_LIMIT
 from armdyn.kinematics.damped_step import damped_step, tip_error
 from armdyn.kinematics.diagnosis import RESTARTS
-from armdyn.kinematics.error import TASKS, check_task
+from armdyn.kinematics.error import TASKS
 from armdyn.kinematics.inverse import inverse_kinematics
 from armdyn.kinematics.jacobian import jacobian, jacobian_rate
 from armdyn.kinematics.numeric import unlimited
@@ -71,7 +71,7 @@ def joint_trajectory(
         Where the path leaves the workspace, meets a joint limit or a singular configuration; it tells
         the time and the pose.
     """
-    check_task(task, "joint_trajectory")
+    check_choice("joint_trajectory", "task", task, TASKS, ShapeError)
     first: PathError | None = None
     for q in _starts(arm, motion, q0, task):
         try:
