@@ -172,9 +172,9 @@ def _strength(base: BaseParameters, systems: System, prior: Prior, asked: float 
 
 def _held_out_error(systems: System, precision: NDArray, centre: NDArray) -> float:
     """Weighted squares of every block's residuals under the fit to all others."""
-    total, all_used, error = _sum(systems), np.ones(len(centre), bool), 0.0
+    total, error = _sum(systems), 0.0
     for A, b, c in zip(*systems, strict=True):
-        x = solve(System(total.A - A, total.b - b, total.c - c), all_used, precision, centre)
+        x = solve(System(total.A - A, total.b - b, total.c - c), precision, centre)
         error += float(x @ A @ x - 2 * b @ x + c)
     return error
 

@@ -33,16 +33,17 @@ from armdyn.identification.fit.result import DriveValues, Fit
 from armdyn.identification.fit.rows import FORMS
 from armdyn.identification.fit.terms import OPTIONAL, sharing_joints
 from armdyn.identification.fit.uncertainty import uncertainty
-from armdyn.identification.fit.validation import arm_torque, compare, compared_along
+from armdyn.identification.fit.validation import arm_torque, compare, compare_arm, compare_models
 from armdyn.identification.gravity_poses import compare_poses, fit_poses
 from armdyn.identification.judgement import WORDS, Figures, judge
 from armdyn.identification.logs.log import Log
 from armdyn.identification.logs.mended import with_zeros, without_delay
 from armdyn.identification.motion.differentiate import AUTO, METHODS
-from armdyn.identification.motion.track import BAND, CUTOFF, PIECE, WIDTH, Filters
+from armdyn.identification.motion.track import BAND, CUTOFF, PIECE, WIDTH, Filters, Track
 from armdyn.identification.poses import held_poses
 from armdyn.model.arm import Arm
 
+FLAT = 1e-6  # share of the held-out error that is no difference
 FRICTION = tuple(dict.fromkeys(term.kind for term in OPTIONAL))
 
 
@@ -259,11 +260,15 @@ def _fit(
     filters, fitted, tracks = choice.rows.filters, found.arm, choice.rows.tracks
     sure = uncertainty(choice, found)
     std = None if sure is None else sure.std
-    own = compared_along(fitted, tracks, filters, lambda track: arm_torque(fitted, track, filters), std)
-    known = not np.isnan(arm.theta).any()
-    described = compared_along(arm, tracks, filters, lambda track: arm_torque(arm, track, filters)) if known else None
+
+    def torques(track: Track) -> list[NDArray]:
+        consistent, free = arm_torque(fitted, track, filters), found.free.torque(track)
+        return [consistent, free, found.share * free + (1 - found.share) * consistent]
+
+    own, free, best = compare_models(fitted, tracks, filters, torques, std)
+    described = None if np.isnan(arm.theta).any() else compare_arm(arm, tracks, filters)
     drives = [joint.drive for joint in fitted.joints]
-    fit = Fit(
+    return Fit(
         arm=fitted,
         source=arm,
         theta=fitted.theta,
@@ -273,6 +278,8 @@ def _fit(
         filters=filters,
         rel_error=own.rel_error,
         rel_error_joints=own.rel_error_joints,
+        rel_error_free=free.rel_error,
+        rel_error_best=best.rel_error,
         held_out=choice.held_out,
         held_out_possible=found.held_out,
         held_out_joints=found.held_out_joints,
@@ -304,11 +311,6 @@ def _fit(
         tracks=tracks,
         uncertainty=sure,
     )
-    errors = [
-        compared_along(fitted, tracks, filters, lambda track: fit.torque(track, model)).rel_error  # noqa: B023
-        for model in ("free", "best")
-    ]
-    return replace(fit, rel_error_free=errors[0], rel_error_best=errors[1])
 
 
 def _said(arm: Arm, choice: Choice) -> list[str]:
@@ -316,9 +318,9 @@ def _said(arm: Arm, choice: Choice) -> list[str]:
     said = [f"links are believed to be near {choice.centre}"]
     if (why := believable(arm)) and not np.isnan(arm.theta).any():
         said.append(f"the description's inertia is not believed: {why}")
-    best = int(np.argmin(choice.scan[:, 1]))
-    if best in (0, len(choice.scan) - 1):
-        edge = "no belief at all" if best == 0 else "the strongest belief tried"
+    first, *within, last = choice.scan[:, 1]
+    if min(first, last) < (1 - FLAT) * min(within):
+        edge = "no belief at all" if first < last else "the strongest belief tried"
         said.append(f"held-out blocks are predicted best with {edge} in these bodies: the minimum is at an edge")
     if not choice.can_choose:
         said.append("the logs are too short to choose anything by held-out blocks")

@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.base.reduction import arm_size
 from armdyn.identification.fit.equations import FEWEST_BLOCKS, Equations
-from armdyn.identification.fit.evidence import Belief, Evidence, Strengths, evidence, term_precision, weigh
+from armdyn.identification.fit.evidence import (
+    Belief,
+    Evidence,
+    Strengths,
+    evidence,
+    term_precision,
+    weigh,
+)
 from armdyn.identification.fit.prior import Prior, believable, generic_covariance, precision_in
 from armdyn.identification.fit.rows import Rows, make_rows
 from armdyn.identification.fit.terms import ALWAYS, BALANCE, LOAD, OFFERED, ROTOR, TERMS, Term
@@ -96,22 +103,20 @@ class Choice:
         """With which links are believed to be the centre's bodies."""
         return self.found.strengths.base
 
-    def without(self) -> NDArray:
-        """Parameters (blocks, size) of the fits to all blocks but one."""
-        return self.equations.without(self.used, self.found.precision, self.belief.centre)
-
+    @cached_property
     def squares(self) -> NDArray:
         """Squared errors (blocks, kinds) of blocks that were held out."""
-        return self.equations.squares(self.without())
+        (fits,) = self.equations.without(self.used, [self.found.precision], self.belief.centre)
+        return self.equations.squares(fits)
 
-    @cached_property
+    @property
     def held_out(self) -> float:
         """Relative error on held-out blocks; nan where there is one block only."""
         if len(self.equations.samples) < 2:
             return np.nan
-        return float(np.sqrt(self.squares().sum() / max(self.equations.powers.sum(), 1e-300)))
+        return float(np.sqrt(self.squares.sum() / max(self.equations.powers.sum(), 1e-300)))
 
-    @cached_property
+    @property
     def residual(self) -> float:
         """Relative error on the blocks fitted to."""
         return float(np.sqrt(self.equations.errors(self.x).sum() / max(self.equations.powers.sum(), 1e-300)))
@@ -130,12 +135,17 @@ class Choice:
     @cached_property
     def scan(self) -> NDArray:
         """Strengths (k,) around that of the evidence and the relative error on held-out blocks (k, 2)."""
-        rows = []
-        for share in SCAN:
-            precision = self.belief.precision(Strengths(share * self.strength, self.found.strengths.terms))
-            fits = self.equations.without(self.used, precision, self.belief.centre)
-            rows.append((share * self.strength, self.equations.relative(fits)))
-        return np.array(rows)
+        tried = SCAN * self.strength
+        precisions = (self.belief.precision(self.found.strengths._replace(base=strength)) for strength in tried)
+        fits = self.equations.without(self.used, precisions, self.belief.centre)
+        return np.column_stack([tried, [self.equations.relative(fit) for fit in fits]])
+
+    def having_tried(self, what: str, error: float, taken: bool) -> Choice:
+        """The same choice after one was looked at."""
+        other = replace(self, tried=(*self.tried, Tried(what, error, taken)))
+        if "squares" in self.__dict__:
+            other.__dict__["squares"] = self.squares
+        return other
 
 
 def _term_name(term: Term) -> str:
@@ -148,16 +158,16 @@ def choose(
     base: BaseParameters, logs: list[Log], filters: Filters, balanced: Iterable[int], options: Options
 ) -> Choice:
     """The model of the logs that predicts held-out blocks best."""
-    rows = make_rows(base, tracks_of(logs, filters), filters, balanced)
-    choice = _first(rows, options)
+    choice = _first(make_rows(base, tracks_of(logs, filters), filters, balanced), options)
     if choice.can_choose:
-        choice = _noise(choice)
-    if choice.can_choose and options.smoothing:
-        choice = _smoothing(choice, logs)
-    if choice.can_choose and options.optional:
-        choice = _noise(_terms(choice, options.optional))
-    choice = _centre(choice, options)
-    return _prune(choice)
+        before = choice = _noise(choice)
+        if options.smoothing:
+            choice = _smoothing(choice, logs)
+        if options.optional:
+            choice = _terms(choice, options.optional)
+            if choice.rows is not before.rows or choice.used is not before.used:
+                choice = _noise(choice)
+    return _prune(_centre(choice, options))
 
 
 def _noise(choice: Choice) -> Choice:
@@ -186,9 +196,8 @@ def _first(rows: Rows, options: Options) -> Choice:
     choice = _refit(choice)
     if not loaded:
         return choice
-    rows = rows.loaded(carrier_of(choice))
-    used = starting_terms(Equations.of(rows, rows.base.count), options, rows.reach.balanced)
-    return _refit(replace(choice, rows=rows, used=used))
+    choice = _with_rows(choice, rows.loaded(carrier_of(choice)))
+    return _refit(replace(choice, used=starting_terms(choice.equations, options, rows.reach.balanced)))
 
 
 def starting_terms(equations: Equations, options: Options, balanced: NDArray, unfelt: bool = False) -> NDArray:
@@ -225,9 +234,14 @@ def carrier_of(choice: Choice) -> Arm:
     return arm.with_theta(theta[: inertial.SIZE * arm.n])
 
 
+def _with_rows(choice: Choice, rows: Rows) -> Choice:
+    """The choice with other rows, to be fitted anew."""
+    return replace(choice, rows=rows, equations=Equations.of(rows, rows.base.count))
+
+
 def _refit(choice: Choice, start: Strengths | None = None) -> Choice:
-    """The choice with its equations, weights and strengths anew, after its rows or terms changed."""
-    equations = Equations.of(choice.rows, choice.base.count)
+    """The choice with its weights and strengths anew, after its rows, terms or noise changed."""
+    equations = choice.equations
     used = choice.used.copy()
     used[equations.count :] &= equations.felt[equations.count :] > UNFELT
     belief = replace(choice.belief, terms=term_precision(choice.rows, equations))
@@ -243,7 +257,7 @@ def _smoothing(choice: Choice, logs: list[Log]) -> Choice:
     start = choice.found.strengths
 
     def again(filters: Filters) -> Choice:
-        return _refit(replace(choice, rows=choice.rows.with_tracks(tracks_of(logs, filters), filters)), start)
+        return _refit(_with_rows(choice, choice.rows.with_tracks(tracks_of(logs, filters), filters)), start)
 
     if all(log.qd is not None for log in logs):
         choice = _better(choice, again(filters._replace(velocity=True)), "measured velocities", SMOOTHING)
@@ -251,7 +265,7 @@ def _smoothing(choice: Choice, logs: list[Log]) -> Choice:
     for width in NARROW:
         before = choice
         choice = _better(
-            choice, _refit(replace(before, rows=before.rows.with_width(width)), start),
+            choice, _refit(_with_rows(before, before.rows.with_width(width)), start),
             f"directions from {width:g} rad/s or m/s on", least,
         )  # fmt: skip
         if choice.rows is before.rows:
@@ -277,8 +291,7 @@ def _better(choice: Choice, other: Choice, what: str, share: float) -> Choice:
     """
     error = other.held_out
     taken = error < (1 - share) * choice.held_out and other.residual < choice.residual
-    tried = (*choice.tried, Tried(what, error, taken))
-    return replace(other if taken else choice, tried=tried)
+    return (other if taken else choice).having_tried(what, error, taken)
 
 
 def _delay(choice: Choice, sign: float, start: Strengths) -> Choice:
@@ -287,7 +300,7 @@ def _delay(choice: Choice, sign: float, start: Strengths) -> Choice:
     for delay in DELAYS:
         before, by = choice, sign * delay
         choice = _better(
-            choice, _refit(replace(before, rows=before.rows.with_delay(_later(tracks, by), given + by)), start),
+            choice, _refit(_with_rows(before, before.rows.with_delay(_later(tracks, by), given + by)), start),
             f"torques {1e3 * by:+.0f} ms later", least,
         )  # fmt: skip
         if choice.rows is before.rows:
@@ -329,7 +342,7 @@ def _one_term(choice: Choice, joint: int, kinds: tuple[str, ...]) -> Choice:
     trial = replace(choice, used=used)
     found = evidence(trial.equations, used, trial.belief, choice.found.strengths)
     trial = replace(trial, found=found)
-    before, after = choice.squares(), trial.squares()
+    before, after = choice.squares, trial.squares
     own = joint if before.shape[1] == choice.equations.n else 0
     taken = bool(
         after[:, own].sum() < (1 - TERM) ** 2 * before[:, own].sum()
@@ -337,8 +350,7 @@ def _one_term(choice: Choice, joint: int, kinds: tuple[str, ...]) -> Choice:
     )
     taken = taken and _brakes(choice, trial) and (names not in BY_POSITION or _reaches_further(choice, trial, joint))
     error = float(np.sqrt(after.sum() / max(choice.equations.powers.sum(), 1e-300)))
-    tried = (*choice.tried, Tried(f"{names} of joint {joint + 1}", error, taken))
-    return replace(trial if taken else choice, tried=tried)
+    return (trial if taken else choice).having_tried(f"{names} of joint {joint + 1}", error, taken)
 
 
 def _brakes(before: Choice, after: Choice) -> bool:
@@ -361,10 +373,7 @@ def _reaches_further(before: Choice, after: Choice, joint: int) -> bool:
     if len(np.unique(block)) < 3:
         return False
     equations = Equations.of(before.rows, before.base.count, block).weighted(before.equations.weights)
-    old, new = (
-        equations.relative(equations.without(choice.used, choice.found.precision, choice.belief.centre))
-        for choice in (before, after)
-    )
+    old, new = (replace(choice, equations=equations).held_out for choice in (before, after))
     return new < old
 
 
@@ -417,8 +426,12 @@ def _centre(choice: Choice, options: Options) -> Choice:
     if options.strength is not None:
         return other
     error = other.held_out
-    taken = error < choice.held_out if choice.can_choose else found.logarithm > choice.found.logarithm
-    return replace(other if taken else choice, tried=(*choice.tried, Tried("the description's bodies", error, taken)))
+    taken = error < choice.held_out if choice.can_choose else _log_evidence(other) > _log_evidence(choice)
+    return (other if taken else choice).having_tried("the description's bodies", error, taken)
+
+
+def _log_evidence(choice: Choice) -> float:
+    return choice.found.logarithm(choice.equations, choice.used, choice.belief.centre)
 
 
 def _prune(choice: Choice) -> Choice:

@@ -21,6 +21,7 @@ from armdyn.identification.fit.prior import UNITS, Prior, hessian, pseudo_inerti
 BARRIER = 1e-2  # weight of the logarithms that keep to the bounds, in units of half a squared sigma
 FLAT = 1e-13  # least addition to the diagonal of a scaled Hessian that is singular to round-off
 ENOUGH = 1e-9  # Newton decrement (squared, halved) at which the minimum is certified, in the same units
+ON_THE_WAY = 1e-2  # and that at which stages before the last end, relative to the strength of the divergence
 MOST = 100  # Newton steps a stage, far more than self-concordant functions need
 GENTLE = 1e-2  # strength of the divergence, relative to what is to be gained, from which Newton takes few steps
 INNER = 3  # stages that are left for a problem similar to one that was solved
@@ -79,7 +80,8 @@ def consistent_fit(
     decrement, iterations, inner = np.inf, 0, x
     for number, stage in enumerate(stages, start=1):
         problem = _Problem(system, prior, float(stage), BARRIER * float(stage) / strength, bounds, links)
-        x, decrement, steps = _newton(problem, x)
+        enough = ENOUGH if number == len(stages) else max(ENOUGH, ON_THE_WAY * float(stage))
+        x, decrement, steps = _newton(problem, x, enough)
         iterations += steps
         inner = x if number <= len(stages) - INNER + 1 else inner
     theta = x[:links]
@@ -97,7 +99,7 @@ def _stages(system: System, strength: float, x: NDArray) -> NDArray:
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step too far is worth infinity, and is halved
-def _newton(problem: _Problem, x: NDArray) -> tuple[NDArray, float, int]:
+def _newton(problem: _Problem, x: NDArray, enough: float) -> tuple[NDArray, float, int]:
     """The minimum by Newton's method with a line search, what is left to gain there, and the number of steps."""
     value, decrement, iterations = problem.value(x), np.inf, 0
     while iterations < MOST:
@@ -106,7 +108,7 @@ def _newton(problem: _Problem, x: NDArray) -> tuple[NDArray, float, int]:
         scale = 1 / np.sqrt(np.maximum(np.diag(H), 1e-300))
         step = -scale * _solve(H * np.outer(scale, scale), scale * gradient)
         decrement = float(-gradient @ step) / 2
-        if decrement < ENOUGH:
+        if decrement < enough:
             break
         length, found = 1.0, np.inf
         while length > 1e-12:
@@ -125,14 +127,13 @@ def _solve(H: NDArray, gradient: NDArray) -> NDArray:
 
     Round-off may make a nearly singular H indefinite, and the step one uphill: then its diagonal is made larger.
     """
+    from scipy.linalg.lapack import dposv
+
     flat = 0.0
     while flat < 1.0:
-        try:
-            step = np.linalg.solve(H + flat * np.eye(len(H)), gradient)
-        except np.linalg.LinAlgError:
-            step = np.full_like(gradient, np.nan)
-        if gradient @ step >= 0:
-            return step
+        _, step, failed = dposv(H + flat * np.eye(len(H)) if flat else H, gradient, lower=1)
+        if not failed and gradient @ step >= 0:
+            return np.asarray(step)
         flat = max(10 * flat, FLAT)
     return gradient
 
@@ -185,7 +186,7 @@ class _Problem(NamedTuple):
         if (room <= 0).any() or np.linalg.eigvalsh(bodies).min() <= 0:
             return np.inf
         fit = x @ self.system.A @ x / 2 - self.system.b @ x
-        divergence = np.einsum("ijk,ikj->", self.prior.inverses, bodies) - np.linalg.slogdet(bodies)[1].sum()
+        divergence = np.sum(self.prior.inverses * bodies) - np.linalg.slogdet(bodies)[1].sum()
         return float(fit + self.strength * divergence - self.barrier * np.log(room).sum())
 
     def derivatives(self, x: NDArray) -> tuple[NDArray, NDArray]:

@@ -14,7 +14,7 @@ from armdyn.dynamics.regressors.energy_regressor import energy_regressor
 from armdyn.dynamics.regressors.joint_columns import joint_columns
 from armdyn.dynamics.shafts import at_shafts
 from armdyn.identification.fit.decimate import Decimator
-from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS
+from armdyn.identification.fit.terms import ROTOR, TERMS
 from armdyn.identification.motion.track import Track
 
 
@@ -34,8 +34,3 @@ def energy_part(
     Y[:, base.count :] = low @ taken.swapaxes(1, 2).reshape(len(taken), -1)
     Y[:, base.count + ROTOR :: len(TERMS)] = rate @ (speed**2 / 2)
     return Y[None], (low @ (part.qd * tau).sum(axis=1, keepdims=True)).T
-
-
-def energy_loads(base: BaseParameters, Y: NDArray, powers: NDArray) -> None:
-    """Fill powers (N, n) that load-dependent friction takes into rows Y (1, N, base + n terms)."""
-    Y[0][:, base.count + LOAD :: len(TERMS)] = powers

@@ -7,8 +7,9 @@ fit on some blocks and its squared error on others cost one small Cholesky facto
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -74,47 +75,46 @@ class Equations:
         other.__dict__["_sum"] = self._sum
         return other
 
+    @property
+    def owns(self) -> NDArray:
+        """Positions (kinds, m - 1) of the parameters that a joint's rows, or those of all together, mention."""
+        return _owns(self.count, self._terms, len(self.weights))
+
     def own(self, kind: int) -> NDArray:
-        """Positions of the parameters that a joint's rows, or those of all together, mention."""
-        terms = self.grams.shape[-1] - 1 - self.count
-        first = self.count + kind * terms
-        return np.r_[0 : self.count, first : first + terms]
+        """Positions (m - 1,) of the parameters that rows of a kind mention."""
+        return self.owns[kind]
 
-    @cached_property
-    def folds(self) -> System:
-        """The weighted normal equations of each block, stacked."""
-        return self._systems(self.grams)
+    @property
+    def _terms(self) -> int:
+        """Number of joint terms in rows of a kind."""
+        return self.grams.shape[-1] - 1 - self.count
 
-    @cached_property
-    def total(self) -> System:
-        """The weighted normal equations of all blocks."""
-        return System(*(part[0] for part in self._systems(self._sum[None])))
+    def folds(self, k: NDArray) -> System:
+        """The weighted normal equations of each block, stacked, of the parameters at the positions k."""
+        return self._systems(self.grams, k)
 
-    def _systems(self, grams: NDArray) -> System:
-        """Weighted normal equations of sums (blocks, kinds, m, m)."""
-        blocks, terms = len(grams), grams.shape[-1] - 1 - self.count
-        A = np.zeros((blocks, self.size, self.size))
-        b, c = np.zeros((blocks, self.size)), np.zeros(blocks)
-        for kind, weight in enumerate(self.weights):
-            gram = weight**2 * grams[:, kind]
-            base, own = slice(0, self.count), slice(self.count + kind * terms, self.count + (kind + 1) * terms)
-            A[:, base, base] += gram[:, base, base]
-            A[:, base, own] = gram[:, base, self.count : -1]
-            A[:, own, base] = gram[:, self.count : -1, base]
-            A[:, own, own] = gram[:, self.count : -1, self.count : -1]
-            b[:, base] += gram[:, base, -1]
-            b[:, own] = gram[:, self.count : -1, -1]
-            c += gram[:, -1, -1]
-        return System(A, b, c)
+    def total(self, k: NDArray) -> System:
+        """The weighted normal equations of all blocks, of the parameters at the positions k."""
+        return System(*(part[0] for part in self._systems(self._sum[None], k)))
+
+    def _systems(self, grams: NDArray, k: NDArray) -> System:
+        """Weighted normal equations of sums (blocks, kinds, m, m); k begins with all base parameters."""
+        base, W = self.count, self.weights**2
+        kind, own = np.divmod(k[base:] - base, self._terms)
+        own, weight = base + own, W[kind]
+        A, b = np.zeros((len(grams), len(k), len(k))), np.empty((len(grams), len(k)))
+        A[:, :base, :base] = np.tensordot(W, grams[:, :, :base, :base], (0, 1))
+        A[:, base:, :base] = weight[:, None] * grams[:, kind, own, :base]
+        A[:, :base, base:] = A[:, base:, :base].swapaxes(1, 2)
+        i, j = np.nonzero(kind[:, None] == kind)  # terms of different joints are in no row together
+        A[:, base + i, base + j] = weight[i] * grams[:, kind[i], own[i], own[j]]
+        b[:, :base] = W @ grams[:, :, :base, -1]
+        b[:, base:] = weight * grams[:, kind, own, -1]
+        return System(A, b, grams[:, :, -1, -1] @ W)
 
     def errors(self, x: NDArray, block: int | None = None) -> NDArray:
         """Sums of squared residuals (kinds,) of parameters x (size,), on one block or all, without weights."""
-        grams = self._sum if block is None else self.grams[block]
-        found = []
-        for kind, gram in enumerate(grams):
-            z = np.append(x[self.own(kind)], -1.0)
-            found.append(max(float(z @ gram @ z), 0.0))
-        return np.array(found)
+        return _squares(self._sum if block is None else self.grams[block], x[self.owns])
 
     @cached_property
     def _sum(self) -> NDArray:
@@ -124,8 +124,7 @@ class Equations:
     def felt(self) -> NDArray:
         """Mean squares (size,) of the columns."""
         found = np.zeros(self.size)
-        for kind, gram in enumerate(self._sum):
-            np.add.at(found, self.own(kind), np.diag(gram)[:-1])
+        np.add.at(found, self.owns, np.diagonal(self._sum, axis1=1, axis2=2)[:, :-1])
         return found / self.samples.sum()
 
     @property
@@ -135,31 +134,33 @@ class Equations:
 
     def relative(self, fits: NDArray) -> float:
         """Relative error without weights of parameters (blocks, size), each on its own block."""
-        return float(np.sqrt(self.squares(fits).sum() / max(self.powers.sum(), 1e-300)))
+        return float(np.sqrt(self.squares(fits).sum() / max(float(self.powers.sum()), 1e-300)))
 
     def squares(self, fits: NDArray) -> NDArray:
         """Squared errors (blocks, kinds) without weights of parameters (blocks, size), each on its own block."""
-        found = np.empty((len(self.grams), len(self.weights)))
-        for kind in range(len(self.weights)):
-            z = np.concatenate([fits[:, self.own(kind)], -np.ones((len(fits), 1))], axis=1)
-            found[:, kind] = np.einsum("bi,bij,bj->b", z, self.grams[:, kind], z)
-        return np.maximum(found, 0.0)
+        return _squares(self.grams, fits[:, self.owns])
 
-    def without(self, used: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
-        """Parameters (blocks, size) of the fits to all blocks but one."""
+    def fit(self, used: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
+        """Parameters (size,), zero where not used, with the least weighted error and distance from the prior."""
         k = np.flatnonzero(used)
-        A, b = self.folds.A[:, k[:, None], k], self.folds.b[:, k]
-        Q = precision[np.ix_(k, k)]
-        x = np.zeros((len(A), self.size))
-        x[:, k] = solve_scaled(A.sum(axis=0) - A + Q, (b.sum(axis=0) - b + Q @ prior[k])[..., None])[..., 0]
+        x = np.zeros(self.size)
+        x[k] = solve(self.total(k), precision[np.ix_(k, k)], prior[k])
         return x
+
+    def without(self, used: NDArray, precisions: Iterable[NDArray], prior: NDArray) -> Iterator[NDArray]:
+        """Parameters (blocks, size) of the fits to all blocks but one, for each precision (size, size)."""
+        k = np.flatnonzero(used)
+        A, b, _ = self.folds(k)
+        A, b = A.sum(axis=0) - A, b.sum(axis=0) - b
+        for precision in precisions:
+            Q, x = precision[np.ix_(k, k)], np.zeros((len(A), self.size))
+            x[:, k] = solve_scaled(A + Q, (b + Q @ prior[k])[..., None])[..., 0]
+            yield x
 
     def held_out(self, used: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
         """Weighted squared error (blocks,) of each block under the fit to all others."""
-        k = np.flatnonzero(used)
-        A, b = self.folds.A[:, k[:, None], k], self.folds.b[:, k]
-        x = self.without(used, precision, prior)[:, k]
-        return np.sum(x * ((A @ x[..., None])[..., 0] - 2 * b), axis=1) + self.folds.c
+        (x,) = self.without(used, [precision], prior)
+        return self.squares(x) @ self.weights**2
 
     def held_out_adding(self, used: NDArray, more: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
         """`held_out` (len(more), blocks) with one further parameter at a time, those at the positions `more`.
@@ -167,20 +168,21 @@ class Equations:
         One factorisation serves all of them (Schur complements).
         """
         k = np.concatenate([np.flatnonzero(used), more])
-        u, more = np.arange(len(k) - len(more)), np.arange(len(k) - len(more), len(k))
-        A, b = self.folds.A[:, k[:, None], k], self.folds.b[:, k]
-        train = self.total.A[k[:, None], k] - A + precision[k[:, None], k]
-        right = self.total.b[k] - b + (precision @ prior)[k]
-        G, own = train[:, u[:, None], more], train[:, more, more]
-        found = solve_scaled(train[:, u[:, None], u], np.concatenate([right[:, u, None], G], axis=2))
+        u = len(k) - len(more)
+        A, b, c = self.folds(k)
+        train = A.sum(axis=0) - A + precision[np.ix_(k, k)]
+        right = b.sum(axis=0) - b + (precision @ prior)[k]
+        G, own = train[:, :u, u:], np.diagonal(train, axis1=1, axis2=2)[:, u:]
+        found = solve_scaled(train[:, :u, :u], np.concatenate([right[:, :u, None], G], axis=2))
         x, W = found[..., :1], found[..., 1:]
         left = own - np.sum(G * W, axis=1)
         # A column that depends on the others adds nothing.
-        y = np.where(left > 1e-10 * own, (right[:, more] - np.sum(G * x, axis=1)) / np.where(left > 0, left, 1.0), 0.0)
+        y = np.where(left > 1e-10 * own, (right[:, u:] - np.sum(G * x, axis=1)) / np.where(left > 0, left, 1.0), 0.0)
         X = x - W * y[:, None, :]
-        squares = np.sum(X * (A[:, u[:, None], u] @ X - 2 * b[:, u, None]), axis=1)
-        squares += y * (2 * np.sum(A[:, u[:, None], more] * X, axis=1) + A[:, more, more] * y - 2 * b[:, more])
-        return (squares + self.folds.c[:, None]).T
+        squares = np.sum(X * (A[:, :u, :u] @ X - 2 * b[:, :u, None]), axis=1)
+        added = np.diagonal(A, axis1=1, axis2=2)[:, u:]
+        squares += y * (2 * np.sum(A[:, :u, u:] * X, axis=1) + added * y - 2 * b[:, u:])
+        return (squares + c[:, None]).T
 
 
 def _blocks(rows: Rows) -> tuple[NDArray, NDArray]:
@@ -195,20 +197,37 @@ def _blocks(rows: Rows) -> tuple[NDArray, NDArray]:
     return np.concatenate(parts), np.repeat(np.arange(len(sizes)), counts)
 
 
-def solve(system: System, used: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
-    """Parameters (size,) that minimise x'Ax/2 - b'x + (x - prior)' precision (x - prior) / 2 over the used ones.
+def solve(system: System, precision: NDArray, prior: NDArray) -> NDArray:
+    """Parameters (p,) that minimise x'Ax/2 - b'x + (x - prior)' precision (x - prior) / 2.
 
     Kapadia, equation (4.2), with square roots of the inverse covariances as weights (corrected).
     """
-    k = np.flatnonzero(used)
-    Q = precision[np.ix_(k, k)]
-    x = np.zeros(len(used))
-    x[k] = solve_scaled(system.A[np.ix_(k, k)] + Q, (system.b[k] + Q @ prior[k])[:, None])[:, 0]
-    return x
+    return solve_scaled(system.A + precision, (system.b + precision @ prior)[:, None])[:, 0]
+
+
+@lru_cache(maxsize=8)
+def _owns(count: int, terms: int, kinds: int) -> NDArray:
+    """See `Equations.owns`."""
+    own = count + terms * np.arange(kinds)[:, None] + np.arange(terms)
+    return np.hstack([np.tile(np.arange(count), (kinds, 1)), own])
+
+
+def _squares(grams: NDArray, x: NDArray) -> NDArray:
+    """Squared residuals (...) of parameters (..., m - 1) in sums (..., m, m)."""
+    z = np.concatenate([x, np.full((*x.shape[:-1], 1), -1.0)], axis=-1)
+    return np.maximum(np.sum((z[..., None, :] @ grams)[..., 0, :] * z, axis=-1), 0.0)
 
 
 def solve_scaled(A: NDArray, b: NDArray) -> NDArray:
     """A^-1 b (..., p, k) with columns scaled to unit length; a trace of a ridge keeps unknown directions small."""
+    from scipy.linalg.lapack import dposv
+
     scale = 1 / np.sqrt(np.maximum(np.diagonal(A, axis1=-2, axis2=-1), 1e-300))[..., None]
     scaled = A * (scale * scale.swapaxes(-1, -2)) + 1e-11 * np.eye(A.shape[-1])
-    return scale * np.linalg.solve(scaled, scale * b)
+    right = scale * b
+    found = np.empty_like(right)
+    for k in np.ndindex(A.shape[:-2]):
+        _, found[k], failed = dposv(scaled[k], right[k], lower=1)
+        if failed:  # round-off
+            found[k] = np.linalg.solve(scaled[k], right[k])
+    return scale * found

@@ -59,7 +59,8 @@ def estimate(choice: Choice, masses: MassBounds | None = None) -> Estimate:
     free = free_model(choice)
     equations = _with_whole_loads(choice, free)
     problem = _lift(choice, equations, masses)
-    found = problem.fit()
+    blocks = np.arange(len(equations.logs))
+    found = problem.fit(blocks >= 0)
     n, base = choice.base.source.n, choice.base
     links = inertial.SIZE * n
     lumped = n if base.joint_terms else 0
@@ -71,8 +72,9 @@ def estimate(choice: Choice, masses: MassBounds | None = None) -> Estimate:
     x = problem.parameters(found)
     weights = equations.weights**2
     price = float(weights @ equations.errors(x)) / max(float(weights @ choice.equations.errors(choice.x)), 1e-300)
-    blocks = np.arange(len(equations.logs))
-    without = np.array([problem.without(blocks == k, found) for k in blocks]) if len(blocks) > 1 else x[None]
+    without = x[None]
+    if len(blocks) > 1:
+        without = np.array([problem.parameters(problem.fit(blocks != k, found)) for k in blocks])
     squares = equations.squares(without) if len(blocks) > 1 else np.full((1, len(weights)), np.nan)
     powers = np.maximum(equations.powers, 1e-300)
     return Estimate(
@@ -97,36 +99,26 @@ class _Lifted(NamedTuple):
     used: NDArray
     terms: NDArray  # positions of the joint terms that are used, counted from the first of the first joint
     lift: NDArray
+    folds: System  # of y: the data of each block
     precision: NDArray  # of y
     pull: NDArray  # precision times centre of y
     prior: Prior
     start: NDArray
     positive: NDArray
     bounds: tuple[NDArray, NDArray]  # rows G and h of G y > h for rotors and joint terms
-    sharpness: float  # of the data: squared noise that was assumed over that seen
     masses: MassBounds | None
 
-    def fit(self) -> Consistent:
-        return self._fit(self.equations.total, None)
-
-    def without(self, blocks: NDArray, near: Consistent) -> NDArray:
-        """Parameters (size,) of the fit to all blocks but these; few steps from the fit to all."""
-        total, folds = self.equations.total, self.equations.folds
-        rest = System(*(whole - part[blocks].sum(axis=0) for whole, part in zip(total, folds, strict=True)))
-        return self.parameters(self._fit(rest, near))
+    def fit(self, blocks: NDArray, near: Consistent | None = None) -> Consistent:
+        """The fit to some blocks (blocks,); few steps from that of a similar problem."""
+        A, b, c = (part[blocks].sum(axis=0) for part in self.folds)
+        system = System(A + self.precision, b + self.pull, c)
+        return consistent_fit(system, self.prior, NO_PRIOR, self.start, self.positive, near, self.masses, self.bounds)
 
     def parameters(self, least: Consistent) -> NDArray:
         """x (size,) of a minimum."""
         x = np.zeros(self.equations.size)
         x[self.used] = self.lift @ np.concatenate([least.theta, least.joint])
         return x
-
-    def _fit(self, system: System, near: Consistent | None) -> Consistent:
-        A, b, c = system
-        k = self.used
-        A, b = self.sharpness * A[np.ix_(k, k)], self.sharpness * b[k]
-        lifted = System(self.lift.T @ A @ self.lift + self.precision, self.lift.T @ b + self.pull, c)
-        return consistent_fit(lifted, self.prior, NO_PRIOR, self.start, self.positive, near, self.masses, self.bounds)
 
 
 def _held_out_logs(problem: _Lifted, found: Consistent) -> NDArray:
@@ -137,7 +129,7 @@ def _held_out_logs(problem: _Lifted, found: Consistent) -> NDArray:
         own = equations.logs == number
         if own.all():
             return np.empty(0)
-        x = problem.without(own, found)
+        x = problem.parameters(problem.fit(~own, found))
         squares = sum(equations.errors(x, int(k)).sum() for k in np.flatnonzero(own))
         errors.append(np.sqrt(squares / max(float(equations.grams[own, :, -1, -1].sum()), 1e-300)))
     return np.array(errors)
@@ -166,10 +158,12 @@ def _lift(choice: Choice, equations: Equations, masses: MassBounds | None) -> _L
     samples = float(equations.samples.sum() * len(equations.weights))
     misfit = float(equations.weights**2 @ choice.equations.errors(choice.x))
     misfit *= discount(choice.rows, choice.equations, choice.x)
-    sharpness = float(np.clip(samples / max(misfit, 1e-300), 1.0, 1e6))
+    sharpness = float(np.clip(samples / max(misfit, 1e-300), 1.0, 1e6))  # squared noise that was assumed over that seen
+    A, b, c = equations.folds(used)
+    folds = System(lift.T @ (sharpness * A) @ lift, sharpness * b @ lift, c)
     return _Lifted(
-        equations, used, terms, lift, precision, precision @ centre, _stand_in(choice), start, positive, bounds,
-        sharpness, masses,
+        equations, used, terms, lift, folds, precision, precision @ centre, _stand_in(choice), start, positive, bounds,
+        masses,
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.shafts import at_shafts
-from armdyn.identification.fit.equations import Equations, solve_scaled
+from armdyn.identification.fit.equations import Equations, solve
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import ALWAYS, TERMS
 
@@ -63,13 +63,24 @@ class Evidence(NamedTuple):
 
     x: NDArray  # (size,)
     strengths: Strengths
-    logarithm: float  # of the evidence
     precision: NDArray  # (size, size) of what is believed
 
     @property
     def pruned(self) -> NDArray:
         """Joint terms (size,) that the data shrink to nothing."""
         return self.strengths.terms > 1e4
+
+    def logarithm(self, equations: Equations, used: NDArray, centre: NDArray) -> float:
+        """Of the evidence, but for what all models of the same equations share."""
+        k = np.flatnonzero(used)
+        A, b, c = equations.total(k)
+        L, x, away = self.precision[np.ix_(k, k)], self.x[k], (self.x - centre)[k]
+        misfit = float(c - 2 * x @ b + x @ A @ x) + float(away @ L @ away)
+        scale = 1 / np.sqrt(np.maximum(np.diag(A + L), 1e-300))
+        by = np.outer(scale, scale)
+        posterior = np.linalg.slogdet((A + L) * by + 1e-11 * np.eye(len(k)))[1]
+        prior = np.linalg.slogdet(L * by + 1e-14 * np.eye(len(k)))[1]
+        return -0.5 * (misfit + posterior - prior)
 
 
 def term_precision(rows: Rows, equations: Equations) -> NDArray:
@@ -101,11 +112,11 @@ def weigh(rows: Rows, equations: Equations, used: NDArray, belief: Belief, floor
     if kinds == equations.n:
         spread = np.maximum(torque_deviations(rows), 1e-6 * spread.max())
     least = max(floor, LEAST_NOISE) * float(np.sqrt(np.mean(spread**2)))
-    ones = np.ones(equations.size)
+    nearly_free = belief.precision(Strengths(FREE, np.full(equations.size, FREE)))
     weights = 10 / spread
     for _ in range(4):
         equations = equations.weighted(weights)
-        x = fit_parameters(equations, used, belief.precision(Strengths(FREE, FREE * ones)), belief.centre)
+        x = equations.fit(used, nearly_free, belief.centre)
         noise = np.maximum(np.sqrt(equations.errors(x) / samples), least)
         weights = 1 / noise
     return equations.weighted(weights / np.sqrt(discount(rows, equations, x)))
@@ -132,85 +143,59 @@ def _times(rows: Rows, equations: Equations, x: NDArray) -> NDArray:
     return np.array(found)
 
 
-def fit_parameters(equations: Equations, used: NDArray, precision: NDArray, centre: NDArray) -> NDArray:
-    """Parameters (size,) with the least weighted error and distance from the centre."""
-    k = np.flatnonzero(used)
-    Q = precision[np.ix_(k, k)]
-    total, x = equations.total, np.zeros(equations.size)
-    x[k] = solve_scaled(total.A[np.ix_(k, k)] + Q, (total.b[k] + Q @ centre[k])[:, None])[:, 0]
-    return x
-
-
 def covariance(equations: Equations, used: NDArray, precision: NDArray) -> NDArray:
     """Of the parameters that are used, under noise as it is weighed and what is believed."""
     k = np.flatnonzero(used)
-    return _inverse(equations.total.A[np.ix_(k, k)] + precision[np.ix_(k, k)])
+    half = _solve(equations.total(k).A + precision[np.ix_(k, k)], np.zeros(len(k)))[1]
+    return half + np.tril(half, -1).T
 
 
 def evidence(equations: Equations, used: NDArray, belief: Belief, start: Strengths | None = None) -> Evidence:
     """Strengths by MacKay's fixed point, and the fit under them."""
-    count, size = belief.count, equations.size
-    k = np.flatnonzero(used)
-    terms = k[k >= count]
-    links = k[k < count]
-    at = np.arange(len(links), len(k))
-    A, b = equations.total.A[np.ix_(k, k)], equations.total.b[k]
-    own, centre, Q = belief.terms[terms], belief.centre[k], belief.base[np.ix_(links, links)]
+    count, k = belief.count, np.flatnonzero(used)  # base parameters first, which are all used
+    terms, at = k[count:], np.arange(count, len(k))
+    system = equations.total(k)
+    own, centre, Q = belief.terms[terms], belief.centre[k], belief.base
     base = (start.base if start else 1.0) if belief.fixed is None else belief.fixed
     alpha = start.terms[terms] if start else np.ones(len(terms))
     strongest = np.where((terms - count) % len(TERMS) < len(ALWAYS), STRONGEST_PLAIN, STRONGEST)
     # Power does not tell joints apart: what one has, another could have, and no strength is to be learnt.
     apart = len(equations.weights) == equations.n
-    L = np.zeros_like(A)
+    pull = system.b - system.A @ centre
     for _ in range(ROUNDS):
-        L[: len(links), : len(links)] = base * Q
-        L[at, at] = alpha * own
-        inverse = _inverse(A + L)
-        x = centre + inverse @ (b - A @ centre)
-        away = x - centre
-        good = np.clip(1 - alpha * own * np.diag(inverse)[at], 0.05, 1.0)
+        M = system.A.copy()
+        M[:count, :count] += base * Q
+        M[at, at] += alpha * own
+        away, inverse = _solve(M, pull)
+        variances = np.diag(inverse)
+        good = np.clip(1 - alpha * own * variances[at], 0.05, 1.0)
         if not apart:
             good, away[at] = 1.0, 1 / np.sqrt(own)
         new = np.clip(good / np.maximum(own * away[at] ** 2, 1e-12), LARGEST, strongest)
         change = np.abs(np.log(new / alpha)).max(initial=0.0)
         alpha = new
-        if belief.fixed is None and len(links):
-            worth = max(len(links) - base * float(np.sum(inverse[: len(links), : len(links)] * Q)), 0.1)
-            distance = max(float(away[: len(links)] @ Q @ away[: len(links)]), 1e-12)
-            next_base = float(np.clip(worth / distance, WEAKEST, STRONGEST))
+        if belief.fixed is None and count:
+            trace = 2 * float(np.sum(inverse[:count, :count] * Q)) - float(variances[:count] @ np.diag(Q))
+            distance = max(float(away[:count] @ Q @ away[:count]), 1e-12)
+            next_base = float(np.clip(max(count - base * trace, 0.1) / distance, WEAKEST, STRONGEST))
             change, base = max(change, abs(np.log(next_base / base))), next_base
         if change < SETTLED:
             break
-    strengths = Strengths(base, np.ones(size))
+    strengths = Strengths(base, np.ones(equations.size))
     strengths.terms[terms] = alpha
     precision = belief.precision(strengths)
-    x = fit_parameters(equations, used, precision, belief.centre)
-    return Evidence(x, strengths, _logarithm(equations, x, k, precision, belief.centre), precision)
+    x = np.zeros(equations.size)
+    x[k] = solve(system, precision[np.ix_(k, k)], centre)
+    return Evidence(x, strengths, precision)
 
 
-def _inverse(M: NDArray) -> NDArray:
-    """Of a positive matrix, columns scaled to unit length; a trace of a ridge keeps it finite."""
-    from scipy.linalg.lapack import dpotrf, dpotri
+def _solve(M: NDArray, right: NDArray) -> tuple[NDArray, NDArray]:
+    """M^-1 right, and the lower half of M^-1, of a positive matrix M, to which a trace of a ridge is added."""
+    from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
-    scale = 1 / np.sqrt(np.maximum(np.diag(M), 1e-300))
-    by = np.outer(scale, scale)
-    scaled = M * by
-    scaled.flat[:: len(M) + 1] += 1e-11
-    factor, failed = dpotrf(scaled, lower=1)
+    M.flat[:: len(M) + 1] *= 1 + 1e-11
+    factor, failed = dpotrf(M, lower=1)
     if failed:  # round-off
-        return np.linalg.inv(scaled) * by
-    half = dpotri(factor, lower=1, overwrite_c=1)[0]
-    inverse = half + half.T
-    inverse.flat[:: len(M) + 1] /= 2
-    return inverse * by
-
-
-def _logarithm(equations: Equations, x: NDArray, k: NDArray, precision: NDArray, centre: NDArray) -> float:
-    """Logarithm of the evidence, but for what all models of the same equations share."""
-    A, b, c = equations.total
-    L, away = precision[np.ix_(k, k)], (x - centre)[k]
-    misfit = float(c - 2 * x @ b + x @ A @ x) + float(away @ L @ away)
-    scale = 1 / np.sqrt(np.maximum(np.diag(A[np.ix_(k, k)] + L), 1e-300))
-    posterior = np.linalg.slogdet((A[np.ix_(k, k)] + L) * np.outer(scale, scale) + 1e-11 * np.eye(len(k)))[1]
-    prior = np.linalg.slogdet(L * np.outer(scale, scale) + 1e-14 * np.eye(len(k)))[1]
-    return -0.5 * (misfit + posterior - prior)
+        inverse = np.linalg.inv(M)
+        return inverse @ right, np.tril(inverse)
+    return dpotrs(factor, right, lower=1)[0], dpotri(factor, lower=1, overwrite_c=1)[0]

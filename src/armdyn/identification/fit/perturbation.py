@@ -46,12 +46,12 @@ def lawson_hanson(
 def perturbation(rows: Rows, equations: Equations, used: NDArray, x: NDArray) -> Perturbation:
     """The bound for the weighted least squares x (size,) of the columns that are used."""
     k = np.flatnonzero(used)
-    A = equations.total.A[np.ix_(k, k)]
+    A, _, squares = equations.total(k)
     length = np.sqrt(np.maximum(np.diag(A), 1e-300))
     values = np.linalg.eigvalsh(A / np.outer(length, length))
     largest, smallest = np.sqrt(values[-1]), np.sqrt(max(values[0], 0.0))
     residual = float(np.sqrt(equations.errors(x) @ equations.weights**2))
-    torque = float(np.sqrt(equations.total.c))
+    torque = float(np.sqrt(squares))
     noise = _regressor_error(rows, equations, k, length)
     scaled = float(np.linalg.norm(x[k] * length))
     bound = lawson_hanson(largest, smallest, scaled, residual, noise, residual)

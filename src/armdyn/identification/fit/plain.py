@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.fit.choice import Choice, Options, starting_terms
-from armdyn.identification.fit.equations import Equations, solve, solve_scaled
+from armdyn.identification.fit.equations import Equations, solve_scaled
 from armdyn.identification.fit.perturbation import Perturbation, perturbation
 from armdyn.identification.fit.result import BaseEstimate, FrictionValues
 from armdyn.identification.fit.spread import Spread, spread
@@ -56,7 +56,7 @@ def _with_models(choice: Choice, equations: Equations, used: NDArray, x: NDArray
     kinds = equations.weights / choice.equations.weights
     finer = np.repeat(kinds**2, (equations.size - equations.count) // len(kinds))
     shrunk = np.concatenate([np.zeros(equations.count), np.diag(choice.found.precision)[equations.count :] * finer])
-    other = solve(equations.total, used | choice.used, np.diag(shrunk * choice.used), np.zeros(equations.size))
+    other = equations.fit(used | choice.used, np.diag(shrunk * choice.used), np.zeros(equations.size))
     change = np.zeros(len(sure.covariance))
     known = np.flatnonzero(~sure.undetermined[: equations.count])
     change[known] = (x - other)[known]
@@ -76,7 +76,7 @@ def weigh(equations: Equations, used: NDArray) -> Equations:
 def free(equations: Equations, used: NDArray) -> NDArray:
     """Parameters (size,) by weighted least squares: no prior, nothing that need be consistent."""
     size = equations.size
-    return solve(equations.total, used, np.zeros((size, size)), np.zeros(size))
+    return equations.fit(used, np.zeros((size, size)), np.zeros(size))
 
 
 def _told_apart(choice: Choice, rotors: tuple[int, ...]) -> NDArray:
@@ -84,13 +84,13 @@ def _told_apart(choice: Choice, rotors: tuple[int, ...]) -> NDArray:
 
     About a level axis the first wave of a balancer is a weight: base parameters then mean both together.
     """
-    A, options = choice.equations.total.A, Options((), (), rotors, None, False)
-    used = starting_terms(choice.equations, options, np.zeros(choice.equations.n, bool), unfelt=True)
-    waves = starting_terms(choice.equations, options, choice.rows.reach.balanced) & ~used
+    equations, options = choice.equations, Options((), (), rotors, None, False)
+    used = starting_terms(equations, options, np.zeros(equations.n, bool), unfelt=True)
+    waves = starting_terms(equations, options, choice.rows.reach.balanced) & ~used
     for k in np.flatnonzero(waves):
-        u = np.flatnonzero(used)
-        left = A[k, k] - A[k, u] @ solve_scaled(A[np.ix_(u, u)], A[u, k, None])[:, 0]
-        used[k] = left > ALIKE * A[k, k]
+        A = equations.total(np.append(np.flatnonzero(used), k)).A
+        left = A[-1, -1] - A[-1, :-1] @ solve_scaled(A[:-1, :-1], A[:-1, -1:])[:, 0]
+        used[k] = left > ALIKE * A[-1, -1]
     return used
 
 

@@ -22,8 +22,8 @@ from armdyn.dynamics.regressors.joint_columns import joint_columns
 from armdyn.dynamics.shafts import at_shafts, shaft_rows, shaft_torques
 from armdyn.errors import DataError
 from armdyn.identification.fit.decimate import Decimator, decimator, slope
-from armdyn.identification.fit.energy_rows import energy_loads, energy_part
-from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS, Reach, load_column, shaft_motion, term_columns
+from armdyn.identification.fit.energy_rows import energy_part
+from armdyn.identification.fit.terms import DIRECTED, LOAD, ROTOR, TERMS, Reach, load_column, shaft_motion, term_columns
 from armdyn.identification.logs.log import Stretch
 from armdyn.identification.motion.differentiate import impulse
 from armdyn.identification.motion.track import Filters, Track
@@ -100,28 +100,19 @@ class Rows:
         Measured torques will not do: their noise would explain itself. Nor will torques with friction: then friction
         that grows with the load grows with itself.
         """
-        rows = self.loaded_by([inverse_dynamics(carrier, t.q, t.qd, t.qdd) for t in self.tracks])
+        rows = self.loaded_by([_rigid_torque(carrier, track) for track in self.tracks])
         return replace(rows, carrier=carrier)
 
     def loaded_by(self, torques: list[NDArray]) -> Rows:
         """The same rows with joints loaded by torques (samples, n) of each track."""
         parts = []
         for track, part, torque in zip(self.tracks, self.parts, torques, strict=True):
-            column = load_column(self.base.source, track, torque, self.filters.width)
-            parts.append(self._filled(track, part, column))
+            parts.append(Part(part.Y.copy(), part.tau))
+            _fill_loads(self, track, torque, self.low(track), parts[-1].Y)
         return replace(self, parts=tuple(parts))
 
-    def _filled(self, track: Track, part: Part, column: NDArray) -> Part:
-        """A part with friction under loads (samples, n)."""
-        low, Y = self.low(track), part.Y.copy()
-        if self.filters.form == "energy":
-            energy_loads(self.base, Y, low @ (column * at_shafts(self.base.source, track.qd)))
-        else:
-            Y[:, :, self.base.count + LOAD] = (low @ column).T
-        return Part(Y, part.tau)
-
     def made(self, track: Track, wanted: NDArray | None = None) -> Part:
-        """The rows of some track, without loads, or those terms (terms,) of them that are wanted."""
+        """The rows of some track, or those terms (terms,) of them that are wanted."""
         return _make(self, track, wanted)
 
     def torques(self, track: Track) -> NDArray:
@@ -138,15 +129,16 @@ class Rows:
 
     def with_width(self, width: float) -> Rows:
         """The same equations with directions of joints told by smaller or larger velocities."""
-        filters = self.filters._replace(width=width)
-        rows = replace(self, filters=filters)
+        rows = replace(self, filters=self.filters._replace(width=width))
         parts = []
         for track, part in zip(self.tracks, self.parts, strict=True):
-            Y = part.Y.copy()
-            Y[:, :, self.base.count :] = _joint_columns(rows, track, rows.low(track))
+            Y, low = part.Y.copy(), rows.low(track)
+            columns = _joint_columns(rows, track, low, DIRECTED)
+            Y[:, :, self.base.count + np.flatnonzero(DIRECTED)] = columns[:, :, DIRECTED]
+            if self.carrier is not None:
+                _fill_loads(rows, track, _rigid_torque(self.carrier, track), low, Y)
             parts.append(Part(Y, part.tau))
-        rows = replace(rows, parts=tuple(parts))
-        return rows if self.carrier is None else rows.loaded(self.carrier)
+        return replace(rows, parts=tuple(parts))
 
     def with_delay(self, tracks: tuple[Track, ...], delay: float) -> Rows:
         """The same equations with torques of other tracks, measured later."""
@@ -192,14 +184,13 @@ def make_rows(
         raise DataError(f"identify: {why}; log longer, or give a larger band (it is {filters.band:.1f} Hz)")
     thin = max(1, -(-sum(grid(track, filters.band)[2] for track in used) // MOST_ROWS))
     used = tuple(track for track in used if grid(track, filters.band, thin)[2] > 0)
-    rows = Rows(base, used, filters, reach_of(base.source, used, balanced), (), thin)
-    rows = replace(rows, parts=tuple(_make(rows, track) for track in used))
-    return rows if carrier is None else rows.loaded(carrier)
+    rows = Rows(base, used, filters, reach_of(base.source, used, balanced), (), thin, carrier)
+    return replace(rows, parts=tuple(_make(rows, track) for track in used))
 
 
 def _make(rows: Rows, track: Track, wanted: NDArray | None = None) -> Part:
-    """The rows of a track without loads, a chunk at a time."""
-    base, filters = rows.base, rows.filters
+    """The rows of a track, a chunk at a time."""
+    base, filters, carrier = rows.base, rows.filters, rows.carrier
     taps, step, count = grid(track, filters.band, rows.thin)
     Ys, taus = [], []
     for some in np.array_split(np.arange(count), max(1, len(track.t) // CHUNK)):
@@ -208,18 +199,16 @@ def _make(rows: Rows, track: Track, wanted: NDArray | None = None) -> Part:
         rate = decimator(slope(taps, track.dt), step, len(some))
         if filters.form == "energy":
             columns = term_columns(base.source, part, rows.reach, part.temperature, filters.width, wanted)
-            energy = energy_part(base, part, columns, part.tau, low, rate)
-            Ys.append(energy[0])
-            taus.append(energy[1])
-            continue
-        Y = np.zeros((base.source.n, len(some), base.count + len(TERMS)))
-        Y[:, :, base.count :] = _joint_columns(rows, part, low, wanted)
-        if filters.form == "filtered":
-            _fill_filtered(base, part, low, rate, Y)
+            Y, tau = energy_part(base, part, columns, part.tau, low, rate)
         else:
-            _fill(base, part, low, Y)
+            Y, tau = np.zeros((base.source.n, len(some), base.count + len(TERMS))), (low @ rows.torques(part)).T
+            Y[:, :, base.count :] = _joint_columns(rows, part, low, wanted)
+            fill = _fill_filtered if filters.form == "filtered" else _fill
+            fill(base, part, low, rate, Y)
+        if carrier is not None and (wanted is None or wanted[LOAD]):
+            _fill_loads(rows, part, _rigid_torque(carrier, part), low, Y)
         Ys.append(Y)
-        taus.append((low @ rows.torques(part)).T)
+        taus.append(tau)
     return Part(np.concatenate(Ys, axis=1), np.concatenate(taus, axis=1))
 
 
@@ -233,7 +222,21 @@ def _joint_columns(rows: Rows, part: Track, low: Decimator, wanted: NDArray | No
     return filtered.reshape(low.count, len(TERMS), n).transpose(2, 0, 1)
 
 
-def _fill(base: BaseParameters, part: Track, low: Decimator, rows: NDArray) -> None:
+def _rigid_torque(carrier: Arm, track: Track) -> NDArray:
+    return np.asarray(inverse_dynamics(carrier, track.q, track.qd, track.qdd))
+
+
+def _fill_loads(rows: Rows, track: Track, torque: NDArray, low: Decimator, Y: NDArray) -> None:
+    """Friction under loads by torques (samples, n), in the columns Y of a part."""
+    arm, count = rows.base.source, rows.base.count
+    column = load_column(arm, track, torque, rows.filters.width)
+    if rows.filters.form == "energy":
+        Y[0][:, count + LOAD :: len(TERMS)] = low @ (column * at_shafts(arm, track.qd))
+    else:
+        Y[:, :, count + LOAD] = (low @ column).T
+
+
+def _fill(base: BaseParameters, part: Track, low: Decimator, rate: Decimator, rows: NDArray) -> None:
     """Base columns of the rows (n, N, columns)."""
     Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
     Y = shaft_rows(base.source, Y)

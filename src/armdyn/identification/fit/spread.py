@@ -37,9 +37,9 @@ class Spread(NamedTuple):
 def spread(rows: Rows, equations: Equations, used: NDArray, x: NDArray) -> Spread:
     """Covariance of the least-squares parameters that are used."""
     k = np.flatnonzero(used)
-    A = equations.total.A[np.ix_(k, k)]
+    A = equations.total(k).A
     known = determine(A)
-    meat, effective = _meat(rows, equations, k, _correct(rows, equations, k, x, known.inverse))
+    meat, effective = _meat(rows, equations, k, _correct(rows, equations, k, x, known.root))
     covariance = known.inverse @ meat @ known.inverse
     covariance[known.lost, known.lost] = np.inf
     return Spread(covariance, known.lost, effective, _condition(np.linalg.eigvalsh(A)), _condition(known.values))
@@ -48,10 +48,15 @@ def spread(rows: Rows, equations: Equations, used: NDArray, x: NDArray) -> Sprea
 class Determined(NamedTuple):
     """What normal equations determine."""
 
-    inverse: NDArray  # (p, p), zero along directions that no sample shows
+    root: NDArray  # (p, p - k) of their inverse, which is zero along directions that no sample shows: root root'
     null: NDArray  # (p, k) these directions
     lost: NDArray  # (p,) of bool: parameters that take part in them
     values: NDArray  # (p,) eigenvalues with columns of unit length, smallest first
+
+    @property
+    def inverse(self) -> NDArray:
+        """(p, p)"""
+        return self.root @ self.root.T
 
 
 def determine(A: NDArray) -> Determined:
@@ -60,9 +65,8 @@ def determine(A: NDArray) -> Determined:
     scale = 1 / np.sqrt(np.maximum(np.where(size > 0, size, size.max()), 1e-300))
     values, vectors = np.linalg.eigh(A * np.outer(scale, scale))
     known = values > UNKNOWN * values[-1]
-    inverse = (vectors[:, known] / values[known]) @ vectors[:, known].T * np.outer(scale, scale)
-    null = vectors[:, ~known]
-    return Determined(inverse, scale[:, None] * null, (null**2).sum(axis=1) > 1e-6, values)
+    root, null = scale[:, None] * vectors[:, known] / np.sqrt(values[known]), vectors[:, ~known]
+    return Determined(root, scale[:, None] * null, (null**2).sum(axis=1) > 1e-6, values)
 
 
 def _condition(eigenvalues: NDArray) -> float:
@@ -71,11 +75,9 @@ def _condition(eigenvalues: NDArray) -> float:
     return float(np.sqrt(eigenvalues[-1] / smallest)) if smallest else np.inf
 
 
-def _correct(rows: Rows, equations: Equations, k: NDArray, x: NDArray, inverse: NDArray) -> NDArray:
+def _correct(rows: Rows, equations: Equations, k: NDArray, x: NDArray, root: NDArray) -> NDArray:
     """Weighted residuals (n, N) with the spread of the noise itself: what the fit took away is put back."""
     residuals = []
-    values, vectors = np.linalg.eigh(inverse)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))  # root root' = inverse
     for part in rows:
         # Long logs come in parts that are blocks as they are.
         cuts = np.array_split(np.arange(part.tau.shape[1]), max(1, BLOCKS // len(rows.parts)))

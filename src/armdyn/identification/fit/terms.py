@@ -62,6 +62,13 @@ OPTIONAL = (
 )
 TERMS = (*ALWAYS, *OFFERED, *OPTIONAL)
 BALANCE = tuple(k for k, term in enumerate(TERMS) if term.kind.startswith("balance"))
+# (terms,) those that depend on the speed within which velocities do not tell directions; loads are filled in apart.
+DIRECTED = np.array(
+    [
+        term.kind in ("coulomb", "stribeck", "asymmetry", "viscous_asymmetry", "cosine", "sine") and not term.travel
+        for term in TERMS
+    ]
+)
 COULOMB, LOAD, ROTOR = ([term.kind for term in TERMS].index(kind) for kind in ("coulomb", "load", "rotor"))
 
 

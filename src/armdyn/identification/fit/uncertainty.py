@@ -39,16 +39,16 @@ class Uncertainty(NamedTuple):
 
     def variance(self, track: Track) -> NDArray:
         """Of torques (N, n) along a motion."""
-        return np.concatenate([self._variance(part) for part in self.model.cuts(track)])
+        return np.concatenate([self._variance(self.model.columns(part)) for part in self.model.cuts(track)])
 
     def std(self, track: Track) -> NDArray:
         """Standard deviation (N, n) of what low-passed torques along a motion are off, widened as the zoo asks for."""
         return BAND * np.sqrt(self.variance(track))
 
-    def _variance(self, part: Track) -> NDArray:
-        found = np.empty_like(part.q)
+    def _variance(self, columns: NDArray) -> NDArray:
+        """(N, n) from columns (n, N, base + terms) of the model."""
+        found = np.empty(columns.shape[1::-1])
         directions = np.concatenate([self.away.T, self.root], axis=1)
-        columns = self.model.columns(part)
         for j, Y in enumerate(columns):
             found[:, j] = self.noise[j] ** 2 + np.sum((Y @ directions[self.model.own(j)]) ** 2, axis=1)
         C = self.model.base.source.coupling
@@ -60,9 +60,10 @@ class Uncertainty(NamedTuple):
 
     def error(self, along: Track, doubt: float = 1.0) -> float:
         """Relative error to expect along a motion; what is seen of it is multiplied by a doubt."""
-        tau = [Y @ self.x[self.model.own(j)] for j, Y in enumerate(self.model.columns(along))]
+        columns = self.model.columns(along)
+        tau = [Y @ self.x[self.model.own(j)] for j, Y in enumerate(columns)]
         size = max(float(np.mean(np.square(tau), axis=1).sum()), 1e-300)
-        variance = self.variance(along).mean(axis=0)
+        variance = self._variance(columns).mean(axis=0)
         return BEYOND * float(np.sqrt(variance.sum() / size * doubt**2 + LATER**2))
 
 

@@ -86,7 +86,14 @@ def compare(arm: Arm, logs: list[Log], filters: Filters, std: Callable[[Track], 
         _same_joints(arm, log)
     if not any(log.parts(PIECE) for log in logs):
         raise DataError(f"{logs[0].name}: no stretch without gaps is long enough to validate with")
-    return compared_along(arm, all_tracks(logs, filters), filters, lambda track: arm_torque(arm, track, filters), std)
+    return compare_arm(arm, all_tracks(logs, filters), filters, std)
+
+
+def compare_arm(
+    arm: Arm, tracks: Iterable[Track], filters: Filters, std: Callable[[Track], NDArray] | None = None
+) -> Validation:
+    """The arm's torques against those measured along tracks."""
+    return compare_models(arm, tracks, filters, lambda track: [arm_torque(arm, track, filters)], std)[0]
 
 
 def arm_torque(arm: Arm, track: Track, filters: Filters) -> NDArray:
@@ -94,69 +101,68 @@ def arm_torque(arm: Arm, track: Track, filters: Filters) -> NDArray:
     return whole_torque(arm, track, track.temperature, filters.width)
 
 
-def compared_along(
+def compare_models(
     arm: Arm,
     tracks: Iterable[Track],
     filters: Filters,
-    torque: Callable[[Track], NDArray],
+    torques: Callable[[Track], list[NDArray]],
     std: Callable[[Track], NDArray] | None = None,
-) -> Validation:
-    """A model's torques against those measured along tracks, with what they may be off."""
-    shown, bands, total = [], [], np.zeros((4, arm.n))
+) -> list[Validation]:
+    """Torques of several models of an arm against those measured along tracks, with what they may be off."""
+    shown, bands, sums = [], [], []
     begin, end, log = 0.0, 0.0, -1
     for along in tracks:
         if along.log != log:  # logs are shown one after the other
             begin, log = float(along.t[0]) - end, along.log
-        some = _compare(arm, along, filters, torque(along))
-        total += some.sums
+        some = _compare(arm, along, filters, torques(along))
+        sums.append(some.sums)
         if std is not None:
             bands.append(std(along.part(some.kept)))
-        shown.append((some.t - begin, some.tau, some.model))
+        shown.append((some.t - begin, some.tau, some.models))
         end = float(along.t[-1]) - begin
-    squares, size, neighbours, samples = total
-    t, tau, model = (np.concatenate(column) for column in zip(*shown, strict=True))
-    return Validation(
-        float(np.sqrt(squares.sum() / max(size.sum(), 1e-300))),
-        np.sqrt(squares / np.maximum(size, 1e-300)),
-        np.sqrt(squares / samples),
-        neighbours / np.maximum(squares, 1e-300),
-        t,
-        tau,
-        model,
-        filters.band,
-        np.concatenate(bands) if bands else None,
-    )
+    t, tau = (np.concatenate(column) for column in list(zip(*shown, strict=True))[:2])
+    models = np.concatenate([models for *_, models in shown], axis=1)
+    band = np.concatenate(bands) if bands else None
+    return [
+        Validation(
+            float(np.sqrt(squares.sum() / max(size.sum(), 1e-300))),
+            np.sqrt(squares / np.maximum(size, 1e-300)),
+            np.sqrt(squares / samples),
+            neighbours / np.maximum(squares, 1e-300),
+            t,
+            tau,
+            model,
+            filters.band,
+            band,
+        )
+        for model, (squares, size, neighbours, samples) in zip(models, np.sum(sums, axis=0), strict=True)
+    ]
 
 
 class _Compared(NamedTuple):
-    sums: NDArray  # (4, n) squares of errors and torques, products of errors 0.1 s apart, number of samples
+    sums: NDArray  # (models, 4, n) squares of errors and torques, products of errors 0.1 s apart, number of samples
     kept: slice  # samples that are shown
     t: NDArray
     tau: NDArray
-    model: NDArray
+    models: NDArray  # (models, samples, n)
 
 
-def _compare(arm: Arm, s: Track, filters: Filters, model: NDArray) -> _Compared:
-    """Measured and model torque of a track, low-passed; errors count where joints move, see `_in_motion`."""
-    tau = lowpass(s.tau, s.dt, filters.band)
-    model = lowpass(model, s.dt, filters.band)
+def _compare(arm: Arm, s: Track, filters: Filters, models: list[NDArray]) -> _Compared:
+    """Measured and model torques of a track, low-passed; errors count where joints move, see `_in_motion`."""
+    tau, *torques = (lowpass(torque, s.dt, filters.band) for torque in (s.tau, *models))
     # The ends of zero-phase filters are guesses.
     margin = min(len(s.t) // 4, int(1 / (filters.band * s.dt)))
     inner = slice(margin, len(s.t) - margin)
     counts = _in_motion(arm, s.qd, int(1 / (filters.band * s.dt)))[inner]
-    e = (tau[inner] - model[inner]) * counts
-    lag = max(1, min(int(0.1 / s.dt), len(e) - 1))
-    sums = np.stack(
-        [
-            np.sum(e**2, axis=0),
-            np.sum((tau[inner] * counts) ** 2, axis=0),
-            np.sum(e[lag:] * e[:-lag], axis=0),
-            np.maximum(np.sum(counts, axis=0), 1),
-        ]
-    )
+    size, samples = np.sum((tau[inner] * counts) ** 2, axis=0), np.maximum(np.sum(counts, axis=0), 1)
+    sums = []
+    for torque in torques:
+        e = (tau[inner] - torque[inner]) * counts
+        lag = max(1, min(int(0.1 / s.dt), len(e) - 1))
+        sums.append((np.sum(e**2, axis=0), size, np.sum(e[lag:] * e[:-lag], axis=0), samples))
     k = slice(margin, len(s.t) - margin, max(1, int(1 / (SHOWN * filters.band * s.dt))))
     # Copies, for slices would keep all samples alive.
-    return _Compared(sums, k, s.t[k].copy(), tau[k].copy(), model[k].copy())
+    return _Compared(np.array(sums), k, s.t[k].copy(), tau[k].copy(), np.array([torque[k] for torque in torques]))
 
 
 def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ArmdynError, ShapeError, shown
 
 ORDER = 4
-MOST_JUDGED = 4_000  # samples by which smoothing is judged, from the middle
+MOST_JUDGED = 4_000  # samples by which cutoffs are judged
 MOST_COMPARED = 2_000  # samples by which methods are compared
 METHODS = ("butterworth", "kalman", "savgol", "spline")
 AUTO = "auto"
@@ -112,12 +112,10 @@ def smoothers(q: NDArray, dt: float, lowest: float, highest: float) -> list[Smoo
     lowest, highest = min(lowest, 0.4 / dt), min(highest, 0.4 / dt)
     best = float(np.clip(best_cutoff(q, dt, lowest, highest=highest) if lowest < highest else lowest, lowest, highest))
     near = sorted({float(np.clip(share * best, lowest, highest)) for share in AROUND})
-    first = max(0, (len(q) - MOST_COMPARED) // 2)
-    q = q[first : first + MOST_COMPARED]
-    found = []
+    judged, found = _judged(q, MOST_COMPARED), []
     for method in METHODS:
         start = CLEARLY if method == METHODS[0] else 0.0
-        tried = [Smoother(method, cutoff, _score(q, dt, method, cutoff) - start) for cutoff in near]
+        tried = [Smoother(method, cutoff, _score(judged, dt, method, cutoff) - start) for cutoff in near]
         found.append(min(tried, key=lambda s: s.score))
     return found
 
@@ -128,27 +126,41 @@ def best_cutoff(q: NDArray, dt: float, lowest: float = 0.0, method: str = METHOD
     highest = max(min(highest, 0.4 / dt), 1.01 * lowest)
     count = int(np.clip(1 + np.ceil(np.log(highest / lowest) / np.log(FINE)), 2, 16))
     candidates = [c for c in np.geomspace(lowest, highest, count) if c <= 0.45 / dt]
-    if not candidates or not np.ptp(q, axis=0).any():
+    judged = _judged(q, MOST_JUDGED)
+    if not candidates or not judged.q.size:
         return float(lowest)
-    scores = [_score(q, dt, method, float(cutoff)) for cutoff in candidates]
+    scores = [_score(judged, dt, method, float(cutoff)) for cutoff in candidates]
     return float(candidates[int(np.argmin(scores))])
 
 
-def _score(q: NDArray, dt: float, method: str, cutoff: float) -> float:
+class _Judged(NamedTuple):
+    """Samples by which smoothing is judged, of joints that move."""
+
+    q: NDArray
+    travel: NDArray
+
+
+def _judged(q: NDArray, most: int) -> _Judged:
+    """At most so many samples, from the middle."""
+    first = max(0, (len(q) - most) // 2)
+    q = q[first : first + most]
+    travel = np.ptp(q, axis=0)
+    return _Judged(q[:, travel > 0], travel[travel > 0])
+
+
+def _score(judged: _Judged, dt: float, method: str, cutoff: float) -> float:
     """Log of the mean square of left-out residuals; joints vote by their residuals relative to their own noise.
 
     For a linear smoother with centre tap h the left-out residual is the residual over 1 - h.
     """
-    first = max(0, (len(q) - MOST_JUDGED) // 2)
-    q = q[first : first + MOST_JUDGED]
-    q = q[:, np.ptp(q, axis=0) > 0]
+    q = judged.q
     if not q.size:
         return 0.0
-    residual = q - _smooth(q, dt, method, cutoff).q
+    residual = q - (lowpass(q, dt, cutoff) if method == METHODS[0] else _smooth(q, dt, method, cutoff).q)
     # The ends of a zero-phase filter are guesses.
     margin = min(len(q) // 4, int(3 / (cutoff * dt)))
     left_out = residual[margin : len(q) - margin] / (1 - _centre_tap(dt, method, cutoff))
-    return float(np.log(np.mean(left_out**2, axis=0) + (EXACT * np.ptp(q, axis=0)) ** 2).mean())
+    return float(np.log(np.mean(left_out**2, axis=0) + (EXACT * judged.travel) ** 2).mean())
 
 
 def lowpass(x: NDArray, dt: float, cutoff: float) -> NDArray:

@@ -127,10 +127,9 @@ def track(log: Log, part: slice, filters: Filters, number: int = 0) -> Track:
     if thin > 1:
         tau = lowpass(tau, step, TORQUE_BAND)
     warmth = None if log.temperature is None else _on(grid[::thin], t, log.temperature[part])
-    return Track(
-        number, grid[::thin], step * thin, motion.q[::thin], motion.qd[::thin], motion.qdd[::thin], tau[::thin], warmth,
-        noise / np.sqrt(thin),
-    )  # fmt: skip
+    # Copies, for slices would keep all samples alive.
+    t, *columns = (np.array(x[::thin]) for x in (grid, motion.q, motion.qd, motion.qdd, tau))
+    return Track(number, t, step * thin, *columns, warmth, noise / np.sqrt(thin))
 
 
 def _by_velocity(motion: Motion, qd: NDArray, dt: float, cutoff: float) -> Motion:
