@@ -36,8 +36,8 @@ from armdyn.identification.fit.uncertainty import uncertainty
 from armdyn.identification.fit.validation import arm_torque, compare, compare_arm, compare_models
 from armdyn.identification.gravity_poses import compare_poses, fit_poses
 from armdyn.identification.judgement import WORDS, Figures, judge
+from armdyn.identification.logs.corrections import with_zeros, without_delay
 from armdyn.identification.logs.log import Log
-from armdyn.identification.logs.mended import with_zeros, without_delay
 from armdyn.identification.motion.differentiate import AUTO, METHODS
 from armdyn.identification.motion.track import BAND, CUTOFF, PIECE, WIDTH, Filters, Track
 from armdyn.identification.poses import held_poses

@@ -13,10 +13,9 @@ from armdyn.errors import DataError
 from armdyn.identification.checks.check import check_log, require_good
 from armdyn.identification.checks.given import as_logs
 from armdyn.identification.fit.consistent import consistent_fit
-from armdyn.identification.fit.decimate import Decimator, decimator
 from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.prior import Prior
-from armdyn.identification.fit.rows import grid
+from armdyn.identification.fit.rows import Decimator, decimator, grid
 from armdyn.identification.fit.spread import Determined, autocorrelation, convolve, determine
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.logs.log import Log

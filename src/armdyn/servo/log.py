@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
-from armdyn.identification.logs.log import FEWEST
-from armdyn.identification.logs.stamped import Stamped
+from armdyn.identification.logs.log import FEWEST, Record
 
 # Stamps and positions of single precision differ by less [s], [rad or m].
 SAME_TIME, SAME_PLACE = 1e-6, 1e-5
@@ -47,7 +46,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ServoLog(Stamped):
+class ServoLog(Record):
     """Commanded and measured joint positions; times of each strictly rise.
 
     A command is sent at its time, and holds until the next one.

@@ -1,8 +1,6 @@
-"""The consistent fit: physically consistent bodies, certified minimum, and friction before sliding."""
+"""The consistent fit: physically consistent bodies, and a certified minimum."""
 
 from __future__ import annotations
-
-import dataclasses
 
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ from armdyn.errors import ArmdynError
 from armdyn.identification.fit.consistent import consistent_fit
 from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.mass_bounds import MassBounds
-from armdyn.identification.fit.presliding import built_up
 from armdyn.identification.fit.prior import Prior, pseudo_inertias
 from armdyn.spatial.inertia import Inertia
 
@@ -127,28 +124,3 @@ def test_divergence_does_not_depend_on_the_frame():
     assert moved == pytest.approx(divergence(a.pseudo_inertia, b.pseudo_inertia), rel=1e-10)
     assert Prior.of(arm).known
     assert not Prior.of(arm.with_theta(np.full(20, np.nan))).known
-
-
-class TestPresliding:
-    def test_agrees_with_the_bristles_of_lugre(self):
-        friction = armdyn.Friction(coulomb=2.0, bristle_stiffness=2.0 / 0.01)
-        arm = armdyn.arms.planar2()
-        arm = arm.with_joints([dataclasses.replace(j, friction=friction) for j in arm.joints])
-        t = np.arange(0, 4, 1e-4)
-        q = np.stack([0.1 * np.sin(3 * t), 0.3 * np.cos(2 * t)], axis=1)
-        qd = np.gradient(q, t, axis=0)
-        share = built_up(q, np.full(2, 0.01))
-        z, found = share[0] * 0.01, np.empty_like(q)
-        for k in range(len(t)):
-            found[k] = armdyn.lugre_torque(arm, q[k], qd[k], z)[0] if k % 200 == 0 else np.nan
-            z = armdyn.lugre_step(arm, q[k], qd[k], z, 1e-4)
-        some = slice(2000, None, 200)
-        np.testing.assert_allclose(2.0 * share[some], found[some], atol=0.02)
-
-    def test_limits(self):
-        q = np.cos(np.linspace(0, 20, 2000))[:, None]
-        v = np.gradient(q[:, 0])
-        sharp = built_up(q, np.array([1e-9]))[:, 0]
-        far = np.abs(v) > 1e-3
-        np.testing.assert_allclose(sharp[far][1:], np.sign(v)[far][1:], atol=1e-6)
-        assert np.all(built_up(np.zeros((50, 1)), np.array([0.1])) == 0)

@@ -28,7 +28,7 @@ from armdyn.identification.fit.evidence import (
 from armdyn.identification.fit.prior import Prior, believable, generic_covariance, precision_in
 from armdyn.identification.fit.rows import Rows, make_rows
 from armdyn.identification.fit.terms import ALWAYS, BALANCE, LOAD, OFFERED, ROTOR, TERMS, Term
-from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.log import Log, interpolate
 from armdyn.identification.motion.track import CUTOFF, Filters, Track, tracks_of
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
@@ -311,10 +311,7 @@ def _delay(choice: Choice, sign: float, start: Strengths) -> Choice:
 
 def _later(tracks: tuple[Track, ...], delay: float) -> tuple[Track, ...]:
     """The tracks with torques that were measured later by a delay."""
-    return tuple(
-        track._replace(tau=np.stack([np.interp(track.t + delay, track.t, x) for x in track.tau.T], axis=1))
-        for track in tracks
-    )
+    return tuple(track._replace(tau=interpolate(track.t + delay, track.t, track.tau)) for track in tracks)
 
 
 def _terms(choice: Choice, kinds: tuple[str, ...]) -> Choice:

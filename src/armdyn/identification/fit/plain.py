@@ -94,15 +94,6 @@ def _told_apart(choice: Choice, rotors: tuple[int, ...]) -> NDArray:
     return used
 
 
-def braking(choice: Choice, estimate: BaseEstimate) -> tuple[NDArray, NDArray]:
-    """Plain friction (n,) of each joint at half its top speed, and its standard deviation [N m or N]."""
-    n, speed = choice.base.source.n, choice.rows.reach.top / 2
-    viscous, coulomb = (_of_symbol(estimate.theta, estimate, symbol, n) for symbol in ("Fv", "Fc"))
-    sigmas = [_of_symbol(estimate.std, estimate, symbol, n) for symbol in ("Fv", "Fc")]
-    # The two errors are of opposite sign, so that this is on the safe side.
-    return viscous * speed + coulomb, np.hypot(sigmas[0] * speed, sigmas[1])
-
-
 def friction_values(arm: Arm, estimate: BaseEstimate) -> FrictionValues:
     """Plain friction of the estimate beside that of the fitted arm."""
     both = (estimate.theta, estimate.std)

@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from armdyn.dynamics.base.filtered_regressor import filter_terms
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.dynamics.regressors.energy_regressor import energy_regressor
 from armdyn.dynamics.regressors.joint_columns import joint_columns
 from armdyn.dynamics.shafts import at_shafts, shaft_rows, shaft_torques
 from armdyn.errors import DataError
-from armdyn.identification.fit.decimate import Decimator, decimator, slope
-from armdyn.identification.fit.energy_rows import energy_part
 from armdyn.identification.fit.terms import DIRECTED, LOAD, ROTOR, TERMS, Reach, load_column, shaft_motion, term_columns
 from armdyn.identification.logs.log import Stretch
 from armdyn.identification.motion.differentiate import impulse
@@ -35,6 +34,52 @@ OVERSAMPLING = 4
 FORMS = ("torque", "filtered", "energy")
 CHUNK = 20_000  # samples whose regressors are held at once
 MOST_ROWS = 30_000  # samples kept of all logs: of more, neighbours tell nothing new
+
+
+@dataclass(frozen=True, eq=False)
+class Decimator:
+    """Low-pass and keep every k-th sample, as dense products: many columns at the speed of matrix multiplication.
+
+    `low @ x` (count, columns) for x (N, columns): sample i is taps' weighted mean of x[i step : i step + width].
+    """
+
+    matrix: NDArray  # (group, window) taps of the samples made together, each shifted by a step
+    step: int
+    count: int
+
+    def __matmul__(self, x: NDArray) -> NDArray:
+        # Rows may lie apart in memory, numbers in them not: such matrices are multiplied without a copy.
+        x = x if x.dtype == float and x.strides[1] == x.itemsize else np.ascontiguousarray(x, float)
+        group, window = self.matrix.shape
+        whole, rest = divmod(self.count, group)
+        found = np.empty((self.count, x.shape[1]))
+        row, column = x.strides
+        windows = np.lib.stride_tricks.as_strided(
+            x, (whole, window, x.shape[1]), (group * self.step * row, row, column), writeable=False
+        )
+        np.matmul(self.matrix, windows, out=found[: whole * group].reshape(whole, group, -1))
+        if rest:
+            width = window - (group - rest) * self.step
+            first = whole * group * self.step
+            found[whole * group :] = self.matrix[:rest, :width] @ x[first : first + width]
+        return found
+
+
+def decimator(taps: NDArray, step: int, count: int) -> Decimator:
+    """The decimator that makes `count` samples from (count - 1) step + len(taps) or more."""
+    # With as many samples together as a window holds steps, half of the matrix is not zero.
+    group = int(np.clip(len(taps) // step, 1, count))
+    matrix = np.zeros((group, (group - 1) * step + len(taps)))
+    for i in range(group):
+        matrix[i, i * step : i * step + len(taps)] = taps
+    return Decimator(matrix, step, count)
+
+
+def slope(taps: NDArray, dt: float) -> NDArray:
+    """Taps that low-pass and differentiate at once: exact for constants and straight lines."""
+    padded = np.pad(taps, 1)
+    rate = (padded[:-2] - padded[2:]) / (2 * dt)
+    return rate / (rate @ (dt * np.arange(len(taps))))
 
 
 class Part(NamedTuple):
@@ -199,7 +244,7 @@ def _make(rows: Rows, track: Track, wanted: NDArray | None = None) -> Part:
         rate = decimator(slope(taps, track.dt), step, len(some))
         if filters.form == "energy":
             columns = term_columns(base.source, part, rows.reach, part.temperature, filters.width, wanted)
-            Y, tau = energy_part(base, part, columns, part.tau, low, rate)
+            Y, tau = _energy_part(base, part, columns, part.tau, low, rate)
         else:
             Y, tau = np.zeros((base.source.n, len(some), base.count + len(TERMS))), (low @ rows.torques(part)).T
             Y[:, :, base.count :] = _joint_columns(rows, part, low, wanted)
@@ -263,3 +308,26 @@ def _columns_per_joint(base: BaseParameters) -> list[slice]:
     firsts = np.searchsorted(base.kept, inertial.SIZE * np.arange(base.source.n))
     moved = shaft_torques(base.source, np.eye(base.source.n)).T != 0  # of each shaft the joints
     return [slice(int(firsts[row].min()), base.count) for row in moved]
+
+
+def _energy_part(
+    base: BaseParameters, part: Track, columns: NDArray, tau: NDArray, low: Decimator, rate: Decimator
+) -> tuple[NDArray, NDArray]:
+    """Rows (1, N, base + n terms) and powers (1, N) from shafts' torques of joint terms (samples, terms, n) and tau.
+
+    The power of all torques is the rate of the arm's energy and what friction takes; neither accelerations nor Coriolis
+    terms are made. It is the energy model of Gautier and Khalil (1988), in the place of whose integrals stands the
+    low-pass.
+    """
+    arm, n, speed = base.source, base.source.n, at_shafts(base.source, part.qd)
+    energies = np.add(*energy_regressor(arm, part.q, part.qd))
+    if base.joint_terms:
+        # Coupled rotors: their torques with velocities in the place of accelerations are momenta.
+        momenta = joint_columns(arm, part.q, part.qd, part.qd, base.joint_terms)
+        energies = np.hstack([energies, np.einsum("ki,kij->kj", part.qd, momenta) / 2])
+    Y = np.zeros((low.count, base.count + n * len(TERMS)))
+    Y[:, : base.count] = rate @ energies[:, list(base.kept)]
+    taken = columns * speed[:, None, :]
+    Y[:, base.count :] = low @ taken.swapaxes(1, 2).reshape(len(taken), -1)
+    Y[:, base.count + ROTOR :: len(TERMS)] = rate @ (speed**2 / 2)
+    return Y[None], (low @ (part.qd * tau).sum(axis=1, keepdims=True)).T

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from armdyn.dynamics.friction import friction_torque
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.shafts import at_shafts, joint_torques, shaft_torques
-from armdyn.identification.fit.presliding import built_up
 from armdyn.identification.motion.differentiate import Motion
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
@@ -99,7 +98,7 @@ def term_columns(
     sharing, arm, motion = sharing_joints(arm), single_drives(arm), shaft_motion(arm, motion)
     asked = [k for k in range(len(TERMS)) if wanted is None or wanted[k]]
     if gradual := [k for k in asked if TERMS[k].travel]:
-        shares = built_up(motion.q, np.stack([travels(TERMS[k], reach) for k in gradual]))
+        shares = presliding_share(motion.q, np.stack([travels(TERMS[k], reach) for k in gradual]))
         columns[:, gradual] = shares.swapaxes(0, 1)
     direction: NDArray | None = None
     for k, term in ((k, TERMS[k]) for k in asked if k not in gradual and TERMS[k].kind != "load"):
@@ -254,6 +253,42 @@ def whole_torque(arm: Arm, motion: Motion | Track, warmth: NDArray | None, width
     return tau + presliding_torque(arm, motion.q, motion.qd, width)
 
 
+def presliding_share(q: NDArray, travel: NDArray) -> NDArray:
+    """Share (N, n) of Coulomb friction along a motion, between -1 and 1; its sign lags that of the velocity.
+
+    After a reversal Coulomb friction builds up over a short travel (Dahl 1968). It is LuGre's model (`dynamics.lugre`)
+    without damping and Stribeck effect, with bristles of stiffness coulomb / travel. As it depends on the path alone,
+    it is known in closed form along a measured motion.
+    From one reversal to the next, at distance s from the reversal, it is d - (d - z0) exp(-s / travel) with d
+    the direction. At the start the joint is taken to slide already.
+
+    Parameters
+    ----------
+    q : ndarray, shape (N, n)
+        Positions [rad or m].
+    travel : ndarray, shape (..., n)
+        Over which 63 % build up [rad or m]; the result is (..., N, n).
+    """
+    share = np.empty((q.shape[1], *travel.shape[:-1], len(q)))
+    for joint, path in enumerate(np.ascontiguousarray(q.T)):
+        steps = np.sign(np.diff(path, append=path[-1]))
+        moving = np.flatnonzero(steps)
+        if not len(moving):
+            share[joint] = 0.0
+            continue
+        # A pause continues the direction before it.
+        directions = steps[np.maximum.accumulate(np.where(steps != 0, np.arange(len(steps)), moving[0]))]
+        starts = np.flatnonzero(np.diff(directions, prepend=-directions[0]))
+        z = directions[0]
+        for first, last in zip(starts, [*starts[1:], len(path) - 1], strict=True):
+            d = directions[first]
+            run = slice(first, last + 1)
+            gone = np.abs(path[run] - path[first]) / travel[..., joint, None]
+            share[joint, ..., run] = d - (d - z) * np.exp(-gone)
+            z = share[joint, ..., last, None]
+    return np.moveaxis(share, 0, -1)
+
+
 def presliding_torque(arm: Arm, q: NDArray, qd: NDArray, width: float = 0.0) -> NDArray:
     """What bristles take from Coulomb friction along a motion (N, n): zero for drives without them."""
     missing, q, qd = np.zeros_like(q), at_shafts(arm, q), at_shafts(arm, qd)
@@ -261,7 +296,7 @@ def presliding_torque(arm: Arm, q: NDArray, qd: NDArray, width: float = 0.0) -> 
         friction = joint.friction
         if friction.bristle_stiffness > 0 and friction.coulomb > 0:
             travel = np.array([friction.coulomb / friction.bristle_stiffness])
-            share = built_up(q[:, j : j + 1], travel)[:, 0]
+            share = presliding_share(q[:, j : j + 1], travel)[:, 0]
             direction = np.tanh(qd[:, j] / width) if width else np.sign(qd[:, j])
             missing[:, j] = friction.coulomb * (share - direction)
     return np.asarray(joint_torques(arm, missing))

@@ -13,7 +13,7 @@ from armdyn.dynamics.shafts import at_shafts
 from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.checks.given import Logs, as_logs
 from armdyn.identification.fit.terms import whole_torque
-from armdyn.identification.logs.log import Log, Stretch
+from armdyn.identification.logs.log import Log, Stretch, interpolate
 from armdyn.identification.motion.differentiate import METHODS, lowpass
 from armdyn.identification.motion.track import CUTOFF, PIECE, WIDTH, Filters, Track, all_tracks, smooth_stretch, track
 from armdyn.model.arm import Arm
@@ -202,9 +202,7 @@ def predict_torque(
             kept = log.t[part.kept]
             last = first + len(kept)
             for values, model in zip(found, models, strict=True):
-                values[first:last] = np.stack(
-                    [np.interp(kept - filters.delay, along.t, x) for x in model(along).T], axis=1
-                )
+                values[first:last] = interpolate(kept - filters.delay, along.t, model(along))
             first = last
     return Prediction(t, *found)
 

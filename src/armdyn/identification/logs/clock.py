@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
-from armdyn.identification.logs.stamped import GAP, GAP_SECONDS
+from armdyn.identification.logs.log import GAP, GAP_SECONDS
 from armdyn.numerals import counted
 
 # More rows than this fraction to drop is no blemish but another kind of file.

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import DataError, ReadError
-from armdyn.identification.logs.stamped import Stamped
 from armdyn.presentation import present
 
 if TYPE_CHECKING:
@@ -20,7 +19,39 @@ if TYPE_CHECKING:
 
 FEWEST = 50  # samples: fewer tell nothing
 FEWEST_POSES = 4
+# Stamps further apart than this many sample periods and seconds are a gap: nothing is invented there.
+GAP, GAP_SECONDS = 8.0, 0.05
 GOING = 0.4  # of the speed before and after, from which on an arm did not rest while a reading repeats
+
+
+class Record:
+    """Joint positions over time."""
+
+    t: NDArray  # (N,) [s]
+    q: NDArray  # (N, n) [rad or m]
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self.q.shape[1]
+
+    @cached_property
+    def dt(self) -> float:
+        """The usual time between samples [s]."""
+        return float(np.median(np.diff(self.t)))
+
+    @property
+    def duration(self) -> float:
+        """From first to last sample [s]."""
+        return float(self.t[-1] - self.t[0])
+
+    @cached_property
+    def gaps(self) -> NDArray:
+        """Positions of the samples after which some are missing."""
+        return np.flatnonzero(np.diff(self.t) > max(GAP * self.dt, GAP_SECONDS))
 
 
 class Stretch(NamedTuple):
@@ -41,7 +72,7 @@ class Fresh(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Log(Stamped):
+class Log(Record):
     """Measured joint positions and torques; times strictly rise.
 
     `notes` say how the columns were read and what was repaired. Where `still`, each row is a pose held still instead
@@ -135,9 +166,9 @@ class Log(Stamped):
         from scipy.interpolate import PchipInterpolator
 
         # Splines would overshoot between stamps that are close by chance.
-        warmth = None if self.temperature is None else _linear(grid, t, self.temperature[part])
+        warmth = None if self.temperature is None else interpolate(grid, t, self.temperature[part])
         positions = PchipInterpolator(t[fresh.q], q[fresh.q])(np.clip(grid, t[0], t[fresh.q][-1]))
-        return Stretch(grid, positions, _linear(grid, t[fresh.tau], tau[fresh.tau]), dt, warmth)
+        return Stretch(grid, positions, interpolate(grid, t[fresh.tau], tau[fresh.tau]), dt, warmth)
 
 
 def _fresh(t: NDArray, q: NDArray) -> NDArray:
@@ -156,5 +187,6 @@ def _fresh(t: NDArray, q: NDArray) -> NDArray:
     return ~same | ~np.repeat(again, np.diff(np.r_[first, len(q)]))
 
 
-def _linear(grid: NDArray, t: NDArray, x: NDArray) -> NDArray:
+def interpolate(grid: NDArray, t: NDArray, x: NDArray) -> NDArray:
+    """Columns (N, n) at times t, linearly at those of a grid."""
     return np.stack([np.interp(grid, t, column) for column in x.T], axis=1)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import struct
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +17,18 @@ from armdyn.errors import MissingExtraError, ReadError
 from armdyn.files import read_arrays, reject_bomb
 from armdyn.identification.logs.column_names import UNITS, understand
 from armdyn.identification.logs.log import FEWEST
-from armdyn.identification.logs.mapped import mapped_arrays
-from armdyn.identification.logs.mat_size import unpacked_size
 
 Table = dict[str, NDArray]
 HDF5 = (2, 0)  # what SciPy calls the version of MATLAB 7.3's files
 TEXTS = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")  # kinds of Parquet columns
+LARGE = 100_000_000  # bytes of an NPZ file from which on it is mapped: only what is looked at is read into memory
+NPY_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+MAT_HEAD, MAT_TAG = 128, 8  # bytes of a MATLAB file's head and of an element's
+MAT_COMPRESSED = 15  # the kind of an element that is a zlib stream
+BLOCK = 2**20  # bytes unpacked at once
 VALUES = ("data", "values", "signals")  # names of structures' fields that say nothing: the structure's own tells
 
 
@@ -26,6 +36,33 @@ def read_npz(path: Path, joints: tuple[str, ...]) -> Table:
     """Arrays of a NumPy archive."""
     arrays = mapped_arrays(path)
     return _expand(read_arrays(path) if arrays is None else arrays, joints, path)
+
+
+def mapped_arrays(path: Path) -> dict[str, NDArray] | None:
+    """The arrays of a file that is large and not compressed; None if it is not, or not in order."""
+    try:
+        if not path.is_file() or path.stat().st_size < LARGE:
+            return None
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
+                return None
+            return {entry.filename.removesuffix(".npy"): _map(path, archive, entry) for entry in entries}
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        return None  # the plain reader says what is wrong
+
+
+def _map(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray:
+    with archive.open(entry) as member:
+        shape, by_columns, dtype = NPY_HEADERS[np.lib.format.read_magic(member)](member)
+        heading = member.tell()
+    with path.open("rb") as file:
+        file.seek(entry.header_offset + 26)
+        name, extra = struct.unpack("<HH", file.read(4))
+    first = entry.header_offset + 30 + name + extra + heading
+    if dtype.hasobject or not all(shape):
+        raise ValueError("not an array of numbers")
+    return np.memmap(path, dtype, "r", first, shape, "F" if by_columns else "C")
 
 
 def read_mat(path: Path, joints: tuple[str, ...]) -> Table:
@@ -44,6 +81,36 @@ def read_mat(path: Path, joints: tuple[str, ...]) -> Table:
         raise ReadError(f"{path}: cannot be read as a MATLAB file ({error})") from None
     leaves = _leaves({name: x for name, x in data.items() if not name.startswith("__")})
     return _expand(_by_name(leaves, path), joints, path)
+
+
+def unpacked_size(path: Path) -> int:
+    """Bytes of all elements of a version 5 file, compressed ones unpacked and counted block by block.
+
+    The sizes that a file states are not asked: a bomb states what it likes. Of files that are damaged or of another
+    kind, those elements count that come before; the reader says what is wrong.
+    """
+    total = 0
+    with suppress(OSError, zlib.error), path.open("rb") as file:
+        order = "<" if file.read(MAT_HEAD)[-2:] == b"IM" else ">"
+        while len(tag := file.read(MAT_TAG)) == MAT_TAG:
+            kind, size = struct.unpack(f"{order}II", tag)
+            if kind == MAT_COMPRESSED:
+                total += _unpacked_size(file, size)
+            else:
+                total += size
+                file.seek(size, 1)
+    return total
+
+
+def _unpacked_size(file: BinaryIO, size: int) -> int:
+    """Bytes that the next `size` bytes of a file unpack to."""
+    stream, total = zlib.decompressobj(), 0
+    while size > 0 and (block := file.read(min(size, BLOCK))):
+        size -= len(block)
+        while block and not stream.eof:
+            total += len(stream.decompress(block, BLOCK))
+            block = stream.unconsumed_tail
+    return total
 
 
 def _leaves(data: Mapping[str, Any], inside: str = "") -> Iterator[tuple[str, NDArray]]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.logs.log import Log, Stretch
+from armdyn.identification.logs.log import Log, Stretch, interpolate
 from armdyn.identification.motion.differentiate import (
     AUTO,
     METHODS,
@@ -144,7 +144,7 @@ def _positions(log: Log, part: slice, grid: NDArray) -> NDArray:
     fresh = log.fresh(part).q
     if fresh.all() and len(grid) == len(t) and np.abs(grid - t).max() < 1e-3 * log.dt:
         return q
-    return _interpolate(grid, t[fresh], q[fresh])
+    return _curve(grid, t[fresh], q[fresh])
 
 
 def _torques(log: Log, part: slice, grid: NDArray) -> NDArray:
@@ -154,7 +154,7 @@ def _torques(log: Log, part: slice, grid: NDArray) -> NDArray:
     return _on(grid, t, tau) if fresh.all() else _on(grid, t[fresh], tau[fresh])
 
 
-def _interpolate(grid: NDArray, t: NDArray, q: NDArray) -> NDArray:
+def _curve(grid: NDArray, t: NDArray, q: NDArray) -> NDArray:
     """Smooth curves through positions; where stamps are close by chance, none that would overshoot."""
     from scipy.interpolate import CubicSpline, PchipInterpolator
 
@@ -169,7 +169,7 @@ def _on(grid: NDArray, t: NDArray, x: NDArray) -> NDArray:
     """Columns interpolated linearly."""
     if len(grid) == len(t) and np.abs(grid - t).max() < 1e-9:
         return x
-    return np.stack([np.interp(grid, t, column) for column in x.T], axis=1)
+    return interpolate(grid, t, x)
 
 
 def choose_band(stretches: Iterable[Stretch]) -> float:

@@ -100,7 +100,7 @@ def identify(
 ) -> None:
     """Identify an arm's inertia and friction from logs of its motion and torque."""
     from armdyn.identification.identify import identify as fit_arm
-    from armdyn.identification.logs.mended import with_time_scale, with_zeros, without_delay
+    from armdyn.identification.logs.corrections import with_time_scale, with_zeros, without_delay
 
     require_folders(report=report, model=out)
     reject_swapped(arm, logs)

@@ -1,4 +1,4 @@
-"""Logs whose faults are known and were asked to be mended: late torques, zeros of joints, clocks at another pace."""
+"""Corrections of logs whose faults are known: late torques, zeros of joints, clocks at another pace."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.log import Log, interpolate
 from armdyn.model.arm import Arm
 
-LATEST = 1.0  # s
+LATEST_SECONDS = 1.0  # by which torques may be late
 
 
 def with_zeros(arm: Arm, logs: list[Log], zero: Mapping[str, float] | None) -> list[Log]:
@@ -34,10 +34,10 @@ def with_time_scale(logs: list[Log], scale: float | None) -> list[Log]:
         return logs
     if not 0 < scale < np.inf:
         raise ArmdynError(f"time scale: expected a factor > 0, got {scale}")
-    return [replace(log, t=log.t * scale, qd=_rescaled(log, scale)) for log in logs]
+    return [replace(log, t=log.t * scale, qd=_velocities(log, scale)) for log in logs]
 
 
-def _rescaled(log: Log, scale: float) -> np.ndarray | None:
+def _velocities(log: Log, scale: float) -> np.ndarray | None:
     """Velocities of the log: those that were computed from its times change with these, others do not."""
     if log.qd is None or log.still:
         return log.qd
@@ -51,10 +51,6 @@ def without_delay(logs: list[Log], delay: float | None) -> list[Log]:
     """The logs with torques as if they had not been measured later than positions [s]."""
     if not delay:
         return logs
-    if not abs(delay) < LATEST:
-        raise ArmdynError(f"delay: expected less than {LATEST:g} s, got {delay}")
-    return [log if log.still else replace(log, tau=_earlier(log, delay)) for log in logs]
-
-
-def _earlier(log: Log, delay: float) -> np.ndarray:
-    return np.stack([np.interp(log.t + delay, log.t, column) for column in log.tau.T], axis=1)
+    if not abs(delay) < LATEST_SECONDS:
+        raise ArmdynError(f"delay: expected less than {LATEST_SECONDS:g} s, got {delay}")
+    return [log if log.still else replace(log, tau=interpolate(log.t + delay, log.t, log.tau)) for log in logs]

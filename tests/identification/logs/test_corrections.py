@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.identification.logs.mended import with_zeros, without_delay
+from armdyn.identification.logs.corrections import with_zeros, without_delay
 
 
 def test_zeros(puma, make_log):
