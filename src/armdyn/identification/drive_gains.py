@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.dynamics.base.parameters import base_parameters
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError
 from armdyn.identification.estimators.drive_gain import drive_gains
-from armdyn.identification.fit.geared import geared
+from armdyn.identification.fit.rotors import own_rotors
 from armdyn.identification.fit.rows import make_rows
 from armdyn.identification.fit.spread import autocorrelation, convolve, determine
 from armdyn.identification.fit.terms import ALWAYS, ROTOR
 from armdyn.identification.logs.log import Log
 from armdyn.identification.logs.read_log import read_log
-from armdyn.identification.motion.track import WIDTH, Filters, choose_band, pieces, tracks_of
+from armdyn.identification.motion.track import DIRECTION_WIDTH, Filters, choose_band, stretches, tracks_of
 from armdyn.identification.payload import tip_rows
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
@@ -96,8 +96,10 @@ def identify_drive_gains(
     logs = [log if isinstance(log, Log) else read_log(log, arm) for log in (without, loaded)]
     known, unknown = _payload(arm, mass, com, inertia)
     if band is None:
-        band = choose_band(piece.stretch for piece in pieces(logs))
-    both = [_equations(arm, log, Filters(float(band), None, "butterworth", width=WIDTH), rotors) for log in logs]
+        band = choose_band(stretches(logs))
+    both = [
+        _equations(arm, log, Filters(float(band), None, "butterworth", width=DIRECTION_WIDTH), rotors) for log in logs
+    ]
     start = drive_gains(
         (both[0].Y, both[0].current), (both[1].Y, both[1].current), (both[1].tip[..., unknown], both[1].tip @ known)
     )
@@ -143,7 +145,7 @@ def _equations(arm: Arm, log: Log, filters: Filters, rotors: bool | None) -> _Ro
     parts, tips = list(rows), []
     for track in rows.tracks:
         tips.append(tip_rows(arm, track, rows.low(track)))
-    own = geared(base, rotors).own
+    own = own_rotors(base, rotors)
     Y, current = (np.concatenate(column, axis=1) for column in zip(*parts, strict=True))
     numbers = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
     columns = [Y[..., : base.count]]

@@ -2,7 +2,7 @@
 
 The walk, each step in a file of its own: `logs` are read and `checks` look at them; `motion/track` smooths them, once;
 `fit/rows` and `fit/equations` make equations; `fit/choice` chooses what the data support, with `fit/evidence`;
-`fit/estimate` finds physically consistent bodies and `fit/plain` says what the data tell alone; `judgement` says
+`fit/estimate` finds physically consistent bodies and `fit/plain_fit` says what the data tell alone; `judgement` says
 whether to use the result, a `Fit`.
 """
 
@@ -25,11 +25,11 @@ from armdyn.identification.checks.shared_drives import find_shared_drive
 from armdyn.identification.checks.warn import warn, warn_if_too_fast, warn_of_undetermined
 from armdyn.identification.fit.choice import Choice, Options, choose
 from armdyn.identification.fit.estimate import Estimate, estimate
-from armdyn.identification.fit.geared import base_with_drives, geared
 from armdyn.identification.fit.mass_bounds import MassBounds
-from armdyn.identification.fit.plain import Plain, friction_values, plain
+from armdyn.identification.fit.plain_fit import PlainFit, friction_values, plain_fit
 from armdyn.identification.fit.prior import believable
 from armdyn.identification.fit.result import DriveValues, Fit
+from armdyn.identification.fit.rotors import base_with_drives, own_rotors
 from armdyn.identification.fit.rows import FORMS
 from armdyn.identification.fit.terms import OPTIONAL, sharing_joints
 from armdyn.identification.fit.uncertainty import uncertainty
@@ -39,7 +39,7 @@ from armdyn.identification.judgement import WORDS, Figures, judge
 from armdyn.identification.logs.corrections import with_zeros, without_delay
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import AUTO, METHODS
-from armdyn.identification.motion.track import BAND, CUTOFF, PIECE, WIDTH, Filters, Track
+from armdyn.identification.motion.track import BAND_HZ, CUTOFF_HZ, DIRECTION_WIDTH, PIECE_SAMPLES, Filters, Track
 from armdyn.identification.poses import held_poses
 from armdyn.model.arm import Arm
 
@@ -148,8 +148,8 @@ def identify(
         balanced = _balanced_joints(arm, balancers)
         checks, together = checked(seen.with_arm(arm), terms, force)
         filters = Filters(
-            BAND if band is None else float(band), cutoff or CUTOFF, METHODS[0] if method == AUTO else method, form,
-            width=WIDTH, delay=delay or 0.0,
+            float(band or BAND_HZ), cutoff or CUTOFF_HZ, METHODS[0] if method == AUTO else method, form,
+            width=DIRECTION_WIDTH, delay=delay or 0.0,
         )  # fmt: skip
         if terms == "gravity":
             if (poses := held_poses(given)) is not None:
@@ -157,11 +157,11 @@ def identify(
             warn_if_too_fast(arm, checks)
         tell(0.2, "choosing a model")
         base = base_with_drives(arm, terms, rotors)
-        drives = geared(base, rotors)
+        own = own_rotors(base, rotors)
         options = Options(
             _optional(arm, terms, friction, springs),
             _offer(base, terms, friction, rotors, springs),
-            drives.own,
+            own,
             prior,
             cutoff is None and method == AUTO and form == "torque" and terms == "full",
         )
@@ -169,7 +169,7 @@ def identify(
         tell(0.6, "fitting physically consistent bodies")
         found = estimate(choice, masses)
         tell(0.8, "judging")
-        fit = _fit(arm, choice, found, plain(choice, drives.own), checks, others)
+        fit = _fit(arm, choice, found, plain_fit(choice, own), checks, others)
         told = (*(finding.text for finding in shared), *fit.notes, *_beyond(fit, given))
         fit = replace(fit, source=described, findings=(*shared, *together), notes=told)
         tell(1.0, "done")
@@ -254,7 +254,7 @@ def _judged_poses(fit: Fit, others: list[Log], force: bool) -> Fit:
 
 
 def _fit(
-    arm: Arm, choice: Choice, found: Estimate, alone: Plain, checks: tuple[DataCheck, ...], others: list[Log]
+    arm: Arm, choice: Choice, found: Estimate, alone: PlainFit, checks: tuple[DataCheck, ...], others: list[Log]
 ) -> Fit:
     """What was found, compared with the logs."""
     filters, fitted, tracks = choice.rows.filters, found.arm, choice.rows.tracks
@@ -332,7 +332,7 @@ def _said(arm: Arm, choice: Choice) -> list[str]:
 
 def _beyond(fit: Fit, logs: list[Log]) -> list[str]:
     """How much of very long logs was fitted to, and how well the model explains all of them."""
-    pieces = [(log, part) for log in logs for part in log.parts(PIECE)]
+    pieces = [(log, part) for log in logs for part in log.parts(PIECE_SAMPLES)]
     seconds = sum(log.dt * (part.stop - part.start) for log, part in pieces)
     fitted = sum(track.dt * len(track.t) for track in fit.tracks)
     if fitted > 0.9 * seconds:

@@ -20,7 +20,7 @@ from armdyn.identification.fit.spread import Determined, autocorrelation, convol
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import Motion
-from armdyn.identification.motion.track import Filters, Track, choose_band, pieces, smooth_stretch
+from armdyn.identification.motion.track import Filters, Track, choose_band, smooth_stretch, stretches
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
@@ -70,7 +70,7 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
     """
     (log,) = as_logs(arm, log)
     require_good(check_log(arm, log))
-    band = choose_band(piece.stretch for piece in pieces([log])) if band is None else float(band)
+    band = choose_band(stretches([log])) if band is None else float(band)
     Y, rest, tau, stretch = _equations(arm, log, Filters(band, None, "butterworth"))
     x, covariance, known, weights = _least_squares(Y, rest, stretch)
     body = _possible(arm, Y, rest, weights, x)
@@ -102,8 +102,7 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
 def _equations(arm: Arm, log: Log, filters: Filters) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """Filtered rows (n, N, 10 + n), what the arm leaves unexplained (n, N), torques, and stretch numbers."""
     parts = []
-    for number, piece in enumerate(pieces([log])):
-        s = piece.stretch
+    for number, s in enumerate(stretches([log])):
         taps, step, count = grid(s, filters.band)
         if not count:
             continue

@@ -24,7 +24,7 @@ FILTERS = Filters(5.0, 20.0, "butterworth")
 def test_a_log_in_pieces_gives_the_same_model(two, make_log, monkeypatch):
     log = make_log(two, duration=60.0, noise=0.02)
     whole = armdyn.identify(two, log, band=5.0)
-    monkeypatch.setattr(track, "PIECE", 3000)
+    monkeypatch.setattr(track, "PIECE_SAMPLES", 3000)
     pieces = armdyn.identify(two, log, band=5.0)
     assert len(pieces.tracks) == 4
     assert pieces.structure == whole.structure
@@ -75,7 +75,7 @@ def test_noise_does_not_explain_itself_as_load(make_log):
 def test_loads_are_filled_in(two, make_log):
     rows = make_rows(armdyn.base_parameters(two), tracks_of([make_log(two)], FILTERS), FILTERS)
     (before,) = rows
-    (after,) = rows.loaded(two)
+    (after,) = rows.with_carrier(two)
     at = rows.base.count + LOAD
     assert not before.Y[:, :, at].any()
     assert np.abs(after.Y[:, :, at]).max() > 1.0
@@ -146,7 +146,7 @@ def test_rows_of_energy_are_the_balance_of_power(load, rotors, make_log):
     log, base = make_log(arm, noise=0.0, encoder=0.0, rate=500.0), armdyn.base_parameters(arm)
     filters = Filters(5.0, 25.0, "butterworth", "energy")
     rows = make_rows(base, tracks_of([log], filters), filters)
-    (part,) = rows.loaded_by([whole_torque(arm, track, None) for track in rows.tracks])
+    (part,) = rows.with_loads([whole_torque(arm, track, None) for track in rows.tracks])
     assert part.Y.shape == (1, part.tau.shape[1], base.count + 3 * len(TERMS))
     terms = np.zeros((3, len(TERMS)))
     terms[:, :3] = [friction.viscous, friction.coulomb, friction.offset]

@@ -17,7 +17,7 @@ def test_pieces_predict_what_the_whole_predicts(two, make_log, monkeypatch):
     fit = armdyn.identify(two, log)
     whole = fit.predict(log)
     assert len(whole.t) == len(log)
-    monkeypatch.setattr(validation, "PIECE", 700)
+    monkeypatch.setattr(validation, "PIECE_SAMPLES", 700)
     apart = fit.predict(log)
     np.testing.assert_array_equal(apart.t, whole.t)
     # Smoothing forgets the end of a piece within the second that pieces overlap.

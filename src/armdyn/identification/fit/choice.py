@@ -29,7 +29,7 @@ from armdyn.identification.fit.prior import Prior, believable, generic_covarianc
 from armdyn.identification.fit.rows import Rows, make_rows
 from armdyn.identification.fit.terms import ALWAYS, BALANCE, LOAD, OFFERED, ROTOR, TERMS, Term
 from armdyn.identification.logs.log import Log, interpolate
-from armdyn.identification.motion.track import CUTOFF, Filters, Track, tracks_of
+from armdyn.identification.motion.track import CUTOFF_HZ, Filters, Track, tracks_of
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
@@ -196,7 +196,7 @@ def _first(rows: Rows, options: Options) -> Choice:
     choice = _refit(choice)
     if not loaded:
         return choice
-    choice = _with_rows(choice, rows.loaded(carrier_of(choice)))
+    choice = _with_rows(choice, rows.with_carrier(carrier_of(choice)))
     return _refit(replace(choice, used=starting_terms(choice.equations, options, rows.reach.balanced)))
 
 
@@ -271,7 +271,7 @@ def _smoothing(choice: Choice, logs: list[Log]) -> Choice:
         if choice.rows is before.rows:
             break
         least = AGAIN
-    if filters.cutoff == CUTOFF:
+    if filters.cutoff == CUTOFF_HZ:
         now = choice.rows.filters
         choice = _better(
             choice, again(now._replace(cutoff=SMOOTHER)), f"positions low-passed at {SMOOTHER:g} Hz", SMOOTHING

@@ -157,15 +157,11 @@ class Equations:
             x[:, k] = solve_scaled(A + Q, (b + Q @ prior[k])[..., None])[..., 0]
             yield x
 
-    def held_out(self, used: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
-        """Weighted squared error (blocks,) of each block under the fit to all others."""
-        (x,) = self.without(used, [precision], prior)
-        return self.squares(x) @ self.weights**2
-
     def held_out_adding(self, used: NDArray, more: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
-        """`held_out` (len(more), blocks) with one further parameter at a time, those at the positions `more`.
+        """Weighted squared error (len(more), blocks) of each block under the fit to all others.
 
-        One factorisation serves all of them (Schur complements).
+        Each fit has one further parameter, of those at the positions `more`. One factorisation serves all of them
+        (Schur complements).
         """
         k = np.concatenate([np.flatnonzero(used), more])
         u = len(k) - len(more)

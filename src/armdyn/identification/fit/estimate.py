@@ -15,7 +15,7 @@ from armdyn.identification.fit.choice import Choice
 from armdyn.identification.fit.consistent import Consistent, consistent_fit
 from armdyn.identification.fit.equations import Equations, System
 from armdyn.identification.fit.evidence import discount
-from armdyn.identification.fit.free import FreeModel
+from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.prior import NO_PRIOR, Prior
 from armdyn.identification.fit.rows import Rows
@@ -88,7 +88,7 @@ def _with_whole_loads(choice: Choice, free: FreeModel) -> Equations:
     base, used = choice.base, choice.used
     if not used[base.count + LOAD :: len(TERMS)].any():
         return choice.equations
-    rows: Rows = choice.rows.loaded_by([free.torque(track) for track in choice.rows.tracks])
+    rows: Rows = choice.rows.with_loads([free.torque(track) for track in choice.rows.tracks])
     return Equations.of(rows, base.count).weighted(choice.equations.weights)
 
 

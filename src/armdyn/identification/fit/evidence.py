@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.shafts import at_shafts
+from armdyn.identification.checks.trial import correlation_times
 from armdyn.identification.fit.equations import Equations, solve
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import ALWAYS, TERMS
@@ -124,23 +125,9 @@ def weigh(rows: Rows, equations: Equations, used: NDArray, belief: Belief, floor
 
 def discount(rows: Rows, equations: Equations, x: NDArray) -> float:
     """By how much residuals of parameters x count less than independent ones would, as they resemble neighbours."""
-    return max(1.0, float(np.median(_times(rows, equations, x))) / PATIENCE)
-
-
-def _times(rows: Rows, equations: Equations, x: NDArray) -> NDArray:
-    """Autocorrelation times (kinds,) of residuals, in samples."""
-    found = []
-    for kind in range(len(equations.weights)):
-        own = x[equations.own(kind)]
-        e = np.concatenate([part.tau[kind] - part.Y[kind] @ own for part in rows])
-        e = e - e.mean()
-        spectrum = np.abs(np.fft.rfft(e, 2 * len(e))) ** 2
-        correlation = np.fft.irfft(spectrum)[: min(len(e), 200)]
-        correlation = correlation / max(correlation[0], 1e-300)
-        below = np.flatnonzero(correlation < 0.05)
-        last = int(below[0]) if len(below) else len(correlation)
-        found.append(max(1.0, 1 + 2 * float(correlation[1:last].sum())))
-    return np.array(found)
+    own = x[equations.owns][..., None]
+    residuals = np.concatenate([part.tau - (part.Y @ own)[..., 0] for part in rows], axis=1).T
+    return max(1.0, float(np.median(correlation_times(residuals))) / PATIENCE)
 
 
 def covariance(equations: Equations, used: NDArray, precision: NDArray) -> NDArray:

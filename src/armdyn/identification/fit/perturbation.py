@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from armdyn.identification.fit.equations import Equations
 from armdyn.identification.fit.rows import Rows, grid
 from armdyn.identification.motion.differentiate import METHODS, differentiate
-from armdyn.identification.motion.track import CUTOFF
+from armdyn.identification.motion.track import CUTOFF_HZ
 
 ENOUGH = 2500  # samples by which the regressor's error is told, or four lengths of the low-pass
 
@@ -63,7 +63,7 @@ def _regressor_error(rows: Rows, equations: Equations, k: NDArray, length: NDArr
     whole = rows.tracks[0]
     last = max(ENOUGH, 4 * len(grid(whole, rows.filters.band)[0]))
     s = whole.part(slice(0, last))
-    cutoff = rows.filters.cutoff or CUTOFF
+    cutoff = rows.filters.cutoff or CUTOFF_HZ
     noisy = differentiate(
         s.q + s.noise * np.random.default_rng(0).normal(size=s.q.shape), s.dt, method=METHODS[0], cutoff=cutoff
     )
@@ -71,7 +71,7 @@ def _regressor_error(rows: Rows, equations: Equations, k: NDArray, length: NDArr
     terms = np.zeros(equations.size - equations.count, bool)
     terms[k[k >= equations.count] - equations.count] = True
     wanted = np.asarray(terms.reshape(equations.n, -1).any(axis=0))
-    first, second = (rows.made(s._replace(q=m.q, qd=m.qd, qdd=m.qdd), wanted).Y for m in (clean, noisy))
+    first, second = (rows.part_of(s._replace(q=m.q, qd=m.qd, qdd=m.qdd), wanted).Y for m in (clean, noisy))
     change = second - first
     gram = np.zeros((len(k), len(k)))
     for kind, weight in enumerate(equations.weights):

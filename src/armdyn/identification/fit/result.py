@@ -16,7 +16,7 @@ from armdyn.errors import ArmdynError
 from armdyn.identification.checks.check import DataCheck
 from armdyn.identification.checks.finding import Finding
 from armdyn.identification.fit.choice import Tried
-from armdyn.identification.fit.free import FreeModel
+from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.fit.next_motion import NextMotion, next_motion
 from armdyn.identification.fit.perturbation import Perturbation
 from armdyn.identification.fit.uncertainty import Uncertainty

@@ -139,16 +139,16 @@ class Rows:
             found.append(track.q[len(taps) // 2 + step * np.arange(count)])
         return np.concatenate(found)
 
-    def loaded(self, carrier: Arm) -> Rows:
+    def with_carrier(self, carrier: Arm) -> Rows:
         """The same rows with joints loaded by the rigid torque of an arm.
 
         Measured torques will not do: their noise would explain itself. Nor will torques with friction: then friction
         that grows with the load grows with itself.
         """
-        rows = self.loaded_by([_rigid_torque(carrier, track) for track in self.tracks])
+        rows = self.with_loads([_rigid_torque(carrier, track) for track in self.tracks])
         return replace(rows, carrier=carrier)
 
-    def loaded_by(self, torques: list[NDArray]) -> Rows:
+    def with_loads(self, torques: list[NDArray]) -> Rows:
         """The same rows with joints loaded by torques (samples, n) of each track."""
         parts = []
         for track, part, torque in zip(self.tracks, self.parts, torques, strict=True):
@@ -156,9 +156,28 @@ class Rows:
             _fill_loads(self, track, torque, self.low(track), parts[-1].Y)
         return replace(self, parts=tuple(parts))
 
-    def made(self, track: Track, wanted: NDArray | None = None) -> Part:
-        """The rows of some track, or those terms (terms,) of them that are wanted."""
-        return _make(self, track, wanted)
+    def part_of(self, track: Track, wanted: NDArray | None = None) -> Part:
+        """The rows of a track, or those terms (terms,) of them that are wanted, made a chunk at a time."""
+        base, filters, carrier = self.base, self.filters, self.carrier
+        taps, step, count = grid(track, filters.band, self.thin)
+        Ys, taus = [], []
+        for some in np.array_split(np.arange(count), max(1, len(track.t) // CHUNK)):
+            part = track.part(slice(some[0] * step, some[-1] * step + len(taps)))
+            low = decimator(taps, step, len(some))
+            rate = decimator(slope(taps, track.dt), step, len(some))
+            if filters.form == "energy":
+                columns = term_columns(base.source, part, self.reach, part.temperature, filters.width, wanted)
+                Y, tau = _energy_part(base, part, columns, part.tau, low, rate)
+            else:
+                Y, tau = np.zeros((base.source.n, len(some), base.count + len(TERMS))), (low @ self.torques(part)).T
+                Y[:, :, base.count :] = _joint_columns(self, part, low, wanted)
+                fill = _fill_filtered if filters.form == "filtered" else _fill
+                fill(base, part, low, rate, Y)
+            if carrier is not None and (wanted is None or wanted[LOAD]):
+                _fill_loads(self, part, _rigid_torque(carrier, part), low, Y)
+            Ys.append(Y)
+            taus.append(tau)
+        return Part(np.concatenate(Ys, axis=1), np.concatenate(taus, axis=1))
 
     def torques(self, track: Track) -> NDArray:
         """Torques (N, n) of the shafts."""
@@ -230,31 +249,7 @@ def make_rows(
     thin = max(1, -(-sum(grid(track, filters.band)[2] for track in used) // MOST_ROWS))
     used = tuple(track for track in used if grid(track, filters.band, thin)[2] > 0)
     rows = Rows(base, used, filters, reach_of(base.source, used, balanced), (), thin, carrier)
-    return replace(rows, parts=tuple(_make(rows, track) for track in used))
-
-
-def _make(rows: Rows, track: Track, wanted: NDArray | None = None) -> Part:
-    """The rows of a track, a chunk at a time."""
-    base, filters, carrier = rows.base, rows.filters, rows.carrier
-    taps, step, count = grid(track, filters.band, rows.thin)
-    Ys, taus = [], []
-    for some in np.array_split(np.arange(count), max(1, len(track.t) // CHUNK)):
-        part = track.part(slice(some[0] * step, some[-1] * step + len(taps)))
-        low = decimator(taps, step, len(some))
-        rate = decimator(slope(taps, track.dt), step, len(some))
-        if filters.form == "energy":
-            columns = term_columns(base.source, part, rows.reach, part.temperature, filters.width, wanted)
-            Y, tau = _energy_part(base, part, columns, part.tau, low, rate)
-        else:
-            Y, tau = np.zeros((base.source.n, len(some), base.count + len(TERMS))), (low @ rows.torques(part)).T
-            Y[:, :, base.count :] = _joint_columns(rows, part, low, wanted)
-            fill = _fill_filtered if filters.form == "filtered" else _fill
-            fill(base, part, low, rate, Y)
-        if carrier is not None and (wanted is None or wanted[LOAD]):
-            _fill_loads(rows, part, _rigid_torque(carrier, part), low, Y)
-        Ys.append(Y)
-        taus.append(tau)
-    return Part(np.concatenate(Ys, axis=1), np.concatenate(taus, axis=1))
+    return replace(rows, parts=tuple(rows.part_of(track) for track in used))
 
 
 def _joint_columns(rows: Rows, part: Track, low: Decimator, wanted: NDArray | None = None) -> NDArray:

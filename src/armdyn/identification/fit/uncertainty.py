@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from armdyn.identification.fit.choice import Choice
 from armdyn.identification.fit.estimate import Estimate
 from armdyn.identification.fit.evidence import covariance
-from armdyn.identification.fit.free import FreeModel
+from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.motion.track import Track
 
 BAND = 1.5  # by which standard deviations are widened: as many torques as stated are then within them (zoo)

@@ -15,7 +15,16 @@ from armdyn.identification.checks.given import Logs, as_logs
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.logs.log import Log, Stretch, interpolate
 from armdyn.identification.motion.differentiate import METHODS, lowpass
-from armdyn.identification.motion.track import CUTOFF, PIECE, WIDTH, Filters, Track, all_tracks, smooth_stretch, track
+from armdyn.identification.motion.track import (
+    CUTOFF_HZ,
+    DIRECTION_WIDTH,
+    PIECE_SAMPLES,
+    Filters,
+    Track,
+    all_tracks,
+    smooth_stretch,
+    track,
+)
 from armdyn.model.arm import Arm
 
 STILL = 0.005  # part of a joint's largest speed below which it may be standing still
@@ -77,14 +86,14 @@ def validate(arm: Arm, logs: Logs, *, band: float = 5.0) -> Validation:
     if not 0 < band < np.inf:
         raise ArmdynError(f"validate: expected band > 0, got {band}")
     given = as_logs(arm, logs)
-    return compare(arm, given, Filters(float(band), CUTOFF, METHODS[0], width=WIDTH))
+    return compare(arm, given, Filters(float(band), CUTOFF_HZ, METHODS[0], width=DIRECTION_WIDTH))
 
 
 def compare(arm: Arm, logs: list[Log], filters: Filters, std: Callable[[Track], NDArray] | None = None) -> Validation:
     """The arm's torques against those of logs, one after the other in time, both through `filters.band`."""
     for log in logs:
         _same_joints(arm, log)
-    if not any(log.parts(PIECE) for log in logs):
+    if not any(log.parts(PIECE_SAMPLES) for log in logs):
         raise DataError(f"{logs[0].name}: no stretch without gaps is long enough to validate with")
     return compare_arm(arm, all_tracks(logs, filters), filters, std)
 
@@ -216,7 +225,7 @@ class _Overlap(NamedTuple):
 
 def _overlapping(run: slice, margin: int) -> list[_Overlap]:
     """A run of samples in pieces, each smoothed with `margin` samples more on both sides: the ends are guesses."""
-    count = -(-(run.stop - run.start) // PIECE)
+    count = -(-(run.stop - run.start) // PIECE_SAMPLES)
     cuts = np.linspace(run.start, run.stop, count + 1).astype(int).tolist()
     return [
         _Overlap(slice(max(a - margin, run.start), min(b + margin, run.stop)), slice(a, b)) for a, b in pairwise(cuts)

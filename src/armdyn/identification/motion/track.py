@@ -22,14 +22,14 @@ from armdyn.identification.motion.differentiate import (
     lowpass,
 )
 
-GRID = 0.005  # s between samples of a track: friction changes its sign within less than a sample of slow logs
-CUTOFF = 10.0  # Hz, corner of the low-pass on positions; its value hardly matters between 4 and 25 Hz
-BAND = 5.0  # Hz, corner of the low-pass on both sides of the equations; likewise
-TORQUE_BAND = 40.0  # Hz above which torques are noise before they are thinned out to the grid
-PIECE = 100_000  # samples of a log that are smoothed at once
-MOST_KEPT = 250_000  # samples of the grid that are fitted to: 21 minutes of motion
-WINDOW = 5.0  # s, the shortest part of a piece that is fitted to where not all of it is
-WIDTH = 0.02  # rad/s or m/s: speed within which smoothed velocities do not tell the direction of a joint
+GRID_SECONDS = 0.005  # s between samples of a track: friction changes its sign within less than a sample of slow logs
+CUTOFF_HZ = 10.0  # Hz, corner of the low-pass on positions; its value hardly matters between 4 and 25 Hz
+BAND_HZ = 5.0  # Hz, corner of the low-pass on both sides of the equations; likewise
+TORQUE_BAND_HZ = 40.0  # Hz above which torques are noise before they are thinned out to the grid
+PIECE_SAMPLES = 100_000  # samples of a log that are smoothed at once
+MOST_SAMPLES = 250_000  # samples of the grid that are fitted to: 21 minutes of motion
+WINDOW_SECONDS = 5.0  # s, the shortest part of a piece that is fitted to where not all of it is
+DIRECTION_WIDTH = 0.02  # rad/s or m/s: speed within which smoothed velocities do not tell the direction of a joint
 
 
 class Filters(NamedTuple):
@@ -42,18 +42,6 @@ class Filters(NamedTuple):
     velocity: bool = False  # whether measured velocities are used, where a log has them
     width: float = 0.0  # speed over which a joint's direction changes its sign [rad/s or m/s]
     delay: float = 0.0  # by which torques were measured later than positions [s]
-
-
-class Piece(NamedTuple):
-    """Samples of a log that are smoothed together."""
-
-    log: Log
-    part: slice
-
-    @property
-    def stretch(self) -> Stretch:
-        """On even times."""
-        return self.log.even(self.part)
 
 
 class Track(NamedTuple):
@@ -77,9 +65,9 @@ class Track(NamedTuple):
         )
 
 
-def pieces(logs: Iterable[Log]) -> tuple[Piece, ...]:
-    """All parts without gaps of logs, none longer than is smoothed at once."""
-    return tuple(Piece(log, part) for log in logs for part in log.parts(PIECE))
+def stretches(logs: Iterable[Log]) -> Iterator[Stretch]:
+    """All parts without gaps of logs, none longer than is smoothed at once, on even times."""
+    return (log.even(part) for log in logs for part in log.parts(PIECE_SAMPLES))
 
 
 def tracks_of(logs: Iterable[Log], filters: Filters) -> tuple[Track, ...]:
@@ -90,19 +78,19 @@ def tracks_of(logs: Iterable[Log], filters: Filters) -> tuple[Track, ...]:
 def all_tracks(logs: Iterable[Log], filters: Filters) -> Iterator[Track]:
     """The motion of all pieces of logs, one after the other."""
     for number, log in enumerate(logs):
-        for part in log.parts(PIECE):
+        for part in log.parts(PIECE_SAMPLES):
             yield track(log, part, filters, number)
 
 
 def windows(logs: Iterable[Log]) -> list[tuple[int, Log, slice]]:
     """Pieces of logs, by the log's number: all, or where that is more than is fitted to the same share of each."""
-    found = [(number, log, part) for number, log in enumerate(logs) for part in log.parts(PIECE)]
-    share = -(-sum(_seconds(log, part) for _, log, part in found) // (MOST_KEPT * GRID))
+    found = [(number, log, part) for number, log in enumerate(logs) for part in log.parts(PIECE_SAMPLES)]
+    share = -(-sum(_seconds(log, part) for _, log, part in found) // (MOST_SAMPLES * GRID_SECONDS))
     if share <= 1:
         return found
     some = [(number, log, slice(part.start, part.start + int((part.stop - part.start) / share)))
             for number, log, part in found]  # fmt: skip
-    long = [piece for piece in some if _seconds(*piece[1:]) >= WINDOW]
+    long = [piece for piece in some if _seconds(*piece[1:]) >= WINDOW_SECONDS]
     return long or found[:: int(share)]
 
 
@@ -113,19 +101,19 @@ def _seconds(log: Log, part: slice) -> float:
 def track(log: Log, part: slice, filters: Filters, number: int = 0) -> Track:
     """The motion of a run of samples without gaps."""
     t, dt = log.t[part], log.dt
-    step = min(dt, GRID)
+    step = min(dt, GRID_SECONDS)
     grid = t[0] + step * np.arange(int((t[-1] - t[0]) / step * (1 + 1e-9)) + 1)
     q = _positions(log, part, grid)
-    cutoff = min(filters.cutoff or CUTOFF, 0.4 / dt)
+    cutoff = min(filters.cutoff or CUTOFF_HZ, 0.4 / dt)
     method = METHODS[0] if filters.method == AUTO else filters.method
     motion = differentiate(q, step, method=method, cutoff=cutoff)
     noise = (q - motion.q).std(axis=0)
     if filters.velocity and log.qd is not None:
         motion = _by_velocity(motion, _on(grid, t, log.qd[part]), step, cutoff)
     tau = _torques(log, part, grid + filters.delay)
-    thin = max(1, round(GRID / step))
+    thin = max(1, round(GRID_SECONDS / step))
     if thin > 1:
-        tau = lowpass(tau, step, TORQUE_BAND)
+        tau = lowpass(tau, step, TORQUE_BAND_HZ)
     warmth = None if log.temperature is None else _on(grid[::thin], t, log.temperature[part])
     # Copies, for slices would keep all samples alive.
     t, *columns = (np.array(x[::thin]) for x in (grid, motion.q, motion.qd, motion.qdd, tau))
@@ -160,7 +148,7 @@ def _curve(grid: NDArray, t: NDArray, q: NDArray) -> NDArray:
 
     steps = np.diff(t)
     even = steps.min() > 0.3 * np.median(steps) and steps.max() < 12 * np.median(steps)
-    slow = np.median(steps) > 1.2 * GRID
+    slow = np.median(steps) > 1.2 * GRID_SECONDS
     curve = CubicSpline(t, q) if slow and even else PchipInterpolator(t, q)
     return np.asarray(curve(np.clip(grid, t[0], t[-1])))
 

@@ -18,7 +18,7 @@ from armdyn.model.arm import Arm
 ALIKE = 1e-7  # share of a column's square that others must leave unexplained, or it is one with them
 
 
-class Plain(NamedTuple):
+class PlainFit(NamedTuple):
     """The estimate and how sure it is."""
 
     estimate: BaseEstimate
@@ -32,19 +32,19 @@ class Plain(NamedTuple):
         return tuple(name for name, lost in pairs if lost)
 
 
-def plain(choice: Choice, rotors: tuple[int, ...]) -> Plain:
+def plain_fit(choice: Choice, rotors: tuple[int, ...]) -> PlainFit:
     """The estimate, with rotors of the joints named as parameters of their own."""
     base = choice.base
-    used = _told_apart(choice, rotors)
-    equations = weigh(choice.equations, used)
-    x = free(equations, used)
+    used = _plain_terms(choice, rotors)
+    equations = _weigh(choice.equations, used)
+    x = _least_squares(equations, used)
     sure = _with_models(choice, equations, used, x, spread(choice.rows, equations, used, x))
     own = np.flatnonzero(used)[base.count :] - base.count
     names = [f"{TERMS[k % len(TERMS)].symbol}{k // len(TERMS) + 1}" for k in own]
     std = np.sqrt(np.maximum(np.diag(sure.covariance), 0.0))
     labels = (*base.labels, *names)
     estimate = BaseEstimate(x[used], std, (*base.names, *names), labels, base.count, sure.covariance)
-    return Plain(estimate, sure, perturbation(choice.rows, equations, used, x))
+    return PlainFit(estimate, sure, perturbation(choice.rows, equations, used, x))
 
 
 def _with_models(choice: Choice, equations: Equations, used: NDArray, x: NDArray, sure: Spread) -> Spread:
@@ -63,23 +63,23 @@ def _with_models(choice: Choice, equations: Equations, used: NDArray, x: NDArray
     return sure._replace(covariance=sure.covariance + np.outer(change, change))
 
 
-def weigh(equations: Equations, used: NDArray) -> Equations:
+def _weigh(equations: Equations, used: NDArray) -> Equations:
     """Joints weighed by 1 / residual of least squares, found by iteration."""
     for _ in range(4):
-        x = free(equations, used)
+        x = _least_squares(equations, used)
         # A joint that is fitted to the last digit must not drown the others.
         noise = np.sqrt(np.maximum(equations.errors(x), 1e-12 * equations.powers.sum()) / equations.samples.sum())
         equations = equations.weighted(1 / np.maximum(noise, max(1e-3 * float(np.median(noise)), 1e-300)))
     return equations
 
 
-def free(equations: Equations, used: NDArray) -> NDArray:
+def _least_squares(equations: Equations, used: NDArray) -> NDArray:
     """Parameters (size,) by weighted least squares: no prior, nothing that need be consistent."""
     size = equations.size
     return equations.fit(used, np.zeros((size, size)), np.zeros(size))
 
 
-def _told_apart(choice: Choice, rotors: tuple[int, ...]) -> NDArray:
+def _plain_terms(choice: Choice, rotors: tuple[int, ...]) -> NDArray:
     """The plain model, with those waves of balancers that are not one with the weight of links.
 
     About a level axis the first wave of a balancer is a weight: base parameters then mean both together.

@@ -46,27 +46,15 @@ class FreeModel(NamedTuple):
 
     def columns(self, part: Track) -> NDArray:
         """Torques (n, N, base + terms) of every shaft for a unit of each of its parameters."""
-        base, values = self.base, self.terms
+        base = self.base
         Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
-        wanted = np.asarray(values.any(axis=0))
+        wanted = np.asarray(self.terms.any(axis=0))
         columns = term_columns(base.source, part, self.reach, part.temperature, self.width, wanted)
-        if wanted[LOAD]:
-            columns[:, LOAD] = self._load(part)
+        if wanted[LOAD] and self.carrier is not None:
+            rigid = inverse_dynamics(self.carrier, part.q, part.qd, part.qdd)
+            columns[:, LOAD] = load_column(base.source, part, rigid, self.width)
         return np.concatenate([shaft_rows(base.source, Y), columns.transpose(0, 2, 1)], axis=2).transpose(1, 0, 2)
 
     def _torque(self, part: Track) -> NDArray:
-        base, values = self.base, self.terms
-        Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
-        rigid = Y @ self.x[: base.count]
-        wanted = np.asarray(values.any(axis=0))
-        columns = term_columns(base.source, part, self.reach, part.temperature, self.width, wanted)
-        tau = np.einsum("ktj,jt->kj", columns[:, wanted], values[:, wanted])
-        tau = tau + self._load(part) * values[:, LOAD] if wanted[LOAD] else tau
-        return np.asarray(rigid + joint_torques(base.source, tau))
-
-    def _load(self, part: Track) -> NDArray:
-        """Friction (N, n) of the shafts for a unit of load-dependence."""
-        if self.carrier is None:
-            return np.zeros_like(part.q)
-        rigid = inverse_dynamics(self.carrier, part.q, part.qd, part.qdd)
-        return load_column(self.base.source, part, rigid, self.width)
+        tau = np.stack([Y @ self.x[self.own(j)] for j, Y in enumerate(self.columns(part))], axis=1)
+        return np.asarray(joint_torques(self.base.source, tau))

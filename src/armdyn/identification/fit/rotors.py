@@ -1,0 +1,32 @@
+"""How inertias of rotors enter the equations: as terms of their joints, one with links, or through coupled drives."""
+
+from __future__ import annotations
+
+from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
+from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
+
+
+def has_rotors(arm: Arm) -> bool:
+    """Whether the description has any."""
+    return any(joint.drive.rotor_inertia > 0 for joint in arm.joints)
+
+
+def base_with_drives(arm: Arm, terms: str, rotors: bool | None) -> BaseParameters:
+    """Base parameters of the links and, if they are to be identified, of the rotors of coupled drives.
+
+    Those turn with several joints at once and are no terms of a single one.
+    """
+    asked = has_rotors(arm) if rotors is None else rotors
+    coupled = arm.coupling is not None and asked and terms == "full"
+    return base_parameters(arm, terms=terms, joint_terms=("rotor",) if coupled else ())
+
+
+def own_rotors(base: BaseParameters, rotors: bool | None) -> tuple[int, ...]:
+    """Joints whose rotors are terms of their own, if asked for or if the description has any; others are with links."""
+    arm = base.source
+    asked = has_rotors(arm) if rotors is None else rotors
+    if base.joint_terms or not asked or base.terms == "gravity":
+        return ()
+    links = inertial.SIZE * arm.n
+    return tuple(k - links for k in base_parameters(arm, joint_terms=("rotor",)).kept if k >= links)
