@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # No description of an arm comes near this size; a larger file is a mistake or an attack.
-LARGEST_TEXT = 50_000_000
+LARGEST_TEXT_BYTES = 50_000_000
 # An archive that would unpack to more than this, and to more than so many times its own size, is a bomb: measured
 # signals, which are noisy, shrink to a half or a tenth.
-LARGE_ARCHIVE = 100_000_000
+LARGE_ARCHIVE_BYTES = 100_000_000
 LARGEST_PACKING_RATIO = 200
 # A day of seven joints at 1 kHz is 20 GB of text; more than this is not read into memory.
-LARGEST_TABLE = 20_000_000_000
+LARGEST_TABLE_BYTES = 20_000_000_000
 
 
-def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> str:
+def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT_BYTES) -> str:
     """The text of a UTF-8 file, or a `ReadError` that says why it cannot be read; see `read_bytes`."""
     try:
         return read_bytes(path, largest).decode("utf-8-sig")
@@ -35,7 +35,7 @@ def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> str:
         ) from None
 
 
-def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> bytes:
+def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST_TEXT_BYTES) -> bytes:
     """The contents of a file, or a `ReadError` that says why it cannot be read; see `require_file`."""
     path = require_file(path, largest)
     try:
@@ -48,7 +48,7 @@ def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> byt
     return data
 
 
-def require_file(path: str | os.PathLike[str], largest: int = LARGEST_TABLE) -> Path:
+def require_file(path: str | os.PathLike[str], largest: int = LARGEST_TABLE_BYTES) -> Path:
     """`path`, if it is a file of at most `largest` bytes; nothing of it is read.
 
     A pipe that nobody writes to would be waited for without end, and a device may have no end.
@@ -104,7 +104,7 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
 
 def reject_bomb(path: str | os.PathLike[str], packed: int, whole: int) -> None:
     """Raise if a file of `packed` bytes would unpack to so many that it can only be meant to fill the memory."""
-    if whole > max(LARGE_ARCHIVE, LARGEST_PACKING_RATIO * packed):
+    if whole > max(LARGE_ARCHIVE_BYTES, LARGEST_PACKING_RATIO * packed):
         raise ReadError(
             f"{path}: {packed / 1e6:.3g} MB would unpack to {whole / 1e6:.3g} MB, which no measured data do; "
             "save it without compression if it is meant so"

@@ -7,7 +7,7 @@ import pytest
 
 import armdyn
 from armdyn.errors import ModelError
-from armdyn.model.coupling import told_coupling
+from armdyn.model.coupling import describe_coupling
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_two_joints_in_words(puma, text, wanted, told):
     arm = puma.with_coupling(text)
     assert arm.joints[5].drive.coupling == wanted
     assert [joint.drive.coupling for joint in arm.joints[:5]] == [()] * 5
-    assert told_coupling(arm) == [told]
+    assert describe_coupling(arm) == [told]
 
 
 def test_names_numbers_and_several(puma):
@@ -40,13 +40,13 @@ def test_names_numbers_and_several(puma):
     np.testing.assert_array_equal(arm.coupling[4:, 3:], [[-1, 1, 0], [0, 1, 1]])
     np.testing.assert_array_equal(arm.with_coupling(arm.coupling).coupling, arm.coupling)
     assert arm.with_coupling([]).coupling is arm.with_coupling("none").coupling is None
-    assert told_coupling(puma) == []
+    assert describe_coupling(puma) == []
 
 
 def test_a_matrix_in_words(puma):
     C = np.eye(6)
     C[5, 3:5] = -0.25, 0.5
-    assert told_coupling(puma.with_coupling(C)) == ["joints 4, 5 and 6 share a drive: 0.5 q5 + q6 - 0.25 q4"]
+    assert describe_coupling(puma.with_coupling(C)) == ["joints 4, 5 and 6 share a drive: 0.5 q5 + q6 - 0.25 q4"]
 
 
 @pytest.mark.parametrize(

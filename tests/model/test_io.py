@@ -8,7 +8,7 @@ import pytest
 import armdyn
 from armdyn import Arm, load
 from armdyn.errors import ArmdynError, ReadError
-from armdyn.files import LARGEST_TEXT
+from armdyn.files import LARGEST_TEXT_BYTES
 
 ROWS = [
     {"kind": "R", "alpha": np.pi / 2, "mass": 2.0, "com": (0.1, 0, 0), "inertia": 0.1 * np.eye(3), "limits": (-1, 1)},
@@ -88,7 +88,7 @@ def test_a_huge_file_is_rejected_before_it_is_read(tmp_path, suffix):
     path = tmp_path / f"huge.{suffix}"
     with path.open("wb") as stream:
         stream.truncate(1_000_000_000)  # a hole: it takes no space, but reading it would take a gigabyte
-    assert path.stat().st_size > LARGEST_TEXT
+    assert path.stat().st_size > LARGEST_TEXT_BYTES
     with pytest.raises(ReadError, match="1000 MB, more than the 50 MB allowed"):
         load(path)
 

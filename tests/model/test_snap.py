@@ -7,7 +7,7 @@ import pytest
 
 from armdyn import Arm, Inertia, Joint, Link, load
 from armdyn.errors import ArmdynWarning, ModelError
-from armdyn.model.snap import snapped
+from armdyn.model.snap import snap_frames
 from armdyn.spatial.rotation import from_rpy, rotation_x, rotation_z
 from armdyn.spatial.transform import transform
 
@@ -22,7 +22,7 @@ def arm_with(before, axis=(0, 0, 1)):
 def test_rounded_right_angles_become_exact_and_are_reported():
     arm = arm_with(transform(from_rpy((ROUNDED, 0, -ROUNDED)), (0.1, 0.2, 0.3)))
     with pytest.warns(ArmdynWarning, match=r"snap turned 1 .* at most by \d.\de-06 rad \(joint 'j': before\)"):
-        exact = snapped(arm, 1e-4)
+        exact = snap_frames(arm, 1e-4)
     R = exact.joints[0].before[:3, :3]
     np.testing.assert_array_equal(np.sort(np.abs(R), axis=None), [0] * 6 + [1] * 3)
     np.testing.assert_array_equal(exact.joints[0].before[:3, 3], (0.1, 0.2, 0.3))
@@ -33,7 +33,7 @@ def test_rounded_right_angles_become_exact_and_are_reported():
 def test_other_angles_keep_their_value():
     R = rotation_x(ROUNDED) @ rotation_z(0.5)
     with pytest.warns(ArmdynWarning):
-        exact = snapped(arm_with(transform(R)), 1e-4)
+        exact = snap_frames(arm_with(transform(R)), 1e-4)
     np.testing.assert_allclose(
         exact.joints[0].before[:3, :3], rotation_x(np.pi / 2) @ rotation_z(0.5), rtol=0, atol=1e-11
     )
@@ -42,13 +42,13 @@ def test_other_angles_keep_their_value():
 
 def test_axes_are_snapped_too():
     with pytest.warns(ArmdynWarning, match="axis"):
-        exact = snapped(arm_with(np.eye(4), (1e-6, 0, 1)), 1e-4)
+        exact = snap_frames(arm_with(np.eye(4), (1e-6, 0, 1)), 1e-4)
     np.testing.assert_array_equal(exact.joints[0].axis, (0, 0, 1))
 
 
 def test_exact_arms_stay_as_they_are():
     arm = Arm.from_dh([{"kind": "R", "alpha": np.pi / 2, "theta": 0.3}])
-    assert snapped(arm, 1e-4).fingerprint == arm.fingerprint
+    assert snap_frames(arm, 1e-4).fingerprint == arm.fingerprint
 
 
 def test_snap_is_an_option_of_load(tmp_path):
@@ -61,4 +61,4 @@ def test_snap_is_an_option_of_load(tmp_path):
 @pytest.mark.parametrize("angle", [0.0, -1e-4, 0.1, np.nan, "all"])
 def test_only_small_angles_are_snapped(angle):
     with pytest.raises(ModelError, match=r"expected 0 < snap <= 0.01 rad"):
-        snapped(arm_with(np.eye(4)), angle)
+        snap_frames(arm_with(np.eye(4)), angle)

@@ -296,9 +296,9 @@ class Arm(Frozen):
             joints by number or name; "none": each drive moves its joint alone. Or the whole matrix: `coupling @ q` are
             the turns of the shafts.
         """
-        from armdyn.model.coupling import coupled
+        from armdyn.model.coupling import couple_drives
 
-        return coupled(self, coupling)
+        return couple_drives(self, coupling)
 
     if not TYPE_CHECKING:  # type checkers must not believe that every name exists
 

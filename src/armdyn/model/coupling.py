@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
 
-NONE = "none"
+NO_COUPLING = "none"
 
 
-def coupled(arm: Arm, coupling: Any) -> Arm:
+def couple_drives(arm: Arm, coupling: Any) -> Arm:
     """The arm with coupled drives; see `Arm.with_coupling`."""
     C = _matrix(arm, coupling)
     rows = [tuple(row) if np.any(row != own) else () for row, own in zip(C.tolist(), np.eye(arm.n), strict=True)]
@@ -27,7 +27,7 @@ def coupled(arm: Arm, coupling: Any) -> Arm:
     return arm.with_joints(dataclasses.replace(j, drive=dataclasses.replace(j.drive, coupling=row)) for j, row in pairs)
 
 
-def told_coupling(arm: Arm) -> list[str]:
+def describe_coupling(arm: Arm) -> list[str]:
     """The shafts that turn with several joints, each in words such as "joints 5 and 6 share a drive: q5 + q6"."""
     if arm.coupling is None:
         return []
@@ -52,7 +52,7 @@ def _matrix(arm: Arm, coupling: Any) -> NDArray:
     if isinstance(texts, Iterable) and not isinstance(texts, np.ndarray):
         texts = list(texts)
         if all(isinstance(text, str) for text in texts):
-            return _of_texts(arm, [] if texts == [NONE] else texts)
+            return _of_texts(arm, [] if texts == [NO_COUPLING] else texts)
     C = as_floats(coupling)
     if C.shape != (arm.n, arm.n) or not np.isfinite(C).all():
         raise ModelError(

@@ -65,9 +65,9 @@ def load(
         raise ArmdynError(f"load: args and packages are for .xacro files, got '{path}'")
     arm = replace(_read(Path(path), chain), source=Source(Path(path).absolute(), base, tip))
     if snap is not None:
-        from armdyn.model.snap import snapped
+        from armdyn.model.snap import snap_frames
 
-        arm = snapped(arm, snap)
+        arm = snap_frames(arm, snap)
     return arm
 
 

@@ -19,7 +19,7 @@ LARGEST_SNAP_RAD = 1e-2
 ROUND_OFF = 1e-14
 
 
-def snapped(arm: Arm, angle: float) -> Arm:
+def snap_frames(arm: Arm, angle: float) -> Arm:
     """The same arm with direction cosines within `angle` of 0 or +-1 made exact.
 
     Inertial parameters and translations keep their numbers. What was turned, and by how much, is

@@ -29,7 +29,7 @@ KEYS = (
 SYMBOLS = {"m": "mass", "J": "inertia"}  # the source's own letters are understood as well
 
 # A vector this close to the axis (as a sine) does not tell where zero angle is.
-ALONG_AXIS = 1e-9
+ALONG_AXIS_SINE = 1e-9
 
 
 def arm_from_vectors(members: Sequence[Mapping[str, Any]], **options: Any) -> Arm:
@@ -107,7 +107,7 @@ def _triad(e: NDArray, r: NDArray, member: Mapping[str, Any], key: str, where: s
     r = _vector(member, key, where) if key in member else r
     a = np.cross(e, np.cross(r, e))
     length = np.linalg.norm(a)
-    if length <= ALONG_AXIS * np.linalg.norm(r):
+    if length <= ALONG_AXIS_SINE * np.linalg.norm(r):
         raise ModelError(
             f"{where}: the vector lies along the joint axis and does not show where angle zero is; "
             f"give a direction across the axis as '{key}'"

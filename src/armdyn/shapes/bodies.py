@@ -24,7 +24,7 @@ FIRST_RADIUS_RATIO, LAST_RADIUS_RATIO = 0.065, 0.045
 FROM_FRAMES = "the arm's frames (no collision shapes)"
 FRAMES_INSTEAD = "the arm's frames (no collision shape could be read)"
 SHORTEST_PIECE_RATIO = 1e-3  # pieces shorter than this part of the arm are points within their neighbours
-TURN = np.pi  # range of a sliding joint without end [m]: never that far
+LONGEST_STROKE_M = np.pi  # range of a sliding joint without end [m]: never that far
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +192,8 @@ def _tube(arm: Arm, i: int, end: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
     elbow = start + ((end - start) @ axis) * axis
     if joint.kind == "prismatic":
         # Seen from the link, the joint is at -q along the axis.
-        lower, upper = (float(np.clip(x, -TURN, TURN)) for x in (joint.limits.lower, joint.limits.upper))
+        ends = np.clip([joint.limits.lower, joint.limits.upper], -LONGEST_STROKE_M, LONGEST_STROKE_M)
+        lower, upper = map(float, ends)
         yield start + min(-upper, 0.0) * axis, start + max(-lower, 0.0) * axis
     yield start, elbow
     yield elbow, end

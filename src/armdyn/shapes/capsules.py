@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 # Radii that are tried, over the least one around a direction: a thicker capsule may be shorter.
 ROUND_OFF = 1e-6  # where a capsule touches a point, a square root loses half of the digits
-THICKER = np.concatenate([np.linspace(1.0, 1.3, 13), np.linspace(1.4, 3.0, 9)])
+RADIUS_RATIOS = np.concatenate([np.linspace(1.0, 1.3, 13), np.linspace(1.4, 3.0, 9)])
 
 
 class Capsule(NamedTuple):
@@ -42,7 +42,7 @@ def _along(points: NDArray, axis: NDArray) -> tuple[float, NDArray, NDArray, flo
     middle = middle - (middle @ axis) * axis
     aside = np.linalg.norm(flat - middle, axis=1)
     best: tuple[float, NDArray, NDArray, float] | None = None
-    for radius in THICKER * aside.max():
+    for radius in RADIUS_RATIOS * aside.max():
         reach = np.sqrt(np.maximum(radius**2 - aside**2, 0.0))
         low, high = (height + reach).min(), (height - reach).max()
         if low > high:  # a ball holds them all

@@ -25,8 +25,8 @@ from armdyn.spatial.transform import inverse
 
 LARGEST_MESH = 50_000_000  # bytes
 MOST_FACES = 500_000  # of one mesh: more would stall a browser
-CORNERS = np.array(np.meshgrid(*[(-0.5, 0.5)] * 3)).reshape(3, -1).T  # of a unit box
-SIDES = 24  # of the prism that stands for a cylinder, around it
+UNIT_BOX_CORNERS = np.array(np.meshgrid(*[(-0.5, 0.5)] * 3)).reshape(3, -1).T  # of a unit box
+PRISM_SIDES = 24  # of the prism that stands for a cylinder, around it
 
 
 class Piece(NamedTuple):
@@ -95,7 +95,7 @@ def capsule(piece: Piece, path: Path) -> Capsule:
         center = piece.T[:3, 3]
         return Capsule(piece.link, center, center, _positive(body, "radius", where), piece.name)
     if body.tag == "box":
-        points = CORNERS * _edges(piece)
+        points = UNIT_BOX_CORNERS * _edges(piece)
     elif body.tag == "cylinder":
         points = _prism(_positive(body, "radius", where), _positive(body, "length", where))
     else:
@@ -125,8 +125,8 @@ def _positive(body: Element, key: str, where: str) -> float:
 
 def _prism(radius: float, length: float) -> NDArray:
     """Corners (P, 3) of a prism around a cylinder along z."""
-    angle = 2 * np.pi * np.arange(SIDES) / SIDES
-    ring = radius / np.cos(np.pi / SIDES) * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(SIDES)])
+    angle = 2 * np.pi * np.arange(PRISM_SIDES) / PRISM_SIDES
+    ring = radius / np.cos(np.pi / PRISM_SIDES) * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(PRISM_SIDES)])
     top = np.array([0, 0, length / 2])
     return np.concatenate([ring - top, ring + top])
 

@@ -16,7 +16,7 @@ from armdyn.trajectory.protocol import Trajectory
 # Grid of checks between samples [Hz].
 CHECK_RATE_HZ = 10_000.0
 # Half of a range that is open on one side [rad or m].
-OPEN = np.pi
+OPEN_HALF = np.pi
 # Round-off of positions, velocities and accelerations, as a fraction of their limits.
 ROUND_OFF = 1e-9
 
@@ -86,9 +86,9 @@ class MotionLimits:
 
     @property
     def center(self) -> NDArray:
-        """Middle of the range (n,): zero where it is open, OPEN inside the end where it is open on one side."""
-        lower = np.where(np.isfinite(self.lower), self.lower, np.minimum(self.upper - 2 * OPEN, -OPEN))
-        upper = np.where(np.isfinite(self.upper), self.upper, np.maximum(self.lower + 2 * OPEN, OPEN))
+        """Middle of the range (n,): zero where it is open, OPEN_HALF inside the end where it is open on one side."""
+        lower = np.where(np.isfinite(self.lower), self.lower, np.minimum(self.upper - 2 * OPEN_HALF, -OPEN_HALF))
+        upper = np.where(np.isfinite(self.upper), self.upper, np.maximum(self.lower + 2 * OPEN_HALF, OPEN_HALF))
         return (lower + upper) / 2
 
     @property

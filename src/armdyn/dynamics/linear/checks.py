@@ -9,7 +9,7 @@ from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
 
 
-def checked_floats(value: ArrayLike, where: str, name: str, core: int) -> NDArray:
+def check_floats(value: ArrayLike, where: str, name: str, core: int) -> NDArray:
     """A float array whose last `core` axes are one sample; the first sample that is not finite is named."""
     try:
         array = np.asarray(value, float)
@@ -23,28 +23,28 @@ def checked_floats(value: ArrayLike, where: str, name: str, core: int) -> NDArra
     return array
 
 
-def checked_matrices(
+def check_matrices(
     value: ArrayLike, where: str, name: str, rows: int | None = None, columns: int | None = None
 ) -> NDArray:
     """Finite matrices (..., rows, columns), a size being free where it is None."""
-    array = checked_floats(value, where, name, 2)
+    array = check_floats(value, where, name, 2)
     if array.ndim < 2 or rows not in (None, array.shape[-2]) or columns not in (None, array.shape[-1]):
         wanted = ", ".join("k" if size is None else str(size) for size in (rows, columns))
         raise ShapeError(f"{where}: expected {name} of shape (..., {wanted}), got {array.shape}")
     return array
 
 
-def checked_square(value: ArrayLike, where: str, name: str) -> NDArray:
+def check_square(value: ArrayLike, where: str, name: str) -> NDArray:
     """Finite square matrices (..., m, m)."""
-    array = checked_matrices(value, where, name)
+    array = check_matrices(value, where, name)
     if array.shape[-1] != array.shape[-2]:
         raise ShapeError(f"{where}: expected {name} of shape (..., m, m), got {array.shape}")
     return array
 
 
-def checked_steps(value: ArrayLike, where: str, name: str) -> NDArray:
+def check_steps(value: ArrayLike, where: str, name: str) -> NDArray:
     """Finite positive times."""
-    array = checked_floats(value, where, name, 0)
+    array = check_floats(value, where, name, 0)
     if not (array > 0).all():
         raise ShapeError(f"{where}: expected {name} > 0, got {array.min():g}")
     return array
@@ -59,11 +59,11 @@ def common_batch(where: str, **batches: tuple[int, ...]) -> tuple[int, ...]:
         raise ShapeError(f"{where}: leading axes do not broadcast: {listed}") from None
 
 
-def checked_state(arm: Arm, where: str, lead: tuple[int, ...], **state: ArrayLike) -> list[NDArray]:
+def check_state(arm: Arm, where: str, lead: tuple[int, ...], **state: ArrayLike) -> list[NDArray]:
     """Finite joint vectors of the shape (*lead, n), one a keyword."""
     arrays = []
     for name, value in state.items():
-        array = checked_floats(value, where, name, 1)
+        array = check_floats(value, where, name, 1)
         if array.shape != (wanted := (*lead, arm.n)):
             raise ShapeError(f"{where}: expected {name} of shape {wanted} for arm '{arm.name}', got {array.shape}")
         arrays.append(array)

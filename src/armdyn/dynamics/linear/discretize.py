@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.linear.checks import checked_matrices, checked_square, checked_steps, common_batch
+from armdyn.dynamics.linear.checks import check_matrices, check_square, check_steps, common_batch
 from armdyn.errors import ShapeError, check_choice
 
 METHODS = ("zoh", "euler", "tustin")
@@ -57,9 +57,9 @@ def discretize(A: ArrayLike, B: ArrayLike, dt: ArrayLike, method: str = "zoh") -
     doublings of exp(Z) - 1, which keep small steps from drowning beside the identity.
     """
     check_choice("discretize", "method", method, METHODS, ShapeError)
-    A = checked_square(A, "discretize", "A")
-    B = checked_matrices(B, "discretize", "B", rows=A.shape[-1])
-    dt = checked_steps(dt, "discretize", "dt")
+    A = check_square(A, "discretize", "A")
+    B = check_matrices(B, "discretize", "B", rows=A.shape[-1])
+    dt = check_steps(dt, "discretize", "dt")
     common_batch("discretize", A=A.shape[:-2], B=B.shape[:-2], dt=dt.shape)
     step, one = dt[..., None, None], np.eye(A.shape[-1])
     Z = A * step

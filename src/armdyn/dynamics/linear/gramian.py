@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.linear.checks import checked_matrices, checked_square, checked_steps, common_batch
+from armdyn.dynamics.linear.checks import check_matrices, check_square, check_steps, common_batch
 from armdyn.dynamics.linear.discretize import exponential, halvings
 
 # Sixteen terms of the Gramian's series leave less than 1e-16 while |A| times the time is below this.
@@ -40,8 +40,8 @@ def controllability(A: ArrayLike, B: ArrayLike, horizon: float) -> Gramian:
         W is the integral of exp(A t) B B' exp(A' t): inputs of energy 1 reach the ellipsoid x' W^-1 x <= 1,
         whose shortest half-axis is the root of `smallest`.
     """
-    A = checked_square(A, "controllability", "A")
-    B = checked_matrices(B, "controllability", "B", rows=A.shape[-1])
+    A = check_square(A, "controllability", "A")
+    B = check_matrices(B, "controllability", "B", rows=A.shape[-1])
     return _gramian(A, B, horizon, "controllability")
 
 
@@ -61,14 +61,14 @@ def observability(A: ArrayLike, C: ArrayLike, horizon: float) -> Gramian:
     Gramian
         W is the integral of exp(A' t) C' C exp(A t): the start x shows an output of energy x' W x.
     """
-    A = checked_square(A, "observability", "A")
-    C = checked_matrices(C, "observability", "C", columns=A.shape[-1])
+    A = check_square(A, "observability", "A")
+    C = check_matrices(C, "observability", "C", columns=A.shape[-1])
     return _gramian(np.swapaxes(A, -1, -2), np.swapaxes(C, -1, -2), horizon, "observability")
 
 
 def _gramian(A: NDArray, B: NDArray, horizon: float, where: str) -> Gramian:
     """The integral of exp(A t) B B' exp(A' t), by a series over a short time that is then doubled."""
-    T = checked_steps(horizon, where, "horizon")
+    T = check_steps(horizon, where, "horizon")
     common_batch(where, A=A.shape[:-2], B=B.shape[:-2], horizon=T.shape)
     T = T[..., None, None]
     doublings = halvings(float(np.abs(A * T).sum(axis=-2).max(initial=0.0)), RADIUS)

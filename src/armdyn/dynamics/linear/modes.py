@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.linear.checks import checked_matrices, checked_square, common_batch
+from armdyn.dynamics.linear.checks import check_matrices, check_square, common_batch
 
 # Eigenvectors nearer to dependence than this have no derivative worth the name.
 LEAST_INDEPENDENCE = 1e-10
@@ -40,7 +40,7 @@ def modes(A: ArrayLike) -> Modes:
     Along a motion these are the modes of the arm frozen at each instant. They tell how fast a controller
     has to be; by themselves they prove nothing about stability while A changes.
     """
-    values = np.linalg.eigvals(checked_square(A, "modes", "A")).astype(complex)
+    values = np.linalg.eigvals(check_square(A, "modes", "A")).astype(complex)
     values = -np.sort_complex(-values)
     real, size = values.real, np.abs(values)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -68,9 +68,9 @@ def eigenvalue_shift(A: ArrayLike, dA: ArrayLike) -> EigenvalueShift:
     EigenvalueShift
         Complex arrays of shape (..., m).
     """
-    A = checked_square(A, "eigenvalue_shift", "A")
+    A = check_square(A, "eigenvalue_shift", "A")
     m = A.shape[-1]
-    dA = checked_matrices(dA, "eigenvalue_shift", "dA", m, m)
+    dA = check_matrices(dA, "eigenvalue_shift", "dA", m, m)
     common_batch("eigenvalue_shift", A=A.shape[:-2], dA=dA.shape[:-2])
     values, vectors = (x.astype(complex) for x in np.linalg.eig(A))
     order = np.lexsort((-values.imag, -values.real), axis=-1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.linear.checks import checked_floats, checked_state
+from armdyn.dynamics.linear.checks import check_floats, check_state
 from armdyn.dynamics.linear.discretize import Discrete, discretize
 from armdyn.dynamics.linear.linearize import linearize
 from armdyn.errors import ShapeError
@@ -68,11 +68,11 @@ def linearize_motion(
         If shapes do not fit, or at the first sample that is not finite or not later than the one before.
     """
     where = "linearize_motion"
-    t = checked_floats(t, where, "t", 0)
+    t = check_floats(t, where, "t", 0)
     if t.ndim != 1 or len(t) < 2:
         raise ShapeError(f"{where}: expected t of shape (N,) with at least two samples, got {t.shape}")
     if (late := np.diff(t) <= 0).any():
         k = int(np.argmax(late))
         raise ShapeError(f"{where}: expected increasing times, but t[{k + 1}] = {t[k + 1]:g} after t[{k}] = {t[k]:g}")
-    state = checked_state(arm, where, (len(t),), q=q, qd=qd, qdd=qdd)
+    state = check_state(arm, where, (len(t),), q=q, qd=qd, qdd=qdd)
     return LinearMotion(arm, t, *state, **linearize(arm, *state, **options)._asdict())

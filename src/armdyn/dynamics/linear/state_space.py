@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.linear.checks import checked_state
+from armdyn.dynamics.linear.checks import check_state
 from armdyn.dynamics.linear.discretize import discretize
 from armdyn.dynamics.linear.linearize import linearize
 from armdyn.dynamics.linear.tip_output import tip_output
@@ -77,7 +77,7 @@ def state_space(
     """
     where, rest = "state_space", np.zeros(arm.n)
     check_choice(where, "output", output, OUTPUTS, ShapeError)
-    state = checked_state(arm, where, (), q=q, qd=rest if qd is None else qd, qdd=rest if qdd is None else qdd)
+    state = check_state(arm, where, (), q=q, qd=rest if qd is None else qd, qdd=rest if qdd is None else qdd)
     linear = linearize(arm, *state, **options)
     A, B = (linear.A, linear.B) if dt is None else discretize(linear.A, linear.B, dt)
     states = (*arm.joint_names, *(f"{name}_rate" for name in arm.joint_names))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from armdyn.identification.checks.check import Seen
 from armdyn.identification.checks.finding import Finding
 from armdyn.identification.checks.trial import OWN_COLUMNS, Fitted, System, Trial, own_columns, sizes, squares, torques
-from armdyn.model.coupling import told_coupling
+from armdyn.model.coupling import describe_coupling
 
 LEAST_GAIN = 15.0  # log-likelihood that a shaft must gain in the place of the joint's own
 LEAST_FALL = 0.5  # share by which the error of one of the two joints must fall
@@ -105,7 +105,7 @@ def shared_drive(trial: Trial) -> Finding | None:
     if fitted.max() < LEAST_FALL or falls.max() < HELD_OUT_FALL or min(*fitted, *falls, fall) < -TOLERATED_RISE:
         return None
     joint = best.pair[int(np.argmax(falls))] + 1
-    said = told_coupling(trial.arm.with_coupling(best.text))[0]
+    said = describe_coupling(trial.arm.with_coupling(best.text))[0]
     told = f"{said} (error of joint {joint} on held-out blocks {falls.max():.0%} less)"
     return Finding("note", told, "coupling", tuple(best.pair), best.gain, fall, f"--coupling {best.text}", best.side)
 

@@ -20,7 +20,7 @@ from armdyn.model.urdf.xml import origin, read_robot
 from armdyn.spatial.inertia import Inertia
 
 
-def updated_robot(arm: Arm, onto: str | os.PathLike[str]) -> Element:
+def update_robot(arm: Arm, onto: str | os.PathLike[str]) -> Element:
     """The `<robot>` of `onto` with inertia, limits and friction of `arm`; see `urdf_write.write_urdf`."""
     where = Path(onto).name
     robot = read_robot(onto, comments=True)

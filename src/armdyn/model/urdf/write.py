@@ -49,9 +49,9 @@ def write_urdf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[s
     """
     _reject_impossible(arm)
     if onto is not None:
-        from armdyn.model.urdf.update import updated_robot
+        from armdyn.model.urdf.update import update_robot
 
-        robot = updated_robot(arm, onto)
+        robot = update_robot(arm, onto)
     else:
         robot = _robot(arm)
     robot.append(extension(arm))

@@ -18,12 +18,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-RATE = 1000.0  # samples per second of the first grid
-FINER = 8  # samples for one in a finer grid
-LEVELS = 2  # finer grids, one within the other
+GRID_RATE_HZ = 1000.0  # samples per second of the first grid
+REFINEMENT = 8  # samples for one in a finer grid
+MOST_REFINEMENTS = 2  # finer grids, one within the other
 
 
-def least_between(slack: Callable[[NDArray], NDArray], duration: float, rate: float = RATE) -> float:
+def least_between(slack: Callable[[NDArray], NDArray], duration: float, rate: float = GRID_RATE_HZ) -> float:
     """A lower bound of slacks `slack(t)` (N, s), t (N,), at all times from 0 to `duration`; infinite if there are none.
 
     Parameters
@@ -35,7 +35,7 @@ def least_between(slack: Callable[[NDArray], NDArray], duration: float, rate: fl
         Samples a second of the first grid.
     """
     steps = max(4, int(np.ceil(duration * rate)))
-    return _least(slack, np.linspace(0.0, duration, steps + 1), LEVELS)
+    return _least(slack, np.linspace(0.0, duration, steps + 1), MOST_REFINEMENTS)
 
 
 def _least(slack: Callable[[NDArray], NDArray], t: NDArray, levels: int) -> float:
@@ -52,7 +52,7 @@ def _least(slack: Callable[[NDArray], NDArray], t: NDArray, levels: int) -> floa
     for first, last in zip(edges[::2], edges[1::2], strict=True):
         # One interval more on each side, so that bends at the ends are seen.
         first, last = max(first - 1, 0), min(last + 1, len(t) - 1)
-        part = np.linspace(t[first], t[last], FINER * (last - first) + 1)
+        part = np.linspace(t[first], t[last], REFINEMENT * (last - first) + 1)
         least = min(least, _least(slack, part, levels - 1))
     return least
 

@@ -29,13 +29,13 @@ from armdyn.trajectory.fourier import FourierSeries
 from armdyn.trajectory.motion_limits import MotionLimits, violations
 
 # A motion with a larger condition number (unit columns) does not show all parameters.
-BLIND = 1e4
+LARGEST_CONDITION = 1e4
 GOOD_CONDITION = 100.0  # a usual bound, up to which noise in torques is not blown up much
 # Part of the arm's own limits of velocity and torque that is left free.
-MARGIN = 0.05
+LIMIT_MARGIN = 0.05
 # Part of the time budget kept for the final checks.
-RESERVE = 0.03
-WHOLE = ("harmonics", "samples", "starts", "seed", "workers")  # settings that are counted
+TIME_RESERVE_RATIO = 0.03
+WHOLE_SETTINGS = ("harmonics", "samples", "starts", "seed", "workers")  # settings that are counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ def excite(
     samples: int = 200,
     given: Any = (),
     max_torque: ArrayLike | bool | None = None,
-    margin: float = MARGIN,
+    margin: float = LIMIT_MARGIN,
     floor: float | bool | None = None,
     self_collision: bool = True,
     obstacles: Any = (),
@@ -280,7 +280,7 @@ def excite(
 
         outcome = multi_start(
             lambda k, race: search(problem, np.random.default_rng([seed, k]), k, race), starts=starts,
-            deadline=begin + (1 - RESERVE) * time_budget, workers=workers, progress=progress,
+            deadline=begin + (1 - TIME_RESERVE_RATIO) * time_budget, workers=workers, progress=progress,
         )  # fmt: skip
         best = _usable(outcome, problem)
         found = Excitation(
@@ -322,7 +322,7 @@ def _check_result(found: Excitation) -> None:
     broken = violations(found.trajectory, found.limits)
     if broken:
         raise LimitError(f"excite: the motion found breaks limits ({broken}); this should not happen, please report it")
-    if found.condition_unit > BLIND:
+    if found.condition_unit > LARGEST_CONDITION:
         raise LimitError(
             f"excite: the best motion within the limits has condition number {found.condition_unit:.1e} (unit "
             f"columns), so it does not show all parameters, least of all {_least_seen(found.problem, found.x)}; "
@@ -339,5 +339,5 @@ def _check_numbers(**settings: float | None) -> None:
             raise ArmdynError(f"excite: expected {name} as a number, got {value!r}")
         if not (np.isfinite(value) and (value > 0 or (name == "seed" and value == 0))):
             raise ArmdynError(f"excite: expected {name} {'>=' if name == 'seed' else '>'} 0, got {value:g}")
-        if name in WHOLE and value != int(value):
+        if name in WHOLE_SETTINGS and value != int(value):
             raise ArmdynError(f"excite: expected {name} as a whole number, got {value:g}")

@@ -14,8 +14,8 @@ from armdyn.trajectory.protocol import Trajectory
 if TYPE_CHECKING:
     from armdyn.trajectory.excitation.problem import ExcitationProblem
 
-CUTOFF = 8.0  # of the low-pass before differentiation [Hz]
-RATE = 200.0  # samples a second of a trajectory
+CUTOFF_HZ = 8.0  # of the low-pass before differentiation [Hz]
+RATE_HZ = 200.0  # samples a second of a trajectory
 
 
 def held_information(problem: ExcitationProblem, given: Any) -> NDArray | None:
@@ -41,7 +41,7 @@ def _states(motion: Any, n: int, what: str) -> tuple[NDArray, tuple[NDArray, ...
     if not _is_motion(motion):
         raise ShapeError(f"{what}: expected a log with t and q, or a trajectory, got {type(motion).__name__}")
     if isinstance(motion, Trajectory):
-        t = np.linspace(0.0, motion.duration, max(2, int(motion.duration * RATE)))
+        t = np.linspace(0.0, motion.duration, max(2, int(motion.duration * RATE_HZ)))
         states: tuple[NDArray, ...] = tuple(motion(t))
     else:
         t, q = np.asarray(motion.t, float), np.asarray(motion.q, float)
@@ -60,7 +60,7 @@ def _differentiate(t: NDArray, q: NDArray) -> tuple[NDArray, tuple[NDArray, ...]
     even = np.linspace(t[0], t[-1], len(t))
     h = even[1] - even[0]
     q = np.column_stack([np.interp(even, t, column) for column in q.T])
-    if 0.4 / h > CUTOFF:
-        q = sosfiltfilt(butter(4, CUTOFF * 2 * h, output="sos"), q, axis=0)
+    if 0.4 / h > CUTOFF_HZ:
+        q = sosfiltfilt(butter(4, CUTOFF_HZ * 2 * h, output="sos"), q, axis=0)
     qd = np.gradient(q, h, axis=0)
     return even, (q, qd, np.gradient(qd, h, axis=0))

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 Objective = Callable[[NDArray], tuple[float, NDArray]]  # x (n, m) -> value, gradient (n, m)
 
-SUFFICIENT = 1e-4  # part of the predicted decrease that a step must bring
-TO_BOUND = 0.99  # part of the way to the nearest bound that a step may go
-SHORTEST = 1e-6
-SHORTER = 0.4  # factor between trial steps
+LEAST_DECREASE_RATIO = 1e-4  # part of the predicted decrease that a step must bring
+WAY_TO_BOUND_RATIO = 0.99  # part of the way to the nearest bound that a step may go
+LEAST_STEP_RATIO = 1e-6
+STEP_REDUCTION = 0.4  # factor between trial steps
 
 
 class Bounds(NamedTuple):
@@ -47,7 +47,7 @@ class Bounds(NamedTuple):
         r, dr = self.parts(x), self.parts(step)
         # The way dr reaches its bound after (1 - sign(dr) r) / |dr|; what divides by zero is never reached.
         fastest = float((np.abs(dr) / (1 - np.sign(dr) * r)).max())
-        return min(1.0, TO_BOUND / fastest) if fastest > 0 else 1.0
+        return min(1.0, WAY_TO_BOUND_RATIO / fastest) if fastest > 0 else 1.0
 
 
 class Minimum(NamedTuple):
@@ -124,11 +124,11 @@ def _step(
         H[block, block] += here.walls[i]
     step = -np.linalg.solve(H, here.slope.ravel()).reshape(n, m)
     factor, decrease = bounds.longest_step(here.x, step), float((here.slope * step).sum())
-    while factor >= SHORTEST:
+    while factor >= LEAST_STEP_RATIO:
         new = _place(objective, bounds, here.x + factor * step, weight)
-        if new.total <= here.total + SUFFICIENT * factor * decrease:
+        if new.total <= here.total + LEAST_DECREASE_RATIO * factor * decrease:
             return new
-        factor *= SHORTER
+        factor *= STEP_REDUCTION
         if stop():
             break
     return None

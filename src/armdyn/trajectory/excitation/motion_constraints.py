@@ -22,7 +22,7 @@ from armdyn.model.arm import Arm
 from armdyn.model.quantities import DriveData, FrictionData, Gravity, Q, Qd, Qdd, Theta, Vec
 from armdyn.trace.traced import traced
 from armdyn.trajectory.excitation.between_samples import least_between
-from armdyn.trajectory.excitation.regressor import ROUNDED
+from armdyn.trajectory.excitation.regressor import ROUNDED_SPEED
 from armdyn.trajectory.motion_limits import MotionLimits
 from armdyn.trajectory.protocol import Trajectory
 
@@ -54,8 +54,8 @@ def joint_torque_gradient(
     theta: Theta = None, gravity: Gravity = None, friction: FrictionData = None, drive: DriveData = None,
 ) -> StateGradient:  # fmt: skip
     """Gradient of `weights . joint_torque` with respect to the state, friction rounded off at low velocity."""
-    data = {"theta": theta, "gravity": gravity, "friction": friction, "drive": drive}
-    return weighted_gradient(lambda *state: joint_torque(arm, *state, width=ROUNDED, **data), (q, qd, qdd), weights)
+    options = {"width": ROUNDED_SPEED, "theta": theta, "gravity": gravity, "friction": friction, "drive": drive}
+    return weighted_gradient(lambda *state: joint_torque(arm, *state, **options), (q, qd, qdd), weights)
 
 
 class Slacks(ABC):
@@ -102,7 +102,7 @@ class TorqueLimits(Slacks):
 
     def slack(self, states: States, smooth: bool = False) -> NDArray:
         """1 - tau / limit and 1 + tau / limit (N, 2 n)."""
-        share = joint_torque(self.arm, *states, width=ROUNDED if smooth else 0.0) / self.limit
+        share = joint_torque(self.arm, *states, width=ROUNDED_SPEED if smooth else 0.0) / self.limit
         return np.hstack([1 - share, 1 + share])
 
     def pull(self, states: States, weights: NDArray) -> Pull:

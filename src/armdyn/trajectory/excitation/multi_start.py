@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-TICK = 0.1  # between looks at the clock [s]
-NOTED = 0.5  # between looks at a search under way, which cost as much as a step or two [s]
-PATIENCE = 0.1  # with a search after Ctrl-C [s]
+TICK_S = 0.1  # between looks at the clock [s]
+NOTE_INTERVAL_S = 0.5  # between looks at a search under way, which cost as much as a step or two [s]
+PATIENCE_S = 0.1  # with a search after Ctrl-C [s]
 
 
 class Candidate(NamedTuple):
@@ -66,7 +66,7 @@ class Race:
 
     def note(self, x: NDArray, score: Callable[[NDArray], float]) -> None:
         """Where a search stands; its score is worked out now and then."""
-        if time.monotonic() >= self.noted + NOTED:
+        if time.monotonic() >= self.noted + NOTE_INTERVAL_S:
             self.current, self.noted = score(x), time.monotonic()
 
     def offer(self, candidate: Candidate) -> None:
@@ -124,7 +124,7 @@ def multi_start(
         thread.start()
     try:
         while any(thread.is_alive() for thread in threads) and time.monotonic() < deadline:
-            threads[-1].join(TICK) if threads[-1].is_alive() else time.sleep(TICK / 10)
+            threads[-1].join(TICK_S) if threads[-1].is_alive() else time.sleep(TICK_S / 10)
             if progress:
                 progress(race.standing(time.monotonic() - begin))
     except KeyboardInterrupt:
@@ -133,7 +133,7 @@ def multi_start(
     finally:
         race.over.set()
         # Who has pressed Ctrl-C does not wait for the last check of a motion that is not the best.
-        patience = PATIENCE if interrupted and race.best is not None else None
+        patience = PATIENCE_S if interrupted and race.best is not None else None
         for thread in threads:
             thread.join(patience)
     if race.error:

@@ -31,9 +31,9 @@ from armdyn.trajectory.protocol import JointMotion
 
 # Power of the p-norm and weight of the barrier, as a part of the cost where a stage begins.
 STAGES = ((4.0, 0.3), (8.0, 0.1), (16.0, 0.03), (32.0, 0.01))
-GROWTH = 2.0  # of the step after a success
-SHRINK = 0.5
-SUFFICIENT = 1e-4  # part of the predicted decrease that a step must bring
+STEP_GROWTH = 2.0  # of the step after a success
+STEP_REDUCTION = 0.5
+LEAST_DECREASE_RATIO = 1e-4  # part of the predicted decrease that a step must bring
 LEAST_STEP = 1e-6  # largest change of an acceleration that is still worth a step [rad/s² or m/s²]
 
 
@@ -216,9 +216,9 @@ def _descend(
             new = problem.states(motion.qdd + size / reach * direction, motion.q[0])
             blocked = not problem.within(new)
             new_total, new_gradient = problem.total(new, weights)
-            if not blocked and new_total <= total + SUFFICIENT * size / reach * slope:
+            if not blocked and new_total <= total + LEAST_DECREASE_RATIO * size / reach * slope:
                 break
-            size *= SHRINK
+            size *= STEP_REDUCTION
         else:
             return motion, costs, "limits" if blocked else "converged"
         # Polak and Ribière's conjugate direction, begun anew where it would not lead down.
@@ -228,5 +228,5 @@ def _descend(
             direction = -new_gradient
         motion, total, gradient = new, new_total, new_gradient
         costs.append(problem.cost(motion))
-        size *= GROWTH
+        size *= STEP_GROWTH
     return motion, costs, "steps"

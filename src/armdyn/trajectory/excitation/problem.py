@@ -20,18 +20,18 @@ from armdyn.trajectory.fourier import Basis, FourierSeries, drift_basis, fourier
 from armdyn.trajectory.motion_limits import MotionLimits
 
 # Samples per period and harmonic at which limits are imposed: between them a series rises by 0.3 % at most.
-GRID = 40
+LIMIT_SAMPLES_PER_HARMONIC = 40
 # Samples a period of the highest harmonic at which searches look at other constraints.
-CHECKED = 20
+SAMPLES_PER_HARMONIC = 20
 # Slack that searches aim for, so that constraints hold between samples [part of a torque limit, m].
-MARGIN = 0.02
+AIMED_SLACK = 0.02
 # Part of a limit that scaling to it may miss by rounding.
 ROUND_OFF = 1e-12
 # Sizes of the motion about its mean that are tried until constraints hold.
 START_SIZES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02)  # of random motions about a pose
-POSES = 4000  # random poses about which searches may start
-INSIDE = 0.9  # part of the position limits within which these lie
-SIZES = (1.0, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5)
+POSES_TRIED = 4000  # random poses about which searches may start
+POSE_RANGE_RATIO = 0.9  # part of the position limits within which these lie
+SIZES_TRIED = (1.0, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +83,14 @@ class ExcitationProblem:
     @cached_property
     def constraint_basis(self) -> Basis:
         """What makes the states of x at which searches look at constraints: enough for the highest harmonic."""
-        count = int(np.ceil(CHECKED * self.harmonics * max(1.0, self.frequency * self.duration))) + 1
+        count = int(np.ceil(SAMPLES_PER_HARMONIC * self.harmonics * max(1.0, self.frequency * self.duration))) + 1
         t = np.linspace(0.0, self.duration, count)
         return Basis(*(B @ self.directions for B in self.series_basis(t)))
 
     @cached_property
     def bounds(self) -> Bounds:
         """Limits of positions, velocities and accelerations: at all times of a series alone, else see `repaired`."""
-        grid = GRID * self.harmonics
+        grid = LIMIT_SAMPLES_PER_HARMONIC * self.harmonics
         t = np.arange(grid) / grid / self.frequency
         if self.at_rest:
             t = np.linspace(0.0, self.duration, max(4, int(np.ceil(grid * self.frequency * self.duration))) + 1)
@@ -161,7 +161,7 @@ class ExcitationProblem:
         value, basis = found.value, self.constraint_basis
         apart = self._states(basis, x) if self.constraints else ()
         for constraint in self.constraints:
-            extra, pull = constraint.penalty(apart, MARGIN)  # type: ignore[arg-type]
+            extra, pull = constraint.penalty(apart, AIMED_SLACK)  # type: ignore[arg-type]
             value += weight * extra
             for slope, B in zip(pull, basis, strict=True):
                 if np.ndim(slope):
@@ -207,7 +207,7 @@ class ExcitationProblem:
         x = x / max(1.0, self.peak(x) * (1 + ROUND_OFF)) if self.at_rest else x
         # About the pose that is the mean over time, which lies within the limits as all others do.
         mean = self._mean_of(self.states(x)[0].mean(0))
-        for size in SIZES if self.constraints else ():
+        for size in SIZES_TRIED if self.constraints else ():
             if stop():
                 return None
             smaller = mean + size * (x - mean)
@@ -237,12 +237,12 @@ class ExcitationProblem:
     def free_poses(self) -> NDArray:
         """Random poses (k, n) in which an arm at rest keeps all constraints, with as much room as there is."""
         rng, limits = np.random.default_rng(0), self.limits
-        reach = INSIDE * np.minimum(limits.half_range, np.pi)
-        q = limits.center + reach * rng.uniform(-1, 1, (POSES, len(reach)))
+        reach = POSE_RANGE_RATIO * np.minimum(limits.half_range, np.pi)
+        q = limits.center + reach * rng.uniform(-1, 1, (POSES_TRIED, len(reach)))
         rest = np.zeros_like(q)
         slack = [constraint.slack((q, rest, rest)).min(1, initial=np.inf) for constraint in self.constraints]
         least = np.min(slack, axis=0)
-        for margin in (2 * MARGIN, MARGIN, 0.0):
+        for margin in (2 * AIMED_SLACK, AIMED_SLACK, 0.0):
             if (least > margin).any():
                 return np.asarray(q[least > margin])
         best = int(least.argmax())
@@ -250,6 +250,7 @@ class ExcitationProblem:
         pose = ", ".join(f"{x:.3g}" for x in q[best])
         still = (q[best : best + 1], rest[:1], rest[:1])
         raise LimitError(
-            f"excite: none of {POSES} poses within the position limits keeps all constraints; the best, q = {pose}, "
-            f"misses {worst.describe(still)}; move the floor or obstacles, widen the limits, or switch the check off"
+            f"excite: none of {POSES_TRIED} poses within the position limits keeps all constraints; the best, "
+            f"q = {pose}, misses {worst.describe(still)}; move the floor or obstacles, widen the limits, or switch the "
+            "check off"
         )

@@ -13,7 +13,7 @@ from armdyn.trajectory.excitation.excite import Excitation
 from armdyn.trajectory.excitation.regressor import excitation_regressor, labels_of
 from armdyn.trajectory.protocol import JointMotion, Trajectory
 
-RATE = 1000.0  # samples per second of the experiment
+RATE_HZ = 1000.0  # samples per second of the experiment
 
 
 class Quality(NamedTuple):
@@ -43,7 +43,7 @@ def predict_quality(
     unmodelled: ArrayLike = 0.0,
     gain: float | None = None,
     drift: ArrayLike | None = None,
-    rate: float = RATE,
+    rate: float = RATE_HZ,
 ) -> Quality:
     """How well an experiment with this motion will determine the parameters.
 

@@ -12,7 +12,7 @@ from armdyn.model.quantities import Gravity, Q, Qd, Qdd
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
 # Velocity below which Coulomb friction is rounded off [rad/s or m/s]: sign(qd) has no derivative.
-ROUNDED = 0.1
+ROUNDED_SPEED = 0.1
 
 
 def labels_of(base: BaseParameters) -> tuple[str, ...]:
@@ -23,7 +23,7 @@ def labels_of(base: BaseParameters) -> tuple[str, ...]:
 def _columns(base: BaseParameters, q: Symbol, qd: Symbol, qdd: Symbol, gravity: Symbol) -> Symbol:
     inertial = base_regressor(base, q, qd, qdd, gravity=gravity)
     arm, speed = base.source, at_shafts(base.source, qd)
-    rubbing = (joint_torques(arm, ca.diag(column)) for column in (speed, ca.tanh(speed / ROUNDED)))
+    rubbing = (joint_torques(arm, ca.diag(column)) for column in (speed, ca.tanh(speed / ROUNDED_SPEED)))
     return ca.horzcat(inertial, *rubbing)
 
 

@@ -41,13 +41,13 @@ THOROUGH = (
     Stage(300.0, 2e-4, 1e6, 1e-4, 10),
     Stage(300.0, 1e-4, 1e6, 1e-4, 10),
 )
-TRIED = 4  # random series from which a search begins, the best of which it goes on with
-HOPS = 40  # times that a search begins anew from its best motion
-CHOICES = 2  # worst choices of base columns that a descent begins with; the worst of the others joins them
-LOOK = 40  # after so many steps, if it is worse
+SERIES_TRIED = 4  # random series from which a search begins, the best of which it goes on with
+MOST_HOPS = 40  # times that a search begins anew from its best motion
+FIRST_CHOICES = 2  # worst choices of base columns that a descent begins with; the worst of the others joins them
+STEPS_PER_PART = 40  # after so many steps, if it is worse
 # How far above the quick descent to the best motion, in the logarithm of the criterion:
-NEAR = 0.015  # a descent may end to be worth a thorough one
-HOPELESS, EARLY = 0.06, 12.0  # it is given up after the stage of this power
+PROMISING_EXCESS = 0.015  # a descent may end to be worth a thorough one
+HOPELESS_EXCESS, EARLY_POWER = 0.06, 12.0  # it is given up after the stage of this power
 
 
 class Descent(NamedTuple):
@@ -60,7 +60,7 @@ class Descent(NamedTuple):
 
 
 def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, race: Race) -> None:
-    """Offer ever better motions, from the k-th random series on, until the race is stopped or HOPS are made."""
+    """Offer ever better motions, from the k-th random series on, until the race is stopped or MOST_HOPS are made."""
 
     def offer(x: NDArray) -> Candidate:
         kept = problem.repaired(x, race.interrupted)
@@ -72,21 +72,21 @@ def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, race: R
     offer(start)  # so that there is something whenever the time is up
     quick = descend(problem, Descent(start), QUICK, race)
     best = offer(quick.x)
-    for _ in range(TRIED - 1):
+    for _ in range(SERIES_TRIED - 1):
         if race.stopped():
             return
-        other = descend(problem, Descent(problem.random_start(rng)), QUICK, race, quick.loss + HOPELESS)
+        other = descend(problem, Descent(problem.random_start(rng)), QUICK, race, quick.loss + HOPELESS_EXCESS)
         if other.loss < quick.loss and not race.stopped():
             quick, best = other, offer(other.x)
-    for hop in range(HOPS + 1):
+    for hop in range(MOST_HOPS + 1):
         if race.stopped():
             return
         if hop:
             x = best.x.copy()
             i = rng.integers(len(x))
             x[i] = problem.random_start(rng)[i]
-            found = descend(problem, Descent(x), QUICK[1:], race, quick.loss + HOPELESS)
-            if found.loss > quick.loss + NEAR or race.stopped():
+            found = descend(problem, Descent(x), QUICK[1:], race, quick.loss + HOPELESS_EXCESS)
+            if found.loss > quick.loss + PROMISING_EXCESS or race.stopped():
                 continue
         else:
             found = quick
@@ -103,9 +103,9 @@ def descend(
     for stage in stages:
         steps = stage.steps
         while steps > 0 and not race.stopped():
-            here, taken = _part(problem, here, stage, min(steps, LOOK), race)
-            steps = steps - taken if taken == LOOK else 0
-        if stage.power == EARLY and problem.loss(here.x) > hopeless:
+            here, taken = _part(problem, here, stage, min(steps, STEPS_PER_PART), race)
+            steps = steps - taken if taken == STEPS_PER_PART else 0
+        if stage.power == EARLY_POWER and problem.loss(here.x) > hopeless:
             return here
     return here._replace(loss=problem.loss(here.x))
 
@@ -113,7 +113,7 @@ def descend(
 def _part(problem: ExcitationProblem, here: Descent, stage: Stage, steps: int, race: Race) -> tuple[Descent, int]:
     """A part of a stage, and how many steps it took: fewer than allowed if it came to its end."""
     worst = problem.worst_choices(here.x)
-    choices = here.choices or tuple(worst[:CHOICES])
+    choices = here.choices or tuple(worst[:FIRST_CHOICES])
     if worst[0] not in choices:
         choices = (*choices, worst[0])
     forms = problem.forms[list(choices)]
