@@ -31,12 +31,12 @@ for k in range(samples):
     plan.subject_to(v[:, k + 1] == v[:, k] + h * a)
     plan.subject_to(x[:, k + 1] == x[:, k] + h * v[:, k + 1])
     plan.subject_to(plan.bounded(-effort, u[:, k], effort))
-wanted = move(np.minimum(np.arange(samples + 1) * h, 0.6)).q.T
+desired = move(np.minimum(np.arange(samples + 1) * h, 0.6)).q.T
 plan.subject_to(x[0, :] <= stop[0])
-plan.subject_to(x[:, 0] == wanted[:, 0])
+plan.subject_to(x[:, 0] == desired[:, 0])
 plan.subject_to(v[:, 0] == 0)
-plan.minimize(ca.sumsqr(x - wanted) / 0.02**2 + ca.sumsqr(u[:, 1:] - u[:, :-1]) / 20.0**2)
-plan.set_initial(x, np.minimum(wanted, stop[:, None]))
+plan.minimize(ca.sumsqr(x - desired) / 0.02**2 + ca.sumsqr(u[:, 1:] - u[:, :-1]) / 20.0**2)
+plan.set_initial(x, np.minimum(desired, stop[:, None]))
 plan.solver("ipopt", {"print_time": False}, {"print_level": 0, "sb": "yes"})
 found = plan.solve()
 rounds = found.stats()["iter_count"]

@@ -45,7 +45,7 @@ ASSUMED = (
     "both joints, 0.5 rad to each side at 0.25 and 0.5 Hz, for 8 s.",
     "Regulator: weights are not given. By Bryson's rule for 2 Hz of bandwidth (1 to 8 Hz in the table of payloads), "
     "the same for all laws.",
-    "The load moves with the tip and is seized after 4 s; drives lag by 5 ms; no friction (no constants given).",
+    "The load moves with the tip and is picked up after 4 s; drives lag by 5 ms; no friction (no constants given).",
 )
 Runs = dict[tuple[str, float, float], SimulationResult]
 
@@ -73,7 +73,7 @@ def reproduce(quick: bool, seed: int, tell: Tell) -> Case:
     rows.append(_limit_row(arm, laws[rates[0]], reference, rates[0]))
     pictures = (
         Picture("modes", "The arm linearised along the swing", plot_modes(motion)),
-        Picture("load", "A load seized half-way", _figure(runs, rates[0])),
+        Picture("load", "A load picked up half-way", _figure(runs, rates[0])),
     )
     title = "Eindhoven (1987): linearisation and control of the two-link arm"
     return Case("eindhoven-1987", title, ASSUMED, tuple(rows), pictures, (_payload_table(payloads),))
@@ -181,12 +181,12 @@ def _control_rows(runs: Runs, rates: tuple[float, ...]) -> list[Row]:
 
 
 class Payload(NamedTuple):
-    """One run of the regulator with a load seized half-way."""
+    """One run of the regulator with a load picked up half-way."""
 
     bandwidth: float  # [Hz]
     rate: float  # [Hz]
     load: float  # [kg]
-    error: float  # RMS after the load was seized [rad]
+    error: float  # RMS after the load was picked up [rad]
     stable: bool
 
 
@@ -220,7 +220,7 @@ def _payload_table(found: list[Payload]) -> Table:
         for bandwidth, rate in dict.fromkeys(each[:2] for each in found)
     )
     columns = ("bandwidth [Hz] ", "rate [Hz] ", *(f"{load:g} kg " for load in PAYLOADS))
-    return Table("RMS error [mrad] of the regulator after it seized a payload; the arm weighs 15 kg", columns, lines)
+    return Table("RMS error [mrad] of the regulator after it picked up a payload; the arm weighs 15 kg", columns, lines)
 
 
 def _limit_row(arm: Arm, laws: dict[str, Law], reference: Sway, rate: float) -> Row:
@@ -242,7 +242,7 @@ def _figure(runs: Runs, rate: float) -> Any:
         errors = [1e3 * judge(runs[name, rate, load])[0] for load in LOADS]
         right.semilogy(LOADS, errors, "o-", ms=4, lw=1.2, label=name)
     left.axvline(DURATION / 2, color="0.4", ls=":", lw=1)
-    left.text(DURATION / 2, left.get_ylim()[1] * 0.97, f" {LOADS[-1]:g} kg seized", va="top", fontsize=9)
+    left.text(DURATION / 2, left.get_ylim()[1] * 0.97, f" {LOADS[-1]:g} kg picked up", va="top", fontsize=9)
     left.set(xlabel="time [s]", ylabel="norm of joint errors [mrad]", title=f"planar2, controlled at {rate:g} Hz")
     right.set(xlabel="load [kg]", ylabel="RMS error after the load [mrad]", title="errors over the load")
     right.legend(fontsize=8)

@@ -1,6 +1,6 @@
 """Regulators about a trajectory when the load changes in mid-motion: the question that Eindhoven (1987) leaves open.
 
-Nominal torques and gains K(t) are computed for the empty arm; half-way the arm seizes a load that moves with it.
+Nominal torques and gains K(t) are computed for the empty arm; half-way the arm picks up a load that moves with it.
 Friction is a quarter more than the model's, drives lag by 5 ms.
 """
 
@@ -61,7 +61,7 @@ def learner(arm: Arm, reference: Sway, bandwidth: float) -> Law:
 
 
 def seize(arm: Arm, law: Law, reference: Sway, rate: float, load: float) -> SimulationResult:
-    """A run in which the arm seizes a load [kg] half-way."""
+    """A run in which the arm picks up a load [kg] half-way."""
     changes = (PickUp(DURATION / 2, load, at_rest=False),) if load else ()
     plant = Plant(with_mismatch(arm, 0.0, FRICTION), motor_lag=LAG, changes=changes)
     with warnings.catch_warnings():
@@ -70,7 +70,7 @@ def seize(arm: Arm, law: Law, reference: Sway, rate: float, load: float) -> Simu
 
 
 def judge(result: SimulationResult) -> tuple[float, bool]:
-    """RMS error after the load was seized, and whether all joints stayed near."""
+    """RMS error after the load was picked up, and whether all joints stayed near."""
     stable = result.complete and bool(np.abs(result.error).max() < STRAY)
     return float(np.sqrt((result.error[result.t > DURATION / 2] ** 2).mean())), stable
 
