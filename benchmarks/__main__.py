@@ -138,11 +138,11 @@ def adam_calls(arm: Any, q: Any, v: Any, a: Any) -> dict[str, Call]:
 
 
 PEERS = {
-    "Pinocchio, a call": (pinocchio_calls, 2000, 1),
+    "Pinocchio, one call": (pinocchio_calls, 2000, 1),
     "its batch": (pinocchio_batch_calls, 1, LARGE),
-    "MuJoCo, a call": (mujoco_calls, 500, 1),
-    "robotics-toolbox, a call": (toolbox_calls, 10, 1),
-    "adam, a call": (adam_calls, 5, 1),
+    "MuJoCo, one call": (mujoco_calls, 500, 1),
+    "robotics-toolbox, one call": (toolbox_calls, 10, 1),
+    "adam, one call": (adam_calls, 5, 1),
 }
 PACKAGES = ("numpy", "casadi", "llvmlite", "pin", "mujoco", "roboticstoolbox-python", "adam-robotics")
 

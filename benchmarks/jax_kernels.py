@@ -113,7 +113,7 @@ def main() -> None:
             f"{adam:.2f}" if adam else "-",
             f"{adam / us['to_jax']:.0f}" if adam else "-",
         )
-    console.print(f"Panda, batch of {BATCH}, one core, float64, jax {jax.__version__}, microseconds a sample")
+    console.print(f"Panda, batch of {BATCH}, one core, float64, jax {jax.__version__}, microseconds per sample")
     console.print(table)
 
 
