@@ -18,6 +18,11 @@ from armdyn.exports import Package, aliases
 HEAD = "# Written by tools/write_stubs.py from the tables in __init__.py: change these, not this file."
 
 
+def _order(name: str) -> tuple[bool, bool, str]:
+    """Names as ruff sorts them: in capitals, with a capital, others."""
+    return not name.isupper(), name[0].islower(), name
+
+
 def packages() -> list[Package]:
     """All packages that export names, armdyn first."""
     found = [importlib.import_module(m.name) for m in pkgutil.walk_packages(armdyn.__path__, "armdyn.") if m.ispkg]
@@ -35,7 +40,7 @@ def stub(package: Package) -> str:
     for room in sorted(package._rooms):
         text.append(f"from {package.__name__} import {room} as {room}")
     for home in sorted(lines):
-        text += [f"from {home} import {name} as {name}" for name in sorted(lines[home])]
+        text += [f"from {home} import {name} as {name}" for name in sorted(lines[home], key=_order)]
     listed = "".join(f'    "{name}",\n' for name in package.__all__)
     return "\n".join([*text, "", f"__all__ = [\n{listed}]", ""])
 

@@ -33,6 +33,13 @@ class Frozen:
     again, and computes anew what the original had cached.
     """
 
+    def _set(self, **values: Any) -> None:
+        """Fields and what is derived from them, while the object is being built; arrays become read-only."""
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
     def __getstate__(self) -> dict[str, Any]:
         return {k: x for k, x in self.__dict__.items() if not isinstance(getattr(type(self), k, None), cached_property)}
 

@@ -5,9 +5,9 @@ import pytest
 
 import armdyn
 from armdyn.control.adaptive.body import BODY, pseudo_inertia
+from armdyn.control.adaptive.body_laws import ProjectedSlotineLi
 from armdyn.control.adaptive.composite import CompositeSlotineLi
 from armdyn.control.adaptive.concurrent import RECORDS, ConcurrentSlotineLi
-from armdyn.control.adaptive.projected_slotine_li import ProjectedSlotineLi
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.adaptive.unknowns import adapt
 from armdyn.errors import ShapeError
@@ -157,11 +157,11 @@ def test_projection_is_the_nearest_possible_body(planar):
     """Against an eigenvalue decomposition by LAPACK; a physically consistent body is left as it is, to the last bit."""
     import casadi
 
-    from armdyn.control.adaptive.body import nearest_possible
+    from armdyn.control.adaptive.body import within
 
     rng = np.random.default_rng(3)
     P = casadi.SX.sym("P", 4, 4)
-    project = casadi.Function("project", [P], [nearest_possible(P, 0.1)])
+    project = casadi.Function("project", [P], [within(P, 0.1, np.inf)])
     for _ in range(20):
         A = rng.normal(size=(4, 4)) * 10 ** rng.uniform(-2, 2, (4, 1))
         A = A + A.T

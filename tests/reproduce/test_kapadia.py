@@ -7,11 +7,10 @@ import pytest
 
 from armdyn.identification.estimators.data import Data
 from armdyn.reproduce.kapadia_data import DIRECT, Setting, direct, geared_puma, motions, track
-from armdyn.reproduce.kapadia_descent import descend, first_accelerations
 from armdyn.reproduce.kapadia_estimates import TARGET, analyse, calibrate, rms
 from armdyn.reproduce.kapadia_lms import evolve
 from armdyn.reproduce.kapadia_model import IMPOSSIBLE, appendix_regressor, standard_values
-from armdyn.reproduce.kapadia_motion import excitation_problem
+from armdyn.reproduce.kapadia_motion import descend, excitation_problem, first_accelerations
 from armdyn.reproduce.kapadia_tables import ALL, EIGHT, ELIMINATION, INERTIAL, STANDARD
 
 

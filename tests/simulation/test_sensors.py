@@ -165,6 +165,21 @@ def test_kernels_see_what_the_python_loop_sees(planar, swing, sensors, options, 
     assert set(run.states) == set(perfect.states)
 
 
+@pytest.mark.parametrize(("engine", "options"), [("armdyn", {"tolerance": 1e-9}), ("mujoco", {})])
+def test_every_engine_is_seen_through_sensors(planar, swing, engine, options):
+    """Adaptive steps and MuJoCo against fixed steps, with the same noise; integration differs by less than 1e-6 rad."""
+    pytest.importorskip("mujoco")
+    sensors = Sensors(q_noise=1e-3, delay=1)
+    runs = [
+        simulate(
+            Plant(planar, friction=False, engine=name), PD(planar, 400.0, 40.0), swing, 0.1, sensors=sensors, **more
+        )
+        for name, more in (("armdyn", {}), (engine, options))
+    ]
+    assert np.abs(runs[1].readings.q - runs[0].readings.q).max() < 1e-6
+    assert np.abs(runs[1].readings.q - runs[1].q).max() > 1e-4
+
+
 def test_runs_of_a_batch_have_seeds_of_their_own(planar, swing):
     """Run k has the noise of seed + k; threads change nothing."""
     sensors, law = Sensors(resolution=1e-4, q_noise=1e-4, lost=0.05), PD(planar, 200.0, 20.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.study.conclusion import conclude, share
+from armdyn.study.conclusion import conclude, proportion
 
 
 def table(successes: dict[str, np.ndarray], **more):
@@ -17,14 +17,14 @@ def table(successes: dict[str, np.ndarray], **more):
 
 
 def test_wilsons_interval():
-    found = share(np.arange(100) < 34)  # by hand: (0.34 + 0.0192) / 1.0384 -+ 0.0917
+    found = proportion(np.arange(100) < 34)  # by hand: (0.34 + 0.0192) / 1.0384 -+ 0.0917
     assert (found.part, round(found.low, 3), round(found.high, 3)) == (0.34, 0.255, 0.437)
-    assert share(np.ones(20)).low > 0.8  # never sure of all
+    assert proportion(np.ones(20)).low > 0.8  # never sure of all
 
 
 def test_intervals_hold_the_truth_in_95_of_100():
     rng = np.random.default_rng(0)
-    held = [(lambda s: s.low <= 0.8 <= s.high)(share(rng.random(60) < 0.8)) for _ in range(2000)]
+    held = [(lambda s: s.low <= 0.8 <= s.high)(proportion(rng.random(60) < 0.8)) for _ in range(2000)]
     assert 0.93 < np.mean(held) < 0.98
 
 
@@ -59,8 +59,8 @@ def test_one_group_alone():
 
 
 def test_words_for_infinity():
-    from armdyn.study.summary import told
+    from armdyn.study.summary import format_metric
 
-    assert told("settling_time", np.inf) == "never"
-    assert told("max_error", np.inf) == "diverged"
-    assert told("max_error", 0.25) == "0.25"
+    assert format_metric("settling_time", np.inf) == "never"
+    assert format_metric("max_error", np.inf) == "diverged"
+    assert format_metric("max_error", 0.25) == "0.25"

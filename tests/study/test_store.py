@@ -168,8 +168,8 @@ def test_one_writer_at_a_time(study, tmp_path):
     pytest.importorskip("fcntl")
     small = study()
     with (
-        Store.opened(tmp_path / "out", small, resume=False),
+        Store.open(tmp_path / "out", small, resume=False),
         pytest.raises(StudyError, match="another process is computing this study"),
-        Store.opened(tmp_path / "out", small, resume=True),
+        Store.open(tmp_path / "out", small, resume=True),
     ):
         pass

@@ -1,13 +1,13 @@
 # Written by tools/write_stubs.py from the tables in __init__.py: change these, not this file.
 
+from armdyn.control.adaptive.body_laws import NaturalSlotineLi as NaturalSlotineLi
+from armdyn.control.adaptive.body_laws import ProjectedSlotineLi as ProjectedSlotineLi
 from armdyn.control.adaptive.composite import CompositeSlotineLi as CompositeSlotineLi
 from armdyn.control.adaptive.concurrent import ConcurrentSlotineLi as ConcurrentSlotineLi
 from armdyn.control.adaptive.craig import Craig as Craig
 from armdyn.control.adaptive.gains import adaptation_gains as adaptation_gains
 from armdyn.control.adaptive.gains import retuned as retuned
 from armdyn.control.adaptive.modified_slotine_li import ModifiedSlotineLi as ModifiedSlotineLi
-from armdyn.control.adaptive.natural_slotine_li import NaturalSlotineLi as NaturalSlotineLi
-from armdyn.control.adaptive.projected_slotine_li import ProjectedSlotineLi as ProjectedSlotineLi
 from armdyn.control.adaptive.slotine_li import SlotineLi as SlotineLi
 from armdyn.control.adaptive.unknowns import adapt as adapt
 from armdyn.control.design.accuracy import pole_regions as pole_regions
@@ -21,25 +21,25 @@ from armdyn.control.fmu import law_fmu as law_fmu
 from armdyn.control.laws.cascade import Cascade as Cascade
 from armdyn.control.laws.computed_torque import ComputedTorque as ComputedTorque
 from armdyn.control.laws.computed_torque import computed_torque as computed_torque
-from armdyn.control.laws.disturbance_observer import DisturbanceObserver as DisturbanceObserver
-from armdyn.control.laws.feedforward import FeedforwardPD as FeedforwardPD
 from armdyn.control.laws.force import Admittance as Admittance
 from armdyn.control.laws.force import HybridForce as HybridForce
 from armdyn.control.laws.force import ParallelForce as ParallelForce
 from armdyn.control.laws.force import ShapedImpedance as ShapedImpedance
 from armdyn.control.laws.friction_feedforward import FrictionFeedforward as FrictionFeedforward
-from armdyn.control.laws.gravity_pd import GravityPD as GravityPD
 from armdyn.control.laws.guarded import Guarded as Guarded
 from armdyn.control.laws.integral import Integral as Integral
 from armdyn.control.laws.integral import pid as pid
 from armdyn.control.laws.lqr import TrajectoryLQR as TrajectoryLQR
 from armdyn.control.laws.measured_lqr import MeasuredLQR as MeasuredLQR
+from armdyn.control.laws.momentum import DisturbanceObserver as DisturbanceObserver
 from armdyn.control.laws.momentum_observer import MomentumObserver as MomentumObserver
 from armdyn.control.laws.momentum_observer import detection_delay as detection_delay
 from armdyn.control.laws.momentum_observer import external_torque as external_torque
 from armdyn.control.laws.momentum_observer import fit_threshold as fit_threshold
 from armdyn.control.laws.momentum_observer import noise_threshold as noise_threshold
 from armdyn.control.laws.pd import PD as PD
+from armdyn.control.laws.pd import FeedforwardPD as FeedforwardPD
+from armdyn.control.laws.pd import GravityPD as GravityPD
 from armdyn.control.laws.pd import pd_torque as pd_torque
 from armdyn.control.laws.position_commands import PositionCommands as PositionCommands
 from armdyn.control.laws.position_commands import arriving_command as arriving_command

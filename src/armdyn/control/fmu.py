@@ -11,7 +11,7 @@ import numpy as np
 from armdyn.control.export import law_code
 from armdyn.control.protocol import Law
 from armdyn.control.step import MOTION, StepSubject
-from armdyn.trace.printers.fmu import Slave, Variable, vector, write_fmu
+from armdyn.trace.printers.fmu import Slave, vector, write_fmu
 
 UNITS = {"q": "rad or m", "qd": "rad/s or m/s", "q_ref": "rad or m", "qd_ref": "rad/s or m/s", "tau": "N m or N"}
 
@@ -36,7 +36,8 @@ def law_fmu(law: Law, path: str | os.PathLike[str], rate: float, *, search: bool
     """
     subject = StepSubject(law, 1 / float(rate))
     names = (*MOTION, *subject.channels)
-    variables = [v for name in names for v in _inputs(name, int(np.prod(subject.shapes[name])))]
+    sizes = {name: int(np.prod(subject.shapes[name])) for name in names}
+    variables = [v for name in names for v in vector(name, sizes[name], UNITS.get(name, ""), "input")]
     variables += vector("tau", law.arm.n, UNITS["tau"], "output")
     draft = Slave(
         about=f"{type(law).__name__} for {law.arm.name} at {rate:g} Hz",
@@ -55,7 +56,3 @@ def law_fmu(law: Law, path: str | os.PathLike[str], rate: float, *, search: bool
         law_code(law, folder, rate, prefix="law", search=search).selftest.unlink()
 
     return write_fmu(path, replace(draft, step=f"law_step(&m->state, {arguments});"), sources)
-
-
-def _inputs(name: str, size: int) -> list[Variable]:
-    return vector(name, size, UNITS.get(name, ""), "input")

@@ -20,7 +20,7 @@ from armdyn.errors import ShapeError, shown
 from armdyn.frozen import Frozen
 from armdyn.model.arm import Arm
 from armdyn.trace.shapes import evaluate, text
-from armdyn.trace.symbols import ca, is_symbol
+from armdyn.trace.symbols import ca
 from armdyn.trajectory.protocol import JointMotion
 
 Values = Mapping[str, Any]
@@ -37,7 +37,7 @@ class Reference(NamedTuple):
 
 
 class Shortfall(NamedTuple):
-    """What limits took off the torques (..., n), and whether they did for some joint (..., 1)."""
+    """What limits took off the torques (n,), and whether they did for some joint, as symbols."""
 
     torque: Any
     any: Any
@@ -58,10 +58,15 @@ class Law(Frozen, ABC):
     arm: Arm
 
     @property
+    def subject(self) -> Any:
+        """What sizes and data of the formula belong to: the arm, or what is known of it."""
+        return self.arm
+
+    @property
     def params(self) -> dict[str, NDArray]:
         """The parameters by name, leading axes being batches of rollouts."""
         return {
-            name: np.asarray(getattr(self, name), float) if hasattr(self, name) else self.arm.trace_data(name)
+            name: np.asarray(getattr(self, name), float) if hasattr(self, name) else self.subject.trace_data(name)
             for name in self.shapes
         }
 
@@ -72,12 +77,12 @@ class Law(Frozen, ABC):
     @property
     def trace_sizes(self) -> Mapping[str, int]:
         """Sizes that the parameters' shapes may mention."""
-        return self.arm.trace_sizes
+        return self.subject.trace_sizes  # type: ignore[no-any-return]
 
     @property
     def trace_key(self) -> str:
         """What decides the formula of `step` besides the law's type and its shapes; kernels are keyed by it."""
-        return self.arm.trace_key
+        return self.subject.trace_key  # type: ignore[no-any-return]
 
     @property
     def is_known(self) -> bool:
@@ -139,15 +144,18 @@ class Law(Frozen, ABC):
         return self.step(self.arm, self.params, {}, q, qd, ref, 0.0)[0]
 
 
-def choose(flag: Any, yes: Any, no: Any, axes: int = 1) -> Any:
-    """`yes` where a flag (..., 1) is set, else `no`: symbols, or arrays with so many axes behind those of batches."""
-    if is_symbol(flag):
-        return ca.if_else(flag > 0.5, yes, no)
-    flag = np.asarray(flag)
-    return np.where(flag.reshape(*flag.shape[:-1], *[1] * axes) > 0.5, yes, no)
+def nested_laws(law: Law) -> list[Law]:
+    """A law and the laws inside it, the outermost first."""
+    inner = getattr(law, "law", None)
+    return [law, *nested_laws(inner)] if isinstance(inner, Law) else [law]
 
 
-def check_setting(law: Law, name: str, positive: bool = True) -> None:
+def rest_if_limited(name: str, before: Values, after: Values, short: Shortfall) -> Values:
+    """The state after a sample, but for what must not learn from errors that limits leave."""
+    return {**after, name: ca.if_else(short.any > 0.5, before[name], after[name])}
+
+
+def check_setting(law: Law, name: str, positive: bool = True, finite: bool = True) -> None:
     """Make a parameter of a frozen law a read-only array of its shape; one number serves all joints."""
     where = f"{type(law).__name__}: {name}"
     if not isinstance(law.arm, Arm):
@@ -157,10 +165,9 @@ def check_setting(law: Law, name: str, positive: bool = True) -> None:
         array = np.full(core, float(array))
     if array.shape[max(array.ndim - len(core), 0) :] != core:
         raise ShapeError(f"{where}: expected shape {text(core)} for arm '{law.arm.name}', got {array.shape}")
-    if not np.isfinite(array).all():
-        raise ShapeError(f"{where}: expected finite numbers")
+    if np.isnan(array).any() or (finite and np.isinf(array).any()):
+        raise ShapeError(f"{where}: expected {'finite ' if finite else ''}numbers, got {shown(getattr(law, name))}")
     if positive and (array < 0).any():
         joint = law.arm.joint_names[int(np.argwhere(array < 0)[0][-1])] if core == (law.arm.n,) else "?"
         raise ShapeError(f"{where}: expected gains >= 0, got {array.min():g} for joint '{joint}'")
-    array.flags.writeable = False
-    object.__setattr__(law, name, array)
+    law._set(**{name: array})

@@ -94,7 +94,7 @@ def free_reading(tool: Symbol, R: Symbol, gravity: Symbol) -> Symbol:
     return ca.vertcat(tool[0] * g, ca.cross(tool[1:4], g)) + tool[4:10]
 
 
-def felt_wrench(tool: Symbol, reading: Symbol, R: Symbol, gravity: Symbol) -> Symbol:
+def outside_wrench(tool: Symbol, reading: Symbol, R: Symbol, gravity: Symbol) -> Symbol:
     """The wrench from outside at the tip (6,), in base axes, behind a reading."""
     outside = reading - free_reading(tool, R, gravity)
     return ca.vertcat(ca.mtimes(R, outside[:3]), ca.mtimes(R, outside[3:]))

@@ -160,6 +160,13 @@ class Arm(Frozen):
         return read_only(np.array([x.lower for x in limits])), read_only(np.array([x.upper for x in limits]))
 
     @cached_property
+    def effort_limits(self) -> NDArray:
+        """Largest torques of the joints (n,) [N m or N]; infinite where the source is silent."""
+        limits = np.array([joint.limits.effort for joint in self.joints])
+        limits.flags.writeable = False
+        return limits
+
+    @cached_property
     def coupling(self) -> NDArray | None:
         """The coupling matrix (n, n), `coupling @ q` being the gears' outputs; None where each drives its joint."""
         rows = [joint.drive.coupling for joint in self.joints]

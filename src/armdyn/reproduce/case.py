@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 # What a reproduction is told: the step that begins now.
 Tell = Callable[[str], None]
@@ -15,6 +19,7 @@ SUPPORTED, NOT_SUPPORTED = "supported", "not supported"  # a claim of the source
 UNDECIDED = "undecided"  # a claim that comes out either way, as what the source leaves open is chosen
 DIFFERS = "differs"  # known to differ; the reason is given
 SHOWN = "shown"  # the source gives no number to compare with
+CALLS = 100  # whose time is measured
 
 
 class Row(NamedTuple):
@@ -69,6 +74,17 @@ class Case:
     def __getitem__(self, quantity: str) -> Row:
         """The row of a quantity."""
         return next(row for row in self.rows if row.quantity == quantity)
+
+
+def rms(error: NDArray) -> float:
+    """Root of the mean square."""
+    return float(np.sqrt((error**2).mean()))
+
+
+def call_time(function: Callable[[], Any]) -> float:
+    """The mean of some calls, after one that may compile [s]."""
+    function()
+    return timeit.timeit(function, number=CALLS) / CALLS
 
 
 def check(quantity: str, source: str, found: str, good: bool, why: str = "") -> Row:

@@ -24,6 +24,7 @@ from armdyn.model.library.planar import planar2
 from armdyn.model.library.puma560 import puma560
 from armdyn.model.library.stanford import stanford
 from armdyn.reproduce.case import Case, Picture, Row, Tell, check, claim
+from armdyn.reproduce.figures import panels
 from armdyn.simulation.compare import Sway
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.simulate import simulate
@@ -257,25 +258,18 @@ def _imbalance(run: SimulationResult, found: Lyapunov) -> float:
 
 
 def _linear_figure(run: SimulationResult, expected: NDArray) -> Any:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    axis = figure.subplots()
+    figure, axis = panels(10, 4)
     for j in range(2):
         axis.plot(run.t, run.error[:, j], f"C{j}", lw=1.3, label=f"joint {j + 1}, simulated")
         axis.plot(run.t[::25], expected[::25, j], f"C{j}o", ms=4, mfc="none", label=f"joint {j + 1}, solution")
     axis.set(xlabel="time [s]", ylabel="error [rad]", xlim=(0, 1.5))
     axis.set_title(f"$\\ddot e + {KD:g}\\,\\dot e + {KP:g}\\,e = 0$")
     axis.legend(fontsize=8)
-    axis.grid(alpha=0.25)
     return figure
 
 
 def _adaptive_figure(run: SimulationResult, found: Lyapunov) -> Any:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 7), layout="constrained")
-    errors, mass, energy = figure.subplots(3, 1, sharex=True)
+    figure, (errors, mass, energy) = panels(10, 7, 3, 1, sharex=True)
     errors.plot(run.t, run.error, lw=1.2, label=[f"joint {j + 1}" for j in range(2)])
     errors.set(ylabel="error [rad]", title=f"adaptive control with an unknown load of {LOAD:g} kg")
     errors.legend(fontsize=8)
@@ -285,6 +279,4 @@ def _adaptive_figure(run: SimulationResult, found: Lyapunov) -> Any:
     mass.legend(fontsize=8)
     energy.semilogy(run.t, found.V, lw=1.2)
     energy.set(ylabel="Lyapunov function V", xlabel="time [s]", xlim=(0, run.t[-1]))
-    for axis in (errors, mass, energy):
-        axis.grid(alpha=0.25)
     return figure

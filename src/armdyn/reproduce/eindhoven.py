@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,20 +16,9 @@ from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.model.arm import Arm
 from armdyn.model.library.planar import planar2
 from armdyn.report.figures.modes import plot_modes
-from armdyn.reproduce.case import Case, Picture, Row, Table, Tell, check, claim, differs, shown, try_choices
-from armdyn.reproduce.eindhoven_study import (
-    ADAPTIVE,
-    ALONE,
-    DURATION,
-    FIXED,
-    PLAIN,
-    REGULATOR,
-    failing_load,
-    judge,
-    learner,
-    regulators,
-    seize,
-)  # fmt: skip
+from armdyn.reproduce import eindhoven_study as study
+from armdyn.reproduce.case import Case, Picture, Row, Table, Tell, call_time, check, claim, differs, shown, try_choices
+from armdyn.reproduce.figures import panels
 from armdyn.simulation.compare import Sway
 from armdyn.simulation.result import SimulationResult
 from armdyn.trajectory.point_to_point import point_to_point
@@ -39,7 +27,7 @@ BANDWIDTH = 2.0  # Hz
 RATES = (60.0, 1000.0)
 LOADS = (0.0, 1.0, 2.5)  # kg; the empty arm weighs 15 kg
 # The table of payloads: bandwidths and rates [Hz], loads [kg], and what counts as close [rad].
-BANDWIDTHS, PAYLOAD_RATES, PAYLOADS, CLOSE = (1.0, 2.0, 4.0, 8.0), (60.0, 200.0, 1000.0), (0.5, 1.0, 2.5, 5.0), 0.01
+BANDWIDTHS, PAYLOAD_RATES, PAYLOADS, CLOSE_RAD = (1.0, 2.0, 4.0, 8.0), (60.0, 200.0, 1000.0), (0.5, 1.0, 2.5, 5.0), 0.01
 ASSUMED = (
     "Motion: none is given. Linearised along a swing from hanging to standing up in 1 s; regulated along a sway of "
     "both joints, 0.5 rad to each side at 0.25 and 0.5 Hz, for 8 s.",
@@ -56,16 +44,16 @@ def reproduce(quick: bool, seed: int, tell: Tell) -> Case:
     tell("linearising along a swing")
     motion = _swing(arm)
     rows = [_gravity_row(arm), *_linear_rows(arm, motion), _rate_row(arm)]
-    reference = Sway.within(arm, DURATION)
+    reference = Sway.within(arm, study.DURATION)
     rates = RATES[:1] if quick else RATES
-    adaptive = learner(arm, reference, BANDWIDTH)
-    laws = {rate: {**regulators(arm, reference, BANDWIDTH, rate), ADAPTIVE: adaptive} for rate in rates}
+    adaptive = study.learner(arm, reference, BANDWIDTH)
+    laws = {rate: {**study.regulators(arm, reference, BANDWIDTH, rate), study.ADAPTIVE: adaptive} for rate in rates}
     runs: Runs = {}
     for rate, named in laws.items():
         for name, law in named.items():
             tell(f"{name} at {rate:g} Hz")
             for load in LOADS:
-                runs[name, rate, load] = seize(arm, law, reference, rate, load)
+                runs[name, rate, load] = study.seize(arm, law, reference, rate, load)
     rows += _control_rows(runs, rates)
     payloads = _payloads(arm, reference, quick, tell)
     rows.append(_payload_row(payloads))
@@ -132,14 +120,8 @@ def _linear_rows(arm: Arm, motion: LinearMotion) -> list[Row]:
 
 def _rate_row(arm: Arm) -> Row:
     zero = np.zeros(2)
-    linearize(arm, zero, zero, zero)
-    begin = time.perf_counter()
-    for _ in range(100):
-        linearize(arm, zero, zero, zero)
-    taken = (time.perf_counter() - begin) / 100
-    return check(
-        "updates of A and B per second", "at least 60", f"{1 / taken:,.0f}, called from Python", 1 / taken > 60
-    )
+    rate = 1 / call_time(lambda: linearize(arm, zero, zero, zero))
+    return check("updates of A and B per second", "at least 60", f"{rate:,.0f}, called from Python", rate > 60)
 
 
 # -- control -----------------------------------------------------------------------------------------------
@@ -147,7 +129,7 @@ def _rate_row(arm: Arm) -> Row:
 
 def _control_rows(runs: Runs, rates: tuple[float, ...]) -> list[Row]:
     def error(name: str, rate: float, load: float) -> float:
-        return 1e3 * judge(runs[name, rate, load])[0]
+        return 1e3 * study.judge(runs[name, rate, load])[0]
 
     def words(name: str, load: float) -> str:
         return ", ".join(f"{error(name, rate, load):.2f} mrad at {rate:g} Hz" for rate in rates)
@@ -155,25 +137,26 @@ def _control_rows(runs: Runs, rates: tuple[float, ...]) -> list[Row]:
     first = rates[0]
     rows = [
         claim(
-            "60 Hz are enough", "required of the controller", f"without load {words(REGULATOR, 0.0)}",
-            error(REGULATOR, first, 0.0) < 5, "RMS errors; the motion is slow",
+            "60 Hz are enough", "required of the controller", f"without load {words(study.REGULATOR, 0.0)}",
+            error(study.REGULATOR, first, 0.0) < 5, "RMS errors; the motion is slow",
         ),
         claim(
             "nominal torques and feedback track closely", "proposed",
-            f"{words(REGULATOR, 0.0)}; without nominal torques {words(ALONE, 0.0)}",
-            error(REGULATOR, first, 0.0) < 0.2 * error(ALONE, first, 0.0),
+            f"{words(study.REGULATOR, 0.0)}; without nominal torques {words(study.ALONE, 0.0)}",
+            error(study.REGULATOR, first, 0.0) < 0.2 * error(study.ALONE, first, 0.0),
         ),
         claim(
             "gains that follow the motion are needed", "assumed",
-            f"{words(REGULATOR, 0.0)}; gains of one pose {words(FIXED, 0.0)}",
-            error(REGULATOR, first, 0.0) < 0.9 * error(FIXED, first, 0.0),
+            f"{words(study.REGULATOR, 0.0)}; gains of one pose {words(study.FIXED, 0.0)}",
+            error(study.REGULATOR, first, 0.0) < 0.9 * error(study.FIXED, first, 0.0),
             "with the nominal torques a regulator of one pose does as well without load",
         ),
     ]  # fmt: skip
     rows.append(
         shown(
-            f"a law that learns the load ({ADAPTIVE}), {LOADS[-1]:g} kg", "not considered", words(ADAPTIVE, LOADS[-1]),
-            f"PD with gravity compensation: {words(PLAIN, LOADS[-1])}",
+            f"a law that learns the load ({study.ADAPTIVE}), {LOADS[-1]:g} kg", "not considered",
+            words(study.ADAPTIVE, LOADS[-1]),
+            f"PD with gravity compensation: {words(study.PLAIN, LOADS[-1])}",
         )
     )  # fmt: skip
     rows.append(differs("plots of the simulation", "announced", "see the figures", "the report contains none"))
@@ -195,20 +178,21 @@ def _payloads(arm: Arm, reference: Sway, quick: bool, tell: Tell) -> list[Payloa
     for bandwidth in BANDWIDTHS[::3] if quick else BANDWIDTHS:
         for rate in PAYLOAD_RATES[:2] if quick else PAYLOAD_RATES:
             tell(f"payloads at {bandwidth:g} Hz of bandwidth, {rate:g} Hz")
-            law = regulators(arm, reference, bandwidth, rate)[REGULATOR]
+            law = study.regulators(arm, reference, bandwidth, rate)[study.REGULATOR]
             for load in PAYLOADS:
-                found.append(Payload(bandwidth, rate, load, *judge(seize(arm, law, reference, rate, load))))
+                found.append(Payload(bandwidth, rate, load, *study.judge(study.seize(arm, law, reference, rate, load))))
     return found
 
 
 def _payload_row(found: list[Payload]) -> Row:
     """The verdict rests on a bandwidth and on a limit of the error that the report does not give."""
-    close = [each for each in found if each.stable and each.error < CLOSE]
+    close = [each for each in found if each.stable and each.error < CLOSE_RAD]
     errors = [1e3 * each.error for each in found if each.stable]
     return try_choices(
         "tracks closely over a wide range of payloads", "hoped for",
-        f"RMS below {1e3 * CLOSE:g} mrad in {len(close)} of {len(found)} combinations of bandwidth, rate and payload "
-        f"({min(errors):.1f} to {max(errors):.0f} mrad, a joint strays in {len(found) - len(errors)}): see the table",
+        f"RMS below {1e3 * CLOSE_RAD:g} mrad in {len(close)} of {len(found)} combinations of bandwidth, rate and "
+        f"payload ({min(errors):.1f} to {max(errors):.0f} mrad, a joint strays in {len(found) - len(errors)}): "
+        "see the table",
         len(close), len(found), "neither bandwidth nor error is stated; the load is not in the nominal torques",
     )  # fmt: skip
 
@@ -224,28 +208,24 @@ def _payload_table(found: list[Payload]) -> Table:
 
 
 def _limit_row(arm: Arm, laws: dict[str, Law], reference: Sway, rate: float) -> Row:
-    found = {name: failing_load(arm, laws[name], reference, rate, 50.0) for name in (REGULATOR, FIXED, PLAIN)}
+    names = study.REGULATOR, study.FIXED, study.PLAIN
+    found = {name: study.failing_load(arm, laws[name], reference, rate, 50.0) for name in names}
     text = "; ".join(f"{name}: {load:.1f} kg" for name, load in found.items())
     return shown(f"load at which a joint strays by 0.5 rad, {rate:g} Hz", "not given", text)
 
 
 def _figure(runs: Runs, rate: float) -> Any:
     """Tip errors over time for the heaviest load, and RMS errors over the load."""
-    from matplotlib.figure import Figure
-
     names = list(dict.fromkeys(name for name, _, _ in runs))
-    figure = Figure(figsize=(11, 4.6), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=[3, 2])
+    figure, (left, right) = panels(11, 4.6, 1, 2, width_ratios=[3, 2])
     for name in names:
         run = runs[name, rate, LOADS[-1]]
         left.plot(run.t, 1e3 * np.linalg.norm(run.error, axis=-1), lw=1.2, label=name)
-        errors = [1e3 * judge(runs[name, rate, load])[0] for load in LOADS]
+        errors = [1e3 * study.judge(runs[name, rate, load])[0] for load in LOADS]
         right.semilogy(LOADS, errors, "o-", ms=4, lw=1.2, label=name)
-    left.axvline(DURATION / 2, color="0.4", ls=":", lw=1)
-    left.text(DURATION / 2, left.get_ylim()[1] * 0.97, f" {LOADS[-1]:g} kg picked up", va="top", fontsize=9)
+    left.axvline(study.DURATION / 2, color="0.4", ls=":", lw=1)
+    left.text(study.DURATION / 2, left.get_ylim()[1] * 0.97, f" {LOADS[-1]:g} kg picked up", va="top", fontsize=9)
     left.set(xlabel="time [s]", ylabel="norm of joint errors [mrad]", title=f"planar2, controlled at {rate:g} Hz")
     right.set(xlabel="load [kg]", ylabel="RMS error after the load [mrad]", title="errors over the load")
     right.legend(fontsize=8)
-    for axis in (left, right):
-        axis.grid(alpha=0.25, which="both")
     return figure

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.design.designs import adaptive_designs
-from armdyn.control.laws.gravity_pd import GravityPD
 from armdyn.control.laws.lqr import TrajectoryLQR
+from armdyn.control.laws.pd import GravityPD
 from armdyn.control.protocol import Law
 from armdyn.control.theory.gains import pd_gains
 from armdyn.errors import ArmdynWarning
 from armdyn.model.arm import Arm
+from armdyn.reproduce.case import rms
 from armdyn.simulation.compare import Sway, with_mismatch
 from armdyn.simulation.plant.payload import PickUp
 from armdyn.simulation.plant.plant import Plant
@@ -26,7 +27,7 @@ from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion
 
 LAG, FRICTION, DURATION = 0.005, 1.25, 8.0
-STRAY = 0.5  # a law fails if a joint strays by more than this [rad or m]
+STRAY_DISTANCE = 0.5  # a law fails if a joint strays by more than this [rad or m]
 STEP = 1e-3  # of the integrator [s]
 REGULATOR, FIXED = "LQR(t)", "nominal torques, LQR of one pose"
 ALONE, PLAIN = "LQR of one pose alone", "PD + gravity"
@@ -71,8 +72,8 @@ def seize(arm: Arm, law: Law, reference: Sway, rate: float, load: float) -> Simu
 
 def judge(result: SimulationResult) -> tuple[float, bool]:
     """RMS error after the load was picked up, and whether all joints stayed near."""
-    stable = result.complete and bool(np.abs(result.error).max() < STRAY)
-    return float(np.sqrt((result.error[result.t > DURATION / 2] ** 2).mean())), stable
+    stable = result.complete and bool(np.abs(result.error).max() < STRAY_DISTANCE)
+    return rms(result.error[result.t > DURATION / 2]), stable
 
 
 def failing_load(arm: Arm, law: Law, reference: Sway, rate: float, largest: float) -> float:

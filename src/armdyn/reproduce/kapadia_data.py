@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.control.laws.feedforward import FeedforwardPD
-from armdyn.control.laws.pd import PD
+from armdyn.control.laws.pd import PD, FeedforwardPD
 from armdyn.control.protocol import Law
 from armdyn.control.theory.gains import pd_gains
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters

@@ -11,36 +11,17 @@ from numpy.typing import NDArray
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.estimators.significance import Significance, sensitivities
-from armdyn.reproduce.case import Row, Table, Tell, claim, shown
-from armdyn.reproduce.kapadia_data import (
-    DIRECT,
-    GEARED,
-    Recorded,
-    Setting,
-    direct,
-    filtered_noise,
-    geared_puma,
-    join_records,
-    motions,
-    track,
-)  # fmt: skip
-from armdyn.reproduce.kapadia_tables import (
-    ALL,
-    BATCH,
-    CONDITIONS,
-    ELIMINATION,
-    INERTIAL,
-    LEFT_OUT,
-    STANDARD,
-)  # fmt: skip
+from armdyn.reproduce import kapadia_data as puma
+from armdyn.reproduce import kapadia_tables as thesis
+from armdyn.reproduce.case import Row, Table, Tell, claim, rms, shown
 
 TRAJECTORIES = 10  # of the thesis
 DRAWS, FEWER_DRAWS = 10, 5  # of the noise
-WEAKEST = 2  # directions left out
+WEAKEST_LEFT_OUT = 2  # directions left out
 SENSITIVITY, CONDITION = 0.05, 100.0  # of the significance analysis: the thesis gives no thresholds
-DRIVEN = 5  # trajectories of the comparison with a direct drive
+DRIVE_TRAJECTORIES = 5  # trajectories of the comparison with a direct drive
 # The parameters whose standard values are true (see Table 7.1).
-TRUE = [k for k, name in enumerate(INERTIAL) if name not in ("Izz1", "Izz2", "Ixx2", "Izz3")]
+TRUE_COLUMNS = [k for k, name in enumerate(thesis.INERTIAL) if name not in ("Izz1", "Izz2", "Ixx2", "Izz3")]
 ASSUMED = (
     "PUMA: the true arm has Armstrong's links and motors and the Coulomb friction of Table 7.3. Ten motions of 6.7 s "
     "(Fourier series, up to 0.6 rad/s) tracked by PD; encoders of 0.1 mrad, torque noise of 1 N m and 3 % ripple; "
@@ -51,12 +32,7 @@ ASSUMED = (
 )
 
 
-def rms(error: NDArray) -> float:
-    """Root of the mean square."""
-    return float(np.sqrt((error**2).mean()))
-
-
-TARGET = rms(BATCH[:15] - STANDARD)  # 6.23
+TARGET = rms(thesis.BATCH[:15] - thesis.STANDARD)  # 6.23
 
 
 class Noisy(NamedTuple):
@@ -72,8 +48,8 @@ class Noisy(NamedTuple):
 class Estimates(NamedTuple):
     """What chapter 7 computes, from simulated records; parameters in the order P1 ... P18."""
 
-    setting: Setting
-    records: list[Recorded]
+    setting: puma.Setting
+    records: list[puma.Recorded]
     noisy: Noisy
     conditions: tuple[float, float]  # of the scaled regressor, before and after
 
@@ -83,27 +59,27 @@ class Estimates(NamedTuple):
         return self.noisy.elimination[0]
 
 
-def estimated(quick: bool, seed: int, tell: Tell) -> Estimates:
+def estimate(quick: bool, seed: int, tell: Tell) -> Estimates:
     """Move, measure, estimate."""
-    setting = Setting.of(geared_puma(), GEARED)
+    setting = puma.Setting.of(puma.geared_puma(), puma.GEARED)
     records = []
-    for k, motion in enumerate(motions(TRAJECTORIES, seed)):
+    for k, motion in enumerate(puma.motions(TRAJECTORIES, seed)):
         tell(f"identification trajectory {k + 1}")
-        records.append(setting.record(track(motion), seed=1000 * seed + k))
+        records.append(setting.record(puma.track(motion), seed=1000 * seed + k))
     tell("least squares on records as noisy as the thesis's")
     noisy = calibrate(setting, records, FEWER_DRAWS if quick else DRAWS, seed)
     rows = noisy.first.weighted(LeastSquares().fit(noisy.first).weights)[0]
     values = np.linalg.svd(rows / np.linalg.norm(rows, axis=0), compute_uv=False)
-    conditions = float(values[0] / values[-1]), float(values[0] / values[-1 - WEAKEST])
+    conditions = float(values[0] / values[-1]), float(values[0] / values[-1 - WEAKEST_LEFT_OUT])
     return Estimates(setting, records, noisy, conditions)
 
 
-def calibrate(setting: Setting, records: list[Recorded], draws: int, seed: int) -> Noisy:
+def calibrate(setting: puma.Setting, records: list[puma.Recorded], draws: int, seed: int) -> Noisy:
     """Add as much noise to the torques as makes batch least squares as wrong as Table 7.3's, in the mean of draws."""
     from scipy.optimize import brentq
 
-    clean = join_records(records, setting.columns(ALL))
-    noise = [filtered_noise(records, np.random.default_rng([seed, draw])) for draw in range(draws)]
+    clean = puma.join_records(records, setting.columns(thesis.ALL))
+    noise = [puma.filtered_noise(records, np.random.default_rng([seed, draw])) for draw in range(draws)]
 
     def fits(size: float, estimator: Significance) -> NDArray:
         return np.array([estimator.fit(Data(clean.Y, clean.tau + size * each)).x for each in noise])
@@ -113,7 +89,7 @@ def calibrate(setting: Setting, records: list[Recorded], draws: int, seed: int) 
 
     size = float(np.exp(brentq(excess, np.log(1e-2), np.log(1e3), xtol=1e-2)))
     ends = list(np.cumsum([len(record.data.tau) for record in records]))
-    batch, elimination = fits(size, Significance()), fits(size, Significance(weakest=WEAKEST))
+    batch, elimination = fits(size, Significance()), fits(size, Significance(weakest=WEAKEST_LEFT_OUT))
     return Noisy(size, Data(clean.Y, clean.tau + size * noise[0]), ends, batch, elimination)
 
 
@@ -146,7 +122,7 @@ def analyse(data: Data) -> Analysis:
 def _analyses(found: Estimates) -> list[Analysis]:
     """Of the trajectories that Table 7.2 has."""
     data, ends = found.noisy.first, [0, *found.noisy.ends]
-    parts = [slice(*pair) for pair in pairwise(ends)][: len(CONDITIONS)]
+    parts = [slice(*pair) for pair in pairwise(ends)][: len(thesis.CONDITIONS)]
     return [analyse(Data(data.Y[part], data.tau[part])) for part in parts]
 
 
@@ -162,13 +138,13 @@ def _significance_rows(found: Estimates) -> list[Row]:
             f"{ours.before:.0f} to {ours.after[0]:.0f} and {ours.after[1]:.0f}", max(ours.after) < ours.before,
             "other motions than the thesis's, and its thresholds are not given",
         )
-        for k, (ours, said) in enumerate(zip(analyses, CONDITIONS, strict=True))
+        for k, (ours, said) in enumerate(zip(analyses, thesis.CONDITIONS, strict=True))
     ]  # fmt: skip
-    printed = set(map(int, LEFT_OUT[0][0].split(",")))
+    printed = set(map(int, thesis.LEFT_OUT[0][0].split(",")))
     ours = analyses[0].left_out[0]
     result.append(
         shown(
-            "Table 7.2, trajectory 1: parameters that |H'T|/|T| leaves out", LEFT_OUT[0][0],
+            "Table 7.2, trajectory 1: parameters that |H'T|/|T| leaves out", thesis.LEFT_OUT[0][0],
             f"{_list(ours)}: {len(printed & set(ours))} of the {len(printed)} printed ones among them",
             "depends on the motion and on the threshold",
         )
@@ -179,7 +155,7 @@ def _significance_rows(found: Estimates) -> list[Row]:
 def _significance_table(found: Estimates) -> Table:
     """Table 7.2 in its own style, ours below each printed line."""
     lines = []
-    for k, (ours, said, out) in enumerate(zip(_analyses(found), CONDITIONS, LEFT_OUT, strict=True), 1):
+    for k, (ours, said, out) in enumerate(zip(_analyses(found), thesis.CONDITIONS, thesis.LEFT_OUT, strict=True), 1):
         lines.append((f"{k}, printed", f"{said[0]:.1f}", out[0], f"{said[1]:.1f}", out[1], f"{said[2]:.1f}"))
         left, (first, second) = [_list(each) for each in ours.left_out], ours.after
         lines.append((f"{k}, ours", f"{ours.before:.1f}", left[0], f"{first:.1f}", left[1], f"{second:.1f}"))
@@ -193,8 +169,8 @@ def _significance_table(found: Estimates) -> Table:
 def _least_squares_rows(found: Estimates) -> list[Row]:
     noisy, truth = found.noisy, found.setting.truth
     batch, elimination = (each - truth for each in (noisy.batch, noisy.elimination))
-    clean = join_records(found.records, found.setting.columns(ALL))
-    little = [rms((Significance(weakest=k).fit(clean).x - truth)[:15]) for k in (0, WEAKEST)]
+    clean = puma.join_records(found.records, found.setting.columns(thesis.ALL))
+    little = [rms((Significance(weakest=k).fit(clean).x - truth)[:15]) for k in (0, WEAKEST_LEFT_OUT)]
     wins = sum(rms(b[:15]) < rms(a[:15]) for a, b in zip(batch, elimination, strict=True))
     before, after = found.conditions
     return [
@@ -205,7 +181,7 @@ def _least_squares_rows(found: Estimates) -> list[Row]:
         ),
         claim(
             "leaving out the two weakest directions makes noisy estimates more accurate",
-            f"RMS {TARGET:.2f} to {rms(ELIMINATION[:15] - STANDARD):.2f}",
+            f"RMS {TARGET:.2f} to {rms(thesis.ELIMINATION[:15] - thesis.STANDARD):.2f}",
             f"RMS {rms(batch[:, :15]):.2f} to {rms(elimination[:, :15]):.2f} over {len(batch)} draws, better in "
             f"{wins}; condition {before:.0f} to {after:.0f}",
             rms(elimination[:, :15]) < rms(batch[:, :15]),
@@ -227,9 +203,9 @@ def tables(found: Estimates) -> list[Table]:
     """Tables 7.2 and 7.3 beside their simulated counterparts."""
     truth, noisy = found.setting.truth, found.noisy
     lines = tuple(
-        (f"P{k + 1} = {name}", f"{BATCH[k]:.4f}", f"{ELIMINATION[k]:.4f}", standard(k),
+        (f"P{k + 1} = {name}", f"{thesis.BATCH[k]:.4f}", f"{thesis.ELIMINATION[k]:.4f}", standard(k),
          f"{noisy.batch[0, k]:.4f}", f"{noisy.elimination[0, k]:.4f}", f"{truth[k]:.4f}")
-        for k, name in enumerate(ALL)
+        for k, name in enumerate(thesis.ALL)
     )  # fmt: skip
     columns = ("parameter", "batch ", "elimination ", "standard ", "ours: batch ", "ours: elimination ", "true ")
     title = f"Table 7.3: least squares; ours on simulated records with noise of {noisy.noise:.0f} N m, the first draw"
@@ -238,25 +214,29 @@ def tables(found: Estimates) -> list[Table]:
 
 def standard(k: int) -> str:
     """Table 7.1's value of a parameter, which friction does not have."""
-    return f"{STANDARD[k]:.4f}" if k < len(STANDARD) else "-"
+    return f"{thesis.STANDARD[k]:.4f}" if k < len(thesis.STANDARD) else "-"
 
 
 def drive_row(found: Estimates, seed: int, tell: Tell) -> Row:
     """Geared against direct drive: the same motions and instruments but for ripple and friction."""
     tell("the direct-drive arm")
-    setting = Setting.of(direct(), DIRECT)
+    setting = puma.Setting.of(puma.direct(), puma.DIRECT)
     records = [
-        setting.record(track(motion, arm=direct()), seed=1000 * seed + k)
-        for k, motion in enumerate(motions(DRIVEN, seed))
+        setting.record(puma.track(motion, arm=puma.direct()), seed=1000 * seed + k)
+        for k, motion in enumerate(puma.motions(DRIVE_TRAJECTORIES, seed))
     ]
     errors = {}
     for name, each, data in (
-        ("geared", found.setting, join_records(found.records[:DRIVEN], found.setting.columns(ALL))),
-        ("direct", setting, join_records(records, setting.columns(INERTIAL))),
+        (
+            "geared",
+            found.setting,
+            puma.join_records(found.records[:DRIVE_TRAJECTORIES], found.setting.columns(thesis.ALL)),
+        ),
+        ("direct", setting, puma.join_records(records, setting.columns(thesis.INERTIAL))),
     ):
         x = LeastSquares().fit(data).x
         errors[name] = (
-            rms((x[:15] - each.truth[:15])[TRUE]),
+            rms((x[:15] - each.truth[:15])[TRUE_COLUMNS]),
             float(np.linalg.norm(data.residuals(x)) / np.linalg.norm(data.tau)),
         )
     return claim(

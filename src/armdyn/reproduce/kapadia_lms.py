@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.online import lms_update, most_stable_mode
-from armdyn.reproduce.case import Row, Table, Tell, claim, shown
+from armdyn.reproduce.case import Row, Table, Tell, claim, rms, shown
 from armdyn.reproduce.kapadia_data import Recorded, Setting, join_records, motions, track
-from armdyn.reproduce.kapadia_estimates import TRAJECTORIES, Estimates, rms, standard
+from armdyn.reproduce.kapadia_estimates import TRAJECTORIES, Estimates, standard
 from armdyn.reproduce.kapadia_motion import improve
 from armdyn.reproduce.kapadia_tables import ALL, CONVERGENT, EIGHT, ELEVEN, INERTIAL, LMS, STANDARD
 
-STEP = 0.1  # of LMS, as part of the largest stable one
-STILL, MOST = 0.002, 400  # converged: a pass changes the estimate by this part; passes at most
+STEP_RATIO = 0.1  # of LMS, as part of the largest stable one
+CONVERGED_CHANGE, MOST_PASSES = 0.002, 400  # converged: a pass changes the estimate by this part; passes at most
 PAIRS = 6  # of motions on which the two tables are compared
 ASSUMED = (
     "LMS: a tenth of the largest stable gain, columns scaled to equal size, from zero; records are passed until a pass "
-    f"changes the estimate by less than {STILL:.1%}. {PAIRS} pairs of motions: an optimised one for Table 7.4, ten "
-    "others for Table 7.5.",
+    f"changes the estimate by less than {CONVERGED_CHANGE:.1%}. {PAIRS} pairs of motions: an optimised one for Table "
+    "7.4, ten others for Table 7.5.",
 )
 
 
@@ -47,7 +47,7 @@ class Adapted(NamedTuple):
         return rms(next(parts)), rms(next(parts))
 
 
-def adapted(found: Estimates, seed: int, tell: Tell) -> list[Adapted]:
+def adapt_pairs(found: Estimates, seed: int, tell: Tell) -> list[Adapted]:
     """LMS on several pairs of motions; the first has the records of Table 7.3."""
     setting, result = found.setting, []
     for pair in range(PAIRS):
@@ -72,18 +72,18 @@ def evolve(data: Data, most_stable: bool) -> NDArray:
     """LMS estimates (N, p) after every sample; the data are passed until the estimate stays."""
     scale = 1 / np.sqrt((data.Y**2).mean((0, 1)))
     largest = max(float(np.linalg.norm(Y * scale, 2)) ** 2 for Y in data.Y)
-    gain = STEP * 2 / largest * scale**2
+    gain = STEP_RATIO * 2 / largest * scale**2
     samples = [
         (Y, tau[:, None], gain[:, None], most_stable_mode(Y, gain) if most_stable else None)
         for Y, tau in zip(data.Y, data.tau, strict=True)
     ]
     x, found = np.zeros((data.Y.shape[2], 1)), []
-    for _ in range(MOST):
+    for _ in range(MOST_PASSES):
         before = x
         for sample in samples:
             x = lms_update(x, *sample)
             found.append(x[:, 0])
-        if np.linalg.norm(x - before) < STILL * np.linalg.norm(x):
+        if np.linalg.norm(x - before) < CONVERGED_CHANGE * np.linalg.norm(x):
             break
     return np.array(found)
 

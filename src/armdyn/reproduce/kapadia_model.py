@@ -13,12 +13,13 @@ from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.model.arm import Arm
 from armdyn.model.library.puma3 import puma3
 from armdyn.reproduce.case import Picture, Row, Table, check, differs, shown
+from armdyn.reproduce.figures import panels
 from armdyn.reproduce.kapadia_tables import INERTIAL, STANDARD
 from armdyn.trace.graphs.counts import count_operations
 from armdyn.trace.graphs.graph import graph_of
 
 # Values of Table 7.1 that follow from Armstrong's link data within this part; the others cannot (see the rows).
-CLOSE = 0.06
+CLOSE_RATIO = 0.06
 IMPOSSIBLE = ("Izz1", "Izz2", "Ixx2", "Izz3")
 WHY = {
     "Izz1": "the table fits I1 = 1.43, the constant of Armstrong's abbreviated formulas; the link data give 1.553",
@@ -137,7 +138,7 @@ def _table_rows(values: NDArray) -> list[Row]:
             "Table 7.1, 11 of 15 parameters", "values of P2, P3, P6-P10, P12-P15",
             f"from Armstrong's links: median {np.median(off[possible]):.1%} off, at most {off[worst]:.1%} "
             f"({INERTIAL[worst]})",
-            bool(off[worst] < CLOSE), "the table has two to four digits",
+            bool(off[worst] < CLOSE_RATIO), "the table has two to four digits",
         )
     ]  # fmt: skip
     for name in IMPOSSIBLE:
@@ -180,10 +181,7 @@ def _operations_row() -> Row:
 
 
 def _table_figure(values: NDArray) -> Any:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
-    axis = figure.subplots()
+    figure, axis = panels(10, 4.2)
     at = np.arange(len(values))
     for shift, data, label in ((-0.2, STANDARD, "Table 7.1"), (0.2, values, "from Armstrong's links and motors")):
         axis.bar(at + shift, np.abs(data), 0.38, label=label)
@@ -193,6 +191,6 @@ def _table_figure(values: NDArray) -> Any:
     axis.set_yscale("log")
     axis.set_xticks(at, [f"P{k + 1}\n{name}" for k, name in enumerate(INERTIAL)], fontsize=8)
     axis.set(ylabel="size [kg m or kg m²]", title="base parameters (absolute values)")
+    axis.grid(axis="x", visible=False)
     axis.legend(fontsize=8)
-    axis.grid(alpha=0.25, axis="y")
     return figure

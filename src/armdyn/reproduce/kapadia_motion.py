@@ -6,14 +6,15 @@ import dataclasses
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import base_parameters
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.online import singular_value_shift
 from armdyn.model.library.puma3 import puma3
-from armdyn.reproduce.case import Picture, Row, Tell, attainable, check, claim, differs
+from armdyn.reproduce.case import Picture, Row, Tell, attainable, check, claim, differs, rms
+from armdyn.reproduce.figures import panels
 from armdyn.reproduce.kapadia_data import track
-from armdyn.reproduce.kapadia_descent import SAMPLES, STEP, Descent, descend, first_accelerations
 from armdyn.reproduce.kapadia_tables import COST_AFTER, COST_BEFORE, EIGHT, ELEVEN
 from armdyn.simulation.result import SimulationResult
 from armdyn.trajectory.excitation.multistage import Improved, Multistage, improve_motion
@@ -21,6 +22,10 @@ from armdyn.trajectory.excitation.multistage_start import heuristic_start
 from armdyn.trajectory.excitation.regressor import excitation_regressor
 from armdyn.trajectory.motion_limits import MotionLimits
 
+START = np.array([0.0, 0.0, -np.pi])  # x0 of the listing, at rest [rad]
+SAMPLES, STEP = 1000, 0.005  # K is not given; Ts of the listing [s]
+HARMONICS, LEVEL = 4, 0.3  # of the first accelerations, which are not given; [rad/s²]
+LARGEST_CHANGE = 0.1  # of an acceleration in one iteration [rad/s²]
 STARTS = 4  # of appendix C's descent; of armdyn's, the first three
 ITERATIONS = 15  # of the thesis
 FACTOR = COST_BEFORE / COST_AFTER
@@ -42,6 +47,49 @@ def excitation_problem(columns: tuple[str, ...]) -> Multistage:
     return Multistage(base_parameters(arm), columns, limits, STEP)
 
 
+# -- appendix C: the multistage descent by the rules of its listing, with erratum 12 -------------------------
+
+
+class Descent(NamedTuple):
+    """A descent: J = 1 / sigma_min(R), R = (1/K) sum H H' (5.8), before and after every iteration."""
+
+    costs: NDArray  # (iterations + 1,)
+    inside: int  # motions, the first included, before a limit of Table 5.1 is broken: there the thesis stops (5.4.2)
+
+    @property
+    def factor(self) -> float:
+        """How many times smaller the cost became."""
+        return float(self.costs[0] / self.costs.min())
+
+    @property
+    def factor_inside(self) -> float:
+        """The same up to where a limit is broken."""
+        return float(self.costs[0] / self.costs[: max(self.inside, 1)].min())
+
+
+def first_accelerations(seed: int, start: int) -> NDArray:
+    """Accelerations (K, 3) to start from: some cosines, at rest at the beginning and at the end."""
+    t = 2 * np.pi * np.arange(SAMPLES)[:, None, None] / SAMPLES
+    waves = np.cos(np.arange(1, HARMONICS + 1) * t)  # (K, 1, harmonics)
+    return LEVEL * (np.random.default_rng([seed, start]).normal(size=(3, HARMONICS)) * waves).sum(-1)
+
+
+def descend(problem: Multistage, u: NDArray, iterations: int) -> Descent:
+    """Iterate as the listing does: Q by Bryson's rule and the step anew each time, no line search."""
+    costs, inside = [], []
+    for _ in range(iterations + 1):
+        motion = problem.states(u, START)
+        # The sharpest norm is 1 / sigma_min itself.
+        J, slope = problem.slopes(motion, np.inf)
+        costs.append(J)
+        inside.append(problem.within(motion))
+        # q = 0.4 |dF/du| / (3 K 0.3²);  dJ/du = dF/du + 2 Q u - B' lambda;  mu = 0.1 / max |dJ/du|
+        Q = 0.4 * np.linalg.norm(slope.qdd) / (u.size * 0.3**2)
+        gradient = slope.qdd + 2 * Q * u - problem.sweep(slope.q, slope.qd)
+        u = u - LARGEST_CHANGE / np.abs(gradient).max() * gradient
+    return Descent(np.array(costs), inside.index(False) if False in inside else len(inside))
+
+
 class Descents(NamedTuple):
     """Appendix C's descent from every start: the eight parameters of 5.4.3, and the listing's eleven."""
 
@@ -55,7 +103,7 @@ def descents(seed: int) -> Descents:
     return Descents(*([descend(excitation_problem(names), u, ITERATIONS) for u in starts] for names in (EIGHT, ELEVEN)))
 
 
-def optimised(quick: bool, seed: int, tell: Tell) -> Improved:
+def optimise(quick: bool, seed: int, tell: Tell) -> Improved:
     """The best motion from some starts, as the thesis tried several."""
     found = []
     for start in range(1 if quick else 3):
@@ -71,7 +119,7 @@ def improve(seed: list[int], steps: int) -> Improved:
     return improve_motion(problem, u, q0, steps=steps)
 
 
-def tracked(best: Improved) -> dict[str, SimulationResult]:
+def track_best(best: Improved) -> dict[str, SimulationResult]:
     """The motion under PD control, and with the torques of the standard model fed forward."""
     return {name: track(best.trajectory, name) for name in ("PD", "feedforward")}
 
@@ -105,7 +153,7 @@ def descent_rows(found: Descents) -> list[Row]:
 def rows(best: Improved, runs: dict[str, SimulationResult]) -> list[Row]:
     """Rows about the motion."""
     early = best.costs[min(ITERATIONS, len(best.costs) - 1)]
-    errors = {name: float(np.sqrt((run.error**2).mean())) for name, run in runs.items()}
+    errors = {name: rms(run.error) for name, run in runs.items()}
     accelerations = {name: _acceleration_error(run) for name, run in runs.items()}
     first, last = best.costs[0], best.costs[-1]
     return [
@@ -151,8 +199,7 @@ def _shift_row(run: SimulationResult) -> Row:
 
 def _acceleration_error(run: SimulationResult) -> float:
     """RMS of the difference between actual and planned accelerations, as part of the latter."""
-    actual = np.gradient(run.qd, run.t, axis=0)
-    return float(np.sqrt(((actual - run.qdd_ref) ** 2).mean() / (run.qdd_ref**2).mean()))
+    return rms(np.gradient(run.qd, run.t, axis=0) - run.qdd_ref) / rms(run.qdd_ref)
 
 
 def pictures(best: Improved, runs: dict[str, SimulationResult]) -> list[Picture]:
@@ -164,10 +211,7 @@ def pictures(best: Improved, runs: dict[str, SimulationResult]) -> list[Picture]
 
 
 def _motion_figure(best: Improved) -> Any:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 7), layout="constrained")
-    position, velocity, acceleration, cost = figure.subplots(2, 2).ravel()
+    figure, ((position, velocity), (acceleration, cost)) = panels(10, 7, 2, 2)
     t = best.step * np.arange(len(best.motion.q))
     labels = [f"joint {j + 1}" for j in range(3)]
     for axis, values, name in (
@@ -183,16 +227,11 @@ def _motion_figure(best: Improved) -> Any:
         cost.axhline(level, color="0.4", ls="--", lw=0.9)
         cost.text(len(best.costs) * 0.98, level, name, ha="right", va="bottom", fontsize=8)
     cost.set(xlabel="iteration", ylabel=r"J = 1 / $\sigma_{min}$(R), R a mean; printed: a sum")
-    for axis in (position, velocity, acceleration, cost):
-        axis.grid(alpha=0.25)
     return figure
 
 
 def _tracking_figure(runs: dict[str, SimulationResult]) -> Any:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 6.5), layout="constrained")
-    axes = figure.subplots(3, 2, sharex=True)
+    figure, axes = panels(10, 6.5, 3, 2, sharex=True)
     for j, (left, right) in enumerate(axes):
         run = runs["PD"]
         left.plot(run.t, np.degrees(run.q_ref[:, j]), color="0.5", ls="--", lw=1.2, label="planned")
@@ -201,8 +240,6 @@ def _tracking_figure(runs: dict[str, SimulationResult]) -> Any:
         for name, each in runs.items():
             right.plot(each.t, 1e3 * each.error[:, j], lw=1.1, label=name)
         right.set_ylabel("error [mrad]")
-    for axis in axes.ravel():
-        axis.grid(alpha=0.25)
     for axis in axes[0]:
         axis.legend(fontsize=8)
     for axis in axes[-1]:

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.control.laws.gravity_pd import GravityPD
-from armdyn.control.laws.pd import PD
+from armdyn.control.laws.pd import PD, GravityPD
 from armdyn.control.theory.gains import pd_gains
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.dynamics.gravity import gravity_torque
@@ -17,12 +16,13 @@ from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.model.arm import Arm
 from armdyn.model.library.sarcos import sarcos
 from armdyn.reproduce.case import Picture, Row, Table, check, claim, differs
+from armdyn.reproduce.figures import panels
 from armdyn.reproduce.kapadia_tables import GRAVITY, TORQUE_ERRORS
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.simulate import simulate
 
 POSES = 200
-STEPPED = 4  # joints 1 to 4, as in figures 7.13 and 7.14
+STEPPED_JOINTS = 4  # joints 1 to 4, as in figures 7.13 and 7.14
 STEP, LENGTH = 0.2, 2.0  # rad, s
 BANDWIDTH = 1.5  # Hz
 POSE = np.array([0.3, -0.4, 0.2, 0.8, 0.0, 0.3, 0.0])
@@ -46,7 +46,7 @@ class Gravity(NamedTuple):
         return self.base.source.with_theta(self.base.nearest(self.found.x, self.base.source.theta))
 
 
-def identified(seed: int) -> Gravity:
+def identify_gravity(seed: int) -> Gravity:
     """Least squares for the base gravity parameters."""
     arm, rng = sarcos(), np.random.default_rng(seed)
     base = base_parameters(arm, terms="gravity")
@@ -112,7 +112,7 @@ def step_responses(model: Arm) -> dict[str, list[SimulationResult]]:
     laws = {"with": GravityPD(model, kp, kd), "without": PD(arm, kp, kd)}
     found: dict[str, list[SimulationResult]] = {name: [] for name in laws}
     for name, law in laws.items():
-        for j in range(STEPPED):
+        for j in range(STEPPED_JOINTS):
             goal = POSE + STEP * (np.arange(arm.n) == j)
             run = simulate(arm, law, goal, LENGTH, 1000.0, q0=POSE, qd0=np.zeros(arm.n), every=5, check=False)
             found[name].append(run)
@@ -128,39 +128,31 @@ def pictures(gravity: Gravity, steps: dict[str, list[SimulationResult]]) -> list
 
 
 def _torque_figure(gravity: Gravity) -> Any:
-    from matplotlib.figure import Figure
-
     computed = gravity.base.regressor(gravity.q) @ gravity.found.x
-    figure = Figure(figsize=(11, 5.5), layout="constrained")
-    axes = figure.subplots(2, 4).ravel()
-    for j, axis in enumerate(axes[:-1]):
+    figure, axes = panels(11, 5.5, 2, 4)
+    for j, axis in enumerate(axes.flat[:-1]):
         ends = [float(gravity.tau[:, j].min()), float(gravity.tau[:, j].max())]
         axis.plot(ends, ends, color="0.6", lw=0.9)
         axis.plot(gravity.tau[:, j], computed[:, j], ".", ms=3)
         axis.set_title(f"joint {j + 1}", fontsize=10)
-        axis.grid(alpha=0.25)
-    for axis in axes[[0, 4]]:
+    for axis in axes[:, 0]:
         axis.set_ylabel("computed [N m]")
-    for axis in axes[3:7]:
+    for axis in axes.flat[3:7]:
         axis.set_xlabel("recorded [N m]")
-    axes[-1].axis("off")
+    axes[-1, -1].axis("off")
     return figure
 
 
 def _step_figure(steps: dict[str, list[SimulationResult]]) -> Any:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 6), layout="constrained")
-    for j, axis in enumerate(figure.subplots(2, 2, sharex=True).ravel()):
+    figure, axes = panels(10, 6, 2, 2, sharex=True)
+    for j, axis in enumerate(axes.flat):
         for name, style in (("with", "C0-"), ("without", "C3-")):
             run = steps[name][j]
             axis.plot(run.t, run.q[:, j] - POSE[j], style, lw=1.3, label=f"{name} gravity compensation")
         axis.axhline(STEP, color="0.4", ls="--", lw=0.9, label="demand")
         axis.set_title(f"joint {j + 1}", fontsize=10)
         axis.set_ylabel("change of position [rad]")
-        axis.grid(alpha=0.25)
-        if j >= 2:
-            axis.set_xlabel("time [s]")
-        if j == 0:
-            axis.legend(fontsize=8)
+    for axis in axes[-1]:
+        axis.set_xlabel("time [s]")
+    axes[0, 0].legend(fontsize=8)
     return figure

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.reproduce.case import Picture, Row, Tell, claim, shown
+from armdyn.reproduce.case import Picture, Row, Tell, claim, rms, shown
+from armdyn.reproduce.figures import panels
 from armdyn.reproduce.kapadia_data import Recorded, motions, track
 from armdyn.reproduce.kapadia_estimates import Estimates
 from armdyn.reproduce.kapadia_lms import Adapted
@@ -16,7 +17,7 @@ from armdyn.reproduce.kapadia_tables import ALL, ELEVEN, INERTIAL, STANDARD
 TRAJECTORIES = 8
 STANDARD_SET, ELIMINATED, ADAPTED = "standard", "LS after elimination", "LMS"
 STYLES = {STANDARD_SET: ("C3", "--", 1.0), ADAPTED: ("C2", ":", 1.3), ELIMINATED: ("C1", "-", 1.2)}
-A_FIGURE = 4  # trajectories
+TRAJECTORIES_PER_FIGURE = 4  # trajectories
 
 
 class Comparison(NamedTuple):
@@ -27,10 +28,10 @@ class Comparison(NamedTuple):
 
     def error(self, name: str) -> float:
         """RMS over all joints [N m]."""
-        return float(np.sqrt(((self.models[name] - self.record.tau) ** 2).mean()))
+        return rms(self.models[name] - self.record.tau)
 
 
-def compared(found: Estimates, adapted: NDArray, seed: int, tell: Tell) -> list[Comparison]:
+def compare_models(found: Estimates, adapted: NDArray, seed: int, tell: Tell) -> list[Comparison]:
     """Fresh trajectories, on which nothing was fitted."""
     setting = found.setting
     parameters = {
@@ -75,8 +76,8 @@ def pictures(estimates: Estimates, adapted: Adapted, found: list[Comparison]) ->
         Picture("figures-7-2-3", "Figures 7.2 and 7.3: evolution of LMS estimates", _evolution_figure(adapted)),
         Picture("table-7-3", "Tables 7.3 to 7.5 on simulated data", _estimates_figure(estimates, adapted)),
     ]
-    for first in range(0, len(found), A_FIGURE):
-        part = found[first : first + A_FIGURE]
+    for first in range(0, len(found), TRAJECTORIES_PER_FIGURE):
+        part = found[first : first + TRAJECTORIES_PER_FIGURE]
         last = first + len(part)
         numbers = f"{first + 4}-{last + 3}"
         caption = f"Figures 7.{first + 4} to 7.{last + 3}: torques along trajectories {first + 1} to {last}"
@@ -85,10 +86,8 @@ def pictures(estimates: Estimates, adapted: Adapted, found: list[Comparison]) ->
 
 
 def _evolution_figure(found: Adapted) -> Any:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 7), layout="constrained")
-    axes = figure.subplots(3, 4, sharex=True).ravel()
+    figure, axes = panels(11, 7, 3, 4, sharex=True)
+    axes = axes.ravel()
     shown = found.evolution[: found.ends[-1]]  # the first pass
     for k, (name, axis) in enumerate(zip(ELEVEN, axes, strict=False)):
         axis.plot(shown[:, k], lw=1.0)
@@ -97,7 +96,7 @@ def _evolution_figure(found: Adapted) -> Any:
         for end in found.ends[:-1]:
             axis.axvline(end, color="0.85", lw=0.7, zorder=0)
         axis.set_title(f"P{ALL.index(name) + 1} = {name}", fontsize=9)
-        axis.grid(alpha=0.2, axis="y")
+        axis.grid(axis="x", visible=False)
     for axis in axes[7:11]:
         axis.set_xlabel("sample")
         axis.tick_params(labelbottom=True)
@@ -108,10 +107,7 @@ def _evolution_figure(found: Adapted) -> Any:
 
 
 def _estimates_figure(found: Estimates, adapted: Adapted) -> Any:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
-    axis = figure.subplots()
+    figure, axis = panels(11, 4.5)
     at, truth = np.arange(len(ALL)), found.setting.truth
     eleven = [ALL.index(name) for name in ELEVEN]
     sets = [
@@ -126,21 +122,17 @@ def _estimates_figure(found: Estimates, adapted: Adapted) -> Any:
     axis.set_xticks(at, [f"P{k + 1}\n{name}" for k, name in enumerate(ALL)], fontsize=8)
     axis.set(ylabel="distance from the true value [SI]", title="estimates on simulated data")
     axis.legend(fontsize=8, ncols=2)
-    axis.grid(alpha=0.25, axis="y")
+    axis.grid(axis="x", visible=False)
     return figure
 
 
 def _torque_figure(found: list[Comparison], first: int) -> Any:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3.4 * len(found) + 0.6, 7), layout="constrained")
-    axes = figure.subplots(3, len(found), squeeze=False, sharex=True, sharey="row")
+    figure, axes = panels(3.4 * len(found) + 0.6, 7, 3, len(found), squeeze=False, sharex=True, sharey="row")
     for k, each in enumerate(found):
         for j, axis in enumerate(axes[:, k]):
             axis.plot(each.record.t, each.record.tau[:, j], color="0.6", lw=0.6, label="measured")
             for name, (colour, style, width) in STYLES.items():
                 axis.plot(each.record.t, each.models[name][:, j], color=colour, ls=style, lw=width, label=name)
-            axis.grid(alpha=0.25)
         axes[0, k].set_title(f"trajectory {first + k + 1}", fontsize=10)
         axes[-1, k].set_xlabel("time [s]")
     for j, axis in enumerate(axes[:, 0]):

@@ -11,28 +11,9 @@ from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.dynamics.regressors.regressor16 import parameter_names16, regressor16, ten_from_sixteen
 from armdyn.dynamics.regressors.split import unknown_parameters, unknown_payload
 from armdyn.model.library.lu_meng import lu_meng2, lu_meng4
+from armdyn.reproduce import lu_meng_study as study
 from armdyn.reproduce.case import Case, Picture, Row, Tell, attainable, check, claim, shown
-from armdyn.reproduce.lu_meng_study import (
-    CRAIG,
-    FINE,
-    GAMMA_CRAIG,
-    GAMMA_MODIFIED,
-    LAMBDA,
-    MODIFIED,
-    OFF,
-    RATE,
-    TIMES,
-    TRUE_MASS,
-    USUAL,
-    Condition,
-    Map,
-    gain_map,
-    law,
-    learning,
-    operations,
-    run,
-    settling,
-)  # fmt: skip
+from armdyn.reproduce.figures import panels
 from armdyn.simulation.result import SimulationResult
 
 ASSUMED = (
@@ -42,13 +23,13 @@ ASSUMED = (
     "'Acceptable tolerance': 2 % of the first error.",
     "Craig's counterparts of lambda: Kp = lambda², Kv = 2 lambda, Psi = lambda; its accelerations are differences of "
     "measured velocities, which are exact but for one pair of maps.",
-    f"Gains of figures 4 and 5: lambda = {LAMBDA:g}, Gamma = {GAMMA_MODIFIED:g} (modified Slotine-Li) and "
-    f"{GAMMA_CRAIG:g} (Craig), searched for because the paper gives none.",
-    f"Estimates of both laws are kept between 0.05 and 10 kg; figures at {FINE / 1e3:g} kHz, maps at "
-    f"{RATE / 1e3:g} kHz.",
+    f"Gains of figures 4 and 5: lambda = {study.LAMBDA:g}, Gamma = {study.GAMMA_MODIFIED:g} (modified Slotine-Li) and "
+    f"{study.GAMMA_CRAIG:g} (Craig), searched for because the paper gives none.",
+    f"Estimates of both laws are kept between 0.05 and 10 kg; figures at {study.FINE_RATE / 1e3:g} kHz, maps at "
+    f"{study.MAP_RATE / 1e3:g} kHz.",
 )
-CLEAN = (USUAL, Condition(off=-0.2), Condition(2 * np.pi), Condition(2 * np.pi, -0.2))
-NOISY = Condition(noise=0.1)
+CLEAN = (study.USUAL, study.Condition(off=-0.2), study.Condition(2 * np.pi), study.Condition(2 * np.pi, -0.2))
+NOISY = study.Condition(noise=0.1)
 CONDITIONS = (*CLEAN, NOISY)
 WHY_GAINS = "gains, omega and tolerance are not given; these gains were chosen to show that the time can be met"
 
@@ -58,19 +39,20 @@ def reproduce(quick: bool, seed: int, tell: Tell) -> Case:
     tell("the regressor of the planar arm")
     rows = [_regressor_row(seed), _sixteen_row(seed)]
     tell("figures 4 and 5")
-    runs = {name: run(law(name), every=5) for name in (MODIFIED, CRAIG)}
+    runs = {name: study.run(study.law(name), every=5) for name in (study.MODIFIED, study.CRAIG)}
     rows += _time_rows(runs)
     lam, gamma = np.geomspace(4, 64, 9 if quick else 17), np.geomspace(1e-4, 1, 13 if quick else 25)
-    maps: list[tuple[Map, Map]] = []
+    maps: list[tuple[study.Map, study.Map]] = []
     for condition in CONDITIONS:
         tell(f"maps of gains, {len(maps) + 1} of {len(CONDITIONS)}")
-        maps.append((gain_map(MODIFIED, condition, lam, gamma, seed), gain_map(CRAIG, condition, lam, gamma, seed)))
+        modified, craig = (study.gain_map(name, condition, lam, gamma, seed) for name in (study.MODIFIED, study.CRAIG))
+        maps.append((modified, craig))
     rows += _sensitivity_rows(maps)
     tell("operations per step")
     rows += _operation_rows(search=not quick)
     pictures = [
-        Picture("figure-4", f"Figure 4: {MODIFIED}", _run_figure(runs[MODIFIED], MODIFIED)),
-        Picture("figure-5", f"Figure 5: {CRAIG}", _run_figure(runs[CRAIG], CRAIG)),
+        Picture("figure-4", f"Figure 4: {study.MODIFIED}", _run_figure(runs[study.MODIFIED], study.MODIFIED)),
+        Picture("figure-5", f"Figure 5: {study.CRAIG}", _run_figure(runs[study.CRAIG], study.CRAIG)),
         Picture("maps", "Settling time over the gains", _map_figure(maps)),
     ]
     title = "Lu and Meng (1993): regressors, and two adaptive laws on a four-joint PUMA"
@@ -133,10 +115,11 @@ def _sixteen_row(seed: int) -> Row:
 
 def _time_rows(runs: dict[str, SimulationResult]) -> list[Row]:
     rows = []
-    below = {name: float(run(law(name), Condition(off=-OFF), every=5).states["phi"][-1, 0]) for name in runs}
-    for name, said in ((MODIFIED, "less than 0.3 s"), (CRAIG, "about 0.35 s")):
-        time, mass = float(settling(runs[name])), float(runs[name].states["phi"][-1, 0])
-        rows.append(attainable(f"error settles, {name}", said, f"{time:.3f} s", time <= TIMES[name], WHY_GAINS))
+    low = study.Condition(off=-study.START_OFFSET)
+    below = {name: float(study.run(study.law(name), low, every=5).states["phi"][-1, 0]) for name in runs}
+    for name, said in ((study.MODIFIED, "less than 0.3 s"), (study.CRAIG, "about 0.35 s")):
+        time, mass = float(study.settling(runs[name])), float(runs[name].states["phi"][-1, 0])
+        rows.append(attainable(f"error settles, {name}", said, f"{time:.3f} s", time <= study.TIMES[name], WHY_GAINS))
         rows.append(
             attainable(
                 f"mass is found, {name}",
@@ -146,12 +129,12 @@ def _time_rows(runs: dict[str, SimulationResult]) -> list[Row]:
                 f"with these gains; from a start 20 % below it ends at {below[name]:.2f} kg",
             )
         )
-    ours = {name: learning(runs[name]) for name in runs}
+    modified, craig = (study.learning(runs[name]) for name in (study.MODIFIED, study.CRAIG))
     rows.append(
         claim(
             "mass is found sooner by the modified law", "yes",
-            f"within 2 % after {ours[MODIFIED]:.3f} s, Craig {ours[CRAIG]:.3f} s, at {FINE / 1e3:g} kHz",
-            ours[MODIFIED] < ours[CRAIG], "depends on both Gammas, which are not given, and turns round at 2 kHz",
+            f"within 2 % after {modified:.3f} s, Craig {craig:.3f} s, at {study.FINE_RATE / 1e3:g} kHz",
+            modified < craig, "depends on both Gammas, which are not given, and turns round at 2 kHz",
         )
     )  # fmt: skip
     return rows
@@ -160,10 +143,10 @@ def _time_rows(runs: dict[str, SimulationResult]) -> list[Row]:
 # -- claims ------------------------------------------------------------------------------------------------
 
 
-def _sensitivity_rows(maps: list[tuple[Map, Map]]) -> list[Row]:
+def _sensitivity_rows(maps: list[tuple[study.Map, study.Map]]) -> list[Row]:
     clean = [pair for pair in maps if not pair[0].condition.noise]
     modified, craig = clean[0]
-    i = int(np.argmin(np.abs(modified.lam - LAMBDA)))
+    i = int(np.argmin(np.abs(modified.lam - study.LAMBDA)))
     rows = [
         claim(
             "lambda and Gamma less sensitive in the modified law", "yes, by experience",
@@ -176,7 +159,7 @@ def _sensitivity_rows(maps: list[tuple[Map, Map]]) -> list[Row]:
             all(a.both > b.both for a, b in clean),
         ),
         shown(
-            f"decades of Gamma that settle within 0.35 s near lambda = {LAMBDA:g}", "-",
+            f"decades of Gamma that settle within 0.35 s near lambda = {study.LAMBDA:g}", "-",
             f"{modified.decades[i]:.2f}, Craig {craig.decades[i]:.2f}, at {modified.lam[i]:.0f}",
             "the paper shows no map",
         ),
@@ -192,13 +175,13 @@ def _sensitivity_rows(maps: list[tuple[Map, Map]]) -> list[Row]:
     return rows
 
 
-def _shares(maps: list[tuple[Map, Map]]) -> str:
+def _shares(maps: list[tuple[study.Map, study.Map]]) -> str:
     return "; ".join(f"{a.share:.0%} against {b.share:.0%}" for a, b in maps)
 
 
 def _operation_rows(search: bool) -> list[Row]:
-    counts = operations(search)
-    modified, craig, plain = (counts[name] for name in (MODIFIED, CRAIG, "Slotine-Li"))
+    counts = study.operations(search)
+    modified, craig, plain = (counts[name] for name in (study.MODIFIED, study.CRAIG, "Slotine-Li"))
     return [
         check(
             "modified law more efficient than Craig's", "yes",
@@ -220,10 +203,7 @@ def _operation_rows(search: bool) -> list[Row]:
 
 def _run_figure(result: SimulationResult, name: str) -> Any:
     """Panels as in the paper: (a) trajectories, (b) tracking errors, (c) the estimate."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 7), layout="constrained")
-    top, error, mass = figure.subplots(3, 1, sharex=True, height_ratios=[3, 2, 2])
+    figure, (top, error, mass) = panels(10, 7, 3, 1, sharex=True, height_ratios=[3, 2, 2])
     for j in range(result.n):
         top.plot(result.t, result.q[:, j], color=f"C{j}", lw=1.3, label=f"joint {j + 1}")
         top.plot(result.t, result.q_ref[:, j], color=f"C{j}", lw=1.0, ls="--")
@@ -233,22 +213,18 @@ def _run_figure(result: SimulationResult, name: str) -> Any:
     top.legend(ncols=5, fontsize=8, loc="lower left")
     error.set(ylabel="(b) error [rad]")
     mass.plot(result.t, result.states["phi"][:, 0], color="C0", lw=1.3)
-    mass.axhline(TRUE_MASS, color="0.4", lw=0.9, ls="--", label="true")
+    mass.axhline(study.TRUE_MASS, color="0.4", lw=0.9, ls="--", label="true")
     mass.set(ylabel="(c) estimated $m_4$ [kg]", xlabel="time [s]", xlim=(0, result.t[-1]))
     for axis in (error, mass):
-        axis.axvline(TIMES[name], color="C3", lw=0.9, ls=":", label=f"{TIMES[name]:g} s, as stated")
+        axis.axvline(study.TIMES[name], color="C3", lw=0.9, ls=":", label=f"{study.TIMES[name]:g} s, as stated")
         axis.legend(fontsize=8, loc="lower right")
-    for axis in (top, error, mass):
-        axis.grid(alpha=0.25)
     return figure
 
 
-def _map_figure(maps: list[tuple[Map, Map]]) -> Any:
+def _map_figure(maps: list[tuple[study.Map, study.Map]]) -> Any:
     """Settling times: a law per row, a condition per column; the gains of figures 4 and 5 are marked."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3.2 * len(maps) + 1.6, 6.2), layout="constrained")
-    axes = figure.subplots(2, len(maps), sharex=True, sharey=True, squeeze=False)
+    width, options = 3.2 * len(maps) + 1.6, {"sharex": True, "sharey": True, "squeeze": False}
+    figure, axes = panels(width, 6.2, 2, len(maps), grid=False, **options)
     for k, pair in enumerate(maps):
         for axis, found in zip(axes[:, k], pair, strict=True):
             times = np.where(np.isfinite(found.times), found.times, np.nan)
@@ -262,8 +238,8 @@ def _map_figure(maps: list[tuple[Map, Map]]) -> Any:
             axis.minorticks_off()
             axis.set_title(f"{found.law}\n{found.condition}", fontsize=9)
         if k == 0:
-            for axis, gamma in zip(axes[:, 0], (GAMMA_MODIFIED, GAMMA_CRAIG), strict=True):
-                axis.plot(gamma, LAMBDA, "w+", ms=10, mew=2)
+            for axis, gamma in zip(axes[:, 0], (study.GAMMA_MODIFIED, study.GAMMA_CRAIG), strict=True):
+                axis.plot(gamma, study.LAMBDA, "w+", ms=10, mew=2)
     for axis in axes[:, 0]:
         axis.set_ylabel(r"$\lambda$ [1/s]")
     for axis in axes[-1]:

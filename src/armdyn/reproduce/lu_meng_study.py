@@ -28,9 +28,9 @@ from armdyn.trajectory.protocol import JointMotion
 
 LOAD = 0.5  # kg; the estimate of m4 should go from 0.5 to 1 kg
 TRUE_MASS = 1.0
-OFF = 0.2  # of every joint's position at the start
-RATE = 2000.0  # Hz, of the maps
-FINE = 10_000.0  # Hz, of figures 4 and 5: which law finds the mass sooner turns round between 2 and 10 kHz
+START_OFFSET = 0.2  # of every joint's position at the start
+MAP_RATE = 2000.0  # Hz, of the maps
+FINE_RATE = 10_000.0  # Hz, of figures 4 and 5: which law finds the mass sooner turns round between 2 and 10 kHz
 BOX: dict[str, Any] = {
     "lower": 0.05,
     "upper": 10.0,
@@ -39,7 +39,7 @@ BOX: dict[str, Any] = {
 LAMBDA, GAMMA_MODIFIED, GAMMA_CRAIG = 20.0, 0.0155, 0.004
 MODIFIED, CRAIG = "modified Slotine-Li", "Craig"
 TIMES = {MODIFIED: 0.3, CRAIG: 0.35}  # stated: below 0.3 s, about 0.35 s
-SETTLED = 0.02  # of the first error: the paper's "acceptable tolerance" is not given
+SETTLED_RATIO = 0.02  # of the first error: the paper's "acceptable tolerance" is not given
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Condition(NamedTuple):
     """What the paper does not tell of its runs."""
 
     omega: float = np.pi
-    off: float = OFF  # part of every joint's position by which the start is off
+    off: float = START_OFFSET  # part of every joint's position by which the start is off
     noise: float = 0.0  # standard deviation of measured velocities [rad/s]
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ USUAL = Condition()
 
 
 def run(
-    law: Adaptive, condition: Condition = USUAL, every: int = 1, rate: float = FINE, seed: int = 0
+    law: Adaptive, condition: Condition = USUAL, every: int = 1, rate: float = FINE_RATE, seed: int = 0
 ) -> SimulationResult:
     """The arm with its load; `seed` of the noise."""
     reference = Swing(condition.omega)
@@ -106,7 +106,7 @@ def run(
 def settling(result: SimulationResult) -> NDArray:
     """Time (...) after which the largest joint error stays below its bound [s]; infinite if it does not."""
     worst = np.abs(result.error).max(-1)
-    outside = worst > SETTLED * worst[..., :1]
+    outside = worst > SETTLED_RATIO * worst[..., :1]
     last = outside.shape[-1] - 1 - np.argmax(outside[..., ::-1], axis=-1)
     found = result.t[np.minimum(last + 1, len(result.t) - 1)]
     good = ~outside[..., -1] & np.isnan(result.diverged)
@@ -160,7 +160,7 @@ def _longest(row: NDArray) -> int:
 def gain_map(name: str, condition: Condition, lam: NDArray, gamma: NDArray, seed: int = 0) -> Map:
     """All combinations of gains in one batch of native rollouts."""
     L, G = (grid.ravel() for grid in np.meshgrid(lam, gamma, indexing="ij"))
-    result = run(law(name, L, G), condition, every=4, rate=RATE, seed=seed)
+    result = run(law(name, L, G), condition, every=4, rate=MAP_RATE, seed=seed)
     shape = (len(lam), len(gamma))
     return Map(
         name, condition, lam, gamma, settling(result).reshape(shape), result.states["phi"][:, -1, 0].reshape(shape)
@@ -179,5 +179,6 @@ def operations(search: bool = True) -> dict[str, Counts]:
     }
     with tempfile.TemporaryDirectory() as folder:
         return {
-            name: law_code(each, folder, RATE, prefix="step", search=search).update.total for name, each in laws.items()
+            name: law_code(each, folder, MAP_RATE, prefix="step", search=search).update.total
+            for name, each in laws.items()
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,8 @@ from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.library.vukobratovic import vukobratovic3
-from armdyn.reproduce.case import Case, Picture, Row, Tell, check, differs, shown
+from armdyn.reproduce.case import Case, Picture, Row, Tell, call_time, check, differs, shown
+from armdyn.reproduce.figures import panels
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion
 from armdyn.trajectory.tip.from_tip import joint_trajectory
@@ -113,21 +113,12 @@ def _replay_row(trajectory: Any, rate: int) -> Row:
 
 def _time_row() -> Row:
     arm, zero = vukobratovic3(), np.zeros(3)
-    lagrange(arm, START, zero)
-    begin = time.perf_counter()
-    for _ in range(100):
-        lagrange(arm, START, zero)
-    taken = (time.perf_counter() - begin) / 100
-    return shown(
-        "time to form the equations once", "0.3 s on a PDP-11/45", f"{1e6 * taken:.1f} us, one call from Python"
-    )
+    taken = 1e6 * call_time(lambda: lagrange(arm, START, zero))
+    return shown("time to form the equations once", "0.3 s on a PDP-11/45", f"{taken:.1f} us, one call from Python")
 
 
 def _figure(found: Lift) -> Any:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 7), layout="constrained")
-    torque, angle, rate, stick = figure.subplots(2, 2).ravel()
+    figure, ((torque, angle), (rate, stick)) = panels(10, 7, 2, 2)
     for j in range(3):
         label = f"joint {j + 1}"
         torque.plot(found.t, found.P[:, j], label=label)
@@ -139,8 +130,6 @@ def _figure(found: Lift) -> Any:
     _draw_arm(stick, found)
     for axis in (torque, angle, rate):
         axis.legend(fontsize=8)
-    for axis in (torque, angle, rate, stick):
-        axis.grid(alpha=0.25)
     return figure
 
 

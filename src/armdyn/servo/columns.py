@@ -21,8 +21,8 @@ MEASURED = (
     "observation.state", "present_position", "present_pos", "measured", "state", "actual", "q_meas", "position", "pos",
     "present", "q",
 )  # fmt: skip
-FILLERS = {"pos", "position", "joint", "j", "motor", "m", "id", "main", "servo", "arm", "follower", "rad", "deg"}
-NO_SECONDS = 0.9  # a usual step above it is no second: milliseconds or finer
+FILLER_WORDS = {"pos", "position", "joint", "j", "motor", "m", "id", "main", "servo", "arm", "follower", "rad", "deg"}
+LONGEST_STEP_S = 0.9  # a usual step above it is no second: milliseconds or finer
 
 
 def plain(name: str) -> str:
@@ -65,9 +65,9 @@ def _offered(table: Mapping[str, NDArray], arm: Arm, word: str) -> dict[str, str
         if joint is not None:
             found.setdefault(names[joint], column)
             continue
-        words = [w for w in rest.split("_") if w and w not in FILLERS]
+        words = [w for w in rest.split("_") if w and w not in FILLER_WORDS]
         numbered = re.fullmatch(r"(?:[a-z]+)?(\d+)", words[0]) if len(words) == 1 else None
-        if numbered and words[0].rstrip("0123456789") in ("", *FILLERS):
+        if numbered and words[0].rstrip("0123456789") in ("", *FILLER_WORDS):
             found.setdefault(str(int(numbered.group(1))), column)
         elif words and word != "q":
             found.setdefault("_".join(words), column)
@@ -107,6 +107,6 @@ def times(table: Mapping[str, NDArray], arm: Arm, where: str) -> tuple[NDArray, 
     steps = np.diff(t)
     step = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
     for factor, unit in ((1e-3, "milliseconds"), (1e-6, "microseconds"), (1e-9, "nanoseconds")):
-        if step > NO_SECONDS and step * factor < NO_SECONDS:
+        if step > LONGEST_STEP_S and step * factor < LONGEST_STEP_S:
             return t * factor, [f"times: {name} has steps of {step:.3g}, taken as {unit}"]
     return t, []

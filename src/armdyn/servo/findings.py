@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.servo.log import resolution
-from armdyn.servo.parameters import MOST_DELAY
+from armdyn.servo.parameters import LONGEST_DELAY_S
 from armdyn.servo.result import ServoFit, symbol
 
-MISFIT = 1.6  # held-out error over what the encoder's resolution alone makes
-SATURATED = 0.02  # of the time
-NOISE = 2e-4  # rad: no encoder of such arms is better
-UNSURE = ("not determined", "rough")
+MISFIT_RATIO = 1.6  # held-out error over what the encoder's resolution alone makes
+SATURATED_SHARE = 0.02  # of the time
+ENCODER_NOISE_RAD = 2e-4  # rad: no encoder of such arms is better
+UNSURE_WORDS = ("not determined", "rough")
 REMEDY = {
     "compliance": "move it against gravity, log it carrying a weighed payload, or give its stiffness",
     "inertia": "command faster motion",
@@ -44,7 +44,7 @@ def _unsure(fit: ServoFit) -> list[str]:
     """One sentence per parameter that is not determined, and one about all that are known roughly."""
     told, rough = [], []
     for name, words in zip(fit.ratios, fit.words, strict=True):
-        open_, half = (np.array([word == kind for word in words]) for kind in UNSURE)
+        open_, half = (np.array([word == kind for word in words]) for kind in UNSURE_WORDS)
         if open_.any():
             told.append(f"{symbol(name)} of {_names(fit, open_)} is not determined by the log: {REMEDY[name]}")
         if half.any():
@@ -59,20 +59,21 @@ def _still(fit: ServoFit) -> list[str]:
 
 
 def _late(fit: ServoFit) -> list[str]:
-    late = fit.delay > 0.98 * MOST_DELAY
-    text = (
-        f"{_names(fit, late)}: the delay is at the {MOST_DELAY:g} s that are looked for; are commands and measurements "
-    )
-    return [f"{text}stamped by the same clock?"] if late.any() else []
+    late = fit.delay > 0.98 * LONGEST_DELAY_S
+    if not late.any():
+        return []
+    return [
+        f"{_names(fit, late)}: the delay is at the {LONGEST_DELAY_S:g} s that are looked for; are commands and "
+        "measurements stamped by the same clock?"
+    ]
 
 
 def _saturated(fit: ServoFit) -> list[str]:
     """Servos that gave all they could for some of the time."""
-    effort = np.array([joint.limits.effort for joint in fit.arm.joints])
     pieces = [piece for log in fit.logs for piece in log.pieces]
     error = np.concatenate([piece.sent - piece.q for piece in pieces])
-    share = (np.abs(error) * fit.stiffness > effort).mean(0)
-    full = share > SATURATED
+    share = (np.abs(error) * fit.stiffness > fit.arm.effort_limits).mean(0)
+    full = share > SATURATED_SHARE
     if not full.any():
         return []
     return [
@@ -93,9 +94,9 @@ def _structure(fit: ServoFit) -> list[str]:
 
 def _misfit(fit: ServoFit) -> list[str]:
     tick = np.min([resolution(log.q) for log in fit.logs], axis=0)
-    floor = np.sqrt(tick**2 / 12 + NOISE**2)
+    floor = np.sqrt(tick**2 / 12 + ENCODER_NOISE_RAD**2)
     moved = np.array([word != "not moved" for word in fit.words[0]])
-    bad = moved & (fit.held_out > MISFIT * floor)
+    bad = moved & (fit.held_out > MISFIT_RATIO * floor)
     if not bad.any():
         return []
     j = int(np.argmax(np.where(bad, fit.held_out / floor, 0.0)))

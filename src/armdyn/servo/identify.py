@@ -13,23 +13,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ModelError, shown
 from armdyn.model.arm import Arm
-from armdyn.servo.arm import with_servos
 from armdyn.servo.checks import check_logs
 from armdyn.servo.findings import findings
 from armdyn.servo.log import Piece, ServoLog, resolution
 from armdyn.servo.parameters import NAMES, ROWS, STRUCTURES, Space
 from armdyn.servo.profile import Range, ranges
 from armdyn.servo.regression import first_guess
-from armdyn.servo.replay import SETTLE, Replay
-from armdyn.servo.result import ServoFit, replayed, word
-from armdyn.servo.search import NOISE, Point, Tell, make_point, search
+from armdyn.servo.replay import SETTLING_TIME_S, Replay
+from armdyn.servo.result import Replayed, ServoFit, replay_piece, word
+from armdyn.servo.search import LEAST_ERROR, Point, Tell, make_point, search
 
-HELD = 0.25  # of the measurements, at the end, to judge with
-SHORTEST = 4.0  # s of a log
-MOST_SECONDS = 60.0  # of replays in the search: more only takes longer
-PAYS = 0.03  # of the held-out error, that further terms must take off
-STEPS, ROUGHLY = 12, 6e-3  # of Gauss-Newton at most; relative fall of the cost at which a trial ends
-CLEAN = 1.12  # times what the encoder alone makes: no further term can pay much
+HELD_OUT_SHARE = 0.25  # of the measurements, at the end, to judge with
+SHORTEST_LOG_S = 4.0  # s of a log
+LONGEST_REPLAY_S = 60.0  # of replays in the search: more only takes longer
+LEAST_IMPROVEMENT = 0.03  # of the held-out error, that further terms must take off
+MOST_STEPS, TRIAL_FALL = 12, 6e-3  # of Gauss-Newton at most; relative fall of the cost at which a trial ends
+CLEAN_ERROR_RATIO = 1.12  # times what the encoder alone makes: no further term can pay much
+
+
+Tried = tuple[tuple[str, float], ...]  # structures and their held-out errors, the chosen one last
 
 
 class Given(NamedTuple):
@@ -100,7 +102,7 @@ def identify_servo(
         For each number that the log does not determine, and where the model does not explain the log.
     """
     began, tell = time.perf_counter(), progress or (lambda share, text: None)
-    logs, carrying = _listed(log), _listed(loaded)
+    logs, carrying = _as_list(log), _as_list(loaded)
     if terms not in ("auto", *STRUCTURES):
         raise ArmdynError(f"identify_servo: expected terms auto or {', '.join(STRUCTURES)}, got {shown(terms)}")
     if not arm.is_physical:
@@ -109,9 +111,8 @@ def identify_servo(
     payload = _payload(arm, carrying, mass, com)
     tell(0.0, "checking the logs")
     moving = check_logs(arm, [*logs, *carrying])
-    pieces = [p for one in logs for p in one.pieces] + [
-        p._replace(payload=payload) for one in carrying for p in one.pieces
-    ]
+    pieces = [p for one in logs for p in one.pieces]
+    pieces += [p._replace(payload=payload) for one in carrying for p in one.pieces]
     space = Space(arm, arm.trace_data("theta"))
     fitted, held, notes = _split(pieces)
     tell(0.05, "regression")
@@ -119,21 +120,13 @@ def identify_servo(
     known = np.isfinite(given.stiffness)
     start[: arm.n][known] = 1 / given.stiffness[known]
     job = _Job(space, [Replay.of(space, p) for p in fitted], [Replay.of(space, p) for p in held], moving, given)
-    point, tried = _chosen(job, start, terms, tell)
-    structure = tried[-1][0]
-    held_out = [replayed(space, r, point.x) for r in job.held]
+    point, tried = _choose(job, start, terms, tell)
+    held_out = [replay_piece(space, r, point.x) for r in job.held]
     tell(0.7, "fitting to the whole log")
     point = search(make_point(space, [*job.fitted, *job.held], point.free, point.x), 3)
     found = ranges(point, lambda share, text: tell(0.8 + 0.2 * share, text))
-    fit = _result(job, point, found, structure)
-    fit = replace(
-        fit,
-        held_out=np.sqrt(np.mean([r.rms**2 for r in held_out], axis=0)),
-        held_out_tip=float(np.sqrt(np.mean([r.tip**2 for r in held_out]))),
-        logs=(*logs, *carrying),
-        tried=tried,
-        notes=(*(note for one in (*logs, *carrying) for note in one.notes), *notes),
-    )
+    told = (*(note for one in (*logs, *carrying) for note in one.notes), *notes)
+    fit = replace(_result(job, point, found, tried, held_out), logs=(*logs, *carrying), notes=told)
     fit = replace(fit, warnings=findings(fit), seconds=time.perf_counter() - began)
     for text in fit.warnings:
         warnings.warn(text, ArmdynWarning, stacklevel=2)
@@ -164,40 +157,42 @@ class _Job(NamedTuple):
         ticks = np.array([resolution(r.piece.q)[self.moving] for r in self.held])
         return float(np.sqrt((ticks**2).mean() / 12))
 
-    def judged(self, x: NDArray) -> float:
+    def error(self, x: NDArray) -> float:
         """Held-out error of the joints that move, all weighted alike."""
-        rms = np.sqrt(np.mean([replayed(self.space, r, x).rms ** 2 for r in self.held], axis=0))
+        rms = np.sqrt(np.mean([replay_piece(self.space, r, x).rms ** 2 for r in self.held], axis=0))
         return float(np.sqrt((rms[self.moving] ** 2).mean()))
 
 
-def _chosen(job: _Job, start: NDArray, terms: str, tell: Tell) -> tuple[Point, tuple[tuple[str, float], ...]]:
+def _choose(job: _Job, start: NDArray, terms: str, tell: Tell) -> tuple[Point, Tried]:
     """The structure that pays on held-out data, fitted to the rest, and all that were tried, the chosen one last."""
 
     def fitted(structure: str, x: NDArray, share: float) -> tuple[Point, float]:
         tell(share, f"replaying the log: {structure}")
         begin = np.clip(x, *job.space.bounds)
-        point = search(make_point(job.space, job.fitted, job.free(structure), begin), STEPS, ROUGHLY)
-        return point, job.judged(point.x)
+        point = search(make_point(job.space, job.fitted, job.free(structure), begin), MOST_STEPS, TRIAL_FALL)
+        return point, job.error(point.x)
 
     results = {"plain": fitted("plain", start, 0.1)}
     base = results["plain"][0].x
-    if terms == "auto" and results["plain"][1] < CLEAN * max(job.floor, 2 * NOISE):
+    if terms == "auto" and results["plain"][1] < CLEAN_ERROR_RATIO * max(job.floor, 2 * LEAST_ERROR):
         terms = "plain"
     elif terms == "auto":
         results["whole"] = fitted("whole", base, 0.35)
-        if results["whole"][1] < results["plain"][1] * (1 - PAYS):
+        if results["whole"][1] < results["plain"][1] * (1 - LEAST_IMPROVEMENT):
             for share, name in ((0.5, "dead band"), (0.6, "friction")):
                 results[name] = fitted(name, base, share)
         best = min(error for _, error in results.values())
         # The simplest that is about as good as the best.
-        terms = next(name for name in STRUCTURES if name in results and results[name][1] <= best / (1 - PAYS))
+        terms = next(
+            name for name in STRUCTURES if name in results and results[name][1] <= best / (1 - LEAST_IMPROVEMENT)
+        )
     elif terms not in results:
         results[terms] = fitted(terms, base, 0.4)
     tried = tuple((name, error) for name, (_, error) in results.items() if name != terms)
     return results[terms][0], (*tried, (terms, results[terms][1]))
 
 
-def _listed(log: ServoLog | Sequence[ServoLog]) -> list[ServoLog]:
+def _as_list(log: ServoLog | Sequence[ServoLog]) -> list[ServoLog]:
     logs = [log] if isinstance(log, ServoLog) else list(log)
     wrong = next((one for one in logs if not isinstance(one, ServoLog)), None)
     if wrong is not None:
@@ -237,31 +232,32 @@ def _payload(arm: Arm, carrying: list[ServoLog], mass: float | None, com: ArrayL
 def _split(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece], list[str]]:
     """Pieces to fit to, and the rest to judge with."""
     whole = sum(p.t[-1] for p in pieces)
-    if whole < SHORTEST:
+    if whole < SHORTEST_LOG_S:
         raise DataError(
-            f"identify_servo: expected at least {SHORTEST:g} s without gaps, got {whole:.2g} s; record a longer motion"
+            f"identify_servo: expected at least {SHORTEST_LOG_S:g} s without gaps, got {whole:.2g} s; record a longer "
+            "motion"
         )
     notes = []
-    if whole > MOST_SECONDS:
+    if whole > LONGEST_REPLAY_S:
         kept: list[Piece] = []
         for p in pieces:
-            left = MOST_SECONDS - sum(k.t[-1] for k in kept)
-            if left > 2 * SETTLE + 1.0:
+            left = LONGEST_REPLAY_S - sum(k.t[-1] for k in kept)
+            if left > 2 * SETTLING_TIME_S + 1.0:
                 kept.append(p.part(0, int(np.searchsorted(p.t, left, side="right"))))
-        notes.append(f"replays use the first {MOST_SECONDS:g} s of {whole:.0f} s")
+        notes.append(f"replays use the first {LONGEST_REPLAY_S:g} s of {whole:.0f} s")
         pieces = kept
     fitted, held = [], []
     for p in pieces:
-        at = int(len(p.t) * (1 - HELD))
-        if p.t[-1] * HELD > 2 * SETTLE + 0.4:
+        at = int(len(p.t) * (1 - HELD_OUT_SHARE))
+        if p.t[-1] * HELD_OUT_SHARE > 2 * SETTLING_TIME_S + 0.4:
             fitted.append(p.part(0, at))
             held.append(p.part(at, len(p.t)))
         else:
-            (held if len(held) < HELD * (len(fitted) + len(held)) else fitted).append(p)
+            (held if len(held) < HELD_OUT_SHARE * (len(fitted) + len(held)) else fitted).append(p)
     return fitted, held, notes
 
 
-def _result(job: _Job, point: Point, found: Range, structure: str) -> ServoFit:
+def _result(job: _Job, point: Point, found: Range, tried: Tried, held_out: list[Replayed]) -> ServoFit:
     """Numbers, ranges and words, and the arm that has them."""
     space, n = job.space, job.space.arm.n
     table = space.table(point.x)
@@ -275,12 +271,14 @@ def _result(job: _Job, point: Point, found: Range, structure: str) -> ServoFit:
         words[row][j] = word(NAMES[row], table[row, j], low[row, j], high[row, j])
     for j in range(n):
         if not job.moving[j]:
-            for row in range(ROWS):
-                words[row][j] = "not moved"
+            for name in words:
+                name[j] = "not moved"
         elif np.isfinite(job.given.stiffness[j]):
             words[0][j] = "given"
     lag = np.concatenate([r.piece.q - r.piece.sent for r in point.replays])
+    rms = np.sqrt(np.mean([r.rms**2 for r in held_out], axis=0))
+    tip = float(np.sqrt(np.mean([r.tip**2 for r in held_out])))
     return ServoFit(
-        with_servos(space, point.x), space.arm, point.x, low, high, tuple(tuple(row) for row in words), structure,
-        job.given.word, float(point.x[-1]), point.rms, 0.0, point.rms, np.sqrt((lag**2).mean(0)),
+        space.arm_of(point.x), space.arm, point.x, low, high, tuple(map(tuple, words)), tried[-1][0],
+        job.given.word, float(point.x[-1]), rms, tip, point.rms, np.sqrt((lag**2).mean(0)), tried=tried,
     )  # fmt: skip

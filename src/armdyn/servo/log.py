@@ -15,7 +15,7 @@ from armdyn.errors import ReadError
 from armdyn.identification.logs.log import FEWEST, Record
 
 # Stamps and positions of single precision differ by less [s], [rad or m].
-SAME_TIME, SAME_PLACE = 1e-6, 1e-5
+SAME_TIME_S, SAME_POSITION = 1e-6, 1e-5
 
 
 class Piece(NamedTuple):
@@ -35,7 +35,7 @@ class Piece(NamedTuple):
     @property
     def sent(self) -> NDArray:
         """The command last sent at the time of each measurement, (N, n)."""
-        last = np.searchsorted(self.command_t, self.t + SAME_TIME, side="right") - 1
+        last = np.searchsorted(self.command_t, self.t + SAME_TIME_S, side="right") - 1
         return self.command[np.clip(last, 0, None)]
 
     def part(self, first: int, last: int) -> Piece:
@@ -105,7 +105,7 @@ def resolution(q: NDArray) -> NDArray:
     steps = []
     for x in q.T:
         apart = np.diff(np.sort(x))
-        apart = apart[apart > SAME_PLACE]
+        apart = apart[apart > SAME_POSITION]
         # Encoders repeat their readings; simulated ones without resolution never do.
         steps.append(float(apart.min()) if 0 < len(apart) < 0.9 * len(x) - 1 else 0.0)
     return np.array(steps)

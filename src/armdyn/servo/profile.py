@@ -1,8 +1,8 @@
 """How sure each parameter is: how far it can be moved, all others fitted again, until replays get worse.
 
 The curvature at the solution says too little where the model is not quite the arm, as then the errors are no noise. So
-the way out is walked: parameters are moved to where the curvature says that replays are worse by WORSE, the others are
-fitted again by one step, and the arm is replayed there. Where the replay hardly got worse, the way goes on.
+the way out is walked: parameters are moved to where the curvature says that replays are worse by LEAST_RISE, the
+others are fitted again by one step, and the arm is replayed there. Where the replay hardly got worse, the way goes on.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from armdyn.servo.replay import residuals
 from armdyn.servo.search import Point, Tell
 
-WORSE = 0.01  # of a joint's replay error: no smaller change tells anything, as models are not quite the arms
-QUANTILE = 3.84  # of chi squared with one degree of freedom, 95 %
+LEAST_RISE = 0.01  # of a joint's replay error: no smaller change tells anything, as models are not quite the arms
+CHI_SQUARED_95 = 3.84  # of chi squared with one degree of freedom, 95 %
 ROUNDS = 3
-FURTHER = 2.5  # at most, from round to round
-UNSEEN = 1e-4  # rise of the cost for a parameter moved by its own size
-FURTHEST = 3.0  # in parts of the parameter: beyond, nothing is known
+LARGEST_GROWTH = 2.5  # at most, from round to round
+UNSEEN_RISE = 1e-4  # rise of the cost for a parameter moved by its own size
+LARGEST_WALK_RATIO = 3.0  # in parts of the parameter: beyond, nothing is known
 
 
 class Range(NamedTuple):
@@ -47,11 +47,11 @@ def ranges(point: Point, tell: Tell) -> Range:
     scale = np.maximum(np.abs(x), 3 * point.space.floor[point.free])
     A = J.T @ J
     # What a log does not show at all has no curvature: as good as none keeps the matrix invertible.
-    covariance = np.linalg.inv(A + np.diag(1e-9 * np.diag(A) + UNSEEN / scale**2))
+    covariance = np.linalg.inv(A + np.diag(1e-9 * np.diag(A) + UNSEEN_RISE / scale**2))
     predicted = np.sqrt(allowed * np.diag(covariance))
     parameter, sign = np.tile(np.arange(p), 2), np.repeat([1.0, -1.0], p)
     room = np.where(sign > 0, (upper - x)[parameter], (x - lower)[parameter])
-    walk = _Walk(parameter, sign, np.minimum(FURTHEST * scale[parameter], room))
+    walk = _Walk(parameter, sign, np.minimum(LARGEST_WALK_RATIO * scale[parameter], room))
     length = np.minimum(predicted[parameter], walk.limit)
     end, open_ = length.copy(), length > 0
     for turn in range(ROUNDS):
@@ -61,12 +61,12 @@ def ranges(point: Point, tell: Tell) -> Range:
         tell(turn / ROUNDS, "asking how sure the parameters are")
         rise = _rise(point, J, covariance, walk, ways, length[ways])
         ratio = np.sqrt(allowed[parameter[ways]] / np.maximum(rise, 1e-6 * allowed[parameter[ways]]))
-        end[ways] = np.minimum(length[ways] * np.minimum(ratio, FURTHER), walk.limit[ways])
+        end[ways] = np.minimum(length[ways] * np.minimum(ratio, LARGEST_GROWTH), walk.limit[ways])
         done = (ratio <= 1.1) | (length[ways] >= walk.limit[ways] * (1 - 1e-9))
         open_[ways[done]] = False
         length = end.copy()
     high, low = x + end[:p], x - end[p:]
-    beyond = end >= FURTHEST * scale[parameter] * (1 - 1e-9)
+    beyond = end >= LARGEST_WALK_RATIO * scale[parameter] * (1 - 1e-9)
     return Range(np.where(beyond[p:], lower, low), np.where(beyond[:p], np.inf, high))
 
 
@@ -77,7 +77,7 @@ def allowed_rise(point: Point) -> NDArray:
     memory = np.clip(memory, 0.0, 0.95)
     # What errors have in common from sample to sample is no noise but what the model lacks. As much again may hide in
     # the parameters.
-    return (2 * WORSE + memory) * N + QUANTILE * (1 + memory) / (1 - memory)
+    return (2 * LEAST_RISE + memory) * N + CHI_SQUARED_95 * (1 + memory) / (1 - memory)
 
 
 def _joints(point: Point) -> NDArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -87,7 +88,7 @@ def read_servo_log(
         raise ShapeError(f"read_servo_log: sign: expected 1 or -1 per joint, got {how.sign}")
     if not file.exists():
         raise ReadError(f"{where}: no such file")
-    named = arm if motors is None else _renamed(arm, motors)
+    named = arm if motors is None else _rename_joints(arm, motors)
     if is_lerobot(file):
         return tuple(
             _log(table, named, (command, measured), how, Place(f"{where}, episode {number}", file, True, ()))
@@ -143,10 +144,8 @@ def _log_of_bag(arm: Arm, command: str | None, measured: str | None, how: Readin
     return ServoLog(seen.t - zero, q, wanted, sent.t - zero, path.name, notes, path)
 
 
-def _renamed(arm: Arm, motors: Sequence[str]) -> Arm:
+def _rename_joints(arm: Arm, motors: Sequence[str]) -> Arm:
     """The arm with joints called as the motors are."""
-    from dataclasses import replace
-
     if len(motors) != arm.n or len(set(motors)) != arm.n:
         raise ShapeError(f"read_servo_log: motors: expected {arm.n} different names, one per joint, got {list(motors)}")
     joints = [replace(joint, name=str(name)) for joint, name in zip(arm.joints, motors, strict=True)]

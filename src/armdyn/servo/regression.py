@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
-from armdyn.servo.log import SAME_TIME, Piece
-from armdyn.servo.parameters import FLOOR, LEAST, MOST, MOST_DELAY, NAMES, ROWS, Space
+from armdyn.servo.log import SAME_TIME_S, Piece
+from armdyn.servo.parameters import FLOORS, LARGEST_VALUES, LEAST_VALUES, LONGEST_DELAY_S, NAMES, ROWS, Space
 from armdyn.servo.smooth import smooth
 
-DELAYS = np.linspace(0.0, 0.75 * MOST_DELAY, 19)
-LEAST_DELAY = 5e-3  # s: from zero a search takes long
-WIDTH = 0.05  # rad/s or m/s: sign(qd) of smoothed velocities
+DELAYS_S = np.linspace(0.0, 0.75 * LONGEST_DELAY_S, 19)
+LEAST_DELAY_S = 5e-3  # s: from zero a search takes long
+SIGN_WIDTH = 0.05  # rad/s or m/s: sign(qd) of smoothed velocities
 
 
 def first_guess(space: Space, pieces: Sequence[Piece], moving: NDArray) -> NDArray:
@@ -26,32 +26,32 @@ def first_guess(space: Space, pieces: Sequence[Piece], moving: NDArray) -> NDArr
         fits = [_solve(columns[:, :, j], error[:, j]) for error in errors]
         best = int(np.argmin([cost for _, cost in fits]))
         table[:4, j] = fits[best][0]
-        table[NAMES.index("delay"), j] = DELAYS[best]
+        table[NAMES.index("delay"), j] = DELAYS_S[best]
     good = table[:4, moving]
     usual = np.median(np.where(good > 0, good, np.nan), axis=1) if good.size else np.zeros(4)
-    usual = np.where(np.isnan(usual), FLOOR[:4], usual)
+    usual = np.where(np.isnan(usual), FLOORS[:4], usual)
     if not np.isfinite(usual[0]) or usual[0] <= 0:
         usual[0] = 0.05
     # What gravity hardly shows comes out anywhere: no further from the usual than a factor of four.
     table[0] = np.clip(np.where(moving, table[0], usual[0]), usual[0] / 4, usual[0] * 4)
     table[1:4, ~moving] = usual[1:, None]
     table[4] = np.where(moving, table[4], np.median(table[4, moving]) if moving.any() else 0.0)
-    table[1:5] = np.maximum(table[1:5], np.append(FLOOR[1:4], LEAST_DELAY)[:, None])
-    return space.vector(np.clip(table, LEAST[:, None], MOST[:, None]))
+    table[1:5] = np.maximum(table[1:5], np.append(FLOORS[1:4], LEAST_DELAY_S)[:, None])
+    return space.vector(np.clip(table, LEAST_VALUES[:, None], LARGEST_VALUES[:, None]))
 
 
 def _equations(space: Space, pieces: Sequence[Piece]) -> tuple[NDArray, list[NDArray]]:
     """Columns (4, N, n) of 1/kp, Ia/kp, (kd + fv)/kp and fc/kp, and the errors of position (N, n) for every delay."""
     columns: list[NDArray] = []
-    errors: list[list[NDArray]] = [[] for _ in DELAYS]
+    errors: list[list[NDArray]] = [[] for _ in DELAYS_S]
     for piece in pieces:
         t = np.arange(piece.t[0], piece.t[-1], piece.dt)
         q, qd, qdd = smooth(t, np.stack([np.interp(t, piece.t, x) for x in piece.q.T], axis=1))
         theta = space.theta + (0.0 if piece.payload is None else piece.payload)
         tau = inverse_dynamics(space.arm, q, qd, qdd, theta=theta)
-        columns.append(np.stack([tau, qdd, qd, np.tanh(qd / WIDTH)]))
-        for found, delay in zip(errors, DELAYS, strict=True):
-            last = np.searchsorted(piece.command_t, t - delay + SAME_TIME, side="right") - 1
+        columns.append(np.stack([tau, qdd, qd, np.tanh(qd / SIGN_WIDTH)]))
+        for found, delay in zip(errors, DELAYS_S, strict=True):
+            last = np.searchsorted(piece.command_t, t - delay + SAME_TIME_S, side="right") - 1
             sent, _, _ = smooth(t, piece.command[np.clip(last, 0, None)])
             found.append(sent - q)
     return np.concatenate(columns, axis=1), [np.concatenate(found) for found in errors]

@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from armdyn.control.laws.position_commands import PositionCommands
 from armdyn.servo.log import Piece
-from armdyn.servo.parameters import MOST_DELAY, NAMES, Space
+from armdyn.servo.parameters import LONGEST_DELAY_S, NAMES, Space
 from armdyn.servo.smooth import smooth
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion
 
-STEP = 2.5e-3  # s: longest step of the integrator; servos answer within some 20 ms
-SETTLE = 0.3  # s after which the velocity guessed for the start of a piece is forgotten
-FASTEST_COMMANDS = 8e-3  # s between commands; faster ones are thinned
-EVEN = 1e-6  # s
-FAR = 10.0  # rad or m: stands for positions of runs that left all bounds
+LONGEST_STEP_S = 2.5e-3  # s: longest step of the integrator; servos answer within some 20 ms
+SETTLING_TIME_S = 0.3  # s after which the velocity guessed for the start of a piece is forgotten
+SHORTEST_COMMAND_PERIOD_S = 8e-3  # s between commands; faster ones are thinned
+EVEN_SPACING_S = 1e-6  # s
+LOST_POSITION = 10.0  # rad or m: stands for positions of runs that left all bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,25 +48,25 @@ class Replay:
     def of(cls, space: Space, piece: Piece) -> Replay:
         """With a start smoothed from the first measurements."""
         q, qd, _ = smooth(piece.t, piece.q)
-        return cls(space, thinned(piece), q[0], qd[0])
+        return cls(space, thin_commands(piece), q[0], qd[0])
 
     @property
     def counted(self) -> NDArray:
         """Which measurements are compared, (N,)."""
-        return self.piece.t >= SETTLE
+        return self.piece.t >= SETTLING_TIME_S
 
     def __call__(self, x: NDArray) -> NDArray:
         """Positions (lanes, N, n) at the times of the measurements, for vectors x (lanes, size)."""
         lanes = np.concatenate([x, x]) if len(x) == 1 else x  # the kernel for single runs would be one more to compile
         piece, arm = self.piece, self.space.arm
         delay = self.space.table(lanes)[:, NAMES.index("delay")]
-        steps = max(1, int(np.ceil(piece.dt / STEP)))
+        steps = max(1, int(np.ceil(piece.dt / LONGEST_STEP_S)))
         h = piece.dt / steps
-        even = bool(np.abs(piece.t - piece.dt * np.arange(len(piece.t))).max() < EVEN)
+        even = bool(np.abs(piece.t - piece.dt * np.arange(len(piece.t))).max() < EVEN_SPACING_S)
         count = (len(piece.t) - 1) * steps if even else int(np.ceil(piece.t[-1] / h))
         result = simulate(
             self.space.plant(lanes, piece.payload),
-            PositionCommands(arm, piece.command_t, piece.command, delay, MOST_DELAY),
+            PositionCommands(arm, piece.command_t, piece.command, delay, LONGEST_DELAY_S),
             Held(piece, count * h), rate=1 / h, substeps=1, q0=self.q0, qd0=self.qd0, every=steps if even else 1,
             check=False, quiet=True, name="replay",
         )  # fmt: skip
@@ -75,7 +75,7 @@ class Replay:
         rows = len(piece.t) if even else count + 1
         whole = np.pad(result.q, ((0, 0), (0, rows - result.q.shape[1]), (0, 0)), constant_values=np.nan)
         q = whole if even else _between(piece.t / h, whole)
-        return np.nan_to_num(q, nan=FAR, posinf=FAR, neginf=-FAR)[: len(x)]
+        return np.nan_to_num(q, nan=LOST_POSITION, posinf=LOST_POSITION, neginf=-LOST_POSITION)[: len(x)]
 
 
 def _between(at: NDArray, q: NDArray) -> NDArray:
@@ -85,10 +85,10 @@ def _between(at: NDArray, q: NDArray) -> NDArray:
     return q[:, k] * (1 - share) + q[:, k + 1] * share
 
 
-def thinned(piece: Piece) -> Piece:
+def thin_commands(piece: Piece) -> Piece:
     """The piece with commands no closer than servos can tell."""
     step = float(np.median(np.diff(piece.command_t)))
-    keep = max(1, int(np.ceil(FASTEST_COMMANDS / step - 1e-6)))
+    keep = max(1, int(np.ceil(SHORTEST_COMMAND_PERIOD_S / step - 1e-6)))
     return piece._replace(command_t=piece.command_t[::keep], command=piece.command[::keep])
 
 

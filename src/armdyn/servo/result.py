@@ -20,8 +20,10 @@ from armdyn.servo.parameters import NAMES, PARAMETERS, Space
 from armdyn.servo.replay import Replay
 from armdyn.simulation.plant.plant import Plant
 
-GOOD, ROUGH = 0.15, 0.30  # half of the range over the value
-FINE = dict(zip(NAMES, (0.0, 1e-4, 2e-3, 5e-4, 4e-3, 5e-4, 1e-3, 0.02), strict=True))  # ranges that are always good
+DETERMINED_RATIO, ROUGH_RATIO = 0.15, 0.30  # half of the range over the value
+FINE_RANGES = dict(
+    zip(NAMES, (0.0, 1e-4, 2e-3, 5e-4, 4e-3, 5e-4, 1e-3, 0.02), strict=True)
+)  # ranges that are always good
 WORDS = ("determined", "rough", "not determined", "not moved", "given", "left out")
 
 
@@ -131,7 +133,7 @@ class ServoFit(Reported):
         """Send the commands of a log, or of a part of it between gaps, to the identified servos."""
         if log.n != self.arm.n:
             raise ShapeError(f"replay: expected a log of {self.arm.n} joints, got {log.n}")
-        return replayed(self.space, Replay.of(self.space, log.pieces[piece]), self.x)
+        return replay_piece(self.space, Replay.of(self.space, log.pieces[piece]), self.x)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write `arm` as .xml (MJCF: kp, kv, armature, frictionloss, damping), .urdf or .toml.
@@ -147,7 +149,7 @@ class ServoFit(Reported):
         return f"<ServoFit of '{self.source.name}': held-out replay error {error}>"
 
 
-def replayed(space: Space, replay: Replay, x: NDArray) -> Replayed:
+def replay_piece(space: Space, replay: Replay, x: NDArray) -> Replayed:
     """A piece of a log as servos x (size,) replay it."""
     piece, counted, q = replay.piece, replay.counted, replay(x[None])[0]
     rms = np.sqrt(((piece.q - q)[counted] ** 2).mean(0))
@@ -159,9 +161,9 @@ def replayed(space: Space, replay: Replay, x: NDArray) -> Replayed:
 def word(name: str, value: float, low: float, high: float) -> str:
     """How sure a number is, by its range."""
     half = max(high - value, value - low)
-    if half <= max(GOOD * abs(value), FINE[name]):
+    if half <= max(DETERMINED_RATIO * abs(value), FINE_RANGES[name]):
         return WORDS[0]
-    return WORDS[1] if half <= max(ROUGH * abs(value), 2 * FINE[name]) else WORDS[2]
+    return WORDS[1] if half <= max(ROUGH_RATIO * abs(value), 2 * FINE_RANGES[name]) else WORDS[2]
 
 
 def symbol(name: str) -> str:

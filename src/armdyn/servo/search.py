@@ -13,12 +13,12 @@ from armdyn.servo.replay import Replay, residuals
 
 # Of a parameter, for differences, and in parts of its floor: joints stick and slip at whole steps of the integrator, so
 # that small differences are noise.
-SHARE, FLOORS = 0.1, 2.0
+DIFFERENCE_RATIO, DIFFERENCE_FLOORS = 0.1, 2.0
 DAMPINGS = (1e-8, 1e-4, 1e-2, 1.0)  # of Levenberg and Marquardt, tried at a time
-ENOUGH = 2e-3  # relative fall of the cost from one step to the next
-LARGEST_STEP = 0.7  # of a parameter, in one step
-NOISE = 1e-4  # rad or m: errors below it tell nothing of a real arm
-PRIOR = 3e-3  # pull to the first guess, in parts of what a parameter that the log shows has
+CONVERGED_FALL = 2e-3  # relative fall of the cost from one step to the next
+LARGEST_STEP_RATIO = 0.7  # of a parameter, in one step
+LEAST_ERROR = 1e-4  # rad or m: errors below it tell nothing of a real arm
+PRIOR_WEIGHT = 3e-3  # pull to the first guess, in parts of what a parameter that the log shows has
 
 Tell = Callable[[float, str], None]
 
@@ -48,14 +48,10 @@ class Point:
         """Replay error of each joint (n,) [rad or m]."""
         return np.sqrt((self.r**2).mean(0))
 
-    def at(self, x: NDArray, free: NDArray | None = None) -> Point:
-        """The point at other parameters."""
-        return make_point(self.space, self.replays, self.free if free is None else free, x)
-
     def jacobian(self) -> NDArray:
         """Weighted derivatives (N n, free) of the residuals."""
         lower, upper = self.space.bounds
-        step = np.maximum(SHARE * np.abs(self.x), FLOORS * self.space.floor)[self.free]
+        step = np.maximum(DIFFERENCE_RATIO * np.abs(self.x), DIFFERENCE_FLOORS * self.space.floor)[self.free]
         step = np.where(self.x[self.free] + step > upper[self.free], -step, step)
         lanes = np.tile(self.x, (len(self.free), 1))
         lanes[range(len(self.free)), self.free] += step
@@ -66,10 +62,10 @@ class Point:
 def make_point(space: Space, replays: Sequence[Replay], free: NDArray, x: NDArray) -> Point:
     """A point at x, every joint weighted by its own error."""
     r = residuals(replays, x[None])[0]
-    return Point(space, replays, free, x, r, 1 / np.maximum((r**2).mean(0), NOISE**2))
+    return Point(space, replays, free, x, r, 1 / np.maximum((r**2).mean(0), LEAST_ERROR**2))
 
 
-def search(point: Point, most: int, enough: float = ENOUGH) -> Point:
+def search(point: Point, most: int, enough: float = CONVERGED_FALL) -> Point:
     """The point of least squares from a start: at most so many steps, until one takes off no more than a share."""
     start = point.x
     for _ in range(most):
@@ -82,7 +78,7 @@ def search(point: Point, most: int, enough: float = ENOUGH) -> Point:
             return point
         fall = 1 - costs[best] / point.cost
         r = moved[best]
-        point = replace(point, x=trials[best], r=r, weight=1 / np.maximum((r**2).mean(0), NOISE**2))
+        point = replace(point, x=trials[best], r=r, weight=1 / np.maximum((r**2).mean(0), LEAST_ERROR**2))
         if fall < enough:
             return point
     return point
@@ -93,13 +89,13 @@ def bounded_step(point: Point, J: NDArray, start: NDArray, damping: float) -> ND
     lower, upper = point.space.bounds
     free, x = point.free, point.x
     scale = np.maximum(np.abs(x[free]), point.space.floor[free])
-    low = np.maximum(lower[free] - x[free], -LARGEST_STEP * scale - point.space.floor[free])
-    high = np.minimum(upper[free] - x[free], LARGEST_STEP * scale + point.space.floor[free])
+    low = np.maximum(lower[free] - x[free], -LARGEST_STEP_RATIO * scale - point.space.floor[free])
+    high = np.minimum(upper[free] - x[free], LARGEST_STEP_RATIO * scale + point.space.floor[free])
     N = len(J)
     A = J.T @ J
     b = -J.T @ (point.r * np.sqrt(point.weight)).ravel()
     # The prior is worth little: it decides what the log does not show.
-    belief = PRIOR * N / scale**2 * 1e-2
+    belief = PRIOR_WEIGHT * N / scale**2 * 1e-2
     A, b = A + np.diag(belief), b + belief * (start[free] - x[free])
     A = A + damping * np.diag(np.diag(A))
     step, held = np.zeros(len(free)), np.zeros(len(free), bool)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-WINDOW = 0.16  # s: servos of low-cost arms answer within some 50 ms
-FEWEST = 7  # samples in a window
+WINDOW_S = 0.16  # s: servos of low-cost arms answer within some 50 ms
+FEWEST_SAMPLES = 7  # samples in a window
 
 
 def smooth(t: NDArray, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """Smoothed x (N, n), its rate and the rate of that, at times t (N,) that are about even."""
     dt = float(np.median(np.diff(t)))
-    half = max(FEWEST, 2 * round(WINDOW / dt / 2) + 1) // 2
+    half = max(FEWEST_SAMPLES, 2 * round(WINDOW_S / dt / 2) + 1) // 2
     weights = np.linalg.pinv(np.vander(np.arange(-half, half + 1) * dt, 4, increasing=True))
     # Beyond its ends a motion goes on as if turned about them.
     ends = 2 * x[:1] - x[half:0:-1], 2 * x[-1:] - x[-2 : -half - 2 : -1]

@@ -9,12 +9,12 @@ from armdyn.errors import ArmdynError, ReadError
 from armdyn.model.arm import Arm
 
 UNITS = ("rad", "deg", "ticks", "normalised")
-TICKS, MIDDLE = 4096, 2048  # of a turn, and at zero: Feetech STS, Dynamixel X
-HALF = 100.0  # normalised positions go from -100 to 100 over a joint's range
+TICKS_PER_TURN, TICKS_AT_ZERO = 4096, 2048  # of a turn, and at zero: Feetech STS, Dynamixel X
+NORMALISED_HALF_RANGE = 100.0  # normalised positions go from -100 to 100 over a joint's range
 # A converted position may leave a joint's range by so much: zeros of encoders and descriptions differ.
-SLACK = np.radians(20.0)
-MOST_OUTSIDE = 0.02  # of the samples
-TINY = np.radians(3.0)  # a whole log that moves less is in another unit
+RANGE_SLACK_RAD = np.radians(20.0)
+MOST_OUTSIDE_SHARE = 0.02  # of the samples
+LEAST_MOTION_RAD = np.radians(3.0)  # a whole log that moves less is in another unit
 
 
 def check_units(units: str | None) -> None:
@@ -29,19 +29,13 @@ def to_radians(arm: Arm, x: NDArray, units: str, where: str) -> NDArray:
     if units == "rad":
         return x
     if units == "normalised":
-        lower, upper = limits(arm)
+        lower, upper = arm.position_limits
         if not (np.isfinite(lower) & np.isfinite(upper)).all():
             name = arm.joint_names[int(np.argmin(np.isfinite(lower) & np.isfinite(upper)))]
             raise ReadError(f"{where}: normalised positions need the limits of joint '{name}', which has none")
-        return lower + (x + HALF) / (2 * HALF) * (upper - lower)
-    scaled = np.radians(x) if units == "deg" else (x - MIDDLE) * (2 * np.pi / TICKS)
+        return lower + (x + NORMALISED_HALF_RANGE) / (2 * NORMALISED_HALF_RANGE) * (upper - lower)
+    scaled = np.radians(x) if units == "deg" else (x - TICKS_AT_ZERO) * (2 * np.pi / TICKS_PER_TURN)
     return np.where(turns, scaled, x)
-
-
-def limits(arm: Arm) -> tuple[NDArray, NDArray]:
-    """Lower and upper limits (n,) of the joints."""
-    rows = np.array([(joint.limits.lower, joint.limits.upper) for joint in arm.joints])
-    return rows[:, 0], rows[:, 1]
 
 
 def require_units(arm: Arm, x: NDArray, units: str | None, where: str, ask: bool) -> str:
@@ -53,7 +47,7 @@ def require_units(arm: Arm, x: NDArray, units: str | None, where: str, ask: bool
             "joint's limits), 'ticks' (0 to 4095) or 'rad'"
         )
     chosen = units or "rad"
-    if chosen == "normalised" and np.abs(x).max() > HALF * 1.05:
+    if chosen == "normalised" and np.abs(x).max() > NORMALISED_HALF_RANGE * 1.05:
         raise ReadError(f"{where}: {told}, but normalised ones stay within -100 to 100; units='deg'?")
     q = to_radians(arm, x, chosen, where)
     other = _likelier(arm, x, q, chosen, where)
@@ -68,9 +62,9 @@ def _likelier(arm: Arm, x: NDArray, q: NDArray, units: str, where: str) -> str:
     hint = f"; units='{could[0]}'?" if could else "; are the joints in the arm's order?"
     if not _plausible(arm, q):
         j, far = _worst(arm, q)
-        lower, upper = (bound[j] for bound in limits(arm))
+        lower, upper = (bound[j] for bound in arm.position_limits)
         return f": joint '{arm.joint_names[j]}' would be at {far:.3g} with limits {lower:.3g} to {upper:.3g}{hint}"
-    still = np.ptp(q, axis=0).max() < TINY
+    still = np.ptp(q, axis=0).max() < LEAST_MOTION_RAD
     return (
         f": the arm would move {np.degrees(np.ptp(q, axis=0).max()):.2g} degrees only{hint}" if still and could else ""
     )
@@ -78,13 +72,13 @@ def _likelier(arm: Arm, x: NDArray, q: NDArray, units: str, where: str) -> str:
 
 def _plausible(arm: Arm, q: NDArray) -> bool:
     """Whether positions stay about within the joints' limits, or within two turns where there are none."""
-    return bool((_outside(arm, q) <= MOST_OUTSIDE).all())
+    return bool((_outside(arm, q) <= MOST_OUTSIDE_SHARE).all())
 
 
 def _outside(arm: Arm, q: NDArray) -> NDArray:
     """The share of samples (n,) outside each joint's range."""
-    lower, upper = limits(arm)
-    lower, upper = np.maximum(lower, -4 * np.pi) - SLACK, np.minimum(upper, 4 * np.pi) + SLACK
+    lower, upper = arm.position_limits
+    lower, upper = np.maximum(lower, -4 * np.pi) - RANGE_SLACK_RAD, np.minimum(upper, 4 * np.pi) + RANGE_SLACK_RAD
     return ((q < lower) | (q > upper)).mean(0)
 
 

@@ -169,12 +169,11 @@ def _millimetres(x: float) -> str:
 
 def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: float) -> Row:
     if not result.complete:
-        when = float(np.nanmin(result.diverged))
-        none = float("nan")
-        return Row(name, none, none, none, none, none, seconds, f"diverged at {when:.3g} s", why=explain(result))
+        note = f"diverged at {np.nanmin(result.diverged):.3g} s"
+        none = np.nan
+        return Row(name, none, none, none, none, none, seconds, note, why=explain(result))
     end = result.t >= (1 - END_SHARE) * result.t[-1]
-    error = result.error
-    learnt = np.nan
+    error, tip, learnt = result.error, tip_distance(result), np.nan
     if truth is not None and isinstance(law, Adaptive):
         # In torques that matter: each unknown by its own gain.
         weight = 1 / np.sqrt(np.where(law.gain > 0, law.gain, np.inf))  # type: ignore[attr-defined]
@@ -190,17 +189,12 @@ def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: flo
         learnt,
         seconds,
         "",
-        _tip_error(result, end),
+        np.nan if tip is None else float(np.sqrt((tip[end] ** 2).mean())),
         tuple(np.sqrt((error[end] ** 2).mean(0)).tolist()),
         float(np.abs(result.tau).max()),
         int(np.abs(result.tau).max(0).argmax()),
         explain(result),
     )
-
-
-def _tip_error(result: SimulationResult, end: NDArray) -> float:
-    distance = tip_distance(result)
-    return np.nan if distance is None else float(np.sqrt((distance[end] ** 2).mean()))
 
 
 def with_mismatch(arm: Arm, payload: float, friction: float) -> Arm:

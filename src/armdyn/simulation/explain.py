@@ -22,8 +22,8 @@ def explain(result: SimulationResult) -> str:
     if result.arm is None or result.batch or len(result.t) < 3:
         return ""
     if not np.isnan(result.diverged).all():
-        return _diverged(result)
-    return _strained(result)
+        return _divergence(result)
+    return _strain(result)
 
 
 def torque_needed(result: SimulationResult) -> NDArray:
@@ -32,7 +32,7 @@ def torque_needed(result: SimulationResult) -> NDArray:
     return joint_torque(result.arm, result.q_ref, result.qd_ref, result.qdd_ref)
 
 
-def _diverged(result: SimulationResult) -> str:
+def _divergence(result: SimulationResult) -> str:
     """Which joint left first, when and how."""
     error = result.qd - result.qd_ref
     top = max(float(np.abs(result.qd_ref).max()), 1e-9)
@@ -53,7 +53,7 @@ def _way(error: NDArray, row: int) -> str:
     return "swinging ever wider" if turns.sum() > 1 else "running away to one side"
 
 
-def _strained(result: SimulationResult) -> str:
+def _strain(result: SimulationResult) -> str:
     """The joint with the most torque beyond what the motion needs, where that is much."""
     rms = [np.sqrt((x**2).mean(0)) for x in (result.tau, torque_needed(result))]
     if np.linalg.norm(rms[0]) < LARGE_TORQUE_RATIO * np.linalg.norm(rms[1]):

@@ -14,15 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ModelError, ShapeError
 from armdyn.model.arm import Arm
 from armdyn.simulation.loop.programs import plant_shapes
-from armdyn.simulation.loop.schedule import Clock, Schedule, is_number
+from armdyn.simulation.loop.schedule import Clock, is_number
 from armdyn.simulation.plant.advance import Step
+from armdyn.simulation.plant.data import plant_data
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.plant.step_length import substeps_for
 from armdyn.trace.printers.c_code import c_code
 from armdyn.trace.printers.fmu import Slave, vector, write_fmu
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import Traced
-from armdyn.trajectory.protocol import JointMotion
 
 SHOW = """static void show(memory *m)
 {{
@@ -119,8 +119,7 @@ class _Stepped:
 
     def __init__(self, plant: Plant, clock: Clock) -> None:
         self.plant, self.clock, self.name = plant, clock, plant.arm.name
-        still = np.zeros((1, plant.arm.n))
-        rows = Schedule(plant, clock, JointMotion(still, still, still)).constants(plant.own_theta[None])
+        rows = plant_data(plant, plant.kind, clock.h, plant.own_theta[None])
         self.data = {name: row[0, 0] for name, row in rows.items()}
         self.state = tuple(plant_shapes(plant, plant.kind)[0])
 

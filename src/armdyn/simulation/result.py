@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from armdyn.simulation.metrics import Metrics
 
 FORMAT = "armdyn simulation 1"
-OTHERS = ("elastic", "motor_encoders", "held")
+# What files hold besides arrays, and as what; the last ones are not in files of earlier versions.
+ABOUT = {"name": str, "joint_names": tuple, "complete": bool, "notes": tuple}
+ABOUT_LATER = {"elastic": tuple, "motor_encoders": bool, "held": float}
 ARRAYS = ("t", "q", "qd", "tau", "q_ref", "qd_ref", "qdd_ref", "diverged")
 
 
@@ -160,21 +162,13 @@ class SimulationResult(Reported):
             return self.readings.save(path)
         if suffix != ".npz":
             raise ArmdynError(f"cannot save a simulation as '{path}': expected .npz or .csv")
-        about = {
-            "format": FORMAT,
-            "name": self.name,
-            "joint_names": self.joint_names,
-            "complete": self.complete,
-            "notes": self.notes,
-            **{name: getattr(self, name) for name in OTHERS},
-        }
-        stream = io.BytesIO()
-        arrays = {name: getattr(self, name) for name in ARRAYS}
-        more = {f"state.{name}": array for name, array in self.states.items()}
+        about = {"format": FORMAT, **{name: getattr(self, name) for name in (*ABOUT, *ABOUT_LATER)}}
+        arrays: dict[str, Any] = {name: getattr(self, name) for name in ARRAYS}
+        arrays |= {f"state.{name}": array for name, array in self.states.items()}
         if self.measured is not None:
-            more |= {f"measured.{name}": array for name, array in self.measured._asdict().items()}
-        everything: dict[str, Any] = {"about": np.array(json.dumps(about)), **arrays, **more}
-        np.savez_compressed(stream, **everything)
+            arrays |= {f"measured.{name}": array for name, array in self.measured._asdict().items()}
+        stream = io.BytesIO()
+        np.savez_compressed(stream, about=np.array(json.dumps(about)), **arrays)
         return write_whole(path, stream.getvalue())
 
     @classmethod
@@ -190,22 +184,13 @@ class SimulationResult(Reported):
                 {key.removeprefix(part): array for key, array in file.items() if key.startswith(part)}
                 for part in ("state.", "measured.")
             )
-            told: dict[str, Any] = {
-                "joint_names": tuple(about["joint_names"]),
-                "name": about["name"],
-                "complete": bool(about["complete"]),
-                "notes": tuple(about["notes"]),
-                "states": states,
-                "measured": Readings(**seen) if seen else None,
-                # Not in files of earlier versions:
-                "elastic": tuple(about.get("elastic", ())),
-                "motor_encoders": bool(about.get("motor_encoders", False)),
-                "held": float(about.get("held", 1.0)),
-            }
+            told: dict[str, Any] = {name: kind(about[name]) for name, kind in ABOUT.items()}
+            told |= {name: kind(about[name]) for name, kind in ABOUT_LATER.items() if name in about}
+            measured = Readings(**seen) if seen else None
         except (KeyError, ValueError, AttributeError, TypeError) as error:
             raise ReadError(f"{path}: not a simulation that armdyn saved ({type(error).__name__}: {error})") from None
         _check_shapes(path, arrays, about)
-        return cls(**arrays, **told)
+        return cls(**arrays, **told, states=states, measured=measured)
 
     @property
     def readings(self) -> Readings:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -182,8 +181,7 @@ class ScenarioComparison:
         forces = self.forces(name)
         if not forces:
             return ""
-        least = min(forces, key=forces.__getitem__)
-        hard = max(forces, key=forces.__getitem__)
+        least, hard = (pick(forces, key=forces.__getitem__) for pick in (min, max))
         return f"; {least} presses least ({forces[least]:.0f} N), {hard} most ({forces[hard]:.0f} N)"
 
 
@@ -229,12 +227,8 @@ def compare_scenarios(
                 raise
             left_out[name] = str(error)
             continue
-        tell = None if progress is None else partial(_told, progress, name)
+        tell = None if progress is None else lambda law, name=name: progress(f"{name}: {law}")
         found[name] = compare(plant, laws, reference, rate, about=name, progress=tell, **{**options, **more})
         if found[name].interrupted:
             break
     return ScenarioComparison(found, left_out)
-
-
-def _told(progress: Callable[[str], None], scenario: str, law: str) -> None:
-    progress(f"{scenario}: {law}")

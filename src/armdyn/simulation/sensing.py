@@ -57,7 +57,7 @@ class Draw(NamedTuple):
     lost: Any = 0.0
 
 
-def quantised(q: Any, resolution: Any, floor: Callable[[Any], Any] = np.floor) -> Any:
+def quantise(q: Any, resolution: Any, floor: Callable[[Any], Any] = np.floor) -> Any:
     """The nearest mark of an encoder."""
     return floor(q / resolution + 0.5) * resolution
 
@@ -76,7 +76,7 @@ def reading(
     if kind.noisy:
         q = q + draw.q
     if kind.quantised:
-        q = quantised(q, resolution, floor)
+        q = quantise(q, resolution, floor)
     after: dict[str, Any] = {}
     if kind.difference:
         qd = (q - memory["last"]) / period

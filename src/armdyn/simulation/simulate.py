@@ -6,19 +6,22 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynWarning, SimulationError
 from armdyn.model.arm import Arm
 from armdyn.simulation.loop.batch import run_batch
-from armdyn.simulation.loop.finish import finish
 from armdyn.simulation.loop.plan import Plan, Settings, make_plan
+from armdyn.simulation.loop.programs import SEEN, SHOWN
 from armdyn.simulation.loop.progress import reporting
 from armdyn.simulation.loop.python_loop import run_python
 from armdyn.simulation.loop.record import Record
+from armdyn.simulation.loop.schedule import Schedule
 from armdyn.simulation.plant.plant import Plant
+from armdyn.simulation.readings import Readings
 from armdyn.simulation.result import SimulationResult
-from armdyn.simulation.sensing import Instruments
+from armdyn.simulation.sensing import Chance
 from armdyn.simulation.sensors import Sensors
 
 
@@ -122,37 +125,77 @@ def simulate(
         warnings.warn(note, ArmdynWarning, stacklevel=2)
     record = _run(plan, progress)
     if record.faulty.any() and not plan.batch and not quiet:
-        raise SimulationError(f"{name}: {record.notes[-1]}", finish(plan, record))
+        raise SimulationError(f"{name}: {record.notes[-1]}", _finish(plan, record))
     for note in () if quiet else record.notes:
         warnings.warn(f"{name}: {note}; what was computed is kept", ArmdynWarning, stacklevel=2)
-    return finish(plan, record)
+    return _finish(plan, record)
 
 
 def _run(plan: Plan, progress: Callable[[float], None] | bool | None) -> Record:
     """What the plan gives, with sentences about runs that ended early."""
     clock, arm = plan.schedule.clock, plan.schedule.plant.arm
+    run = run_batch if plan.compiled else run_python
     try:
-        with reporting(progress, plan.name) as tell:
-
-            def report(step: int) -> None:
-                tell(step / clock.steps)
-
-            record = _run_compiled(plan, report) if plan.compiled else _run_sampled(plan, report)
-            report(clock.steps)
+        with reporting(progress, plan.given.name) as tell:
+            record = run(plan, lambda step: tell(step / clock.steps))
+            tell(1.0)
     except SimulationError as error:
-        error.result = finish(plan, error.result)
+        error.result = _finish(plan, error.result)
         raise
     record.notes += record.divergence(clock.h, arm.joint_names)
     return record
 
 
-def _run_compiled(plan: Plan, report: Callable[[int], None]) -> Record:
-    return run_batch(
-        plan.schedule, plan.controller, plan.q0, plan.qd0, plan.every, plan.threads, report, plan.sensors, plan.seed
+def _finish(plan: Plan, record: Record) -> SimulationResult:
+    """The record with its times and reference, cut where it ends."""
+    schedule, batch, every = plan.schedule, plan.batch, plan.given.every
+    rows, stopped = record.rows, record.diverged_step
+    record.forget_after_divergence()
+    if not record.complete and (stopped >= 0).all():
+        rows = min(rows, int(record.good_rows.max()))
+    t = np.arange(rows) * (every * schedule.clock.period)
+    arrays = {key: x[:, :rows].reshape(*batch, *x[:, :rows].shape[1:]) for key, x in record.arrays.items()}
+    own = {"q", "qd"} | SHOWN
+    states = {key.removeprefix("law."): x for key, x in arrays.items() if key not in own}
+    states |= {key: arrays[key] for key in ("contact",) if key in arrays}
+    q_ref, qd_ref, qdd_ref = (x[:: record.stride][:rows] for x in plan.desired)
+    diverged = np.where(stopped < 0, np.nan, stopped * schedule.clock.h).reshape(batch)
+    arm, kind = schedule.plant.arm, schedule.plant.kind
+    return SimulationResult(
+        t=t,
+        **{name: arrays[name] for name in ("q", "qd", "tau")},
+        q_ref=q_ref,
+        qd_ref=qd_ref,
+        qdd_ref=qdd_ref,
+        diverged=diverged,
+        joint_names=arm.joint_names,
+        name=plan.given.name,
+        complete=record.complete,
+        notes=(*plan.notes, *plan.remarks, *record.notes),
+        states=states,
+        arm=arm,
+        measured=_measure(plan, t, arrays),
+        elastic=kind.elastic,
+        motor_encoders=kind.motor_encoders,
+        held=_torque_share(schedule, every),
     )
 
 
-def _run_sampled(plan: Plan, report: Callable[[int], None]) -> Record:
-    clock, sensors = plan.schedule.clock, plan.sensors
-    seen = None if sensors is None else Instruments(sensors, clock.period, clock.samples, plan.q0.shape[1], plan.seed)
-    return run_python(plan.schedule, plan.controller, plan.q0[0], plan.qd0[0], plan.every, seen, report, plan.accuracy)
+def _measure(plan: Plan, t: NDArray, arrays: dict[str, NDArray]) -> Readings | None:
+    """What instruments showed of the rows that are kept."""
+    given, sensors = plan.given, plan.given.sensors
+    if sensors is None:
+        return None
+    chance = Chance(sensors, plan.q0.shape[1], len(plan.q0), given.seed)
+    lost = chance.losses(len(t) * given.every, given.every)
+    copies = (1 - lost).reshape(*plan.batch, len(t))
+    q, qd = (arrays[key] for key in SEEN)
+    seen = Readings(np.broadcast_to(t, copies.shape), q, qd, arrays["tau"], copies)
+    return sensors.logged(seen, arrays["q"], given.seed or 0)
+
+
+def _torque_share(schedule: Schedule, every: int) -> float:
+    """For which part of a kept sample its torque lasts; with a lag, or samples left out, half is the best guess."""
+    if every > 1 or schedule.plant.kind.lag:
+        return 0.5
+    return schedule.clock.delay / schedule.clock.substeps or 1.0

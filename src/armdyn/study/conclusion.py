@@ -18,7 +18,7 @@ STD_OF_95_PERCENT = 1.96  # standard deviations of a 95 % interval
 Groups = Sequence[tuple[str, NDArray]]
 
 
-class Share(NamedTuple):
+class Proportion(NamedTuple):
     """A part of the cases, with its 95 % interval (Wilson 1927)."""
 
     part: float
@@ -29,19 +29,19 @@ class Share(NamedTuple):
         return f"{self.part:.0%} ({self.low:.0%} to {self.high:.0%})"
 
 
-def share(good: NDArray) -> Share:
+def proportion(good: NDArray) -> Proportion:
     """Of which part of the cases something holds."""
     n, p = len(good), float(good.mean())
     z2 = STD_OF_95_PERCENT**2
     middle = (p + z2 / (2 * n)) / (1 + z2 / n)
     half = STD_OF_95_PERCENT * np.sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return Share(p, max(0.0, middle - half), min(1.0, middle + half))
+    return Proportion(p, max(0.0, middle - half), min(1.0, middle + half))
 
 
 def conclude(columns: Columns, groups: Groups, parameters: Sequence[str], judged: Mapping[str, str]) -> str:
     """The sentence that opens the summary."""
     success = {label: columns["success"][rows].astype(float) for label, rows in groups}
-    shares = {label: share(good) for label, good in success.items()}
+    shares = {label: proportion(good) for label, good in success.items()}
     first, *rest = sorted(shares, key=lambda label: -shares[label].part)
     count = len(success[first])
     if not rest:

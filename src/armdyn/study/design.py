@@ -91,11 +91,11 @@ class Design(Study):
         found = []
         for number in cases:
             name, row, arm = self.arm(number)
-            judged, reason = self._judged(arm)
+            judged, reason = self._judge(arm)
             parameters = dict(zip(self.parameters, row, strict=True))
             found.append({"case": number, "arm": name, **parameters, **judged, "reason": reason})
         columns = {key: np.array([row[key] for row in found]) for key in found[0]}
-        return {**columns, "success": (columns["reason"] == "") & self.succeeded(columns)}
+        return {**columns, "success": (columns["reason"] == "") & self.successes(columns)}
 
     def case(self, number: int) -> SimulationResult:
         """The motion and the torques of one arm."""
@@ -124,11 +124,11 @@ class Design(Study):
         ]
         section = Section(f"Best designs by {self.rank_by}", heads, rows)
         data = {**whole.data, "rank_by": self.rank_by, "best": [int(columns["case"][k]) for k in best]}
-        conclusion = self._best_told(columns, best)
+        conclusion = self._conclude(columns, best)
         data["conclusion"] = conclusion
         return replace(whole, sections=(section, *whole.sections), data=data, conclusion=conclusion)
 
-    def _best_told(self, columns: Columns, best: NDArray) -> str:
+    def _conclude(self, columns: Columns, best: NDArray) -> str:
         """The best design, and how far the next is behind."""
         if not len(best):
             return "no design can do the task within the bounds"
@@ -146,7 +146,7 @@ class Design(Study):
         t = np.linspace(0.0, self.task.duration, PATH_POINTS)
         return t, path(t)
 
-    def _judged(self, arm: Arm) -> tuple[dict[str, float], str]:
+    def _judge(self, arm: Arm) -> tuple[dict[str, float], str]:
         """Metrics of an arm, and why it cannot do the task if so."""
         with backend.using("virtual"):
             reach = _reach(arm)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ArmdynWarning
 from armdyn.identification.fit.result import Fit
@@ -160,7 +159,8 @@ def fleet_table(columns: Columns) -> tuple[list[Usual], list[Outlier]]:
         known = np.isfinite(values) & ~np.isinf(stds)
         if not known.any():
             continue
-        median, spread = _robust(values[known])
+        median = float(np.median(values[known]))
+        spread = STD_PER_MAD * float(np.median(np.abs(values[known] - median)))
         usual.append(Usual(arm, parameter, median, spread, int(known.sum())))
         if known.sum() < FEWEST_ROBOTS:
             continue
@@ -170,11 +170,6 @@ def fleet_table(columns: Columns) -> tuple[list[Usual], list[Outlier]]:
             deviation = (value - median) / spread if spread > 0 else np.copysign(np.inf, value - median)
             strange.append(Outlier(str(name), parameter, float(value), median, float(deviation)))
     return usual, sorted(strange, key=lambda item: -abs(item.deviation))
-
-
-def _robust(values: NDArray) -> tuple[float, float]:
-    median = float(np.median(values))
-    return median, STD_PER_MAD * float(np.median(np.abs(values - median)))
 
 
 # -- the file -----------------------------------------------------------------------------------------------------
@@ -200,9 +195,11 @@ def _matching(pattern: str, word: str, head: Head) -> tuple[Robot, ...]:
     try:
         found = sorted(head.folder.glob(pattern))
     except (NotImplementedError, ValueError):
-        raise StudyError(f"logs: expected a pattern relative to the study's file, got {pattern!r:.60}") from None
+        raise StudyError(
+            f"{head.file.name}: logs: expected a pattern relative to the study's file, got {pattern!r:.60}"
+        ) from None
     if not found:
-        raise StudyError(f"logs: no file matches '{pattern}' in {head.folder}")
+        raise StudyError(f"{head.file.name}: logs: no file matches '{pattern}' in {head.folder}")
     logs = [path.relative_to(head.folder) for path in found]
     by_stem = len({log.stem for log in logs}) == len(logs)  # else by path, as of robot3/run.csv
     return tuple(Robot(log.stem if by_stem else str(log.with_suffix("")), word, (str(log),)) for log in logs)

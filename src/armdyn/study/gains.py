@@ -8,21 +8,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.control.laws.wrapped import Wrapped
-from armdyn.control.protocol import Law
+from armdyn.control.protocol import Law, nested_laws
 from armdyn.study.table import StudyError
 
 
 def gain_names(law: Law) -> tuple[str, ...]:
     """Names of the gains of a law and of the laws inside it."""
+    return tuple(name for each in nested_laws(law) for name in _own_gains(each))
+
+
+def _own_gains(law: Law) -> list[str]:
     fields = {field.name for field in dataclasses.fields(law)}  # type: ignore[arg-type]
-    own = tuple(name for name in law.shapes if name in fields)
-    return (*own, *gain_names(law.law)) if isinstance(law, Wrapped) else own
+    return [name for name in law.shapes if name in fields]
 
 
 def scale_gain(law: Law, name: str, factor: ArrayLike) -> Law:
     """The law with one gain times a factor, or times one factor per rollout, (lanes,)."""
-    fields = {field.name for field in dataclasses.fields(law)}  # type: ignore[arg-type]
-    if name in law.shapes and name in fields:
+    if name in _own_gains(law):
         core = len(law.core_shape(name))
         factors = np.asarray(factor, float)
         value = np.asarray(getattr(law, name)) * factors.reshape(*factors.shape, *(1,) * core)

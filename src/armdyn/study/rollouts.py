@@ -110,7 +110,7 @@ class Rollouts(Study):
         columns |= {key: np.full(len(rows), name) for key, name in zip(self.groups, names, strict=True)}
         columns |= {name: rows[:, j].copy() for j, name in enumerate(self.parameters)}
         columns |= {name: judged[name] for name in self.metrics}
-        good = self.succeeded(judged) & np.isnan(judged["diverged"])
+        good = self.successes(judged) & np.isnan(judged["diverged"])
         return {**columns, "diverged": judged["diverged"], "success": good}
 
     def case(self, number: int) -> SimulationResult:
@@ -159,11 +159,10 @@ class Rollouts(Study):
 
     def _plant(self, values: Mapping[str, NDArray]) -> Plant:
         """The arm as it really is in every lane."""
-        arm, limits = self.arm, "limits" if self.timing.saturation else None
-        saturation: Any = limits
+        arm = self.arm
+        saturation: Any = "limits" if self.timing.saturation else None
         if "torque_limit" in values:
-            effort = np.array([joint.limits.effort for joint in arm.joints])
-            saturation = values["torque_limit"][:, None] * effort
+            saturation = values["torque_limit"][:, None] * arm.effort_limits
         lag = values["motor_lag"][:, None] + np.zeros(arm.n) if "motor_lag" in values else 0.0
         theta, friction = self._theta(values), self._friction(values)
         return Plant(arm, motor_lag=lag, saturation=saturation, theta=theta, friction_data=friction)
@@ -234,7 +233,7 @@ def read(document: Table, head: Head) -> Rollouts:
             for law in laws.values():
                 scale_gain(law, name.removeprefix("gain."), 1.0)  # every law must have it
     _reject_negative(samples, document.where)
-    if "torque_limit" in samples.names and not all(np.isfinite(joint.limits.effort) for joint in arm.joints):
+    if "torque_limit" in samples.names and not np.isfinite(arm.effort_limits).all():
         raise StudyError(
             f"{document.where}: parameters: torque_limit: not all joints of '{arm.name}' have effort limits"
         )

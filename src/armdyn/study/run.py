@@ -80,7 +80,7 @@ def run_study(
     """
     if workers < 0:
         raise StudyError(f"study: expected workers >= 0, got {workers}")
-    with Store.opened(folder, study, resume) as store:
+    with Store.open(folder, study, resume) as store:
         start, before = time.monotonic(), store.done
 
         def tell() -> None:

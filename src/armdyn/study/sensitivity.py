@@ -25,10 +25,7 @@ def shares(factors: dict[str, NDArray], metric: NDArray) -> list[Share]:
     The first-order index Var(E[y | x]) / Var(y) of the ranks y of the metric, estimated from means in quantile bins of
     x (Plischke, Borgonovo and Smith 2013), less what noise alone would give. Ranks, since a diverged run has no number.
     """
-    from scipy.stats import rankdata
-
-    y = rankdata(metric)
-    y = (y - y.mean()) / (y.std() or 1.0)
+    y = _ranks(metric)
     found = [Share(name, _explained_share(x, y), _trend(x, y)) for name, x in factors.items() if len(np.unique(x)) > 1]
     return sorted(found, key=lambda item: -item.share)
 
@@ -53,10 +50,12 @@ def _explained_share(x: NDArray, y: NDArray) -> float:
 
 
 def _trend(x: NDArray, y: NDArray) -> float:
+    return float((_ranks(x) * y).mean()) if x.dtype.kind in "fiu" else np.nan
+
+
+def _ranks(x: NDArray) -> NDArray:
+    """Ranks with mean zero and standard deviation one."""
     from scipy.stats import rankdata
 
-    if x.dtype.kind not in "fiu":
-        return float("nan")
     ranks = rankdata(x)
-    ranks = (ranks - ranks.mean()) / (ranks.std() or 1.0)
-    return float((ranks * y).mean())
+    return (ranks - ranks.mean()) / (ranks.std() or 1.0)

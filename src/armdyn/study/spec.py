@@ -135,7 +135,7 @@ class Study(ABC):
         if not 0 <= number < self.count:
             raise StudyError(f"{self.name}: there is no case {number}; expected 0 to {self.count - 1}")
 
-    def succeeded(self, columns: Columns) -> NDArray:
+    def successes(self, columns: Columns) -> NDArray:
         """Which cases stay within all bounds."""
         good = np.ones(len(next(iter(columns.values()))), bool)
         for name, bound in self.bounds.items():

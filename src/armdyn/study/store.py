@@ -46,7 +46,7 @@ class Store:
 
     @classmethod
     @contextmanager
-    def opened(cls, folder: str | os.PathLike[str], study: Study, resume: bool) -> Iterator[Store]:
+    def open(cls, folder: str | os.PathLike[str], study: Study, resume: bool) -> Iterator[Store]:
         """A folder to write to: new, or an earlier one of the same study to go on with."""
         store = cls(Path(folder), study)
         with ExitStack() as stack:

@@ -106,7 +106,7 @@ def _quantile(values: NDArray, p: float) -> float:
     return float(np.quantile(values, p, method="higher" if p >= 0.5 else "lower"))
 
 
-def told(name: str, value: float) -> str:
+def format_metric(name: str, value: float) -> str:
     """A metric's value; infinite ones in a word."""
     if np.isfinite(value):
         return f"{value:.4g}"
@@ -142,7 +142,9 @@ def _success(study: Study, success: list[tuple[str, float, int]]) -> Section:
 
 
 def _quantile_section(quantiles: list[tuple[str, str, dict[float, float]]]) -> Section:
-    rows = [(name, group, *(told(name, value) for value in values.values())) for group, name, values in quantiles]
+    rows = [
+        (name, group, *(format_metric(name, value) for value in values.values())) for group, name, values in quantiles
+    ]
     heads = ("metric (SI)", "group", *(_percent(p) for p in (quantiles[0][2] if quantiles else ())))
     return Section("Quantiles (so many cases are at least as good)", heads, sorted(rows, key=lambda row: row[0]))
 
@@ -158,7 +160,10 @@ def _influence(ranked: Mapping[str, list[Share]]) -> Section:
 
 
 def _worst(study: Study, worst: Mapping[str, list[tuple[int, float]]]) -> Section:
-    rows = [(name, str(case), told(name, value), study.command(case)) for name, ((case, value), *_) in worst.items()]
+    rows = [
+        (name, str(case), format_metric(name, value), study.command(case))
+        for name, ((case, value), *_) in worst.items()
+    ]
     return Section(WORST, ("metric", "case", "value", "shown by"), rows)
 
 

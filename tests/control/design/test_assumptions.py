@@ -7,7 +7,7 @@ from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.adaptive.unknowns import adapt
 from armdyn.control.design.assumptions import failed_assumptions
 from armdyn.control.laws.computed_torque import ComputedTorque
-from armdyn.control.laws.disturbance_observer import DisturbanceObserver
+from armdyn.control.laws.momentum import DisturbanceObserver
 from armdyn.control.laws.pd import PD
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control.laws.gravity_pd import GravityPD
 from armdyn.control.laws.lqr import TrajectoryLQR
+from armdyn.control.laws.pd import GravityPD
 from armdyn.errors import ShapeError
 from armdyn.simulation.simulate import simulate
 

@@ -77,7 +77,7 @@ class Study:
 
     def _measured(self, reference: Any) -> SimulationResult:
         """The real arm along a reference under PD and nominal torques, as its instruments show it."""
-        from armdyn.control.laws.feedforward import FeedforwardPD
+        from armdyn.control.laws.pd import FeedforwardPD
         from armdyn.control.theory.gains import pd_gains
         from armdyn.simulation.sensors import Sensors
         from armdyn.simulation.simulate import simulate

@@ -60,6 +60,11 @@ def assemble(x: Symbol) -> Symbol:
     return total
 
 
+def dual(rate: Symbol) -> Symbol:
+    """The matrix B (4, 4) with tr(B P(x)) = rate' x for all x."""
+    return assemble(ca.mtimes(ca.DM(np.linalg.inv(gram())), rate))
+
+
 def parameters(P: Symbol) -> Symbol:
     """The ten parameters of a pseudo-inertia."""
     back = np.einsum("kl,lij->kij", np.linalg.inv(gram()), units())
@@ -77,12 +82,7 @@ def possible_body(
 ) -> Symbol:
     """The physically consistent body nearest to ten numbers phi; phi itself, up to round-off, if it is one."""
     scale = scaling(size)
-    return parameters(nearest_possible(scale * assemble(phi), least) / scale)
-
-
-def nearest_possible(P: Symbol, least: Symbol | float) -> Symbol:
-    """The symmetric matrix nearest to P (Frobenius) without eigenvalues below `least`; P itself if it has none."""
-    return within(P, least, np.inf)
+    return parameters(within(scale * assemble(phi), least, np.inf) / scale)
 
 
 def within(P: Symbol, least: Symbol | float, largest: Symbol | float) -> Symbol:

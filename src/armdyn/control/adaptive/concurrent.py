@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.adaptive.composite import CompositeSlotineLi
-from armdyn.control.adaptive.prediction import learnt, predict, where_other
+from armdyn.control.adaptive.composite import CompositeSlotineLi, learning_step, predict, where_other
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
@@ -122,7 +121,7 @@ class ConcurrentSlotineLi(CompositeSlotineLi):
         information = memory["information"]
         strength = ca.dot(params["gain"], ca.diag(information))
         change = memory["evidence"] - ca.mtimes(information, state["phi"])
-        return tau, {"phi": learnt(after["phi"], change, strength, params, dt), **new, **memory}
+        return tau, {"phi": learning_step(after["phi"], change, strength, params, dt), **new, **memory}
 
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any, form: str = "standard") -> Lyapunov:
         """V and its rate along a run, as in `SlotineLi`, with what the memory adds."""

@@ -15,8 +15,7 @@ from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
 from armdyn.control.theory.lyapunov import Lyapunov, parameter_energy
 from armdyn.dynamics.bodies.ltdl import Factors, factorize
-from armdyn.dynamics.drive import drive_inertia
-from armdyn.dynamics.mass_matrix import mass_matrix
+from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ArmdynWarning, ShapeError
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
@@ -100,11 +99,9 @@ class Craig(Adaptive):
     def _mass(self, q: Symbol, phi: Symbol, params: Values) -> tuple[Factors, Symbol]:
         """The factors of M_hat for an estimate, and whether it is positive definite."""
         theta = self.unknowns.estimate(params["theta"], phi)
-        M = mass_matrix(self.arm, q, theta=theta) + drive_inertia(self.arm, params["drive"])
-        factors, regular = factorize(M), ca.SX(1)
-        for inverse in factors.inverse_d:
-            regular = ca.logic_and(regular, ca.logic_and(inverse > 0, inverse < 1 / SMALLEST_PIVOT))
-        return factors, regular
+        factors = factorize(augmented_mass_matrix(self.arm, q, theta=theta, drive=params["drive"]))
+        inverse = ca.vertcat(*factors.inverse_d)
+        return factors, ca.logic_all(ca.logic_and(inverse > 0, inverse < 1 / SMALLEST_PIVOT))
 
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any) -> Lyapunov:
         """V and its rate along a run.

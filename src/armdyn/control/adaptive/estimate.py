@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.unknowns import Unknowns
-from armdyn.control.laws.model import FRICTION_SHAPE, MODEL_SHAPES, law_friction
-from armdyn.control.protocol import Law, Shortfall, Values, check_setting, choose
+from armdyn.control.laws.model import ModelBased
+from armdyn.control.protocol import Law, Shortfall, Values, check_setting, rest_if_limited
 from armdyn.control.theory.gains import gain_matrix
 from armdyn.errors import ShapeError, shown
 from armdyn.kinematics.motion import Symbol
@@ -47,7 +47,7 @@ def outside(s: Symbol, dead_zone: Symbol) -> Symbol:
 
 
 @dataclass(frozen=True, eq=False)
-class Adaptive(Law):
+class Adaptive(ModelBased):
     """Base of adaptive laws with a field `gain`; the state `phi` is the estimate.
 
     * start (u,): the first estimate, by default what the model says;
@@ -74,30 +74,17 @@ class Adaptive(Law):
                 f"{type(self).__name__}: expected unknowns as adapt(...) makes them, got {shown(self.unknowns)}"
             )
         if self.start is None:
-            object.__setattr__(self, "start", self.unknowns.phi)
+            self._set(start=np.array(self.unknowns.phi))
         for name, shape in self.gain_shapes.items():
-            if name in ("lower", "upper"):
-                self._bound(name)
-            elif shape != "n, n":
-                check_setting(self, name, positive=name != "start")
+            if shape != "n, n":
+                is_bound = name in ("lower", "upper")
+                check_setting(self, name, positive=not is_bound and name != "start", finite=not is_bound)
             elif getattr(self, name) is not None:
                 gain_matrix(self, name)
         start, lower, upper = (np.asarray(getattr(self, name)) for name in ("start", "lower", "upper"))
-        if not ((lower <= start) & (start <= upper)).all():
-            k = int(np.argwhere(~((lower <= start) & (start <= upper)))[0][-1])
-            raise ShapeError(
-                f"{type(self).__name__}: expected lower <= start <= upper, not so for {self.unknowns.names[k]}"
-            )
-
-    def _bound(self, name: str) -> None:
-        try:
-            array = np.array(np.broadcast_to(np.asarray(getattr(self, name), float), self.core_shape(name)))
-        except (TypeError, ValueError):
-            raise ShapeError(f"{type(self).__name__}: {name}: expected one number or {self.unknowns.count}") from None
-        if np.isnan(array).any():
-            raise ShapeError(f"{type(self).__name__}: {name}: expected numbers, got NaN")
-        array.flags.writeable = False
-        object.__setattr__(self, name, array)
+        if len(wrong := np.argwhere(~((lower <= start) & (start <= upper)))):
+            name = self.unknowns.names[wrong[0][-1]]
+            raise ShapeError(f"{type(self).__name__}: expected lower <= start <= upper, not so for {name}")
 
     @property
     def arm(self) -> Arm:  # type: ignore[override]
@@ -105,15 +92,9 @@ class Adaptive(Law):
         return self.unknowns.arm
 
     @property
-    def shapes(self) -> Mapping[str, str]:  # type: ignore[override]
-        """Gains and bounds, the known part of the model, and its friction if there is some."""
-        return {**self.gain_shapes, **MODEL_SHAPES, **(FRICTION_SHAPE if self.compensates_friction else {})}
-
-    @property
-    def params(self) -> dict[str, NDArray]:
-        """Gains, bounds and the known part of the model."""
-        own = self.gain_shapes
-        return {k: np.asarray(getattr(self, k)) if k in own else self.unknowns.trace_data(k) for k in self.shapes}
+    def subject(self) -> Unknowns:
+        """The model's known part, and what of it is unknown."""
+        return self.unknowns
 
     @property
     def compensates_friction(self) -> bool:
@@ -125,26 +106,10 @@ class Adaptive(Law):
         unknowns = self.unknowns.without_friction
         return replace(self, unknowns=unknowns) if self.compensates_friction else self  # type: ignore[type-var]
 
-    def friction_part(self, params: Values, tau: Any, q: Any, qd: Any, ref: Any) -> Any:
-        """Known friction that is part of the torques tau."""
-        if not self.compensates_friction:
-            return super().friction_part(params, tau, q, qd, ref)
-        return law_friction(self.arm, params["friction"], q, qd, ref, tau)
-
-    @property
-    def trace_sizes(self) -> Mapping[str, int]:
-        """Those of the arm, and the number of unknowns."""
-        return self.unknowns.trace_sizes
-
-    @property
-    def trace_key(self) -> str:
-        """What is unknown decides the formula."""
-        return self.unknowns.trace_key
-
     def init(self) -> dict[str, NDArray]:
         """The estimate at the start."""
         return {"phi": np.array(self.start, float)}
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """The estimate rests: errors that limits leave tell nothing about the unknowns."""
-        return {**after, "phi": choose(short.any, before["phi"], after["phi"])}
+        return rest_if_limited("phi", before, after, short)

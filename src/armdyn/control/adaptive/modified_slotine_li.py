@@ -99,5 +99,4 @@ class ModifiedSlotineLi(Adaptive):
         # With K = lambda M_hat the terms of the estimate cancel, and the true lambda M is what remains.
         falls = (lam[0, 0] * M if self.k is None else np.asarray(self.k)) - C
         V = quadratic(M, s) / 2 + parameter_energy(run.states["phi"], truth, self.gain)
-        margin = np.linalg.eigvalsh((falls + falls.swapaxes(-1, -2)) / 2)[..., 0]
-        return Lyapunov(V, -quadratic(falls, s), margin)
+        return Lyapunov.of(V, -quadratic(falls, s), falls)

@@ -111,12 +111,10 @@ class SlotineLi(Adaptive):
         lam, k = np.asarray(self.lam), np.asarray(self.k)
         e, ed = run.q_ref - run.q, run.qd_ref - run.qd
         s = surface(run, lam)
-        M = augmented_mass_matrix(plant, run.q)
-        V = quadratic(M, s) / 2 + parameter_energy(run.states["phi"], truth, self.gain)
+        V = quadratic(augmented_mass_matrix(plant, run.q), s) / 2
+        V = V + parameter_energy(run.states["phi"], truth, self.gain)
         if form == "standard":
-            return Lyapunov(V, -quadratic(k, s), np.full(len(V), np.linalg.eigvalsh(k + k.T).min() / 2))
+            return Lyapunov.of(V, -quadratic(k, s), k)
         product = lam @ k
         rate = -quadratic(product @ lam, e) - quadratic(k, ed)
-        return Lyapunov(
-            V + quadratic(product, e), rate, np.full(len(V), np.linalg.eigvalsh(product + product.T).min() / 2)
-        )
+        return Lyapunov.of(V + quadratic(product, e), rate, product)

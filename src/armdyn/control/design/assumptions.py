@@ -8,7 +8,7 @@ from armdyn.control.adaptive.craig import Craig
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.laws.computed_torque import ComputedTorque
 from armdyn.control.laws.tip_space import OperationalSpace
-from armdyn.control.protocol import Law
+from armdyn.control.protocol import Law, nested_laws
 from armdyn.control.settings import one_number
 from armdyn.control.theory.gains import commute, slow_sampling
 from armdyn.errors import ShapeError, shown
@@ -31,9 +31,7 @@ def failed_assumptions(law: Law, rate: float) -> tuple[str, ...]:
         raise ShapeError(f"failed_assumptions: expected a control law, got {shown(law)}")
     rate = one_number(rate, "failed_assumptions", "a rate > 0 in Hz")
     found = []
-    inner = law
-    while isinstance(getattr(inner, "law", None), Law):
-        inner = inner.law  # type: ignore[attr-defined]
+    inner = nested_laws(law)[-1]
     bandwidth = _bandwidth(inner)
     if bandwidth is not None and (slow := slow_sampling(round(bandwidth, 3), rate)):
         found.append(f"{type(inner).__name__}: {slow}")

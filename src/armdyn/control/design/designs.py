@@ -8,25 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.control.adaptive.body_laws import NaturalSlotineLi, ProjectedSlotineLi
 from armdyn.control.adaptive.composite import CompositeSlotineLi
 from armdyn.control.adaptive.concurrent import ConcurrentSlotineLi
 from armdyn.control.adaptive.craig import Craig
 from armdyn.control.adaptive.gains import adaptation_gains
 from armdyn.control.adaptive.modified_slotine_li import ModifiedSlotineLi
-from armdyn.control.adaptive.natural_slotine_li import NaturalSlotineLi
-from armdyn.control.adaptive.projected_slotine_li import ProjectedSlotineLi
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.adaptive.unknowns import adapt
 from armdyn.control.laws.cascade import Cascade
 from armdyn.control.laws.computed_torque import ComputedTorque
-from armdyn.control.laws.disturbance_observer import DisturbanceObserver
-from armdyn.control.laws.feedforward import FeedforwardPD
-from armdyn.control.laws.gravity_pd import GravityPD
 from armdyn.control.laws.integral import pid
 from armdyn.control.laws.lqr import TrajectoryLQR
 from armdyn.control.laws.measured_lqr import MeasuredLQR
 from armdyn.control.laws.model import FRICTION_WIDTH
-from armdyn.control.laws.pd import PD
+from armdyn.control.laws.momentum import DisturbanceObserver
+from armdyn.control.laws.pd import PD, FeedforwardPD, GravityPD
 from armdyn.control.laws.tip_space import Impedance, OperationalSpace
 from armdyn.control.protocol import Law
 from armdyn.control.robust.sliding_mode import SlidingMode, SuperTwisting

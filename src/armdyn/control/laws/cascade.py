@@ -8,14 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
-from armdyn.control.protocol import Answer, Reference, Shortfall, Values, choose
+from armdyn.control.laws.model import ModelLaw, model_data, model_torque
+from armdyn.control.protocol import Answer, Reference, Shortfall, Values, rest_if_limited
 from armdyn.control.settings import a_pose, one_number
 from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ShapeError, shown
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
 
 FEEDFORWARD = ("none", "velocity", "model")
 # Velocity loop over position loop, and corner of its integral over its bandwidth: the three poles are then well damped.
@@ -63,8 +62,9 @@ class Cascade(ModelLaw):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.feedforward not in FEEDFORWARD:
-            expected = ", ".join(FEEDFORWARD)
-            raise ShapeError(f"Cascade: unknown feedforward {shown(self.feedforward)}; expected one of {expected}")
+            raise ShapeError(
+                f"Cascade: unknown feedforward {shown(self.feedforward)}; expected one of {', '.join(FEEDFORWARD)}"
+            )
 
     @classmethod
     def from_bandwidth(
@@ -121,17 +121,14 @@ class Cascade(ModelLaw):
         integral = state["velocity_integral"]
         tau = params["kp"] * (v - qd) + integral
         if self.feedforward == "model":
-            given = model_torque(arm, ref.q, ref.qd, ref.qdd, **{name: params[name] for name in MODEL})
-            tau = tau + self.compensated(params, given, ref.q, ref.qd, ref)
+            nominal = model_torque(arm, ref.q, ref.qd, ref.qdd, **model_data(params))
+            tau = tau + self.add_friction(params, nominal, ref.q, ref.qd, ref)
         return tau, {"velocity_integral": integral + dt * params["ki"] * (v - qd)}
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """The integral rests while torques are limited."""
-        name = "velocity_integral"
-        return {**after, name: choose(short.any, before[name], after[name])}
+        return rest_if_limited("velocity_integral", before, after, short)
 
     def friction_part(self, params: Values, tau: Any, q: Any, qd: Any, ref: Reference) -> Any:
         """Friction of the desired motion that is part of the torques."""
-        if not self.compensates_friction:
-            return ca.SX.zeros(self.arm.n)
         return super().friction_part(params, tau, ref.q, ref.qd, ref)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
+from armdyn.control.laws.model import ModelLaw, model_data, model_torque
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
 from armdyn.control.theory.gains import gains_from_bandwidth
@@ -79,6 +79,6 @@ class ComputedTorque(ModelLaw):
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; see `computed_torque` and `law_friction`."""
-        model = {name: params[name] for name in MODEL}
-        tau = computed_torque(arm, q, qd, ref.q, ref.qd, ref.qdd, params["kp"], params["kd"], **model)
-        return self.compensated(params, tau, q, qd, ref), state
+        gains = params["kp"], params["kd"]
+        tau = computed_torque(arm, q, qd, ref.q, ref.qd, ref.qdd, *gains, **model_data(params))
+        return self.add_friction(params, tau, q, qd, ref), state

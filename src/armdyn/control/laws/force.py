@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.laws.tip_space import ROWS, TipMotion, TipSpace
+from armdyn.control.laws.tip_space import ROWS, TipSpace
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
-from armdyn.control.wrist import Tool, felt_wrench
+from armdyn.control.wrist import Tool, outside_wrench
 from armdyn.errors import ShapeError, shown
 from armdyn.kinematics.forward import tip_frame
 from armdyn.kinematics.motion import Symbol
@@ -24,7 +24,6 @@ from armdyn.trace.symbols import ca
 from armdyn.trajectory.protocol import JointMotion
 
 NO_TOOL = Tool()
-GAINS = {"stiffness": "6", "tip_damping": "6", "push": "6", "tool_numbers": "10"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +40,10 @@ class ForceLaw(TipSpace):
         As in `Impedance`.
     """
 
-    gain_shapes: ClassVar = {**GAINS, **TipSpace.gain_shapes}
+    gain_shapes: ClassVar = {**TipSpace.gain_shapes, "push": "6", "tool_numbers": "10"}
     signed: ClassVar = frozenset(("push", "tool_numbers", "selection"))
     above_zero: ClassVar = frozenset(("mass",))
     senses: ClassVar = ("wrench",)
-    arm: Arm
-    stiffness: ArrayLike
-    tip_damping: ArrayLike
     posture: ArrayLike = field(default=5.0, kw_only=True)
     task: str = field(default="pose", kw_only=True)
     singular: ArrayLike = field(default=1e-4, kw_only=True)
@@ -57,22 +53,17 @@ class ForceLaw(TipSpace):
         tool = self.tool  # type: ignore[attr-defined]
         if not isinstance(tool, Tool):
             raise ShapeError(f"{type(self).__name__}: tool: expected Tool(...), got {shown(tool)}")
-        object.__setattr__(self, "tool_numbers", tool.numbers)
+        self._set(tool_numbers=tool.numbers)
         super().__post_init__()
 
     def channels(self, t: NDArray, motion: JointMotion) -> dict[str, NDArray]:
         """Room for the sensor's readings; simulations and robots fill it."""
         return {"wrench": np.zeros((len(t), 6))}
 
-    def felt(self, params: Values, q: Symbol, ref: Reference) -> Symbol:
+    def contact_wrench(self, params: Values, q: Symbol, ref: Reference) -> Symbol:
         """The wrench from outside (rows,), in base axes."""
         R = tip_frame(self.arm, q)[0]
-        return felt_wrench(params["tool_numbers"], ref.channels["wrench"], R, params["gravity"])[: ROWS[self.task]]
-
-    def spring(self, params: Values, tip: TipMotion) -> Symbol:
-        """Stiffness and damping on the tip's errors."""
-        rows = ROWS[self.task]
-        return params["stiffness"][:rows] * tip.error + params["tip_damping"][:rows] * tip.error_rate
+        return outside_wrench(params["tool_numbers"], ref.channels["wrench"], R, params["gravity"])[: ROWS[self.task]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +100,7 @@ class ShapedImpedance(ForceLaw):
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample."""
-        tip, f, rows = self.tip(params, q, qd, ref), self.felt(params, q, ref), ROWS[self.task]
+        tip, f, rows = self.tip(params, q, qd, ref), self.contact_wrench(params, q, ref), ROWS[self.task]
         asked = (self.spring(params, tip) + f + params["push"][:rows]) / params["mass"][:rows]
         force = tip.mobility.solve(tip.acceleration + asked) - f
         return self.torques(params, tip, force, q, qd, ref), state
@@ -160,7 +151,7 @@ class Admittance(ForceLaw):
         tip, rows = self.tip(params, q, qd, ref), ROWS[self.task]
         mass, damping, stiffness = (params[name][:rows] for name in ("mass", "give_damping", "give_stiffness"))
         x, v = state["give"][:rows], state["give_rate"][:rows]
-        push = self.felt(params, q, ref) + params["push"][:rows] - stiffness * x
+        push = self.contact_wrench(params, q, ref) + params["push"][:rows] - stiffness * x
         v_next = (v + dt * push / mass) / (1 + dt * damping / mass)
         a = (v_next - v) / dt
         error, rate = tip.error + x, tip.error_rate + v
@@ -179,10 +170,10 @@ class _Integrating(ForceLaw):
         """The integral of the force's error [N s]."""
         return {"force_integral": np.zeros(6)}
 
-    def pressed(self, params: Values, state: Values, q: Symbol, ref: Reference, dt: Symbol) -> tuple[Symbol, Symbol]:
+    def feedback(self, params: Values, state: Values, q: Symbol, ref: Reference, dt: Symbol) -> tuple[Symbol, Symbol]:
         """What the force's error asks for (rows,), and its integral (6,) after the sample."""
         rows = ROWS[self.task]
-        lacking = params["push"][:rows] + self.felt(params, q, ref)
+        lacking = params["push"][:rows] + self.contact_wrench(params, q, ref)
         integral = state["force_integral"] + dt * ca.vertcat(lacking, ca.SX.zeros(6 - rows))
         return params["force_gain"] * lacking + params["ki"] * integral[:rows], integral
 
@@ -235,7 +226,7 @@ class HybridForce(_Integrating):
             raise ShapeError(f"HybridForce: axes: expected one to three directions (k, 3), got {shown(self.axes)}")
         if np.linalg.matrix_rank(axes, 1e-6 * np.abs(axes).max(initial=0.0) or None) < len(axes):
             raise ShapeError("HybridForce: axes: expected directions that are linearly independent; these do not span")
-        object.__setattr__(self, "selection", np.linalg.pinv(axes) @ axes)
+        self._set(selection=np.linalg.pinv(axes) @ axes)
         super().__post_init__()
 
     @traced_step
@@ -243,7 +234,7 @@ class HybridForce(_Integrating):
         """One sample."""
         tip, rows = self.tip(params, q, qd, ref), ROWS[self.task]
         S = params["selection"] if rows == 3 else ca.diagcat(params["selection"], ca.SX.zeros(3, 3))
-        asked, integral = self.pressed(params, state, q, ref, dt)
+        asked, integral = self.feedback(params, state, q, ref, dt)
         along = -params["force_damping"] * ca.mtimes(tip.J, qd)
         motion = tip.acceleration + self.spring(params, tip)
         moved = motion - ca.mtimes(S, motion) + ca.mtimes(S, along)
@@ -291,6 +282,6 @@ class ParallelForce(_Integrating):
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample."""
         tip = self.tip(params, q, qd, ref)
-        asked, integral = self.pressed(params, state, q, ref, dt)
+        asked, integral = self.feedback(params, state, q, ref, dt)
         force = tip.mobility.solve(tip.acceleration + self.spring(params, tip)) + asked
         return self.torques(params, tip, force, q, qd, ref), {"force_integral": integral}

@@ -3,191 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import as_floats
-from armdyn.control.laws.model import model_torque
-from armdyn.control.laws.wrapped import Wrapped, efforts, joint_sizes
-from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, choose
+from armdyn.control.laws.model import MODEL_SHAPES, model_data, model_torque
+from armdyn.control.laws.wrapped import Wrapped
+from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values
 from armdyn.control.settings import one_number
+from armdyn.control.step import traced_step
 from armdyn.errors import ShapeError, shown
+from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.model.quantities import DriveData, Gravity, Number, Q, Qd, Tau, Theta, Vec
-from armdyn.trace.shapes import Array, Vector
 from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
 
 FALLBACKS = ("zero", "gravity")
 
 
-class HeldMeasurement(NamedTuple):
-    """What `held_measurement` returns."""
-
-    q: Vector
-    qd: Vector
-    lost: Annotated[Array, "1"]
+def _finite(*vectors: Symbol) -> Symbol:
+    """Whether all numbers are; NaN is not."""
+    return ca.logic_all(ca.fabs(ca.vertcat(*vectors)) < np.inf)
 
 
-@traced()
-def held_measurement(arm: Arm, q: Q, qd: Qd, q_held: Vec, qd_held: Vec, lost: Annotated[Any, "1"]) -> HeldMeasurement:
-    """The measurement if all its numbers are finite, else the last good one, and how many were lost in a row.
-
-    Parameters
-    ----------
-    q, qd
-        What the sensors show, perhaps NaN or infinite.
-    q_held, qd_held
-        The last good measurement.
-    lost
-        Samples lost in a row until now; negative before the first good one.
-    """
-    good = ca.SX(1)
-    for x in (*ca.vertsplit(q), *ca.vertsplit(qd)):
-        good = ca.logic_and(good, ca.fabs(x) < np.inf)  # false for NaN too
-    held = ca.if_else(good, q, q_held), ca.if_else(good, qd, qd_held)
-    return HeldMeasurement(*held, ca.if_else(good, 0, ca.if_else(lost < 0, lost, lost + 1)))
+def hold_measurement(q: Symbol, qd: Symbol, state: Values) -> tuple[Symbol, Symbol, Symbol]:
+    """The measurement if all its numbers are finite, else the last good one, and how many were lost in a row."""
+    good, lost = _finite(q, qd), state["lost"]
+    held = ca.if_else(good, q, state["q_held"]), ca.if_else(good, qd, state["qd_held"])
+    return *held, ca.if_else(good, 0, ca.if_else(lost < 0, lost, lost + 1))
 
 
-class GuardedTorque(NamedTuple):
-    """What `guarded_torque` returns."""
-
-    tau: Vector
-    missing: Vector
-    limited: Annotated[Array, "1"]
-    idle: Annotated[Array, "1"]
-
-
-@traced()
-def guarded_torque(
-    arm: Arm, tau: Tau, lost: Annotated[Any, "1"], jumped: Annotated[Any, "1"], limited: Annotated[Any, "1"],
-    patience: Annotated[Any, "1"], largest: Vec,
-) -> GuardedTorque:  # fmt: skip
-    """Torques within limits; none where they are no numbers, or once too many measurements are lost in a row.
-
-    Parameters
-    ----------
-    lost, jumped, limited, patience
-        Measurements lost and references rejected in a row (negative: there was no good one yet), samples in a row until
-        now that were limited, and how many measurements may be lost.
-    largest
-        Largest torques.
-
-    Returns
-    -------
-    missing
-        What the limits took off.
-    limited
-        Samples in a row at which some torque was limited.
-    idle
-        1 if the law has nothing to learn from this sample: no measurement, no reference or no numbers.
-    """
-    finite, over = ca.SX(1), ca.SX(0)
-    for x in ca.vertsplit(tau):
-        finite = ca.logic_and(finite, ca.fabs(x) < np.inf)  # false for NaN too
-    seen = ca.logic_and(ca.logic_and(lost >= 0, lost <= patience), jumped >= 0)
-    use = ca.logic_and(seen, ca.fabs(tau) < np.inf)
-    within = ca.if_else(use, ca.fmax(ca.fmin(tau, largest), -largest), 0)
-    missing = ca.if_else(use, within - tau, 0)
-    for x in ca.vertsplit(missing):
-        over = ca.logic_or(over, x != 0)
-    learning = ca.logic_and(ca.logic_and(lost == 0, jumped >= 0), finite)
-    return GuardedTorque(within, missing, ca.if_else(over, limited + 1, 0), 1 - learning)
-
-
-class HeldReference(NamedTuple):
-    """What `held_reference` returns."""
-
-    q_ref: Vector
-    qd_ref: Vector
-    qdd_ref: Vector
-    jumped: Annotated[Array, "1"]
-
-
-@traced()
-def held_reference(
-    arm: Arm, q_ref: Vec, qd_ref: Vec, qdd_ref: Vec, q_kept: Vec, jumped: Annotated[Any, "1"], jump: Vec, dt: Number
-) -> HeldReference:
+def hold_reference(ref: Reference, state: Values, jump: Symbol, dt: Symbol) -> tuple[Reference, Symbol]:
     """The reference if it goes on from the last one, else the last position at rest, and for how many samples so.
 
-    Parameters
-    ----------
-    q_ref, qd_ref, qdd_ref
-        What is wanted, perhaps NaN or infinite.
-    q_kept
-        The position wanted last.
-    jumped
-        Samples rejected in a row until now; negative before the first good one.
-    jump
-        How far the position may lie from what the last one and the velocity lead to [rad or m].
-    dt
-        Period [s].
+    It goes on if the position lies no farther than `jump` [rad or m] from what the last one and the velocity lead to.
     """
-    good, near = ca.SX(1), ca.SX(1)
-    for x in (*ca.vertsplit(q_ref), *ca.vertsplit(qd_ref), *ca.vertsplit(qdd_ref)):
-        good = ca.logic_and(good, ca.fabs(x) < np.inf)  # false for NaN too
-    for x in ca.vertsplit(ca.fabs(q_ref - q_kept) - jump - ca.fabs(qd_ref) * dt):
-        near = ca.logic_and(near, x <= 0)
-    good = ca.logic_and(good, ca.logic_or(near, jumped < 0))
-    none = ca.SX.zeros(arm.n)
-    used = ca.if_else(good, q_ref, q_kept), ca.if_else(good, qd_ref, none), ca.if_else(good, qdd_ref, none)
-    return HeldReference(*used, ca.if_else(good, 0, ca.if_else(jumped < 0, jumped, jumped + 1)))
+    kept, jumped = state["q_kept"], state["jumped"]
+    near = ca.logic_all(ca.fabs(ref.q - kept) - jump - ca.fabs(ref.qd) * dt <= 0)
+    good = ca.logic_and(_finite(ref.q, ref.qd, ref.qdd), ca.logic_or(near, jumped < 0))
+    none = ca.SX.zeros(kept.shape)
+    used = ca.if_else(good, ref.q, kept), ca.if_else(good, ref.qd, none), ca.if_else(good, ref.qdd, none)
+    return Reference(*used, ref.channels), ca.if_else(good, 0, ca.if_else(jumped < 0, jumped, jumped + 1))
 
 
-@traced(returns={"tau": "n"})
-def weight_torque(
-    arm: Arm, q: Q, lost: Annotated[Any, "1"], largest: Vec, *,
-    theta: Theta = None, gravity: Gravity = None, drive: DriveData = None,
-) -> Array:  # fmt: skip
-    """Torques of gravity and springs at the last good position, within limits; zero before there was one.
-
-    Parameters
-    ----------
-    lost
-        Negative before the first good measurement.
-    largest
-        Largest torques.
-    """
-    still = ca.SX.zeros(arm.n)
-    weight = model_torque(arm, q, still, still, theta=theta, gravity=gravity, drive=drive)
-    return ca.if_else(lost < 0, still, ca.fmax(ca.fmin(weight, largest), -largest))
-
-
-class FadedTorque(NamedTuple):
-    """Torques, those of the last sample with a measurement, and for how long they have faded."""
-
-    tau: Vector
-    tau_kept: Vector
-    fading: Annotated[Array, "1"]
-
-
-@traced()
-def faded_torque(
-    arm: Arm, tau: Tau, target: Vec, tau_kept: Vec, fading: Annotated[Any, "1"], lost: Annotated[Any, "1"],
-    patience: Annotated[Any, "1"], dt: Number, ramp: float = 0.0,
-) -> FadedTorque:  # fmt: skip
-    """The law's torques, or, once too many measurements are lost in a row, the last ones fading into others.
-
-    Parameters
-    ----------
-    target, tau_kept
-        Torques without measurements, and the last ones with them.
-    fading
-        For how long torques have faded [s].
-    lost, patience
-        Measurements lost in a row (negative: there was no good one yet), and how many may be.
-    dt
-        Period [s].
-    ramp : float
-        Time in which torques fade [s].
-    """
-    gone = ca.logic_or(lost < 0, lost > patience)
-    since = ca.if_else(gone, fading + dt, 0)
-    left = ca.fmax(1 - since / ramp, 0) if ramp else 0
-    faded = ca.if_else(gone, target + left * (tau_kept - target), tau)
-    return FadedTorque(faded, ca.if_else(gone, tau_kept, tau), since)
+def within(tau: Symbol, largest: Symbol) -> Symbol:
+    """Torques within limits."""
+    return ca.fmax(ca.fmin(tau, largest), -largest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +84,7 @@ class Guarded(Wrapped):
         Time in which the last torque fades into them [s].
     """
 
+    positive: ClassVar = {"limit": "torques", "jump": "distances"}
     law: Law
     patience: ArrayLike = 5
     limit: ArrayLike | None = None
@@ -232,20 +95,17 @@ class Guarded(Wrapped):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.fallback not in FALLBACKS:
-            expected = " or ".join(FALLBACKS)
-            raise ShapeError(f"Guarded: unknown fallback {self.fallback!r}; expected {expected}")
+            raise ShapeError(f"Guarded: unknown fallback {self.fallback!r}; expected {' or '.join(FALLBACKS)}")
         one_number(self.ramp, "Guarded: ramp", "a time >= 0 in seconds", zero=True)
         patience = as_floats(self.patience).reshape(-1)
         if patience.shape != (1,) or not patience[0] >= 0:
             raise ShapeError(f"Guarded: patience: expected a number of samples >= 0, got {shown(self.patience)}")
-        object.__setattr__(self, "patience", patience)
-        joint_sizes(self, "limit", "torques", efforts(self.arm))
-        joint_sizes(self, "jump", "distances")
+        self._set(patience=patience)
 
     @property
     def own_shapes(self) -> dict[str, str]:  # type: ignore[override]
         """The guard's numbers, and what gravity needs."""
-        model = {"theta": "10*n", "gravity": "3", "drive": "n, 4"} if self.fallback == "gravity" else {}
+        model = MODEL_SHAPES if self.fallback == "gravity" else {}
         return {"patience": "1", "largest": "n", "jump": "n", **model}
 
     @property
@@ -266,31 +126,39 @@ class Guarded(Wrapped):
         fading = {"tau_kept": np.zeros(n), "fading": np.zeros(1)} if self.ramp else {}
         return {**measured, "q_kept": np.zeros(n), "jumped": np.full(1, -1.0), "limited": np.zeros(1), **fading}
 
+    @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample; see `held_measurement`, `held_reference` and `guarded_torque`."""
-        q, qd, lost = held_measurement(arm, q, qd, state["q_held"], state["qd_held"], state["lost"])
-        kept = (state["q_kept"], state["jumped"], params["jump"], dt)
-        q_ref, qd_ref, qdd_ref, jumped = held_reference(arm, ref.q, ref.qd, ref.qdd, *kept)
-        tau, after = self.inner(params, state, q, qd, Reference(q_ref, qd_ref, qdd_ref, ref.channels), dt)
-        rules = (lost, jumped, state["limited"], params["patience"], params["largest"])
-        tau, missing, limited, idle = guarded_torque(arm, tau, *rules)
+        """One sample: measurement and reference held, the law inside, limits, and what follows a loss."""
+        q, qd, lost = hold_measurement(q, qd, state)
+        ref, jumped = hold_reference(ref, state, params["jump"], dt)
+        tau, after = self.inner(params, state, q, qd, ref, dt)
+        # No torques where they are no numbers, or once too many measurements are lost in a row.
+        seen = ca.logic_and(ca.logic_and(lost >= 0, lost <= params["patience"]), jumped >= 0)
+        use = ca.logic_and(seen, ca.fabs(tau) < np.inf)
+        exerted = ca.if_else(use, within(tau, params["largest"]), 0)
+        missing = ca.if_else(use, exerted - tau, 0)
+        limited = ca.if_else(ca.logic_any(missing != 0), state["limited"] + 1, 0)
+        learning = ca.logic_and(ca.logic_and(lost == 0, jumped >= 0), _finite(tau))
         resting = self.law.after_loss(state)
         working = self.law.after_limits(params, state, after, Shortfall(missing, limited), dt)
-        memory = {name: choose(idle, resting[name], working[name], x.ndim) for name, x in self.law.init().items()}
-        own = {"q_held": q, "qd_held": qd, "lost": lost, "q_kept": q_ref, "jumped": jumped, "limited": limited}
-        tau, fading = self._without_measurement(params, state, tau, q, lost, dt)
+        memory = {name: ca.if_else(learning, working[name], resting[name]) for name in self.law.init()}
+        own = {"q_held": q, "qd_held": qd, "lost": lost, "q_kept": ref.q, "jumped": jumped, "limited": limited}
+        tau, fading = self._without_measurement(params, state, exerted, q, lost, dt)
         return tau, {**memory, **own, **fading}
 
     def _without_measurement(
-        self, params: Values, state: Values, tau: Any, q: Any, lost: Any, dt: Any
-    ) -> tuple[Any, dict[str, Any]]:
-        """Torques, and what is kept of them, where measurements may be gone for too long."""
+        self, params: Values, state: Values, tau: Symbol, q: Symbol, lost: Symbol, dt: Symbol
+    ) -> tuple[Symbol, dict[str, Symbol]]:
+        """Torques, and what is kept of them: once too many measurements are lost in a row, the last ones fade out."""
         if self.fallback == "zero" and not self.ramp:
             return tau, {}
-        target = 0 * tau
-        if self.fallback == "gravity":
-            model = {name: params[name] for name in ("theta", "gravity", "drive")}
-            target = weight_torque(self.arm, q, lost, params["largest"], **model)
-        kept = (state["tau_kept"], state["fading"]) if self.ramp else (target, lost)
-        tau, kept_tau, since = faded_torque(self.arm, tau, target, *kept, lost, params["patience"], dt, self.ramp)
-        return tau, {"tau_kept": kept_tau, "fading": since} if self.ramp else {}
+        target = still = 0 * tau
+        if self.fallback == "gravity":  # that of the last good position, zero before there was one
+            weight = model_torque(self.arm, q, still, still, **model_data(params))
+            target = ca.if_else(lost < 0, still, within(weight, params["largest"]))
+        gone = ca.logic_or(lost < 0, lost > params["patience"])
+        if not self.ramp:
+            return ca.if_else(gone, target, tau), {}
+        since, kept = ca.if_else(gone, state["fading"] + dt, 0), state["tau_kept"]
+        faded = target + ca.fmax(1 - since / self.ramp, 0) * (kept - target)
+        return ca.if_else(gone, faded, tau), {"tau_kept": ca.if_else(gone, kept, tau), "fading": since}

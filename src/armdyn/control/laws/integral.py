@@ -3,56 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.laws.pd import PD
-from armdyn.control.laws.wrapped import Wrapped, efforts, joint_sizes
+from armdyn.control.laws.wrapped import Wrapped
 from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, check_setting
+from armdyn.control.step import traced_step
 from armdyn.model.arm import Arm
-from armdyn.model.quantities import Number, Q, Tau, Vec
-from armdyn.trace.shapes import Vector
 from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
-
-
-class IntegralAction(NamedTuple):
-    """What `integral_action` returns."""
-
-    tau: Vector
-    integral: Vector
-
-
-@traced()
-def integral_action(
-    arm: Arm, tau: Tau, integral: Vec, q: Q, q_ref: Vec, ki: Vec, unwind: Vec, limit: Vec, dt: Number
-) -> IntegralAction:
-    """Torques with integral action, limited, and the integral after the sample.
-
-        u = tau + integral,  tau_out = u within limits,  d integral / dt = ki (q_ref - q) + unwind (tau_out - u)
-
-    Parameters
-    ----------
-    tau
-        What another law asks for.
-    integral
-        [N m or N]
-    q, q_ref
-        Measured and desired positions.
-    ki
-        Integral gain [N m/(rad s)].
-    unwind
-        Rate at which the integral yields while the drives are saturated [1/s].
-    limit
-        Largest torques.
-    dt
-        Period [s].
-    """
-    u = tau + integral
-    limited = ca.fmax(ca.fmin(u, limit), -limit)
-    return IntegralAction(limited, integral + dt * (ki * (q_ref - q) + unwind * (limited - u)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +35,7 @@ class Integral(Wrapped):
     """
 
     own_shapes: ClassVar = {"ki": "n", "unwind": "n", "limit": "n"}
+    positive: ClassVar = {"limit": "torques"}
     law: Law
     ki: ArrayLike
     limit: ArrayLike | None = None
@@ -83,19 +45,20 @@ class Integral(Wrapped):
         super().__post_init__()
         for name in ("ki", "unwind"):
             check_setting(self, name)
-        joint_sizes(self, "limit", "torques", efforts(self.arm))
 
     @property
     def own_state(self) -> dict[str, NDArray]:
         """The integral, as a torque."""
         return {"integral": np.zeros(self.arm.n)}
 
+    @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample; see `integral_action`."""
+        """One sample: u = tau + integral within limits, d integral / dt = ki (q_ref - q) + unwind (limited - u)."""
         tau, after = self.inner(params, state, q, qd, ref, dt)
-        ki, unwind, limit = (params[name] for name in ("ki", "unwind", "limit"))
-        tau, after["integral"] = integral_action(arm, tau, state["integral"], q, ref.q, ki, unwind, limit, dt)
-        return tau, after
+        u, limit = tau + state["integral"], params["limit"]
+        limited = ca.fmax(ca.fmin(u, limit), -limit)
+        rate = params["ki"] * (ref.q - q) + params["unwind"] * (limited - u)
+        return limited, {**after, "integral": state["integral"] + dt * rate}
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """The integral yields to limits outside as it does to its own."""

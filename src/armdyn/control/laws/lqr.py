@@ -132,7 +132,7 @@ class TrajectoryLQR(Law):
 
     def channels(self, t: NDArray, motion: JointMotion) -> dict[str, NDArray]:
         """Gain table and nominal torques for the times (T,) of a run, which may be finer than the law's periods."""
-        step = (t[1] - t[0]) if len(t) > 1 else 1 / self.rate
+        step = t[1] - t[0] if len(t) > 1 and t[1] > t[0] else 1 / self.rate
         fine = max(round(1 / (self.rate * step)), 1)
         if abs(fine * step * self.rate - 1) > 1e-6:
             raise ShapeError(f"TrajectoryLQR: designed for {self.rate:g} Hz, but the run's steps are of {step:g} s")

@@ -25,11 +25,10 @@ from armdyn.trace.symbols import ca
 from armdyn.trace.traced import traced
 
 # Data of the model that laws take as parameters, so that a wrong model is a matter of numbers.
-MODEL = ("theta", "gravity", "drive")
 MODEL_SHAPES: dict[str, Any] = {"theta": "10*n", "gravity": "3", "drive": "n, 4"}
 FRICTION_SHAPE: dict[str, Any] = {"friction": FRICTION_NUMBERS}
 MODELS = ("full", "rigid")
-# Desired velocity below which dry friction fades out of what laws compensate [rad/s or m/s].
+# Velocity below which dry friction fades out of what laws compensate and observers expect [rad/s or m/s].
 FRICTION_WIDTH = 0.01
 # Friction numbers that exert no torque by themselves, or none in steady motion.
 SILENT = ("stribeck", "temperature", "bristle_stiffness", "bristle_damping")
@@ -42,6 +41,11 @@ def model_torque(
     """Torques of links and drives (rotors, motor damping, springs) in a motion; friction of the joints left out."""
     rigid = inverse_dynamics(arm, q, qd, qdd, theta=theta, gravity=gravity)
     return rigid + drive_torque(arm, q, qd, qdd, drive=drive)
+
+
+def model_data(params: Values) -> dict[str, Any]:
+    """What `model_torque` takes of a law's parameters."""
+    return {name: params[name] for name in MODEL_SHAPES}
 
 
 def exerts_torque(friction: NDArray) -> bool:
@@ -73,14 +77,30 @@ def with_friction(arm: Arm, tau: Symbol, friction: Symbol, q: Symbol, qd: Symbol
     return joint_torques(arm, rest / (1 - load * ca.sign(rest)))  # |load| < 1 keeps the sign
 
 
-class ModelLaw(Law):
+class ModelBased(Law):
+    """Base of laws with gains and a model, whose friction they may compensate."""
+
+    gain_shapes: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def shapes(self) -> Mapping[str, str]:  # type: ignore[override]
+        """Gains, the model, and its friction if it is compensated."""
+        return {**self.gain_shapes, **MODEL_SHAPES, **(FRICTION_SHAPE if self.compensates_friction else {})}
+
+    def friction_part(self, params: Values, tau: Symbol, q: Symbol, qd: Symbol, ref: Reference) -> Symbol:
+        """Friction that is part of the torques tau."""
+        if not self.compensates_friction:
+            return super().friction_part(params, tau, q, qd, ref)
+        return law_friction(self.arm, params["friction"], q, qd, ref, tau)
+
+
+class ModelLaw(ModelBased):
     """Base of laws whose torques come from a model, with fields `arm` and `model`.
 
     With `model="full"`, the default, torques compensate all that the arm has: rotors, springs, balancers, and friction
     of the joints (see `law_friction`). With `"rigid"` friction is left out.
     """
 
-    gain_shapes: ClassVar[Mapping[str, str]] = {}
     signed: ClassVar[frozenset[str]] = frozenset()  # gains that may be negative
     above_zero: ClassVar[frozenset[str]] = frozenset()  # gains that may not be zero either
     model: str
@@ -92,12 +112,7 @@ class ModelLaw(Law):
             if getattr(self, name, None) is not None:
                 check_setting(self, name, positive=name not in self.signed)
                 if name in self.above_zero and not (np.asarray(getattr(self, name)) > 0).all():
-                    raise ShapeError(f"{type(self).__name__}: {name}: expected numbers > 0")
-
-    @property
-    def shapes(self) -> Mapping[str, str]:  # type: ignore[override]
-        """Gains, the model, and its friction if it is compensated."""
-        return {**self.gain_shapes, **MODEL_SHAPES, **(FRICTION_SHAPE if self.compensates_friction else {})}
+                    raise ShapeError(f"{type(self).__name__}: {name}: expected numbers > 0, got {getattr(self, name)}")
 
     @cached_property
     def compensates_friction(self) -> bool:
@@ -108,12 +123,6 @@ class ModelLaw(Law):
         """The same law of the rigid model."""
         return replace(self, model="rigid") if self.compensates_friction else self  # type: ignore[type-var]
 
-    def compensated(self, params: Values, tau: Symbol, q: Symbol, qd: Symbol, ref: Reference) -> Symbol:
+    def add_friction(self, params: Values, tau: Symbol, q: Symbol, qd: Symbol, ref: Reference) -> Symbol:
         """Torques of links and drives, friction added if it is to be."""
         return with_friction(self.arm, tau, params["friction"], q, qd, ref) if self.compensates_friction else tau
-
-    def friction_part(self, params: Values, tau: Symbol, q: Symbol, qd: Symbol, ref: Reference) -> Symbol:
-        """Friction that is part of the torques tau."""
-        if not self.compensates_friction:
-            return ca.SX.zeros(self.arm.n)
-        return law_friction(self.arm, params["friction"], q, qd, ref, tau)

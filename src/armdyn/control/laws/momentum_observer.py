@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.laws.model import FRICTION_SHAPE, MODEL, MODEL_SHAPES, model_torque
+from armdyn.control.laws.model import FRICTION_SHAPE, FRICTION_WIDTH, MODEL_SHAPES, model_data, model_torque
 from armdyn.control.laws.momentum import momentum, momentum_rate
-from armdyn.control.laws.wrapped import Wrapped, joint_sizes
+from armdyn.control.laws.wrapped import Wrapped
 from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, check_setting
 from armdyn.control.settings import joint_numbers, one_number
 from armdyn.control.step import traced_step
@@ -23,8 +23,6 @@ from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
 
 REACTIONS = ("none", "stop", "gravity", "reflex")
-# Velocity below which dry friction fades out of the observer's model [rad/s or m/s].
-FRICTION_WIDTH = 0.01
 # Damping of the wrench's least squares, part of the largest entry of J J'.
 WRENCH_DAMPING_RATIO = 1e-6
 
@@ -65,6 +63,10 @@ class MomentumObserver(Wrapped):
     and Albu-Schäffer (2017), Robot collisions: a survey.
     """
 
+    own_shapes: ClassVar = {
+        "threshold": "n", "watch_bandwidth": "n", "reflex": "n", **MODEL_SHAPES, **FRICTION_SHAPE
+    }  # fmt: skip
+    positive: ClassVar = {"threshold": "torques", "bandwidth": "frequencies"}
     law: Law
     threshold: ArrayLike
     bandwidth: ArrayLike = 20.0
@@ -73,18 +75,10 @@ class MomentumObserver(Wrapped):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        joint_sizes(self, "threshold", "torques")
         check_setting(self, "reflex")
-        joint_sizes(self, "bandwidth", "frequencies")
         if self.reaction not in REACTIONS:
             expected = ", ".join(REACTIONS)
             raise ShapeError(f"MomentumObserver: unknown reaction {shown(self.reaction)}; expected one of {expected}")
-
-    @property
-    def own_shapes(self) -> dict[str, str]:  # type: ignore[override]
-        """The observer's numbers and the whole model."""
-        own = {"threshold": "n", "watch_bandwidth": "n", "reflex": "n"}
-        return {**own, **MODEL_SHAPES, **FRICTION_SHAPE}
 
     @property
     def watch_bandwidth(self) -> NDArray:
@@ -106,14 +100,12 @@ class MomentumObserver(Wrapped):
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; the residual is that of the torque exerted until now."""
-        model = {name: params[name] for name in MODEL}
         p = momentum(arm, q, qd, theta=params["theta"], drive=params["drive"])
         p_hat = ca.if_else(state["watching"] > 0.5, state["p_hat"] + state["impulse"], p)
         r = 2 * np.pi * params["watch_bandwidth"] * (p - p_hat)
-        rate = momentum_rate(arm, q, qd, **model) - friction_torque(
-            arm, q, qd, width=FRICTION_WIDTH, friction=params["friction"]
-        )
-        hit = ca.logic_or(state["detected"] > 0.5, _any(ca.fabs(r) > params["threshold"]))
+        friction = friction_torque(arm, q, qd, width=FRICTION_WIDTH, friction=params["friction"])
+        rate = momentum_rate(arm, q, qd, **model_data(params)) - friction
+        hit = ca.logic_or(state["detected"] > 0.5, ca.logic_any(ca.fabs(r) > params["threshold"]))
         detected = ca.if_else(hit, state["detected"] + 1, 0)
         q_hit = ca.if_else(state["detected"] > 0.5, state["q_hit"], q)
         tau, after = self._react(params, state, (q, qd), (hit, q_hit, r), ref, dt)
@@ -133,7 +125,7 @@ class MomentumObserver(Wrapped):
         tau, after = self.inner(params, state, q, qd, ref, dt)
         if self.reaction == "none":
             return tau, after
-        away = model_torque(self.arm, q, 0 * q, 0 * q, **{name: params[name] for name in MODEL})
+        away = model_torque(self.arm, q, 0 * q, 0 * q, **model_data(params))
         if self.reaction == "reflex":
             away = away + params["reflex"] * r
         return ca.if_else(is_hit, away, tau), after
@@ -146,13 +138,6 @@ class MomentumObserver(Wrapped):
     def after_loss(self, state: Values) -> Values:
         """The next sample starts the prediction anew."""
         return {**super().after_loss(state), "watching": 0 * state["watching"]}
-
-
-def _any(flags: Symbol) -> Symbol:
-    found = ca.SX(0)
-    for flag in ca.vertsplit(flags):
-        found = ca.logic_or(found, flag)
-    return found
 
 
 def tip_wrench(arm: Arm, q: Symbol, tau: Symbol) -> Symbol:

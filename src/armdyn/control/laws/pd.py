@@ -1,4 +1,4 @@
-"""PD control: springs and dampers between the arm and its reference."""
+"""PD control: springs and dampers between the arm and its reference; alone, with gravity, with nominal torques."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from armdyn.control.laws.model import ModelLaw, model_data, model_torque
 from armdyn.control.protocol import Answer, Law, Reference, Values, check_setting
+from armdyn.control.step import traced_step
+from armdyn.dynamics.gravity import gravity_torque
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd, Vec
 from armdyn.trace.shapes import Array
@@ -50,9 +53,75 @@ class PD(Law):
     kd: ArrayLike
 
     def __post_init__(self) -> None:
-        for name in self.shapes:
+        for name in PD.shapes:
             check_setting(self, name)
 
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; see `pd_torque`."""
         return pd_torque(arm, q, qd, ref.q, ref.qd, params["kp"], params["kd"]), state
+
+
+@dataclass(frozen=True, eq=False)
+class GravityPD(PD):
+    """PD and the model's gravity torques at the measured position.
+
+        tau = kp (q_ref - q) + kd (qd_ref - qd) + g(q)
+
+    With the right g, every set point is globally asymptotically stable for any kp, kd > 0 (Takegaki and Arimoto
+    1981); moving references leave an error, since inertia and friction are not compensated.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model that gravity is computed from.
+    kp, kd : array_like, shape (..., n)
+        Gains >= 0 [N m/rad, N m s/rad or N/m, N s/m].
+    """
+
+    shapes: ClassVar = {**PD.shapes, "theta": "10*n", "gravity": "3"}
+
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample; see `pd_torque` and `gravity_torque`."""
+        tau = pd_torque(arm, q, qd, ref.q, ref.qd, params["kp"], params["kd"])
+        return tau + gravity_torque(arm, q, theta=params["theta"], gravity=params["gravity"]), state
+
+
+@dataclass(frozen=True, eq=False)
+class FeedforwardPD(ModelLaw):
+    """The model's torques of the reference motion, and PD for the remaining error.
+
+        tau = M(q_ref) qdd_ref + C(q_ref, qd_ref) qd_ref + g(q_ref) + friction(q_ref, qd_ref) + kp e + kd ed
+
+    The nominal torques do not depend on measurements, so noise and delay act through kp and kd alone. Stable near
+    the reference if kp outweighs how gravity and velocity torques change with position.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model.
+    kp, kd : array_like, shape (..., n)
+        Gains >= 0 [N m/rad, N m s/rad or N/m, N s/m].
+    model : {"full", "rigid"}
+        Whether friction of the joints is compensated.
+
+    References
+    ----------
+    Eindhoven (1987), chapter 5; Kapadia, section 6.3.
+    """
+
+    gain_shapes: ClassVar = {"kp": "n", "kd": "n"}
+    arm: Arm
+    kp: ArrayLike
+    kd: ArrayLike
+    model: str = "full"
+
+    @traced_step
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample; see `pd_torque`, `model_torque` and `law_friction`, which sees the desired motion alone."""
+        nominal = model_torque(arm, ref.q, ref.qd, ref.qdd, **model_data(params))
+        nominal = self.add_friction(params, nominal, ref.q, ref.qd, ref)
+        return pd_torque(arm, q, qd, ref.q, ref.qd, params["kp"], params["kd"]) + nominal, state
+
+    def friction_part(self, params: Values, tau: Any, q: Any, qd: Any, ref: Reference) -> Any:
+        """Friction of the desired motion."""
+        return super().friction_part(params, tau, ref.q, ref.qd, ref)

@@ -8,13 +8,12 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
+from armdyn.control.laws.model import ModelLaw, model_data, model_torque
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
 from armdyn.control.theory.gains import gains_from_bandwidth
 from armdyn.dynamics.bodies.ltdl import Factors, factorize
-from armdyn.dynamics.drive import drive_inertia
-from armdyn.dynamics.mass_matrix import mass_matrix
+from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ShapeError
 from armdyn.kinematics.error import pose_error
 from armdyn.kinematics.forward import forward_kinematics, tip_frame
@@ -40,8 +39,9 @@ class TipMotion(NamedTuple):
     mobility: Factors  # of J M^-1 J' + singular
 
 
+@dataclass(frozen=True, eq=False)
 class TipSpace(ModelLaw):
-    """Base of laws of the tip, with fields `posture`, `task` and `singular`.
+    """Base of laws of the tip, with a field `model` besides.
 
     References
     ----------
@@ -49,8 +49,13 @@ class TipSpace(ModelLaw):
     control.
     """
 
-    gain_shapes: ClassVar[Mapping[str, str]] = {"posture": "n", "singular": ""}
-    task: str
+    gain_shapes: ClassVar[Mapping[str, str]] = {"stiffness": "6", "tip_damping": "6", "posture": "n", "singular": ""}
+    arm: Arm
+    stiffness: ArrayLike
+    tip_damping: ArrayLike
+    posture: ArrayLike = 5.0
+    task: str = "pose"
+    singular: ArrayLike = 1e-4
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -71,21 +76,26 @@ class TipSpace(ModelLaw):
         rate_ref = jacobian_rate(arm, ref.q, ref.qd)[:rows, :]
         acceleration = ca.mtimes(J_ref, ref.qdd) + ca.mtimes(rate_ref, ref.qd)
         acceleration = acceleration - ca.mtimes(jacobian_rate(arm, q, qd)[:rows, :], qd)
-        M = mass_matrix(arm, q, theta=params["theta"]) + drive_inertia(arm, params["drive"])
+        M = augmented_mass_matrix(arm, q, theta=params["theta"], drive=params["drive"])
         factors = factorize(M)
         inverse_J = ca.horzcat(*(factors.solve(J[i, :].T) for i in range(rows)))  # M^-1 J'
         mobility = factorize(ca.mtimes(J, inverse_J) + params["singular"] * ca.SX.eye(rows))
         return TipMotion(J, error, error_rate, acceleration, M, mobility)
 
+    def spring(self, params: Values, tip: TipMotion) -> Symbol:
+        """Stiffness and damping (rows,) on the tip's errors."""
+        rows = ROWS[self.task]
+        return params["stiffness"][:rows] * tip.error + params["tip_damping"][:rows] * tip.error_rate
+
     def torques(self, params: Values, tip: TipMotion, force: Symbol, q: Symbol, qd: Symbol, ref: Reference) -> Symbol:
         """Joint torques of a wrench (rows,) that the law gives the tip, of its model, and of the posture."""
-        model = {name: params[name] for name in MODEL}
-        tau = ca.mtimes(tip.J.T, force) + model_torque(self.arm, q, qd, ca.SX.zeros(self.arm.n), **model)
+        model = model_torque(self.arm, q, qd, ca.SX.zeros(self.arm.n), **model_data(params))
+        tau = ca.mtimes(tip.J.T, force) + model
         # Accelerations of the posture, less what of them the tip would feel.
         posture = params["posture"]
         back = posture * posture * (ref.q - q) + 2 * posture * (ref.qd - qd)
         tau = tau + ca.mtimes(tip.M, back) - ca.mtimes(tip.J.T, tip.mobility.solve(ca.mtimes(tip.J, back)))
-        return self.compensated(params, tau, q, qd, ref)
+        return self.add_friction(params, tau, q, qd, ref)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,13 +124,6 @@ class OperationalSpace(TipSpace):
         Whether friction of the joints is compensated.
     """
 
-    gain_shapes: ClassVar = {"stiffness": "6", "tip_damping": "6", **TipSpace.gain_shapes}
-    arm: Arm
-    stiffness: ArrayLike
-    tip_damping: ArrayLike
-    posture: ArrayLike = 5.0
-    task: str = "pose"
-    singular: ArrayLike = 1e-4
     model: str = "full"
 
     @classmethod
@@ -132,9 +135,8 @@ class OperationalSpace(TipSpace):
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample."""
-        tip, rows = self.tip(params, q, qd, ref), ROWS[self.task]
-        spring = params["stiffness"][:rows] * tip.error + params["tip_damping"][:rows] * tip.error_rate
-        force = tip.mobility.solve(tip.acceleration + spring)
+        tip = self.tip(params, q, qd, ref)
+        force = tip.mobility.solve(tip.acceleration + self.spring(params, tip))
         return self.torques(params, tip, force, q, qd, ref), state
 
 
@@ -168,23 +170,16 @@ class Impedance(TipSpace):
         Whether friction of the joints is compensated.
     """
 
-    gain_shapes: ClassVar = {**OperationalSpace.gain_shapes, "push": "6"}
+    gain_shapes: ClassVar = {**TipSpace.gain_shapes, "push": "6"}
     signed: ClassVar = frozenset(("push",))
-    arm: Arm
-    stiffness: ArrayLike
-    tip_damping: ArrayLike
-    posture: ArrayLike = 5.0
-    task: str = "pose"
-    singular: ArrayLike = 1e-4
     push: ArrayLike = 0.0
     model: str = "full"
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample."""
-        tip, rows = self.tip(params, q, qd, ref), ROWS[self.task]
-        spring = params["stiffness"][:rows] * tip.error + params["tip_damping"][:rows] * tip.error_rate
-        force = tip.mobility.solve(tip.acceleration) + spring + params["push"][:rows]
+        tip = self.tip(params, q, qd, ref)
+        force = tip.mobility.solve(tip.acceleration) + self.spring(params, tip) + params["push"][: ROWS[self.task]]
         return self.torques(params, tip, force, q, qd, ref), state
 
 

@@ -6,29 +6,24 @@ Each wraps a law, which then sees the estimate instead of the measured velocity;
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.laws.model import FRICTION_SHAPE, MODEL, MODEL_SHAPES, model_torque
-from armdyn.control.laws.wrapped import Wrapped, joint_sizes
+from armdyn.control.laws.model import FRICTION_SHAPE, FRICTION_WIDTH, MODEL_SHAPES, model_data, model_torque
+from armdyn.control.laws.wrapped import Wrapped
 from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values
 from armdyn.control.settings import one_number
 from armdyn.control.step import traced_step
 from armdyn.control.theory.riccati import discrete_lqr
 from armdyn.dynamics.bodies.ltdl import factorize
-from armdyn.dynamics.drive import drive_inertia
+from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.dynamics.friction import friction_torque
-from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
-
-# Velocity below which dry friction fades out of the observer's model [rad/s or m/s].
-FRICTION_WIDTH = 0.01
 
 
 class EstimatedVelocity(Wrapped):
@@ -56,10 +51,10 @@ class EstimatedVelocity(Wrapped):
         first, now = self.begin(q), self.estimate(params, state, q, dt)
         own = {name: ca.if_else(state["seen"] > 0.5, now[name], first[name]) for name in now}
         tau, after = self.inner(params, state, q, own["qd_hat"], ref, dt)
-        after |= {**own, "seen": ca.SX(1), **self.exerted(tau)}
+        after |= {**own, "seen": ca.SX(1), **self.remember_torque(tau)}
         return tau, after
 
-    def exerted(self, tau: Symbol) -> dict[str, Symbol]:
+    def remember_torque(self, tau: Symbol) -> dict[str, Symbol]:
         """What is kept of the torques."""
         return {}
 
@@ -79,14 +74,11 @@ class FilteredDerivative(EstimatedVelocity):
         [Hz]; well above the loop's bandwidth, and below where noise / dt matters.
     """
 
-    own_shapes: ClassVar[Mapping[str, str]] = {"cutoff": "n"}
+    own_shapes: ClassVar = {"cutoff": "n"}
+    positive: ClassVar = {"cutoff": "frequencies"}
     memory: ClassVar = ("q_before",)
     law: Law
     cutoff: ArrayLike = 50.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        joint_sizes(self, "cutoff", "frequencies")
 
     def begin(self, q: Symbol) -> dict[str, Symbol]:
         """At rest."""
@@ -118,7 +110,7 @@ class KalmanVelocity(EstimatedVelocity):
     Kapadia (1995); Anderson and Moore (1979), section 4.4, for the steady gains.
     """
 
-    own_shapes: ClassVar[Mapping[str, str]] = {"kalman_gain": "3"}
+    own_shapes: ClassVar = {"kalman_gain": "3"}
     memory: ClassVar = ("q_hat", "qdd_hat")
     law: Law
     rate: float
@@ -177,18 +169,11 @@ class ObservedVelocity(EstimatedVelocity):
     Nicosia and Tomei (1990), Robot control by using only joint position measurements.
     """
 
+    own_shapes: ClassVar = {"cutoff": "n", **MODEL_SHAPES, **FRICTION_SHAPE}
+    positive: ClassVar = {"cutoff": "frequencies"}
     memory: ClassVar = ("q_hat", "tau_given")
     law: Law
     cutoff: ArrayLike = 20.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        joint_sizes(self, "cutoff", "frequencies")
-
-    @property
-    def own_shapes(self) -> dict[str, str]:  # type: ignore[override]
-        """The cutoff and the whole model."""
-        return {"cutoff": "n", **MODEL_SHAPES, **FRICTION_SHAPE}
 
     def begin(self, q: Symbol) -> dict[str, Symbol]:
         """At rest."""
@@ -197,16 +182,15 @@ class ObservedVelocity(EstimatedVelocity):
     def estimate(self, params: Values, state: Values, q: Symbol, dt: Symbol) -> dict[str, Symbol]:
         """A period of the model under the torque given, then correction by the position; Euler's rule."""
         v, w = state["qd_hat"], 2 * np.pi * params["cutoff"]
-        model = {name: params[name] for name in MODEL}
-        M = mass_matrix(self.arm, q, theta=params["theta"]) + drive_inertia(self.arm, params["drive"])
-        rest = model_torque(self.arm, q, v, 0 * q, **model)
+        M = augmented_mass_matrix(self.arm, q, theta=params["theta"], drive=params["drive"])
+        rest = model_torque(self.arm, q, v, 0 * q, **model_data(params))
         rest = rest + friction_torque(self.arm, q, v, width=FRICTION_WIDTH, friction=params["friction"])
         v = v + dt * factorize(M).solve(state["tau_given"] - rest)
         x = state["q_hat"] + dt * v
         wrong = q - x
         return {"qd_hat": v + dt * w * w * wrong, "q_hat": x + dt * 2 * w * wrong}
 
-    def exerted(self, tau: Symbol) -> dict[str, Symbol]:
+    def remember_torque(self, tau: Symbol) -> dict[str, Symbol]:
         """Torques until the next sample."""
         return {"tau_given": tau}
 

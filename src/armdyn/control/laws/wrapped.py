@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from armdyn.arrays import as_floats
 from armdyn.control.protocol import Law, Shortfall, Values
 from armdyn.errors import ShapeError, shown
 from armdyn.model.arm import Arm
@@ -19,13 +20,18 @@ class Wrapped(Law):
     """Base of laws with a field `law`; names of parameters and state must differ from the inner law's."""
 
     own_shapes: ClassVar[Mapping[str, str]] = {}
+    positive: ClassVar[Mapping[str, str]] = {}  # fields that are numbers > 0 of all joints, and what these are
     law: Law
 
     def __post_init__(self) -> None:
         if not isinstance(self.law, Law):
             raise ShapeError(f"{type(self).__name__}: expected a control law, got {shown(self.law)}")
-        if set(self.own_state) & set(self.law.init()):
-            raise ShapeError(f"{type(self).__name__}: the law inside is one already")
+        if shared := sorted(set(self.own_state) & set(self.law.init())):
+            raise ShapeError(
+                f"{type(self).__name__}: the law inside is one already: both keep {', '.join(shared)}; wrap it once"
+            )
+        for name, what in self.positive.items():
+            _check_positive(self, name, what)
 
     @property
     def arm(self) -> Arm:  # type: ignore[override]
@@ -104,20 +110,10 @@ class Wrapped(Law):
         return tau, dict(after)
 
 
-def joint_sizes(law: Wrapped, name: str, what: str, default: ArrayLike | None = None) -> None:
-    """Make a field of a frozen wrapper n numbers > 0, perhaps infinite; one serves all joints."""
-    given = getattr(law, name)
-    try:
-        array = np.array(np.broadcast_to(np.asarray(default if given is None else given, float), law.arm.n))
-    except (TypeError, ValueError):
-        array = np.zeros(1)
-    if not (array > 0).all():
-        where = f"{type(law).__name__}: {name}"
-        raise ShapeError(f"{where}: expected {what} > 0, one number or {law.arm.n}, got {shown(given)}")
-    array.flags.writeable = False
-    object.__setattr__(law, name, array)
-
-
-def efforts(arm: Arm) -> NDArray:
-    """The joints' largest torques (n,)."""
-    return np.array([joint.limits.effort for joint in arm.joints])
+def _check_positive(law: Wrapped, name: str, what: str) -> None:
+    """Make a field n numbers > 0, perhaps infinite; one serves all joints, None means their largest torques."""
+    given, n = getattr(law, name), law.arm.n
+    array = as_floats(law.arm.effort_limits if given is None else given)
+    if array.shape not in ((), (n,)) or not (array > 0).all():
+        raise ShapeError(f"{type(law).__name__}: {name}: expected {what} > 0, one number or {n}, got {shown(given)}")
+    law._set(**{name: np.array(np.broadcast_to(array, n))})

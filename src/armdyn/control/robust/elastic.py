@@ -9,14 +9,14 @@ theirs; laws that see links too get them as the channel `links` (2n,), positions
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.laws.model import ModelLaw
-from armdyn.control.laws.wrapped import Wrapped, joint_sizes
+from armdyn.control.laws.wrapped import Wrapped
 from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.step import traced_step
 from armdyn.dynamics.bodies.ltdl import factorize
@@ -74,7 +74,7 @@ class ElasticPD(ModelLaw):
         """One sample; q and qd are the motors'."""
         g = gravity_torque(arm, ref.q, theta=params["theta"], gravity=params["gravity"])
         tau = params["kp"] * (ref.q + g / params["spring"] - q) + params["kd"] * (ref.qd - qd) + g
-        return self.compensated(params, tau, q, qd, ref), state
+        return self.add_friction(params, tau, q, qd, ref), state
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +97,10 @@ class ElasticDamping(Wrapped):
     Spong (1987), Modeling and control of elastic joint robots, section IV.
     """
 
-    own_shapes: ClassVar[Mapping[str, str]] = {"damping": "n"}
+    own_shapes: ClassVar = {"damping": "n"}
+    positive: ClassVar = {"damping": "numbers"}
     law: Law
-    damping: ArrayLike = field(default=1.0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        joint_sizes(self, "damping", "numbers")
+    damping: ArrayLike = 1.0
 
     @property
     def senses(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -192,7 +189,7 @@ class ElasticLinearisation(ModelLaw):
         speeding = a + second(j, asked) / K  # of the motors
         drive = params["drive"]
         tau = drive[:, INERTIA] * speeding + drive[:, DAMPING] * qd + K * (q - x)
-        return self.compensated(params, tau, q, qd, ref), state
+        return self.add_friction(params, tau, q, qd, ref), state
 
 
 def _changes(arm: Arm, x: Symbol, v: Symbol, a: Symbol, model: Mapping[str, Symbol]) -> tuple[Any, Any]:

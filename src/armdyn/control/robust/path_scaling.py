@@ -9,14 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
-from armdyn.control.laws.wrapped import efforts
+from armdyn.control.laws.model import ModelLaw, model_data, model_torque
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.settings import joint_numbers, one_number
 from armdyn.control.step import traced_step
 from armdyn.control.theory.gains import gains_from_bandwidth
-from armdyn.dynamics.drive import drive_inertia
-from armdyn.dynamics.mass_matrix import mass_matrix
+from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ShapeError, shown
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
@@ -80,12 +78,9 @@ class PathScaling(ModelLaw):
             raise ShapeError(f"PathScaling: motion: expected a trajectory of {self.arm.n} joints, got {self.motion!r}")
         if not isinstance(self.pieces, int) or self.pieces < 1:
             raise ShapeError(f"PathScaling: pieces: expected an integer > 0, got {shown(self.pieces)}")
-        limit = efforts(self.arm) if self.limit is None else self.limit
+        limit = self.arm.effort_limits if self.limit is None else self.limit
         limit = joint_numbers(limit, self.arm.n, "PathScaling: limit", "finite torques > 0")
-        object.__setattr__(self, "limit", limit)
-        object.__setattr__(self, "end", float(self.motion.duration))
-        for name, values in self._polynomials().items():
-            object.__setattr__(self, name, values)
+        self._set(limit=limit, end=float(self.motion.duration), **self._polynomials())
 
     @property
     def shapes(self) -> Mapping[str, str]:  # type: ignore[override]
@@ -143,9 +138,9 @@ class PathScaling(ModelLaw):
         slope, bend = (ca.if_else(over, 0 * x, x) for x in (slope, bend))
         wanted = Reference(q_ref, slope * pace, bend * pace**2)
         qdd = wanted.qdd + params["kp"] * (q_ref - q) + params["kd"] * (wanted.qd - qd)
-        tau = model_torque(arm, q, qd, qdd, **{name: params[name] for name in MODEL})
-        rest = self.compensated(params, tau, q, qd, wanted)
-        M = mass_matrix(arm, q, theta=params["theta"]) + drive_inertia(arm, params["drive"])
+        tau = model_torque(arm, q, qd, qdd, **model_data(params))
+        rest = self.add_friction(params, tau, q, qd, wanted)
+        M = augmented_mass_matrix(arm, q, theta=params["theta"], drive=params["drive"])
         a = ca.mtimes(M, slope)
         u = params["catch_up"] * (1 - pace)
         size = ca.fmax(ca.fabs(a), LEAST_INERTIA_RATIO)

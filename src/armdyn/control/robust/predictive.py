@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.laws.wrapped import efforts
 from armdyn.control.protocol import Reference
 from armdyn.control.settings import as_numbers, joint_numbers, one_number
 from armdyn.control.theory.gains import bryson
@@ -81,9 +80,8 @@ class PredictiveControl:
         if not isinstance(horizon, int) or horizon < 1:
             raise ShapeError(f"PredictiveControl: horizon: expected an integer > 0, got {shown(horizon)}")
         self.horizon = horizon
-        self.effort = joint_numbers(
-            efforts(arm) if effort is None else effort, arm.n, "PredictiveControl: effort", "finite torques > 0"
-        )
+        effort = arm.effort_limits if effort is None else effort
+        self.effort = joint_numbers(effort, arm.n, "PredictiveControl: effort", "finite torques > 0")
         lower, upper = arm.position_limits if position is None else position
         self.lower, self.upper = (
             np.broadcast_to(as_numbers(x, "PredictiveControl: position"), arm.n) for x in (lower, upper)

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.laws.model import MODEL, ModelLaw, model_torque
-from armdyn.control.protocol import Answer, Reference, Shortfall, Values, choose
+from armdyn.control.laws.model import ModelLaw, model_data, model_torque
+from armdyn.control.protocol import Answer, Reference, Shortfall, Values, rest_if_limited
 from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.regressors.adaptive_regressor import adaptive_torque
@@ -73,7 +73,7 @@ class SlidingMode(ModelLaw):
         tau = adaptive_torque(arm, q, qd, v, a, **links) + drive_torque(arm, q, qd, a, drive=params["drive"])
         inside = ca.fmax(ca.fmin(s / params["boundary"], 1), -1)
         tau = tau + params["k"] * s + params["reach"] * inside
-        return self.compensated(params, tau, q, qd, ref), state
+        return self.add_friction(params, tau, q, qd, ref), state
 
 
 class Twist(NamedTuple):
@@ -161,9 +161,9 @@ class SuperTwisting(ModelLaw):
         s = ref.qd - qd + params["lam"] * (ref.q - q)
         u, twist = super_twisting(arm, s, state["twist"], params["k1"], params["k2"], dt)
         qdd = ref.qdd + params["lam"] * (ref.qd - qd) + u
-        tau = model_torque(arm, q, qd, qdd, **{name: params[name] for name in MODEL})
-        return self.compensated(params, tau, q, qd, ref), {"twist": twist}
+        tau = model_torque(arm, q, qd, qdd, **model_data(params))
+        return self.add_friction(params, tau, q, qd, ref), {"twist": twist}
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """Nothing is learnt while torques are limited."""
-        return {**after, "twist": choose(short.any, before["twist"], after["twist"])}
+        return rest_if_limited("twist", before, after, short)

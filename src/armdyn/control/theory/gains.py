@@ -115,12 +115,11 @@ def gain_matrix(law: Law, name: str) -> None:
     if array.shape[-2:] != (n, n):
         raise ShapeError(f"{where}: expected one number, {n} numbers or matrices ({n}, {n}), got {array.shape}")
     if not np.isfinite(array).all():
-        raise ShapeError(f"{where}: expected finite numbers")
+        raise ShapeError(f"{where}: expected finite numbers, got {shown(getattr(law, name))}")
     lowest = np.linalg.eigvalsh((array + array.swapaxes(-1, -2)) / 2).min()
     if not lowest > 0:
         raise ShapeError(f"{where}: expected a positive definite gain, got one with the eigenvalue {lowest:g}")
-    array.flags.writeable = False
-    object.__setattr__(law, name, array)
+    law._set(**{name: array})
 
 
 def commute(A: NDArray, B: NDArray) -> bool:

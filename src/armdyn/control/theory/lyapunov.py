@@ -18,6 +18,12 @@ class Lyapunov(NamedTuple):
     rate: NDArray
     margin: NDArray  # where it is not positive, nothing is proven
 
+    @classmethod
+    def of(cls, V: NDArray, rate: NDArray, K: NDArray) -> Lyapunov:
+        """With the least eigenvalue of the symmetric part of gains (..., n, n) as margin."""
+        margin = np.linalg.eigvalsh((K + K.swapaxes(-1, -2)) / 2)[..., 0]
+        return cls(V, rate, np.broadcast_to(margin, V.shape))
+
     @property
     def unproven(self) -> float:
         """Part of the run during which theory does not promise that V falls."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
@@ -61,12 +62,14 @@ def _mujoco(arm: Arm) -> Element:
     SubElement(root, "option", gravity=text(arm.gravity))
     parent, T = SubElement(root, "worldbody"), arm.base_pose
     for joint, link in zip(arm.joints, arm.links, strict=True):
-        parent = _body(parent, link.name, T @ joint.before @ joint.after)
-        _joint_element(parent, joint)
+        parent = body_element(parent, link.name, T @ joint.before @ joint.after)
+        hinge = joint_element(parent, joint, joint_attributes(joint))
+        if np.isfinite([joint.limits.lower, joint.limits.upper]).all():
+            hinge.set("range", text([joint.limits.lower, joint.limits.upper]))
         SubElement(parent, "inertial", inertial_attributes(link.inertia))
         T = np.eye(4)
     if arm.tip_name != arm.links[-1].name:
-        _body(parent, arm.tip_name, arm.tool_pose)
+        body_element(parent, arm.tip_name, arm.tool_pose)
     motors = SubElement(root, "actuator")
     for joint in arm.joints:
         servo = servo_attributes(joint)
@@ -76,11 +79,12 @@ def _mujoco(arm: Arm) -> Element:
     return root
 
 
-def _body(parent: Element, name: str, T: np.ndarray) -> Element:
+def body_element(parent: Element, name: str, T: np.ndarray) -> Element:
+    """A body with the pose T in its parent."""
     return SubElement(parent, "body", name=name, pos=text(T[:3, 3]), quat=text(to_quaternion(T[:3, :3])))
 
 
-def _joint_element(body: Element, joint: Joint) -> None:
+def joint_element(body: Element, joint: Joint, numbers: Mapping[str, float]) -> Element:
     """A joint as the link's frame sees it: before M(q) after = (before after) (after^-1 M(q) after)."""
     back = inverse(joint.after)
     attributes = {
@@ -88,11 +92,9 @@ def _joint_element(body: Element, joint: Joint) -> None:
         "type": "hinge" if joint.kind == "revolute" else "slide",
         "pos": text(back[:3, 3]),
         "axis": text(back[:3, :3] @ joint.axis),
-        **{name: text([value]) for name, value in joint_attributes(joint).items() if value},
+        **{name: text([value]) for name, value in numbers.items() if value},
     }
-    if np.isfinite([joint.limits.lower, joint.limits.upper]).all():
-        attributes["range"] = text([joint.limits.lower, joint.limits.upper])
-    SubElement(body, "joint", attributes)
+    return SubElement(body, "joint", attributes)
 
 
 def joint_attributes(joint: Joint) -> dict[str, float]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from armdyn.dynamics.shafts import at_shafts, from_shafts
 from armdyn.errors import ShapeError, SimulationError, shown
 from armdyn.simulation.loop.programs import Shapes, keyed_rollout, plant_shapes, program_of
+from armdyn.simulation.loop.python_loop import PlantRun
 from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Runaway
 from armdyn.simulation.loop.schedule import Schedule, Span
 from armdyn.simulation.plant.advance import Slip, Step
@@ -80,19 +81,14 @@ def rates_program(plant: Plant, kind: Kind) -> Program:
     return program_of("rates", inputs, outputs, formula)
 
 
-class AdaptiveRun:
-    """The plant between samples; the same interface as `python_loop.Run`."""
+class AdaptiveRun(PlantRun):
+    """Steps as long as an accuracy allows."""
 
     def __init__(self, schedule: Schedule, q0: NDArray, qd0: NDArray, accuracy: Accuracy) -> None:
-        self.schedule, self.plant, self.accuracy = schedule, schedule.plant, accuracy
-        n, steps, self.kind = self.plant.arm.n, schedule.clock.steps, self.plant.kind
-        self.shapes: Shapes = {**plant_shapes(self.plant, self.kind)[0], "tau": (n,)}
-        self.rows = {name: np.empty((1, steps + (name != "tau"), *shape)) for name, shape in self.shapes.items()}
-        self.command = np.zeros((1, steps, n))
-        start = self.plant.start(q0, qd0)
-        for name in self.shapes.keys() - {"tau"}:
-            self.rows[name][0, 0] = start[name]
-        self._motor, self._direction, self._at, self._dry = start["motor"], start["direction"], 0, np.zeros(n, bool)
+        n, start = schedule.plant.arm.n, plant_shapes(schedule.plant, schedule.plant.kind)[0]
+        super().__init__(schedule, q0, qd0, {**start, "tau": (n,)})
+        self.accuracy, self._at, self._dry = accuracy, 0, np.zeros(n, bool)
+        self._motor, self._direction = self.start["motor"], self.start["direction"]
         self._rubbing = Step(self.plant.arm, self.kind, {}).rubbing
         self._held = np.zeros(n)
         self._bind()
@@ -120,14 +116,14 @@ class AdaptiveRun:
 
     def carry(self, span: Span) -> None:
         """Change what the arm carries."""
-        span.seize(self.plant, self.rows)
+        super().carry(span)
         if self.kind.friction == "dry":
             self._direction = self.rows["direction"][0, span.first].copy()
         self._in["theta"][:] = span.theta
 
     def period(self) -> None:
         """All steps of one period."""
-        for _ in range(self.schedule.clock.substeps):
+        for _ in range(self.clock.substeps):
             self._advance()
             self._at += 1
 
@@ -143,7 +139,7 @@ class AdaptiveRun:
 
     def _evaluate(self, s: float, x: NDArray, v: NDArray, tau: NDArray, moving: NDArray) -> None:
         """Fill the outputs for a state s seconds into the step."""
-        into, t = self._in, self._at * self.schedule.clock.h + s
+        into, t = self._in, self._at * self.clock.h + s
         into["x"][:], into["v"][:], into["tau"][:] = x, v, tau
         if self.kind.friction == "dry":
             into["direction"][:], into["moving"][:] = self._direction, moving
@@ -158,7 +154,7 @@ class AdaptiveRun:
 
     def _advance(self) -> None:
         """From one step to the next, stretch by stretch between events."""
-        k, h, limit = self._at, self.schedule.clock.h, self.plant.torque_limits
+        k, h, limit = self._at, self.clock.h, self.plant.torque_limits
         self._held = np.clip(self.command[0, k], -limit, limit)
         self.rows["tau"][0, k] = self._torque(0.0)
         s, state = 0.0, np.concatenate(self._state(k))
@@ -170,16 +166,15 @@ class AdaptiveRun:
         else:
             raise SimulationError(f"friction events pile up at t = {k * h:g} s; use fixed steps there")
         self._motor = self._torque(h)
-        self._write(state)
+        self._fill(state)
 
-    def _write(self, state: NDArray) -> None:
+    def _fill(self, state: NDArray) -> None:
         """Fill the rows after the step."""
         n, parts = self.plant.arm.n, np.split(state, 2)
         after = {"motor": self._motor, "direction": self._direction}
         for name, part in zip(("q", "qd"), parts, strict=True):
             after |= {name: part[:n], f"rotor_{name}": part[n:]}
-        for name in self.shapes.keys() - {"tau"}:
-            self.rows[name][0, self._at + 1] = after[name]
+        self.write(self._at + 1, after)
 
     def _release(self, s: float, x: NDArray, v: NDArray) -> None:
         """Let stuck joints go that cannot be held, the most overloaded first."""
@@ -215,11 +210,11 @@ class AdaptiveRun:
             atol=tolerance * 1e-2,
         )
         if found.status < 0:
-            t = self._at * self.schedule.clock.h + found.t[-1]
+            t = self._at * self.clock.h + found.t[-1]
             raise SimulationError(f"{method} gave up at t = {t:g} s: {found.message.rstrip('.')}")
         state = found.y[:, -1].copy()
         if len(found.t_events[0]):
-            self._write(state)
+            self._fill(state)
             raise Runaway(self._at)
         for event, times in zip(events, found.t_events[1:], strict=True):
             if len(times):

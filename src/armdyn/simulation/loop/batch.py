@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,11 @@ from armdyn.simulation.sensors import Sensors
 from armdyn.trace.pool import pool
 from armdyn.trace.rollout import Rollout
 
+if TYPE_CHECKING:
+    from armdyn.simulation.loop.plan import Plan
+
 # Steps of all rollouts together between two looks at the clock, the keyboard and the velocities.
 BLOCK = 100_000
-Progress = Callable[[int], None]
 NO_CHANCE = Draw()
 
 
@@ -54,22 +57,18 @@ class Loop:
         return {**self.schedule.constants(theta), **own}
 
     def inputs(self, theta: NDArray, first: int, count: int) -> dict[str, NDArray]:
-        """All inputs but the state and what comes by chance, for steps from `first`."""
-        steps = slice(first, first + count)
-        rows = {"ref": self.schedule.reference_rows[:, steps]}
-        rows |= {name: array[:, steps] for name, array in self.schedule.disturbances.items()}
-        rows |= {f"channel.{name}": array[None, steps] for name, array in self.schedule.channels.items()}
-        if self.timing.held:
-            rows["flags"] = self.schedule.clock.flags(first, count)
-        return {**rows, **self._constants(theta)}
+        """All inputs but the state and what comes by chance, for steps from `first`.
 
-    def inputs_at_end(self, theta: NDArray) -> dict[str, NDArray]:
-        """The same for the instant after the last step, at which disturbances and channels are held."""
-        rows = {"ref": np.stack(self.schedule.end or (), axis=-2)[None]}
-        rows |= {name: array[:, -1:] for name, array in self.schedule.disturbances.items()}
-        rows |= {f"channel.{name}": array[None, -1:] for name, array in self.schedule.channels.items()}
+        At the instant after the last step disturbances and channels are held.
+        """
+        schedule = self.schedule
+        at_end = first == schedule.clock.steps
+        steps = slice(-1, None) if at_end else slice(first, first + count)
+        rows = {"ref": np.stack(schedule.end or (), -2)[None] if at_end else schedule.reference_rows[:, steps]}
+        rows |= {name: array[:, steps] for name, array in schedule.disturbances.items()}
+        rows |= {f"channel.{name}": array[None, steps] for name, array in schedule.channels.items()}
         if self.timing.held:
-            rows["flags"] = self.schedule.clock.flags(self.schedule.clock.steps, 1)
+            rows["flags"] = schedule.clock.flags(first, count)
         return {**rows, **self._constants(theta)}
 
     def start(self, q0: NDArray, qd0: NDArray, draw: Draw = NO_CHANCE) -> dict[str, NDArray]:
@@ -103,32 +102,23 @@ class Draws:
         return {name: np.repeat(rows[:, :-1], self._substeps, axis=1) for name, rows in both.items()}
 
 
-def run_batch(
-    schedule: Schedule,
-    law: Law,
-    q0: NDArray,
-    qd0: NDArray,
-    every: int,
-    threads: int,
-    progress: Progress,
-    sensors: Sensors | None = None,
-    seed: int | None = 0,
-) -> Record:
-    """Run all rollouts; q0, qd0 are (lanes, n)."""
-    lanes, clock = len(q0), schedule.clock
-    loop = Loop(schedule, law, sensors, lanes == 1)
-    draws = Draws(None if sensors is None else Chance(sensors, q0.shape[1], lanes, seed), clock.substeps)
-    state = loop.start(q0, qd0, draws.first)
+def run_batch(plan: Plan, progress: Callable[[int], None]) -> Record:
+    """Run all rollouts."""
+    schedule, given, clock, (lanes, n) = plan.schedule, plan.given, plan.schedule.clock, plan.q0.shape
+    sensors, threads = given.sensors, given.threads or 1
+    loop = Loop(schedule, plan.controller, sensors, lanes == 1)
+    draws = Draws(None if sensors is None else Chance(sensors, n, lanes, given.seed), clock.substeps)
+    state = loop.start(plan.q0, plan.qd0, draws.first)
     theta = _rows(schedule.plant.own_theta)
     shapes = outputs_of(loop.rollout(theta))
     kept = {name: shape for name, shape in shapes.items() if not name.startswith("sensor.")}
-    record = Record.empty(schedule, lanes, every, kept)
+    record = Record.empty(schedule, lanes, given.every, kept)
     count = clock.substeps * min(max(BLOCK // lanes // clock.substeps, 8), clock.samples)
     buffers = {name: pool().empty((lanes, count + (name not in SHOWN), *shape)) for name, shape in shapes.items()}
     try:
         for span in schedule.spans():
             theta, grips = _rows(span.theta), [(_rows(before), _rows(after)) for before, after in span.grips]
-            state |= schedule.plant.seized(state, grips)
+            state |= schedule.plant.grip(state, grips)
             rollout = loop.rollout(theta)
             for at in range(span.first, span.last, count):
                 steps = min(count, span.last - at)
@@ -144,7 +134,10 @@ def run_batch(
         record.stop(f"interrupted at t = {record.rows * record.stride * clock.h:.4g} s")
         return record
     if schedule.end is not None:
-        inputs = {**loop.inputs_at_end(theta), **{k: rows[:, :1] for k, rows in draws.rows(clock.substeps).items()}}
+        inputs = {
+            **loop.inputs(theta, clock.steps, 1),
+            **{k: rows[:, :1] for k, rows in draws.rows(clock.substeps).items()},
+        }
         _march(loop.rollout(theta), inputs, state, buffers, 1, threads)
         state |= {name: buffers[name][:, 0].copy() for name in shapes if name in SHOWN}
     record.finish(clock.steps, state)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-from xml.sax.saxutils import quoteattr
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,20 +10,22 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError, MissingExtraError, ModelError
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Joint
+from armdyn.model.mjcf.write import body_element, inertial_attributes, joint_element
+from armdyn.model.urdf.xml import text
 from armdyn.simulation.loop.programs import plant_shapes
+from armdyn.simulation.loop.python_loop import PlantRun
 from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Runaway
 from armdyn.simulation.loop.schedule import Schedule, Span
 from armdyn.simulation.plant.elasticity import Elasticity, check_elastic
 from armdyn.simulation.plant.plant import Plant
 from armdyn.spatial.inertia import Inertia
-from armdyn.spatial.transform import inverse
 
 # MuJoCo has no rods without thickness: moments of inertia below this part of their sum are raised by as much; and
 # no bodies without mass, which descriptions have whose first link only turns [kg].
 LEAST_MOMENT_RATIO = 1e-9
 LEAST_MASS_KG = 1e-9
 # Rotors of elastic joints, whose inertia is in their armature: as light as MuJoCo allows.
-WEIGHTLESS = '<inertial mass="1e-12" pos="0 0 0" diaginertia="1e-12 1e-12 1e-12"/>'
+WEIGHTLESS = {"mass": "1e-12", "pos": "0 0 0", "diaginertia": "1e-12 1e-12 1e-12"}
 
 
 def to_mjcf(
@@ -54,27 +54,32 @@ def to_mjcf(
     """
     rows = np.tile([np.inf, 0.0, 0.0], (arm.n, 1)) if elasticity is None else check_elastic(arm, elasticity)
     _check_arm(arm, friction, drive, rows)
-    elastic = np.flatnonzero(np.isfinite(rows[:, 0])).tolist()
-    at_motor = elastic if elasticity is not None and elasticity.friction == "motor" else []
-    body, base, rotors, tendons, constants = "", arm.base_pose, "", "", ""
-    for i in reversed(range(arm.n)):
-        joint, link = arm.joints[i], arm.links[i]
-        pose = joint.before @ joint.after if i else base @ joint.before @ joint.after
-        own, rotor = _numbers(joint, friction, drive, i in elastic, i in at_motor)
-        inner = f"{_joint(joint, own)}{_inertial(link.inertia)}{body}"
-        body = f"<body name={quoteattr(link.name)} {_pose(pose)}>{inner}</body>"
-        if i in elastic:
+    friction_at_motor = elasticity is not None and elasticity.friction == "motor"
+    root = Element("mujoco", model=arm.name)
+    SubElement(root, "compiler", angle="radian", autolimits="false")
+    option = SubElement(root, "option", gravity=text(arm.gravity), timestep=repr(dt), integrator="RK4")
+    SubElement(option, "flag", autoreset="disable")  # else a run that bursts is not seen to burst
+    world, tendons, constants = (SubElement(root, name) for name in ("worldbody", "tendon", "actuator"))
+    parent, T = world, arm.base_pose
+    for joint, link, spring in zip(arm.joints, arm.links, rows, strict=True):
+        elastic, name = bool(np.isfinite(spring[0])), joint.name
+        own, rotor = _numbers(joint, friction, drive, elastic, elastic and friction_at_motor)
+        parent = body_element(parent, link.name, T @ joint.before @ joint.after)
+        T = np.eye(4)
+        joint_element(parent, joint, own)
+        SubElement(parent, "inertial", inertial_attributes(_thicken(link.inertia)))
+        if elastic:
+            behind = SubElement(world, "body")
             name = f"rotor of {joint.name}"
-            rotors = f"<body><joint name={quoteattr(name)} {rotor}/>{WEIGHTLESS}</body>{rotors}"
-            tendons = f"{_tendon(name, joint.name, rows[i])}{tendons}"
+            SubElement(behind, "joint", {"name": name, **{key: text([value]) for key, value in rotor.items()}})
+            SubElement(behind, "inertial", WEIGHTLESS)
+            _add_tendon(tendons, name, joint.name, spring)
         if friction and (constant := joint.friction.offset + joint.friction.asymmetry):
-            constants += _constant(f"rotor of {joint.name}" if i in at_motor else joint.name, -constant)
-    numbers = f'gravity="{_text(arm.gravity)}" timestep="{dt!r}" integrator="RK4"'
-    # Without a reset a run that bursts is seen to burst.
-    option = f'<option {numbers}><flag autoreset="disable"/></option>'
-    head = '<compiler angle="radian" autolimits="false"/>'
-    world = f"<worldbody>{body}{rotors}</worldbody><tendon>{tendons}</tendon><actuator>{constants}</actuator>"
-    return f"<mujoco model={quoteattr(arm.name)}>{head}{option}{world}</mujoco>"
+            rubbing = name if friction_at_motor else joint.name
+            # Its bias alone: an actuator that exerts a constant torque.
+            bias = {"gainprm": "0", "biastype": "affine", "biasprm": text([-constant])}
+            SubElement(constants, "general", {"joint": rubbing, **bias})
+    return tostring(root, "unicode")
 
 
 def _check_arm(arm: Arm, friction: bool, drive: bool, springs: NDArray) -> None:
@@ -105,7 +110,9 @@ def _check_arm(arm: Arm, friction: bool, drive: bool, springs: NDArray) -> None:
             )
 
 
-def _numbers(joint: Joint, friction: bool, drive: bool, elastic: bool, friction_at_motor: bool) -> tuple[str, str]:
+def _numbers(
+    joint: Joint, friction: bool, drive: bool, elastic: bool, friction_at_motor: bool
+) -> tuple[dict[str, float], dict[str, float]]:
     """What acts at the link and, for elastic joints, at the rotor."""
     f, d = joint.friction, joint.drive
     rubbing = {"damping": f.viscous * friction, "frictionloss": f.coulomb * friction}
@@ -116,77 +123,52 @@ def _numbers(joint: Joint, friction: bool, drive: bool, elastic: bool, friction_
         side = rotor if behind else link
         for name, value in values.items():
             side[name] = side.get(name, 0.0) + value
-    own, other = (" ".join(f'{name}="{_text([value])}"' for name, value in side.items()) for side in (link, rotor))
-    return own, other
+    return link, rotor
 
 
-def _joint(joint: Joint, numbers: str) -> str:
-    """The joint in the link's frame: its axis passes where `after` put it."""
-    back = inverse(joint.after)
-    kind = "hinge" if joint.kind == "revolute" else "slide"
-    place = f'axis="{_text(back[:3, :3] @ joint.axis)}" pos="{_text(back[:3, 3])}"'
-    return f'<joint name={quoteattr(joint.name)} type="{kind}" {place} {numbers}/>'
-
-
-def _tendon(rotor: str, link: str, spring: NDArray) -> str:
+def _add_tendon(tendons: Element, rotor: str, link: str, spring: NDArray) -> None:
     """The spring that acts on the difference of a rotor's position and its link's."""
     stiffness, damping, backlash = spring
-    ends = "".join(f'<joint joint={quoteattr(name)} coef="{sign}"/>' for name, sign in ((rotor, 1), (link, -1)))
-    numbers = f'stiffness="{_text([stiffness])}" damping="{_text([damping])}"'
-    return f'<fixed {numbers} springlength="{_text([-backlash / 2, backlash / 2])}">{ends}</fixed>'
+    numbers = {"stiffness": text([stiffness]), "damping": text([damping])}
+    tendon = SubElement(tendons, "fixed", numbers, springlength=text([-backlash / 2, backlash / 2]))
+    for name, sign in ((rotor, "1"), (link, "-1")):
+        SubElement(tendon, "joint", joint=name, coef=sign)
 
 
-def _constant(joint: str, torque: float) -> str:
-    """An actuator that exerts a constant torque: its bias alone."""
-    return f'<general joint={quoteattr(joint)} gainprm="0" biastype="affine" biasprm="{_text([torque])}"/>'
+def _thicken(inertia: Inertia) -> Inertia:
+    """A body that MuJoCo takes."""
+    I, size = inertia.tensor_com, np.trace(inertia.tensor_com)
+    thin = np.linalg.eigvalsh(I)[0] < LEAST_MOMENT_RATIO * size
+    if not thin and inertia.mass >= LEAST_MASS_KG:
+        return inertia
+    return Inertia.from_com(
+        max(inertia.mass, LEAST_MASS_KG), inertia.com, I + thin * LEAST_MOMENT_RATIO * size * np.eye(3)
+    )
 
 
-def _inertial(inertia: Inertia) -> str:
-    I = inertia.tensor_com
-    if np.linalg.eigvalsh(I)[0] < LEAST_MOMENT_RATIO * np.trace(I):
-        I = I + LEAST_MOMENT_RATIO * np.trace(I) * np.eye(3)
-    entries = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
-    mass = _text([max(inertia.mass, LEAST_MASS_KG)])
-    return f'<inertial mass="{mass}" pos="{_text(inertia.com)}" fullinertia="{_text(entries)}"/>'
-
-
-def _pose(T: NDArray) -> str:
-    axes = " ".join(_text(T[:3, k]) for k in (0, 1))
-    return f'pos="{_text(T[:3, 3])}" xyaxes="{axes}"'
-
-
-def _text(values: Iterable[Any]) -> str:
-    return " ".join(repr(float(x)) for x in values)
-
-
-class MujocoRun:
-    """A plant of `Plant(arm, engine="mujoco")` between samples; the same interface as `python_loop.Run`."""
+class MujocoRun(PlantRun):
+    """MuJoCo's fixed steps."""
 
     def __init__(self, schedule: Schedule, q0: NDArray, qd0: NDArray) -> None:
+        check_engine(schedule.plant)
         try:
             import mujoco
         except ImportError:
             raise MissingExtraError("simulate: MuJoCo is not installed", "mujoco") from None
-        self._mujoco, self._plant, self._clock = mujoco, schedule.plant, schedule.clock
-        n, steps, kind = schedule.plant.arm.n, schedule.clock.steps, schedule.plant.kind
+        n, kind = schedule.plant.arm.n, schedule.plant.kind
         states = plant_shapes(schedule.plant, kind)[0]
-        self.shapes = {name: shape for name, shape in states.items() if name not in ("direction", "motor")}
-        self.shapes["tau"] = (n,)
-        self.rows = {name: np.empty((1, steps + (name != "tau"), *shape)) for name, shape in self.shapes.items()}
-        start = schedule.plant.start(q0, qd0)
-        for name in self.shapes.keys() - {"tau"}:
-            self.rows[name][0, 0] = start[name]
-        self.command = np.zeros((1, steps, n))
-        self._limit, self._at = schedule.plant.torque_limits, 0
+        shapes = {name: shape for name, shape in states.items() if name not in ("direction", "motor")}
+        super().__init__(schedule, q0, qd0, {**shapes, "tau": (n,)})
+        self._mujoco, self._limit, self._at = mujoco, self.plant.torque_limits, 0
         self._driven = [n + kind.elastic.index(i) if i in kind.elastic else i for i in range(n)]
 
     def carry(self, span: Span) -> None:
         """Begin or go on with what the arm carries now."""
-        span.seize(self._plant, self.rows)
-        plant, rows = self._plant, {name: row[0, span.first] for name, row in self.rows.items() if name != "tau"}
+        super().carry(span)
+        plant, rows = self.plant, {name: self.rows[name][0, span.first] for name in self.states}
         arm = plant.arm.with_theta(span.theta)
         try:
-            text = to_mjcf(arm, plant.friction, plant.drive, self._clock.h, plant.elasticity)
+            text = to_mjcf(arm, plant.friction, plant.drive, self.clock.h, plant.elasticity)
             self._model = self._mujoco.MjModel.from_xml_string(text)
         except ValueError as error:
             if isinstance(error, ArmdynError):
@@ -201,21 +183,20 @@ class MujocoRun:
         told = self._mujoco.get_mju_user_warning()
         self._mujoco.set_mju_user_warning(_silent)  # else MuJoCo writes a file about a run that bursts
         try:
-            for _ in range(self._clock.substeps):
+            for _ in range(self.clock.substeps):
                 self._advance(self._at)
                 self._at += 1
         finally:
             self._mujoco.set_mju_user_warning(told)
 
     def _advance(self, k: int) -> None:
-        data, n = self._data, self._plant.arm.n
+        data, n = self._data, self.plant.arm.n
         tau = np.clip(self.command[0, k], -self._limit, self._limit)
         data.qfrc_applied[self._driven] = tau
         self._mujoco.mj_step(self._model, data)
         after = {"q": data.qpos[:n], "qd": data.qvel[:n], "rotor_q": data.qpos[n:], "rotor_qd": data.qvel[n:]}
         self.rows["tau"][0, k] = tau
-        for name in self.shapes.keys() - {"tau"}:
-            self.rows[name][0, k + 1] = after[name]
+        self.write(k + 1, after)
         if not np.abs(data.qvel).max() < RUNAWAY_VELOCITY:
             raise Runaway(k)
 

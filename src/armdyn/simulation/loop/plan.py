@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -57,13 +57,9 @@ class Plan:
     q0: NDArray  # (lanes, n)
     qd0: NDArray
     batch: tuple[int, ...]
-    every: int
-    sensors: Sensors | None
-    seed: int
+    given: Settings  # with a seed and a number of threads
     accuracy: Accuracy | None  # of adaptive steps
     compiled: bool  # the whole loop in one kernel
-    threads: int
-    name: str
     notes: tuple[str, ...]  # known before the run
     remarks: tuple[str, ...]  # the same, not worth a warning
 
@@ -95,10 +91,8 @@ def make_plan(plant: Plant | Arm, controller: Any, reference: Any, given: Settin
     if given.check and law is not None and (trouble := expected_instability(schedule, law, given.sensors)):
         notes.append(trouble)
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if given.seed is None else given.seed
-    return Plan(
-        schedule, controller, desired, q0, qd0, batch, given.every, given.sensors, seed, accuracy, compiled, threads,
-        given.name, tuple(notes), remarks,
-    )  # fmt: skip
+    given = replace(given, seed=seed, threads=threads)
+    return Plan(schedule, controller, desired, q0, qd0, batch, given, accuracy, compiled, tuple(notes), remarks)
 
 
 def _lay_out(

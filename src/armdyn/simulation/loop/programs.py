@@ -15,12 +15,10 @@ import numpy as np
 
 from armdyn.control.protocol import Law, Reference
 from armdyn.errors import ArmdynError, ModelError, ShapeError, shown
-from armdyn.model.joint import FRICTION_NAMES
 from armdyn.simulation.plant.advance import Step
-from armdyn.simulation.plant.contact import ROW
+from armdyn.simulation.plant.data import plant_data
 from armdyn.simulation.plant.elasticity import at_encoders
 from armdyn.simulation.plant.plant import Kind, Plant
-from armdyn.simulation.plant.servo import SERVO_NAMES
 from armdyn.simulation.sensing import Draw, Sensing, reading
 from armdyn.trace.program import Port, Program
 from armdyn.trace.recent import kernels
@@ -42,30 +40,16 @@ class Timing(NamedTuple):
 
 def plant_shapes(plant: Plant, kind: Kind) -> tuple[Shapes, Shapes]:
     """State and data of a plant's step."""
-    n, h = plant.arm.n, plant.arm.trace_sizes["h"]
+    n, e = plant.arm.n, len(kind.elastic)
     state: Shapes = {"q": (n,), "qd": (n,)}
-    data: Shapes = {"dt": (1,), "theta": (10 * n,), "gravity": (3,)}
-    if kind.friction != "none":
-        data["friction"] = (n, len(FRICTION_NAMES) + 3 * h)
     if kind.friction == "dry":
         state["direction"] = (n,)
-    if kind.rotors:
-        data["drive"] = (n, 4)
     if kind.lag:
-        state["motor"], data["decay"] = (n,), (3, n)
-    if kind.saturation:
-        data["limit"] = (n,)
-    if kind.servo:
-        data["servo"] = (len(SERVO_NAMES), n)
-    if kind.elastic:
-        count = len(kind.elastic)
-        state["rotor_q"], state["rotor_qd"], data["springs"] = (count,), (count,), (count, 3)
-    if kind.surfaces:
-        data["surfaces"], data["points"] = (len(kind.surfaces), ROW), (len(kind.touching), 3)
-    if kind.stops:
-        data["stops"] = (n, 4)
-    if kind.wrist:
-        data["wrist"] = (4,)
+        state["motor"] = (n,)
+    if e:
+        state |= {"rotor_q": (e,), "rotor_qd": (e,)}
+    numbers = plant_data(plant, kind, 0.0, plant.own_theta.reshape(-1, 10 * n))
+    data: Shapes = {name: array.shape[2:] for name, array in numbers.items()}
     if kind.wrench:
         data["wrench"] = (3, 6)
     if kind.base_motion:
@@ -162,7 +146,7 @@ def loop_program(
             ref = ref._replace(channels={**ref.channels, "links": links})
         u, after = _answer(law, shapes.state, (params, memory, q_seen, qd_seen, ref, values["period"]))
         memory, after = ({**_prefix("law", a), **_prefix("sensor", b)} for a, b in ((memory, before), (after, seen)))
-        command, kept = _held(timing, values, u, memory, after)
+        command, kept = _hold(timing, values, u, memory, after)
         step = Step(plant.arm, kind, {name: values[name] for name in plant_data})
         moved = step.advance({name: values[name] for name in plant_state}, command)
         return {**moved, **kept, **dict(zip(SEEN, (q_seen, qd_seen), strict=True))}
@@ -209,7 +193,7 @@ def _sense(kind: Kind, sensing: Sensing | None, values: Mapping[str, Any]) -> tu
     return reading(sensing, memory, (q, qd), draw, values.get("resolution"), values["period"], ca.floor)
 
 
-def _held(timing: Timing, values: Mapping[str, Any], u: Any, memory: Any, after: Any) -> tuple[Any, dict[str, Any]]:
+def _hold(timing: Timing, values: Mapping[str, Any], u: Any, memory: Any, after: Any) -> tuple[Any, dict[str, Any]]:
     """The command that acts in this step, and what is kept of command, law and sensors for the next."""
     if not timing.held:
         return u, after

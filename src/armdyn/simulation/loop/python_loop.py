@@ -2,81 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law, Reference, Values
 from armdyn.errors import SimulationError
-from armdyn.simulation.loop.programs import SEEN, SHOWN, plant_rollout
+from armdyn.simulation.loop.programs import SEEN, SHOWN, Shapes, plant_rollout
 from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Record, Runaway, outputs_of
 from armdyn.simulation.loop.schedule import Schedule, Span
-from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.sensing import Instruments
 from armdyn.trajectory.protocol import JointMotion
 
 if TYPE_CHECKING:
-    from armdyn.simulation.loop.adaptive_steps import Accuracy, AdaptiveRun
-    from armdyn.simulation.loop.mujoco import MujocoRun
+    from armdyn.simulation.loop.plan import Plan
 
-    AnyRun: TypeAlias = "Run | MujocoRun | AdaptiveRun"
-
-Rows = dict[str, NDArray]  # by name, (1, steps or steps + 1, ...)
 Controller = Callable[[float, NDArray, NDArray, Reference], Any]
 # Samples between two looks at velocities and reports of progress.
 SAMPLES_BETWEEN_LOOKS = 200
 
 
-class Run:
-    """The plant between samples: one native call a period, along arrays that hold the whole run."""
+class PlantRun:
+    """A plant between samples, along arrays that hold the whole run: (1, steps or steps + 1, ...) by name."""
 
-    def __init__(self, schedule: Schedule, q0: NDArray, qd0: NDArray) -> None:
-        self.plant, clock = schedule.plant, schedule.clock
-        constants = schedule.constants(self.plant.own_theta.reshape(1, -1))
-        self._theta = constants["theta"]
-        rollout = plant_rollout(self.plant, self.plant.kind, frozenset(constants))
-        self.shapes = outputs_of(rollout)
-        self.rows = {
-            name: np.empty((1, clock.steps + (name not in SHOWN), *shape)) for name, shape in self.shapes.items()
-        }
-        self.command = np.zeros((1, clock.steps, self.plant.arm.n))
-        states = [name for name in self.rows if name not in SHOWN]
-        inputs = {**constants, **schedule.disturbances, "command": self.command}
-        inputs |= {name: self.rows[name][:, :-1] for name in states}
-        outputs = {name: rows[:, 1:] if name in states else rows for name, rows in self.rows.items()}
-        self.period = rollout.bind_in_parts(inputs, outputs, clock.substeps)
-        start = self.plant.start(q0, qd0)
-        for name in states:
-            self.rows[name][0, 0] = start[name]
+    def __init__(self, schedule: Schedule, q0: NDArray, qd0: NDArray, shapes: Shapes) -> None:
+        self.schedule, self.plant, self.clock, self.kind = schedule, schedule.plant, schedule.clock, schedule.plant.kind
+        steps, self.shapes = self.clock.steps, dict(shapes)
+        self.states = tuple(name for name in shapes if name not in SHOWN)
+        self.rows = {name: np.empty((1, steps + (name in self.states), *shape)) for name, shape in shapes.items()}
+        self.command = np.zeros((1, steps, self.plant.arm.n))
+        self.start = self.plant.start(q0, qd0)
+        self.write(0, self.start)
+
+    def write(self, step: int, state: Mapping[str, Any]) -> None:
+        """Fill the rows of the state at a step."""
+        for name in self.states:
+            self.rows[name][0, step] = state[name]
 
     def carry(self, span: Span) -> None:
         """Change what the arm carries."""
         span.seize(self.plant, self.rows)
+
+    def period(self) -> None:
+        """All steps of one period."""
+        raise NotImplementedError
+
+
+class NativeRun(PlantRun):
+    """Fixed steps: one native call a period."""
+
+    def __init__(self, schedule: Schedule, q0: NDArray, qd0: NDArray) -> None:
+        plant = schedule.plant
+        constants = schedule.constants(plant.own_theta.reshape(1, -1))
+        rollout = plant_rollout(plant, plant.kind, frozenset(constants))
+        super().__init__(schedule, q0, qd0, outputs_of(rollout))
+        inputs = {**constants, **schedule.disturbances, "command": self.command}
+        inputs |= {name: self.rows[name][:, :-1] for name in self.states}
+        outputs = {name: rows[:, 1:] if name in self.states else rows for name, rows in self.rows.items()}
+        self._theta, self._native = constants["theta"], rollout.bind_in_parts(inputs, outputs, self.clock.substeps)
+
+    def carry(self, span: Span) -> None:
+        """Change what the arm carries."""
+        super().carry(span)
         self._theta[:] = span.theta
 
+    def period(self) -> None:
+        """All steps of one period."""
+        self._native()
 
-def run_python(
-    schedule: Schedule,
-    controller: Controller | Law,
-    q0: NDArray,
-    qd0: NDArray,
-    every: int,
-    instruments: Instruments | None,
-    progress: Callable[[int], None],
-    accuracy: Accuracy | None = None,
-) -> Record:
+
+def run_python(plan: Plan, progress: Callable[[int], None]) -> Record:
     """Run one rollout with a controller that is called at every sample."""
-    run = _make_run(schedule, q0, qd0, accuracy)
-    if instruments is not None:
-        run.shapes |= dict.fromkeys(SEEN, q0.shape)
-        run.rows |= {name: np.empty((1, schedule.clock.steps, len(q0))) for name in SEEN}
-    record = Record.empty(schedule, 1, every, run.shapes)
-    steps, clock, fault = 0, schedule.clock, None
+    schedule, clock, sensors = plan.schedule, plan.schedule.clock, plan.given.sensors
+    run, n = _make_run(plan), schedule.plant.arm.n
+    instruments = None
+    if sensors is not None:
+        instruments = Instruments(sensors, clock.period, clock.samples, n, plan.given.seed)
+        run.shapes |= dict.fromkeys(SEEN, (n,))
+        run.rows |= {name: np.empty((1, clock.steps, n)) for name in SEEN}
+    record = Record.empty(schedule, 1, plan.given.every, run.shapes)
+    steps, fault = 0, None
     ends: dict[str, NDArray] = {}
     try:
-        for done in _samples(schedule, run, controller, instruments, ends):
+        for done in _samples(schedule, run, plan.controller, instruments, ends):
             steps = done * clock.substeps
             if done % SAMPLES_BETWEEN_LOOKS == 0:
                 progress(steps)
@@ -95,28 +105,27 @@ def run_python(
         fault.result = record
         raise fault
     if record.complete:
-        last = {name: rows[:, -1] for name, rows in run.rows.items() if name not in SHOWN}
-        record.finish(clock.steps, {**last, **ends})
+        record.finish(clock.steps, {**{name: run.rows[name][:, -1] for name in run.states}, **ends})
     return record
 
 
-def _make_run(schedule: Schedule, q0: NDArray, qd0: NDArray, accuracy: Accuracy | None) -> AnyRun:
+def _make_run(plan: Plan) -> PlantRun:
     """The plant on the engine it asks for, in fixed steps or, given an accuracy, in adaptive ones."""
-    if schedule.plant.engine == "armdyn":
-        if accuracy is None:
-            return Run(schedule, q0, qd0)
-        from armdyn.simulation.loop.adaptive_steps import AdaptiveRun
+    start = plan.schedule, plan.q0[0], plan.qd0[0]
+    if plan.schedule.plant.engine == "mujoco":
+        from armdyn.simulation.loop.mujoco import MujocoRun
 
-        return AdaptiveRun(schedule, q0, qd0, accuracy)
-    from armdyn.simulation.loop.mujoco import MujocoRun, check_engine
+        return MujocoRun(*start)
+    if plan.accuracy is None:
+        return NativeRun(*start)
+    from armdyn.simulation.loop.adaptive_steps import AdaptiveRun
 
-    check_engine(schedule.plant)
-    return MujocoRun(schedule, q0, qd0)
+    return AdaptiveRun(*start, plan.accuracy)
 
 
 def _samples(
     schedule: Schedule,
-    run: AnyRun,
+    run: PlantRun,
     controller: Controller | Law,
     instruments: Instruments | None,
     ends: dict[str, NDArray],
@@ -125,7 +134,7 @@ def _samples(
     m, delay, n = schedule.clock.substeps, schedule.clock.delay, schedule.plant.arm.n
     spans = {span.first: span for span in schedule.spans()}
     call, command, old = _caller(schedule, controller), run.command[0], np.zeros(n)
-    seen, velocities = _encoders(schedule.plant, run.rows), run.rows["qd"][0]
+    seen, velocities = _encoders(run), run.rows["qd"][0]
     for k in range(schedule.clock.samples):
         at = k * m
         if at in spans:
@@ -162,23 +171,31 @@ def _samples(
         ends["tau"] = np.clip(old if delay else u, -limit, limit)
 
 
-def _encoders(plant: Plant, rows: Rows) -> Callable[[int], tuple[NDArray, NDArray]]:
+def _encoders(run: PlantRun) -> Callable[[int], tuple[NDArray, NDArray]]:
     """Positions and velocities (n,) where encoders sit, by the number of the step."""
-    states = {name: row[0] for name, row in rows.items() if name not in SHOWN}
+    states = {name: run.rows[name][0] for name in run.states}
     q, qd = states["q"], states["qd"]
-    if not plant.kind.motor_encoders:
+    if not run.kind.motor_encoders:
         return lambda step: (q[step].copy(), qd[step].copy())
-    return lambda step: plant.at_encoders({name: row[step] for name, row in states.items()})
+    return lambda step: run.plant.at_encoders({name: row[step] for name, row in states.items()})
 
 
 def _caller(schedule: Schedule, controller: Controller | Law) -> Callable[[int, NDArray, NDArray], NDArray]:
     """The controller as a function of the sample's number and what was measured."""
-    period = schedule.clock.period
-    ask = _law_caller(schedule, controller) if isinstance(controller, Law) else _plain_caller(schedule, controller)
+    m, period, (q, qd, qdd) = schedule.clock.substeps, schedule.clock.period, _sample_reference(schedule)
+    channels = {name: np.concatenate([rows[::m], rows[-1:]]) for name, rows in schedule.channels.items()}
+    law = controller if isinstance(controller, Law) else None
+    params: Values = {} if law is None else law.params
+    memory: Values = {} if law is None else law.init()
 
-    def call(k: int, q: NDArray, qd: NDArray) -> NDArray:
+    def call(k: int, q_meas: NDArray, qd_meas: NDArray) -> NDArray:
+        nonlocal memory
+        ref = Reference(q[k], qd[k], qdd[k], {name: rows[k] for name, rows in channels.items()})
         try:
-            return np.asarray(ask(k, q, qd), float)
+            if law is None:
+                return np.asarray(controller(k * period, q_meas, qd_meas, ref), float)
+            u, memory = law.step(law.arm, params, memory, q_meas, qd_meas, ref, period)
+            return np.asarray(u, float)
         except Exception as error:  # a user's function may raise anything; what was computed must not be lost
             text = f"the controller raised {type(error).__name__} at t = {k * period:g} s: {error}"
             raise SimulationError(text) from error
@@ -192,32 +209,6 @@ def _sample_reference(schedule: Schedule) -> JointMotion:
     if end is None:
         return JointMotion(*(rows[::m] for rows in schedule.motion))
     return JointMotion(*(np.concatenate([rows[::m], last]) for rows, last in zip(schedule.motion, end, strict=True)))
-
-
-def _plain_caller(schedule: Schedule, controller: Controller) -> Callable[[int, NDArray, NDArray], Any]:
-    period = schedule.clock.period
-    q, qd, qdd = _sample_reference(schedule)
-
-    def ask(k: int, q_meas: NDArray, qd_meas: NDArray) -> Any:
-        return controller(k * period, q_meas, qd_meas, Reference(q[k], qd[k], qdd[k]))
-
-    return ask
-
-
-def _law_caller(schedule: Schedule, law: Law) -> Callable[[int, NDArray, NDArray], Any]:
-    m, period = schedule.clock.substeps, schedule.clock.period
-    q, qd, qdd = _sample_reference(schedule)
-    channels = {name: np.concatenate([rows[::m], rows[-1:]]) for name, rows in schedule.channels.items()}
-    memory: Values = law.init()
-    params = law.params
-
-    def ask(k: int, q_meas: NDArray, qd_meas: NDArray) -> Any:
-        nonlocal memory
-        ref = Reference(q[k], qd[k], qdd[k], {name: rows[k] for name, rows in channels.items()})
-        u, memory = law.step(law.arm, params, memory, q_meas, qd_meas, ref, period)
-        return u
-
-    return ask
 
 
 def _complain(schedule: Schedule, k: int, u: NDArray) -> None:

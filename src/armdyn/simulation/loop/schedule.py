@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from armdyn.control.protocol import Law
 from armdyn.errors import ShapeError, shown
 from armdyn.simulation.loop.programs import SHOWN, Timing
+from armdyn.simulation.plant.data import plant_data
 from armdyn.simulation.plant.payload import Change, Drop, PickUp, added_parameters
 from armdyn.simulation.plant.plant import Kind, Plant
 from armdyn.simulation.plant.wrist_sensor import WristSensor
@@ -107,7 +108,7 @@ class Span(NamedTuple):
     def seize(self, plant: Plant, rows: Mapping[str, NDArray]) -> None:
         """Let the blows act on the state of a single run, rows (1, steps, ...) by name."""
         state = {name: row[0, self.first] for name, row in rows.items() if name not in SHOWN}
-        for name, value in plant.seized(state, self.grips).items():
+        for name, value in plant.grip(state, self.grips).items():
             state[name][...] = value
 
 
@@ -169,28 +170,7 @@ class Schedule:
 
     def constants(self, theta: NDArray) -> dict[str, NDArray]:
         """The plant's other data, each (1 or lanes, 1, ...); `theta` is (1 or lanes, 10 n)."""
-        plant, kind = self.plant, self.plant.kind
-        data = {"dt": np.full((1, 1, 1), self.clock.h), "theta": theta[:, None, :]}
-        data["gravity"] = plant.arm.gravity[None, None]
-        if kind.friction != "none":
-            data["friction"] = _lanes(plant.own_friction, 2)
-        if kind.rotors:
-            data["drive"] = _lanes(plant.own_drive, 2)
-        if kind.lag:
-            data["decay"] = _lanes(decays(np.asarray(plant.motor_lag), self.clock.h), 2)
-        if kind.saturation:
-            data["limit"] = _lanes(plant.torque_limits, 1)
-        if plant.servo is not None:
-            data["servo"] = _lanes(plant.servo.rows(plant.arm.n), 2)
-        if plant.contact is not None:
-            data["surfaces"], data["points"] = plant.contact.rows[None, None], plant.contact.places[None, None]
-        if kind.stops:
-            data["stops"] = plant.stop_rows[None, None]
-        if self.feels:
-            data["wrist"] = (plant.wrist or WristSensor()).tool.numbers[None, None, :4]
-        if kind.elastic:
-            data["springs"] = plant.springs[list(kind.elastic)][None, None]
-        return {name: np.array(array, order="C") for name, array in data.items()}
+        return plant_data(self.plant, self.kind, self.clock.h, theta)
 
     def sample_of(self, change: Change) -> int:
         """The sample at which a change acts: the first that is not before it."""
@@ -212,16 +192,3 @@ class Schedule:
                 grips.append((own + before, own + load))
         if first < self.clock.steps:
             yield Span(first, self.clock.steps, own + load, tuple(grips))
-
-
-def _lanes(array: NDArray, core: int) -> NDArray:
-    """An array (..., core axes) as (1 or lanes, 1, core axes)."""
-    return array.reshape(-1, 1, *array.shape[array.ndim - core :])
-
-
-def decays(lag: NDArray, h: float) -> NDArray:
-    """What is left of a motor's old torque at the three instants of a step, (..., 3, n); nothing without a lag."""
-    lag = lag[..., None, :]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        left = np.exp(-np.array([0.0, 0.5, 1.0])[:, None] * h / lag)
-    return np.where(lag > 0, left, 0.0)

@@ -25,7 +25,7 @@ from armdyn.shapes.obstacles import Box, HalfSpace, Obstacle, Sphere
 from armdyn.trace.symbols import ca
 
 # Numbers of one surface: its geometry, then stiffness, damping, friction, slip.
-GEOMETRY, ROW = 15, 19
+GEOMETRY = 15
 KINDS = {HalfSpace: "half_space", Box: "box", Sphere: "sphere"}
 TIP = -1
 # Depth at which the rates of contacts are judged [m].
@@ -147,7 +147,8 @@ class EndStops:
         except (TypeError, ValueError):
             raise ModelError(f"EndStops: expected one number or {arm.n} for stiffness and damping") from None
         if not (numbers[0] > 0).all() or not (numbers[1] >= 0).all():
-            raise ModelError("EndStops: expected a stiffness > 0 and a damping >= 0")
+            given = f"{shown(self.stiffness)} and {shown(self.damping)}"
+            raise ModelError(f"EndStops: expected a stiffness > 0 and a damping >= 0, got {given}")
         return np.column_stack([limits, *numbers])
 
 

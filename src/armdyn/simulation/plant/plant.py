@@ -21,8 +21,13 @@ from armdyn.simulation.plant.elasticity import Elasticity, at_encoders, check_el
 from armdyn.simulation.plant.payload import Change, Drop, PickUp, after_grip
 from armdyn.simulation.plant.servo import PositionServo
 from armdyn.simulation.plant.wrist_sensor import WristSensor
+from armdyn.trace.shapes import text
 
 ENGINES = ("armdyn", "mujoco")
+# Parts of a plant that may be left out, and of what kind they are.
+PARTS: dict[str, type] = {
+    "elasticity": Elasticity, "contact": Contact, "wrist": WristSensor, "servo": PositionServo
+}  # fmt: skip
 
 
 class Kind(NamedTuple):
@@ -115,14 +120,17 @@ class Plant:
         lag = _per_joint(self.motor_lag, n, "motor_lag")
         self._set("motor_lag", lag)
         if (lag < 0).any() or not np.isfinite(lag).all():
-            raise ModelError("Plant: motor_lag: expected times >= 0 in seconds")
+            raise ModelError(f"Plant: motor_lag: expected times >= 0 in seconds, got {shown(self.motor_lag)}")
         if self.saturation is not None:
             self._set("saturation", self._saturation())
         if self.current_limit is not None:
             self._set("current_limit", self._positive(self.current_limit, "current_limit", "currents"))
             self._check_currents()
+        for name, kind in PARTS.items():
+            if (part := getattr(self, name)) is not None and not isinstance(part, kind):
+                raise ModelError(f"Plant: {name}: expected {kind.__name__}(...), got {shown(part)}")
         if self.elasticity is not None:
-            self._check_elasticity()
+            self._check_elasticity(self.elasticity)
         listed = isinstance(self.changes, Sequence) and all(isinstance(x, PickUp | Drop) for x in self.changes)
         if not listed:
             raise ModelError(f"Plant: changes: expected a list of PickUp(...) and Drop(...), got {shown(self.changes)}")
@@ -132,14 +140,14 @@ class Plant:
         if self.base_motion is not None and not callable(self.base_motion):
             raise ModelError(f"Plant: base_motion: expected a function of time, got {shown(self.base_motion)}")
         if self.theta is not None:
-            self._set("theta", self._theta())
+            self._set("theta", self._numbers("theta"))
         if self.friction_data is not None:
-            self._set("friction_data", self._numbers("friction_data", "friction"))
+            self._set("friction_data", self._numbers("friction_data"))
         if self.drive_data is not None:
-            self._set("drive_data", self._numbers("drive_data", "drive"))
+            self._set("drive_data", self._numbers("drive_data"))
             self._check_drive_data()
         if self.servo is not None:
-            self._check_servo()
+            self._check_servo(self.servo)
         self._check_contact()
         if self.engine not in ENGINES:
             raise ModelError(f"Plant: unknown engine {shown(self.engine)}; expected one of {', '.join(ENGINES)}")
@@ -154,7 +162,7 @@ class Plant:
         if isinstance(self.saturation, str):
             if self.saturation != "limits":
                 raise ModelError(f"Plant: saturation: expected numbers or 'limits', got {self.saturation!r}")
-            return np.array([joint.limits.effort for joint in self.arm.joints])
+            return self.arm.effort_limits
         return self._positive(self.saturation, "saturation", "torques")
 
     def _positive(self, value: Any, name: str, what: str) -> NDArray:
@@ -177,11 +185,7 @@ class Plant:
         )
 
     def _check_contact(self) -> None:
-        if self.wrist is not None and not isinstance(self.wrist, WristSensor):
-            raise ModelError(f"Plant: wrist: expected WristSensor(...), got {shown(self.wrist)}")
         if self.contact is not None:
-            if not isinstance(self.contact, Contact):
-                raise ModelError(f"Plant: contact: expected Contact(...), got {shown(self.contact)}")
             self.contact.links(self.arm)
         if not isinstance(self.stops, bool | EndStops):
             raise ModelError(f"Plant: stops: expected True, False or EndStops(...), got {shown(self.stops)}")
@@ -203,26 +207,17 @@ class Plant:
                     f"Plant: current_limit: the drive of joint '{joint.name}' has no torque_constant [N m/A]"
                 )
 
-    def _check_elasticity(self) -> None:
-        if not isinstance(self.elasticity, Elasticity):
-            raise ModelError(f"Plant: elasticity: expected Elasticity(...), got {shown(self.elasticity)}")
-        check_elastic(self.arm, self.elasticity)
+    def _check_elasticity(self, elasticity: Elasticity) -> None:
+        check_elastic(self.arm, elasticity)
         if not self.drive:
             raise ModelError("Plant: elasticity: springs need the drives' rotors; leave drive=True")
 
-    def _theta(self) -> NDArray:
-        size = 10 * self.arm.n
-        array = np.array(self.theta, dtype=float)
-        if array.ndim == 0 or array.shape[-1] != size or not np.isfinite(array).all():
-            raise ModelError(f"Plant: theta: expected finite numbers of shape (..., {size}), got {array.shape}")
-        return array
-
-    def _numbers(self, name: str, kind: str) -> NDArray:
-        """Numbers given instead of the arm's, (..., n, k)."""
-        core = self.arm.trace_data(kind).shape
-        array = np.array(getattr(self, name), dtype=float)
-        if array.shape[-2:] != core or not np.isfinite(array).all():
-            raise ModelError(f"Plant: {name}: expected finite numbers of shape (..., {core}), got {array.shape}")
+    def _numbers(self, name: str) -> NDArray:
+        """Numbers given instead of the arm's, with leading axes of batches."""
+        core = self.arm.trace_data(name.removesuffix("_data")).shape
+        array = as_floats(getattr(self, name))
+        if array.shape[max(array.ndim - len(core), 0) :] != core or not np.isfinite(array).all():
+            raise ModelError(f"Plant: {name}: expected finite numbers of shape {text(core)}, got shape {array.shape}")
         return array
 
     def _check_drive_data(self) -> None:
@@ -231,10 +226,8 @@ class Plant:
         if (np.asarray(self.drive_data)[..., :3] < 0).any():
             raise ModelError("Plant: drive_data: expected inertia, damping and stiffness >= 0")
 
-    def _check_servo(self) -> None:
-        if not isinstance(self.servo, PositionServo):
-            raise ModelError(f"Plant: servo: expected PositionServo(...), got {shown(self.servo)}")
-        self.servo.rows(self.arm.n)
+    def _check_servo(self, servo: PositionServo) -> None:
+        servo.rows(self.arm.n)
         if self.elasticity is not None or np.any(self.motor_lag) or self.engine != ENGINES[0]:
             raise ModelError("Plant: servo: position servos go with rigid joints, no motor_lag and armdyn's own engine")
 
@@ -332,7 +325,7 @@ class Plant:
             state["rotor_qd"] = qd[..., elastic]
         return state
 
-    def seized(self, state: Mapping[str, NDArray], grips: Sequence[tuple[NDArray, NDArray]]) -> dict[str, NDArray]:
+    def grip(self, state: Mapping[str, NDArray], grips: Sequence[tuple[NDArray, NDArray]]) -> dict[str, NDArray]:
         """What blows change of a state: velocities, and the directions in which friction sees joints slide.
 
         `grips` are the parameters (..., 10 n) before and after each body at rest that is seized.

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control.adaptive.natural_slotine_li import NaturalSlotineLi, pseudo_inertia
+from armdyn.control.adaptive.body import pseudo_inertia
+from armdyn.control.adaptive.body_laws import NaturalSlotineLi
 from armdyn.control.adaptive.unknowns import adapt
 from armdyn.errors import ShapeError
 from armdyn.simulation.simulate import simulate
