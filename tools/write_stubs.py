@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -18,9 +19,10 @@ from armdyn.exports import Package, aliases
 HEAD = "# Written by tools/write_stubs.py from the tables in __init__.py: change these, not this file."
 
 
-def _order(name: str) -> tuple[bool, bool, str]:
-    """Names as ruff sorts them: in capitals, with a capital, others."""
-    return not name.isupper(), name[0].islower(), name
+def _order(name: str) -> tuple[bool, bool, list[str | int]]:
+    """Names as ruff sorts them: in capitals, with a capital, others; numbers in them by size."""
+    pieces = [int(piece) if piece.isdigit() else piece for piece in re.split(r"(\d+)", name)]
+    return not name.isupper(), name[0].islower(), pieces
 
 
 def packages() -> list[Package]:
