@@ -38,7 +38,7 @@ def asked():
 def visit(studio, browser):
     """`visit(width, height)`: a page of the browser, and the tab of the studio behind it."""
 
-    def visit(width=1100, height=700, resolution=0.4, listen=lambda page: None):
+    def visit(width=1100, height=700, resolution=0.25, listen=lambda page: None):
         before = set(studio.tabs)
         page = browser.new_page(viewport={"width": width, "height": height})
         page.set_default_timeout(PATIENCE)

@@ -32,7 +32,9 @@ def states(arm: Any, count: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).uniform(-2, 2, (3, count, arm.n))
 
 
-@pytest.mark.parametrize("kinds", ["R", "P", "RPR", "PRRP", "RRRRRR", "RRPRPRRR", "RRRRRRPRRRRR"])
+@pytest.mark.parametrize(
+    "kinds", ["R", "P", "RPR", "PRRP", "RRRRRR", "RRPRPRRR", pytest.param("RRRRRRPRRRRR", marks=pytest.mark.slow)]
+)
 def test_agreement_with_pinocchio(kinds: str, random_arm: Callable[..., Any]) -> None:
     from armdyn.model.pinocchio_bridge import to_pinocchio
 

@@ -116,7 +116,7 @@ MOTION = Sway.within(armdyn.arms.planar2(), 2.0)
 EVERY = designs(armdyn.arms.planar2(), MOTION(np.linspace(0.0, 2.0, 50)), 2.0, RATE)
 
 
-def guarded_run(law, lost=(), limit=1e3, samples=120):
+def guarded_run(law, lost=(), limit=1e3, samples=70):
     """Torques and states of a guarded law along a motion that the arm lags behind; some measurements are lost."""
     guard = Guarded(law, patience=5, limit=limit)
     t = np.arange(samples) / RATE
@@ -159,7 +159,7 @@ def test_estimates_rest_while_drives_saturate(name):
     free, held = guarded_run(law), guarded_run(law, limit=1.0)
     assert np.abs(free[-1][1]["phi"] - law.start).max() > 0
     assert np.array_equal(held[-1][1]["phi"], law.start)
-    assert [state["limited"][0] for _, state in held] == list(range(1, 121))
+    assert [state["limited"][0] for _, state in held] == list(range(1, 71))
     assert max(np.abs(tau).max() for tau, _ in held) == 1.0
     assert not any(state["limited"].any() for _, state in free)
 
