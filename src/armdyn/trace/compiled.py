@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from armdyn.trace.graphs.graph import Graph
     from armdyn.trace.llvm.native import Module
 
-# Graphs with more instructions than this would compile for minutes: the virtual machine runs them.
-LARGEST_NATIVE = 30_000
+# Graphs with more instructions than this would compile for longer than 7 s: the virtual machine runs them.
+LARGEST_NATIVE = 60_000
 # Folders whose text cannot change a formula.
 NOT_FORMULAS = {"cli", "study", "reproduce", "report", "studio", "servo", "library", "printers"}
 NOT_FORMULAS |= {"checks", "fit", "logs", "motion"}  # of identification
