@@ -78,5 +78,5 @@ def test_impossible_descriptions_are_no_centre(two, make_log, spoil):
         theta[1, 4:] *= -1
     fit = armdyn.identify(two.with_theta(theta.ravel()), make_log(two, noise=0.05))
     assert fit.centre == "generic bodies"
-    assert any("the description's inertia is not believed: link 'link2'" in note for note in fit.notes)
+    assert any("the description's inertia is not used as a prior: link 'link2'" in note for note in fit.notes)
     assert fit.arm.is_physical

@@ -315,13 +315,13 @@ def _fit(
 
 def _said(arm: Arm, choice: Choice) -> list[str]:
     """What was believed and chosen, in sentences."""
-    said = [f"links are believed to be near {choice.centre}"]
+    said = [f"prior of the links: {choice.centre}"]
     if (why := believable(arm)) and not np.isnan(arm.theta).any():
-        said.append(f"the description's inertia is not believed: {why}")
+        said.append(f"the description's inertia is not used as a prior: {why}")
     first, *within, last = choice.scan[:, 1]
     if min(first, last) < (1 - FLAT) * min(within):
-        edge = "no belief at all" if first < last else "the strongest belief tried"
-        said.append(f"held-out blocks are predicted best with {edge} in these bodies: the minimum is at an edge")
+        edge = "no prior at all" if first < last else "the strongest prior tried"
+        said.append(f"held-out blocks are predicted best with {edge}: the minimum is at an edge")
     if not choice.can_choose:
         said.append("the logs are too short to choose anything by held-out blocks")
     return [

@@ -154,7 +154,7 @@ def _method(fit: Fit) -> list[str]:
     cutoff = "chosen per log" if f.cutoff is None else f"{f.cutoff:.3g} Hz"
     return [
         f"Positions: {f.method}, corner {cutoff}. Both sides of the equations: zero-phase low-pass at {f.band:.3g} Hz.",
-        f"Links are believed to be near {fit.centre or 'the description'}, with a strength of {fit.strength:.3g}; no "
+        f"Prior of the links: {fit.centre or 'the description'}, with a strength of {fit.strength:.3g}; no "
         f"other consistent bodies fit better by more than {fit.gap:.1e} squared standard deviations.",
         *(note for note in fit.notes if not any(note.endswith(f.text) for c in fit.checks for f in c.findings)),
     ]
