@@ -5,6 +5,7 @@ All errors are `ValueError`s with one sentence: what, where, expected, got, hint
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -68,6 +69,14 @@ class MissingExtraError(ArmdynError, ImportError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _missing_extra, (str(self), self.extra)
+
+
+def import_extra(module: str, what: str, extra: str) -> Any:
+    """An optional module, or the error that says `what` needs it and how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise MissingExtraError(what, extra) from None
 
 
 def _missing_extra(text: str, extra: str) -> MissingExtraError:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import MissingExtraError, ModelError
+from armdyn.errors import ModelError, import_extra
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Drive, Friction, Joint, Limits
 from armdyn.model.urdf.extension import frame_names
@@ -63,10 +62,7 @@ def from_pinocchio(model: Any, tip: str | None = None) -> Arm:
 
 
 def _pinocchio() -> Any:
-    try:
-        return importlib.import_module("pinocchio")
-    except ImportError:
-        raise MissingExtraError("Pinocchio is not installed", "pinocchio") from None
+    return import_extra("pinocchio", "Pinocchio is not installed", "pinocchio")
 
 
 def _reject_other_models(model: Any) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from armdyn.errors import MissingExtraError, ReadError
+from armdyn.errors import ReadError, import_extra
 
 MOST_SECONDS = 20  # large descriptions take less than one
 MOST_BYTES = 2_000_000_000  # of memory
@@ -46,10 +46,7 @@ def expand_xacro(
         If the xacro fails, reads elsewhere, or takes too long.
     """
     where = Path(path).name
-    try:
-        import xacrodoc  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("xacro files need xacrodoc, which is not installed", "xacro") from None
+    import_extra("xacrodoc", "xacro files need xacrodoc, which is not installed", "xacro")
     if not Path(path).is_file():
         raise ReadError(f"{path}: cannot be read (no such file)")
     folders = [str(Path(folder).resolve()) for folder in packages]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters
-from armdyn.errors import ArmdynError, MissingExtraError, ShapeError
+from armdyn.errors import ArmdynError, ShapeError, import_extra
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 
@@ -91,13 +91,7 @@ def possible_range(base: BaseParameters, theta_base: ArrayLike, name: str) -> tu
 
 
 def _cvxpy() -> Any:
-    try:
-        import cvxpy
-    except ImportError:
-        raise MissingExtraError(
-            "physically consistent bodies behind base parameters need a conic solver", "physical"
-        ) from None
-    return cvxpy
+    return import_extra("cvxpy", "physically consistent bodies behind base parameters need a conic solver", "physical")
 
 
 def _check(base: BaseParameters, theta_base: ArrayLike) -> NDArray:

@@ -11,7 +11,7 @@ from armdyn.dynamics.linear.checks import check_state
 from armdyn.dynamics.linear.discretize import discretize
 from armdyn.dynamics.linear.linearize import linearize
 from armdyn.dynamics.linear.tip_output import tip_output
-from armdyn.errors import MissingExtraError, ShapeError, check_choice
+from armdyn.errors import ShapeError, check_choice, import_extra
 from armdyn.model.arm import Arm
 
 OUTPUTS = ("joint", "tip")
@@ -39,10 +39,7 @@ class StateSpace(NamedTuple):
 
     def to_control(self) -> Any:
         """A `control.StateSpace` of python-control, its signals named after the arm's joints."""
-        try:
-            import control
-        except ImportError:
-            raise MissingExtraError("to_control: python-control is not installed", "control") from None
+        control = import_extra("control", "to_control: python-control is not installed", "control")
         names = {"states": list(self.states), "inputs": list(self.inputs), "outputs": list(self.outputs)}
         return control.ss(self.A, self.B, self.C, self.D, 0 if self.dt is None else self.dt, **names)
 

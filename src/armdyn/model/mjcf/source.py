@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from armdyn.errors import MissingExtraError, ReadError
+from armdyn.errors import ReadError, import_extra
 from armdyn.files import read_bytes
 from armdyn.model.urdf.xml import parse_xml
 
@@ -48,11 +48,7 @@ def compile_texts(main: Path, files: dict[Path, bytes]) -> Source:
 
 def import_mujoco() -> Any:
     """The module `mujoco`, or one sentence on how to get it."""
-    try:
-        import mujoco
-    except ImportError:
-        raise MissingExtraError("MJCF files are read with MuJoCo, which is not installed", "mujoco") from None
-    return mujoco
+    return import_extra("mujoco", "MJCF files are read with MuJoCo, which is not installed", "mujoco")
 
 
 def included_files(path: str | os.PathLike[str]) -> dict[Path, bytes]:
