@@ -71,3 +71,11 @@ def row_of(
         expected = f"{'finite ' * finite}numbers{f' {sign} 0' if sign else ''}"
         raise error(f"{what}: expected {expected}, got {shown(value)}")
     return row
+
+
+def check_positive(where: str, error: type[ArmdynError] = ShapeError, **values: float) -> None:
+    """Raise unless every value, given by its name, is a finite number > 0."""
+    for name, value in values.items():
+        plain = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not (plain and np.isfinite(value) and value > 0):
+            raise error(f"{where}: expected {name} as a finite number > 0, got {shown(value)}")

@@ -64,8 +64,8 @@ def test_the_bound_is_tight():
     ("coefficients", "frequency", "duration", "message"),
     [
         (np.zeros((2, 4)), 1.0, 1.0, r"expected coefficients \(n, 2 H \+ 1\), got \(2, 4\)"),
-        (np.zeros((2, 5)), 0.0, 1.0, "expected frequency > 0"),
-        (np.zeros((2, 5)), 1.0, np.nan, "expected duration > 0"),
+        (np.zeros((2, 5)), 0.0, 1.0, "expected frequency as a finite number > 0"),
+        (np.zeros((2, 5)), 1.0, np.nan, "expected duration as a finite number > 0"),
     ],
 )
 def test_bad_series(coefficients, frequency, duration, message):

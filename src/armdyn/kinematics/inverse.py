@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.arrays import finite_array
+from armdyn.arrays import check_positive, finite_array
 from armdyn.errors import ModelError, ShapeError, check_choice
 from armdyn.kinematics.closed.form import ON_LIMIT, ClosedForm, closed_form
 from armdyn.kinematics.closed.solver import Solutions, solve_closed
@@ -188,8 +188,7 @@ def _settings(task: str, tolerance: float, iterations: int, restarts: int, seed:
     for name, value, least in (("iterations", iterations, 1), ("restarts", restarts, 0), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             raise ShapeError(f"inverse_kinematics: expected {name} as an integer >= {least}, got {value!r}")
-    if not (isinstance(tolerance, int | float | np.number) and np.isfinite(tolerance) and tolerance > 0):
-        raise ShapeError(f"inverse_kinematics: expected tolerance as a finite number > 0, got {tolerance!r}")
+    check_positive("inverse_kinematics", tolerance=tolerance)
     return Settings(task, float(tolerance), int(iterations), int(restarts), int(seed))
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.arrays import check_positive
 from armdyn.errors import ShapeError
 from armdyn.trajectory.protocol import JointMotion, RestOutside
 
@@ -83,9 +84,7 @@ class FourierSeries(RestOutside):
             object.__setattr__(self, "drift", np.array(self.drift, float))
             if self.drift.shape != (self.n, DRIFT_TERMS):
                 raise ShapeError(f"FourierSeries: expected drift ({self.n}, {DRIFT_TERMS}), got {self.drift.shape}")
-        for name in ("frequency", "duration"):
-            if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0):
-                raise ShapeError(f"FourierSeries: expected {name} > 0, got {getattr(self, name)!r}")
+        check_positive("FourierSeries", frequency=self.frequency, duration=self.duration)
 
     @property
     def n(self) -> int:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.arrays import row_of
+from armdyn.arrays import check_positive, row_of
 from armdyn.dynamics.full import joint_torque
-from armdyn.errors import LimitError, ShapeError
+from armdyn.errors import LimitError
 from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion, Trajectory, times
 
@@ -29,8 +29,7 @@ class Retimed:
     factor: float
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.factor) and self.factor > 0):
-            raise ShapeError(f"Retimed: expected a factor > 0, got {self.factor!r}")
+        check_positive("Retimed", factor=self.factor)
 
     @property
     def duration(self) -> float:

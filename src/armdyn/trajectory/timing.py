@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ShapeError
+from armdyn.arrays import check_positive
 from armdyn.trajectory.protocol import RestOutside
 
 
@@ -39,7 +39,7 @@ class Law(RestOutside):
     """A law of motion by numbers, all of them > 0."""
 
     def __post_init__(self) -> None:
-        _check_values(type(self).__name__, **vars(self))
+        check_positive(type(self).__name__, **vars(self))
 
 
 Polynomial = TypeVar("Polynomial", bound="RestToRest")
@@ -67,7 +67,7 @@ class RestToRest(Law, ABC):
     @classmethod
     def within(cls: type[Polynomial], length: float, velocity: float, acceleration: float) -> Polynomial:
         """The fastest one that keeps to a velocity and an acceleration."""
-        _check_values(f"{cls.__name__}.within", length=length, velocity=velocity, acceleration=acceleration)
+        check_positive(f"{cls.__name__}.within", length=length, velocity=velocity, acceleration=acceleration)
         slow = cls.peak_velocity * length / velocity
         return cls(length, max(slow, float(np.sqrt(cls.peak_acceleration * length / acceleration))))
 
@@ -256,9 +256,3 @@ class ConstantAcceleration(Law):
         """Distance, velocity and acceleration at times from 0 to `duration`."""
         a = self.acceleration
         return Progress(a * t**2 / 2, a * t, np.full_like(t, a))
-
-
-def _check_values(what: str, **values: float) -> None:
-    for name, value in values.items():
-        if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 0):
-            raise ShapeError(f"{what}: expected {name} as a finite number > 0, got {value!r}")

@@ -96,7 +96,7 @@ def test_symbols_pass_through_a_step(random_arm):
 
 
 def test_mistakes_are_named(random_arm):
-    with pytest.raises(ArmdynError, match="expected bandwidth > 0, got -1"):
+    with pytest.raises(ArmdynError, match="expected bandwidth as a finite number > 0, got -1"):
         FilteredRegressor(random_arm("R", seed=0), -1, DT)
     with pytest.raises(ArmdynError, match="samples along the first axis"):
         LowPass(1.0, DT).batch(3.0)

@@ -178,7 +178,7 @@ def test_bad_requests(design):
         armdyn.predict_quality(design, [1.0, 2.0])
     with pytest.raises(ArmdynError, match="unmodelled: expected finite numbers >= 0"):
         armdyn.predict_quality(design, 1.0, unmodelled=-1.0)
-    with pytest.raises(ArmdynError, match="gain > 0"):
+    with pytest.raises(ArmdynError, match="gain as a finite number > 0"):
         armdyn.predict_quality(design, 1.0, gain=0.0)
     with pytest.raises(ArmdynError, match="drift: expected a number, or 21"):
         armdyn.predict_quality(design, 1.0, drift=[1.0, 2.0])

@@ -17,10 +17,11 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import check_positive
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.regressors.energy_regressor import lagrangian_regressor, momentum_regressor
 from armdyn.dynamics.regressors.joint_columns import joint_columns
-from armdyn.errors import ArmdynError, ShapeError
+from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd
 from armdyn.trace.formula import Array, ca, traced
@@ -67,10 +68,7 @@ class LowPass:
     dt: float  # [s]
 
     def __post_init__(self) -> None:
-        for name in ("bandwidth", "dt"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0):
-                raise ArmdynError(f"low-pass: expected {name} > 0, got {value!r}")
+        check_positive("low-pass", bandwidth=self.bandwidth, dt=self.dt)
 
     @property
     def decay(self) -> float:

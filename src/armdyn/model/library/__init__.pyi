@@ -12,9 +12,9 @@ from armdyn.model.library.sarcos import sarcos as sarcos
 from armdyn.model.library.stanford import stanford as stanford
 from armdyn.model.library.textbook import cylindrical as cylindrical
 from armdyn.model.library.textbook import scara as scara
-from armdyn.model.library.universal_robots import ur10 as ur10
 from armdyn.model.library.universal_robots import ur5 as ur5
 from armdyn.model.library.universal_robots import ur5e as ur5e
+from armdyn.model.library.universal_robots import ur10 as ur10
 from armdyn.model.library.vukobratovic import vukobratovic3 as vukobratovic3
 from armdyn.model.library.xarm import xarm7 as xarm7
 

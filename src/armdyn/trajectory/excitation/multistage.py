@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.arrays import check_positive
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import ArmdynError, LimitError
@@ -70,8 +71,7 @@ class Multistage:
         if lacking or not self.columns:
             unknown = ", ".join(lacking) or "(none given)"
             raise ArmdynError(f"Multistage: unknown parameters {unknown}; expected some of {', '.join(known)}")
-        if not (np.isfinite(self.step) and self.step > 0):
-            raise ArmdynError(f"Multistage: expected a step > 0, got {self.step!r}")
+        check_positive("Multistage", step=self.step)
 
     @property
     def arm(self) -> Arm:

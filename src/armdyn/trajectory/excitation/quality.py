@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.arrays import row_of
-from armdyn.errors import ArmdynError
+from armdyn.arrays import check_positive, row_of
 from armdyn.trajectory.excitation.excite import Excitation
 from armdyn.trajectory.excitation.regressor import excitation_regressor, labels_of
 from armdyn.trajectory.protocol import JointMotion, Trajectory
@@ -113,8 +112,8 @@ def _time_constant(W: NDArray, gain: float | None, K: int, step: float) -> float
     values = np.linalg.eigvalsh(R)
     if gain is None:
         gain = 1 / (K * values[-1])
-    elif not (np.isfinite(gain) and gain > 0):
-        raise ArmdynError(f"predict_quality: expected a gain > 0, got {gain!r}")
+    else:
+        check_positive("predict_quality", gain=gain)
     return float(step / (gain * values[0])) if values[0] > 0 else np.inf
 
 
