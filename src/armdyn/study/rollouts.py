@@ -180,17 +180,13 @@ class Rollouts(Study):
 
     def _friction(self, values: Mapping[str, NDArray]) -> NDArray | None:
         """Friction numbers (lanes, n, f), or None for the arm's own."""
-        factors = {name: values[name] for name in ("friction", "viscous", "coulomb") if name in values}
+        scaled = {"friction": (*DRY, *VISCOUS, "offset"), "viscous": VISCOUS, "coulomb": DRY}
+        factors = {name: values[name][:, None, None] for name in scaled if name in values}
         if not factors:
             return None
-        own = self.arm.trace_data("friction")
-        table = np.tile(own, (len(next(iter(factors.values()))), 1, 1))
-        for j in range(own.shape[1]):
-            name = FRICTION_NAMES[j] if j < len(FRICTION_NAMES) else "harmonics"
-            kinds = {"friction": (*DRY, *VISCOUS, "offset"), "viscous": VISCOUS, "coulomb": DRY}
-            for factor, scaled_names in kinds.items():
-                if factor in factors and name in scaled_names:
-                    table[:, :, j] *= factors[factor][:, None]
+        table = np.tile(self.arm.trace_data("friction"), (len(next(iter(factors.values()))), 1, 1))
+        for name, factor in factors.items():
+            table[:, :, [FRICTION_NAMES.index(term) for term in scaled[name]]] *= factor
         return table
 
 

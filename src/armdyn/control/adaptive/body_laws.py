@@ -29,20 +29,7 @@ from armdyn.trace.symbols import ca
 class BodyLaw(Adaptive):
     """Base of Slotine and Li's law where the first ten unknowns are a body's, with a field `gain`; see `Adaptive`.
 
-    Parameters
-    ----------
-    unknowns : Unknowns
-        `adapt(unknown_payload(arm), friction)`.
-    lam, k : array_like
-        Positive definite gains Lambda [1/s] and K [N m s/rad].
-    body : array_like, shape (10,)
-        The load at the start: small, but possible. Default a ball of 0.1 kg and 5 cm.
-    size : float
-        Typical extent of loads, the length in which they are measured [m].
-    least : float
-        Eigenvalue of the scaled pseudo-inertia below which no body is possible [kg].
-    start, lower, upper, leak, dead_zone, normalize
-        See `Adaptive`; for the unknowns after the load's. `start` includes `body`.
+    Its other fields are described in `NaturalSlotineLi`.
     """
 
     gain_shapes: ClassVar = {**Adaptive.gain_shapes, "lam": "n, n", "k": "n, n", "size": "", "least": ""}
@@ -89,14 +76,7 @@ class BodyLaw(Adaptive):
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any) -> Lyapunov:
         """V and the most that its rate can be, -s' K s, along a run.
 
-        Parameters
-        ----------
-        plant : Arm
-            The true arm.
-        truth : array_like, shape (u,)
-            The true unknowns, the load being a physically consistent body.
-        run : SimulationResult
-            With the state `phi`.
+        Parameters as in `SlotineLi.lyapunov`; the true load must be a physically consistent body.
         """
         gain: Any = self.gain  # type: ignore[attr-defined]
         k, phi, true = np.asarray(self.k), run.states["phi"], np.asarray(truth, float)

@@ -84,14 +84,7 @@ class ModifiedSlotineLi(Adaptive):
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any) -> Lyapunov:
         """V, its rate -s' (K - C) s, and the least eigenvalue of the symmetric part of K - C.
 
-        Parameters
-        ----------
-        plant : Arm
-            The true arm.
-        truth : array_like, shape (u,)
-            The true unknowns.
-        run : SimulationResult
-            With the state `phi`.
+        Parameters as in `SlotineLi.lyapunov`.
         """
         lam = np.asarray(self.lam)
         s = surface(run, lam)

@@ -69,13 +69,13 @@ class Step(NamedTuple):
         x, v = (ca.vertcat(state[name], state[f"rotor_{name}"]) if self.kind.elastic else state[name] for name in MOVES)
         slip = self._slip(x, v, tau[0], state)
         x1, v1 = self._runge_kutta(x, v, tau, slip, self.data["dt"])
-        after = {"tau": self.exerted(x, v, tau[0])}
+        after = {"tau": self.drive_torques(x, v, tau[0])}
         if self.kind.surfaces:
             after["contact"] = ca.vertcat(*(f.T for f, _ in self.contacts(state["q"], state["qd"])))
         if self.kind.lag:
             after["motor"] = motor
         if slip is not None:
-            x1, v1, after["direction"] = self._stopped(x, v, x1, v1, slip, self.is_dry(x, v, tau[0]))
+            x1, v1, after["direction"] = self._stop(x, v, x1, v1, slip, self.is_dry(x, v, tau[0]))
         n = self.arm.n
         after |= {"q": x1[:n], "qd": v1[:n]}
         return {**after, "rotor_q": x1[n:], "rotor_qd": v1[n:]} if self.kind.elastic else after
@@ -85,7 +85,7 @@ class Step(NamedTuple):
     def _torques(self, state: Values, command: Symbol) -> tuple[list[Symbol], Symbol]:
         """Torques of the drives at the three instants, and at the end of the step; for servos, positions."""
         if not self.kind.servo:
-            command = self._limited(command)
+            command = self._limit(command)
         if not self.kind.lag:
             return [command] * 3, command
         # First-order lag solved exactly for a held command; `decay` (3, n) is exp(-t / lag).
@@ -93,7 +93,7 @@ class Step(NamedTuple):
         tau = [command + (state["motor"] - command) * decay[k, :].T for k in range(3)]
         return tau, tau[2]
 
-    def _limited(self, tau: Symbol) -> Symbol:
+    def _limit(self, tau: Symbol) -> Symbol:
         """Torques within what the drives can exert."""
         if not self.kind.saturation:
             return tau
@@ -101,14 +101,14 @@ class Step(NamedTuple):
         limit = self.data["limit"]
         return ca.if_else(tau > limit, limit, ca.if_else(tau < -limit, -limit, tau))
 
-    def exerted(self, x: Symbol, v: Symbol, command: Symbol) -> Symbol:
+    def drive_torques(self, x: Symbol, v: Symbol, command: Symbol) -> Symbol:
         """Torques (n,) of the drives: the command itself, or what servos make of it at a state."""
         if not self.kind.servo:
             return command
         rows = {name: self.data["servo"][k, :].T for k, name in enumerate(SERVO_NAMES)}
         if self.kind.servo == "spring":
             rows["dead_band"] = ca.SX.zeros(self.arm.n)
-        return self._limited(servo_torque(self.arm, x, v, command, **rows))
+        return self._limit(servo_torque(self.arm, x, v, command, **rows))
 
     # -- equations of motion ----------------------------------------------------------------------------
 
@@ -120,7 +120,7 @@ class Step(NamedTuple):
             for name in ("wrench", "base_motion")
             if name in data
         }
-        q, qd, sprung = x[:n], v[:n], self.transmitted(x, v, tau)
+        q, qd, sprung = x[:n], v[:n], self.link_torques(x, v, tau)
         M = mass_matrix(self.arm, q, theta=data["theta"])
         at_links = sprung + self.touch(q, qd)
         net = at_links - inverse_dynamics(
@@ -171,9 +171,9 @@ class Step(NamedTuple):
             tau = tau + ca.mtimes(J.T, force)
         return tau + stop_torques(self.data["stops"], q, qd) if self.kind.stops else tau
 
-    def transmitted(self, x: Symbol, v: Symbol, tau: Symbol) -> Symbol:
+    def link_torques(self, x: Symbol, v: Symbol, tau: Symbol) -> Symbol:
         """What of the drives' torques reaches the links, (n,): through springs where joints are elastic."""
-        n, at_links = self.arm.n, ca.SX(self.exerted(x, v, tau))
+        n, at_links = self.arm.n, ca.SX(self.drive_torques(x, v, tau))
         for k, i in enumerate(self.kind.elastic):
             spring, plays = self.data["springs"][k, :], i in self.kind.backlash
             at_links[i] = spring_torque(x[n + k] - x[i], v[n + k] - v[i], spring, plays)
@@ -198,13 +198,13 @@ class Step(NamedTuple):
 
     def _sliding(self, x: Symbol, v: Symbol, tau: Symbol, direction: Symbol) -> Symbol:
         """Friction torques (n,) of shafts that slide in given directions."""
-        at, load = self.rubbing, self.transmitted(x, v, tau)
+        at, load = self.rubbing, self.link_torques(x, v, tau)
         joints = joint_frictions(self.arm, x[at], v[at], self._friction, load=load)
         return ca.vertcat(*(joint.sliding(direction[i]) for i, joint in enumerate(joints)))
 
     def acceleration(self, x: Symbol, v: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
         """Accelerations of links and of elastic joints' rotors, those of what sticks zero."""
-        return from_shafts(self.arm, self._solved(self.equations(x, v, tau, instant), x, v, tau, slip))
+        return from_shafts(self.arm, self._solve(self.equations(x, v, tau, instant), x, v, tau, slip))
 
     def _stage(self, x: Symbol, v: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
         """The same of a stage, compiled once for all of them."""
@@ -216,20 +216,20 @@ class Step(NamedTuple):
 
         return repeated(formula, x, v, tau, *(slip or ()))
 
-    def _solved(self, equations: Equations, x: Symbol, v: Symbol, tau: Symbol, slip: Slip | None) -> Symbol:
+    def _solve(self, equations: Equations, x: Symbol, v: Symbol, tau: Symbol, slip: Slip | None) -> Symbol:
         """Accelerations of the equations under friction."""
         M, net = equations
         if self.kind.friction == "none":
             return factorize(M).solve(net)
         direction = ca.sign(self._speeds(v)) if slip is None else slip.direction
         net = net - self._spread(self._sliding(x, v, tau, direction), 0.0)
-        return factorize(M).solve(net) if slip is None else _held(M, net, self._spread(slip.moving, 1.0))
+        return factorize(M).solve(net) if slip is None else _solve_moving(M, net, self._spread(slip.moving, 1.0))
 
     def margins(self, x: Symbol, v: Symbol, tau: Symbol, slip: Slip) -> tuple[Symbol, Symbol]:
         """How far joints that stick (n,) are from breaking away forward and backward; negative: held no longer."""
         forward, backward = self._breakaway(x, v, tau)
         M, net = equations = self.equations(x, v, tau, 0)
-        holding = (net - ca.mtimes(M, self._solved(equations, x, v, tau, slip)))[self.rubbing]
+        holding = (net - ca.mtimes(M, self._solve(equations, x, v, tau, slip)))[self.rubbing]
         return forward - holding, holding - backward
 
     def _runge_kutta(
@@ -257,7 +257,7 @@ class Step(NamedTuple):
 
     def _breakaway(self, x: Symbol, v: Symbol, tau: Symbol) -> tuple[Symbol, Symbol]:
         """Torques beyond which joints at rest move forward and backward."""
-        load = self.transmitted(x, v, tau)
+        load = self.link_torques(x, v, tau)
         return breakaway_torque(self.arm, x[self.rubbing], load=load, friction=self._friction)
 
     def is_dry(self, x: Symbol, v: Symbol, tau: Symbol) -> Symbol:
@@ -276,7 +276,7 @@ class Step(NamedTuple):
         direction = ca.if_else(stuck, away, ca.if_else(dry, direction, ca.sign(self._speeds(v))))
         return Slip(ca.if_else(stuck, ca.fabs(away), 1), direction)
 
-    def _stopped(
+    def _stop(
         self, x: Symbol, v: Symbol, x1: Symbol, v1: Symbol, slip: Slip, dry: Symbol
     ) -> tuple[Symbol, Symbol, Symbol]:
         """Positions, velocities and directions after a step in which joints whose velocity changed sign stop."""
@@ -295,7 +295,7 @@ class Step(NamedTuple):
         return x1, v1, ca.if_else(stop, 0, slip.direction)
 
 
-def _held(M: Symbol, net: Symbol, moving: Symbol) -> Symbol:
+def _solve_moving(M: Symbol, net: Symbol, moving: Symbol) -> Symbol:
     """Accelerations of the joints that move while the others are held: rows and columns of the latter are 1's."""
     n = M.shape[0]
     masked = ca.SX(M)
