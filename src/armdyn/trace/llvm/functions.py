@@ -66,15 +66,16 @@ def sine_cosine(e: Emitter, x: str) -> tuple[str, str]:
     # cos r = 1 - z/2 + z² C(z)
     main = e.fma(e.constant(-0.5), z, e.constant(1.0))
     cosine = e.fma(e.mul(z, z), e.polynomial(z, COS), main)
-    odd = e.int_op("and", quadrant, e.integer(1))
-    swap = e.let(f"icmp ne {e.vector('i64')} {odd}, {e.integer(0)}")
+    # The last bits of the quadrant as signs: odd ones swap sine and cosine, the second bit turns their signs.
+    odd, second = (e.int_op("shl", quadrant, e.integer(bits)) for bits in (63, 62))
+    swap = e.let(f"icmp slt {e.vector('i64')} {odd}, {e.integer(0)}")
     s, c = e.select(swap, cosine, sine), e.select(swap, sine, cosine)
-    return _turn(e, s, quadrant), _turn(e, c, e.int_op("add", quadrant, e.integer(1)))
+    return _turn(e, s, second), _turn(e, c, e.int_op("xor", second, odd))
 
 
-def _turn(e: Emitter, value: str, quadrant: str) -> str:
-    """Change the sign in quadrants whose second bit is set."""
-    sign = e.int_op("and", e.int_op("shl", quadrant, e.integer(62)), e.integer(-(2**63)))
+def _turn(e: Emitter, value: str, bits: str) -> str:
+    """Change the sign where the first of the bits is set."""
+    sign = e.int_op("and", bits, e.integer(-(2**63)))
     return e.doubles(e.int_op("xor", e.bits(value), sign))
 
 
