@@ -68,6 +68,14 @@ def require_file(path: str | os.PathLike[str], largest: int = LARGEST_TABLE_BYTE
     return path
 
 
+def require_folder(path: str | os.PathLike[str]) -> Path:
+    """`path`, if it is a folder, or one that can be made."""
+    path = Path(path)
+    if path.exists() and not path.is_dir():
+        raise ArmdynError(f"cannot write to '{path}': it is a file, expected a folder")
+    return path
+
+
 def _kind(mode: int) -> str:
     kinds = {stat.S_ISDIR: "a folder", stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket"}
     return next((name for is_kind, name in kinds.items() if is_kind(mode)), "a device")

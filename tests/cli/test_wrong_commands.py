@@ -81,6 +81,13 @@ WRONG = [
     ("compare arm.urdf --figure x.txt", 1, r"--figure: expected a file that ends in \.png, \.svg, \.pdf, got 'x.txt'"),
     ("excite arm.urdf --out motion.txt", 1, r"cannot write 'motion.txt': unknown ending; expected one of \.csv"),
     ("excite arm.urdf --ros folder", 2, "--ros, --urscript and --repeat need --home"),
+    # Told before the search, which would take for ever.
+    ("excite arm.urdf --home 0,0 --repeat 0 --time-budget 1e9", 1, "repetitions: expected a whole number >= 1, got 0"),
+    ("excite arm.urdf --home 0,0 --rehearsal 2 --time-budget 1e9", 1, "rehearsal: expected a speed from 0.1 to 0.3"),
+    ("excite arm.urdf --home 0,0 --periodic --time-budget 1e9", 1, "a periodic motion does not start at rest"),
+    ("excite arm.urdf --home 0,0 --ros log.csv --time-budget 1e9", 1, "cannot write to 'log.csv': it is a file"),
+    ("excite arm.urdf --home 0,0 --urscript m.script --time-budget 1e9", 1, "expected an arm of six joints, got 2"),
+    ("excite arm.urdf --rate 0 --time-budget 1e9", 1, "^armdyn: expected a rate > 0, got 0"),
     ("excite arm.urdf", 1, "no velocity limit of joint 1 .*; give --max-velocity"),
     ("simulate arm.urdf --sensor foo=1", 2, "expected one of resolution, .*got 'foo=1'"),
     ("simulate arm.urdf --reference foreign.csv", 1, "expected a first line with columns t, q1, q2"),
@@ -94,6 +101,9 @@ WRONG = [
     ("codegen arm.urdf nothing --out c", 1, "nothing"),
     ("study absent.toml", 1, "absent.toml: cannot be read"),
     ("law arm.urdf foo --out c", 1, "foo"),
+    ("law arm.urdf pd --out log.csv", 1, "cannot write to 'log.csv': it is a file, expected a folder"),
+    ("codegen arm.urdf mass_matrix --out log.csv", 1, "cannot write to 'log.csv': it is a file, expected a folder"),
+    ("codegen arm.urdf", 2, "expected names of functions .'list' shows all., --law LAW"),
     ("reproduce nobody", 2, "expected one of .*or all, got 'nobody'"),
 ]
 MANY = "t,q1,q2,q3,tau1,tau2,tau3"

@@ -15,7 +15,7 @@ from armdyn.errors import ArmdynError
 from armdyn.identification.checks.finding import Finding
 from armdyn.identification.judgement import JointVerdict, Verdict
 from armdyn.identification.logs.log import Log
-from armdyn.report.advice import advice, next_command
+from armdyn.report.advice import advice, next_command, next_step
 from armdyn.report.tables.fit import known_alone
 
 
@@ -102,6 +102,13 @@ def test_intervals_are_those_of_the_logs_alone(fit, tmp_path):
     assert not {"m1", "m2"} & set(sure)  # no torque tells the mass of a link of a planar arm by itself
     names = dict(zip(fit.base.labels, fit.base.names, strict=True))
     assert all(names[label] == label for label in sure)  # nothing that stands in a sum
+
+
+def test_a_description_that_explains_the_logs_better_than_the_fit_is_kept(fit):
+    assert "keep the description" not in next_step(fit)
+    as_good = dataclasses.replace(fit, rel_error_source=fit.rel_error)
+    assert "keep the description" not in next_step(as_good)
+    assert "keep the description" in next_step(dataclasses.replace(fit, rel_error_source=fit.rel_error / 2))
 
 
 def test_the_first_line_says_for_which_joints_the_model_is_good(fit, tmp_path):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TIMID_SPEED_RATIO = 0.5  # share of a joint's speed limit below which it may move faster
 STRONG_PRIOR = 1e3  # strength of the prior from which on the description decides more than the logs
 HELD_OUT_RATIO = 1.5  # held-out error over the fitted one, from which on more data help
+DESCRIPTION_RATIO = 1.1  # fitted error over the description's, from which on the description is called better
 MOST_JOINTS_NAMED = 8
 
 
@@ -51,8 +52,15 @@ def advice(fit: Fit) -> list[str]:
 
 def next_step(fit: Fit) -> str:
     """The one thing to do next; empty where the verdict names none."""
+    if fit.verdict.word == WORDS[0] and description_is_better(fit):
+        return "keep the description, which explains these logs better than the fit, or log faster and longer motion"
     use = "use it, or see first how it does on a log of another motion (armdyn validate)"
     return fit.verdict.next_step or (use if fit.verdict.word == WORDS[0] else "")
+
+
+def description_is_better(fit: Fit) -> bool:
+    """Whether the arm as described has clearly less torque error on the logs than the arm that was fitted to them."""
+    return bool(fit.rel_error_source < fit.rel_error / DESCRIPTION_RATIO)
 
 
 def next_command(fit: Fit) -> str:

@@ -54,9 +54,7 @@ def save_trajectory(
         ".json": lambda: _json(samples, names),
         ".yaml": lambda: _yaml(samples, names),
     }
-    rate = rate if rate is not None else ROS_RATE_HZ if path.suffix in (".json", ".yaml") else RATE_HZ
-    if not (np.isfinite(rate) and rate > 0):
-        raise ArmdynError(f"save_trajectory: expected a rate > 0, got {rate:g}")
+    rate = require_rate(rate if rate is not None else ROS_RATE_HZ if path.suffix in (".json", ".yaml") else RATE_HZ)
     names = _names(joint_names, trajectory.n)
     t = np.arange(int(np.floor(trajectory.duration * rate * (1 + 1e-12))) + 1) / rate
     if trajectory.duration - t[-1] > 1e-9:
@@ -71,6 +69,13 @@ def require_ending(path: str | os.PathLike[str]) -> Path:
     if path.suffix not in ENDINGS:
         raise ArmdynError(f"cannot write '{path}': unknown ending; expected one of {', '.join(ENDINGS)}")
     return path
+
+
+def require_rate(rate: float) -> float:
+    """The rate, if samples can be taken at it."""
+    if not (np.isfinite(rate) and rate > 0):
+        raise ArmdynError(f"save_trajectory: expected a rate > 0, got {rate:g}")
+    return rate
 
 
 def column_names(n: int) -> list[str]:

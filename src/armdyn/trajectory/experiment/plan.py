@@ -91,13 +91,18 @@ def plan_experiment(design: Excitation, home: ArrayLike, *, count: int = 1, rehe
     LimitError
         If the home pose is not clear, or no clear way leads from it to the motion.
     """
+    require_settings(count, rehearsal, at_rest=design.problem.at_rest)
+    motion = design.trajectory
+    way = approach(design.base.source, design.protection.clearance, home, motion(0.0).q)
+    return Experiment(design, way(0.0).q, way, Retimed(motion, 1 / rehearsal), count)
+
+
+def require_settings(count: int, rehearsal: float, *, at_rest: bool) -> None:
+    """Raise where no experiment can be planned, whatever the motion; see `plan_experiment`."""
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ArmdynError(f"repetitions: expected a whole number >= 1, got {count!r}")
     if not SLOWEST_REHEARSAL <= rehearsal <= FASTEST_REHEARSAL:
         speeds = f"from {SLOWEST_REHEARSAL} to {FASTEST_REHEARSAL}"
         raise ArmdynError(f"rehearsal: expected a speed {speeds} of the motion's, got {rehearsal!r}")
-    if not design.problem.at_rest:
+    if not at_rest:
         raise ArmdynError("home: a periodic motion does not start at rest, so nothing leads to it; design it at rest")
-    motion = design.trajectory
-    way = approach(design.base.source, design.protection.clearance, home, motion(0.0).q)
-    return Experiment(design, way(0.0).q, way, Retimed(motion, 1 / rehearsal), count)

@@ -7,8 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from armdyn.errors import ArmdynError
-from armdyn.files import read_text, write_whole
+from armdyn.files import read_text, require_folder, write_whole
 from armdyn.trajectory.experiment.plan import Experiment
 from armdyn.trajectory.save import save_trajectory
 
@@ -29,9 +28,7 @@ def write_ros_folder(
     rate : float
         Points per second.
     """
-    folder, arm = Path(folder), experiment.design.base.source
-    if folder.exists() and not folder.is_dir():
-        raise ArmdynError(f"cannot write to '{folder}': it is a file, expected a folder")
+    folder, arm = require_folder(folder), experiment.design.base.source
     folder.mkdir(parents=True, exist_ok=True)
     parts = {"motion": experiment.motion, **experiment.parts}
     files = {f"{name}.csv": part for name, part in parts.items() if name != "repeated"}

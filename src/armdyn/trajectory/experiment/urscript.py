@@ -23,9 +23,14 @@ def urscript(motion: Trajectory, home: NDArray) -> str:
         Of six joints, from home [rad].
     home : ndarray, shape (6,)
     """
-    if motion.n != 6:
-        raise ArmdynError(f"URScript: expected an arm of six joints, got {motion.n}")
+    require_six_joints(motion.n)
     return "\n".join(_lines(motion, home)) + "\n"
+
+
+def require_six_joints(n: int) -> None:
+    """Raise where UR's controllers have no such arm."""
+    if n != 6:
+        raise ArmdynError(f"URScript: expected an arm of six joints, got {n}")
 
 
 def _lines(motion: Trajectory, home: NDArray) -> Iterator[str]:

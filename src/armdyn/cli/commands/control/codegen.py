@@ -41,10 +41,13 @@ def codegen(
 ) -> None:  # fmt: skip
     """Write functions, or a control law, of an arm as C99 code without dependencies, or the arm as an FMU."""
     from armdyn.cli.commands.control.law import law as write_law
+    from armdyn.files import require_folder
     from armdyn.trace.printers.c_code import c_code
 
     if (law is None) == (not functions) and (fmu is None or functions):
-        raise typer.BadParameter("expected names of functions, --law LAW, or --fmu FILE alone for the arm as a plant")
+        raise typer.BadParameter(
+            "expected names of functions ('list' shows all), --law LAW, or --fmu FILE alone for the arm as a plant"
+        )
     if fmu is not None and functions:
         raise typer.BadParameter("--fmu holds the arm as a plant, or a law with --law; functions cannot be in it")
     if law is not None:
@@ -62,6 +65,7 @@ def codegen(
         return
     chosen = [function(name) for name in functions or ()]
     dtype = "float" if float else "double"
+    require_folder(out)
     with working("writing C"):
         code = c_code(chosen, resolve(arm, base, tip), out, prefix=prefix, dtype=dtype, inputs=inputs or (), cpp=cpp)
     files = [code.source, code.header, code.selftest, *([code.cpp] if code.cpp else [])]

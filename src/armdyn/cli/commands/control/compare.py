@@ -114,8 +114,9 @@ def _in_scenarios(
     from armdyn.simulation.scenarios import compare_scenarios
 
     reference = Sway.within(subject, duration)
-    laws = chosen_designs(subject, reference, bandwidth, rate, controller)
     with progress_bar(None) as tell:
+        tell(0.0, "designing controllers")
+        laws = chosen_designs(subject, reference, bandwidth, rate, controller)
         found = compare_scenarios(
             subject, laws, reference, rate, scenarios=None if "all" in names else names,
             progress=lambda name: tell(0.0, f"running {name}"),

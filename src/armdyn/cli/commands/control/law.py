@@ -34,6 +34,7 @@ def law(
     from armdyn.control.design.assumptions import failed_assumptions
     from armdyn.control.design.designs import designs, named_design, plain_name
     from armdyn.control.export import law_code
+    from armdyn.files import require_folder
     from armdyn.simulation.compare import Sway
     from armdyn.trace.printers.c_print import identifier
 
@@ -53,6 +54,7 @@ def law(
         written = law_fmu(chosen, fmu, rate)
         print_json({"files": [str(written)]}) if json else print(f"wrote {written}")
         return
+    require_folder(out)
     prefix = identifier(f"{subject.name}_{plain_name(name)}").lower() if prefix is None else prefix
     with working("writing C"):
         code = law_code(chosen, out, rate, prefix=prefix, dtype="float" if float else "double", inputs=inputs or ())

@@ -126,14 +126,15 @@ def excite(
     from armdyn.identification.logs.read_log import read_log
     from armdyn.trajectory.excitation.excite import excite as design
     from armdyn.trajectory.experiment.plan import plan_experiment
-    from armdyn.trajectory.save import require_ending, save_trajectory
+    from armdyn.trajectory.save import require_ending, require_rate, save_trajectory
 
     subject = resolve(arm, base, tip)
     require_folders(require_ending(out), urscript, report=report)
-    if home is None and (ros is not None or urscript is not None or repeat != 1):
-        raise typer.BadParameter("--ros, --urscript and --repeat need --home, the pose the robot starts from")
     given_home = None if home is None else numbers(home, "--home")
     pose = [given_home] if isinstance(given_home, float) else given_home
+    _require_experiment(subject.n, pose is not None, repeat, rehearsal, periodic, ros, urscript)
+    if rate is not None:
+        require_rate(rate)
     logs = [read_log(path, subject) for path in given or ()]
     torque = numbers(max_torque, "--max-torque")
     with single_threaded(), progress_bar(time_budget, saves=True) as tell:
@@ -170,6 +171,24 @@ def excite(
             f"armdyn: interrupted; the best motion so far is saved{drawn}; another --seed looks further", err=True
         )
         raise typer.Exit(130)
+
+
+def _require_experiment(
+    n: int, homed: bool, repeat: int, rehearsal: float, periodic: bool, ros: Path | None, urscript: Path | None
+) -> None:
+    """Complain before the search about files around the motion that could not be written after it."""
+    from armdyn.files import require_folder
+    from armdyn.trajectory.experiment.plan import require_settings
+    from armdyn.trajectory.experiment.urscript import require_six_joints
+
+    if homed:
+        require_settings(repeat, rehearsal, at_rest=not periodic)
+    elif ros is not None or urscript is not None or repeat != 1:
+        raise typer.BadParameter("--ros, --urscript and --repeat need --home, the pose the robot starts from")
+    if ros is not None:
+        require_folder(ros)
+    if urscript is not None:
+        require_six_joints(n)
 
 
 def _write_experiment(

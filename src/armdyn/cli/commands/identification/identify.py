@@ -137,7 +137,14 @@ def identify(
 def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     """The verdict, the errors, what was written where, and the next command: at most 25 lines."""
     from armdyn.identification.judgement import WORDS
-    from armdyn.report.advice import held_out_error, next_command, next_step, shown_path, which_joints
+    from armdyn.report.advice import (
+        description_is_better,
+        held_out_error,
+        next_command,
+        next_step,
+        shown_path,
+        which_joints,
+    )
     from armdyn.report.tables.fit import known_alone
 
     verdict = fit.verdict
@@ -151,7 +158,8 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     if not isnan(fit.stated):
         print(f"to expect on new motion: {fit.stated:.1%}")
     if not isnan(fit.rel_error_source):
-        print(f"the arm as it was described: {fit.rel_error_source:.1%}")
+        better = ", which is better than the fit" if description_is_better(fit) else ""
+        print(f"the arm as it was described: {fit.rel_error_source:.1%}{better}")
     for finding in fit.findings:
         if finding.kind == "coupling":
             print(f"{finding.text}: {finding.remedy} declares it, --coupling none leaves it out")
