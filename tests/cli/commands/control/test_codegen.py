@@ -50,7 +50,7 @@ def test_laws_are_listed() -> None:
 def test_functions_or_a_law(arguments: tuple[str, ...]) -> None:
     result = CliRunner().invoke(app, ["codegen", "planar2", *arguments])
     assert result.exit_code == 2
-    assert "expected names of functions, --law LAW, or --fmu FILE" in result.output
+    assert "expected names of functions ('list' shows all), --law LAW, or --fmu FILE" in result.output
 
 
 def test_list() -> None:
