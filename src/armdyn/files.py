@@ -61,7 +61,8 @@ def require_file(path: str | os.PathLike[str], largest: int = LARGEST_TABLE_BYTE
     except ValueError as error:
         raise ReadError(f"{str(path)!r}: not a file name ({error})") from None
     if not stat.S_ISREG(about.st_mode):
-        raise ReadError(f"{path}: is {_kind(about.st_mode)}; expected a file, save it as one first")
+        remedy = "" if stat.S_ISDIR(about.st_mode) else ", save it as one first"
+        raise ReadError(f"{path}: is {_kind(about.st_mode)}; expected a file{remedy}")
     if about.st_size > largest:
         size = f"{about.st_size / 1e6:.0f} MB, more than the {largest / 1e6:.0f} MB"
         raise ReadError(f"{path}: the file has {size} allowed")

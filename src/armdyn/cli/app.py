@@ -61,7 +61,10 @@ PYTHON = (
     (r"\bsubsteps=", "--substeps"),
     (r"give Drive\(coupling=\.\.\.\) rows", "write coupling rows into a .toml"),
     (r"; (?:use|Load with) (?:method|snap)=[^;]*", ""),
-    (r"^(?:[A-Z][a-z]+[A-Z]?\w*|[a-z]+(?:_[a-z0-9]+)+): ", ""),  # the function or class that noticed it
+    (r"\bargs and packages are", "--xacro-arg and --package-path are"),
+    (r"give its Drive a rotor_inertia, or an infinite stiffness", "write it into the file, or leave --resonance out"),
+    (r"; design it at rest$", "; leave --periodic out"),
+    (r"^(?:load|save|[A-Z][a-z]+[A-Z]?\w*|[a-z]+(?:_[a-z0-9]+)+): ", ""),  # the function or class that noticed it
 )
 GOT = ", got "
 
