@@ -22,7 +22,7 @@ from armdyn.identification.fit.consistent import Consistent, consistent_fit
 from armdyn.identification.fit.equations import System, solve
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.prior import NO_PRIOR, Prior, precision_in
-from armdyn.identification.fit.result import BaseEstimate, DriveValues, Fit, FrictionValues
+from armdyn.identification.fit.result import BaseEstimate, Fit, FrictionValues
 from armdyn.identification.fit.validation import Validation
 from armdyn.identification.motion.track import Filters
 from armdyn.identification.poses import Poses
@@ -60,22 +60,16 @@ def fit_poses(
     strength, scan, held_out = _strength(base, systems, Prior.of(arm), strength)
     consistent = _consistent(base, _sum(systems), strength, found.x, masses)
     fitted = _with_offsets(arm.with_theta(consistent.theta), consistent.joint)
-    own = compare_poses(fitted, poses)
     described = None if np.isnan(arm.theta).any() else compare_poses(arm, poses)
     columns = data.weighted(found.weights)[0]
     return Fit(
         arm=fitted,
         source=arm,
-        theta=consistent.theta,
         friction=_friction(fitted, estimate),
-        drive=DriveValues(*(np.array([getattr(j.drive, x) for j in arm.joints]) for x in _DRIVE)),
         base=estimate,
         filters=filters,
-        rel_error=own.rel_error,
-        rel_error_joints=own.rel_error_joints,
         rel_error_free=float(np.linalg.norm(data.residuals(found.x)) / max(float(np.linalg.norm(data.tau)), 1e-300)),
         held_out=held_out,
-        rel_error_source=np.nan if described is None else described.rel_error,
         strength=strength,
         scan=scan,
         condition=found.condition,
@@ -90,12 +84,9 @@ def fit_poses(
             *(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings),
         ),
         checks=checks,
-        own=own,
+        own=compare_poses(fitted, poses),
         described=described,
     )
-
-
-_DRIVE = ("reflected_inertia", "stiffness")
 
 
 def compare_poses(arm: Arm, poses: Poses) -> Validation:

@@ -28,7 +28,7 @@ from armdyn.identification.fit.estimate import Estimate, estimate
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.plain_fit import PlainFit, friction_values, plain_fit
 from armdyn.identification.fit.prior import believable
-from armdyn.identification.fit.result import DriveValues, Fit
+from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.rotors import base_with_drives, own_rotors
 from armdyn.identification.fit.rows import FORMS
 from armdyn.identification.fit.terms import OPTIONAL, sharing_joints
@@ -246,7 +246,7 @@ def _offer(
 def _judged_poses(fit: Fit, others: list[Log], force: bool) -> Fit:
     """Gravity alone, from an arm at rest in many poses, compared with other logs."""
     warn_of_undetermined(fit.undetermined)
-    fit = _with_verdict(fit, fit.own.rmse if fit.own is not None else np.zeros(fit.arm.n), force)
+    fit = _with_verdict(fit, fit.own.rmse, force)
     if not others:
         return fit
     still = held_poses(others)
@@ -267,24 +267,18 @@ def _fit(
 
     own, free, best = compare_models(fitted, tracks, filters, torques, std)
     described = None if np.isnan(arm.theta).any() else compare_arm(arm, tracks, filters)
-    drives = [joint.drive for joint in fitted.joints]
     return Fit(
         arm=fitted,
         source=arm,
-        theta=fitted.theta,
         friction=friction_values(fitted, alone.estimate),
-        drive=DriveValues(np.array([d.reflected_inertia for d in drives]), np.array([d.stiffness for d in drives])),
         base=alone.estimate,
         filters=filters,
-        rel_error=own.rel_error,
-        rel_error_joints=own.rel_error_joints,
         rel_error_free=free.rel_error,
         rel_error_best=best.rel_error,
         held_out=choice.held_out,
         held_out_possible=found.held_out,
         held_out_joints=found.held_out_joints,
         held_out_logs=found.held_out_logs,
-        rel_error_source=described.rel_error if described is not None else np.nan,
         strength=choice.strength,
         centre=choice.centre,
         scan=choice.scan,

@@ -87,21 +87,17 @@ class Fit(Reported):
 
     arm: Arm  # with identified links, friction and drives
     source: Arm  # as it was described
-    theta: NDArray  # (10 n,) physically consistent bodies behind the base parameters
     friction: FrictionValues
-    drive: DriveValues
     base: BaseEstimate
     filters: Filters
+    own: Validation  # `arm` on the logs fitted to
     verdict: Verdict = NOT_JUDGED  # whether to use it: as a whole and per joint, with reasons
-    rel_error: float = np.nan  # of `arm` on the logs fitted to
-    rel_error_joints: NDArray = field(default_factory=lambda: np.empty(0))
     rel_error_free: float = np.nan  # of the free model, which need not be physically consistent
     rel_error_best: float = np.nan  # of the best prediction: the free model, or its mean with the consistent one
     held_out: float = np.nan  # of the free model, by cross-validation over blocks
     held_out_possible: float = np.nan  # the same of consistent bodies: what `arm` costs on data it has not seen
     held_out_joints: NDArray = field(default_factory=lambda: np.empty(0))  # (n,) the same per joint
     held_out_logs: NDArray = field(default_factory=lambda: np.empty(0))  # of each of several logs, fitted to the others
-    rel_error_source: float = np.nan  # of the arm as it was described
     strength: float = 0.0  # of the belief in the links of the description, or in generic ones
     centre: str = ""  # whose bodies are believed in
     scan: NDArray = field(default_factory=lambda: np.empty((0, 2)))  # strengths tried, held-out error of each
@@ -118,13 +114,38 @@ class Fit(Reported):
     notes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()  # about the logs, by looking at the fit
     checks: tuple[DataCheck, ...] = ()  # of the logs fitted to
-    own: Validation | None = None  # `arm` on the logs fitted to
     other: Validation | None = None  # `arm` on the logs given for validation
     described: Validation | None = None  # the arm as it was described, on the logs fitted to
     free: FreeModel | None = None  # None where poses were held
     share: float = 1.0  # of the free model in the best prediction
     tracks: tuple[Track, ...] = ()  # the smoothed motion of the logs fitted to
     uncertainty: Uncertainty | None = None  # of torques along any motion; None where nothing could be held out
+
+    @property
+    def theta(self) -> NDArray:
+        """Physically consistent bodies (10 n,) behind the base parameters."""
+        return self.arm.theta
+
+    @property
+    def drive(self) -> DriveValues:
+        """Identified drives."""
+        drives = [joint.drive for joint in self.arm.joints]
+        return DriveValues(np.array([d.reflected_inertia for d in drives]), np.array([d.stiffness for d in drives]))
+
+    @property
+    def rel_error(self) -> float:
+        """Relative torque error of `arm` on the logs fitted to."""
+        return self.own.rel_error
+
+    @property
+    def rel_error_joints(self) -> NDArray:
+        """The same per joint (n,)."""
+        return self.own.rel_error_joints
+
+    @property
+    def rel_error_source(self) -> float:
+        """The same of the arm as it was described; NaN where its inertia is unknown."""
+        return np.nan if self.described is None else self.described.rel_error
 
     @cached_property
     def stated(self) -> float:
@@ -249,7 +270,7 @@ class Fit(Reported):
         return "\n".join([*lines, *self.certainty()])
 
     def __repr__(self) -> str:
-        worst = int(np.argmax(self.rel_error_joints)) if len(self.rel_error_joints) else 0
+        worst = int(np.argmax(self.rel_error_joints))
         held = "" if np.isnan(self.held_out) else f", {self.held_out:.2%} held out"
-        joint = f", worst joint {worst + 1} ({self.rel_error_joints[worst]:.0%})" if len(self.rel_error_joints) else ""
-        return f"<Fit of '{self.source.name}': {self.verdict.word}, torque error {self.rel_error:.2%}{held}{joint}>"
+        joint = f"worst joint {worst + 1} ({self.rel_error_joints[worst]:.0%})"
+        return f"<Fit of '{self.source.name}': {self.verdict.word}, torque error {self.rel_error:.2%}{held}, {joint}>"
