@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
-from armdyn.identification.logs.log import FEWEST, Record
+from armdyn.identification.logs.log import FEWEST_SAMPLES, Record
 
 # Stamps and positions of single precision differ by less [s], [rad or m].
 SAME_TIME_S, SAME_POSITION = 1e-6, 1e-5
@@ -69,8 +69,8 @@ class ServoLog(Record):
                 raise ReadError(f"{self.name}: expected {what} of shape (N, n) with N times, got {x.shape}, {t.shape}")
             if not (np.isfinite(x).all() and np.isfinite(t).all()):
                 raise ReadError(f"{self.name}: {what} has values that are not finite numbers")
-            if len(t) < FEWEST:
-                raise ReadError(f"{self.name}: expected at least {FEWEST} samples, got {len(t)}")
+            if len(t) < FEWEST_SAMPLES:
+                raise ReadError(f"{self.name}: expected at least {FEWEST_SAMPLES} samples, got {len(t)}")
             if not (np.diff(t) > 0).all():
                 raise ReadError(f"{self.name}: expected times that rise from sample to sample")
 
@@ -89,7 +89,9 @@ class ServoLog(Record):
         """The parts between gaps."""
         ends = [0, *(self.gaps + 1).tolist(), len(self)]
         return tuple(
-            _piece(self.t[a:b], self.q[a:b], self.stamps, self.command) for a, b in pairwise(ends) if b - a >= FEWEST
+            _piece(self.t[a:b], self.q[a:b], self.stamps, self.command)
+            for a, b in pairwise(ends)
+            if b - a >= FEWEST_SAMPLES
         )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.identification.fit.next_motion import RANGE, wide
+from armdyn.identification.fit.next_motion import RANGE_SHARE, wide
 from armdyn.identification.logs.log import Log
 
 
@@ -54,5 +54,5 @@ def test_wide_motion_goes_through_half_of_the_ranges(puma, fit):
     spans = np.ptp(wide(fit.tracks, puma, (1,)).q, axis=0)
     lower, upper = puma.position_limits
     room = (upper - lower)[1] if np.isfinite(upper - lower)[1] else 2 * np.pi
-    assert spans[1] == pytest.approx(RANGE * room)
+    assert spans[1] == pytest.approx(RANGE_SHARE * room)
     assert spans[0] < 1.6 * np.ptp(fit.tracks[0].q[:, 0])

@@ -15,7 +15,7 @@ from armdyn.errors import ShapeError
 from armdyn.identification.estimators.data import Data, Estimate, check_size, estimate
 from armdyn.identification.estimators.least_squares import LeastSquares
 
-SCAN = tuple(10.0**k for k in range(-4, 5))
+SCANNED_STRENGTHS = tuple(10.0**k for k in range(-4, 5))
 
 
 class Curve(NamedTuple):
@@ -58,7 +58,7 @@ class Ridge:
         x, _, rank, _ = np.linalg.lstsq(both, wanted, rcond=None)
         return estimate(data, x, weights, np.linalg.inv(both.T @ both), both, int(rank))
 
-    def curve(self, data: Data, strengths: ArrayLike = SCAN) -> Curve:
+    def curve(self, data: Data, strengths: ArrayLike = SCANNED_STRENGTHS) -> Curve:
         """The fit for a range of strengths; its corner is a good choice (Lawson, Hanson)."""
         strengths = np.asarray(strengths, float)
         residuals, distances = [], []

@@ -17,7 +17,7 @@ from armdyn.identification.estimators.data import Data, Estimate, estimate
 from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.fit.perturbation import lawson_hanson
 
-LEAST = 1e-2  # share of a column's length that its sensitivity counts at least, in scaling
+LEAST_SENSITIVITY_SHARE = 1e-2  # of a column's length that its sensitivity counts at least, in scaling
 
 
 def sensitivities(data: Data) -> NDArray:
@@ -99,7 +99,7 @@ class Significance:
             return _Weighted(weights, rows, torques, length, share)
         share = _sensitivities(rows, torques)
         # A column that is orthogonal to the torque would be divided by nothing.
-        return _Weighted(weights, rows, torques, np.maximum(share, LEAST * length), share)
+        return _Weighted(weights, rows, torques, np.maximum(share, LEAST_SENSITIVITY_SHARE * length), share)
 
     def _kept(self, weighted: _Weighted) -> NDArray:
         rows, size, share = weighted.rows, weighted.size, weighted.share

@@ -33,21 +33,21 @@ from armdyn.identification.motion.track import CUTOFF_HZ, Filters, Track, tracks
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
-FLOORS = (0.05, 0.02, 0.007, 0.002)  # least noise relative to torques: what models of most arms lack is the first
+NOISE_FLOORS = (0.05, 0.02, 0.007, 0.002)  # least noise relative to torques: what models of most arms lack is the first
 CLOSER = 0.03  # share by which the held-out error must fall for a model that is believed to lack less
 SMOOTHING = 0.02  # share by which the held-out error must fall for another way of smoothing
 AGAIN = 0.01  # for going further the same way
-NARROW = (0.005, 0.002)  # rad/s or m/s: smaller speeds within which directions are not told
-SMOOTHER = 5.0  # Hz: the other corner of the low-pass on positions
-DELAYS = (0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05)  # s
+NARROW_WIDTHS = (0.005, 0.002)  # rad/s or m/s: smaller speeds within which directions are not told
+LOWER_CUTOFF_HZ = 5.0  # the other corner of the low-pass on positions
+DELAYS_SECONDS = (0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05)
 TERM = 0.05  # share by which the held-out error of its joint must fall for a further term
 NOTICEABLE = 0.01  # and that of all joints together
-WAVE = np.pi  # rad of a wave that a joint must go through for a torque that depends on its position so
+LEAST_WAVE_RAD = np.pi  # of a wave that a joint must go through for a torque that depends on its position so
 BY_POSITION = ("spring", "balancer")  # terms that must pay beyond the positions seen, too
 MOST_ROUNDS = 4
-UNFELT = 1e-16  # mean square of a column of round-off
+UNFELT_SQUARE = 1e-16  # mean square of a column of round-off
 CENTRES = ("generic bodies", "the description")
-SCAN = np.concatenate([[0.0], 10.0 ** np.arange(-3, 3.1, 0.5)])  # strengths over that of the evidence
+SCAN_FACTORS = np.concatenate([[0.0], 10.0 ** np.arange(-3, 3.1, 0.5)])  # strengths over that of the evidence
 
 
 class Tried(NamedTuple):
@@ -135,7 +135,7 @@ class Choice:
     @cached_property
     def scan(self) -> NDArray:
         """Strengths (k,) around that of the evidence and the relative error on held-out blocks (k, 2)."""
-        tried = SCAN * self.strength
+        tried = SCAN_FACTORS * self.strength
         precisions = (self.belief.precision(self.found.strengths._replace(base=strength)) for strength in tried)
         fits = self.equations.without(self.used, precisions, self.belief.centre)
         return np.column_stack([tried, [self.equations.relative(fit) for fit in fits]])
@@ -172,7 +172,7 @@ def choose(
 
 def _noise(choice: Choice) -> Choice:
     """Less noise than models of most arms leave, if held-out blocks are predicted clearly better."""
-    for floor in [floor for floor in FLOORS if floor < choice.floor]:
+    for floor in [floor for floor in NOISE_FLOORS if floor < choice.floor]:
         before, start = choice, choice.found.strengths
         what = f"noise from {floor:.1%} of the torques on"
         choice = _better(choice, _refit(replace(before, floor=floor), start), what, CLOSER)
@@ -191,7 +191,7 @@ def _first(rows: Rows, options: Options) -> Choice:
         used[rows.base.count + LOAD :: len(TERMS)] = False
     stand_in, covariance = Prior.stand_in(arm), _covariance(rows.base, generic_covariance(arm))
     blank = Belief(precision_in(rows.base, covariance), np.zeros(0), np.zeros(equations.size), None)
-    floor = FLOORS[0] if rows.filters.form != "energy" else FLOORS[-1]
+    floor = NOISE_FLOORS[0] if rows.filters.form != "energy" else NOISE_FLOORS[-1]
     choice = Choice(rows, equations, floor, used, blank, None, stand_in, covariance, CENTRES[0])  # type: ignore[arg-type]
     choice = _refit(choice)
     if not loaded:
@@ -211,7 +211,7 @@ def starting_terms(equations: Equations, options: Options, balanced: NDArray, un
     terms[np.ix_(balanced, np.array(BALANCE))] = True
     if not unfelt:
         # Joints that stand still show no friction: what is described stays.
-        used[equations.count :] &= equations.felt[equations.count :] > UNFELT
+        used[equations.count :] &= equations.felt[equations.count :] > UNFELT_SQUARE
     return used
 
 
@@ -243,7 +243,7 @@ def _refit(choice: Choice, start: Strengths | None = None) -> Choice:
     """The choice with its weights and strengths anew, after its rows, terms or noise changed."""
     equations = choice.equations
     used = choice.used.copy()
-    used[equations.count :] &= equations.felt[equations.count :] > UNFELT
+    used[equations.count :] &= equations.felt[equations.count :] > UNFELT_SQUARE
     belief = replace(choice.belief, terms=term_precision(choice.rows, equations))
     equations = weigh(choice.rows, equations, used, belief, choice.floor)
     return replace(
@@ -262,7 +262,7 @@ def _smoothing(choice: Choice, logs: list[Log]) -> Choice:
     if all(log.qd is not None for log in logs):
         choice = _better(choice, again(filters._replace(velocity=True)), "measured velocities", SMOOTHING)
     least = SMOOTHING
-    for width in NARROW:
+    for width in NARROW_WIDTHS:
         before = choice
         choice = _better(
             choice, _refit(_with_rows(before, before.rows.with_width(width)), start),
@@ -274,8 +274,9 @@ def _smoothing(choice: Choice, logs: list[Log]) -> Choice:
     if filters.cutoff == CUTOFF_HZ:
         now = choice.rows.filters
         choice = _better(
-            choice, again(now._replace(cutoff=SMOOTHER)), f"positions low-passed at {SMOOTHER:g} Hz", SMOOTHING
-        )
+            choice, again(now._replace(cutoff=LOWER_CUTOFF_HZ)),
+            f"positions low-passed at {LOWER_CUTOFF_HZ:g} Hz", SMOOTHING,
+        )  # fmt: skip
     for sign in (1.0, -1.0):
         found = _delay(choice, sign, start)
         if found.rows is not choice.rows:
@@ -297,7 +298,7 @@ def _better(choice: Choice, other: Choice, what: str, share: float) -> Choice:
 def _delay(choice: Choice, sign: float, start: Strengths) -> Choice:
     """Torques that were measured later than positions, by as much as pays."""
     tracks, least, given = choice.rows.tracks, SMOOTHING, choice.rows.filters.delay
-    for delay in DELAYS:
+    for delay in DELAYS_SECONDS:
         before, by = choice, sign * delay
         choice = _better(
             choice, _refit(_with_rows(before, before.rows.with_delay(_later(tracks, by), given + by)), start),
@@ -377,12 +378,12 @@ def _reaches_further(before: Choice, after: Choice, joint: int) -> bool:
 def _trials(choice: Choice, joint: int, kinds: tuple[str, ...]) -> list[tuple[NDArray, str]]:
     """Structures with one further term of the joint, instead of those of its kind, and its name; best first."""
     equations, used, first = choice.equations, choice.used, choice.base.count + joint * len(TERMS)
-    felt = equations.felt > UNFELT
+    felt = equations.felt > UNFELT_SQUARE
     groups: dict[tuple[int, ...], list[int]] = {}
     for k, term in enumerate(TERMS):
         if term.kind not in kinds or used[first + k] or not felt[first + k]:
             continue
-        if term.kind.startswith("balance") and term.order * choice.rows.reach.span[joint] < WAVE:
+        if term.kind.startswith("balance") and term.order * choice.rows.reach.span[joint] < LEAST_WAVE_RAD:
             continue
         rivals = [first + i for i, other in enumerate(TERMS) if other.kind == term.kind and term.order == 0]
         groups.setdefault(tuple(r for r in rivals if used[r]), []).append(first + k)

@@ -18,14 +18,14 @@ from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.prior import UNITS, Prior, hessian, pseudo_inertias
 
-BARRIER = 1e-2  # weight of the logarithms that keep to the bounds, in units of half a squared sigma
-FLAT = 1e-13  # least addition to the diagonal of a scaled Hessian that is singular to round-off
-ENOUGH = 1e-9  # Newton decrement (squared, halved) at which the minimum is certified, in the same units
-ON_THE_WAY = 1e-2  # and that at which stages before the last end, relative to the strength of the divergence
-MOST = 100  # Newton steps a stage, far more than self-concordant functions need
-GENTLE = 1e-2  # strength of the divergence, relative to what is to be gained, from which Newton takes few steps
-INNER = 3  # stages that are left for a problem similar to one that was solved
-FROM_BOUNDARY = 1e-3  # a body whose smallest eigenvalue relative to the prior is below this sits on the boundary
+BARRIER_WEIGHT = 1e-2  # of the logarithms that keep to the bounds, in units of half a squared sigma
+LEAST_RIDGE = 1e-13  # least addition to the diagonal of a scaled Hessian that is singular to round-off
+CERTIFIED_DECREMENT = 1e-9  # of Newton's method (squared, halved), at which the minimum is certified; same units
+STAGE_DECREMENT = 1e-2  # and that at which stages before the last end, relative to the strength of the divergence
+MOST_STEPS = 100  # of Newton's method per stage, far more than self-concordant functions need
+GENTLE_STRENGTH = 1e-2  # of the divergence, relative to what is to be gained, from which Newton takes few steps
+LAST_STAGES = 3  # that are left for a problem similar to one that was solved
+BOUNDARY_EIGENVALUE = 1e-3  # relative to the prior: a body whose smallest one is below it sits on the boundary
 
 
 class Consistent(NamedTuple):
@@ -76,17 +76,17 @@ def consistent_fit(
     bounds = _bounds(links, positive, masses, more)
     stages = _stages(system, strength, x)
     if near is not None:
-        x, stages = near.inner, stages[-INNER:]
+        x, stages = near.inner, stages[-LAST_STAGES:]
     decrement, iterations, inner = np.inf, 0, x
     for number, stage in enumerate(stages, start=1):
-        problem = _Problem(system, prior, float(stage), BARRIER * float(stage) / strength, bounds, links)
-        enough = ENOUGH if number == len(stages) else max(ENOUGH, ON_THE_WAY * float(stage))
+        problem = _Problem(system, prior, float(stage), BARRIER_WEIGHT * float(stage) / strength, bounds, links)
+        enough = max(CERTIFIED_DECREMENT, STAGE_DECREMENT * float(stage) if number < len(stages) else 0.0)
         x, decrement, steps = _newton(problem, x, enough)
         iterations += steps
-        inner = x if number <= len(stages) - INNER + 1 else inner
+        inner = x if number <= len(stages) - LAST_STAGES + 1 else inner
     theta = x[:links]
     smallest = np.linalg.eigvals(prior.inverses @ pseudo_inertias(theta)).real.min(axis=1)
-    barely = tuple(np.flatnonzero(smallest < FROM_BOUNDARY).tolist())
+    barely = tuple(np.flatnonzero(smallest < BOUNDARY_EIGENVALUE).tolist())
     return Consistent(theta, x[links:], decrement, iterations, barely, inner)
 
 
@@ -94,15 +94,15 @@ def _stages(system: System, strength: float, x: NDArray) -> NDArray:
     """Strengths of the divergence, each a tenth of the one before: weak ones are steep walls, approached gently."""
     least = _solve(system.A + 1e-12 * np.diag(np.diag(system.A)), system.b)
     values = [y @ system.A @ y / 2 - system.b @ y for y in (x, least)]
-    gentle = float(np.clip(GENTLE * (values[0] - values[1]), max(strength, 1.0), 1e12 * strength))
-    return np.geomspace(gentle, strength, INNER + max(0, int(np.ceil(np.log10(gentle / strength))) - INNER + 1))
+    gentle = float(np.clip(GENTLE_STRENGTH * (values[0] - values[1]), max(strength, 1.0), 1e12 * strength))
+    return np.geomspace(gentle, strength, max(LAST_STAGES, int(np.ceil(np.log10(gentle / strength))) + 1))
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step too far is worth infinity, and is halved
 def _newton(problem: _Problem, x: NDArray, enough: float) -> tuple[NDArray, float, int]:
     """The minimum by Newton's method with a line search, what is left to gain there, and the number of steps."""
     value, decrement, iterations = problem.value(x), np.inf, 0
-    while iterations < MOST:
+    while iterations < MOST_STEPS:
         iterations += 1
         gradient, H = problem.derivatives(x)
         scale = 1 / np.sqrt(np.maximum(np.diag(H), 1e-300))
@@ -134,7 +134,7 @@ def _solve(H: NDArray, gradient: NDArray) -> NDArray:
         _, step, failed = dposv(H + flat * np.eye(len(H)) if flat else H, gradient, lower=1)
         if not failed and gradient @ step >= 0:
             return np.asarray(step)
-        flat = max(10 * flat, FLAT)
+        flat = max(10 * flat, LEAST_RIDGE)
     return gradient
 
 

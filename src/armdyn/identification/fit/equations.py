@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import TERMS
 
-BLOCKS = 6  # that are held out of each log in turn
-BLOCK_SECONDS = 1.5  # s: shorter blocks are not strange to those beside them
+MOST_BLOCKS_PER_LOG = 6  # that are held out of each log in turn
+BLOCK_SECONDS = 1.5  # shorter blocks are not strange to those beside them
 FEWEST_BLOCKS = 3  # without which nothing is chosen by held-out error
 MOST_BLOCKS = 50  # of many logs, each of which has at least one
 
@@ -187,7 +187,7 @@ def _blocks(rows: Rows) -> tuple[NDArray, NDArray]:
     total = len(rows)
     if len(sizes) > MOST_BLOCKS:
         return np.arange(total) * MOST_BLOCKS // total, np.zeros(MOST_BLOCKS, int)
-    counts = np.clip((sizes * rows.spacing / BLOCK_SECONDS).astype(int), 1, np.minimum(BLOCKS, sizes))
+    counts = np.clip((sizes * rows.spacing / BLOCK_SECONDS).astype(int), 1, np.minimum(MOST_BLOCKS_PER_LOG, sizes))
     firsts = np.cumsum(counts) - counts
     parts = [first + np.arange(n) * k // n for first, n, k in zip(firsts, sizes, counts, strict=True)]
     return np.concatenate(parts), np.repeat(np.arange(len(sizes)), counts)

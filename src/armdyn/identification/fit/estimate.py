@@ -23,7 +23,7 @@ from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS, with_terms
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
-COSTLY = 1.2  # weighted residual of consistent bodies over that of the free model, from which on it predicts alone
+COSTLY_PRICE = 1.2  # weighted residual of consistent bodies over that of the free model, which then predicts alone
 
 
 class Estimate(NamedTuple):
@@ -42,7 +42,7 @@ class Estimate(NamedTuple):
     @property
     def share(self) -> float:
         """Of the free model in the best prediction: half, or all of it where consistency costs."""
-        return 0.5 if self.price < COSTLY else 1.0
+        return 0.5 if self.price < COSTLY_PRICE else 1.0
 
 
 def free_model(choice: Choice) -> FreeModel:

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.shafts import joint_torques, shaft_rows
+from armdyn.identification.fit.rows import CHUNK_SAMPLES
 from armdyn.identification.fit.terms import LOAD, TERMS, Reach, load_column, term_columns
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
-
-CHUNK = 20_000  # samples whose regressors are held at once
 
 
 class FreeModel(NamedTuple):
@@ -38,7 +37,7 @@ class FreeModel(NamedTuple):
 
     def cuts(self, track: Track) -> list[Track]:
         """A motion in pieces whose regressors are held at once."""
-        return [track.part(slice(k, k + CHUNK)) for k in range(0, len(track.t), CHUNK)]
+        return [track.part(slice(k, k + CHUNK_SAMPLES)) for k in range(0, len(track.t), CHUNK_SAMPLES)]
 
     def torque(self, track: Track) -> NDArray:
         """Along a track (N, n)."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ArmdynError
 from armdyn.spatial import inertia as inertial
 
-INSIDE = 0.01  # of the way from a bound to a mass within, at which a search starts
+INSIDE_SHARE = 0.01  # of the way from a bound to a mass within, at which a search starts
 
 
 class MassBounds(NamedTuple):
@@ -46,7 +46,7 @@ class MassBounds(NamedTuple):
     def inside(self, theta: NDArray) -> NDArray:
         """The bodies theta (10 n,), scaled to masses within the bounds."""
         before, finite = theta[:: inertial.SIZE], np.isfinite(self.upper)
-        edge = INSIDE * np.where(finite, self.upper - self.lower, self.lower)
+        edge = INSIDE_SHARE * np.where(finite, self.upper - self.lower, self.lower)
         mass = np.clip(before, self.lower + edge, self.upper - edge)
         least, most = self.whole
         if not least < mass.sum() < most:

@@ -17,12 +17,12 @@ from armdyn.identification.fit.uncertainty import Uncertainty, novel
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
 
-SECONDS = 20.0  # of the motion
-APART = 0.25  # s after which torques tell something new
-RANGE = 0.5  # share of a joint's limits' range that motion should go through
-TURN = 2 * np.pi  # rad: range of joints without limits
-NEARLY = 0.25  # share of what all joints together would gain that one may leave
-LITTLE = 0.05  # relative error in the arm's range that nothing need be logged for
+MOTION_SECONDS = 20.0
+INDEPENDENT_SECONDS = 0.25  # after which torques tell something new
+RANGE_SHARE = 0.5  # of a joint's limits' range that motion should go through
+UNLIMITED_RANGE = 2 * np.pi  # rad: range of joints without limits
+FORGONE_SHARE = 0.25  # of what all joints together would gain that one may leave
+SMALL_ERROR = 0.05  # relative error in the arm's range that nothing need be logged for
 
 
 class NextMotion(NamedTuple):
@@ -31,7 +31,7 @@ class NextMotion(NamedTuple):
     joints: tuple[int, ...]  # that go further, from 0
     now: float
     after: float
-    seconds: float = SECONDS
+    seconds: float = MOTION_SECONDS
 
 
 def next_motion(sure: Uncertainty, tracks: Iterable[Track], arm: Arm) -> NextMotion | None:
@@ -39,7 +39,7 @@ def next_motion(sure: Uncertainty, tracks: Iterable[Track], arm: Arm) -> NextMot
     several, everything = list(tracks), tuple(range(arm.n))
     target = wide(several, arm, everything)
     now = sure.error(target)
-    if now < LITTLE:
+    if now < SMALL_ERROR:
         return None
 
     def tried(joints: tuple[int, ...]) -> NextMotion:
@@ -47,7 +47,7 @@ def next_motion(sure: Uncertainty, tracks: Iterable[Track], arm: Arm) -> NextMot
 
     whole = tried(everything)
     best = min((tried((j,)) for j in everything), key=lambda motion: motion.after)
-    return best if now - best.after >= (1 - NEARLY) * (now - whole.after) else whole
+    return best if now - best.after >= (1 - FORGONE_SHARE) * (now - whole.after) else whole
 
 
 def wide(tracks: Iterable[Track], arm: Arm, joints: tuple[int, ...]) -> Track:
@@ -56,8 +56,8 @@ def wide(tracks: Iterable[Track], arm: Arm, joints: tuple[int, ...]) -> Track:
     lower, upper = arm.position_limits
     turns = np.array([joint.kind == "revolute" for joint in arm.joints])
     span, top = np.maximum(np.ptp(along.q, axis=0), 1e-9), np.maximum(np.abs(along.qd).max(axis=0), 1e-9)
-    room = np.where(np.isfinite(upper - lower), upper - lower, np.where(turns, TURN, span))
-    further = np.where(np.isin(np.arange(arm.n), joints), np.maximum(RANGE * room / span, 1.0), 1.0)
+    room = np.where(np.isfinite(upper - lower), upper - lower, np.where(turns, UNLIMITED_RANGE, span))
+    further = np.where(np.isin(np.arange(arm.n), joints), np.maximum(RANGE_SHARE * room / span, 1.0), 1.0)
     fastest = np.array([top[turns == kind].max() for kind in turns])
     faster = np.minimum(further, fastest / top)
     middle = (along.q.max(axis=0) + along.q.min(axis=0)) / 2
@@ -67,7 +67,7 @@ def wide(tracks: Iterable[Track], arm: Arm, joints: tuple[int, ...]) -> Track:
 
 def _after(sure: Uncertainty, along: Track) -> Uncertainty:
     """What would be known once a motion was logged, too."""
-    counted = SECONDS / APART / len(along.t)
+    counted = MOTION_SECONDS / INDEPENDENT_SECONDS / len(along.t)
     gram = np.eye(sure.root.shape[1])
     for j, Y in enumerate(sure.model.columns(along)):
         rows = Y @ sure.root[sure.model.own(j)]

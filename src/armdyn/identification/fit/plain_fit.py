@@ -15,7 +15,7 @@ from armdyn.identification.fit.spread import Spread, spread
 from armdyn.identification.fit.terms import ALWAYS, TERMS
 from armdyn.model.arm import Arm
 
-ALIKE = 1e-7  # share of a column's square that others must leave unexplained, or it is one with them
+ALIKE_SHARE = 1e-7  # of a column's square that others must leave unexplained, or it is one with them
 
 
 class PlainFit(NamedTuple):
@@ -90,7 +90,7 @@ def _plain_terms(choice: Choice, rotors: tuple[int, ...]) -> NDArray:
     for k in np.flatnonzero(waves):
         A = equations.total(np.append(np.flatnonzero(used), k)).A
         left = A[-1, -1] - A[-1, :-1] @ solve_scaled(A[:-1, :-1], A[:-1, -1:])[:, 0]
-        used[k] = left > ALIKE * A[-1, -1]
+        used[k] = left > ALIKE_SHARE * A[-1, -1]
     return used
 
 

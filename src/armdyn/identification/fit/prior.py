@@ -22,9 +22,9 @@ from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 
 # Bodies thinner than this fraction of the arm's size are blurred: descriptions with points and rods mean "small".
-BLUR = 0.05
-THINNEST = 1e-6  # least eigenvalue of a pseudo-inertia relative to the largest: inverses must not overflow
-LIGHTEST = 1e-3  # of the heaviest link: the least mass a prior has
+BLUR_SHARE = 0.05
+THINNEST_RATIO = 1e-6  # least eigenvalue of a pseudo-inertia relative to the largest: inverses must not overflow
+LIGHTEST_SHARE = 1e-3  # of the heaviest link: the least mass a prior has
 NO_PRIOR = 1e-3  # strength of the stand-in bodies behind an arm of unknown inertia: data always win
 UNITS = np.array([Inertia(unit).pseudo_inertia for unit in np.eye(inertial.SIZE)])  # (10, 4, 4)
 
@@ -77,7 +77,7 @@ def believable(arm: Arm) -> str:
     theta = arm.theta.reshape(-1, inertial.SIZE)
     if np.isnan(theta).any() or not theta.any():
         return "no inertia is described"
-    blur = (BLUR * arm_size(arm)) ** 2 * np.diag([1.0, 1.0, 1.0, 0.0])
+    blur = (BLUR_SHARE * arm_size(arm)) ** 2 * np.diag([1.0, 1.0, 1.0, 0.0])
     for name, body in zip(arm.link_names, theta, strict=True):
         if body[0] < 0:
             return f"link '{name}' has the mass {body[0]:.3g} kg"
@@ -97,7 +97,7 @@ def precision_in(base: BaseParameters, covariance: NDArray) -> NDArray:
     return inverse * np.outer(scale, scale)
 
 
-SAMPLES = 2000  # bodies by which the spread of generic ones is told
+GENERIC_BODIES = 2000  # by which the spread of generic ones is told
 GYRATION = 0.25  # their radius of gyration and distance from the line between the joints, relative to its length
 
 
@@ -119,17 +119,17 @@ def _generic_covariance(places: bytes, least: float) -> NDArray:
     covariance, to_theta = np.zeros((size * n, size * n)), np.linalg.pinv(UNITS.reshape(size, 16).T)
     for i, (first, last) in enumerate(ends):
         length = max(float(lengths[i]), shortest)
-        mass = np.exp(0.5 * rng.normal(size=SAMPLES))
-        centre = first + (last - first) * rng.uniform(size=(SAMPLES, 1))
-        centre = centre + GYRATION * length * rng.normal(size=(SAMPLES, 3))
-        gyration = (GYRATION * length * np.exp(0.4 * rng.normal(size=(SAMPLES, 3)))) ** 2
-        P = np.zeros((SAMPLES, 4, 4))
+        mass = np.exp(0.5 * rng.normal(size=GENERIC_BODIES))
+        centre = first + (last - first) * rng.uniform(size=(GENERIC_BODIES, 1))
+        centre = centre + GYRATION * length * rng.normal(size=(GENERIC_BODIES, 3))
+        gyration = (GYRATION * length * np.exp(0.4 * rng.normal(size=(GENERIC_BODIES, 3)))) ** 2
+        P = np.zeros((GENERIC_BODIES, 4, 4))
         P[:, :3, :3] = mass[:, None, None] * (centre[:, :, None] * centre[:, None] + gyration[:, :, None] * np.eye(3))
         P[:, :3, 3] = P[:, 3, :3] = mass[:, None] * centre
         P[:, 3, 3] = mass
-        theta = to_theta @ P.reshape(SAMPLES, 16).T
+        theta = to_theta @ P.reshape(GENERIC_BODIES, 16).T
         k = slice(size * i, size * (i + 1))
-        moments = theta @ theta.T / SAMPLES
+        moments = theta @ theta.T / GENERIC_BODIES
         covariance[k, k] = moments + 1e-9 * np.diag(np.diag(moments))
     covariance.flags.writeable = False
     return covariance
@@ -162,10 +162,10 @@ def pseudo_inertias(theta: NDArray) -> NDArray:
 def _blur(link: Inertia, size: float, heaviest: float) -> NDArray:
     """The pseudo-inertia, made positive definite."""
     P = link.pseudo_inertia.copy()
-    P[3, 3] = max(P[3, 3], LIGHTEST * heaviest, 1e-6)
-    P[:3, :3] += P[3, 3] * (BLUR * size) ** 2 * np.eye(3)
+    P[3, 3] = max(P[3, 3], LIGHTEST_SHARE * heaviest, 1e-6)
+    P[:3, :3] += P[3, 3] * (BLUR_SHARE * size) ** 2 * np.eye(3)
     values, vectors = np.linalg.eigh(P)
-    return vectors * np.maximum(values, THINNEST * values[-1]) @ vectors.T
+    return vectors * np.maximum(values, THINNEST_RATIO * values[-1]) @ vectors.T
 
 
 def _parameters(P: NDArray) -> NDArray:

@@ -32,7 +32,7 @@ from armdyn.spatial import inertia as inertial
 # Samples kept a period of the low-pass's corner: twice Nyquist's rate of what passes it.
 OVERSAMPLING = 4
 FORMS = ("torque", "filtered", "energy")
-CHUNK = 20_000  # samples whose regressors are held at once
+CHUNK_SAMPLES = 20_000  # whose regressors are held at once
 MOST_ROWS = 30_000  # samples kept of all logs: of more, neighbours tell nothing new
 
 
@@ -161,7 +161,7 @@ class Rows:
         base, filters, carrier = self.base, self.filters, self.carrier
         taps, step, count = grid(track, filters.band, self.thin)
         Ys, taus = [], []
-        for some in np.array_split(np.arange(count), max(1, len(track.t) // CHUNK)):
+        for some in np.array_split(np.arange(count), max(1, len(track.t) // CHUNK_SAMPLES)):
             part = track.part(slice(some[0] * step, some[-1] * step + len(taps)))
             low = decimator(taps, step, len(some))
             rate = decimator(slope(taps, track.dt), step, len(some))

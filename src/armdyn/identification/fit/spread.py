@@ -20,8 +20,8 @@ from armdyn.identification.fit.rows import Part, Rows
 
 # A block that determines a direction to more than this share alone tells nothing about the noise along it.
 MOST_LEVERAGE = 0.95
-BLOCKS = 10
-UNKNOWN = 1e-9  # eigenvalue of the scaled normal equations below which a direction is not determined
+CORRECTION_BLOCKS = 10
+UNKNOWN_EIGENVALUE = 1e-9  # eigenvalue of the scaled normal equations below which a direction is not determined
 
 
 class Spread(NamedTuple):
@@ -64,7 +64,7 @@ def determine(A: NDArray) -> Determined:
     size = np.diag(A)
     scale = 1 / np.sqrt(np.maximum(np.where(size > 0, size, size.max()), 1e-300))
     values, vectors = np.linalg.eigh(A * np.outer(scale, scale))
-    known = values > UNKNOWN * values[-1]
+    known = values > UNKNOWN_EIGENVALUE * values[-1]
     root, null = scale[:, None] * vectors[:, known] / np.sqrt(values[known]), vectors[:, ~known]
     return Determined(root, scale[:, None] * null, (null**2).sum(axis=1) > 1e-6, values)
 
@@ -80,7 +80,7 @@ def _correct(rows: Rows, equations: Equations, k: NDArray, x: NDArray, root: NDA
     residuals = []
     for part in rows:
         # Long logs come in parts that are blocks as they are.
-        cuts = np.array_split(np.arange(part.tau.shape[1]), max(1, BLOCKS // len(rows.parts)))
+        cuts = np.array_split(np.arange(part.tau.shape[1]), max(1, CORRECTION_BLOCKS // len(rows.parts)))
         residuals += [_put_back(part, cut, equations, k, x, root) for cut in cuts if len(cut)]
     return np.concatenate(residuals, axis=1)
 

@@ -71,7 +71,7 @@ DIRECTED = np.array(
 COULOMB, LOAD, ROTOR = ([term.kind for term in TERMS].index(kind) for kind in ("coulomb", "load", "rotor"))
 
 
-STILL = 1e-7  # rad/s or m/s
+STILL_SPEED = 1e-7  # rad/s or m/s
 
 
 class Reach(NamedTuple):
@@ -124,7 +124,7 @@ def term_columns(
             columns[:, k] = friction_torque(arm, motion.q, motion.qd, width=width, friction=_unit(arm, term, reach))
     # Velocities of joints that stand still are round-off, and their signs are too.
     rubbing = [k for k, term in enumerate(TERMS) if k not in BALANCE and term.kind not in ("offset", "spring")]
-    columns[:, np.array(rubbing)[:, None], np.flatnonzero(reach.top < STILL)] = 0.0
+    columns[:, np.array(rubbing)[:, None], np.flatnonzero(reach.top < STILL_SPEED)] = 0.0
     at_joints = [k for k, term in enumerate(TERMS) if k in BALANCE or term.kind == "spring"]
     columns[:, np.array(at_joints)[:, None], sharing] = 0.0
     return columns

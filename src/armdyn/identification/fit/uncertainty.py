@@ -19,12 +19,14 @@ from armdyn.identification.fit.evidence import covariance
 from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.motion.track import Track
 
-BAND = 1.5  # by which standard deviations are widened: as many torques as stated are then within them (zoo)
-SHIFT, FASTER = 0.25, 1.1  # of a joint's range, and speed of a motion over that of the logs
-REPEATS, SAMPLES, SPACING = 4, 150, 0.05  # of new motion; s between samples of the logs that it is made of
-PASSES, BEYOND = 3.0, 1.4  # passes through a joint's range with which an error doubles; and factor for the rest (zoo)
-LATER = 0.015  # of the torques: what changes after the logs (warmth, drift), which none of them shows (zoo)
-SMALL = 0.02  # torque of a joint relative to the largest, below which its passes do not count
+BAND_FACTOR = 1.5  # by which standard deviations are widened: as many torques as stated are then within them (zoo)
+SHIFT_SHARE, SPEED_FACTOR = 0.25, 1.1  # of a joint's range, and speed of a motion over that of the logs
+REPEATS, REPEAT_SAMPLES = 4, 150  # of new motion
+SPACING_SECONDS = 0.05  # between samples of the logs that it is made of
+DOUBLING_PASSES = 3.0  # through a joint's range, with which an error doubles (zoo)
+UNSEEN_FACTOR = 1.4  # of errors, for the rest (zoo)
+DRIFT_SHARE = 0.015  # of the torques: what changes after the logs (warmth, drift), which none of them shows (zoo)
+SMALL_TORQUE_SHARE = 0.02  # torque of a joint relative to the largest, below which its passes do not count
 
 
 class Uncertainty(NamedTuple):
@@ -43,7 +45,7 @@ class Uncertainty(NamedTuple):
 
     def std(self, track: Track) -> NDArray:
         """Standard deviation (N, n) of what low-passed torques along a motion are off, widened as the zoo asks for."""
-        return BAND * np.sqrt(self.variance(track))
+        return BAND_FACTOR * np.sqrt(self.variance(track))
 
     def _variance(self, columns: NDArray) -> NDArray:
         """(N, n) from columns (n, N, base + terms) of the model."""
@@ -56,7 +58,7 @@ class Uncertainty(NamedTuple):
 
     def expected(self, tracks: Iterable[Track]) -> float:
         """Relative error on motion that is new; see `novel`. Few passes through joints' ranges say little of others."""
-        return self.error(novel(tracks), 1 + PASSES / self.passes)
+        return self.error(novel(tracks), 1 + DOUBLING_PASSES / self.passes)
 
     def error(self, along: Track, doubt: float = 1.0) -> float:
         """Relative error to expect along a motion; what is seen of it is multiplied by a doubt."""
@@ -64,7 +66,7 @@ class Uncertainty(NamedTuple):
         tau = [Y @ self.x[self.model.own(j)] for j, Y in enumerate(columns)]
         size = max(float(np.mean(np.square(tau), axis=1).sum()), 1e-300)
         variance = self._variance(columns).mean(axis=0)
-        return BEYOND * float(np.sqrt(variance.sum() / size * doubt**2 + LATER**2))
+        return UNSEEN_FACTOR * float(np.sqrt(variance.sum() / size * doubt**2 + DRIFT_SHARE**2))
 
 
 def novel(tracks: Iterable[Track], moved: Iterable[int] | None = None) -> Track:
@@ -73,22 +75,22 @@ def novel(tracks: Iterable[Track], moved: Iterable[int] | None = None) -> Track:
     Joints (or those that are `moved`) move as they did, but shifted in time against one another, each by a quarter of
     its range to either side, and a tenth faster.
     """
-    thin = [track.part(slice(None, None, max(1, round(SPACING / track.dt)))) for track in tracks]
+    thin = [track.part(slice(None, None, max(1, round(SPACING_SECONDS / track.dt)))) for track in tracks]
     q, qd, qdd = (np.concatenate([getattr(track, name) for track in thin]) for name in ("q", "qd", "qdd"))
     count, n = q.shape
     span, joints = np.ptp(q, axis=0), np.arange(n)
-    every, parts = max(1, count // SAMPLES), []
+    every, parts = max(1, count // REPEAT_SAMPLES), []
     other = np.ones(n) if moved is None else np.isin(joints, list(moved)).astype(float)
-    faster = 1 + (FASTER - 1) * other
+    faster = 1 + (SPEED_FACTOR - 1) * other
     for repeat in range(REPEATS):
         later = (other * count * ((0.618 * (repeat + 1) * joints + 0.13 * repeat) % 1)).astype(int)
         side = 1 - 2 * ((joints // (1 + repeat % 2) + repeat) % 2)
         rows = (np.arange(0, count, every)[:, None] - later) % count
-        shift = SHIFT * span * side * other
+        shift = SHIFT_SHARE * span * side * other
         parts.append((q[rows, joints] + shift, faster * qd[rows, joints], faster**2 * qdd[rows, joints]))
     q, qd, qdd = (np.concatenate(column) for column in zip(*parts, strict=True))
-    t = SPACING * np.arange(len(q))
-    return thin[0]._replace(t=t, dt=SPACING, q=q, qd=qd, qdd=qdd, tau=np.zeros_like(q), temperature=None)
+    t = SPACING_SECONDS * np.arange(len(q))
+    return thin[0]._replace(t=t, dt=SPACING_SECONDS, q=q, qd=qd, qdd=qdd, tau=np.zeros_like(q), temperature=None)
 
 
 def passes(tracks: Iterable[Track], torque: NDArray) -> float:
@@ -100,7 +102,7 @@ def passes(tracks: Iterable[Track], torque: NDArray) -> float:
         # Noise about standstill is no reversal: the speed must pass a fifth of the top one on either side.
         sides = np.where(track.qd > top / 5, 1, np.where(track.qd < -top / 5, -1, 0))
         counts += [np.count_nonzero(np.diff(side[side != 0])) for side in sides.T]
-    return float(counts[torque >= SMALL * torque.max()].min())
+    return float(counts[torque >= SMALL_TORQUE_SHARE * torque.max()].min())
 
 
 def uncertainty(choice: Choice, found: Estimate) -> Uncertainty | None:

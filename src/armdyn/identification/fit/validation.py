@@ -27,9 +27,9 @@ from armdyn.identification.motion.track import (
 )
 from armdyn.model.arm import Arm
 
-STILL = 0.005  # part of a joint's largest speed below which it may be standing still
-SETTLING = 1.0  # s, over which smoothing feels the end of a piece
-SHOWN = 8  # samples per period of the low-pass's corner that validations keep
+STILL_SPEED_SHARE = 0.005  # of a joint's largest speed below which it may be standing still
+SETTLING_SECONDS = 1.0  # over which smoothing feels the end of a piece
+SHOWN_PER_PERIOD = 8  # samples per period of the low-pass's corner that validations keep
 
 
 class _Pair(NamedTuple):
@@ -169,7 +169,7 @@ def _compare(arm: Arm, s: Track, filters: Filters, models: list[NDArray]) -> _Co
         e = (tau[inner] - torque[inner]) * counts
         lag = max(1, min(int(0.1 / s.dt), len(e) - 1))
         sums.append((np.sum(e**2, axis=0), size, np.sum(e[lag:] * e[:-lag], axis=0), samples))
-    k = slice(margin, len(s.t) - margin, max(1, int(1 / (SHOWN * filters.band * s.dt))))
+    k = slice(margin, len(s.t) - margin, max(1, int(1 / (SHOWN_PER_PERIOD * filters.band * s.dt))))
     # Copies, for slices would keep all samples alive.
     return _Compared(np.array(sums), k, s.t[k].copy(), tau[k].copy(), np.array([torque[k] for torque in torques]))
 
@@ -177,15 +177,15 @@ def _compare(arm: Arm, s: Track, filters: Filters, models: list[NDArray]) -> _Co
 def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:
     """Samples (N, n) in which torques can be told: not where a joint with dry friction stands still.
 
-    There friction may be anything up to breakaway. A joint stands still while its speed stays below STILL of its
-    largest, `reach` samples to both sides, which is how far the low-pass spreads what happens there. Of coupled drives
-    it is the shafts that stand still, and all joints that move them cannot be told.
+    There friction may be anything up to breakaway. A joint stands still while its speed stays below a share
+    of its largest, `reach` samples to both sides, which is how far the low-pass spreads what happens there. Of coupled
+    drives it is the shafts that stand still, and all joints that move them cannot be told.
     """
     from scipy.ndimage import minimum_filter1d
 
     qd = at_shafts(arm, qd)
     dry = np.array([joint.friction.coulomb > 0 or (joint.friction.static or 0.0) > 0 for joint in arm.joints])
-    fast = np.abs(qd) > STILL * np.abs(qd).max(axis=0, initial=0.0)
+    fast = np.abs(qd) > STILL_SPEED_SHARE * np.abs(qd).max(axis=0, initial=0.0)
     # A reversal passes through zero and is soon over; standing still lasts.
     still = minimum_filter1d((~fast).astype(np.int8), 2 * reach + 1, axis=0) > 0
     near = -minimum_filter1d(-still.astype(np.int8), 4 * reach + 1, axis=0) > 0
@@ -206,7 +206,7 @@ def predict_torque(
     models = [torque] if std is None else [torque, std]
     found, first = np.empty((len(models), len(t), n)), 0
     for run in runs:
-        for part in _overlapping(run, int(SETTLING / log.dt)):
+        for part in _overlapping(run, int(SETTLING_SECONDS / log.dt)):
             along = track(log, part.whole, filters._replace(delay=0.0))
             kept = log.t[part.kept]
             last = first + len(kept)

@@ -11,7 +11,7 @@ from typing import Any
 from armdyn.errors import MissingExtraError
 from armdyn.files import reject_bomb
 
-BLOCK = 2**20
+BLOCK_BYTES = 2**20
 
 
 @cache
@@ -40,7 +40,7 @@ def unpack(decompressor: Any, data: bytes) -> bytes:
     while data:
         frame = decompressor()
         while not frame.eof:
-            block = frame.decompress(data, max_length=BLOCK)
+            block = frame.decompress(data, max_length=BLOCK_BYTES)
             if not block and frame.needs_input:
                 raise EOFError("compressed data are cut off")
             total += len(block)
@@ -59,6 +59,6 @@ def require_no_bombs(folder: Path) -> None:
         total, packed = 0, path.stat().st_size
         # Of files that are not compressed the first bytes are read; of damaged ones rosbags says what is wrong.
         with suppress(storage_mcap.zstd.ZstdError, EOFError), storage_mcap.zstd.open(path, "rb") as stream:
-            while block := stream.read(BLOCK):
+            while block := stream.read(BLOCK_BYTES):
                 total += len(block)
                 reject_bomb(path, packed, total)

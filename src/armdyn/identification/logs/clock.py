@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
-from armdyn.identification.logs.log import GAP, GAP_SECONDS
+from armdyn.identification.logs.log import GAP_PERIODS, GAP_SECONDS
 from armdyn.numerals import counted
 
 # More rows than this fraction to drop is no blemish but another kind of file.
-MOST_DROPPED = 0.2
+MOST_DROPPED_SHARE = 0.2
 
 
 class Repair(NamedTuple):
@@ -46,7 +46,7 @@ def repair(t: NDArray, columns: Sequence[NDArray], where: str) -> Repair:
     stale[np.flatnonzero(keep)[_not_rising(times)]] = True
     full = t.copy()
     full[keep] = times
-    if stale.sum() > MOST_DROPPED * keep.sum():
+    if stale.sum() > MOST_DROPPED_SHARE * keep.sum():
         first = int(np.flatnonzero(stale)[0])
         raise ReadError(
             f"{where}: time does not rise in {stale.sum()} of {keep.sum()} rows, first in row {first + 1} "
@@ -67,15 +67,15 @@ def _note_dropped(keep: NDArray, before: NDArray, why: str, notes: list[str], wh
     count = int(before.sum() - keep.sum())
     if not count:
         return
-    if count > MOST_DROPPED * len(keep):
-        raise ReadError(f"{where}: {count} of {len(keep)} rows {why}; expected at most {MOST_DROPPED:.0%}")
+    if count > MOST_DROPPED_SHARE * len(keep):
+        raise ReadError(f"{where}: {count} of {len(keep)} rows {why}; expected at most {MOST_DROPPED_SHARE:.0%}")
     notes.append(f"{count} of {len(keep)} rows {why}: dropped")
 
 
 def _spread(t: NDArray, notes: list[str]) -> NDArray:
     """Stamps rounded so coarsely that several rows share one, spread evenly."""
     steps = np.diff(t)
-    if len(t) < 2 or (steps < 0).any() or (steps == 0).mean() <= MOST_DROPPED or t[-1] == t[0]:
+    if len(t) < 2 or (steps < 0).any() or (steps == 0).mean() <= MOST_DROPPED_SHARE or t[-1] == t[0]:
         return t
     first = np.flatnonzero(np.r_[True, steps > 0])
     notes.append(f"stamps are rounded: {len(t)} rows share {len(first)}; spread evenly")
@@ -113,7 +113,7 @@ def _describe(t: NDArray, notes: list[str]) -> None:
     low, high = np.percentile(steps, (1, 99))
     if high - low > 0.1 * usual:
         notes.append(f"stamps jitter: 98 % of the steps are {1e3 * low:.2g} to {1e3 * high:.2g} ms; resampled evenly")
-    gaps = np.flatnonzero(steps > max(GAP * usual, GAP_SECONDS))
+    gaps = np.flatnonzero(steps > max(GAP_PERIODS * usual, GAP_SECONDS))
     if len(gaps):
         where = ", ".join(f"{steps[k]:.2g} s at {t[k] - t[0]:.2f} s" for k in gaps[:5])
         notes.append(

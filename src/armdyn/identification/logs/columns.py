@@ -21,13 +21,13 @@ SI = {
     "current": ("A", "A", "A"), "temperature": ("°C or K", "°C or K", "°C or K"),
 }  # fmt: skip
 # Samples half a second apart show no dynamics: such stamps count what makes of their steps usual ones [s].
-NO_SECONDS, USUAL = 0.5, 0.2
+SLOW_STEP_SECONDS, USUAL_STEP_SECONDS = 0.5, 0.2
 CLOCKS = ((1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
-FASTEST = 20.0  # Hz: no arm swings faster, so that a unit of time by which it would is not the one
+FASTEST_HZ = 20.0  # no arm swings faster, so that a unit of time by which it would is not the one
 # Joints that move by more than this [rad or m] tell samples of a motion from single poses: between two poses they go,
 # on average, by more than this share of their range.
-MOVES, APART = 0.05, 0.1
-CHUNK = 100_000  # rows that are looked at at once
+MOVING_RANGE, POSE_STEP_SHARE = 0.05, 0.1
+CHUNK_ROWS = 100_000  # that are looked at at once
 
 
 class Assigned(NamedTuple):
@@ -75,22 +75,22 @@ def assign(
     stamped = "t" in names or any(column and column.role in ("time", "whole seconds") for column in known.values())
     _require(found, stamped, table, arm, where)
     steps = _steps(found["q"])
-    poses = bool((steps > APART).any())
+    poses = bool((steps > POSE_STEP_SHARE).any())
     t = _time(table, known, where, names.get("t"), steps, notes)
     if t is None:
         if not poses:
             raise ReadError(f"{where}: no column of times; expected one named t or time [s], got {_some(table)}")
         t = np.arange(len(found["q"]), dtype=float)
         notes.insert(0, "no column of times: each row is taken as a pose held still")
-    still, named = poses and _step(t) > NO_SECONDS, any(unit_of_q)
+    still, named = poses and _step(t) > SLOW_STEP_SECONDS, any(unit_of_q)
     return Assigned(t, found["q"], found.get("qd"), found["tau"], found.get("temperature"), notes, named, still)
 
 
 def _steps(q: NDArray) -> NDArray:
     """What joints that move go from row to row on average, in parts of their range."""
     total, count, low, high = np.zeros(q.shape[1]), 0, np.inf, -np.inf
-    for k in range(0, len(q), CHUNK):
-        part = q[k : k + CHUNK + 1]
+    for k in range(0, len(q), CHUNK_ROWS):
+        part = q[k : k + CHUNK_ROWS + 1]
         part = part[np.isfinite(part).all(axis=1)]
         if len(part) > 1:
             total, count = total + np.abs(np.diff(part, axis=0)).sum(axis=0), count + len(part) - 1
@@ -98,7 +98,7 @@ def _steps(q: NDArray) -> NDArray:
     if not count:
         return np.empty(0)
     spans = np.asarray(high - low)
-    return np.asarray((total / count / np.maximum(spans, 1e-300))[spans > MOVES])
+    return np.asarray((total / count / np.maximum(spans, 1e-300))[spans > MOVING_RANGE])
 
 
 def _check(
@@ -174,9 +174,13 @@ def _time(
         return t * UNITS[column.unit]
     step = _step(t)
     row = np.ptp(t[np.isfinite(t)]) / max(len(t) - 1, 1) if np.isfinite(t).any() else 0.0
-    guess = next((clock for clock in CLOCKS if step * clock[0] < USUAL), None) if step > NO_SECONDS else None
+    guess = (
+        next((clock for clock in CLOCKS if step * clock[0] < USUAL_STEP_SECONDS), None)
+        if step > SLOW_STEP_SECONDS
+        else None
+    )
     # Going there and back is twice the range.
-    if guess is None or (len(moves) and np.median(moves) / 2 > FASTEST * row * guess[0]):
+    if guess is None or (len(moves) and np.median(moves) / 2 > FASTEST_HZ * row * guess[0]):
         return t
     notes.insert(0, f"times: {stamps[0]} has steps of {step:.3g}, taken as {guess[1]}; a name such as t_s would tell")
     return t * guess[0]

@@ -17,11 +17,11 @@ from armdyn.presentation import present
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FEWEST = 50  # samples: fewer tell nothing
+FEWEST_SAMPLES = 50  # fewer tell nothing
 FEWEST_POSES = 4
 # Stamps further apart than this many sample periods and seconds are a gap: nothing is invented there.
-GAP, GAP_SECONDS = 8.0, 0.05
-GOING = 0.4  # of the speed before and after, from which on an arm did not rest while a reading repeats
+GAP_PERIODS, GAP_SECONDS = 8.0, 0.05
+GOING_SHARE = 0.4  # of the speed before and after, from which on an arm did not rest while a reading repeats
 
 
 class Record:
@@ -51,7 +51,7 @@ class Record:
     @cached_property
     def gaps(self) -> NDArray:
         """Positions of the samples after which some are missing."""
-        return np.flatnonzero(np.diff(self.t) > max(GAP * self.dt, GAP_SECONDS))
+        return np.flatnonzero(np.diff(self.t) > max(GAP_PERIODS * self.dt, GAP_SECONDS))
 
 
 class Stretch(NamedTuple):
@@ -103,7 +103,7 @@ class Log(Record):
                 raise ReadError(f"{self.name}: expected {name} of shape {(len(self.t), self.n)}, got {array.shape}")
             if not np.isfinite(array).all():
                 raise ReadError(f"{self.name}: {name} has values that are not finite numbers")
-        fewest = FEWEST_POSES if self.still else FEWEST
+        fewest = FEWEST_POSES if self.still else FEWEST_SAMPLES
         if len(self.t) < fewest:
             what = "poses" if self.still else "samples"
             raise ReadError(f"{self.name}: expected at least {fewest} {what}, got {len(self.t)}")
@@ -146,9 +146,9 @@ class Log(Record):
                 "use terms='gravity'"
             )
         ends = [0, *(self.gaps + 1).tolist(), len(self)]
-        runs = [(a, b, -(-(b - a) // most)) for a, b in pairwise(ends) if b - a >= FEWEST]
+        runs = [(a, b, -(-(b - a) // most)) for a, b in pairwise(ends) if b - a >= FEWEST_SAMPLES]
         cuts = [np.linspace(a, b, count + 1).astype(int).tolist() for a, b, count in runs]
-        return [slice(a, b) for cut in cuts for a, b in pairwise(cut) if b - a >= FEWEST]
+        return [slice(a, b) for cut in cuts for a, b in pairwise(cut) if b - a >= FEWEST_SAMPLES]
 
     def fresh(self, part: slice) -> Fresh:
         """Which samples of a run are new readings."""
@@ -183,7 +183,7 @@ def _fresh(t: NDArray, q: NDArray) -> NDArray:
     # How fast the arm leaves the first sample of each run, and how fast it is before and after.
     rate = np.linalg.norm(np.diff(q[first], axis=0), axis=1) / np.diff(t[first])
     around = np.minimum(np.r_[rate[0], rate[:-1]], np.r_[rate[1:], rate[-1]])
-    again = np.r_[rate >= GOING * around, False]
+    again = np.r_[rate >= GOING_SHARE * around, False]
     return ~same | ~np.repeat(again, np.diff(np.r_[first, len(q)]))
 
 

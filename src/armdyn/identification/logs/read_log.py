@@ -13,7 +13,7 @@ from armdyn.errors import ArmdynError, ReadError, ShapeError
 from armdyn.files import require_file
 from armdyn.identification.logs.clock import repair
 from armdyn.identification.logs.columns import assign
-from armdyn.identification.logs.log import FEWEST, FEWEST_POSES, Log
+from armdyn.identification.logs.log import FEWEST_POSES, FEWEST_SAMPLES, Log
 from armdyn.identification.logs.read_csv import read_csv
 from armdyn.identification.logs.read_tables import Table, read_mat, read_npz, read_parquet
 from armdyn.model.arm import Arm
@@ -82,7 +82,7 @@ def read_log(
     wanted = {name for names in (columns or {}).values() for name in ([names] if isinstance(names, str) else names)}
     table, repaired = _table(Path(path), arm, topic, wanted)
     found = assign(table, arm, where, columns, angle)
-    fewest = FEWEST_POSES if found.still else FEWEST
+    fewest = FEWEST_POSES if found.still else FEWEST_SAMPLES
     if len(found.t) < fewest:
         raise ReadError(f"{where}: expected at least {fewest} samples, got {len(found.t)}")
     fixed = repair(found.t, (found.q, found.tau), where)

@@ -16,19 +16,19 @@ from numpy.typing import NDArray
 from armdyn.errors import MissingExtraError, ReadError
 from armdyn.files import read_arrays, reject_bomb
 from armdyn.identification.logs.column_names import UNITS, understand
-from armdyn.identification.logs.log import FEWEST
+from armdyn.identification.logs.log import FEWEST_SAMPLES
 
 Table = dict[str, NDArray]
 HDF5 = (2, 0)  # what SciPy calls the version of MATLAB 7.3's files
 TEXTS = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")  # kinds of Parquet columns
-LARGE = 100_000_000  # bytes of an NPZ file from which on it is mapped: only what is looked at is read into memory
+MAPPED_BYTES = 100_000_000  # of an NPZ file from which on only what is looked at is read into memory
 NPY_HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
 MAT_HEAD, MAT_TAG = 128, 8  # bytes of a MATLAB file's head and of an element's
 MAT_COMPRESSED = 15  # the kind of an element that is a zlib stream
-BLOCK = 2**20  # bytes unpacked at once
+BLOCK_BYTES = 2**20  # unpacked at once
 VALUES = ("data", "values", "signals")  # names of structures' fields that say nothing: the structure's own tells
 
 
@@ -41,7 +41,7 @@ def read_npz(path: Path, joints: tuple[str, ...]) -> Table:
 def mapped_arrays(path: Path) -> dict[str, NDArray] | None:
     """The arrays of a file that is large and not compressed; None if it is not, or not in order."""
     try:
-        if not path.is_file() or path.stat().st_size < LARGE:
+        if not path.is_file() or path.stat().st_size < MAPPED_BYTES:
             return None
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
@@ -105,10 +105,10 @@ def unpacked_size(path: Path) -> int:
 def _unpacked_size(file: BinaryIO, size: int) -> int:
     """Bytes that the next `size` bytes of a file unpack to."""
     stream, total = zlib.decompressobj(), 0
-    while size > 0 and (block := file.read(min(size, BLOCK))):
+    while size > 0 and (block := file.read(min(size, BLOCK_BYTES))):
         size -= len(block)
         while block and not stream.eof:
-            total += len(stream.decompress(block, BLOCK))
+            total += len(stream.decompress(block, BLOCK_BYTES))
             block = stream.unconsumed_tail
     return total
 
@@ -214,7 +214,7 @@ def _expand(arrays: Mapping[str, NDArray], joints: tuple[str, ...], path: Path) 
     table: Table = {}
     for name, x in numbers.items():
         if x.ndim == 0 or N not in x.shape:
-            if x.ndim and max(x.shape) >= FEWEST and understand(name, joints):
+            if x.ndim and max(x.shape) >= FEWEST_SAMPLES and understand(name, joints):
                 raise ReadError(f"{path}: {name} has shape {x.shape}, others have {N} samples")
             continue
         x = x.astype("datetime64[ns]").astype(np.int64) * 1e-9 if x.dtype.kind == "M" else np.asarray(x, float)

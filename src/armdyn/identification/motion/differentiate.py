@@ -14,15 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError, ShapeError, shown
 
-ORDER = 4
+FILTER_ORDER = 4
 MOST_JUDGED = 4_000  # samples by which cutoffs are judged
 MOST_COMPARED = 2_000  # samples by which methods are compared
 METHODS = ("butterworth", "kalman", "savgol", "spline")
 AUTO = "auto"
-EXACT = 1e-6  # of a joint's travel: errors of positions that make no difference
-AROUND = (0.7, 1.0, 1.5, 2.2, 3.3)  # of the Butterworth filter's cutoff: the others fall off more slowly
-FINE = 1.28  # ratio of cutoffs that are tried, unless there would be too many
-CLEARLY = 0.05  # share of the squared error on left-out positions by which a method must beat Butterworth's
+EXACT_SHARE = 1e-6  # of a joint's travel: errors of positions that make no difference
+CUTOFF_FACTORS = (0.7, 1.0, 1.5, 2.2, 3.3)  # of the Butterworth filter's cutoff: the others fall off more slowly
+CUTOFF_RATIO = 1.28  # of cutoffs that are tried, unless there would be too many
+CLEAR_SHARE = 0.05  # of the squared error on left-out positions by which a method must beat Butterworth's
 
 
 class Motion(NamedTuple):
@@ -111,10 +111,10 @@ def smoothers(q: NDArray, dt: float, lowest: float, highest: float) -> list[Smoo
     """
     lowest, highest = min(lowest, 0.4 / dt), min(highest, 0.4 / dt)
     best = float(np.clip(best_cutoff(q, dt, lowest, highest=highest) if lowest < highest else lowest, lowest, highest))
-    near = sorted({float(np.clip(share * best, lowest, highest)) for share in AROUND})
+    near = sorted({float(np.clip(share * best, lowest, highest)) for share in CUTOFF_FACTORS})
     judged, found = _judged(q, MOST_COMPARED), []
     for method in METHODS:
-        start = CLEARLY if method == METHODS[0] else 0.0
+        start = CLEAR_SHARE if method == METHODS[0] else 0.0
         tried = [Smoother(method, cutoff, _score(judged, dt, method, cutoff) - start) for cutoff in near]
         found.append(min(tried, key=lambda s: s.score))
     return found
@@ -124,7 +124,7 @@ def best_cutoff(q: NDArray, dt: float, lowest: float = 0.0, method: str = METHOD
     """The cutoff with which a method predicts left-out positions best [Hz]; of equals the lower one."""
     lowest = max(lowest, 4.0 / (len(q) * dt), 0.5)
     highest = max(min(highest, 0.4 / dt), 1.01 * lowest)
-    count = int(np.clip(1 + np.ceil(np.log(highest / lowest) / np.log(FINE)), 2, 16))
+    count = int(np.clip(1 + np.ceil(np.log(highest / lowest) / np.log(CUTOFF_RATIO)), 2, 16))
     candidates = [c for c in np.geomspace(lowest, highest, count) if c <= 0.45 / dt]
     judged = _judged(q, MOST_JUDGED)
     if not candidates or not judged.q.size:
@@ -160,7 +160,7 @@ def _score(judged: _Judged, dt: float, method: str, cutoff: float) -> float:
     # The ends of a zero-phase filter are guesses.
     margin = min(len(q) // 4, int(3 / (cutoff * dt)))
     left_out = residual[margin : len(q) - margin] / (1 - _centre_tap(dt, method, cutoff))
-    return float(np.log(np.mean(left_out**2, axis=0) + (EXACT * judged.travel) ** 2).mean())
+    return float(np.log(np.mean(left_out**2, axis=0) + (EXACT_SHARE * judged.travel) ** 2).mean())
 
 
 def lowpass(x: NDArray, dt: float, cutoff: float) -> NDArray:
@@ -185,7 +185,7 @@ def _sections(corner: float) -> tuple[NDArray, NDArray]:
     """Of the low-pass: second-order sections, and their steady states (sections, 1, 2) for a constant 1."""
     from scipy.signal import butter, sosfilt_zi
 
-    sections = butter(ORDER, corner, output="sos")
+    sections = butter(FILTER_ORDER, corner, output="sos")
     return sections, sosfilt_zi(sections)[:, None, :]
 
 

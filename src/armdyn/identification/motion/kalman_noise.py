@@ -24,9 +24,9 @@ from armdyn.identification.motion.kalman import (
 )
 from armdyn.model.arm import Arm
 
-WHOLE = 0.05  # of an encoder's step: how far from whole multiples of it differences of positions may be
-FEWEST = 10  # gaps that must be whole multiples
-DIGITS = 4.0  # times what a step explains: noise above it has other sources, the step is that of written digits
+WHOLE_SHARE = 0.05  # of an encoder's step: how far from whole multiples of it differences of positions may be
+FEWEST_GAPS = 10  # that must be whole multiples
+DIGITS_RATIO = 4.0  # times what a step explains: noise above it has other sources, the step is that of written digits
 MOST_JUDGED = 20_000  # samples by which noise is judged
 
 
@@ -59,11 +59,11 @@ def _fit_step(gaps: NDArray, step: float) -> float:
     for reach in (1.5, 5.0, 20.0, 100.0):
         some = gaps[gaps < reach * step]
         counts = np.round(some / step)
-        if np.any(np.abs(some / step - counts) > WHOLE):
+        if np.any(np.abs(some / step - counts) > WHOLE_SHARE):
             return 0.0
         # Many gaps together are more precise than one.
         step = float(some.sum() / counts.sum()) if len(some) else step
-    return step if len(some) >= min(len(gaps), FEWEST) else 0.0
+    return step if len(some) >= min(len(gaps), FEWEST_GAPS) else 0.0
 
 
 def noise_levels(q: ArrayLike, dt: float) -> NoiseLevels:
@@ -78,7 +78,7 @@ def noise_levels(q: ArrayLike, dt: float) -> NoiseLevels:
     # (1, -3, 3, -1) has the sum of squares 20.
     white = np.sqrt(np.mean(np.diff(q, 3, axis=0) ** 2, axis=0) / 20)
     even = steps / np.sqrt(12)
-    noise = np.maximum(np.where((steps > 0) & (white < DIGITS * even), even, white), 1e-15)
+    noise = np.maximum(np.where((steps > 0) & (white < DIGITS_RATIO * even), even, white), 1e-15)
     jerk = [_likeliest_jerk(column, dt, sigma) for column, sigma in zip(q.T, noise, strict=True)]
     return NoiseLevels(steps, noise, np.array(jerk))
 

@@ -22,13 +22,13 @@ from armdyn.identification.motion.differentiate import (
     lowpass,
 )
 
-GRID_SECONDS = 0.005  # s between samples of a track: friction changes its sign within less than a sample of slow logs
-CUTOFF_HZ = 10.0  # Hz, corner of the low-pass on positions; its value hardly matters between 4 and 25 Hz
-BAND_HZ = 5.0  # Hz, corner of the low-pass on both sides of the equations; likewise
-TORQUE_BAND_HZ = 40.0  # Hz above which torques are noise before they are thinned out to the grid
-PIECE_SAMPLES = 100_000  # samples of a log that are smoothed at once
-MOST_SAMPLES = 250_000  # samples of the grid that are fitted to: 21 minutes of motion
-WINDOW_SECONDS = 5.0  # s, the shortest part of a piece that is fitted to where not all of it is
+GRID_SECONDS = 0.005  # between samples of a track: friction changes its sign within less than a sample of slow logs
+CUTOFF_HZ = 10.0  # corner of the low-pass on positions; its value hardly matters between 4 and 25 Hz
+BAND_HZ = 5.0  # corner of the low-pass on both sides of the equations; likewise
+TORQUE_BAND_HZ = 40.0  # above which torques are noise before they are thinned out to the grid
+PIECE_SAMPLES = 100_000  # of a log that are smoothed at once
+MOST_SAMPLES = 250_000  # of the grid that are fitted to: 21 minutes of motion
+WINDOW_SECONDS = 5.0  # the shortest part of a piece that is fitted to where not all of it is
 DIRECTION_WIDTH = 0.02  # rad/s or m/s: speed within which smoothed velocities do not tell the direction of a joint
 
 
