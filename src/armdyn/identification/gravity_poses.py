@@ -18,7 +18,7 @@ from armdyn.dynamics.shafts import joint_torques, shaft_torques
 from armdyn.identification.checks.check import DataCheck
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.least_squares import LeastSquares
-from armdyn.identification.fit.consistent import Consistent, consistent_fit
+from armdyn.identification.fit.consistent import Minimum, consistent_fit
 from armdyn.identification.fit.equations import System, solve
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.prior import NO_PRIOR, Prior, precision_in
@@ -170,9 +170,7 @@ def _held_out_error(systems: System, precision: NDArray, centre: NDArray) -> flo
     return error
 
 
-def _consistent(
-    base: BaseParameters, total: System, strength: float, x: NDArray, masses: MassBounds | None
-) -> Consistent:
+def _consistent(base: BaseParameters, total: System, strength: float, x: NDArray, masses: MassBounds | None) -> Minimum:
     """Physically consistent bodies and offsets (n,) behind the gravity parameters."""
     n, links = base.source.n, inertial.SIZE * base.source.n
     lift = np.zeros((base.count + n, links + n))

@@ -16,7 +16,7 @@ from armdyn.identification.fit.consistent import consistent_fit
 from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.prior import Prior
 from armdyn.identification.fit.rows import Decimator, decimator, grid
-from armdyn.identification.fit.spread import Determined, autocorrelation, convolve, determine
+from armdyn.identification.fit.spread import Information, autocorrelation, convolve, determine
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import Motion
@@ -124,7 +124,7 @@ def tip_rows(arm: Arm, motion: Motion | Track, low: Decimator) -> NDArray:
     return np.stack([low @ last[:, j] for j in range(arm.n)])
 
 
-def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray, NDArray, Determined, NDArray]:
+def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray, NDArray, Information, NDArray]:
     """Weighted estimate, its covariance for autocorrelated residuals, what is determined, and the joints' weights."""
     n, _, columns = Y.shape
     weights = np.ones(n)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import ArmdynError, MissingInertiaError
-from armdyn.identification.fit.validation import model_torque
+from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import Motion as Derivatives
 from armdyn.identification.motion.track import Filters, choose_band, smooth_stretch
@@ -90,7 +90,8 @@ def from_log(log: Log, arm: Arm, described: Arm | None = None) -> Motion:
         if model is None:
             return None
         try:
-            return np.concatenate([model_torque(model, s, filters) for s in log.stretches])
+            pairs = zip(parts, log.stretches, strict=True)
+            return np.concatenate([whole_torque(model, part, s.temperature) for part, s in pairs])
         except MissingInertiaError:
             return None
 

@@ -41,7 +41,7 @@ def test_one_more_parameter_at_a_time(rows):
     used = starting_terms(equations, Options((), (), (), None, False), np.zeros(2, bool))
     precision, prior = no_prior(equations)
     precision[: rows.base.count, : rows.base.count] = np.eye(rows.base.count)
-    more = np.flatnonzero(~used & (equations.felt > 0))
+    more = np.flatnonzero(~used & (equations.column_squares > 0))
     scores = equations.held_out_adding(used, more, precision, prior)
     for k, score in zip(more, scores, strict=True):
         trial = used.copy()

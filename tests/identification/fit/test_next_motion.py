@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.identification.fit.next_motion import RANGE_SHARE, wide
+from armdyn.identification.fit.next_motion import RANGE_SHARE, wide_motion
 from armdyn.identification.logs.log import Log
 
 
@@ -51,7 +51,7 @@ def test_friction_at_speeds_that_no_log_has_is_not_taken_as_none(puma, joint):
 
 
 def test_wide_motion_goes_through_half_of_the_ranges(puma, fit):
-    spans = np.ptp(wide(fit.tracks, puma, (1,)).q, axis=0)
+    spans = np.ptp(wide_motion(fit.tracks, puma, (1,)).q, axis=0)
     lower, upper = puma.position_limits
     room = (upper - lower)[1] if np.isfinite(upper - lower)[1] else 2 * np.pi
     assert spans[1] == pytest.approx(RANGE_SHARE * room)

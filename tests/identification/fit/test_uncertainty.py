@@ -7,7 +7,7 @@ import pytest
 
 import armdyn
 from armdyn.identification.fit.next_motion import NextMotion
-from armdyn.identification.fit.uncertainty import novel, passes
+from armdyn.identification.fit.uncertainty import novel_motion, passes
 from armdyn.identification.judgement import Figures, judge
 from armdyn.identification.motion.differentiate import lowpass
 
@@ -68,7 +68,7 @@ def test_rules_of_the_verdict_about_motion():
 
 
 def test_new_motion_stays_near_that_of_the_logs(fit):
-    along = novel(fit.tracks)
+    along = novel_motion(fit.tracks)
     q = np.concatenate([track.q for track in fit.tracks])
     span = np.ptp(q, axis=0)
     assert (along.q.min(axis=0) >= q.min(axis=0) - 0.2501 * span).all()

@@ -25,7 +25,7 @@ from armdyn.identification.fit.evidence import (
     term_precision,
     weigh,
 )
-from armdyn.identification.fit.prior import Prior, believable, generic_covariance, precision_in
+from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, reason_to_disbelieve
 from armdyn.identification.fit.rows import Rows, make_rows
 from armdyn.identification.fit.terms import ALWAYS, BALANCE, LOAD, OFFERED, ROTOR, TERMS, Term
 from armdyn.identification.logs.log import Log, interpolate
@@ -50,8 +50,8 @@ CENTRES = ("generic bodies", "the description")
 SCAN_FACTORS = np.concatenate([[0.0], 10.0 ** np.arange(-3, 3.1, 0.5)])  # strengths over that of the evidence
 
 
-class Tried(NamedTuple):
-    """One choice that was looked at."""
+class Candidate(NamedTuple):
+    """A choice that was looked at."""
 
     what: str
     error: float  # on held-out blocks
@@ -81,7 +81,7 @@ class Choice:
     prior: Prior  # the bodies at the belief's centre
     covariance: NDArray  # (10 n + rotors, ...) of the links about it at strength 1
     centre: str
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[Candidate, ...] = ()
 
     @property
     def base(self) -> BaseParameters:
@@ -140,9 +140,9 @@ class Choice:
         fits = self.equations.without(self.used, precisions, self.belief.centre)
         return np.column_stack([tried, [self.equations.relative(fit) for fit in fits]])
 
-    def having_tried(self, what: str, error: float, taken: bool) -> Choice:
-        """The same choice after one was looked at."""
-        other = replace(self, tried=(*self.tried, Tried(what, error, taken)))
+    def with_candidate(self, what: str, error: float, taken: bool) -> Choice:
+        """The same choice after a candidate was looked at."""
+        other = replace(self, tried=(*self.tried, Candidate(what, error, taken)))
         if "squares" in self.__dict__:
             other.__dict__["squares"] = self.squares
         return other
@@ -211,7 +211,7 @@ def starting_terms(equations: Equations, options: Options, balanced: NDArray, un
     terms[np.ix_(balanced, np.array(BALANCE))] = True
     if not unfelt:
         # Joints that stand still show no friction: what is described stays.
-        used[equations.count :] &= equations.felt[equations.count :] > UNFELT_SQUARE
+        used[equations.count :] &= equations.column_squares[equations.count :] > UNFELT_SQUARE
     return used
 
 
@@ -243,7 +243,7 @@ def _refit(choice: Choice, start: Strengths | None = None) -> Choice:
     """The choice with its weights and strengths anew, after its rows, terms or noise changed."""
     equations = choice.equations
     used = choice.used.copy()
-    used[equations.count :] &= equations.felt[equations.count :] > UNFELT_SQUARE
+    used[equations.count :] &= equations.column_squares[equations.count :] > UNFELT_SQUARE
     belief = replace(choice.belief, terms=term_precision(choice.rows, equations))
     equations = weigh(choice.rows, equations, used, belief, choice.floor)
     return replace(
@@ -292,7 +292,7 @@ def _better(choice: Choice, other: Choice, what: str, share: float) -> Choice:
     """
     error = other.held_out
     taken = error < (1 - share) * choice.held_out and other.residual < choice.residual
-    return (other if taken else choice).having_tried(what, error, taken)
+    return (other if taken else choice).with_candidate(what, error, taken)
 
 
 def _delay(choice: Choice, sign: float, start: Strengths) -> Choice:
@@ -348,7 +348,7 @@ def _one_term(choice: Choice, joint: int, kinds: tuple[str, ...]) -> Choice:
     )
     taken = taken and _brakes(choice, trial) and (names not in BY_POSITION or _reaches_further(choice, trial, joint))
     error = float(np.sqrt(after.sum() / max(choice.equations.powers.sum(), 1e-300)))
-    return (trial if taken else choice).having_tried(f"{names} of joint {joint + 1}", error, taken)
+    return (trial if taken else choice).with_candidate(f"{names} of joint {joint + 1}", error, taken)
 
 
 def _brakes(before: Choice, after: Choice) -> bool:
@@ -370,7 +370,7 @@ def _reaches_further(before: Choice, after: Choice, joint: int) -> bool:
     block = np.searchsorted(np.percentile(q, (100 / 3, 200 / 3)), q)
     if len(np.unique(block)) < 3:
         return False
-    equations = Equations.of(before.rows, before.base.count, block).weighted(before.equations.weights)
+    equations = Equations.of(before.rows, before.base.count, block).with_weights(before.equations.weights)
     old, new = (replace(choice, equations=equations).held_out for choice in (before, after))
     return new < old
 
@@ -378,7 +378,7 @@ def _reaches_further(before: Choice, after: Choice, joint: int) -> bool:
 def _trials(choice: Choice, joint: int, kinds: tuple[str, ...]) -> list[tuple[NDArray, str]]:
     """Structures with one further term of the joint, instead of those of its kind, and its name; best first."""
     equations, used, first = choice.equations, choice.used, choice.base.count + joint * len(TERMS)
-    felt = equations.felt > UNFELT_SQUARE
+    felt = equations.column_squares > UNFELT_SQUARE
     groups: dict[tuple[int, ...], list[int]] = {}
     for k, term in enumerate(TERMS):
         if term.kind not in kinds or used[first + k] or not felt[first + k]:
@@ -406,7 +406,7 @@ def _trials(choice: Choice, joint: int, kinds: tuple[str, ...]) -> list[tuple[ND
 def _centre(choice: Choice, options: Options) -> Choice:
     """The description in the place of generic bodies: if asked for, or if held-out blocks are predicted better."""
     arm = choice.base.source
-    if options.strength == 0 or believable(arm):
+    if options.strength == 0 or reason_to_disbelieve(arm):
         return choice
     prior = Prior.of(arm)
     covariance = _covariance(choice.base, prior.covariance)
@@ -425,7 +425,7 @@ def _centre(choice: Choice, options: Options) -> Choice:
         return other
     error = other.held_out
     taken = error < choice.held_out if choice.can_choose else _log_evidence(other) > _log_evidence(choice)
-    return (other if taken else choice).having_tried("the description's bodies", error, taken)
+    return (other if taken else choice).with_candidate("the description's bodies", error, taken)
 
 
 def _log_evidence(choice: Choice) -> float:

@@ -28,7 +28,7 @@ LAST_STAGES = 3  # that are left for a problem similar to one that was solved
 BOUNDARY_EIGENVALUE = 1e-3  # relative to the prior: a body whose smallest one is below it sits on the boundary
 
 
-class Consistent(NamedTuple):
+class Minimum(NamedTuple):
     """The minimum found."""
 
     theta: NDArray  # (10 n,)
@@ -45,10 +45,10 @@ def consistent_fit(
     strength: float,
     start: NDArray,
     positive: NDArray,
-    near: Consistent | None = None,
+    near: Minimum | None = None,
     masses: MassBounds | None = None,
     more: tuple[NDArray, NDArray] | None = None,
-) -> Consistent:
+) -> Minimum:
     """Minimise over theta (10 n,) and joint parameters.
 
     Parameters
@@ -62,7 +62,7 @@ def consistent_fit(
         Joint parameters to begin with.
     positive : ndarray of bool
         Which joint parameters must be positive.
-    near : Consistent, optional
+    near : Minimum, optional
         The minimum of a similar problem, from which few steps are left.
     masses : MassBounds, optional
         Between which masses lie.
@@ -87,7 +87,7 @@ def consistent_fit(
     theta = x[:links]
     smallest = np.linalg.eigvals(prior.inverses @ pseudo_inertias(theta)).real.min(axis=1)
     barely = tuple(np.flatnonzero(smallest < BOUNDARY_EIGENVALUE).tolist())
-    return Consistent(theta, x[links:], decrement, iterations, barely, inner)
+    return Minimum(theta, x[links:], decrement, iterations, barely, inner)
 
 
 def _stages(system: System, strength: float, x: NDArray) -> NDArray:

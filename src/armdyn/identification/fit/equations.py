@@ -69,7 +69,7 @@ class Equations:
         """Number of parameters, used or not."""
         return self.count + self.n * len(TERMS)
 
-    def weighted(self, weights: NDArray) -> Equations:
+    def with_weights(self, weights: NDArray) -> Equations:
         """The same sums with other weights."""
         other = dataclasses.replace(self, weights=weights)
         other.__dict__["_sum"] = self._sum
@@ -121,8 +121,8 @@ class Equations:
         return self.grams.sum(axis=0)
 
     @property
-    def felt(self) -> NDArray:
-        """Mean squares (size,) of the columns."""
+    def column_squares(self) -> NDArray:
+        """Means over all rows (size,)."""
         found = np.zeros(self.size)
         np.add.at(found, self.owns, np.diagonal(self._sum, axis1=1, axis2=2)[:, :-1])
         return found / self.samples.sum()

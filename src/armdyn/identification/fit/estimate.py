@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.fit.choice import Choice
-from armdyn.identification.fit.consistent import Consistent, consistent_fit
+from armdyn.identification.fit.consistent import Minimum, consistent_fit
 from armdyn.identification.fit.equations import Equations, System
 from armdyn.identification.fit.evidence import discount
 from armdyn.identification.fit.free_model import FreeModel
@@ -31,7 +31,7 @@ class Estimate(NamedTuple):
 
     free: FreeModel
     arm: Arm
-    minimum: Consistent
+    minimum: Minimum
     price: float  # weighted residual of the consistent model over that of the free one, on the logs fitted to
     held_out: float  # relative error of consistent bodies on held-out blocks; nan where there is one block only
     held_out_joints: NDArray  # (n,) the same of each joint; of all together in the form of energy
@@ -52,7 +52,7 @@ def free_model(choice: Choice) -> FreeModel:
 
 
 def estimate(choice: Choice, masses: MassBounds | None = None) -> Estimate:
-    """Consistent bodies near the belief's centre with the joint terms chosen.
+    """Minimum bodies near the belief's centre with the joint terms chosen.
 
     Rotors that are one with links are told apart from them here, for links alone could not have their inertia.
     """
@@ -89,10 +89,10 @@ def _with_whole_loads(choice: Choice, free: FreeModel) -> Equations:
     if not used[base.count + LOAD :: len(TERMS)].any():
         return choice.equations
     rows: Rows = choice.rows.with_loads([free.torque(track) for track in choice.rows.tracks])
-    return Equations.of(rows, base.count).weighted(choice.equations.weights)
+    return Equations.of(rows, base.count).with_weights(choice.equations.weights)
 
 
-class _Lifted(NamedTuple):
+class _Lift(NamedTuple):
     """In all parameters y = [theta, rotors in the base parameters, joint terms]; those used are x = lift y."""
 
     equations: Equations
@@ -108,20 +108,20 @@ class _Lifted(NamedTuple):
     bounds: tuple[NDArray, NDArray]  # rows G and h of G y > h for rotors and joint terms
     masses: MassBounds | None
 
-    def fit(self, blocks: NDArray, near: Consistent | None = None) -> Consistent:
+    def fit(self, blocks: NDArray, near: Minimum | None = None) -> Minimum:
         """The fit to some blocks (blocks,); few steps from that of a similar problem."""
         A, b, c = (part[blocks].sum(axis=0) for part in self.folds)
         system = System(A + self.precision, b + self.pull, c)
         return consistent_fit(system, self.prior, NO_PRIOR, self.start, self.positive, near, self.masses, self.bounds)
 
-    def parameters(self, least: Consistent) -> NDArray:
+    def parameters(self, least: Minimum) -> NDArray:
         """x (size,) of a minimum."""
         x = np.zeros(self.equations.size)
         x[self.used] = self.lift @ np.concatenate([least.theta, least.joint])
         return x
 
 
-def _held_out_logs(problem: _Lifted, found: Consistent) -> NDArray:
+def _held_out_logs(problem: _Lift, found: Minimum) -> NDArray:
     """Relative errors (logs,) of each log under the fit to the others; empty where there is one."""
     equations = problem.equations
     errors = []
@@ -135,7 +135,7 @@ def _held_out_logs(problem: _Lifted, found: Consistent) -> NDArray:
     return np.array(errors)
 
 
-def _lift(choice: Choice, equations: Equations, masses: MassBounds | None) -> _Lifted:
+def _lift(choice: Choice, equations: Equations, masses: MassBounds | None) -> _Lift:
     base, used = choice.base, np.flatnonzero(choice.used)
     terms = used[used >= base.count] - base.count
     links, lumped = inertial.SIZE * base.source.n, base.source.n if base.joint_terms else 0
@@ -161,7 +161,7 @@ def _lift(choice: Choice, equations: Equations, masses: MassBounds | None) -> _L
     sharpness = float(np.clip(samples / max(misfit, 1e-300), 1.0, 1e6))  # squared noise that was assumed over that seen
     A, b, c = equations.folds(used)
     folds = System(lift.T @ (sharpness * A) @ lift, sharpness * b @ lift, c)
-    return _Lifted(
+    return _Lift(
         equations, used, terms, lift, folds, precision, precision @ centre, _stand_in(choice), start, positive, bounds,
         masses,
     )  # fmt: skip

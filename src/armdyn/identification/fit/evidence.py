@@ -91,7 +91,7 @@ def term_precision(rows: Rows, equations: Equations) -> NDArray:
     if len(equations.weights) != n:  # powers of all joints together
         speeds = np.concatenate([at_shafts(rows.base.source, track.qd) for track in rows.tracks])
         deviations = deviations * np.sqrt(np.mean(speeds**2, axis=0))
-    felt = np.sqrt(equations.felt[count:].reshape(n, len(TERMS)))
+    felt = np.sqrt(equations.column_squares[count:].reshape(n, len(TERMS)))
     # What is hardly felt must not be worth more than what is felt by others.
     least = 1e-3 * np.maximum(felt.max(axis=0, initial=0.0), 1e-12)
     size = np.maximum(deviations, 1e-6 * max(float(deviations.max()), 1e-12))
@@ -116,11 +116,11 @@ def weigh(rows: Rows, equations: Equations, used: NDArray, belief: Belief, floor
     nearly_free = belief.precision(Strengths(FREE, np.full(equations.size, FREE)))
     weights = 10 / spread
     for _ in range(4):
-        equations = equations.weighted(weights)
+        equations = equations.with_weights(weights)
         x = equations.fit(used, nearly_free, belief.centre)
         noise = np.maximum(np.sqrt(equations.errors(x) / samples), least)
         weights = 1 / noise
-    return equations.weighted(weights / np.sqrt(discount(rows, equations, x)))
+    return equations.with_weights(weights / np.sqrt(discount(rows, equations, x)))
 
 
 def discount(rows: Rows, equations: Equations, x: NDArray) -> float:

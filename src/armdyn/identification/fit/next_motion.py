@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armdyn.identification.fit.uncertainty import Uncertainty, novel
+from armdyn.identification.fit.uncertainty import Uncertainty, novel_motion
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
 
@@ -37,22 +37,22 @@ class NextMotion(NamedTuple):
 def next_motion(sure: Uncertainty, tracks: Iterable[Track], arm: Arm) -> NextMotion | None:
     """The motion that leaves the least error, of one joint where that does nearly as well as of all; None if small."""
     several, everything = list(tracks), tuple(range(arm.n))
-    target = wide(several, arm, everything)
+    target = wide_motion(several, arm, everything)
     now = sure.error(target)
     if now < SMALL_ERROR:
         return None
 
     def tried(joints: tuple[int, ...]) -> NextMotion:
-        return NextMotion(joints, now, _after(sure, wide(several, arm, joints)).error(target))
+        return NextMotion(joints, now, _after(sure, wide_motion(several, arm, joints)).error(target))
 
     whole = tried(everything)
     best = min((tried((j,)) for j in everything), key=lambda motion: motion.after)
     return best if now - best.after >= (1 - FORGONE_SHARE) * (now - whole.after) else whole
 
 
-def wide(tracks: Iterable[Track], arm: Arm, joints: tuple[int, ...]) -> Track:
+def wide_motion(tracks: Iterable[Track], arm: Arm, joints: tuple[int, ...]) -> Track:
     """Motion like that of the logs in which joints go through half of their range or more, as fast as others do."""
-    along = novel(tracks, joints)
+    along = novel_motion(tracks, joints)
     lower, upper = arm.position_limits
     turns = np.array([joint.kind == "revolute" for joint in arm.joints])
     span, top = np.maximum(np.ptp(along.q, axis=0), 1e-9), np.maximum(np.abs(along.qd).max(axis=0), 1e-9)

@@ -69,7 +69,7 @@ def _weigh(equations: Equations, used: NDArray) -> Equations:
         x = _least_squares(equations, used)
         # A joint that is fitted to the last digit must not drown the others.
         noise = np.sqrt(np.maximum(equations.errors(x), 1e-12 * equations.powers.sum()) / equations.samples.sum())
-        equations = equations.weighted(1 / np.maximum(noise, max(1e-3 * float(np.median(noise)), 1e-300)))
+        equations = equations.with_weights(1 / np.maximum(noise, max(1e-3 * float(np.median(noise)), 1e-300)))
     return equations
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError
 from armdyn.identification.checks.check import DataCheck
 from armdyn.identification.checks.finding import Finding
-from armdyn.identification.fit.choice import Tried
+from armdyn.identification.fit.choice import Candidate
 from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.fit.next_motion import NextMotion, next_motion
 from armdyn.identification.fit.perturbation import Perturbation
@@ -101,7 +101,7 @@ class Fit(Reported):
     strength: float = 0.0  # of the belief in the links of the description, or in generic ones
     centre: str = ""  # whose bodies are believed in
     scan: NDArray = field(default_factory=lambda: np.empty((0, 2)))  # strengths tried, held-out error of each
-    tried: tuple[Tried, ...] = ()  # choices that were looked at, by held-out error
+    tried: tuple[Candidate, ...] = ()  # choices that were looked at, by held-out error
     price: float = 1.0  # weighted residual of consistent bodies over that of the free model
     condition: float = np.nan  # of the weighted regressor
     condition_scaled: float = np.nan  # with columns of unit length

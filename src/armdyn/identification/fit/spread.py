@@ -45,8 +45,8 @@ def spread(rows: Rows, equations: Equations, used: NDArray, x: NDArray) -> Sprea
     return Spread(covariance, known.lost, effective, _condition(np.linalg.eigvalsh(A)), _condition(known.values))
 
 
-class Determined(NamedTuple):
-    """What normal equations determine."""
+class Information(NamedTuple):
+    """What normal equations determine, and what they do not."""
 
     root: NDArray  # (p, p - k) of their inverse, which is zero along directions that no sample shows: root root'
     null: NDArray  # (p, k) these directions
@@ -59,14 +59,14 @@ class Determined(NamedTuple):
         return self.root @ self.root.T
 
 
-def determine(A: NDArray) -> Determined:
+def determine(A: NDArray) -> Information:
     """Directions of parameters that the normal equations A (p, p) determine, and those that they do not."""
     size = np.diag(A)
     scale = 1 / np.sqrt(np.maximum(np.where(size > 0, size, size.max()), 1e-300))
     values, vectors = np.linalg.eigh(A * np.outer(scale, scale))
     known = values > UNKNOWN_EIGENVALUE * values[-1]
     root, null = scale[:, None] * vectors[:, known] / np.sqrt(values[known]), vectors[:, ~known]
-    return Determined(root, scale[:, None] * null, (null**2).sum(axis=1) > 1e-6, values)
+    return Information(root, scale[:, None] * null, (null**2).sum(axis=1) > 1e-6, values)
 
 
 def _condition(eigenvalues: NDArray) -> float:

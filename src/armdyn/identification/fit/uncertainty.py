@@ -57,8 +57,8 @@ class Uncertainty(NamedTuple):
         return found if C is None else found @ C**2  # shafts' torques are off independently
 
     def expected(self, tracks: Iterable[Track]) -> float:
-        """Relative error on motion that is new; see `novel`. Few passes through joints' ranges say little of others."""
-        return self.error(novel(tracks), 1 + DOUBLING_PASSES / self.passes)
+        """Relative error on new motion; see `novel_motion`. Few passes through joints' ranges say little of others."""
+        return self.error(novel_motion(tracks), 1 + DOUBLING_PASSES / self.passes)
 
     def error(self, along: Track, doubt: float = 1.0) -> float:
         """Relative error to expect along a motion; what is seen of it is multiplied by a doubt."""
@@ -69,7 +69,7 @@ class Uncertainty(NamedTuple):
         return UNSEEN_FACTOR * float(np.sqrt(variance.sum() / size * doubt**2 + DRIFT_SHARE**2))
 
 
-def novel(tracks: Iterable[Track], moved: Iterable[int] | None = None) -> Track:
+def novel_motion(tracks: Iterable[Track], moved: Iterable[int] | None = None) -> Track:
     """Motion of the same kind that the logs do not have.
 
     Joints (or those that are `moved`) move as they did, but shifted in time against one another, each by a quarter of

@@ -13,7 +13,7 @@ from armdyn.dynamics.shafts import at_shafts
 from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.checks.given import Logs, as_logs
 from armdyn.identification.fit.terms import whole_torque
-from armdyn.identification.logs.log import Log, Stretch, interpolate
+from armdyn.identification.logs.log import Log, interpolate
 from armdyn.identification.motion.differentiate import METHODS, lowpass
 from armdyn.identification.motion.track import (
     CUTOFF_HZ,
@@ -22,7 +22,6 @@ from armdyn.identification.motion.track import (
     Filters,
     Track,
     all_tracks,
-    smooth_stretch,
     track,
 )
 from armdyn.model.arm import Arm
@@ -148,7 +147,7 @@ def compare_models(
     ]
 
 
-class _Compared(NamedTuple):
+class _Comparison(NamedTuple):
     sums: NDArray  # (models, 4, n) squares of errors and torques, products of errors 0.1 s apart, number of samples
     kept: slice  # samples that are shown
     t: NDArray
@@ -156,7 +155,7 @@ class _Compared(NamedTuple):
     models: NDArray  # (models, samples, n)
 
 
-def _compare(arm: Arm, s: Track, filters: Filters, models: list[NDArray]) -> _Compared:
+def _compare(arm: Arm, s: Track, filters: Filters, models: list[NDArray]) -> _Comparison:
     """Measured and model torques of a track, low-passed; errors count where joints move, see `_in_motion`."""
     tau, *torques = (lowpass(torque, s.dt, filters.band) for torque in (s.tau, *models))
     # The ends of zero-phase filters are guesses.
@@ -171,7 +170,7 @@ def _compare(arm: Arm, s: Track, filters: Filters, models: list[NDArray]) -> _Co
         sums.append((np.sum(e**2, axis=0), size, np.sum(e[lag:] * e[:-lag], axis=0), samples))
     k = slice(margin, len(s.t) - margin, max(1, int(1 / (SHOWN_PER_PERIOD * filters.band * s.dt))))
     # Copies, for slices would keep all samples alive.
-    return _Compared(np.array(sums), k, s.t[k].copy(), tau[k].copy(), np.array([torque[k] for torque in torques]))
+    return _Comparison(np.array(sums), k, s.t[k].copy(), tau[k].copy(), np.array([torque[k] for torque in torques]))
 
 
 def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:
@@ -230,11 +229,6 @@ def _overlapping(run: slice, margin: int) -> list[_Overlap]:
     return [
         _Overlap(slice(max(a - margin, run.start), min(b + margin, run.stop)), slice(a, b)) for a, b in pairwise(cuts)
     ]
-
-
-def model_torque(arm: Arm, s: Stretch, filters: Filters) -> NDArray:
-    """Torque (N, n) of the whole arm along a stretch."""
-    return whole_torque(arm, smooth_stretch(s, filters), s.temperature)
 
 
 def _same_joints(arm: Arm, log: Log) -> None:

@@ -30,7 +30,7 @@ MOVING_RANGE, POSE_STEP_SHARE = 0.05, 0.1
 CHUNK_ROWS = 100_000  # that are looked at at once
 
 
-class Assigned(NamedTuple):
+class RoleColumns(NamedTuple):
     """The columns of a log by role, in SI units and the arm's order of joints."""
 
     t: NDArray
@@ -49,7 +49,7 @@ def assign(
     where: str,
     names: Mapping[str, list[str]] | None = None,
     angle: str | None = None,
-) -> Assigned:
+) -> RoleColumns:
     """Columns of a table by role; `names` overrules what the names seem to say."""
     names = _check(names or {}, table, arm, where)
     known = {name: understand(name, arm.joint_names) for name in table}
@@ -83,7 +83,7 @@ def assign(
         t = np.arange(len(found["q"]), dtype=float)
         notes.insert(0, "no column of times: each row is taken as a pose held still")
     still, named = poses and _step(t) > SLOW_STEP_SECONDS, any(unit_of_q)
-    return Assigned(t, found["q"], found.get("qd"), found["tau"], found.get("temperature"), notes, named, still)
+    return RoleColumns(t, found["q"], found.get("qd"), found["tau"], found.get("temperature"), notes, named, still)
 
 
 def _steps(q: NDArray) -> NDArray:

@@ -99,10 +99,10 @@ def triple_integrator(dt: float, jerk: float, noise: float) -> TripleIntegrator:
 def filter_forward(q: ArrayLike, dt: float, jerk: float, noise: float, u: ArrayLike | None = None) -> NDArray:
     """Causal estimates (N, n, 3) of position, velocity, acceleration; `u` (N, n) is known jerk, as of a reference."""
     q = require_positions(q, dt, "filter_forward", 1)
-    return _forward(q, triple_integrator(dt, jerk, noise), None if u is None else alike(u, q, "u"))
+    return _forward(q, triple_integrator(dt, jerk, noise), None if u is None else like_positions(u, q, "u"))
 
 
-def alike(x: ArrayLike, q: NDArray, what: str) -> NDArray:
+def like_positions(x: ArrayLike, q: NDArray, what: str) -> NDArray:
     """Values for all positions (N, n)."""
     try:
         return np.broadcast_to(np.asarray(x, float), q.shape)

@@ -15,9 +15,9 @@ from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.errors import ArmdynError
 from armdyn.identification.motion.differentiate import Motion, require_positions
 from armdyn.identification.motion.kalman import (
-    alike,
     filter_forward,
     known_jerk,
+    like_positions,
     transition,
     triple_integrator,
     white_jerk,
@@ -150,8 +150,8 @@ def _forward(
 ) -> tuple[NDArray, NDArray, list[tuple[NDArray, NDArray]]]:
     """Estimates and covariances after each measurement, and those predicted for the next."""
     q = require_positions(q, dt, "filter_varying", 1)
-    jerk, R = alike(jerk, q, "jerk"), alike(noise, q, "noise")[0] ** 2
-    known = np.zeros_like(q) if u is None else alike(u, q, "u")
+    jerk, R = like_positions(jerk, q, "jerk"), like_positions(noise, q, "noise")[0] ** 2
+    known = np.zeros_like(q) if u is None else like_positions(u, q, "u")
     A, unit, drive = transition(dt), white_jerk(dt), known_jerk(dt)
     x = np.zeros((q.shape[1], 3))
     x[:, 0] = q[0]

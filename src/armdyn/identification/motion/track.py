@@ -181,11 +181,11 @@ def choose_band(stretches: Iterable[Stretch]) -> float:
 
 def smooth_stretch(s: Stretch, filters: Filters) -> Motion:
     """The motion of a stretch at its own rate, with a corner by cross-validation where none is given."""
-    cutoff = chosen_cutoff(s, filters) if filters.cutoff is None else filters.cutoff
+    cutoff = choose_cutoff(s, filters) if filters.cutoff is None else filters.cutoff
     return differentiate(s.q, s.dt, method=filters.method, cutoff=cutoff)
 
 
-def chosen_cutoff(s: Stretch, filters: Filters) -> float:
+def choose_cutoff(s: Stretch, filters: Filters) -> float:
     """Corner of the low-pass on positions [Hz], by cross-validation; at least twice the band of the equations."""
     method = METHODS[0] if filters.method == AUTO else filters.method
     # Noise above five times the band would pass into products of velocities, where no later filter reaches it.
