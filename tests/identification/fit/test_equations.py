@@ -23,7 +23,7 @@ def no_prior(equations):
 
 
 def test_a_fit_is_that_of_least_squares(rows):
-    equations = Equations.of(rows, rows.base.count)
+    equations = Equations.of(rows)
     used = starting_terms(equations, Options((), (), (), None, False), np.zeros(2, bool))
     x = equations.fit(used, *no_prior(equations))
     (part,) = rows
@@ -37,7 +37,7 @@ def test_a_fit_is_that_of_least_squares(rows):
 
 
 def test_one_more_parameter_at_a_time(rows):
-    equations = Equations.of(rows, rows.base.count)
+    equations = Equations.of(rows)
     used = starting_terms(equations, Options((), (), (), None, False), np.zeros(2, bool))
     precision, prior = no_prior(equations)
     precision[: rows.base.count, : rows.base.count] = np.eye(rows.base.count)

@@ -184,7 +184,7 @@ def _noise(choice: Choice) -> Choice:
 def _first(rows: Rows, options: Options) -> Choice:
     """Generic bodies with plain friction and what is offered to every joint; loads are those of a first fit."""
     arm = rows.base.source
-    equations = Equations.of(rows, rows.base.count)
+    equations = Equations.of(rows)
     used = starting_terms(equations, options, rows.reach.balanced)
     loaded = "load" in options.offered
     if loaded:
@@ -236,7 +236,7 @@ def carrier_of(choice: Choice) -> Arm:
 
 def _with_rows(choice: Choice, rows: Rows) -> Choice:
     """The choice with other rows, to be fitted anew."""
-    return replace(choice, rows=rows, equations=Equations.of(rows, rows.base.count))
+    return replace(choice, rows=rows, equations=Equations.of(rows))
 
 
 def _refit(choice: Choice, start: Strengths | None = None) -> Choice:
@@ -333,22 +333,20 @@ def _terms(choice: Choice, kinds: tuple[str, ...]) -> Choice:
 
 def _one_term(choice: Choice, joint: int, kinds: tuple[str, ...]) -> Choice:
     """The joint's best further term, if it pays."""
-    trials = _trials(choice, joint, kinds)
-    if not trials:
+    best = _best_term(choice, joint, kinds)
+    if best is None:
         return choice
-    used, names = trials[0]
-    trial = replace(choice, used=used)
-    found = evidence(trial.equations, used, trial.belief, choice.found.strengths)
-    trial = replace(trial, found=found)
+    used, name = best
+    trial = replace(choice, used=used, found=evidence(choice.equations, used, choice.belief, choice.found.strengths))
     before, after = choice.squares, trial.squares
     own = joint if before.shape[1] == choice.equations.n else 0
     taken = bool(
         after[:, own].sum() < (1 - TERM) ** 2 * before[:, own].sum()
         and after.sum() < (1 - NOTICEABLE) ** 2 * before.sum()
     )
-    taken = taken and _brakes(choice, trial) and (names not in BY_POSITION or _reaches_further(choice, trial, joint))
+    taken = taken and _brakes(choice, trial) and (name not in BY_POSITION or _reaches_further(choice, trial, joint))
     error = float(np.sqrt(after.sum() / max(choice.equations.powers.sum(), 1e-300)))
-    return (trial if taken else choice).with_candidate(f"{names} of joint {joint + 1}", error, taken)
+    return (trial if taken else choice).with_candidate(f"{name} of joint {joint + 1}", error, taken)
 
 
 def _brakes(before: Choice, after: Choice) -> bool:
@@ -370,13 +368,13 @@ def _reaches_further(before: Choice, after: Choice, joint: int) -> bool:
     block = np.searchsorted(np.percentile(q, (100 / 3, 200 / 3)), q)
     if len(np.unique(block)) < 3:
         return False
-    equations = Equations.of(before.rows, before.base.count, block).with_weights(before.equations.weights)
+    equations = Equations.of(before.rows, block).with_weights(before.equations.weights)
     old, new = (replace(choice, equations=equations).held_out for choice in (before, after))
     return new < old
 
 
-def _trials(choice: Choice, joint: int, kinds: tuple[str, ...]) -> list[tuple[NDArray, str]]:
-    """Structures with one further term of the joint, instead of those of its kind, and its name; best first."""
+def _best_term(choice: Choice, joint: int, kinds: tuple[str, ...]) -> tuple[NDArray, str] | None:
+    """The best structure with one further term of the joint, instead of those of its kind, and its name."""
     equations, used, first = choice.equations, choice.used, choice.base.count + joint * len(TERMS)
     felt = equations.column_squares > UNFELT_SQUARE
     groups: dict[tuple[int, ...], list[int]] = {}
@@ -387,20 +385,21 @@ def _trials(choice: Choice, joint: int, kinds: tuple[str, ...]) -> list[tuple[ND
             continue
         rivals = [first + i for i, other in enumerate(TERMS) if other.kind == term.kind and term.order == 0]
         groups.setdefault(tuple(r for r in rivals if used[r]), []).append(first + k)
-    trials = []
+    best: tuple[float, int, NDArray] | None = None
     for replaced, more in groups.items():
         rest = used.copy()
         rest[list(replaced)] = False
         scores = equations.held_out_adding(rest, np.array(more), choice.found.precision, choice.belief.centre)
-        for k, score in zip(more, scores, strict=True):
-            trial = rest.copy()
-            trial[k] = True
-            term = TERMS[k - first]
-            if term.kind.startswith("balance"):  # a wave has any phase
-                trial[[first + i for i in BALANCE if TERMS[i].order == term.order]] = True
-            trials.append((float(score.sum()), trial, _term_name(term)))
-    trials.sort(key=lambda trial: trial[0])
-    return [(trial, name) for _, trial, name in trials]
+        k = int(np.argmin(scores.sum(axis=1)))
+        if best is None or scores[k].sum() < best[0]:
+            best = float(scores[k].sum()), more[k], rest
+    if best is None:
+        return None
+    _, k, trial = best
+    term = TERMS[k - first]
+    # A wave has any phase.
+    trial[[first + i for i in BALANCE if TERMS[i].order == term.order] if term.kind.startswith("balance") else k] = True
+    return trial, _term_name(term)
 
 
 def _centre(choice: Choice, options: Options) -> Choice:

@@ -47,7 +47,7 @@ class Equations:
     logs: NDArray  # (blocks,) number of the log that each block is from; all zero where logs are too many to tell
 
     @classmethod
-    def of(cls, rows: Rows, count: int, block: NDArray | None = None) -> Equations:
+    def of(cls, rows: Rows, block: NDArray | None = None) -> Equations:
         """The sums of rows, cut into blocks of neighbours in time, or into those that are given (N,)."""
         block, logs = _blocks(rows) if block is None else (block, np.zeros(int(block.max()) + 1, int))
         blocks = len(logs)
@@ -62,7 +62,7 @@ class Equations:
                 grams[k] += some.transpose(0, 2, 1) @ some
             first += len(here)
         samples = np.bincount(block, minlength=blocks)
-        return cls(grams, samples, count, np.ones(grams.shape[1]), rows.base.source.n, logs)
+        return cls(grams, samples, rows.base.count, np.ones(grams.shape[1]), rows.base.source.n, logs)
 
     @property
     def size(self) -> int:

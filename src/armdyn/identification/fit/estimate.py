@@ -89,7 +89,7 @@ def _with_whole_loads(choice: Choice, free: FreeModel) -> Equations:
     if not used[base.count + LOAD :: len(TERMS)].any():
         return choice.equations
     rows: Rows = choice.rows.with_loads([free.torque(track) for track in choice.rows.tracks])
-    return Equations.of(rows, base.count).with_weights(choice.equations.weights)
+    return Equations.of(rows).with_weights(choice.equations.weights)
 
 
 class _Lift(NamedTuple):

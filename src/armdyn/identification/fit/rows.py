@@ -123,14 +123,6 @@ class Rows:
         """Time between samples that are kept, on average [s]."""
         return sum(t.dt * len(t.t) for t in self.tracks) / max(len(self), 1)
 
-    def times(self) -> NDArray:
-        """Times (N,) of the rows within their logs [s]."""
-        found = []
-        for track in self.tracks:
-            taps, step, count = grid(track, self.filters.band, self.thin)
-            found.append(track.t[0] + track.dt * (len(taps) // 2 + step * np.arange(count)))
-        return np.concatenate(found)
-
     def positions(self) -> NDArray:
         """Positions (N, n) of the joints at the rows [rad or m]."""
         found = []
