@@ -27,7 +27,7 @@ from armdyn.identification.fit.choice import Choice, Options, choose
 from armdyn.identification.fit.estimate import Estimate, estimate
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.plain_fit import PlainFit, friction_values, plain_fit
-from armdyn.identification.fit.prior import reason_to_disbelieve
+from armdyn.identification.fit.prior import why_no_prior
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.rotors import base_with_drives, own_rotors
 from armdyn.identification.fit.rows import FORMS
@@ -310,7 +310,7 @@ def _fit(
 def _said(arm: Arm, choice: Choice) -> list[str]:
     """What was believed and chosen, in sentences."""
     said = [f"prior of the links: {choice.centre}"]
-    if (why := reason_to_disbelieve(arm)) and not np.isnan(arm.theta).any():
+    if (why := why_no_prior(arm)) and not np.isnan(arm.theta).any():
         said.append(f"the description's inertia is not used as a prior: {why}")
     first, *within, last = choice.scan[:, 1]
     if min(first, last) < (1 - FLAT) * min(within):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.checks.trial import Trial, correlation_times, positions
-from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, reason_to_disbelieve
+from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
 from armdyn.spatial import inertia as inertial
 
 STRENGTHS = 10.0 ** np.arange(-9.0, 9.1)  # bodies of a gram to tons, or torques in other units
@@ -45,7 +45,7 @@ class Belief:
         self.trial = trial
         self.weights = trial.fit.weights / np.sqrt(correlation_times(trial.fit.residual))
         self._bodies = [_Bodies(precision_in(base, generic_covariance(arm)), np.zeros(base.count))]
-        if not reason_to_disbelieve(arm):
+        if not why_no_prior(arm):
             prior = Prior.of(arm)
             centre = base.P[:, : inertial.SIZE * arm.n] @ prior.theta
             self._bodies.append(_Bodies(precision_in(base, prior.covariance), centre))

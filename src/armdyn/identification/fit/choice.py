@@ -25,7 +25,7 @@ from armdyn.identification.fit.evidence import (
     term_precision,
     weigh,
 )
-from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, reason_to_disbelieve
+from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
 from armdyn.identification.fit.rows import Rows, make_rows
 from armdyn.identification.fit.terms import ALWAYS, BALANCE, LOAD, OFFERED, ROTOR, TERMS, Term
 from armdyn.identification.logs.log import Log, interpolate
@@ -405,7 +405,7 @@ def _best_term(choice: Choice, joint: int, kinds: tuple[str, ...]) -> tuple[NDAr
 def _centre(choice: Choice, options: Options) -> Choice:
     """The description in the place of generic bodies: if asked for, or if held-out blocks are predicted better."""
     arm = choice.base.source
-    if options.strength == 0 or reason_to_disbelieve(arm):
+    if options.strength == 0 or why_no_prior(arm):
         return choice
     prior = Prior.of(arm)
     covariance = _covariance(choice.base, prior.covariance)

@@ -72,7 +72,7 @@ class Prior:
         return hessian(self.inverses)
 
 
-def reason_to_disbelieve(arm: Arm) -> str:
+def why_no_prior(arm: Arm) -> str:
     """Why the described inertia cannot be what the arm has, or nothing; bodies that are a trace too thin may be."""
     theta = arm.theta.reshape(-1, inertial.SIZE)
     if np.isnan(theta).any() or not theta.any():
