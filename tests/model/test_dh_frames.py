@@ -205,3 +205,9 @@ def test_bad_chains_are_rejected():
         dh_frames([(O, Z)], kinds="RR")
     with pytest.raises(ModelError, match="unknown convention"):
         dh_frames([(O, Z)], convention="paul")
+
+
+def test_other_frames_keep_what_the_arm_is_mounted_on():
+    arm = iiwa14().with_floor(-0.2)
+    assert as_dh(arm).mounting_plane == (0.0, 0.0, 1.0, -0.2)
+    assert as_dh(arm, "modified").joint_names == arm.joint_names
