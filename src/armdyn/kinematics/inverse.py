@@ -180,7 +180,9 @@ def _choose(arm: Arm, task: str, method: str, swivel: Any) -> ClosedForm | None:
             f"inverse_kinematics: arm '{arm.name}' has no closed form for task {task!r}; use method='auto' or 'numeric'"
         )
     if swivel is not None and not isinstance(form, Swivelling):
-        raise ModelError(f"inverse_kinematics: arm '{arm.name}' has no swivel angle for task {task!r} and this method")
+        raise ModelError(
+            f"inverse_kinematics: arm '{arm.name}' has no swivel angle for task {task!r} and this method; leave it out"
+        )
     return form
 
 

@@ -82,9 +82,9 @@ def _body(element: Element, tag: str, where: str) -> Element:
     geometry = element.find("geometry")
     body = None if geometry is None else next(iter(geometry), None)
     if body is None:
-        raise ReadError(f"{where}: a <{tag}> without geometry")
+        raise ReadError(f"{where}: a <{tag}> without <geometry>; remove it, or give it one")
     if body.tag not in ("box", "cylinder", "sphere", "mesh"):
-        raise ReadError(f"{where}: unknown geometry <{body.tag:.40}>")
+        raise ReadError(f"{where}: unknown geometry <{body.tag:.40}>; expected box, cylinder, sphere or mesh")
     return body
 
 
@@ -142,7 +142,7 @@ def mesh_file(name: str, urdf: Path, where: str) -> Path:
     for path in tries:
         if path.is_file():
             return path
-    raise ReadError(f"{where}: mesh '{name}' was not found")
+    raise ReadError(f"{where}: mesh '{name}' was not found; put it beside the URDF")
 
 
 def read_mesh(path: Path, where: str) -> tuple[NDArray, NDArray]:

@@ -35,7 +35,8 @@ class Sequence(RestOutside):
                 if np.abs(gap).max() > JOINT_GAP:
                     i = int(np.abs(gap).argmax())
                     raise ArmdynError(
-                        f"Sequence: {name} jump by {gap[i]:.3g} at joint {i + 1} from part {k} to part {k + 1}"
+                        f"Sequence: {name} jump by {gap[i]:.3g} at joint {i + 1} from part {k} to part {k + 1}; "
+                        "expected each part to begin as the one before ends"
                     )
 
     @cached_property

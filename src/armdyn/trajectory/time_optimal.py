@@ -199,7 +199,7 @@ class _Rows:
             k, j = np.argwhere(outside)[0]
             raise LimitError(
                 f"time_optimal: joint '{arm.joint_names[j]}' is at {self.q[k, j]:.3g} on the path, outside of "
-                f"[{limits.lower[j]:g}, {limits.upper[j]:g}]"
+                f"[{limits.lower[j]:g}, {limits.upper[j]:g}]; change the path"
             )
         held = np.abs(joint_torque(arm, self.q, 0 * self.q, 0 * self.q, width=FRICTION_WIDTH))
         if (held > limits.effort).any():
@@ -270,7 +270,7 @@ def _fastest(s: NDArray, rows: Constraints, fastest: NDArray) -> NDArray:
         most[i] = vertices.largest(i, 2 * step[i], most[i + 1])
     if not (most[:-1] > 0).all():
         place = s[np.argmin(most[:-1])] / s[-1]
-        raise LimitError(f"time_optimal: the drives are too weak to go on at {place:.0%} of the path")
+        raise LimitError(f"time_optimal: the drives are too weak to go on at {place:.0%} of the path; lighten the load")
     if most.max() >= 0.5 * unlimited:
         raise LimitError("time_optimal: nothing limits the motion; give effort, velocity or acceleration")
     x = np.zeros(count)

@@ -274,7 +274,9 @@ def base_parameters(
         found = by_rules(arm, terms, joint_terms)
     elif method == "theorems":
         if joint_terms:
-            raise ArmdynError(f"base_parameters: the theorems are of links, not of {', '.join(joint_terms)}")
+            raise ArmdynError(
+                f"base_parameters: the theorems are of links, not of {', '.join(joint_terms)}; use another method"
+            )
         found = by_theorems(arm, terms, tolerance)
     else:
         found = by_numbers(arm, terms, joint_terms, tolerance)

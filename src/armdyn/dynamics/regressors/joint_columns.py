@@ -73,7 +73,7 @@ def check_terms(terms: tuple[str, ...], where: str) -> tuple[str, ...]:
         if term not in TERMS:
             raise ArmdynError(f"{where}: unknown joint term {term!r}; expected some of {', '.join(TERMS)}")
     if len(set(terms)) != len(terms):
-        raise ArmdynError(f"{where}: joint terms must differ, got {', '.join(terms)}")
+        raise ArmdynError(f"{where}: joint terms must differ, got {', '.join(terms)}; name each once")
     return terms
 
 

@@ -108,7 +108,7 @@ def _branches(arm: Arm, pose: Symbol, q_ref: Symbol, swivel: Symbol | None) -> l
     seen = chain(arm)
     form = _form(seen)
     if form is None:
-        raise ModelError(f"closed_solutions: arm '{arm.name}' has no closed form")
+        raise ModelError(f"closed_solutions: arm '{arm.name}' has no closed form; use inverse_kinematics")
     # base E_1 ... E_n home = pose
     displacement = ca.mtimes([inverse(seen.base), pose, inverse(seen.home)])
     R, p = displacement[:3, :3], displacement[:3, 3]

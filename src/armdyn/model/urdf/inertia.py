@@ -57,7 +57,9 @@ def note_branches(bodies: list[Rider], where: str, branches: str, at: str, notes
 def motion_at_zero(joint: TreeJoint, where: str) -> NDArray:
     """Motion of a joint off the chain when all joints are at zero; only a mimic's offset moves it."""
     if joint.type not in KINDS:
-        raise ModelError(f"{where}: a branch on a '{joint.type}' joint rides on the chain and cannot be lumped")
+        raise ModelError(
+            f"{where}: a branch on a '{joint.type}' joint rides on the chain and cannot be lumped; choose another tip="
+        )
     mimic = joint.element.find("mimic")
     if mimic is None:
         return np.eye(4)
@@ -102,7 +104,7 @@ def body_inertia(link: Element, where: str) -> Inertia | None:
     xx, xy, xz, yy, yz, zz = (number(tensor, f"i{ij}", where) for ij in ("xx", "xy", "xz", "yy", "yz", "zz"))
     m = number(mass, "value", where)
     if m < 0:
-        raise ModelError(f"{where}: mass is negative ({m:g} kg)")
+        raise ModelError(f"{where}: mass is negative ({m:g} kg); expected 0 or more")
     T = origin(inertial, where)
     turned = T[:3, :3] @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ T[:3, :3].T
     return Inertia.from_com(m, T[:3, 3], (turned + turned.T) / 2)

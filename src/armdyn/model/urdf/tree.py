@@ -78,7 +78,7 @@ def build_tree(robot: Element, where: str) -> Tree:
     for element in robot.findall("link"):
         name = text_attribute(element, "name", f"{where}: link {len(links) + 1}")
         if name in links:
-            raise ModelError(f"{where}: there are two links named '{name}'")
+            raise ModelError(f"{where}: there are two links named '{name}'; rename one")
         links[name] = element
     if not links:
         raise ModelError(f"{where}: the robot has no links")
@@ -109,7 +109,7 @@ def _joints(robot: Element, links: dict[str, Element], where: str) -> list[TreeJ
         name = text_attribute(element, "name", f"{where}: joint {len(joints) + 1}")
         here = f"{where}: joint '{name}'"
         if name in joints:
-            raise ModelError(f"{where}: there are two joints named '{name}'")
+            raise ModelError(f"{where}: there are two joints named '{name}'; rename one")
         kind = text_attribute(element, "type", here)
         check_choice(here, "type", kind, (*KINDS, *OTHER_TYPES), ModelError)
         ends = []
@@ -153,7 +153,7 @@ def choose_chain(tree: Tree, base: str | None, tip: str | None) -> Chain:
         length += ways[0].moves
         link = ways[0].child
     if not length:
-        raise ModelError(f"{tree.where}: there is no moving joint below link '{base}'")
+        raise ModelError(f"{tree.where}: there is no moving joint below link '{base}'; choose another base=")
     while len(tree.children[link]) == 1:
         link = tree.children[link][0].child
     return Chain(base, link, tree.path(base, link))

@@ -72,7 +72,7 @@ def _serialize(robot: Element) -> bytes:
     indent(robot)
     body = tostring(robot, "unicode")
     if found := ILLEGAL.search(body):
-        raise ModelError(f"a name or note holds the character {found.group()!r}, which XML cannot hold")
+        raise ModelError(f"a name or note holds the character {found.group()!r}, which XML cannot hold; take it out")
     return b'<?xml version="1.0" encoding="utf-8"?>\n' + body.encode() + b"\n"
 
 

@@ -120,7 +120,9 @@ def text(values: Iterable[float]) -> str:
     """Numbers with all their digits; whole ones without a point."""
     found = [float(x) for x in values]
     if any(abs(x) > LARGEST_NUMBER for x in found):
-        raise ModelError(f"a length, mass or moment of {max(found, key=abs):g} is too large to be read back from XML")
+        raise ModelError(
+            f"a length, mass or moment of {max(found, key=abs):g} is too large to be read back; wrong unit?"
+        )
     return " ".join(repr(int(x)) if x == int(x) and abs(x) < 1e15 else repr(x) for x in found)
 
 
@@ -135,8 +137,8 @@ def origin(element: Element, where: str) -> NDArray:
     if "rpy" in found.attrib:
         raise ModelError(f"{where}: <origin> has both rpy and quat_xyzw; expected one of them")
     x, y, z, w = numbers(found, "quat_xyzw", 4, where)
-    if not abs(math.hypot(x, y, z, w) - 1) < 1e-3:
-        raise ModelError(f"{where}: <origin quat_xyzw=...> is not of unit length")
+    if not abs((length := math.hypot(x, y, z, w)) - 1) < 1e-3:
+        raise ModelError(f"{where}: <origin quat_xyzw=...> has length {length:.4g}; expected 1")
     return transform(from_quaternion([w, x, y, z]), xyz)
 
 

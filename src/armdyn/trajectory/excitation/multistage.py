@@ -193,7 +193,7 @@ def improve_motion(
     """
     motion = problem.states(np.array(u, float), np.asarray(q0, float))
     if not problem.within(motion):
-        raise LimitError("improve_motion: the motion to start from breaks a limit")
+        raise LimitError("improve_motion: the motion to start from breaks a limit; give smaller accelerations")
     costs, stopped = [problem.cost(motion)], "steps"
     for k, (power, barrier) in enumerate(STAGES):
         weights = Weights(power, problem.bryson(motion, weight, power), barrier * costs[-1])
