@@ -198,11 +198,15 @@ def test_large_results_are_streamed_and_right(random_arm: Callable[..., Any]) ->
     arm = random_arm("RRRRRR")
     count = STREAM_FROM_BYTES // (8 * 360) + 3  # just large enough, and a tail
     q, qd, qdd = states(arm, count)
-    want = armdyn.regressor(arm, q[::50], qd[::50], qdd[::50])
-    close(armdyn.regressor(arm, q, qd, qdd)[::50], want, 1e-14)
-    for shift in (1, 2, 3):  # at least one is aligned to 16 bytes but not to 32, and one to 8 only
-        out = np.empty(count * 360 + shift)[shift:].reshape(count, 6, 60)
-        close(armdyn.regressor(arm, q, qd, qdd, out=out)[::50], want, 1e-14)
+    want = np.concatenate(
+        [armdyn.regressor(arm, *(x[k : k + 500] for x in (q, qd, qdd))) for k in range(0, count, 500)]
+    )
+    np.testing.assert_array_equal(armdyn.regressor(arm, q, qd, qdd), want)
+    for shift in range(1, 9):  # every place within a line of the cache
+        room = np.full(count * 360 + 10, np.nan)
+        out = room[shift : shift - 10].reshape(count, 6, 60)
+        np.testing.assert_array_equal(armdyn.regressor(arm, q, qd, qdd, out=out), want)
+        assert np.isnan(room).sum() == 10  # nothing beyond
 
 
 def test_strides_types_and_byte_orders(random_arm: Callable[..., Any]) -> None:

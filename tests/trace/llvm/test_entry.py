@@ -131,6 +131,7 @@ def test_no_reference_is_lost_or_kept(random_arm: Callable[..., Any]) -> None:
     arm, args = random_arm("RPR"), states(3, 5)
     out, theta = np.empty((5, 3)), np.array(arm.theta)
     armdyn.inverse_dynamics(arm, *args)
+    armdyn.linearize(arm, *args)  # now all is loaded
     objects = (out, theta, args[0], np.dtype(float), None, arm)
     before = [sys.getrefcount(x) for x in objects]
     for _ in range(200):

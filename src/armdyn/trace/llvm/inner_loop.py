@@ -132,38 +132,47 @@ def _decide_streaming(e: Emitter, port: str, size: int) -> None:
     e.line(f"%stream{port} = and i1 %both{port}, %whole{port}")
 
 
-# Copies a block (a multiple of 32 bytes, at least 64) to a 16-byte aligned place with non-temporal stores.
-STREAM = """define internal void @stream(ptr %to, ptr %from, i64 %bytes) noinline nounwind {
+def _copy_loop(name: str, before: str, start: str, stop: str, step: int, piece: int, how: str = "") -> str:
+    """Copies the bytes from `start` to `stop`, `step` at a time in pieces; the text follows the block `before`."""
+    kind = f"<{piece // 8} x double>"
+    pieces = [
+        f"""  %f.{name}{at} = getelementptr i8, ptr %from.{name}, i64 {at}
+  %t.{name}{at} = getelementptr i8, ptr %to.{name}, i64 {at}
+  %v.{name}{at} = load {kind}, ptr %f.{name}{at}, align 8
+  store {kind} %v.{name}{at}, ptr %t.{name}{at}, align {piece}{how}"""
+        for at in range(0, step, piece)
+    ]
+    return "\n".join(
+        [
+            f"""  br label %{name}
+{name}:
+  %k.{name} = phi i64 [ {start}, %{before} ], [ %next.{name}, %some.{name} ]
+  %more.{name} = icmp slt i64 %k.{name}, {stop}
+  br i1 %more.{name}, label %some.{name}, label %after.{name}
+some.{name}:
+  %from.{name} = getelementptr i8, ptr %from, i64 %k.{name}
+  %to.{name} = getelementptr i8, ptr %to, i64 %k.{name}""",
+            *pieces,
+            f"""  %next.{name} = add i64 %k.{name}, {step}
+  br label %{name}
+after.{name}:""",
+        ]
+    )
+
+
+# Copies a block (a multiple of 16 bytes, at least 64) to a 16-byte aligned place with non-temporal stores. Lines that
+# it shares with its neighbours are stored as usual: parts of lines are slow to write past the caches.
+STREAM = f"""define internal void @stream(ptr %to, ptr %from, i64 %bytes) noinline nounwind {{
 entry:
   %int = ptrtoint ptr %to to i64
-  %odd = and i64 %int, 16
-  %is_odd = icmp ne i64 %odd, 0
-  br i1 %is_odd, label %head, label %blocks
-head:
-  %h = load <2 x double>, ptr %from, align 8
-  store <2 x double> %h, ptr %to, align 16, !nontemporal !1
-  br label %blocks
-blocks:
-  %last = sub i64 %bytes, 32
-  br label %loop
-loop:
-  %k = phi i64 [ %odd, %blocks ], [ %next, %loop ]
-  %f = getelementptr i8, ptr %from, i64 %k
-  %t = getelementptr i8, ptr %to, i64 %k
-  %v = load <4 x double>, ptr %f, align 8
-  store <4 x double> %v, ptr %t, align 32, !nontemporal !1
-  %next = add i64 %k, 32
-  %more = icmp sle i64 %next, %last
-  br i1 %more, label %loop, label %end
-end:
-  br i1 %is_odd, label %tail, label %out
-tail:
-  %tf = getelementptr i8, ptr %from, i64 %next
-  %tt = getelementptr i8, ptr %to, i64 %next
-  %tv = load <2 x double>, ptr %tf, align 8
-  store <2 x double> %tv, ptr %tt, align 16, !nontemporal !1
-  br label %out
-out:
+  %below = sub i64 0, %int
+  %first = and i64 %below, {LINE - 1}
+  %rest = sub i64 %bytes, %first
+  %whole = and i64 %rest, -{LINE}
+  %last = add i64 %first, %whole
+{_copy_loop("head", "entry", "0", "%first", 16, 16)}
+{_copy_loop("lines", "after.head", "%first", "%last", LINE, 32, ", !nontemporal !1")}
+{_copy_loop("tail", "after.lines", "%last", "%bytes", 16, 16)}
   ret void
-}
-!1 = !{i32 1}"""
+}}
+!1 = !{{i32 1}}"""
