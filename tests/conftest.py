@@ -29,6 +29,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # workers have the cores already
+            os.environ.setdefault(name, "1")
         kept = os.environ.get("ARMDYN_TEST_CACHE")
         os.environ["ARMDYN_CACHE_DIR"] = kept or tempfile.mkdtemp(prefix="armdyn-test-cache-")
 
