@@ -98,7 +98,7 @@ def test_wrong_units_are_asked_about(arm: armdyn.Arm, motion: tuple[np.ndarray, 
         read_servo_log(radians, arm, units="deg")
     with pytest.raises(ReadError, match=r"normalised ones stay within -100 to 100"):
         read_servo_log(ticks, arm, units="normalised")
-    with pytest.raises(ArmdynError, match="expected units rad, deg, ticks, normalised"):
+    with pytest.raises(ArmdynError, match="unknown units 'grad'; expected one of rad, deg, ticks, normalised"):
         read_servo_log(radians, arm, units="grad")
 
 

@@ -365,7 +365,7 @@ def test_arm_and_controller_must_fit(planar):
         ({"base_motion": np.zeros((3, 3))}, "base_motion: expected a function of time"),
         ({"current_limit": [1.0, 0.0]}, "current_limit: expected currents > 0, else nothing moves joint joint2"),
         ({"current_limit": 1.0}, "the drive of joint 'joint1' has no torque_constant"),
-        ({"theta": np.zeros(3)}, r"theta: expected finite numbers of shape \(\.\.\., 20\)"),
+        ({"theta": np.zeros(3)}, r"theta: expected shape \(\.\.\., 20\)"),
     ],
 )
 def test_impossible_plants_are_rejected(planar, options, message):
@@ -433,7 +433,7 @@ def test_friction_lag_and_torque_limits_of_a_batch_are_those_of_single_runs(plan
 
 
 def test_friction_numbers_of_a_wrong_shape_are_rejected(planar):
-    with pytest.raises(ModelError, match="friction_data: expected finite numbers of shape"):
+    with pytest.raises(ModelError, match="friction_data: expected shape"):
         armdyn.Plant(planar, friction_data=np.zeros((3, 11)))
 
 

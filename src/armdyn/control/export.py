@@ -121,7 +121,7 @@ class _Files:
         for law in nested_laws(self.subject.law):
             own = getattr(law, "own_shapes", law.shapes)
             settings: dict[str, Any] = {name: law.params[name] for name in own if name not in hidden}
-            options = [f.name for f in fields(law) if f.init] if is_dataclass(law) else []
+            options: list[str] = [f.name for f in fields(law) if f.init] if is_dataclass(law) else []
             settings |= {
                 name: value for name in options if isinstance(value := getattr(law, name), str | bool | int | float)
             }

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ModelError, shown
+from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ModelError, check_choice, shown
 from armdyn.model.arm import Arm
 from armdyn.servo.checks import check_logs
 from armdyn.servo.findings import findings
@@ -103,8 +103,7 @@ def identify_servo(
     """
     began, tell = time.perf_counter(), progress or (lambda share, text: None)
     logs, carrying = _as_list(log), _as_list(loaded)
-    if terms not in ("auto", *STRUCTURES):
-        raise ArmdynError(f"identify_servo: expected terms auto or {', '.join(STRUCTURES)}, got {shown(terms)}")
+    check_choice("identify_servo", "terms", terms, ("auto", *STRUCTURES))
     if not arm.is_physical:
         raise ModelError(f"identify_servo: expected physically consistent links, but {arm.is_physical}")
     given = Given(_stiffness(arm, stiffness), bool(carrying))

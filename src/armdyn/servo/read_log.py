@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import row_of
 from armdyn.errors import ReadError, ShapeError
 from armdyn.files import require_file
 from armdyn.identification.logs.clock import repair
@@ -83,7 +84,11 @@ def read_servo_log(
     """
     check_units(units)
     file, where = Path(path), str(path)
-    how = Reading(units, _vector(sign, arm.n, "sign"), _vector(offset, arm.n, "offset"))
+    signs, offsets = (
+        row_of(value, arm.n, f"read_servo_log: {name}", ShapeError, finite=True)
+        for name, value in (("sign", sign), ("offset", offset))
+    )
+    how = Reading(units, signs, offsets)
     if not (np.abs(how.sign) == 1).all():
         raise ShapeError(f"read_servo_log: sign: expected 1 or -1 per joint, got {how.sign}")
     if not file.exists():
@@ -164,10 +169,3 @@ def _table(path: Path, arm: Arm, wanted: set[str]) -> tuple[Table, list[str]]:
             "LeRobot data set"
         )
     return READERS[suffix](path, arm.joint_names), []
-
-
-def _vector(values: ArrayLike, n: int, what: str) -> NDArray:
-    array = np.asarray(values, float)
-    if array.shape not in ((), (n,)) or not np.isfinite(array).all():
-        raise ShapeError(f"read_servo_log: expected {what} of shape ({n},), got {array.shape}")
-    return np.broadcast_to(array, (n,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ArmdynError, ReadError
+from armdyn.errors import ReadError, check_choice
 from armdyn.model.arm import Arm
 
 UNITS = ("rad", "deg", "ticks", "normalised")
@@ -19,8 +19,8 @@ LEAST_MOTION_RAD = np.radians(3.0)  # a whole log that moves less is in another 
 
 def check_units(units: str | None) -> None:
     """Reject units that are not known."""
-    if units is not None and units not in UNITS:
-        raise ArmdynError(f"read_servo_log: expected units {', '.join(UNITS)}, got {units!r}")
+    if units is not None:
+        check_choice("read_servo_log", "units", units, UNITS)
 
 
 def to_radians(arm: Arm, x: NDArray, units: str, where: str) -> NDArray:

@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from armdyn import __version__
-from armdyn.errors import MissingExtraError
+from armdyn.errors import import_extra
 from armdyn.study.run import MOST_LOST_WORKERS, PARTS_AHEAD, keep_memory
 from armdyn.study.spec import Columns, Study
 from armdyn.study.table import StudyError
@@ -135,11 +135,8 @@ def _given_up(address: str, error: BaseException) -> StudyError:
 
 
 def _client(address: str) -> Any:
+    distributed = import_extra("distributed", "--dask needs distributed", "dask")
     try:
-        from distributed import Client
-    except ImportError:
-        raise MissingExtraError("--dask needs distributed", "dask") from None
-    try:
-        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        return distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise StudyError(f"--dask {address}: no scheduler answers there ({type(error).__name__})") from None

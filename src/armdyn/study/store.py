@@ -23,12 +23,13 @@ from typing import Any
 import numpy as np
 
 from armdyn import __version__
-from armdyn.errors import MissingExtraError, ReadError
+from armdyn.errors import ReadError, import_extra
 from armdyn.files import LARGEST_TABLE_BYTES, parse_json, read_bytes, read_text, write_whole
 from armdyn.study.spec import Columns, Study
 from armdyn.study.table import StudyError
 
 FORMAT = "armdyn study 1"
+PARQUET = "studies are stored as Parquet, which needs pyarrow", "study"  # why, and the extra that has it
 MANIFEST = "manifest.jsonl"
 TORN = ".*.tmp"  # what `write_whole` leaves if it is killed
 # What a folder without a manifest may hold: the beginnings of a study that was killed or met a full disk, and pages.
@@ -170,26 +171,16 @@ def _parse(line: str) -> dict[str, Any]:
 
 
 def _encode(columns: Columns) -> bytes:
-    arrow, parquet = _arrow()
+    arrow = import_extra("pyarrow", *PARQUET)
     table = arrow.table({name: arrow.array(column) for name, column in columns.items()})
     stream = io.BytesIO()
-    parquet.write_table(table, stream)
+    import_extra("pyarrow.parquet", *PARQUET).write_table(table, stream)
     return stream.getvalue()
 
 
 def _decode(data: bytes) -> Columns:
-    _, parquet = _arrow()
-    table = parquet.read_table(io.BytesIO(data))
+    table = import_extra("pyarrow.parquet", *PARQUET).read_table(io.BytesIO(data))
     return {name: table[name].to_numpy() for name in table.column_names}
-
-
-def _arrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("studies are stored as Parquet, which needs pyarrow", "study") from None
-    return pyarrow, pyarrow.parquet
 
 
 @contextmanager

@@ -48,12 +48,7 @@ class Table:
 
     def done(self) -> None:
         """Complain of keys that were not asked for."""
-        for key in self.data:
-            if key not in self._asked:
-                known = tuple(self._asked)
-                raise StudyError(
-                    f"{self.where}: unknown key '{key}'{close_to(key, known)}; expected some of {', '.join(known)}"
-                )
+        self.keys_of(tuple(self._asked), "key")
 
     # -- typed values -------------------------------------------------------------------------------------
 
@@ -89,7 +84,7 @@ class Table:
 
     def flag(self, key: str, default: bool = False) -> bool:
         """True or false."""
-        value = self.get(key, default) if self.has(key) else default
+        value = self.get(key, default)
         if not isinstance(value, bool):
             self.reject(key, "true or false", value)
         return value

@@ -225,5 +225,5 @@ def test_without_measurements_torques_fade_into_those_chosen(planar, fallback, r
 
 
 def test_unknown_fallbacks_are_rejected(planar):
-    with pytest.raises(ShapeError, match="unknown fallback 'brake'; expected zero or gravity"):
+    with pytest.raises(ShapeError, match="unknown fallback 'brake'; expected one of zero, gravity"):
         Guarded(armdyn.ComputedTorque(planar, 1.0, 1.0), fallback="brake")

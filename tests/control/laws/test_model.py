@@ -101,7 +101,7 @@ def test_adaptive_laws_know_the_friction_that_is_not_unknown(planar, terms):
 
 
 def test_models_are_full_or_rigid(planar):
-    with pytest.raises(ShapeError, match="ComputedTorque: unknown model 'half'; expected full or rigid"):
+    with pytest.raises(ShapeError, match="ComputedTorque: unknown model 'half'; expected one of full, rigid"):
         ComputedTorque(planar, 1.0, 1.0, "half")
     with pytest.raises(ArmdynError, match="adapt: unknown model 'half'"):
         armdyn.adapt(planar, ("viscous",), model="half")

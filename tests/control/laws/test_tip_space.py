@@ -101,5 +101,5 @@ def test_resolved_rates_reach_the_pose(puma):
 
 
 def test_an_unknown_task_is_rejected(puma):
-    with pytest.raises(ShapeError, match="unknown task 'orientation'; expected pose or position"):
+    with pytest.raises(ShapeError, match="unknown task 'orientation'; expected one of pose, position"):
         OperationalSpace(puma, 1.0, 1.0, task="orientation")

@@ -236,7 +236,7 @@ def test_springs_for_a_frequency(elastic_arm):
         ({"stiffness": 0.0}, "stiffness: expected numbers > 0"),
         ({"stiffness": 1.0, "damping": -1.0}, "damping: expected numbers >= 0"),
         ({"stiffness": "soft"}, "stiffness: expected numbers >= 0, one or one per joint"),
-        ({"stiffness": 1.0, "encoders": "both"}, "encoders: expected 'motor' or 'link'"),
+        ({"stiffness": 1.0, "encoders": "both"}, "unknown place of encoders 'both'; expected one of motor, link"),
     ],
 )
 def test_impossible_springs_are_rejected(options, message):

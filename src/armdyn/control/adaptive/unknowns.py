@@ -24,7 +24,7 @@ from armdyn.dynamics.regressors.adaptive_regressor import adaptive_regressor, ad
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.dynamics.regressors.split import Split
 from armdyn.dynamics.shafts import at_shafts, joint_torques
-from armdyn.errors import ArmdynError, shown
+from armdyn.errors import ArmdynError, check_choice, shown
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
@@ -147,8 +147,7 @@ def adapt(
     model : {"full", "rigid"}
         Whether friction of the arm that is not unknown is compensated.
     """
-    if model not in MODELS:
-        raise ArmdynError(f"adapt: unknown model {model!r}; expected {' or '.join(MODELS)}")
+    check_choice("adapt", "model", model, MODELS)
     terms = (friction,) if isinstance(friction, str) else friction
     if not (isinstance(terms, tuple | list) and set(map(str, terms)) <= {*FRICTION} and len({*terms}) == len(terms)):
         raise ArmdynError(f"adapt: expected some of {', '.join(FRICTION)} once each, got {shown(friction)}")

@@ -13,7 +13,7 @@ from armdyn.control.protocol import Answer, Reference, Shortfall, Values, rest_i
 from armdyn.control.settings import a_pose, one_number
 from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import augmented_mass_matrix
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, check_choice
 from armdyn.model.arm import Arm
 
 FEEDFORWARD = ("none", "velocity", "model")
@@ -61,10 +61,7 @@ class Cascade(ModelLaw):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.feedforward not in FEEDFORWARD:
-            raise ShapeError(
-                f"Cascade: unknown feedforward {shown(self.feedforward)}; expected one of {', '.join(FEEDFORWARD)}"
-            )
+        check_choice("Cascade", "feedforward", self.feedforward, FEEDFORWARD, ShapeError)
 
     @classmethod
     def from_bandwidth(

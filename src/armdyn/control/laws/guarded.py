@@ -14,7 +14,7 @@ from armdyn.control.laws.wrapped import Wrapped
 from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values
 from armdyn.control.settings import one_number
 from armdyn.control.step import traced_step
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, check_choice, shown
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
@@ -94,8 +94,7 @@ class Guarded(Wrapped):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.fallback not in FALLBACKS:
-            raise ShapeError(f"Guarded: unknown fallback {self.fallback!r}; expected {' or '.join(FALLBACKS)}")
+        check_choice("Guarded", "fallback", self.fallback, FALLBACKS, ShapeError)
         one_number(self.ramp, "Guarded: ramp", "a time >= 0 in seconds", zero=True)
         patience = as_floats(self.patience).reshape(-1)
         if patience.shape != (1,) or not patience[0] >= 0:

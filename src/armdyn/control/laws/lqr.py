@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.laws.model import exerts_torque, model_torque
+from armdyn.control.laws.model import MODELS, exerts_torque, model_torque
 from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.settings import a_pose, as_numbers, one_number
 from armdyn.control.theory.gains import bryson
@@ -16,7 +16,7 @@ from armdyn.control.theory.riccati import continuous_lqr, discrete_lqr, finite_h
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.linear.discretize import discretize
 from armdyn.dynamics.linear.linearize import linearize
-from armdyn.errors import ShapeError
+from armdyn.errors import ShapeError, check_choice
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd, Vec
 from armdyn.trace.shapes import Array
@@ -90,10 +90,8 @@ class TrajectoryLQR(Law):
     _weights: tuple[NDArray, NDArray] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.design not in DESIGNS:
-            raise ShapeError(f"TrajectoryLQR: unknown design {self.design!r}; expected {', '.join(DESIGNS)}")
-        if self.model not in ("rigid", "full"):
-            raise ShapeError(f"TrajectoryLQR: unknown model {self.model!r}; expected rigid or full")
+        check_choice("TrajectoryLQR", "design", self.design, DESIGNS, ShapeError)
+        check_choice("TrajectoryLQR", "model", self.model, MODELS, ShapeError)
         one_number(self.rate, "TrajectoryLQR", "a rate > 0 in Hz")
         n = self.arm.n
         weights = weight_matrix(self.Q, 2 * n, "TrajectoryLQR: Q"), weight_matrix(self.R, n, "TrajectoryLQR: R")

@@ -15,7 +15,7 @@ from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.friction import direction, joint_frictions
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.shafts import at_shafts, joint_torques, shaft_torques
-from armdyn.errors import ShapeError
+from armdyn.errors import ShapeError, check_choice
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
@@ -106,8 +106,7 @@ class ModelLaw(ModelBased):
     model: str
 
     def __post_init__(self) -> None:
-        if self.model not in MODELS:
-            raise ShapeError(f"{type(self).__name__}: unknown model {self.model!r}; expected {' or '.join(MODELS)}")
+        check_choice(type(self).__name__, "model", self.model, MODELS, ShapeError)
         for name in self.gain_shapes:
             if getattr(self, name, None) is not None:
                 check_setting(self, name, positive=name not in self.signed)

@@ -16,7 +16,7 @@ from armdyn.control.settings import joint_numbers, one_number
 from armdyn.control.step import traced_step
 from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.friction import friction_torque
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, check_choice
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
@@ -76,9 +76,7 @@ class MomentumObserver(Wrapped):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_setting(self, "reflex")
-        if self.reaction not in REACTIONS:
-            expected = ", ".join(REACTIONS)
-            raise ShapeError(f"MomentumObserver: unknown reaction {shown(self.reaction)}; expected one of {expected}")
+        check_choice("MomentumObserver", "reaction", self.reaction, REACTIONS, ShapeError)
 
     @property
     def watch_bandwidth(self) -> NDArray:

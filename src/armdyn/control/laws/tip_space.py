@@ -14,7 +14,7 @@ from armdyn.control.step import traced_step
 from armdyn.control.theory.gains import gains_from_bandwidth
 from armdyn.dynamics.bodies.ltdl import Factors, factorize
 from armdyn.dynamics.drive import augmented_mass_matrix
-from armdyn.errors import ShapeError
+from armdyn.errors import ShapeError, check_choice
 from armdyn.kinematics.error import pose_error
 from armdyn.kinematics.forward import forward_kinematics, tip_frame
 from armdyn.kinematics.jacobian import jacobian, jacobian_rate
@@ -59,8 +59,7 @@ class TipSpace(ModelLaw):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.task, str) or self.task not in ROWS:
-            raise ShapeError(f"{type(self).__name__}: unknown task {self.task!r}; expected {' or '.join(ROWS)}")
+        check_choice(type(self).__name__, "task", self.task, ROWS, ShapeError)
 
     @property
     def trace_key(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from armdyn.control.theory.riccati import finite_horizon_lqr
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.linear.discretize import discretize
 from armdyn.dynamics.linear.linearize import linearize
-from armdyn.errors import ArmdynWarning, MissingExtraError, ShapeError, shown
+from armdyn.errors import ArmdynWarning, ShapeError, import_extra, shown
 from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion, Trajectory
 
@@ -75,7 +75,9 @@ class PredictiveControl:
         self, arm: Arm, reference: Trajectory, rate: float, error: ArrayLike, torque: ArrayLike, horizon: int = 20, *,
         effort: ArrayLike | None = None, position: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> None:  # fmt: skip
-        self.solve = _solver()
+        self.solve = import_extra(
+            "daqp", "PredictiveControl solves its QP with DAQP, which is not installed", "mpc"
+        ).solve
         self.arm, self.rate = arm, one_number(rate, "PredictiveControl", "a rate > 0 in Hz")
         if not isinstance(horizon, int) or horizon < 1:
             raise ShapeError(f"PredictiveControl: horizon: expected an integer > 0, got {shown(horizon)}")
@@ -146,11 +148,3 @@ class PredictiveControl:
         if not self.notes:
             warnings.warn(f"PredictiveControl: {what}", ArmdynWarning, stacklevel=3)
         self.notes.append(what)
-
-
-def _solver() -> Any:
-    try:
-        import daqp
-    except ImportError:
-        raise MissingExtraError("PredictiveControl solves its QP with DAQP, which is not installed", "mpc") from None
-    return daqp.solve

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.shafts import at_shafts, from_shafts
-from armdyn.errors import ShapeError, SimulationError, shown
+from armdyn.errors import ShapeError, SimulationError, check_choice, shown
 from armdyn.simulation.loop.programs import Shapes, keyed_rollout, plant_shapes, program_of
 from armdyn.simulation.loop.python_loop import PlantRun
 from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Runaway
@@ -54,8 +54,7 @@ def make_accuracy(tolerance: Any, method: Any) -> Accuracy:
     """An accuracy from what users give."""
     if not (isinstance(tolerance, int | float | np.number) and 0 < tolerance < 1):
         raise ShapeError(f"simulate: expected a tolerance between 0 and 1, got {shown(tolerance)}")
-    if method not in METHODS:
-        raise ShapeError(f"simulate: unknown solver {shown(method)}; expected one of {', '.join(METHODS)}")
+    check_choice("simulate", "solver", method, METHODS, ShapeError)
     return Accuracy(float(tolerance), method)
 
 

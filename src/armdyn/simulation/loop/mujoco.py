@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ArmdynError, MissingExtraError, ModelError
+from armdyn.errors import ArmdynError, ModelError, import_extra
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Joint
 from armdyn.model.mjcf.write import body_element, inertial_attributes, joint_element
@@ -151,10 +151,7 @@ class MujocoRun(PlantRun):
 
     def __init__(self, schedule: Schedule, q0: NDArray, qd0: NDArray) -> None:
         check_engine(schedule.plant)
-        try:
-            import mujoco
-        except ImportError:
-            raise MissingExtraError("simulate: MuJoCo is not installed", "mujoco") from None
+        mujoco = import_extra("mujoco", "simulate: MuJoCo is not installed", "mujoco")
         n, kind = schedule.plant.arm.n, schedule.plant.kind
         states = plant_shapes(schedule.plant, kind)[0]
         shapes = {name: shape for name, shape in states.items() if name not in ("direction", "motor")}

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import row_of
 from armdyn.errors import ModelError, shown
 from armdyn.kinematics.forward import link_frames, tip_frame
 from armdyn.kinematics.jacobian import jacobian
@@ -142,14 +143,10 @@ class EndStops:
     def rows(self, arm: Arm) -> NDArray:
         """Lower and upper limit, stiffness and damping of every joint, (n, 4)."""
         limits = [[joint.limits.lower, joint.limits.upper] for joint in arm.joints]
-        try:
-            numbers = [np.broadcast_to(np.asarray(x, float), arm.n) for x in (self.stiffness, self.damping)]
-        except (TypeError, ValueError):
-            raise ModelError(f"EndStops: expected one number or {arm.n} for stiffness and damping") from None
-        if not (numbers[0] > 0).all() or not (numbers[1] >= 0).all():
-            given = f"{shown(self.stiffness)} and {shown(self.damping)}"
-            raise ModelError(f"EndStops: expected a stiffness > 0 and a damping >= 0, got {given}")
-        return np.column_stack([limits, *numbers])
+        stiffness = row_of(self.stiffness, arm.n, "EndStops: stiffness", ModelError, sign=">")
+        return np.column_stack(
+            [limits, stiffness, row_of(self.damping, arm.n, "EndStops: damping", ModelError, sign=">=")]
+        )
 
 
 # -- symbols -------------------------------------------------------------------------------------------------

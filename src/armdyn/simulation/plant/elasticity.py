@@ -19,7 +19,7 @@ from armdyn.arrays import as_floats
 from armdyn.dynamics.drive import augmented_mass_matrix, drive_torque
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.dynamics.mass_matrix import mass_matrix
-from armdyn.errors import ModelError, shown
+from armdyn.errors import ModelError, check_choice, shown
 from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
@@ -57,8 +57,7 @@ class Elasticity:
         if not np.all(np.asarray(self.stiffness) > 0):
             raise ModelError("Elasticity: stiffness: expected numbers > 0 (infinite for a rigid joint)")
         for name in ("encoders", "friction"):
-            if getattr(self, name) not in SIDES:
-                raise ModelError(f"Elasticity: {name}: expected 'motor' or 'link', got {shown(getattr(self, name))}")
+            check_choice("Elasticity", f"place of {name}", getattr(self, name), SIDES, ModelError)
 
     @classmethod
     def from_frequency(

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.arrays import as_floats
+from armdyn.arrays import as_floats, finite_array
 from armdyn.dynamics.movable import require_movable, require_movable_with_rotors
 from armdyn.dynamics.shafts import at_shafts
-from armdyn.errors import ModelError, ShapeError, shown
+from armdyn.errors import ModelError, ShapeError, check_choice, shown
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
 from armdyn.simulation.plant.contact import Contact, EndStops
@@ -21,7 +21,6 @@ from armdyn.simulation.plant.elasticity import Elasticity, at_encoders, check_el
 from armdyn.simulation.plant.payload import Change, Drop, PickUp, after_grip
 from armdyn.simulation.plant.servo import PositionServo
 from armdyn.simulation.plant.wrist_sensor import WristSensor
-from armdyn.trace.shapes import text
 
 ENGINES = ("armdyn", "mujoco")
 # Parts of a plant that may be left out, and of what kind they are.
@@ -149,8 +148,7 @@ class Plant:
         if self.servo is not None:
             self._check_servo(self.servo)
         self._check_contact()
-        if self.engine not in ENGINES:
-            raise ModelError(f"Plant: unknown engine {shown(self.engine)}; expected one of {', '.join(ENGINES)}")
+        check_choice("Plant", "engine", self.engine, ENGINES, ModelError)
         (require_movable_with_rotors if self.drive else require_movable)(
             self.arm, () if self.theta is not None else ("theta", "drive")
         )
@@ -215,10 +213,7 @@ class Plant:
     def _numbers(self, name: str) -> NDArray:
         """Numbers given instead of the arm's, with leading axes of batches."""
         core = self.arm.trace_data(name.removesuffix("_data")).shape
-        array = as_floats(getattr(self, name))
-        if array.shape[max(array.ndim - len(core), 0) :] != core or not np.isfinite(array).all():
-            raise ModelError(f"Plant: {name}: expected finite numbers of shape {text(core)}, got shape {array.shape}")
-        return array
+        return finite_array(getattr(self, name), core, f"Plant: {name}", ModelError).copy()
 
     def _check_drive_data(self) -> None:
         if not self.drive or self.elasticity is not None or self.changes:

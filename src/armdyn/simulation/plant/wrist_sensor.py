@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import row_of
 from armdyn.control.wrist import Tool
 from armdyn.errors import ModelError, shown
 
@@ -34,13 +35,9 @@ class WristSensor:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        try:
-            noise = np.array(np.broadcast_to(np.asarray(self.noise, float), 6))
-        except (TypeError, ValueError):
-            noise = np.full(6, -1.0)
-        if not isinstance(self.tool, Tool) or not (noise >= 0).all():
-            raise ModelError(f"WristSensor: expected a Tool and noise >= 0, one number or 6, got {shown(self.noise)}")
-        object.__setattr__(self, "noise", noise)
+        if not isinstance(self.tool, Tool):
+            raise ModelError(f"WristSensor: tool: expected Tool(...), got {shown(self.tool)}")
+        object.__setattr__(self, "noise", row_of(self.noise, 6, "WristSensor: noise", ModelError, sign=">="))
 
     def errors(self, clock: Any) -> NDArray:
         """Bias and noise at the steps of a run, (steps, 6): one draw per sample."""

@@ -50,7 +50,7 @@ def test_wrong_options_are_explained(folder: Path) -> None:
         (("--stiffness", "joint1"), "expected a joint, '=' and a number"),
         (("--report", "out.pdf"), "ends in .html"),
         (("--mass", "0.1"), "go together"),
-        (("--units", "turns"), "expected units"),
+        (("--units", "turns"), "unknown units"),
         (("--command", "nothing"), "no columns of commanded positions 'nothing'"),
     ):
         try:
