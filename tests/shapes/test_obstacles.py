@@ -82,7 +82,10 @@ def test_a_file_is_read(tmp_path):
         ("[[box]]\ncenter = [0, 0, 0]\nsize = [1, 1, 0]", "size: expected numbers > 0"),
         ("[[sphere]]\ncenter = [0, 0, 0]\nradius = 'big'", "radius: expected 1 number"),
         ("[[sphere]]\ncenter = [0, 0, 0]\nradius = inf", "radius: expected 1 number"),
-        ("[[sphere]]\ncenter = [0, 0, 0]\nradius = 1\ncolour = 2", "unknown key 'colour'"),
+        (
+            "[[sphere]]\ncenter = [0, 0, 0]\nradius = 1\ncolour = 2",
+            "sphere 1: unknown key colour; expected some of name, center, radius",
+        ),
         ("[[half_space]]\npoint = [0, 0, 0]\nnormal = [0, 0, 0]", "half_space 1: normal: expected a vector"),
         ("[[box", "not a TOML file"),
     ],

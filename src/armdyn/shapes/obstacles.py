@@ -23,14 +23,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError, ReadError, shown
+from armdyn.errors import ReadError, shown
 from armdyn.files import read_text
+from armdyn.model.dh import reject_unknown
 from armdyn.model.toml_format import parse_toml
 from armdyn.spatial.rotation import from_rpy
 from armdyn.spatial.transform import transform
@@ -92,13 +94,12 @@ class Sphere:
 Obstacle = Box | HalfSpace | Sphere
 
 
-@dataclass(frozen=True)
-class _Entry:
+class _Entry(NamedTuple):
     """How a table of the file becomes an obstacle: its keys with the count of their numbers, and who makes it."""
 
     needed: Mapping[str, int]
     make: Callable[..., Obstacle]
-    optional: Mapping[str, int] = field(default_factory=dict)
+    optional: Mapping[str, int] = MappingProxyType({})
 
 
 def _box(name: str, center: NDArray, size: NDArray, rpy: NDArray | None = None) -> Box:
@@ -107,8 +108,6 @@ def _box(name: str, center: NDArray, size: NDArray, rpy: NDArray | None = None) 
 
 def _half_space(name: str, point: NDArray, normal: NDArray) -> HalfSpace:
     length = float(np.linalg.norm(normal))
-    if length == 0:
-        raise ArmdynError("normal: expected a vector that is not zero")
     return HalfSpace(normal / length, float(point @ normal) / length, name)
 
 
@@ -149,39 +148,32 @@ def obstacles_from(document: Mapping[str, Any], where: str) -> tuple[Obstacle, .
     for kind, tables in document.items():
         if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
             raise ReadError(f"{where}: expected [[{kind}]] with two brackets, got {shown(tables)}")
-        for k, table in enumerate(tables, 1):
-            place = f"{where}: {kind} {k}"
-            try:
-                found.append(_obstacle(kind, table, f"{kind} {k}"))
-            except ReadError:
-                raise
-            except ArmdynError as error:
-                raise ReadError(f"{place}: {error}") from None
+        found += [_obstacle(kind, table, f"{kind} {k}", where) for k, table in enumerate(tables, 1)]
     return tuple(found)
 
 
-def _obstacle(kind: str, table: Mapping[str, Any], default: str) -> Obstacle:
-    entry = ENTRIES[kind]
+def _obstacle(kind: str, table: Mapping[str, Any], default: str, file: str) -> Obstacle:
+    entry, where = ENTRIES[kind], f"{file}: {default}"
     known = {**entry.needed, **entry.optional}
-    for key in table:
-        if key != "name" and key not in known:
-            raise ArmdynError(f"unknown key '{key:.40}'; expected some of name, {', '.join(known)}")
+    reject_unknown(table, ("name", *known), where, ReadError)
     for key in entry.needed:
         if key not in table:
-            raise ArmdynError(f"lacks '{key}'; expected {', '.join(entry.needed)}")
+            raise ReadError(f"{where}: lacks '{key}'; expected {', '.join(entry.needed)}")
     name = table.get("name", default)
     if not isinstance(name, str) or not name:
-        raise ArmdynError(f"name: expected text, got {shown(name)}")
-    values = {key: _numbers(table[key], count, key) for key, count in known.items() if key in table}
+        raise ReadError(f"{where}: name: expected text, got {shown(name)}")
+    values = {key: _numbers(table[key], count, key, where) for key, count in known.items() if key in table}
     return entry.make(name, **values)
 
 
-def _numbers(value: Any, count: int, key: str) -> NDArray:
+def _numbers(value: Any, count: int, key: str, where: str) -> NDArray:
     row = value if isinstance(value, list) else [value]
     plain = all(isinstance(x, int | float) and not isinstance(x, bool) and np.isfinite(x) for x in row)
     if len(row) != count or not plain:
-        raise ArmdynError(f"{key}: expected {count} number{'s' if count > 1 else ''}, got {shown(value)}")
+        raise ReadError(f"{where}: {key}: expected {count} number{'s' if count > 1 else ''}, got {shown(value)}")
     numbers = np.array(row, float)
     if key in POSITIVE and not (numbers > 0).all():
-        raise ArmdynError(f"{key}: expected numbers > 0, got {shown(value)}")
+        raise ReadError(f"{where}: {key}: expected numbers > 0, got {shown(value)}")
+    if key == "normal" and not numbers.any():
+        raise ReadError(f"{where}: normal: expected a vector that is not zero")
     return numbers
