@@ -32,3 +32,10 @@ def test_what_is_left_out_is_said(puma, make_log, monkeypatch):
     (said,) = [note for note in fit.notes if "spread over" in note]
     assert "fitted to 30 s spread over the 60 s of motion" in said
     assert fit.rel_error < 1.5 * whole.rel_error
+
+
+def test_a_track_keeps_no_samples_alive_but_its_own(two, make_log):
+    log = make_log(two, rate=1000.0)
+    (found,) = tracks_of([log], Filters(BAND_HZ, CUTOFF_HZ, "butterworth"))
+    assert 4 * len(found.t) < len(log)
+    assert all(x.base is None for x in (found.t, found.q, found.qd, found.qdd, found.tau))
