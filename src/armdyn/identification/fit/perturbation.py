@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from armdyn.identification.fit.equations import Equations
 from armdyn.identification.fit.rows import Rows, grid
+from armdyn.identification.fit.spread import places
 from armdyn.identification.motion.differentiate import METHODS, differentiate
 from armdyn.identification.motion.track import CUTOFF_HZ
 
@@ -75,10 +76,8 @@ def _regressor_error(rows: Rows, equations: Equations, k: NDArray, length: NDArr
     change = second - first
     gram = np.zeros((len(k), len(k)))
     for kind, weight in enumerate(equations.weights):
-        own = equations.own(kind)
-        at = np.isin(own, k)
-        to = np.searchsorted(k, own[at])
-        D = weight * change[kind][:, at]
-        gram[np.ix_(to, to)] += D.T @ D
+        here, at = places(equations.own(kind), k)
+        D = weight * change[kind][:, here]
+        gram[np.ix_(at, at)] += D.T @ D
     gram *= len(rows) / max(change.shape[1], 1)
     return float(np.sqrt(np.linalg.eigvalsh(gram / np.outer(length, length))[-1]))

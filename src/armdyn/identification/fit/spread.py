@@ -92,7 +92,7 @@ def _put_back(part: Part, cut: NDArray, equations: Equations, k: NDArray, x: NDA
         own = equations.own(joint)
         Y = weight * part.Y[joint][cut]
         e.append(weight * part.tau[joint][cut] - Y @ x[own])
-        here, at = _places(own, k)
+        here, at = places(own, k)
         U.append(Y[:, here] @ root[at])
     # (1 - U U')^-1/2 = 1 + U V ((1 - m)^-1/2 - 1)/m V' U' with U'U = V m V'
     stacked, error = np.concatenate(U), np.concatenate(e)
@@ -103,7 +103,7 @@ def _put_back(part: Part, cut: NDArray, equations: Equations, k: NDArray, x: NDA
     return error.reshape(len(equations.weights), len(cut))
 
 
-def _places(own: NDArray, k: NDArray) -> tuple[NDArray, NDArray]:
+def places(own: NDArray, k: NDArray) -> tuple[NDArray, NDArray]:
     """Which of a joint's columns are used, and where they stand among all that are."""
     at = np.searchsorted(k, own)
     here = (at < len(k)) & (k[np.minimum(at, len(k) - 1)] == own)
@@ -118,7 +118,7 @@ def _meat(rows: Rows, equations: Equations, k: NDArray, residuals: NDArray) -> t
     powers = np.mean(residuals**2, axis=1)
     for part in rows:
         for joint, (correlation, _) in enumerate(shapes):
-            here, at = _places(equations.own(joint), k)
+            here, at = places(equations.own(joint), k)
             Y = part.Y[joint][:, here] * equations.weights[joint]
             total[np.ix_(at, at)] += powers[joint] * Y.T @ convolve(Y, correlation)
     return total, np.array([effective for _, effective in shapes])

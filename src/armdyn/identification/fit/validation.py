@@ -205,30 +205,20 @@ def predict_torque(
     models = [torque] if std is None else [torque, std]
     found, first = np.empty((len(models), len(t), n)), 0
     for run in runs:
-        for part in _overlapping(run, int(SETTLING_SECONDS / log.dt)):
-            along = track(log, part.whole, filters._replace(delay=0.0))
-            kept = log.t[part.kept]
-            last = first + len(kept)
+        for whole, kept in _overlapping(run, int(SETTLING_SECONDS / log.dt)):
+            along = track(log, whole, filters._replace(delay=0.0))
+            last = first + kept.stop - kept.start
             for values, model in zip(found, models, strict=True):
-                values[first:last] = interpolate(kept - filters.delay, along.t, model(along))
+                values[first:last] = interpolate(log.t[kept] - filters.delay, along.t, model(along))
             first = last
     return Prediction(t, *found)
 
 
-class _Overlap(NamedTuple):
-    """Samples that are smoothed at once, and those among them whose torques are kept."""
-
-    whole: slice
-    kept: slice
-
-
-def _overlapping(run: slice, margin: int) -> list[_Overlap]:
-    """A run of samples in pieces, each smoothed with `margin` samples more on both sides: the ends are guesses."""
+def _overlapping(run: slice, margin: int) -> list[tuple[slice, slice]]:
+    """A run in pieces: samples to smooth at once, and those to keep, `margin` fewer at both ends, which are guesses."""
     count = -(-(run.stop - run.start) // PIECE_SAMPLES)
     cuts = np.linspace(run.start, run.stop, count + 1).astype(int).tolist()
-    return [
-        _Overlap(slice(max(a - margin, run.start), min(b + margin, run.stop)), slice(a, b)) for a, b in pairwise(cuts)
-    ]
+    return [(slice(max(a - margin, run.start), min(b + margin, run.stop)), slice(a, b)) for a, b in pairwise(cuts)]
 
 
 def _same_joints(arm: Arm, log: Log) -> None:
