@@ -43,7 +43,7 @@ def test_a_good_log(puma, log):
     text = str(check)
     assert "6 joints, 20.0 s at 200 Hz" in text
     assert text.count("\n") == 8
-    assert "zeros of joints are right to +- " in text
+    assert "zeros of joints: right to +- " in text
     assert check.headings[1:4] == ("range [rad]", "max speed [rad/s]", "max acc. [rad/s²]")
     assert all(heading in text for heading in check.headings)
 

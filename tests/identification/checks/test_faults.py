@@ -49,8 +49,8 @@ def test_the_zero_of_a_joint(puma, log):
     assert f.value == pytest.approx(0.3, abs=0.11)  # of the steps tried
     # What bodies turned about the axis explain as well cannot be told, and this is said.
     said = str(armdyn.check_log(puma, log))
-    assert "zeros of joints are right to +- 0.0" in said
-    assert "this motion does not show the zero of joint 1" in said
+    assert "zeros of joints: right to +- 0.0" in said
+    assert "; not shown by this motion (joint 1" in said
 
 
 def test_a_zero_that_only_bodies_tell(make_log):

@@ -227,9 +227,9 @@ def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
     checked = {j: a.std for j, a in zip(turning, trial.added(slopes), strict=True)}
     seen = [f"+- {std:.2g} rad (joint {j + 1})" for j, std in checked.items() if std < 1]
     unseen = [str(j + 1) for j, std in checked.items() if not std < 1]
-    told = [f"zeros of joints are right to {', '.join(seen)}"] if seen else []
-    told += [f"this motion does not show the zero of joint {', '.join(unseen)}"] if unseen else []
-    yield Finding("note", "; ".join(told), "zero")
+    told = [f"right to {', '.join(seen)}"] if seen else []
+    told += [f"not shown by this motion (joint {', '.join(unseen)})"] if unseen else []
+    yield Finding("note", f"zeros of joints: {'; '.join(told)}", "zero")
 
 
 def _slope(trial: Trial, arm: Arm, j: int, h: float = 1e-3) -> NDArray:
