@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from armdyn.identification.fit.choice import Choice, Tried, _better
+from armdyn.identification.fit.choice import Candidate, Choice, _better
 
 
 def chosen(held_out: float, residual: float) -> Any:
@@ -24,4 +24,4 @@ def chosen(held_out: float, residual: float) -> Any:
 def test_what_helps_to_guess_blocks_must_also_fit_all(held_out, residual, taken):
     """Better by a share on held-out blocks, and no worse on what is fitted to."""
     found = _better(chosen(1.0, 0.5), chosen(held_out, residual), "a delay", 0.02)
-    assert found.tried == (Tried("a delay", held_out, taken),)
+    assert found.tried == (Candidate("a delay", held_out, taken),)

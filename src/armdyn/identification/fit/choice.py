@@ -109,14 +109,14 @@ class Choice:
         (fits,) = self.equations.without(self.used, [self.found.precision], self.belief.centre)
         return self.equations.squares(fits)
 
-    @property
+    @cached_property
     def held_out(self) -> float:
         """Relative error on held-out blocks; nan where there is one block only."""
         if len(self.equations.samples) < 2:
             return np.nan
         return float(np.sqrt(self.squares.sum() / max(self.equations.powers.sum(), 1e-300)))
 
-    @property
+    @cached_property
     def residual(self) -> float:
         """Relative error on the blocks fitted to."""
         return float(np.sqrt(self.equations.errors(self.x).sum() / max(self.equations.powers.sum(), 1e-300)))
