@@ -110,7 +110,8 @@ def run_batch(plan: Plan, progress: Callable[[int], None]) -> Record:
     draws = Draws(None if sensors is None else Chance(sensors, n, lanes, given.seed), clock.substeps)
     state = loop.start(plan.q0, plan.qd0, draws.first)
     theta = _rows(schedule.plant.own_theta)
-    shapes = outputs_of(loop.rollout(theta))
+    rollout = loop.rollout(theta)
+    shapes = outputs_of(rollout)
     kept = {name: shape for name, shape in shapes.items() if not name.startswith("sensor.")}
     record = Record.empty(schedule, lanes, given.every, kept)
     count = clock.substeps * min(max(BLOCK // lanes // clock.substeps, 8), clock.samples)
@@ -119,7 +120,6 @@ def run_batch(plan: Plan, progress: Callable[[int], None]) -> Record:
         for span in schedule.spans():
             theta, grips = _rows(span.theta), [(_rows(before), _rows(after)) for before, after in span.grips]
             state |= schedule.plant.grip(state, grips)
-            rollout = loop.rollout(theta)
             for at in range(span.first, span.last, count):
                 steps = min(count, span.last - at)
                 inputs = {**loop.inputs(theta, at, steps), **draws.rows(steps)}
@@ -138,7 +138,7 @@ def run_batch(plan: Plan, progress: Callable[[int], None]) -> Record:
             **loop.inputs(theta, clock.steps, 1),
             **{k: rows[:, :1] for k, rows in draws.rows(clock.substeps).items()},
         }
-        _march(loop.rollout(theta), inputs, state, buffers, 1, threads)
+        _march(rollout, inputs, state, buffers, 1, threads)
         state |= {name: buffers[name][:, 0].copy() for name in shapes if name in SHOWN}
     record.finish(clock.steps, state)
     return record

@@ -27,6 +27,7 @@ LINE = 64
 
 def inner_loop(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]], shared: frozenset[int]) -> str:
     """`batch(port pointers and strides..., uniform, count)`, and `loop(args, dims, steps, data)` that calls it."""
+    e.declared.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
     return "\n".join([_batch(e, graph, layout, parts), _loop(e, graph, layout, shared), STREAM])
 
 
@@ -93,7 +94,6 @@ def _fetches(e: Emitter, graph: Graph, parts: list[list[Step]], staged: Collecti
         use = f"%useo{k}" if f"o{k}" in staged else "false"
         e.line(f"%beyondo{k} = getelementptr i8, ptr %po{k}, i64 {block}")
         e.line(f"%aheado{k} = select i1 {use}, ptr %po{k}, ptr %beyondo{k}")
-    e.declared.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
     return [
         f"%line{k} = getelementptr i8, ptr %ahead{port}, i64 {at}\n"  # here, or it would take a register until then
         f"  call void @llvm.prefetch.p0(ptr %line{k}, i32 1, i32 3, i32 1)"
@@ -161,7 +161,8 @@ after.{name}:""",
 
 
 # Copies a block (a multiple of 16 bytes, at least 64) to a 16-byte aligned place with non-temporal stores. Lines that
-# it shares with its neighbours are stored as usual: parts of lines are slow to write past the caches.
+# it shares with its neighbours are stored as usual: parts of lines are slow to write past the caches. The one that the
+# next block ends in is fetched meanwhile.
 STREAM = f"""define internal void @stream(ptr %to, ptr %from, i64 %bytes) noinline nounwind {{
 entry:
   %int = ptrtoint ptr %to to i64
@@ -170,6 +171,9 @@ entry:
   %rest = sub i64 %bytes, %first
   %whole = and i64 %rest, -{LINE}
   %last = add i64 %first, %whole
+  %twice = mul i64 %bytes, 2
+  %far = getelementptr i8, ptr %to, i64 %twice
+  call void @llvm.prefetch.p0(ptr %far, i32 1, i32 3, i32 1)
 {_copy_loop("head", "entry", "0", "%first", 16, 16)}
 {_copy_loop("lines", "after.head", "%first", "%last", LINE, 32, ", !nontemporal !1")}
 {_copy_loop("tail", "after.lines", "%last", "%bytes", 16, 16)}
