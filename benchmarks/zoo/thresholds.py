@@ -31,13 +31,11 @@ from zoo.tables import LEAST, mean
 NEVER = 1.0  # share of an error by which it cannot fall
 # Where a number stands, and values to try; the first is that of the code.
 THRESHOLDS: dict[str, tuple[str, tuple[float, ...]]] = {
-    "SMOOTHING": ("choice", (0.02, 0.005, 0.05, 0.1, NEVER)),
-    "TERM": ("choice", (0.05, 0.02, 0.1, 0.2, NEVER)),
-    "NOTICEABLE": ("choice", (0.01, 0.0, 0.02, 0.05)),
-    "CLOSER": ("choice", (0.03, 0.01, 0.1, NEVER)),
-    "LARGEST": ("evidence", (1.0, 1e-6, 4.0)),
-    "STRONGEST_PLAIN": ("evidence", (1e3, 10.0, 1e2, 1e4, 1e8)),
-    "PATIENCE": ("evidence", (3.0, 1.0, 10.0, 1e9)),
+    "SMOOTHING": ("choice", (0.02, 0.005, NEVER)),
+    "TERM": ("choice", (0.05, 0.02, NEVER)),
+    "CLOSER": ("choice", (0.03, 0.01, NEVER)),
+    "STRONGEST_DRY": ("evidence", (1e3, 30.0, 1e8)),
+    "PATIENCE": ("evidence", (3.0, 1.0, 1e9)),
     "GYRATION": ("prior", (0.25, 0.15, 0.4)),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.identification.fit.equations import Equations
-from armdyn.identification.fit.evidence import LARGEST, STRONGEST_PLAIN, Belief, covariance, evidence
+from armdyn.identification.fit.evidence import LARGEST, STRONGEST_DRY, Belief, covariance, evidence
 from armdyn.identification.fit.terms import TERMS
 
 
@@ -47,7 +47,7 @@ def test_no_joint_is_certain_to_be_without_an_offset():
     terms[1 + offset] = 1 / deviation**2
     belief = Belief(np.array([[1.0]]), terms, np.zeros(equations.size))
     found = evidence(equations, used, belief)
-    assert found.strengths.terms[1 + offset] == STRONGEST_PLAIN
+    assert found.strengths.terms[1 + offset] == STRONGEST_DRY
     # What is believed of it, a 32nd of the torque's deviation, is what stays open.
     std = np.sqrt(covariance(equations, used, found.precision)[1, 1])
-    np.testing.assert_allclose(std, deviation / np.sqrt(STRONGEST_PLAIN), rtol=0.2)
+    np.testing.assert_allclose(std, deviation / np.sqrt(STRONGEST_DRY), rtol=0.2)

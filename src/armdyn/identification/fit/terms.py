@@ -68,7 +68,9 @@ DIRECTED = np.array(
         for term in TERMS
     ]
 )
-COULOMB, LOAD, ROTOR = ([term.kind for term in TERMS].index(kind) for kind in ("coulomb", "load", "rotor"))
+COULOMB, OFFSET, LOAD, ROTOR = (
+    [term.kind for term in TERMS].index(kind) for kind in ("coulomb", "offset", "load", "rotor")
+)
 
 
 STILL_SPEED = 1e-7  # rad/s or m/s

@@ -17,6 +17,7 @@ from armdyn.identification.fit.choice import Choice
 from armdyn.identification.fit.estimate import Estimate
 from armdyn.identification.fit.evidence import covariance
 from armdyn.identification.fit.free_model import FreeModel
+from armdyn.identification.fit.terms import ALWAYS, TERMS
 from armdyn.identification.motion.track import Track
 
 BAND_FACTOR = 1.5  # by which standard deviations are widened: as many torques as stated are then within them (zoo)
@@ -26,6 +27,7 @@ SPACING_SECONDS = 0.05  # between samples of the logs that it is made of
 DOUBLING_PASSES = 3.0  # through a joint's range, with which an error doubles (zoo)
 UNSEEN_FACTOR = 1.4  # of errors, for the rest (zoo)
 DRIFT_SHARE = 0.015  # of the torques: what changes after the logs (warmth, drift), which none of them shows (zoo)
+SUREST_ABSENCE = 1e3  # strength of the belief that a joint has no plain friction: a 32nd of its torque's deviation
 SMALL_TORQUE_SHARE = 0.02  # torque of a joint relative to the largest, below which its passes do not count
 
 
@@ -111,7 +113,7 @@ def uncertainty(choice: Choice, found: Estimate) -> Uncertainty | None:
     if len(found.away) < 2 or len(equations.weights) != equations.n:
         return None
     k = np.flatnonzero(choice.used)
-    values, vectors = np.linalg.eigh(covariance(equations, choice.used, choice.found.precision))
+    values, vectors = np.linalg.eigh(covariance(equations, choice.used, _open_precision(choice)))
     root = np.zeros((equations.size, len(k)))
     root[k] = vectors * np.sqrt(np.maximum(values, 0.0))
     torque = np.sqrt(equations.powers / equations.samples.sum())
@@ -120,3 +122,12 @@ def uncertainty(choice: Choice, found: Estimate) -> Uncertainty | None:
         found.free, found.x, found.held_out_joints * torque, np.sqrt((blocks - 1) / blocks) * found.away, root,
         passes(choice.rows.tracks, choice.rows.reach.torque),
     )  # fmt: skip
+
+
+def _open_precision(choice: Choice) -> NDArray:
+    """What is believed (size, size), where plain friction that the evidence sets to zero may be there all the same."""
+    strengths, count = choice.found.strengths, choice.base.count
+    terms = strengths.terms.copy()
+    plain = terms[count:].reshape(-1, len(TERMS))[:, : len(ALWAYS)]
+    np.minimum(plain, SUREST_ABSENCE, out=plain)
+    return choice.belief.precision(strengths._replace(terms=terms))
