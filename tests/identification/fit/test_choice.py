@@ -18,7 +18,7 @@ class Errors:
     residual: float
     tried: tuple[Candidate, ...] = ()
 
-    def having_tried(self, *what: Any) -> Errors:
+    def with_candidate(self, *what: Any) -> Errors:
         return replace(self, tried=(*self.tried, Candidate(*what)))
 
 
