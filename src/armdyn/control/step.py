@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import lru_cache, wraps
+from functools import cached_property, lru_cache, wraps
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ class StepSubject:
         """None: all shapes are numbers already."""
         return {}
 
-    @property
+    @cached_property
     def trace_key(self) -> str:
         """What decides the formula."""
         return f"{type(self.law).__qualname__} {self.law.trace_key} {self.shapes}"
@@ -49,7 +49,7 @@ class StepSubject:
     def __repr__(self) -> str:
         return f"{type(self.law).__name__} at {1 / self.period:g} Hz of {self.law.arm!r}"
 
-    @property
+    @cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Of all inputs: state, motion, channels, parameters, period."""
         motion = {name: (self.law.arm.n,) for name in MOTION}
@@ -137,7 +137,7 @@ def traced_step(step: Callable[..., Answer]) -> Callable[..., Answer]:
             return step(self, arm, params, state, q, qd, ref, dt)
         subject, function = _function_of(self)
         motion = dict(zip(MOTION, (q, qd, ref.q, ref.qd, ref.qdd), strict=True))
-        given = {name: params[name] for name in self.shapes}
+        given = {name: params[name] for name in subject.bound[:-1]}
         kept = {name: state[name] for name in subject.state}
         told = {name: ref.channels[name] for name in subject.channels}
         results = function(subject, **kept, **motion, **told, **given, dt=dt)
