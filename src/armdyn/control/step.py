@@ -42,9 +42,19 @@ class StepSubject:
         """What decides the formula."""
         return f"{type(self.law).__qualname__} {self.law.trace_key} {self.shapes}"
 
+    @cached_property
+    def params(self) -> dict[str, NDArray]:
+        """The law's own parameters."""
+        return self.law.params
+
+    def is_own(self, params: Values) -> bool:
+        """Whether parameters are the law's own ones, and no batch: then the function knows them already."""
+        own = self.params
+        return all(params[name] is value and value.shape == self.shapes[name] for name, value in own.items())
+
     def trace_data(self, name: str) -> NDArray:
         """A parameter of the law, or the period."""
-        return np.asarray(self.period if name == "dt" else self.law.params[name])
+        return np.asarray(self.period) if name == "dt" else self.params[name]
 
     def __repr__(self) -> str:
         return f"{type(self.law).__name__} at {1 / self.period:g} Hz of {self.law.arm!r}"
@@ -123,8 +133,8 @@ KEPT_LAWS = 64
 
 
 @lru_cache(maxsize=KEPT_LAWS)
-def _function_of(law: Law) -> tuple[StepSubject, Callable[..., Any]]:
-    subject = StepSubject(law)
+def _function_of(law: Law, period: float) -> tuple[StepSubject, Callable[..., Any]]:
+    subject = StepSubject(law, period)
     return subject, step_function(subject)
 
 
@@ -135,14 +145,14 @@ def traced_step(step: Callable[..., Answer]) -> Callable[..., Answer]:
     def stepped(self: Law, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         if is_symbol(q):
             return step(self, arm, params, state, q, qd, ref, dt)
-        subject, function = _function_of(self)
-        motion = dict(zip(MOTION, (q, qd, ref.q, ref.qd, ref.qdd), strict=True))
-        given = {name: params[name] for name in subject.bound[:-1]}
-        kept = {name: state[name] for name in subject.state}
-        told = {name: ref.channels[name] for name in subject.channels}
-        results = function(subject, **kept, **motion, **told, **given, dt=dt)
+        fixed = isinstance(dt, float)
+        subject, function = _function_of(self, dt if fixed else 0.0)
+        kept = [state[name] for name in subject.state]
+        told = [ref.channels[name] for name in subject.channels]
+        given = {} if fixed and subject.is_own(params) else {name: params[name] for name in subject.params} | {"dt": dt}
+        results = function(subject, *kept, q, qd, ref.q, ref.qd, ref.qdd, *told, **given)
         if not kept:
             return results, {}
-        return results[0], dict(zip(kept, results[1:], strict=True))
+        return results[0], dict(zip(subject.state, results[1:], strict=True))
 
     return stepped
