@@ -56,7 +56,7 @@ def quick_code(request: pytest.FixtureRequest) -> None:
     from armdyn.trace.recent import kernels
 
     tested = request.path.relative_to(Path(__file__).parent).parts[0]
-    wanted = 1 if tested in OPTIMISED or "ARMDYN_TEST_OPTIMISED" in os.environ else 0
+    wanted = 2 if tested in OPTIMISED or "ARMDYN_TEST_OPTIMISED" in os.environ else 0
     if wanted != processor.OPTIMISATION:
         processor.OPTIMISATION = wanted
         kernels.clear()

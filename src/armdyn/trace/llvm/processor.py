@@ -64,7 +64,7 @@ def target() -> Target:
     return Target(llvm.get_host_cpu_name(), features.flatten(), Host(width, fma, flags))
 
 
-OPTIMISATION = 1  # of code generation; 0 makes the same operations into slower code in half the time
+OPTIMISATION = 2  # of code generation; 0 makes the same operations into slower code in half the time
 
 
 def target_machine() -> Any:
