@@ -23,12 +23,13 @@ import armdyn
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc, sends SIGINT")
 
 LONGEST_S = 1.0  # processor time after Ctrl-C
+LONGEST_WITH_FILES_S = 1.6  # the same, with 13 files of 1.5 million numbers around a motion; 0.9 on a quiet machine
 EXCITE = "excite ur10 --time-budget 60 --out motion.csv"
 HOME = "--home 0,-1.57,0,-1.57,0,0 --ros ros --urscript motion.script --report motion.html"
 AGAIN = "no file was written; the same command begins anew"
 # Command -> moments at which it is interrupted, by the processor time it has used [s], and what it says then.
 COMMANDS = {
-    EXCITE: ((0.6, 6.0), f"interrupted(; the best motion so far is saved; another --seed|$| while .*{AGAIN})"),
+    EXCITE: ((0.6, 6.0), f"interrupted(; the best motion so far is saved.*; another --seed|$| while .*{AGAIN})"),
     "simulate arm.urdf --controller pd --duration 4000 --out run.csv": (
         (0.6, 3.0), f"the run up to then is saved as run.csv|interrupted($| while .*{AGAIN})",
     ),
@@ -42,9 +43,9 @@ AT_NIGHT = {
     f"{EXCITE.replace('60', '3')} {HOME}": (
         (2.5, 3.0, 3.5, 4.0, 4.5, 5.0), f"(is saved; motion.html was not written|.* are written|{AGAIN})",
     ),
-    "compare puma560 -s all": ((2.0, 8.0), f"interrupted($|; the runs until then are kept)|{AGAIN}"),
-    "law puma560 mpc --out c": ((1.0, 2.0, 4.0), f"interrupted($| while .*; {AGAIN})"),
-    "codegen panda mass_matrix_derivative --out c": ((1.0, 2.0), f"interrupted($| while .*; {AGAIN})"),
+    "compare puma560 -s all": ((2.0, 8.0), f"interrupted(; above is what had run|$)|{AGAIN}"),
+    "law puma560 lqr-measured --out c": ((1.0, 2.0), f"interrupted($| while .*; {AGAIN})"),
+    "codegen panda acceleration_derivatives --out c": ((0.8,), f"interrupted($| while .*; {AGAIN})"),
     "reproduce all": ((2.0, 6.0), "complete in armdyn-reproductions: .*; 'armdyn reproduce .*' computes this one"),
     "validate arm.urdf long.csv": ((1.0,), f"interrupted($| while .*; {AGAIN})"),
 }  # fmt: skip
@@ -119,13 +120,14 @@ def interrupt(line: str, moment: float, folder: Path) -> Ended | None:
 def check(line: str, moments: tuple[float, ...], said: str, folder: Path) -> None:
     for moment in moments:
         ended = interrupt(line, moment, folder)
-        if ended is None:
+        # Python, while it ends after all is done, dies by the signal.
+        if ended is None or (ended.code == -signal.SIGINT and not ended.said):
             assert moment != moments[0], "it ended before it was interrupted"
             return
         assert ended.code == 130, (moment, ended.said)
         assert "Traceback" not in ended.said, moment
         assert re.search(said, ended.said.strip()), (moment, ended.said)
-        assert ended.seconds < LONGEST_S, (moment, ended.said)
+        assert ended.seconds < (LONGEST_WITH_FILES_S if HOME in line else LONGEST_S), (moment, ended.said)
 
 
 @pytest.mark.parametrize("line", COMMANDS)
