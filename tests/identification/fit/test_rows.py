@@ -68,7 +68,9 @@ def test_noise_does_not_explain_itself_as_load(make_log):
     slow = np.cumsum(rng.normal(size=log.tau.shape), axis=0)
     slow -= slow.mean(axis=0)
     spoiled = dataclasses.replace(log, tau=log.tau + 0.2 * slow / slow.std(axis=0) * log.tau.std(axis=0))
-    fit = armdyn.identify(arm, spoiled)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ArmdynWarning)  # whether the noise makes the model one to use with care
+        fit = armdyn.identify(arm, spoiled)
     assert all("load" not in terms for terms in fit.structure)
 
 
