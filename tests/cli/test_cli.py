@@ -177,7 +177,7 @@ def test_every_library_name_resolves_to_its_arm():
 def test_demo_leaves_a_folder_that_holds_what_it_says(cli, tmp_path, monkeypatch):
     from armdyn.cli.demo import study
 
-    monkeypatch.setattr(study, "DESIGN_SECONDS", 1.0)  # less well excited
+    monkeypatch.setattr(study, "DESIGN_S", 1.0)  # less well excited
     text = cli("demo").stdout
     folder = tmp_path / "armdyn-demo"
     assert {path.name for path in folder.iterdir()} == {
