@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from zoo.tables import clean_table, fault_table, mean, ratios, rejected
+from zoo.tables import clean_table, fault_table, group_table, mean, ratios, rejected
 
 TOLD = {
     "Panda 60/40": ("Franka Panda (Gaz et al. 2019) 60/40", "torque sensors, about 500 Hz, stamps that jitter"),
@@ -39,7 +39,7 @@ def page(rows: Iterable[dict[str, Any]]) -> str:
     parts = [HEAD]
     if real:
         parts += ["## Real arms\n", *_real(real), ""]
-    made = [row for row in several if not row.get("real")]
+    made = [row for row in several if not row.get("real") and "kind" not in row]
     clean = [row for row in made if "fault" not in row]
     if clean:
         parts += [f"## Synthetic arms\n\n{len(clean)} arms, seeds from {clean[0]['seed']} to {clean[-1]['seed']}.\n"]
@@ -48,6 +48,8 @@ def page(rows: Iterable[dict[str, Any]]) -> str:
     if faulty:
         parts += ["Faults put into their logs:\n", "```"]
         parts += [*fault_table(faulty, {row["name"]: row for row in clean}), "```", ""]
+    if kinds := [row for row in several if "kind" in row]:
+        parts += ["Arms that are hard in one way each:\n", "```", *group_table(kinds, "kind"), "```", ""]
     return "\n".join(parts)
 
 
