@@ -116,8 +116,8 @@ def track(log: Log, part: slice, filters: Filters, number: int = 0) -> Track:
         tau = lowpass(tau, step, TORQUE_BAND_HZ)
     warmth = None if log.temperature is None else _on(grid[::thin], t, log.temperature[part])
     # Copies, for slices would keep all samples alive.
-    t, *columns = (np.array(x[::thin]) for x in (grid, motion.q, motion.qd, motion.qdd, tau))
-    return Track(number, t, step * thin, *columns, warmth, noise / np.sqrt(thin))
+    t, q, qd, qdd, tau = (np.array(x[::thin]) for x in (grid, motion.q, motion.qd, motion.qdd, tau))
+    return Track(number, t, step * thin, q, qd, qdd, tau, warmth, noise / np.sqrt(thin))
 
 
 def _by_velocity(motion: Motion, qd: NDArray, dt: float, cutoff: float) -> Motion:
