@@ -217,19 +217,19 @@ def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
         j = turning[best]
         off, gain, fall = _refine_zero(trial, belief, j, -float(np.sign(values[best])))
         if abs(off) > LEAST_ZERO_RAD and gain > ZEROS.gain and fall > ZEROS.fall:
-            told = f"--zero {trial.arm.joint_names[j]}={off:.3g}"
+            remedy = f"--zero {trial.arm.joint_names[j]}={off:.3g}"
             text = (
                 f"the zero of {joint_name(arm, j)} seems {abs(off):.2g} rad off: with {-off:+.2g} rad added to its "
-                f"positions the torques would be more probable by a factor of e^{gain:.0f}; try {told}"
+                f"positions the torques would be more probable by a factor of e^{gain:.0f}; try {remedy}"
             )
-            yield Finding("warn", text, "zero", (j,), gain, fall, told, off)
+            yield Finding("warn", text, "zero", (j,), gain, fall, remedy, off)
             return
     checked = {j: a.std for j, a in zip(turning, trial.added(slopes), strict=True)}
     seen = [f"+- {std:.2g} rad (joint {j + 1})" for j, std in checked.items() if std < 1]
     unseen = [str(j + 1) for j, std in checked.items() if not std < 1]
-    told = [f"right to {', '.join(seen)}"] if seen else []
-    told += [f"not shown by this motion (joint {', '.join(unseen)})"] if unseen else []
-    yield Finding("note", f"zeros of joints: {'; '.join(told)}", "zero")
+    parts = [f"right to {', '.join(seen)}"] if seen else []
+    parts += [f"not shown by this motion (joint {', '.join(unseen)})"] if unseen else []
+    yield Finding("note", f"zeros of joints: {'; '.join(parts)}", "zero")
 
 
 def _slope(trial: Trial, arm: Arm, j: int, h: float = 1e-3) -> NDArray:
