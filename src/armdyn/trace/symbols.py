@@ -13,33 +13,9 @@ class _LazyCasadi:
     """Looks like the `casadi` module and imports it at the first use of a name; a name is looked up once."""
 
     def __getattr__(self, name: str) -> Any:
-        casadi = importlib.import_module("casadi")
-        if not self.__dict__:
-            _quicken(casadi)
-        value = getattr(casadi, name)
+        value = getattr(importlib.import_module("casadi"), name)
         setattr(self, name, value)
         return value
-
-
-def _quicken(casadi: Any) -> None:
-    """Let operators of two SX, or of one and a number, compute at once what they compute anyway.
-
-    CasADi's own try every other type before, which takes three to eight times as long and half the time of tracing.
-    """
-    SX, binary = casadi.SX, casadi.SX.binary
-    known = (SX, float, int)
-    operators = {"add": casadi.OP_ADD, "sub": casadi.OP_SUB, "mul": casadi.OP_MUL, "truediv": casadi.OP_DIV}
-    for name, op in operators.items():
-        own, reflected = getattr(SX, f"__{name}__"), getattr(SX, f"__r{name}__")
-
-        def left(x: Any, y: Any, op: int = op, general: Any = own) -> Any:
-            return binary(op, x, y) if type(y) in known else general(x, y)
-
-        def right(x: Any, y: Any, op: int = op, general: Any = reflected) -> Any:
-            return binary(op, y, x) if type(y) in known else general(x, y)
-
-        setattr(SX, f"__{name}__", left)
-        setattr(SX, f"__r{name}__", right)
 
 
 ca = _LazyCasadi()
