@@ -48,6 +48,16 @@ DROPPED = """
                     pass
         Slow()
         time.sleep(30)"""
+# Pressed twice, as people do.
+TWICE = """
+        for _ in range(2):
+            try:
+                time.sleep(0.3)
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(30)
+            except KeyboardInterrupt:
+                pass
+        raise KeyboardInterrupt"""
 SAVED = """
         try:
             time.sleep(30)
@@ -64,14 +74,15 @@ SAVED = """
         (NATIVE, 130, "armdyn: interrupted while being stubborn; nothing is kept"),
         (TURNED, 130, "armdyn: interrupted while being stubborn; nothing is kept"),
         (DROPPED, 130, "armdyn: interrupted while being stubborn; nothing is kept"),
+        (TWICE, 130, "armdyn: interrupted while being stubborn; nothing is kept"),
         ("time.sleep(30)", 130, "armdyn: interrupted while being stubborn; nothing is kept"),
         (SAVED, 0, "written"),
     ],
-    ids=["swallowed", "native", "turned", "dropped", "plain", "saving"],
+    ids=["swallowed", "native", "turned", "dropped", "twice", "plain", "saving"],
 )
 def test_a_command_ends_in_time(work, code, said):
     begun = time.monotonic()
-    patience = 5.0 if work is DROPPED else 0.5  # it ends by itself, before the watch does it
+    patience = 5.0 if work in (DROPPED, TWICE) else 0.5  # it ends by itself, before the watch does it
     program = PROGRAM.format(work=work.strip("\n").lstrip(), patience=patience)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.returncode == code, done.stderr

@@ -40,9 +40,11 @@ class Watch:
         """Wait for the signal's number on the line, a pipe, then for the command to notice."""
         while (told := os.read(line, 1)) and told[0] != signal.SIGINT:
             pass
-        os.close(line)
         if told and not self.settled.wait(self.patience):
             self.end()
+        while told and os.read(line, 1):  # further signals need a reader until the command has ended
+            pass
+        os.close(line)
 
     def press(self, number: int, frame: FrameType | None) -> None:
         """Ctrl-C as Python sees it."""
