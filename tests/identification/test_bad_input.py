@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.logs.log import Log
 
 
@@ -58,6 +58,18 @@ def test_a_reason_or_a_verdict(two, make_log, how, known):
     assert np.isfinite(fit.arm.theta).all()
     assert np.isfinite(fit.friction.viscous).all()
     assert fit.arm.is_physical
+
+
+@pytest.mark.filterwarnings("ignore::armdyn.errors.ArmdynWarning")
+def test_weights_that_are_held_are_no_model():
+    """The last joint alone moves, its torque is lost in noise, and the weights that the others hold are explained."""
+    arm, rng = armdyn.arms.puma560(), np.random.default_rng(3)
+    t = np.arange(0, 15, 0.01)
+    q = np.where(np.arange(arm.n) == arm.n - 1, 0.8 * np.sin(2 * t)[:, None], 0.3)
+    qd = np.gradient(q, t, axis=0)
+    tau = armdyn.inverse_dynamics(arm, q, qd, np.gradient(qd, t, axis=0)) + 0.05 * rng.normal(size=q.shape)
+    with pytest.raises(DataError, match=r"every joint that moved is unexplained"):
+        armdyn.identify(arm, Log(t=t, q=q, tau=tau))
 
 
 def test_all_missing(two, make_log, tmp_path):

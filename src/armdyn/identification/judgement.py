@@ -2,8 +2,8 @@
 
 The rules, in the order in which they are looked at:
 
-* not usable: the held-out error of the model as it is written is above 30 %, a finding makes it meaningless, or the
-  motion is too short to hold any of it out (about 4 s);
+* not usable: the held-out error of the model as it is written is above 30 %, or that of every joint that moved above
+  50 %; a finding makes it meaningless; or the motion is too short to hold any of it out (about 4 s);
 * usable with care: that error, or the one to expect on new motion (`Fit.stated`), is above 10 %; a finding warns;
   physical consistency raises the error of held-out blocks by half or more; poses are too few to hold some out; or the
   logs are no base for a statement about other motion: less than 8 s, or a joint with some torque that never turned
@@ -90,6 +90,11 @@ def judge(figures: Figures) -> Verdict:
             f"{min(error, 9.99):.0%} of the torque is unexplained on data not fitted to: another arm, other units, or "
             "torques that are not joint torques?"
         )
+    elif _no_joint_is_explained(figures):
+        bad.append(
+            f"{JOINT_NOT_USABLE_ERROR:.0%} or more of the torque of every joint that moved is unexplained on data not "
+            "fitted to"
+        )
     elif error > CAREFUL_ERROR:
         cautions.append(f"{error:.0%} of the torque is unexplained on data not fitted to")
     elif np.isnan(error):
@@ -112,6 +117,12 @@ def word_for(error: float, findings: Iterable[Finding]) -> str:
     if "refuse" in levels or not error <= NOT_USABLE_ERROR:
         return WORDS[2]
     return WORDS[1] if "warn" in levels or error > CAREFUL_ERROR else WORDS[0]
+
+
+def _no_joint_is_explained(figures: Figures) -> bool:
+    """Whether only weights of joints that stood still are explained."""
+    moved = [error for j, error in enumerate(figures.held_out_joints) if j not in figures.still]
+    return bool(moved) and all(error > JOINT_NOT_USABLE_ERROR for error in moved)
 
 
 def _unseen(figures: Figures) -> list[str]:
