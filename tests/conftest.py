@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -28,11 +29,17 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell starts background jobs with Ctrl-C ignored, and processes that tests interrupt would inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.set_threshold(50_000, 20, 20)  # graphs have many small objects, few of which are in cycles
     if not hasattr(config, "workerinput"):
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # workers have the cores already
             os.environ.setdefault(name, "1")
         kept = os.environ.get("ARMDYN_TEST_CACHE")
         os.environ["ARMDYN_CACHE_DIR"] = kept or tempfile.mkdtemp(prefix="armdyn-test-cache-")
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()  # modules and tests stay
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

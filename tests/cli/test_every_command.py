@@ -28,7 +28,7 @@ CALLS = {
     "linearize": ("arm.urdf", *STATE),
     "regressor": ("arm.urdf", *STATE),
     "base": ("arm.urdf",),
-    "excite": ("panda", "--time-budget", "3", "--starts", "1", "--rate", "100", "--out", "motion.csv"),
+    "excite": ("arm.urdf", "--max-velocity", "2", "--starts", "1", "--rate", "100", "--out", "motion.csv"),
     "simulate": ("arm.urdf", "--controller", "pd", "--out", "run.csv", "--report", "run.html"),
     "identify": ("arm.urdf", "log.csv", "--out", "identified.urdf", "--report", "fit.html"),
     "validate": ("identified.urdf", "log.csv"),
