@@ -47,7 +47,9 @@ def test_ten_thousand_poses_of_the_panda(panda, configurations):
     assert np.abs(armdyn.forward_kinematics(panda, found.q) - poses)[found.success].max() < 1e-9
 
 
-@pytest.mark.parametrize("kinds", ["R", "PP", "RPR", "RRPRR", "RRRRRR", "RPRRRRRR"])
+@pytest.mark.parametrize(
+    "kinds", ["R", "PP", "RPR", "RRPRR", "RRRRRR", pytest.param("RPRRRRRR", marks=pytest.mark.slow)]
+)
 def test_arms_of_any_kind_are_solved(random_arm, configurations, kinds):
     arm = random_arm(kinds, seed=1)
     poses = armdyn.forward_kinematics(arm, configurations(arm, 20))
@@ -254,7 +256,7 @@ def test_failures_in_a_batch_are_counted(puma):
     assert found.message == "2 of 3 poses solved; 1 out of reach"
 
 
-@pytest.mark.parametrize("factor", [1e-3, 100.0])
+@pytest.mark.parametrize("factor", [1e-3, pytest.param(100.0, marks=pytest.mark.slow)])
 def test_tiny_and_huge_arms_are_solved_like_others(scaled, puma, configurations, factor):
     arm = scaled(puma, factor)
     poses = armdyn.forward_kinematics(arm, configurations(arm, 300))

@@ -33,7 +33,15 @@ def states(arm: Any, count: int, seed: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "kinds", ["R", "P", "RPR", "PRRP", "RRRRRR", "RRPRPRRR", pytest.param("RRRRRRPRRRRR", marks=pytest.mark.slow)]
+    "kinds",
+    [
+        "R",
+        "P",
+        "RPR",
+        "PRRP",
+        "RRRRRR",
+        *(pytest.param(k, marks=pytest.mark.slow) for k in ("RRPRPRRR", "RRRRRRPRRRRR")),
+    ],
 )
 def test_agreement_with_pinocchio(kinds: str, random_arm: Callable[..., Any]) -> None:
     from armdyn.model.pinocchio_bridge import to_pinocchio

@@ -67,7 +67,7 @@ def test_states_are_those_of_the_transition_matrices():
         x = A @ x + B @ u[k]
 
 
-@pytest.mark.parametrize(("columns", "least"), [(ELEVEN, 15.0), (EIGHT, 25.0)])
+@pytest.mark.parametrize(("columns", "least"), [pytest.param(ELEVEN, 15.0, marks=pytest.mark.slow), (EIGHT, 25.0)])
 def test_the_cost_falls_by_more_than_in_the_thesis_from_every_start(columns, least):
     task = problem(columns)
     for seed in range(3):
