@@ -176,7 +176,7 @@ def test_a_log_is_loaded_and_plays(tab, mine, log_csv, tmp_path):
     assert mine.state.moment.measured is not None
 
 
-@pytest.mark.parametrize(("kind", "ending"), [("sqlite3", "db3"), ("mcap", "mcap")])
+@pytest.mark.parametrize(("kind", "ending"), [("sqlite3", "db3"), pytest.param("mcap", "mcap", marks=pytest.mark.slow)])
 def test_a_bag_of_ros_2_is_loaded(tab, mine, log, write_bag, tmp_path, kind, ending):
     names = list(mine.state.arm.joint_names)
     folder = write_bag(tmp_path / "swing", names, log.t, log.q, log.qd, log.tau, kind)
