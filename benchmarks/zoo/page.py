@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
 from zoo.tables import clean_table, fault_table, group_table, mean, ratios, rejected
@@ -21,6 +22,7 @@ TOLD = {
     "double pendulum 60/40": ("DFKI double pendulum 60/40", "motor torque, 300 Hz"),
     "EMPS 60/40": ("EMPS 60/40", "one prismatic axis, 1 kHz"),
 }
+FIRST_UNSEEN_SEED = 1000  # from which on arms are for judging, not for choosing
 HEAD = """# Robots tried
 
 `python benchmarks/robots.py --page docs/robots.md` scores identification on synthetic arms whose truth is
@@ -42,8 +44,12 @@ def page(rows: Iterable[dict[str, Any]]) -> str:
     made = [row for row in several if not row.get("real") and "kind" not in row]
     clean = [row for row in made if "fault" not in row]
     if clean:
-        parts += [f"## Synthetic arms\n\n{len(clean)} arms, seeds from {clean[0]['seed']} to {clean[-1]['seed']}.\n"]
-        parts += ["```", *clean_table(clean), "```", ""]
+        parts += ["## Synthetic arms\n"]
+    for late, several_clean in groupby(sorted(clean, key=_seed), lambda row: _seed(row) >= FIRST_UNSEEN_SEED):
+        arms = list(several_clean)
+        unseen = ", on which hardly anything was chosen" if late else ""
+        parts += [f"{len(arms)} arms, seeds from {_seed(arms[0])} to {_seed(arms[-1])}{unseen}.\n"]
+        parts += ["```", *clean_table(arms), "```", ""]
     faulty = [row for row in made if "fault" in row]
     if faulty:
         parts += ["Faults put into their logs:\n", "```"]
@@ -51,6 +57,10 @@ def page(rows: Iterable[dict[str, Any]]) -> str:
     if kinds := [row for row in several if "kind" in row]:
         parts += ["Arms that are hard in one way each:\n", "```", *group_table(kinds, "kind"), "```", ""]
     return "\n".join(parts)
+
+
+def _seed(row: dict[str, Any]) -> int:
+    return int(row["seed"])
 
 
 def _real(rows: list[dict[str, Any]]) -> list[str]:
