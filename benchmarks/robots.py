@@ -4,8 +4,9 @@ Synthetic arms whose truth is known (see `zoo/`), drawn from seeds 0, 1, 2 ..., 
 where they exist, also as other loggers would have them (`zoo/variants.py`). Every figure stands over plain least
 squares (`zoo/plain.py`). Choices of identification are made on this table and on nothing smaller.
 
-    python benchmarks/robots.py                                # 16 arms and 16 faults: CI size, within a minute
-    python benchmarks/robots.py --size 300 --jobs 2 --results full.jsonl       # full size; goes on where it stopped
+    python benchmarks/robots.py                                # 16 arms, 16 faults and the real logs
+    ARMDYN_BENCHMARK=small python benchmarks/robots.py         # 12 arms and 12 faults: CI size, within a minute
+    python benchmarks/robots.py --size 300 --results full.jsonl                # full size; goes on where it stopped
     python benchmarks/robots.py --size 40 --only clean
     python benchmarks/robots.py --size 8 --only kinds          # arms that are hard in one way each
     python benchmarks/robots.py --only variants                # real logs as other loggers would have them
@@ -33,6 +34,7 @@ from zoo.thresholds import score_thresholds, threshold_table
 from zoo.variants import variants_of, varied
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"
 PARTS = ("clean", "faults", "kinds", "real", "real-faults", "variants")
 
 
@@ -123,11 +125,12 @@ def tables(rows: list[dict[str, Any]]) -> Iterator[tuple[str, list[str]]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Scores of identification on synthetic and real arms.")
-    parser.add_argument("--size", type=int, default=16, help="synthetic arms; 300 is full size")
+    parser.add_argument("--size", type=int, default=12 if SMALL else 16, help="synthetic arms; 300 is full size")
     parser.add_argument("--first", type=int, default=0, help="first seed; from 1000 on nothing was chosen")
     parser.add_argument("--faults", type=int, default=1, help="faults per arm")
-    parser.add_argument("--only", default="clean,faults,real", help="of " + ", ".join(PARTS))
-    parser.add_argument("--jobs", type=int, default=1)
+    usual = "clean,faults" if SMALL else "clean,faults,real"  # acceptance checks have the real logs
+    parser.add_argument("--only", default=usual, help="of " + ", ".join(PARTS))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes; one per core by default")
     parser.add_argument("--results", type=Path, help="file of rows (JSON lines) to go on with")
     parser.add_argument("--page", type=Path, help="also write the page of robots tried (docs/robots.md)")
     parser.add_argument("--done", action="store_true", help="only tables of what is in the file of rows")
