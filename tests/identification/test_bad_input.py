@@ -92,3 +92,11 @@ def test_impossible_descriptions_are_no_centre(two, make_log, spoil):
     assert fit.centre == "generic bodies"
     assert any("the description's inertia is not used as a prior: link 'link2'" in note for note in fit.notes)
     assert fit.arm.is_physical
+
+
+@pytest.mark.filterwarnings("ignore::armdyn.errors.ArmdynWarning")
+def test_no_joint_of_a_model_that_is_not_usable_is_good(two, make_log):
+    log = make_log(two, duration=20.0, noise=0.05)
+    fit = armdyn.identify(two, dataclasses.replace(log, tau=0.01 * log.tau), force=True)
+    assert fit.verdict.word == "not usable"
+    assert {joint.word for joint in fit.verdict.joints} == {"not usable"}

@@ -11,7 +11,8 @@ The rules, in the order in which they are looked at:
 * good: all else. The error on another motion should then be within 1.5 of the stated one; docs/robots.md has the part
   of synthetic arms for which it was.
 
-A joint that is not usable neither warns of the others nor makes the whole not usable.
+A joint that is not usable neither warns of the others nor makes the whole not usable; of a model that is not, no joint
+is.
 """
 
 from __future__ import annotations
@@ -108,6 +109,8 @@ def judge(figures: Figures) -> Verdict:
             "rotors, springs or balancers, bounds of masses that are wrong, or another arm?"
         )
     word = WORDS[2] if bad else WORDS[1] if cautions else WORDS[0]
+    if bad:
+        joints = tuple(JointVerdict(WORDS[2], joint.reason or "the model as a whole is not") for joint in joints)
     return Verdict(word, joints, tuple(dict.fromkeys([*bad, *cautions])), _next_step(figures, joints, word))
 
 

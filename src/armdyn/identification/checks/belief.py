@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.checks.trial import Trial, correlation_times, positions
+from armdyn.identification.checks.trial import Trial, positions
+from armdyn.identification.correlation import correlation_times
 from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
 from armdyn.spatial import inertia as inertial
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.dynamics.shafts import at_shafts, shaft_rows, shaft_torques
+from armdyn.identification.correlation import correlation_times
 from armdyn.identification.motion.differentiate import Motion, lowpass
 from armdyn.model.arm import Arm
 
@@ -38,7 +39,6 @@ LEVEL_SPEED = 0.3  # rad/s or m/s in which some friction levels off
 RIDGE = 1e-4  # of columns of unit length: what hardly shows is not made up
 LEAST_RESIDUAL = 0.01  # of a torque's deviation: what is left below does not matter, and proves nothing
 OWN_COLUMNS = 5  # columns of a joint's own: velocity, direction, one, acceleration, arctangent of velocity
-MOST_LAGS = 200  # over which autocorrelation is looked at
 
 
 class Piece(NamedTuple):
@@ -244,16 +244,6 @@ def sizes(tau: NDArray) -> NDArray:
 def squares(residual: NDArray, deviations: NDArray) -> NDArray:
     """Mean squares (n,), at least those that do not matter."""
     return np.maximum(np.mean(residual**2, axis=0), (LEAST_RESIDUAL * deviations) ** 2)
-
-
-def correlation_times(residual: NDArray) -> NDArray:
-    """After how many samples (n,) residuals say something new."""
-    e = residual - residual.mean(axis=0)
-    spectrum = np.abs(np.fft.rfft(e, 2 * len(e), axis=0)) ** 2
-    correlation = np.fft.irfft(spectrum, axis=0)[: min(len(e), MOST_LAGS)]
-    correlation = correlation / np.maximum(correlation[0], 1e-300)
-    ended = np.cumsum(correlation < 0.05, axis=0) > 0
-    return np.maximum(1.0, 1 + 2 * np.where(ended, 0, correlation)[1:].sum(axis=0))
 
 
 def _some(pieces: list[Piece]) -> list[Piece]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.shafts import at_shafts
-from armdyn.identification.checks.trial import correlation_times
+from armdyn.identification.correlation import correlation_times
 from armdyn.identification.fit.equations import Equations, solve
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import COULOMB, OFFSET, TERMS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ Controller = Callable[[float, NDArray, NDArray, Reference], Any]
 SAMPLES_BETWEEN_LOOKS = 200
 
 
-class PlantRun:
+class PlantRun(ABC):
     """A plant between samples, along arrays that hold the whole run: (1, steps or steps + 1, ...) by name."""
 
     def __init__(self, schedule: Schedule, q0: NDArray, qd0: NDArray, shapes: Shapes) -> None:
@@ -45,9 +46,9 @@ class PlantRun:
         """Change what the arm carries."""
         span.seize(self.plant, self.rows)
 
+    @abstractmethod
     def period(self) -> None:
         """All steps of one period."""
-        raise NotImplementedError
 
 
 class NativeRun(PlantRun):
