@@ -65,7 +65,6 @@ def test_lwr_predicts_its_second_run(lwr):
     assert fit.validate(logs[1]).rel_error < 0.026
 
 
-@pytest.mark.slow
 def test_lwr_needs_its_description(lwr):
     arm, logs, fit = lwr
     # Slow motion determines little: the description must be believed, or plain least squares errs by 22 % at twice the

@@ -16,9 +16,9 @@ LOGS = {
 
 OTHERS = [
     ("models/kuka_iiwa/iiwa14_pybullet.urdf", "panda"),
-    pytest.param("models/panda/panda_arm.urdf", "lwr4", marks=pytest.mark.slow),
+    ("models/panda/panda_arm.urdf", "lwr4"),
     ("models/ur/ur5_robot.urdf", "ur10"),
-    pytest.param("models/ur/ur3_robot.urdf", "ur10", marks=pytest.mark.slow),
+    ("models/ur/ur3_robot.urdf", "ur10"),
 ]
 
 

@@ -84,7 +84,7 @@ class Fleet:
             worker.wait()
 
 
-@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
 def test_workers_killed_at_random_moments_change_no_byte(study, tmp_path, expected, kills):
     """Also at the very beginning, when the study is sent to them."""
     rng, runs = random.Random(kills), 0

@@ -27,7 +27,6 @@ def expected(study, tmp_path):
     return run_study(study(), tmp_path / "expected")
 
 
-@pytest.mark.slow
 def test_a_pool_gives_the_same_bits(study, tmp_path, expected):
     seen = []
     same(expected, run_study(study(), tmp_path / "pool", workers=2, progress=seen.append))
@@ -101,8 +100,7 @@ def test_a_study_killed_at_any_moment_resumes(study, tmp_path, workers):
         np.testing.assert_array_equal(columns[name][small.parts[3].start : small.parts[3].stop], column)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_ctrl_c_keeps_what_is_finished(study, tmp_path, workers):
     small = study({"count = 200": "count = 200000"})
     folder = tmp_path / "out"
