@@ -53,8 +53,12 @@ def arrangement(trial: Trial) -> list[Finding]:
     ]
     if good:
         best = _told_by_description(trial, good)
-        text = f"{best.said} would explain the torques far better (error {best.fall:.0%} less): {_question(best)}"
-        return [Finding("refuse", text, best.kind, best.joints, best.gain, best.fall, best.remedy)]
+        whole = best.fall > LEAST_FALL
+        less = f"error {best.fall:.0%} less" if whole else f"{best.own_fall:.0%} less error of {_who(best.joints)}"
+        text = f"{best.said} would explain the torques far better ({less}): {_question(best)}"
+        # A fault of joints whose torques are small beside others' does not spoil the rest.
+        level = "refuse" if whole else "warn"
+        return [Finding(level, text, best.kind, best.joints, best.gain, best.fall, best.remedy)]
     return list(_driven_joints(trial)) or list(_foreign(trial))
 
 
@@ -70,6 +74,10 @@ def _told_by_description(trial: Trial, tried: list[Tried]) -> Tried:
     described = trial.along(lambda p: np.asarray(inverse_dynamics(trial.arm, p.q, p.qd, p.qdd)))
     alike = np.mean(described * trial.tau, axis=0) / (sizes(described) * trial.sizes)
     return min(rivals, key=lambda a: alike[a.joints[0]])
+
+
+def _who(joints: tuple[int, ...]) -> str:
+    return f"joint{'s' * (len(joints) > 1)} {_list(joints)}"
 
 
 def _question(best: Tried) -> str:
