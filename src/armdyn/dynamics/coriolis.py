@@ -4,10 +4,11 @@ For a cloud of particles the Christoffel symbols give C = sum of m J' Jd, with J
 Column j of a particle at p moving with u is s_j + z_j x p, and its rate sd_j + zd_j x p + z_j x u.
 Summed over a composite body that is
 
-    C_ij = S_i . (I Sd_j + B S_j),    B S_j = (z_j x l, (Id - [L]x) z_j / 2)
+    C_ij = S_i . (I Sd_j + B S_j),    B S_j = (z_j x l, tr(G) z_j - G' z_j),    G = sum of m p u'
 
-with the body's momentum l, angular momentum L and the rate Id of its tensor. Equal to Echeandia and
-Wensing (2021), where B is a full 6x6 matrix; here it is two vectors and a symmetric tensor.
+with the body's momentum l. Equal to Echeandia and Wensing (2021), where B is a full 6x6 matrix; here it is a vector
+and the moments G of velocities. Of both only what the body does beside turning with its link is carried along: the
+link's angular velocity w adds w x h and P [w]x', with the second moments P = sum of m p p'.
 """
 
 from __future__ import annotations
@@ -15,94 +16,88 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from armdyn.dynamics.bodies.body import Body, link_theta, symmetric, turned_tensor
-from armdyn.dynamics.bodies.composite import carry, tensor_to_parent, turned_to_parent
+from armdyn.dynamics.bodies.composite import carry, tensor_to_parent, turned_tensor_z
 from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.dynamics.bodies.velocity import Twist, twists
-from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
+from armdyn.dynamics.mass_matrix import along_joint
 from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd, Theta
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
-class Rates(NamedTuple):
-    """How a body's moments change, seen from a point that moves along without turning."""
+class Moving(NamedTuple):
+    """A body's moments about a frame's origin, and those of its velocities as the frame sees them."""
 
-    l: Symbol  # rate of the first moments, which is the momentum
-    Id: Symbol  # rate of the tensor
-    L: Symbol  # angular momentum
+    m: Symbol
+    h: Symbol  # sum of m p
+    P: Symbol  # sum of m p p'
+    l: Symbol  # sum of m u
+    G: Symbol  # sum of m p u'
 
     @classmethod
-    def turning(cls, body: Body, w: Symbol) -> Rates:
-        """Those of a body that turns with `w` about the frame's origin."""
-        h, I = body.h, body.I
-        x, y, z = w[0] * I[1, 2], w[1] * I[0, 2], w[2] * I[0, 1]
-        # Id = [w]x I - I [w]x, grouped by entries of I
-        Id = symmetric(
-            2 * (y - z),
-            w[2] * (I[0, 0] - I[1, 1]) + w[1] * I[1, 2] - w[0] * I[0, 2],
-            w[1] * (I[2, 2] - I[0, 0]) + w[0] * I[0, 1] - w[2] * I[1, 2],
-            2 * (z - x),
-            w[0] * (I[1, 1] - I[2, 2]) + w[2] * I[0, 2] - w[1] * I[0, 1],
-            2 * (x - y),
-        )
-        return cls(ca.cross(w, h), Id, ca.mtimes(I, w))
+    def resting(cls, body: Body) -> Moving:
+        """A body that turns with the frame."""
+        I = body.I
+        # P = tr(I)/2 1 - I; in this order thin rods along z have no round-off
+        d = I[1, 1] - I[0, 0]
+        xx, yy, zz = (I[2, 2] + d) / 2, (I[2, 2] - d) / 2, (I[0, 0] + I[1, 1] - I[2, 2]) / 2
+        P = symmetric(xx, -I[0, 1], -I[0, 2], yy, -I[1, 2], zz)
+        return cls(body.m, body.h, P, ca.SX.zeros(3), ca.SX.zeros(3, 3))
 
-    def joined(self, other: Rates) -> Rates:
-        """Those of both bodies as one."""
-        return Rates(self.l + other.l, self.Id + other.Id, self.L + other.L)
-
-    def shifted(self, body: Body, p: Symbol, v: Symbol) -> Rates:
-        """Those of `body` seen from a frame in which the present origin is at `p` and moves with `v`."""
-        h, l = body.h, self.l + body.m * v
-        # The rate of Steiner's terms: d/dt of 2 h.p 1 - h p' - p h' and of its part in m
-        x, y, z = (2 * (v[i] * h[i] + l[i] * p[i]) for i in range(3))
-        xy, xz, yz = (v[i] * h[j] + v[j] * h[i] + l[i] * p[j] + l[j] * p[i] for i, j in ((0, 1), (0, 2), (1, 2)))
-        Id = self.Id + symmetric(y + z, -xy, -xz, x + z, -yz, x + y)
-        return Rates(l, Id, self.L + ca.cross(h, v) + ca.cross(p, l))
-
-
-class Moving(NamedTuple):
-    """A body and its rates."""
-
-    body: Body
-    rates: Rates
+    def joined(self, other: Moving) -> Moving:
+        """Both bodies as one."""
+        return Moving(*(a + b for a, b in zip(self, other, strict=True)))
 
     def shifted(self, p: Symbol, v: Symbol) -> Moving:
         """Seen from a frame in which the present origin is at `p` and moves with `v`."""
-        return Moving(self.body.shifted(p), self.rates.shifted(self.body, p, v))
+        h, k, l = self.h, self.h + self.m * p, self.l + self.m * v
+        x, y, z = ((h[i] + k[i]) * p[i] for i in range(3))
+        xy, xz, yz = (k[i] * p[j] + p[i] * h[j] for i, j in ((0, 1), (0, 2), (1, 2)))
+        G = self.G + ca.mtimes(h, v.T) + ca.mtimes(p, l.T)
+        return Moving(self.m, k, self.P + symmetric(x, xy, xz, y, yz, z), l, G)
+
+    def turning(self, rate: Symbol) -> Moving:
+        """Seen from a frame with the same axes now, about whose z the present one turns with `rate`."""
+        h, P = self.h, self.P
+        l = self.l + ca.vertcat(-rate * h[1], rate * h[0], 0)
+        G = self.G + ca.horzcat(-rate * P[:, 1], rate * P[:, 0], ca.SX.zeros(3))
+        return Moving(self.m, h, P, l, G)
 
 
-def moving_composites(joints: list[Motion], qd: Symbol, theta: Symbol, links: list[Twist]) -> list[Moving]:
-    """Every link with all it carries, at its joint's point in joint axes."""
+def moving_composites(joints: list[Motion], qd: Symbol, theta: Symbol) -> list[Moving]:
+    """Every link with all it carries, at its joint's point in joint axes, as one who turns with the link sees it."""
     found: list[Moving] = []
     for i in reversed(range(len(joints))):
-        body = Body.of(link_theta(theta, i))
-        rates = Rates.turning(body, links[i].w)
+        body = Moving.resting(Body.of(link_theta(theta, i)))
         if found:
-            carried = _to_parent(joints[i + 1], found[-1], links[i].w)
-            body, rates = body.joined(carried.body), rates.joined(carried.rates)
-        found.append(_to_joint(joints[i], Moving(body, rates), links[i].w, qd[i]))
+            body = body.joined(_to_parent(joints[i + 1], found[-1], qd[i + 1]))
+        found.append(_to_joint(joints[i], body, qd[i]))
     return found[::-1]
 
 
-def _to_joint(m: Motion, link: Moving, w: Symbol, qd: Symbol) -> Moving:
-    """From the link's frame, which turns with `w`, to its joint's point in joint axes."""
-    R, p = m.segment.R_after, m.offset_in_joint
-    l, Id, L = link.rates
-    rates = Rates(m.link_to_joint(l), turned_tensor(R, Id), m.link_to_joint(L))
-    v = ca.cross(m.link_to_joint(w), p)
-    if not m.is_revolute:
-        v = v + ca.vertcat(0, 0, qd)
-    return Moving(link.body.turned(R), rates).shifted(p, v)
+def _to_joint(m: Motion, link: Moving, qd: Symbol) -> Moving:
+    """From the link's frame to its joint's point, which is fixed in the parent, in joint axes."""
+    R, (mass, h, P, l, G) = m.segment.R_after, link
+    h, l = m.link_to_joint(h), m.link_to_joint(l)
+    turned = Moving(mass, h, turned_tensor(R, P), l, ca.mtimes(R, ca.mtimes(G, R.T)))
+    return turned.shifted(m.offset_in_joint, ca.SX.zeros(3) if m.is_revolute else ca.vertcat(0, 0, qd))
 
 
-def _to_parent(m: Motion, child: Moving, w: Symbol) -> Moving:
-    """From the joint's point to the frame of the parent, which turns with `w`."""
-    p = ca.SX(m.before)
-    l, Id, L = child.rates
-    rates = Rates(m.joint_to_parent(l), tensor_to_parent(m, Id), m.joint_to_parent(L))
-    return Moving(turned_to_parent(m, child.body), rates).shifted(p, ca.cross(w, p))
+def _to_parent(m: Motion, child: Moving, qd: Symbol) -> Moving:
+    """From the joint's point in joint axes to the frame of the parent."""
+    if m.is_revolute:
+        child = child.turning(qd)
+    R, (mass, h, P, l, G) = m.segment.R_before, child
+    G = turned_tensor_z(*m.cos_sin, G) if m.is_revolute else G
+    h, l = m.joint_to_parent(h), m.joint_to_parent(l)
+    turned = Moving(mass, h, tensor_to_parent(m, P), l, ca.mtimes(R, ca.mtimes(G, R.T)))
+    return turned.shifted(ca.SX(m.before), ca.SX.zeros(3))
+
+
+def _across(v: Symbol) -> Symbol:
+    """v x z."""
+    return ca.vertcat(v[1], -v[0], 0)
 
 
 class AxisRate(NamedTuple):
@@ -114,26 +109,43 @@ class AxisRate(NamedTuple):
 
 def axis_rate(m: Motion, v: Twist) -> AxisRate:
     """A turning joint has zd = w x z and sd = u x z, as its point moves with u; a sliding one sd = w x z."""
-    zd = ca.vertcat(v.w[1], -v.w[0], 0)
+    zd = _across(v.w)
     if m.is_revolute:
-        return AxisRate(zd, ca.vertcat(v.u[1], -v.u[0], 0))
+        return AxisRate(zd, _across(v.u))
     return AxisRate(ca.SX.zeros(3), zd)
 
 
-def own_column(m: Motion, moving: Moving, v: Twist) -> tuple[Symbol, Symbol, Symbol]:
-    """Of a joint and what it carries: force and moment I Sd + B S, and the couple B' S.
+class Column(NamedTuple):
+    """What a joint feels of another's column: force and moment I S and I Sd + B S, and the couple B' S.
 
-    Force and moment are the same seen from any moving point, so from the joint's own; the couple is not.
+    Forces and moments are the same seen from any moving point, so from the joint's own; the couple is not.
     """
-    (mass, h, I), (l, Id, L) = moving.body, moving.rates
-    zd = ca.vertcat(v.w[1], -v.w[0], 0)  # w x z
-    if not m.is_revolute:
-        l = l + mass * v.u
-        return mass * zd, ca.cross(h, zd), ca.vertcat(l[1], -l[0], 0)  # l x z
-    Id_z, L_z = Id[:, 2], ca.vertcat(L[1], -L[0], 0)  # Id z, L x z
-    f = ca.cross(zd, h) + ca.vertcat(-l[1], l[0], 0)  # + z x l
-    n = ca.mtimes(I, zd) + (Id_z - L_z) / 2
-    return f, n, (Id_z + L_z) / 2 + ca.cross(v.u, ca.vertcat(-h[1], h[0], 0))
+
+    force: Symbol
+    moment: Symbol
+    rate_force: Symbol
+    rate_moment: Symbol
+    couple: Symbol
+
+    @classmethod
+    def own(cls, m: Motion, body: Moving, v: Twist) -> Column:
+        """Of a joint that moves with `v`, and what it carries."""
+        (mass, h, P, l, G), w, u = body, v.w, v.u
+        zd = _across(w)  # w x z
+        if not m.is_revolute:
+            couple = _across(l + ca.cross(w, h) + mass * u)
+            return cls(ca.vertcat(0, 0, mass), _across(h), mass * zd, ca.cross(h, zd), couple)
+        force, moment = -_across(h), ca.vertcat(-P[0, 2], -P[1, 2], P[0, 0] + P[1, 1])  # z x h, I z
+        # zd x h + z x (w x h) = w x (z x h), I zd - w x P z = P w x z, and tr(P [w]x') = 0
+        t = G[0, 0] + G[1, 1]
+        rate_moment = _across(ca.mtimes(P, w)) + ca.vertcat(-G[2, 0], -G[2, 1], t)
+        couple = ca.mtimes(P, zd) + ca.vertcat(-G[0, 2], -G[1, 2], t) + ca.cross(u, force)
+        return cls(force, moment, ca.cross(w, force) - _across(l), rate_moment, couple)
+
+    def carried(self, child: Motion, m: Motion) -> Column:
+        """From the joint `child` to the one before it, `m`."""
+        unit, rate = (carry(child, m, *wrench) for wrench in (self[:2], self[2:4]))
+        return Column(*unit, *rate, m.link_to_joint(child.joint_to_parent(self.couple)))
 
 
 def coriolis_matrix_from(joints: list[Motion], carried: list[Moving], velocities: list[Twist]) -> Symbol:
@@ -142,19 +154,16 @@ def coriolis_matrix_from(joints: list[Motion], carried: list[Moving], velocities
     n = len(joints)
     C = ca.SX.zeros(n, n)
     for j in range(n):
-        f, moment, couple = own_column(joints[j], carried[j], velocities[j])
-        f_unit, moment_unit = unit_wrench(joints[j], carried[j].body)
-        C[j, j] = along_joint(joints[j], f, moment)
+        column = Column.own(joints[j], carried[j], velocities[j])
+        C[j, j] = along_joint(joints[j], column.rate_force, column.rate_moment)
         for i in reversed(range(j)):
-            child, m = joints[i + 1], joints[i]
-            f, moment = carry(child, m, f, moment)
-            f_unit, moment_unit = carry(child, m, f_unit, moment_unit)
-            couple = m.link_to_joint(child.joint_to_parent(couple))
+            m = joints[i]
+            column = column.carried(joints[i + 1], m)
             # C_ij = S_i.F_j and C_ji = Sd_i.(I S_j) + S_i.(B' S_j)
-            C[i, j] = along_joint(m, f, moment)
-            C[j, i] = ca.dot(axes[i].s, f_unit) + ca.dot(axes[i].z, moment_unit)
+            C[i, j] = along_joint(m, column.rate_force, column.rate_moment)
+            C[j, i] = ca.dot(axes[i].s, column.force) + ca.dot(axes[i].z, column.moment)
             if m.is_revolute:
-                C[j, i] += couple[2]
+                C[j, i] += column.couple[2]
     return C
 
 
@@ -175,8 +184,8 @@ def coriolis_matrix(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Array:
     coefficients h_ijk give the right C qd but not a skew dM/dt - 2 C.
     """
     joints = motions(arm, q)
-    at_joints, at_links = twists(joints, qd)
-    return coriolis_matrix_from(joints, moving_composites(joints, qd, regroup(arm, theta), at_links), at_joints)
+    at_joints, _ = twists(joints, qd)
+    return coriolis_matrix_from(joints, moving_composites(joints, qd, regroup(arm, theta)), at_joints)
 
 
 @traced(returns={"Md": "n, n"})
