@@ -16,7 +16,7 @@ import pytest
 
 import armdyn
 from armdyn.exports import Package, aliases, public_names
-from armdyn.names import ON_AN_ARM, SIMULATORS, TOOLBOXES
+from armdyn.names import tables as name_tables
 
 ROOT = Path(__file__).parents[1]
 IMPORT_TIME = 0.015  # [s] what `import armdyn` may take
@@ -148,19 +148,21 @@ def test_the_page_of_names_and_the_table_agree() -> None:
     tables = [[[c.strip() for c in row.split("|")[1:-1]] for row in rows] for rows in _tables(text)]
     listed = [tuple(" ".join(_names(cell)) for cell in row) for row in tables[0][2:]]
     assert listed[-1][0] == "pinocchio.casadi"  # no function, but the same one called with symbols
-    assert listed[:-1] == list(TOOLBOXES)
-    assert [tuple(" ".join(_names(cell)) for cell in row) for row in tables[1][2:]] == list(SIMULATORS)
+    assert listed[:-1] == list(map(tuple, name_tables()["toolboxes"]))
+    assert [tuple(" ".join(_names(cell)) for cell in row) for row in tables[1][2:]] == list(
+        map(tuple, name_tables()["simulators"])
+    )
     on_an_arm = {name: here for row in tables[2][2:] for name in _names(row[0]) for here in _code(row[1])}
-    assert on_an_arm == {f"arm.{name}": here for name, here in ON_AN_ARM.items()}
+    assert on_an_arm == {f"arm.{name}": here for name, here in name_tables()["on_an_arm"].items()}
 
 
 def test_the_tables_name_what_exists() -> None:
     arm = armdyn.arms.planar2()
-    for *_, ours in (*TOOLBOXES, *SIMULATORS):
+    for *_, ours in (*name_tables()["toolboxes"], *name_tables()["simulators"]):
         for name in ours.split():
             owner, _, attribute = name.rpartition(".")
             assert hasattr(armdyn.Arm if owner else armdyn, attribute)
-    for here in ON_AN_ARM.values():
+    for here in name_tables()["on_an_arm"].values():
         owner, name = re.findall(r"\w+", here)[:2]
         assert hasattr({"arm": arm, "armdyn": armdyn}[owner], name)
 

@@ -6,62 +6,33 @@ import base64
 import io
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from html import escape
+from pathlib import Path
 from typing import Any
 
-STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1c2733;background:#fff}
-p,li,h1,h2{overflow-wrap:anywhere}h1{font-size:1.6rem}
-h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid #d5dce4}
-table{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.5rem 0}
-td,th{padding:.15rem .7rem;text-align:right;border-bottom:1px solid #eef1f4;vertical-align:top}
-th{text-align:right;color:#51606f}
-td:first-child,th:first-child{text-align:left}.figure svg{width:100%;min-width:36rem;height:auto}
-.figure text{font-family:system-ui,sans-serif!important}td{white-space:nowrap}td.long{white-space:normal}
-th{vertical-align:bottom}
-.big{font-size:1.35em}.warn{background:#fff4e0;padding:.4rem .8rem;border-left:4px solid #d98a00}
-.bad{background:#fde8e6;padding:.4rem .8rem;border-left:4px solid #c0392b}.small{color:#51606f;font-size:.85em}
-.next{background:#eef3f9;padding:.4rem .8rem;border-left:4px solid #14375e}td.left,th.left{text-align:left}
-.good{background:#e6f4ea;padding:.4rem .8rem;border-left:4px solid #2e7d32}
-.light{display:inline-block;width:.7em;height:.7em;border-radius:50%;margin-right:.4em;background:#c0392b}
-.light.good{background:#2e7d32;padding:0;border:0}.light.care{background:#d98a00}
-.shaded{display:block;margin:-.15rem -.7rem;padding:.15rem .7rem;print-color-adjust:exact}
-.light{print-color-adjust:exact}.why{display:inline-block;white-space:normal;max-width:15rem}
-details{margin:.5rem 0}summary{cursor:pointer;color:#14375e}
-.wide{overflow-x:auto;background:linear-gradient(90deg,#fff 30%,#fff0),linear-gradient(90deg,#fff0,#fff 70%) 100% 0,
-radial-gradient(farthest-side at 0 50%,#0004,#0000),radial-gradient(farthest-side at 100% 50%,#0004,#0000) 100% 0;
-background-repeat:no-repeat;background-size:2rem 100%,2rem 100%,.7rem 100%,.7rem 100%;
-background-attachment:local,local,scroll,scroll}pre{background:#f4f6f8;padding:.6rem .8rem;overflow-x:auto}
-@media(max-width:40rem){.figure svg{min-width:0}body{margin:1rem auto;font-size:14px}
-td,th,.shaded{padding:.15rem .35rem}
-.shaded{margin:-.15rem -.35rem}
-td:first-child{white-space:normal;min-width:5.5em}}
-@media print{pre{white-space:pre-wrap;overflow-wrap:anywhere}
-body{margin:0;max-width:none;font-size:11px}.wide{overflow:visible}.figure svg{min-width:0}
-td,th,.shaded{padding:.1rem .35rem}.shaded{margin:-.1rem -.35rem}td:first-child{white-space:normal}
-h1,h2{break-after:avoid}svg,tr{break-inside:avoid}}
-"""
+HERE = Path(__file__).parent
+
+
+@cache
+def style(path: Path) -> str:
+    """A style sheet as an element of a page."""
+    return f"<style>\n{path.read_text(encoding='utf-8')}</style>"
 
 
 def document(title: str, *parts: str) -> str:
     """A whole page."""
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
     body = "\n".join(parts)
-    return f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}</style></head>\n<body>{body}</body></html>\n'
-
-
-NOTEBOOK = """
-.armdyn table{border-collapse:collapse;font-variant-numeric:tabular-nums}
-.armdyn td,.armdyn th{padding:.15rem .6rem;text-align:right;white-space:nowrap}
-.armdyn td:first-child,.armdyn th:first-child{text-align:left}
-.armdyn .wide{overflow-x:auto}.armdyn img{max-width:100%}.armdyn .small{opacity:.7;font-size:.85em}
-"""
+    return (
+        f'<!doctype html>\n<html lang="en"><head>{head}{style(HERE / "page.css")}</head>\n<body>{body}</body></html>\n'
+    )
 
 
 def fragment(*parts: str) -> str:
     """What a notebook shows of a result; its style touches nothing else on the notebook's page."""
     body = "\n".join(parts)
-    return f'<style>{NOTEBOOK}</style><div class="armdyn">{body}</div>'
+    return f'{style(HERE / "notebook.css")}<div class="armdyn">{body}</div>'
 
 
 def heading(text: str, level: int = 2) -> str:

@@ -1,80 +1,20 @@
-"""What names of other toolboxes and of textbooks are here: `docs/names.md` as data, and the error that uses it."""
+"""What names of other toolboxes and of textbooks are here: the tables of `names.toml`, and the error that uses them."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
 
-# Pinocchio, Robotics Toolbox for Python, MATLAB's Robotics System Toolbox, armdyn; blanks separate names.
-TOOLBOXES = (
-    ("buildModelFromUrdf", "Robot.URDF", "importrobot", "load"),
-    ("", "DHRobot", "setFixedTransform", "Arm.from_dh"),
-    (
-        "forwardKinematics updateFramePlacements",
-        "fkine fkine_all",
-        "getTransform",
-        "forward_kinematics link_poses",
-    ),
-    ("computeFrameJacobian", "jacob0 jacobe", "geometricJacobian", "jacobian"),
-    ("getFrameJacobianTimeVariation", "jacob0_dot", "", "jacobian_rate"),
-    ("", "ikine_LM ikine_a", "inverseKinematics analyticalInverseKinematics", "inverse_kinematics"),
-    ("", "manipulability", "", "manipulability dexterity"),
-    ("rnea", "rne", "inverseDynamics", "inverse_dynamics"),
-    ("aba", "accel", "forwardDynamics", "forward_dynamics"),
-    ("crba", "inertia", "massMatrix", "mass_matrix"),
-    ("computeCoriolisMatrix", "coriolis", "velocityProduct", "coriolis_matrix"),
-    ("computeGeneralizedGravity", "gravload", "gravityTorque", "gravity_torque"),
-    ("computeKineticEnergy computePotentialEnergy", "", "", "kinetic_energy potential_energy"),
-    ("computeRNEADerivatives", "", "", "torque_derivatives linearize"),
-    ("computeABADerivatives", "", "", "acceleration_derivatives linearize"),
-    ("computeJointTorqueRegressor", "", "", "regressor base_regressor"),
-    ("centerOfMass", "", "centerOfMass", "center_of_mass"),
-    ("", "friction", "", "friction_torque joint_torque"),
-    ("", "payload", "", "Arm.with_payload"),
-    ("", "jtraj mstraj", "quinticpolytraj trapveltraj", "Quintic Trapezoid spline"),
-    ("", "fdyn", "", "simulate"),
-)
 
-# MuJoCo, adam, brax (generalized pipeline), armdyn. Names that are words of their own elsewhere are given with theirs.
-SIMULATORS = (
-    ("MjModel.from_xml_path", "KinDynComputations", "mjcf.load", "load"),
-    ("mj_saveLastXML", "", "", "Arm.save"),
-    ("mj_kinematics", "forward_kinematics", "kinematics.forward", "forward_kinematics link_poses"),
-    ("mj_jac mj_jacBody mj_jacSite", "jacobian", "", "jacobian"),
-    ("mj_jacDot", "jacobian_dot", "", "jacobian_rate"),
-    ("mj_inverse", "", "dynamics.inverse", "joint_torque inverse_dynamics"),
-    ("mj_rne qfrc_bias", "bias_force", "", "inverse_dynamics"),
-    ("mj_forward mj_forwardSkip", "aba", "dynamics.forward", "joint_acceleration forward_dynamics"),
-    ("mj_fullM mj_mulM", "mass_matrix", "mass.matrix", "mass_matrix"),
-    ("", "coriolis_term", "", "coriolis_matrix"),
-    ("", "gravity_term", "", "gravity_torque"),
-    ("mj_energyPos mj_energyVel", "", "", "potential_energy kinetic_energy"),
-    ("mjd_inverseFD", "", "", "torque_derivatives"),
-    ("mjd_transitionFD", "", "", "acceleration_derivatives linearize"),
-    ("subtree_com", "CoM_position", "", "center_of_mass"),
-    ("mj_step", "", "pipeline.step", "simulate"),
-    ("mujoco.sysid", "", "", "identify identify_servo"),
-)
+@cache
+def tables() -> dict[str, Any]:
+    """`toolboxes` and `simulators`, rows of names with ours last, and `on_an_arm`; read when a name is missing."""
+    import tomllib  # 10 ms, which imports need not wait for
+    from pathlib import Path
 
-# What people look for on an arm, and what to write instead.
-ON_AN_ARM = {
-    "M": "armdyn.mass_matrix(arm, q)",
-    "C": "armdyn.coriolis_matrix(arm, q, qd)",
-    "g": "armdyn.gravity_torque(arm, q)",
-    "J": "armdyn.jacobian(arm, q)",
-    "T": "armdyn.forward_kinematics(arm, q)",
-    "fk": "armdyn.forward_kinematics(arm, q)",
-    "ik": "armdyn.inverse_kinematics(arm, pose)",
-    "dof": "arm.n",
-    "ndof": "arm.n",
-    "nq": "arm.n",
-    "nv": "arm.n",
-    "njoints": "arm.n",
-    "qlim": "arm.position_limits",
-    "base": "arm.base_pose",
-    "tool": "arm.tool_pose",
-    "params": "arm.theta",
-}
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 class UnknownName(AttributeError):
@@ -89,9 +29,9 @@ class UnknownName(AttributeError):
         return f"{self.owner} has no attribute '{self.missing}'{self._hint()}"
 
     def _hint(self) -> str:
-        name, ours = self.missing, here(self.missing)
-        if name in ON_AN_ARM:
-            return f"; write {ON_AN_ARM[name]}"
+        name, ours, on_an_arm = self.missing, here(self.missing), tables()["on_an_arm"]
+        if name in on_an_arm:
+            return f"; write {on_an_arm[name]}"
         if self.owner == "an arm" and (ours or name in public_functions()):
             return f"; write {' or '.join(_call(one) for one in ours or [name])}"
         if ours:
@@ -107,7 +47,7 @@ class UnknownName(AttributeError):
 
 def here(name: str) -> list[str]:
     """What a name of another toolbox is called here; empty if it is not known."""
-    for *others, ours in (*TOOLBOXES, *SIMULATORS):
+    for *others, ours in (*tables()["toolboxes"], *tables()["simulators"]):
         if name in " ".join(others).replace(".", " ").split():
             return ours.split()
     return []

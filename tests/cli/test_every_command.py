@@ -13,8 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import armdyn
-from armdyn.cli.app import COMMANDS, app
-from armdyn.cli.examples import EXAMPLES, SHORT
+from armdyn.cli.app import ABOUT, COMMANDS, app
 
 STATE = ("--q", "0.1 -0.7", "--qd", "0.5 -0.4", "--qdd", "1.0 2.0")
 # Command -> what it is called with, in a folder with arm.urdf, log.csv, load.csv and study.toml. The others have tests
@@ -114,12 +113,12 @@ def test_each_explains_itself(name):
     assert done.exit_code == 0
     assert f" {name} [OPTIONS]" in done.stdout
     assert ("--json" in done.stdout) == (name != "studio")
-    assert all(line in done.stdout for line in EXAMPLES[name])  # whole lines, to copy
+    assert all(line in done.stdout for line in ABOUT[name]["examples"])  # whole lines, to copy
 
 
 def test_the_list_of_commands_fits_a_terminal():
     text = run("--help").stdout
-    assert all(f" {name} " in text and line in text for name, line in SHORT.items())
+    assert all(f" {name} " in text and about["short"] in text for name, about in ABOUT.items())
     assert "..." not in text.split("Commands:")[1]
 
 
@@ -150,8 +149,8 @@ def test_examples_of_the_help_do_what_they_say(folder, tmp_path, monkeypatch):
     (tmp_path / "study.toml").write_text(STUDY)
     (tmp_path / "motion.csv").write_text("t,q1,q2\n0,0,0\n1,0.1,0.2\n2,0,0\n")
     (tmp_path / "identified.urdf").write_text(text)
-    for name, lines in EXAMPLES.items():
-        for line in lines if name not in ELSEWHERE | {"cache"} else ():
+    for name, about in ABOUT.items():
+        for line in about["examples"] if name not in ELSEWHERE | {"cache"} else ():
             done = run(*shlex.split(line)[1:], *LESS.get(name, ()))
             # Poses of an arm in a plane are reached by position and orientation together, or not at all.
             assert done.exit_code in ((0, 1) if name == "ik" else (0,)), f"{line}: {done.output}"

@@ -48,10 +48,12 @@ def test_names_in_the_last_column_exist() -> None:
 
 
 def test_the_page_on_commands_has_all_of_them_and_their_words() -> None:
-    from armdyn.cli.examples import SHORT
+    from armdyn.cli.app import ABOUT
 
     page = (DOCS / "command-line.md").read_text()
-    assert dict(re.findall(r"^\| `([\w-]+)` \| (.+) \|$", page, re.MULTILINE)) == SHORT
+    assert dict(re.findall(r"^\| `([\w-]+)` \| (.+) \|$", page, re.MULTILINE)) == {
+        name: about["short"] for name, about in ABOUT.items()
+    }
 
 
 def test_states_and_poses_there_and_back_as_the_page_says(tmp_path, monkeypatch) -> None:

@@ -10,40 +10,22 @@ import inspect
 import os
 import re
 import sys
+import tomllib
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from armdyn.cli.examples import SHORT, epilog
 from armdyn.cli.interrupts import INTERRUPTED, leave, watching
 from armdyn.cli.resolve import take_xacro_options
 from armdyn.errors import ArmdynError, ArmdynWarning
 
-# Where the commands are, by room; only the one that is asked for is loaded.
-ROOMS = {
-    "armdyn.cli.demo.command": ("demo",),
-    "armdyn.cli.commands.description.{}": ("info", "arms", "convert", "cache", "doctor"),
-    "armdyn.cli.commands.quantities.{}": ("fk", "ik", "torque", "linearize", "regressor", "base"),
-    "armdyn.cli.commands.identification.{}": (
-        "excite",
-        "identify",
-        "validate",
-        "payload",
-        "drive-gains",
-        "identify-servo",
-    ),
-    "armdyn.cli.commands.control.{}": ("simulate", "compare", "law", "codegen"),
-    "armdyn.cli.commands.studies.{}": ("study", "reproduce", "studio"),
-}
-PLACES = {name: room.format(name.replace("-", "_")) for room, names in ROOMS.items() for name in names}
-# In the order of the help page.
-NAMES = (
-    *("demo", "info", "arms", "fk", "ik", "torque", "linearize", "regressor", "base", "excite", "simulate", "identify"),
-    *("validate", "payload", "drive-gains", "identify-servo", "compare", "law", "study", "codegen", "convert"),
-    *("reproduce", "studio", "cache", "doctor"),
-)
+# Name of a command -> its module below this folder, a line on what it is for, and examples; in the order of the help.
+ABOUT = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
+PLACES = {name: f"armdyn.cli.{about['module']}" for name, about in ABOUT.items()}
+NAMES = tuple(ABOUT)
 
 DEBUG = "--debug"
 # What messages say in Python -> what it is called on the command line.
@@ -96,7 +78,9 @@ def program(names: Sequence[str] = NAMES) -> typer.Typer:
     )
     made.callback()(options)
     for name in names:
-        made.command(name, short_help=SHORT[name], epilog=epilog(name))(command(name))
+        # Without \b the parser would fill the examples into one paragraph.
+        epilog = "\n".join(("\b", "Examples:", *(f"  {line}" for line in ABOUT[name]["examples"])))
+        made.command(name, short_help=ABOUT[name]["short"], epilog=epilog)(command(name))
     return made
 
 

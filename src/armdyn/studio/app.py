@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
+from armdyn.html import style
 from armdyn.model.arm import Arm
 from armdyn.studio.drawing.camera import first_view
 from armdyn.studio.drawing.subject import Subject
@@ -25,12 +26,7 @@ BRAND_COLOR = (38, 98, 168)
 RIGHT_PANEL_PX = 400  # width
 # On phones viser lays all panels into a sheet over the lower right of the picture. Here the sheet is as wide as the
 # page and the picture ends where it begins, unless it is folded away.
-PHONE = """<style>@media (max-width: 36em) {
-  .mantine-Paper-root[style*="position: fixed"] { width: 100% !important; max-height: 50% !important; }
-  .mantine-Paper-root[style*="position: fixed"] .mantine-ScrollArea-content > div { width: 100% !important; }
-  body:not(:has(.mantine-Paper-root[style*="position: fixed"] .mantine-ScrollArea-content > div > div + div[inert]))
-    [data-dock-root] { height: 50% !important; }
-}</style>"""
+PHONE = Path(__file__).with_name("phone.css")
 
 
 class Studio:
@@ -66,7 +62,7 @@ class Studio:
         server.scene.world_axes.visible = False
         server.gui.main_panel.dock_right()
         server.gui.main_panel.set_width(RIGHT_PANEL_PX)
-        server.gui.add_html(PHONE)
+        server.gui.add_html(style(PHONE))
         first_view(subject.room, ArmState(arm).now.links).apply(server.initial_camera, "up")
         server.on_client_connect(self._open)
         server.on_client_disconnect(self._leave)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.errors import MissingInertiaError
+from armdyn.html import style
 from armdyn.model.arm import Arm
 from armdyn.studio.moment import Moment
 from armdyn.studio.motion import predicted_torque
@@ -17,6 +19,7 @@ from armdyn.studio.state import State, slider_range
 
 # Without limits, bars are scaled by the largest gravity torque of random postures, with some room.
 RANDOM_POSTURES, SCALE_MARGIN = 200, 1.5
+STYLE = Path(__file__).with_suffix(".css")
 
 
 class Bar(NamedTuple):
@@ -83,25 +86,6 @@ def _usual_torques(arm: Arm) -> NDArray:
         return np.ones(arm.n)
 
 
-STYLE = """
-<style>
-.tq{font-size:12.5px;line-height:1.35;width:100%;padding:0 .8em .3em;box-sizing:border-box}
-.tq .r{display:grid;grid-template-columns:minmax(3.2em,26%) 1fr 8.6em;gap:.5em;align-items:center;margin:.34em 0}
-.tq .n{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.tq .v{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.tq .v small{opacity:.6}
-.tq .t{position:relative;height:13px;border-radius:3px;background:rgba(128,140,160,.18)}
-.tq .t i{position:absolute;top:0;bottom:0;border-radius:2px}
-.tq .z{left:50%;width:1px;background:rgba(110,120,140,.8)}
-.tq .g{background:#8fb4dd}.tq .d{top:3px!important;bottom:3px!important;background:#2662a8}
-.tq .o{background:#c8322b!important}.tq .m{width:3px;margin-left:-1.5px;background:#e8821e}
-.tq .b{width:3px;margin-left:-1.5px;background:#6b7380}
-.tq .k{opacity:.75;margin-top:.5em}
-.tq .k b{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin:0 .3em 0 .8em}
-.tq .k b:first-child{margin-left:0}
-</style>"""
-
-
 def bars_html(bars: list[Bar]) -> str:
     """The bars as HTML: gravity pale, all torques dark (red beyond the limit), measured and described as marks."""
     rows = "".join(_row(bar) for bar in bars)
@@ -109,7 +93,7 @@ def bars_html(bars: list[Bar]) -> str:
     if not all(np.isnan(bar.described) for bar in bars):
         marks["#6b7380"] = "described"
     key = "".join(f'<b style="background:{color}"></b>{text}' for color, text in marks.items())
-    return f'{STYLE}<div class="tq">{rows}<div class="k">{key}</div></div>'
+    return f'{style(STYLE)}<div class="tq">{rows}<div class="k">{key}</div></div>'
 
 
 def _row(bar: Bar) -> str:

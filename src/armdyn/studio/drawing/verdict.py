@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 
 import numpy as np
 
+from armdyn.html import style
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.judgement import WORDS
 from armdyn.model.arm import Arm
 
 COLORS = dict(zip(WORDS, ("#2e8b57", "#c77700", "#c8322b"), strict=True))
-STYLE = (
-    "<style>.vd{font-size:12.5px;line-height:1.5;padding:.2em .8em;overflow-wrap:anywhere}"
-    ".vd b.w{font-size:15px}.vd table{margin:.4em 0;border-spacing:0;font-variant-numeric:tabular-nums}"
-    ".vd td,.vd th{padding:.05em .6em .05em 0;text-align:left;vertical-align:top;font-weight:400}"
-    ".vd th{opacity:.7}.vd i{display:inline-block;width:.75em;height:.75em;border-radius:50%;margin-right:.4em}</style>"
-)
+STYLE = Path(__file__).with_suffix(".css")
 
 
 def verdict_html(fit: Fit) -> str:
@@ -32,7 +29,7 @@ def verdict_html(fit: Fit) -> str:
     if verdict.next_step:
         parts.append(f"<div><b>Next:</b> {escape(verdict.next_step)}</div>")
     parts.append(_table(("link", "mass described", "identified"), masses(fit.source, fit.arm), "masses"))
-    return f'{STYLE}<div class="vd" id="verdict">{"".join(parts)}</div>'
+    return f'{style(STYLE)}<div class="vd" id="verdict">{"".join(parts)}</div>'
 
 
 def errors(fit: Fit) -> str:
