@@ -6,7 +6,9 @@ All errors are `ValueError`s with one sentence: what, where, expected, got, hint
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -88,6 +90,14 @@ def _missing_extra(text: str, extra: str) -> MissingExtraError:
 
 class ArmdynWarning(UserWarning):
     """Something works, but not as well as the user would expect."""
+
+
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """Let nothing inside warn of what the caller expects or tells otherwise."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ArmdynWarning)
+        yield
 
 
 def check_choice(

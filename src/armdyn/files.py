@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +110,22 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
         raise ReadError(f"{path}: cannot be read ({error.strerror or error})") from None
     except Exception as error:  # zipfile, zlib and NumPy each have their own complaints
         raise ReadError(f"{path}: cannot be read as NumPy arrays ({error})") from None
+
+
+def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any]) -> Path:
+    """Write arrays by name as an `.npz` file; see `write_whole`."""
+    import numpy as np
+
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **arrays)
+    return write_whole(path, stream.getvalue())
+
+
+def write_figure(path: str | os.PathLike[str], figure: Any, **options: Any) -> Path:
+    """Write a matplotlib figure in the format of the path's ending, with options of `savefig`; see `write_whole`."""
+    stream = io.BytesIO()
+    figure.savefig(stream, format=Path(path).suffix.lower().lstrip("."), **options)
+    return write_whole(path, stream.getvalue())
 
 
 def reject_bomb(path: str | os.PathLike[str], packed: int, whole: int) -> None:

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from armdyn.cli.app import app
 from armdyn.errors import ArmdynError
 from armdyn.reproduce.case import FAILS, Case, Picture, Table, check, claim
-from armdyn.reproduce.cases import ABOUT, CASES, reproduce
+from armdyn.reproduce.cases import CASES, reproduce
 from armdyn.reproduce.page import MARK, markdown, page, print_into, write
 
 
@@ -77,10 +77,6 @@ def test_the_command_prints_a_page_of_all_documents_alone(tmp_path, monkeypatch)
     assert not target.exists()
     assert CliRunner().invoke(app, ["reproduce", "all", *arguments]).exit_code == 0
     assert target.read_text().count("## A case") == len(CASES)
-
-
-def test_every_case_is_described():
-    assert set(ABOUT) == set(CASES)
 
 
 def test_unknown_names_are_rejected():

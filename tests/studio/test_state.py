@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from armdyn import ArmdynError, arms, forward_kinematics
-from armdyn.studio.moment import Moment
+from armdyn.studio.motion import Moment
 from armdyn.studio.state import ArmState, rest_posture, slider_range
 
 

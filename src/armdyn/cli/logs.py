@@ -48,17 +48,15 @@ Columns = Annotated[
 Topic = Annotated[str | None, typer.Option(help="Of a bag with several JointState topics, which.")]
 
 
-def zeros(given: list[str] | None) -> dict[str, float]:
+def joint_numbers(given: list[str] | None, option: str) -> dict[str, float]:
     """Of options such as joint2=0.2."""
-    from armdyn.errors import ArmdynError
-
     found = {}
-    for text in given or []:
+    for text in given or ():
         name, _, value = text.rpartition("=")
         try:
-            found[name] = float(value)
+            found[name.strip()] = float(value)
         except ValueError:
-            raise ArmdynError(f"--zero: expected JOINT=NUMBER, got {text!r}") from None
+            raise typer.BadParameter(f"expected a joint, '=' and a number, got {text!r}", param_hint=option) from None
     return found
 
 
@@ -103,12 +101,12 @@ def read(
     """The logs, read as the options say."""
     import numpy as np
 
+    from armdyn.cli.states import in_radians
     from armdyn.identification.logs.read_log import read_log
 
     added = numbers(offset, "--offset")
     if added is not None and degrees:
-        turns = np.array([joint.kind == "revolute" for joint in arm.joints])
-        added = np.where(turns, np.radians(added), added).tolist()
+        added = in_radians(arm, np.asarray(added), degrees).tolist()
     return [
         read_log(
             path,

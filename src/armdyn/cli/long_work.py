@@ -90,6 +90,14 @@ def working(text: str, kept: str = NOTHING_KEPT) -> Iterator[None]:
         yield
 
 
+def write_results(result: Any, out: Path | None, page: Path | None) -> None:
+    """Save a result and write its page, where these were asked for."""
+    if out is not None:
+        result.save(out)
+    if page is not None:
+        draw(result, page, out)
+
+
 def draw(result: Any, page: Path, *written: Path | None) -> None:
     """Write the page of a result; Ctrl-C meanwhile says what was written before."""
     from armdyn.report.registry import report

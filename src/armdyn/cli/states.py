@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -121,14 +120,12 @@ def matrix_columns(name: str, values: NDArray, batch: int) -> dict[str, NDArray]
 
 def write_columns(path: Path, t: NDArray | None, columns: dict[str, NDArray], quiet: bool = False) -> None:
     """Write one row per state, with 17 digits so that nothing is lost; say so unless JSON is printed."""
-    from armdyn.files import write_whole
+    from armdyn.files import write_arrays, write_whole
 
     if t is not None:
         columns = {"t": t, **columns}
     if path.suffix == ".npz":
-        stream = io.BytesIO()
-        np.savez_compressed(stream, **columns)  # type: ignore[arg-type]
-        write_whole(path, stream.getvalue())
+        write_arrays(path, columns)
     elif path.suffix == ".csv":
         rows = np.column_stack(list(columns.values())).tolist()
         text = "\n".join([",".join(columns), *(",".join(f"{x:.17g}" for x in row) for row in rows)])

@@ -87,6 +87,16 @@ def call_time(function: Callable[[], Any]) -> float:
     return timeit.timeit(function, number=CALLS) / CALLS
 
 
+def panels(width: float, height: float, *shape: int, grid: bool = True, **options: Any) -> tuple[Any, Any]:
+    """A figure of some inches and its axes, rows by columns; imports matplotlib."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context({"axes.grid": grid, "grid.alpha": 0.25}):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        return figure, figure.subplots(*shape, **options)
+
+
 def check(quantity: str, source: str, found: str, good: bool, why: str = "") -> Row:
     """A statement that must hold."""
     return Row(quantity, source, found, HOLDS if good else FAILS, why)

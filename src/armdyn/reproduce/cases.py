@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import re
 
 from armdyn.blas import single_threaded
 from armdyn.errors import ArmdynError
 from armdyn.reproduce.case import Case, Tell
 
-# Name -> module with `reproduce(quick, seed, tell)`; imported when asked for.
+# What each document is about; the module of "lu-meng-1993" is `lu_meng`, with `reproduce(quick, seed, tell)`.
 CASES = {
-    "eindhoven-1987": "eindhoven",
-    "lu-meng-1993": "lu_meng",
-    "vukobratovic-1979": "vukobratovic",
-    "ece470": "ece470",
-    "kapadia-1995": "kapadia",
-}
-ABOUT = {
     "eindhoven-1987": "the two-link arm linearised, and regulated about a motion while its load changes",
     "lu-meng-1993": "regressor of a planar arm; two adaptive laws on a four-joint PUMA, their gains and their cost",
     "vukobratovic-1979": "the tip of a three-member arm goes straight up: torques and trajectories",
@@ -49,6 +43,7 @@ def reproduce(name: str, quick: bool = False, tell: Tell = _silent, seed: int = 
     """
     if name not in CASES:
         raise ArmdynError(f"reproduce: unknown case {name!r}; expected one of {', '.join(CASES)}, or all")
+    module = re.sub(r"-\d{4}$", "", name).replace("-", "_")
     with single_threaded():
-        case: Case = importlib.import_module(f"armdyn.reproduce.{CASES[name]}").reproduce(quick, seed, tell)
+        case: Case = importlib.import_module(f"armdyn.reproduce.{module}").reproduce(quick, seed, tell)
     return case

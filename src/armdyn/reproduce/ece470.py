@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from armdyn.control.theory.lyapunov import Lyapunov
 from armdyn.dynamics.coriolis import coriolis_matrix
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.regressors.split import unknown_mass
-from armdyn.errors import ArmdynWarning
+from armdyn.errors import unwarned
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.kinematics.inverse import inverse_kinematics
 from armdyn.kinematics.jacobian import jacobian
@@ -23,8 +22,7 @@ from armdyn.model.arm import Arm
 from armdyn.model.library.planar import planar2
 from armdyn.model.library.puma560 import puma560
 from armdyn.model.library.stanford import stanford
-from armdyn.reproduce.case import Case, Picture, Row, Tell, check, claim
-from armdyn.reproduce.figures import panels
+from armdyn.reproduce.case import Case, Picture, Row, Tell, check, claim, panels
 from armdyn.simulation.compare import Sway
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.simulate import simulate
@@ -221,8 +219,7 @@ def _linearised_row(run: SimulationResult, expected: NDArray) -> Row:
 
 def _adaptive(K: NDArray) -> tuple[SlotineLi, SimulationResult]:
     arm = planar2()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ArmdynWarning)  # of gains that do not commute, which is the point
+    with unwarned():  # of gains that do not commute, which is the point
         law = SlotineLi.from_inverse_gain(adapt(unknown_mass(arm, (0, 0, 0))), [8.0, 6.0], K, 0.5)
     reference = Sway.within(arm, 4.0)
     start = reference(0.0).q - np.array([0.4, -0.3])

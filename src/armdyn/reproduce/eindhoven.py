@@ -17,8 +17,20 @@ from armdyn.model.arm import Arm
 from armdyn.model.library.planar import planar2
 from armdyn.report.figures.modes import plot_modes
 from armdyn.reproduce import eindhoven_study as study
-from armdyn.reproduce.case import Case, Picture, Row, Table, Tell, call_time, check, claim, differs, shown, try_choices
-from armdyn.reproduce.figures import panels
+from armdyn.reproduce.case import (
+    Case,
+    Picture,
+    Row,
+    Table,
+    Tell,
+    call_time,
+    check,
+    claim,
+    differs,
+    panels,
+    shown,
+    try_choices,
+)
 from armdyn.simulation.compare import Sway
 from armdyn.simulation.result import SimulationResult
 from armdyn.trajectory.point_to_point import point_to_point

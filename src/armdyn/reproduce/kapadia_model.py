@@ -12,8 +12,7 @@ from armdyn.dynamics.base.rules import base_counts, mayeda_count
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.model.arm import Arm
 from armdyn.model.library.puma3 import puma3
-from armdyn.reproduce.case import Picture, Row, Table, check, differs, shown
-from armdyn.reproduce.figures import panels
+from armdyn.reproduce.case import Picture, Row, Table, check, differs, panels, shown
 from armdyn.reproduce.kapadia_tables import INERTIAL, STANDARD
 from armdyn.trace.graphs.counts import count_operations
 from armdyn.trace.graphs.graph import graph_of

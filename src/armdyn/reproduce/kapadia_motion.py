@@ -12,8 +12,7 @@ from armdyn.dynamics.base.parameters import base_parameters
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.online import singular_value_shift
 from armdyn.model.library.puma3 import puma3
-from armdyn.reproduce.case import Picture, Row, Tell, attainable, check, claim, differs, rms
-from armdyn.reproduce.figures import panels
+from armdyn.reproduce.case import Picture, Row, Tell, attainable, check, claim, differs, panels, rms
 from armdyn.reproduce.kapadia_data import track
 from armdyn.reproduce.kapadia_tables import COST_AFTER, COST_BEFORE, EIGHT, ELEVEN
 from armdyn.simulation.result import SimulationResult

@@ -15,8 +15,7 @@ from armdyn.identification.estimators.data import Data, Estimate
 from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.model.arm import Arm
 from armdyn.model.library.sarcos import sarcos
-from armdyn.reproduce.case import Picture, Row, Table, check, claim, differs
-from armdyn.reproduce.figures import panels
+from armdyn.reproduce.case import Picture, Row, Table, check, claim, differs, panels
 from armdyn.reproduce.kapadia_tables import GRAVITY, TORQUE_ERRORS
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.simulate import simulate

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.reproduce.case import Picture, Row, Tell, claim, rms, shown
-from armdyn.reproduce.figures import panels
+from armdyn.reproduce.case import Picture, Row, Tell, claim, panels, rms, shown
 from armdyn.reproduce.kapadia_data import Recorded, motions, track
 from armdyn.reproduce.kapadia_estimates import Estimates
 from armdyn.reproduce.kapadia_lms import Adapted

@@ -12,8 +12,7 @@ from armdyn.dynamics.regressors.regressor16 import parameter_names16, regressor1
 from armdyn.dynamics.regressors.split import unknown_parameters, unknown_payload
 from armdyn.model.library.lu_meng import lu_meng2, lu_meng4
 from armdyn.reproduce import lu_meng_study as study
-from armdyn.reproduce.case import Case, Picture, Row, Tell, attainable, check, claim, shown
-from armdyn.reproduce.figures import panels
+from armdyn.reproduce.case import Case, Picture, Row, Tell, attainable, check, claim, panels, shown
 from armdyn.simulation.result import SimulationResult
 
 ASSUMED = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.adaptive.unknowns import Unknowns, adapt
 from armdyn.control.export import law_code
 from armdyn.dynamics.regressors.split import unknown_mass
-from armdyn.errors import ArmdynWarning
+from armdyn.errors import unwarned
 from armdyn.model.arm import Arm
 from armdyn.model.library.lu_meng import lu_meng4
 from armdyn.simulation.result import SimulationResult
@@ -98,8 +97,7 @@ def run(
     start = (1 + condition.off) * reference(0.0).q
     sensors = Sensors(qd_noise=condition.noise) if condition.noise else None
     arm: Arm = lu_meng4().with_payload(LOAD)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ArmdynWarning)  # runs that diverge are counted, not announced
+    with unwarned():  # runs that diverge are counted, not announced
         return simulate(arm, law, reference, rate=rate, q0=start, check=False, every=every, sensors=sensors, seed=seed)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
 from armdyn.errors import ArmdynError
-from armdyn.files import write_whole
+from armdyn.files import write_figure, write_whole
 from armdyn.html import document, heading, listing, paragraph, svg, table
 from armdyn.reproduce.case import FAILS, Case
 
@@ -21,11 +20,10 @@ STYLE = "<style>.said td,.said th{text-align:left;vertical-align:top;white-space
 def write(case: Case, folder: Path) -> list[Path]:
     """Write the figures (`<case>-<figure>.png`) and the page (`<case>.html`); the files, the page first."""
     folder.mkdir(parents=True, exist_ok=True)
-    pictures = []
-    for picture in case.pictures:
-        stream = io.BytesIO()
-        picture.figure.savefig(stream, format="png", dpi=RESOLUTION)
-        pictures.append(write_whole(folder / f"{case.name}-{picture.name}.png", stream.getvalue()))
+    pictures = [
+        write_figure(folder / f"{case.name}-{picture.name}.png", picture.figure, dpi=RESOLUTION)
+        for picture in case.pictures
+    ]
     return [write_whole(folder / f"{case.name}.html", page(case)), *pictures]
 
 

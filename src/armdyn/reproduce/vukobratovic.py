@@ -13,8 +13,7 @@ from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.library.vukobratovic import vukobratovic3
-from armdyn.reproduce.case import Case, Picture, Row, Tell, call_time, check, differs, shown
-from armdyn.reproduce.figures import panels
+from armdyn.reproduce.case import Case, Picture, Row, Tell, call_time, check, differs, panels, shown
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion
 from armdyn.trajectory.tip.from_tip import joint_trajectory

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError
-from armdyn.files import write_whole
+from armdyn.files import write_arrays, write_whole
 
 if TYPE_CHECKING:
     from armdyn.identification.logs.log import Log
@@ -57,9 +56,7 @@ class Readings(NamedTuple):
         """Write a log that `read_log` reads: `.csv` with columns t, q1, ..., tau<n>, every bit kept, or `.npz`."""
         suffix, rows = Path(path).suffix.lower(), self.rows
         if suffix == ".npz":
-            stream = io.BytesIO()
-            np.savez_compressed(stream, **rows._asdict())
-            return write_whole(path, stream.getvalue())
+            return write_arrays(path, rows._asdict())
         if suffix != ".csv":
             raise ArmdynError(f"cannot save a log as '{path}': expected .csv or .npz")
         names = [f"{kind}{i + 1}" for kind in ("q", "qd", "tau") for i in range(self.q.shape[-1])]

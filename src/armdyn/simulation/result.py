@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ReadError
-from armdyn.files import parse_json, read_arrays, write_whole
+from armdyn.files import parse_json, read_arrays, write_arrays
 from armdyn.presentation import Reported, present
 from armdyn.simulation.plant.elasticity import at_encoders
 from armdyn.simulation.readings import Readings
@@ -167,9 +166,7 @@ class SimulationResult(Reported):
         arrays |= {f"state.{name}": array for name, array in self.states.items()}
         if self.measured is not None:
             arrays |= {f"measured.{name}": array for name, array in self.measured._asdict().items()}
-        stream = io.BytesIO()
-        np.savez_compressed(stream, about=np.array(json.dumps(about)), **arrays)
-        return write_whole(path, stream.getvalue())
+        return write_arrays(path, {"about": np.array(json.dumps(about)), **arrays})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SimulationResult:

@@ -6,8 +6,9 @@ import io
 import tempfile
 import threading
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.gravity import gravity_torque
@@ -37,12 +38,17 @@ class Download(NamedTuple):
     data: bytes
 
 
+def _file(name: str, write: Callable[[Path], Any]) -> Download:
+    """A file of this name that `write` makes."""
+    with tempfile.TemporaryDirectory(prefix="armdyn-studio-") as folder:
+        path = Path(folder) / name
+        write(path)
+        return Download(name, path.read_bytes())
+
+
 def urdf_file(arm: Arm, onto: Path | None = None) -> Download:
     """The arm as URDF, with armdyn's own additions; what else the file `onto` holds (meshes, grippers) is kept."""
-    with tempfile.TemporaryDirectory(prefix="armdyn-studio-") as folder:
-        path = Path(folder) / f"{identifier(arm.name)}.urdf"
-        arm.save(path, onto=onto)
-        return Download(path.name, path.read_bytes())
+    return _file(f"{identifier(arm.name)}.urdf", lambda path: arm.save(path, onto=onto))
 
 
 def c_file(arm: Arm) -> Download:
@@ -68,19 +74,14 @@ def trajectory_file(found: Excitation | None) -> Download:
     """An exciting motion as `armdyn excite` saves it."""
     if found is None:
         raise ArmdynError("studio: no exciting motion yet; design one first")
-    arm = found.base.source
-    with tempfile.TemporaryDirectory(prefix="armdyn-studio-") as folder:
-        path = Path(folder) / "motion.csv"
-        kinds = [joint.kind for joint in arm.joints]
-        save_trajectory(found.trajectory, path, joint_names=arm.joint_names, kinds=kinds)
-        return Download(path.name, path.read_bytes())
+    motion, names = found.trajectory, found.base.source.joint_names
+    kinds = [joint.kind for joint in found.base.source.joints]
+    return _file("motion.csv", lambda path: save_trajectory(motion, path, joint_names=names, kinds=kinds))
 
 
 def report_file(result: Reported | None, name: str) -> Download:
     """The page of a result."""
     if result is None:
         raise ArmdynError("studio: there is nothing to report yet")
-    with tempfile.TemporaryDirectory(prefix="armdyn-studio-") as folder:
-        with DRAWING:
-            path = result.report(Path(folder) / f"{name}.html")
-        return Download(path.name, path.read_bytes())
+    with DRAWING:
+        return _file(f"{name}.html", result.report)

@@ -15,10 +15,20 @@ from armdyn.identification.motion.differentiate import Motion as Derivatives
 from armdyn.identification.motion.track import Filters, choose_band, smooth_stretch
 from armdyn.model.arm import Arm
 from armdyn.simulation.result import SimulationResult
-from armdyn.studio.moment import Moment
 from armdyn.trajectory.protocol import Trajectory
 
 PLAYED_RATE_HZ = 200.0  # samples a second of a trajectory
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """One moment of a motion; at rest unless something plays."""
+
+    q: NDArray  # (n,) [rad or m]
+    qd: NDArray
+    qdd: NDArray
+    measured: NDArray | None = None  # (n,) torques [N m or N], where a log or a simulation has them
+    time: float | None = None  # within what plays [s]
 
 
 @dataclass(frozen=True, eq=False)

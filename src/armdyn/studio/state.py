@@ -16,13 +16,12 @@ from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.model.arm import Arm
 from armdyn.shapes.mount import mounting_plane
 from armdyn.shapes.obstacles import HalfSpace, Obstacle
-from armdyn.studio.moment import Moment
+from armdyn.studio.motion import Moment, Motion
 
 if TYPE_CHECKING:
     from armdyn.identification.fit.result import Fit
     from armdyn.identification.logs.log import Log
     from armdyn.simulation.compare import Comparison
-    from armdyn.studio.motion import Motion
     from armdyn.trajectory.excitation.excite import Excitation
 
 

@@ -6,14 +6,13 @@ A case is one robot. Results are in long form, a row per robot and parameter: ba
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from armdyn.errors import ArmdynError, ArmdynWarning
+from armdyn.errors import ArmdynError, unwarned
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.identify import identify
 from armdyn.model.arm import Arm
@@ -49,8 +48,7 @@ class Fleet(Study):
         """The fit of one robot."""
         self.require_case(number)
         robot = self.robots[number]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ArmdynWarning)  # told in the fit's notes
+        with unwarned():  # told in the fit's notes
             return identify(self.arms[robot.arm], [self.head.folder / log for log in robot.logs], **self.options)
 
     def compute(self, cases: range) -> Columns:

@@ -7,7 +7,7 @@ import pytest
 
 from armdyn import Limits, gravity_torque, joint_torque
 from armdyn.studio.drawing.torques import Bar, TorqueBars, bars_html
-from armdyn.studio.moment import Moment
+from armdyn.studio.motion import Moment
 from armdyn.studio.state import ArmState, State
 
 

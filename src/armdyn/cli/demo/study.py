@@ -7,14 +7,13 @@ finite resolution. Everything is computed when first asked for.
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from armdyn.errors import ArmdynError, ArmdynWarning
+from armdyn.errors import ArmdynError, unwarned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,9 +95,7 @@ class Study:
         """What the log says about the arm, validated on the other motion."""
         from armdyn.identification.identify import identify
 
-        with warnings.catch_warnings():
-            # That the log does not fit the description is the point of the story.
-            warnings.simplefilter("ignore", ArmdynWarning)
+        with unwarned():  # that the log does not fit the description is the point of the story
             return identify(self.arm, self.log.to_log(), validation=self._measured(self.task).to_log())
 
     @cached_property
@@ -196,8 +193,7 @@ def export_c(study: Study, folder: Path) -> str:
 
 def show(study: Study, lines: list[str], folder: Path) -> None:
     """The picture and the report."""
-    from armdyn.cli.demo.page import page
-    from armdyn.cli.demo.picture import draw
+    from armdyn.cli.demo.picture import draw, page
     from armdyn.files import write_whole
 
     draw(study, folder / "demo.png")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from itertools import cycle
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.files import write_whole
+from armdyn.files import write_figure
 from armdyn.simulation.metrics import tip_distance
 
 MOST_POINTS = 400  # of a curve, which a running RMS makes smooth
@@ -29,9 +28,7 @@ def draw(comparison: Any, path: str | os.PathLike[str]) -> Path:
     kind = Path(path).suffix.lower().lstrip(".")
     if kind not in FORMATS:
         raise ArmdynError(f"cannot draw into '{path}': expected .{', .'.join(FORMATS)}")
-    stream = io.BytesIO()
-    comparison_figure(comparison).savefig(stream, format=kind, dpi=120)
-    return write_whole(path, stream.getvalue())
+    return write_figure(path, comparison_figure(comparison), dpi=120)
 
 
 def colours(comparison: Any) -> dict[str, str]:

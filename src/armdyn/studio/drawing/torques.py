@@ -13,8 +13,7 @@ from armdyn.dynamics.gravity import gravity_torque
 from armdyn.errors import MissingInertiaError
 from armdyn.html import style
 from armdyn.model.arm import Arm
-from armdyn.studio.moment import Moment
-from armdyn.studio.motion import predicted_torque
+from armdyn.studio.motion import Moment, predicted_torque
 from armdyn.studio.state import State, slider_range
 
 # Without limits, bars are scaled by the largest gravity torque of random postures, with some room.

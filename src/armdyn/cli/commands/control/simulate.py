@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.long_work import draw, progress_bar, require_folders
+from armdyn.cli.long_work import progress_bar, require_folders, write_results
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, number, print_json, print_line, print_table
 
@@ -115,10 +115,10 @@ def simulate(
             )  # fmt: skip
     except SimulationError as error:
         if error.result is not None and len(error.result.t):
-            _write(error.result, out, report)
+            write_results(error.result, out, report)
         raise
     interrupted = not result.complete and bool(np.isnan(result.diverged).all())
-    _write(result, out, None if interrupted else report)
+    write_results(result, out, None if interrupted else report)
     print_json(summary(result)) if json else show(result)
     if interrupted:
         kept = f"saved as {out}" if out else "above"
@@ -133,14 +133,6 @@ def _require_suffix(out: Path | None) -> None:
     """Complain before the run about a file that it could not be written to."""
     if out is not None and out.suffix.lower() not in (".npz", ".csv"):
         raise typer.BadParameter(f"expected a file that ends in .npz or .csv, got '{out}'", param_hint="--out")
-
-
-def _write(result: SimulationResult, out: Path | None, page: Path | None) -> None:
-    """Save the run and its page, if wanted."""
-    if out is not None:
-        result.save(out)
-    if page is not None:
-        draw(result, page, out)
 
 
 def _sensors(resolution: float, noise: float, others: list[str]) -> Sensors | None:

@@ -19,12 +19,12 @@ from armdyn.cli.logs import (
     TimeScale,
     Topic,
     Zero,
+    joint_numbers,
     mount_arm,
     read,
     reject_swapped,
-    zeros,
 )
-from armdyn.cli.long_work import draw, progress_bar, require_folders
+from armdyn.cli.long_work import progress_bar, require_folders, write_results
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, number, print_json, print_list, print_table
 
@@ -104,6 +104,7 @@ def identify(
 
     require_folders(report=report, model=out)
     reject_swapped(arm, logs)
+    zero_offsets = joint_numbers(zero, "--zero")
     described = mount_arm(resolve(arm, base, tip), down)
     described = described.with_coupling(coupling) if coupling else described
     with progress_bar() as tell:
@@ -112,18 +113,15 @@ def identify(
         given = read(paths, described, degrees, gear_ratio, drive_gain, offset, columns, topic)
         given = with_time_scale(given, time_scale)
         if check:
-            _check(described, without_delay(with_zeros(described, given, zeros(zero)), delay), report, json)
+            _check(described, without_delay(with_zeros(described, given, zero_offsets), delay), report, json)
             return
         fit = fit_arm(
             described, given[: len(logs)], terms="gravity" if gravity else "full", friction=friction, rotors=rotors,
             coupling=coupling or None, springs=springs or None, balancers=balancer, prior=prior, mass=mass, band=band,
             cutoff=cutoff, method=method, form=form, validation=given[len(logs) :] or None, progress=tell, force=force,
-            delay=delay, zero=zeros(zero),
+            delay=delay, zero=zero_offsets,
         )  # fmt: skip
-    if out is not None:
-        fit.save(out)
-    if report is not None:
-        draw(fit, report, out)
+    write_results(fit, out, report)
     if json:
         print_json(summary(fit))
     else:

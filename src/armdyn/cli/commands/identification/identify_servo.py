@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.logs import numbers, reject_swapped
-from armdyn.cli.long_work import draw, progress_bar, require_folders
+from armdyn.cli.logs import joint_numbers, numbers, reject_swapped
+from armdyn.cli.long_work import progress_bar, require_folders, write_results
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, print_json, print_table
 
@@ -67,9 +67,7 @@ def identify_servo(
     json: Json = False,
 ) -> None:
     """Identify position servos from commanded and measured positions, without torques."""
-    import warnings
-
-    from armdyn.errors import ArmdynWarning
+    from armdyn.errors import unwarned
     from armdyn.servo.identify import identify_servo as fit_servo
     from armdyn.servo.read_log import read_servo_log
 
@@ -82,21 +80,17 @@ def identify_servo(
         "episodes": _episodes(episodes), "sign": numbers(sign or "1", "--sign"),
         "offset": numbers(offset or "0", "--offset"),
     }  # fmt: skip
-    with progress_bar() as tell, warnings.catch_warnings():
-        warnings.simplefilter("ignore", ArmdynWarning)  # what it warns of stands in the summary
+    with progress_bar() as tell, unwarned():  # what it warns of stands in the summary
         tell(0.0, "reading logs")
         own, carrying = (
             [log for path in paths for log in read_servo_log(path, described, **settings)]
             for paths in (logs, loaded or [])
         )
         fit = fit_servo(
-            described, own, stiffness=_stiffness(stiffness), loaded=carrying, mass=mass, com=com, terms=terms,
-            progress=tell,
+            described, own, stiffness=joint_numbers(stiffness, "--stiffness") or None, loaded=carrying, mass=mass,
+            com=com, terms=terms, progress=tell,
         )  # fmt: skip
-    if out is not None:
-        fit.save(out)
-    if report is not None:
-        draw(fit, report, out)
+    write_results(fit, out, report)
     if json:
         print_json(summary(fit))
     else:
@@ -143,16 +137,3 @@ def _episodes(text: str | None) -> list[int] | None:
         return [k for end in ends for k in range(end[0], end[-1] + 1)]
     except ValueError:
         raise typer.BadParameter(f"expected numbers such as 0,1,4-7, got {text!r}", param_hint="--episodes") from None
-
-
-def _stiffness(given: list[str] | None) -> dict[str, float] | None:
-    found = {}
-    for text in given or ():
-        name, _, value = text.partition("=")
-        try:
-            found[name.strip()] = float(value)
-        except ValueError:
-            raise typer.BadParameter(
-                f"expected a joint, '=' and a number, got {text!r}", param_hint="--stiffness"
-            ) from None
-    return found or None

@@ -36,12 +36,12 @@ def reproduce(
     For each document: a table of what the source states, what armdyn gets, and why they differ where data are
     missing; figures; one HTML page. Exit code 1 if something that should hold does not.
     """
-    from armdyn.reproduce.cases import ABOUT, CASES
+    from armdyn.reproduce.cases import CASES
     from armdyn.reproduce.cases import reproduce as run
     from armdyn.reproduce.page import above_mark, print_into, write
 
     if not name:
-        print_json(ABOUT) if json else _list(ABOUT)
+        print_json(CASES) if json else print_table("Documents that can be reproduced", ("name", "what"), CASES.items())
         return
     if name not in (*CASES, "all"):
         raise typer.BadParameter(f"expected one of {', '.join(CASES)}, or all, got {name!r}", param_hint="NAME")
@@ -73,10 +73,6 @@ def reproduce(
         print_line(f"Pages and figures are in {out}.")
     if not all(case.good for case in found):
         raise typer.Exit(1)
-
-
-def _list(about: dict[str, str]) -> None:
-    print_table("Documents that can be reproduced", ("name", "what"), list(about.items()))
 
 
 @contextmanager

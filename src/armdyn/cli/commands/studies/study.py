@@ -73,17 +73,14 @@ def _show_case(subject: Study, number: int, folder: Path, json: bool) -> None:
 
 def _write_figures(summary: Summary, folder: Path) -> None:
     """Every picture as PNG."""
-    import io
-
     import matplotlib.pyplot as plt
 
-    from armdyn.files import write_whole
+    from armdyn.files import write_figure
 
     for name, draw in summary.figures.items():
-        figure, stream = draw(), io.BytesIO()
-        figure.savefig(stream, format="png", dpi=130, bbox_inches="tight")
+        figure = draw()
+        write_figure(folder / f"{name}.png", figure, dpi=130, bbox_inches="tight")
         plt.close(figure)
-        write_whole(folder / f"{name}.png", stream.getvalue())
 
 
 def _words(at: Progress) -> str:
