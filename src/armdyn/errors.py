@@ -93,7 +93,7 @@ class ArmdynWarning(UserWarning):
 
 
 @contextmanager
-def unwarned() -> Iterator[None]:
+def ignore_warnings() -> Iterator[None]:
     """Let nothing inside warn of what the caller expects or tells otherwise."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ArmdynWarning)

@@ -14,7 +14,7 @@ from armdyn.control.theory.lyapunov import Lyapunov
 from armdyn.dynamics.coriolis import coriolis_matrix
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.regressors.split import unknown_mass
-from armdyn.errors import unwarned
+from armdyn.errors import ignore_warnings
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.kinematics.inverse import inverse_kinematics
 from armdyn.kinematics.jacobian import jacobian
@@ -219,7 +219,7 @@ def _linearised_row(run: SimulationResult, expected: NDArray) -> Row:
 
 def _adaptive(K: NDArray) -> tuple[SlotineLi, SimulationResult]:
     arm = planar2()
-    with unwarned():  # of gains that do not commute, which is the point
+    with ignore_warnings():  # of gains that do not commute, which is the point
         law = SlotineLi.from_inverse_gain(adapt(unknown_mass(arm, (0, 0, 0))), [8.0, 6.0], K, 0.5)
     reference = Sway.within(arm, 4.0)
     start = reference(0.0).q - np.array([0.4, -0.3])

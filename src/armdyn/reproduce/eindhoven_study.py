@@ -14,7 +14,7 @@ from armdyn.control.laws.lqr import TrajectoryLQR
 from armdyn.control.laws.pd import GravityPD
 from armdyn.control.protocol import Law
 from armdyn.control.theory.gains import pd_gains
-from armdyn.errors import unwarned
+from armdyn.errors import ignore_warnings
 from armdyn.model.arm import Arm
 from armdyn.reproduce.case import rms
 from armdyn.simulation.compare import Sway, with_mismatch
@@ -63,7 +63,7 @@ def seize(arm: Arm, law: Law, reference: Sway, rate: float, load: float) -> Simu
     """A run in which the arm picks up a load [kg] half-way."""
     changes = (PickUp(DURATION / 2, load, at_rest=False),) if load else ()
     plant = Plant(with_mismatch(arm, 0.0, FRICTION), motor_lag=LAG, changes=changes)
-    with unwarned():  # runs that diverge count as failures
+    with ignore_warnings():  # runs that diverge count as failures
         return simulate(plant, law, reference, rate=rate, substeps=max(round(1 / (rate * STEP)), 1), check=False)
 
 

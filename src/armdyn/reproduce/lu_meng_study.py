@@ -16,7 +16,7 @@ from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.adaptive.unknowns import Unknowns, adapt
 from armdyn.control.export import law_code
 from armdyn.dynamics.regressors.split import unknown_mass
-from armdyn.errors import unwarned
+from armdyn.errors import ignore_warnings
 from armdyn.model.arm import Arm
 from armdyn.model.library.lu_meng import lu_meng4
 from armdyn.simulation.result import SimulationResult
@@ -97,7 +97,7 @@ def run(
     start = (1 + condition.off) * reference(0.0).q
     sensors = Sensors(qd_noise=condition.noise) if condition.noise else None
     arm: Arm = lu_meng4().with_payload(LOAD)
-    with unwarned():  # runs that diverge are counted, not announced
+    with ignore_warnings():  # runs that diverge are counted, not announced
         return simulate(arm, law, reference, rate=rate, q0=start, check=False, every=every, sensors=sensors, seed=seed)
 
 

@@ -60,12 +60,11 @@ def _still(fit: ServoFit) -> list[str]:
 
 def _late(fit: ServoFit) -> list[str]:
     late = fit.delay > 0.98 * LONGEST_DELAY_S
-    if not late.any():
-        return []
-    return [
+    told = (
         f"{_names(fit, late)}: the delay is at the {LONGEST_DELAY_S:g} s that are looked for; are commands and "
         "measurements stamped by the same clock?"
-    ]
+    )
+    return [told] if late.any() else []
 
 
 def _saturated(fit: ServoFit) -> list[str]:

@@ -70,7 +70,7 @@ class Replay:
             Held(piece, count * h), rate=1 / h, substeps=1, q0=self.q0, qd0=self.qd0, every=steps if even else 1,
             check=False, quiet=True, name="replay",
         )  # fmt: skip
-        if any("interrupted" in note for note in result.notes):
+        if result.interrupted:
             raise KeyboardInterrupt  # which `simulate` answers with what it has
         rows = len(piece.t) if even else count + 1
         whole = np.pad(result.q, ((0, 0), (0, rows - result.q.shape[1]), (0, 0)), constant_values=np.nan)

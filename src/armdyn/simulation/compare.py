@@ -137,7 +137,7 @@ def compare(
             begin = time.perf_counter()
             run = partial(simulate, plant, law, reference, rate=rate, name=name, check=False, quiet=True, **options)
             result = _interruptible(run)
-            if not result.complete and np.isnan(result.diverged).all():  # simulate itself keeps what it has
+            if result.interrupted:  # simulate itself keeps what it has
                 raise KeyboardInterrupt
             rows.append(_row(name, law, result, truth, time.perf_counter() - begin))
             results[name] = result

@@ -99,6 +99,11 @@ class SimulationResult(Reported):
         return self.q.shape[:-2]
 
     @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended it; what was computed until then is kept."""
+        return not self.complete and bool(np.isnan(self.diverged).any())
+
+    @property
     def error(self) -> NDArray:
         """Tracking error q_ref - q, (..., T, n)."""
         return self.q_ref - self.q

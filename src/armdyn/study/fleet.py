@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armdyn.errors import ArmdynError, unwarned
+from armdyn.errors import ArmdynError, ignore_warnings
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.identify import identify
 from armdyn.model.arm import Arm
@@ -48,7 +48,7 @@ class Fleet(Study):
         """The fit of one robot."""
         self.require_case(number)
         robot = self.robots[number]
-        with unwarned():  # told in the fit's notes
+        with ignore_warnings():  # told in the fit's notes
             return identify(self.arms[robot.arm], [self.head.folder / log for log in robot.logs], **self.options)
 
     def compute(self, cases: range) -> Columns:

@@ -153,7 +153,7 @@ class Rollouts(Study):
             delay=timing.delay, hold=True, check=False, quiet=True, threads=1, name=f"{self.name}: {names[0]}",
             sensors=self.sensors, seed=self.head.seed + first,
         )  # fmt: skip
-        if not result.complete and np.isnan(result.diverged).any():
+        if result.interrupted:
             raise KeyboardInterrupt
         return result
 

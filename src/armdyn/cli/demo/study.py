@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from armdyn.errors import ArmdynError, unwarned
+from armdyn.errors import ArmdynError, ignore_warnings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,7 +95,7 @@ class Study:
         """What the log says about the arm, validated on the other motion."""
         from armdyn.identification.identify import identify
 
-        with unwarned():  # that the log does not fit the description is the point of the story
+        with ignore_warnings():  # that the log does not fit the description is the point of the story
             return identify(self.arm, self.log.to_log(), validation=self._measured(self.task).to_log())
 
     @cached_property

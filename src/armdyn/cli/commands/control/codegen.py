@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from armdyn.cli.commands.control.law import Bandwidth, Rate
+from armdyn.cli.commands.control.law import Bandwidth, Float, Out, Rate, print_written
 from armdyn.cli.long_work import working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import print_json
@@ -20,9 +20,7 @@ Functions = Annotated[
 LawName = Annotated[
     str | None, typer.Option("--law", help="A control law instead, such as 'computed torque'; 'list' shows all.")
 ]
-Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files; made if it does not exist.")]
 Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file names; the arm's name if left out.")]
-Float = Annotated[bool, typer.Option("--float", help="Single instead of double precision.")]
 Cpp = Annotated[bool, typer.Option("--cpp", help="Functions: also a C++17 header (std::array, Eigen).")]
 Fmu = Annotated[
     Path | None,
@@ -58,7 +56,7 @@ def codegen(
 
         with working("writing C"):
             written = plant_fmu(resolve(arm, base, tip), fmu, rate)
-        print_json({"files": [str(written)]}) if json else print(f"wrote {written}")
+        print_written([written], json)
         return
     if functions == ["list"]:
         print_json(list(exportable())) if json else print("\n".join(exportable()))
@@ -68,13 +66,7 @@ def codegen(
     require_folder(out)
     with working("writing C"):
         code = c_code(chosen, resolve(arm, base, tip), out, prefix=prefix, dtype=dtype, inputs=inputs or (), cpp=cpp)
-    files = [code.source, code.header, code.selftest, *([code.cpp] if code.cpp else [])]
-    if json:
-        counts = {name: counts._asdict() for name, counts in code.counts.items()}
-        print_json({"files": [str(file) for file in files], "operations": counts})
-        return
-    print(code)
-    print("wrote " + ", ".join(str(file) for file in files))
+    print_written([code.source, code.header, code.selftest, *([code.cpp] if code.cpp else [])], json, code)
 
 
 def function(name: str) -> Callable[..., Any]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from armdyn.cli.long_work import working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import print_json
+
+if TYPE_CHECKING:
+    from armdyn.trace.printers.c_code import CCode
 
 LawName = Annotated[str, typer.Argument(metavar="LAW", help="Such as 'computed torque'; 'list' shows all.")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files; made if it does not exist.")]
@@ -51,17 +55,22 @@ def law(
     if fmu is not None:
         from armdyn.control.fmu import law_fmu
 
-        written = law_fmu(chosen, fmu, rate)
-        print_json({"files": [str(written)]}) if json else print(f"wrote {written}")
+        print_written([law_fmu(chosen, fmu, rate)], json)
         return
     require_folder(out)
     prefix = identifier(f"{subject.name}_{plain_name(name)}").lower() if prefix is None else prefix
     with working("writing C"):
         code = law_code(chosen, out, rate, prefix=prefix, dtype="float" if float else "double", inputs=inputs or ())
-    files = [str(path) for path in (*code.sources, code.header, code.update.header, code.selftest)]
+    print_written([*code.sources, code.header, code.update.header, code.selftest], json, code.update)
+
+
+def print_written(files: Sequence[Path], json: bool, code: CCode | None = None) -> None:
+    """Say which files were written, and how many operations generated code has."""
+    names = list(map(str, files))
     if json:
-        counts = {name: counts._asdict() for name, counts in code.update.counts.items()}
-        print_json({"files": files, "operations": counts})
+        counts = {} if code is None else {name: counts._asdict() for name, counts in code.counts.items()}
+        print_json({"files": names} if code is None else {"files": names, "operations": counts})
         return
-    print(code.update)
-    print("wrote " + ", ".join(files))
+    if code is not None:
+        print(code)
+    print("wrote " + ", ".join(names))

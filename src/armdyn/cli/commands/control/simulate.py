@@ -82,8 +82,6 @@ def simulate(
     json: Json = False,
 ) -> None:
     """Simulate an arm under a sampled controller, and judge the run. Ctrl-C keeps what was computed."""
-    import numpy as np
-
     from armdyn.errors import SimulationError
     from armdyn.simulation.plant.plant import Plant
     from armdyn.simulation.simulate import simulate as run
@@ -117,10 +115,9 @@ def simulate(
         if error.result is not None and len(error.result.t):
             write_results(error.result, out, report)
         raise
-    interrupted = not result.complete and bool(np.isnan(result.diverged).all())
-    write_results(result, out, None if interrupted else report)
+    write_results(result, out, None if result.interrupted else report)
     print_json(summary(result)) if json else show(result)
-    if interrupted:
+    if result.interrupted:
         kept = f"saved as {out}" if out else "above"
         drawn = f"; {report} was not drawn, which takes seconds" if report else ""
         typer.echo(f"armdyn: interrupted at {result.t[-1]:.4g} s; the run up to then is {kept}{drawn}", err=True)

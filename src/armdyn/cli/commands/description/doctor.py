@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from armdyn.cli.resolve import Json
 from armdyn.cli.show import print_json
@@ -25,29 +25,19 @@ EXTRAS = {
 COMPILERS = ("cc", "gcc", "clang")
 
 
-class Extra(NamedTuple):
-    """An extra of the package, and which of its modules are missing here."""
-
-    name: str
-    serves: str
-    missing: tuple[str, ...]
-
-
 def doctor(json: Json = False) -> None:
     """Show the environment: versions, native kernels, cache, compiler, threads, and which extras are installed."""
-    facts, extras = machine(), installed_extras()
+    facts, missing = machine(), missing_modules()
     if json:
-        print_json({**facts, "extras": {e.name: not e.missing for e in extras}})
+        print_json({**facts, "extras": {name: not lacks for name, lacks in missing.items()}})
         return
     width = max(map(len, facts))
     for name, value in facts.items():
         print(f"{name.replace('_', ' '):<{width}}  {value}")
     print()
-    for extra in extras:
-        state = (
-            "installed" if not extra.missing else f"missing {', '.join(extra.missing)}: pip install '.[{extra.name}]'"
-        )
-        print(f"extra {extra.name:<10} {state} ({extra.serves})")
+    for name, lacks in missing.items():
+        state = f"missing {', '.join(lacks)}: pip install '.[{name}]'" if lacks else "installed"
+        print(f"extra {name:<10} {state} ({EXTRAS[name][1]})")
 
 
 def machine() -> dict[str, Any]:
@@ -89,10 +79,8 @@ def _kernels() -> str:
     return f"{name}, tried" if np.isfinite(torque).all() else f"{name}, but a torque came out as {torque}"
 
 
-def installed_extras() -> list[Extra]:
-    """Every extra, and what it lacks here."""
+def missing_modules() -> dict[str, list[str]]:
+    """What each extra lacks here."""
     from importlib.util import find_spec
 
-    return [
-        Extra(n, serves, tuple(m for m in modules if find_spec(m) is None)) for n, (modules, serves) in EXTRAS.items()
-    ]
+    return {name: [m for m in modules if find_spec(m) is None] for name, (modules, _) in EXTRAS.items()}

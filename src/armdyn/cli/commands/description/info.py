@@ -30,8 +30,7 @@ def summary(arm: Arm) -> dict[str, Any]:
     from armdyn.model.diagnosis import diagnose
 
     return {
-        "name": arm.name,
-        "n": arm.n,
+        **attributes(arm, "name n"),
         "base": arm.base_name,
         "tip": arm.tip_name,
         "gravity": arm.gravity,
@@ -40,8 +39,7 @@ def summary(arm: Arm) -> dict[str, Any]:
         "links": [_link_data(link) for link in arm.links],
         "tool_pose": arm.tool_pose,
         "findings": [finding._asdict() for finding in diagnose(arm)],
-        "notes": arm.notes,
-        "fingerprint": arm.fingerprint,
+        **attributes(arm, "notes fingerprint"),
     }
 
 

@@ -67,7 +67,7 @@ def identify_servo(
     json: Json = False,
 ) -> None:
     """Identify position servos from commanded and measured positions, without torques."""
-    from armdyn.errors import unwarned
+    from armdyn.errors import ignore_warnings
     from armdyn.servo.identify import identify_servo as fit_servo
     from armdyn.servo.read_log import read_servo_log
 
@@ -80,7 +80,7 @@ def identify_servo(
         "episodes": _episodes(episodes), "sign": numbers(sign or "1", "--sign"),
         "offset": numbers(offset or "0", "--offset"),
     }  # fmt: skip
-    with progress_bar() as tell, unwarned():  # what it warns of stands in the summary
+    with progress_bar() as tell, ignore_warnings():  # what it warns of stands in the summary
         tell(0.0, "reading logs")
         own, carrying = (
             [log for path in paths for log in read_servo_log(path, described, **settings)]

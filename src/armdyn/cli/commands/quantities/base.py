@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
-from armdyn.cli.show import number, print_json, print_line, print_table
+from armdyn.cli.show import attributes, number, print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from armdyn.dynamics.base.parameters import BaseParameters
@@ -35,14 +35,12 @@ def summary(found: BaseParameters) -> dict[str, Any]:
     """Everything that `base` knows, in SI units; values are null where the arm's inertia is unknown."""
     return {
         "arm": found.name,
-        "terms": found.terms,
-        "count": found.count,
+        **attributes(found, "terms count"),
         "of": found.P.shape[1],
         "names": found.labels,
         "formulas": found.formulas,
         "values": _values(found),
-        "lengths": found.lengths,
-        "unidentifiable": found.unidentifiable,
+        **attributes(found, "lengths unidentifiable"),
         "gap": found.gap._asdict() if found.gap else None,
     }
 
