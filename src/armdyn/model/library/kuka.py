@@ -6,7 +6,7 @@ import numpy as np
 
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Joint
-from armdyn.model.library.tables import bodies, cylinder, limits_in_degrees, rows
+from armdyn.model.library.tables import library_arm, limits_in_degrees
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import from_rpy
 from armdyn.spatial.transform import transform
@@ -20,39 +20,7 @@ def lwr4() -> Arm:
     DH table: De Luca's robotics course on the KUKA LWR4, as in Corke's Robotics Toolbox (model LWR4);
     limits: CentroEPiaggio's `kuka-lwr` description of the LWR4+.
     """
-    tube, half = 0.055, 0.12
-    table = rows(
-        kind="RRRRRRR",
-        alpha=np.array([1, -1, -1, 1, 1, -1, 0]) * np.pi / 2,
-        d=(0.0, 0.0, 0.4, 0.0, 0.39, 0.0, 0.0),
-        # Halves of the upper arm (links 2, 3) and of the forearm (links 4, 5), each along its own tube.
-        **bodies(
-            cylinder(2.6, (0, -0.06, 0), tube, 0.20, axis=1),
-            cylinder(2.6, (0, 0, half), tube, 0.20),
-            cylinder(2.4, (0, half, 0), tube, 0.20, axis=1),
-            cylinder(2.4, (0, 0, half), tube, 0.20),
-            cylinder(1.8, (0, -half, 0), tube, 0.20, axis=1),
-            cylinder(1.4, (0, 0, 0.01), 0.045, 0.10),
-            cylinder(0.3, (0, 0, 0.05), 0.04, 0.03),
-        ),
-        limits=limits_in_degrees(
-            (-170, -120, -170, -120, -170, -120, -170),
-            (170, 120, 170, 120, 170, 120, 170),
-            (110, 110, 128, 128, 204, 184, 184),
-            (176, 176, 100, 100, 100, 38, 38),
-        ),
-    )
-    return Arm.from_dh(
-        table,
-        name="lwr4",
-        notes=(
-            "Source: DH table of Corke's Robotics Toolbox (model LWR4), after De Luca.",
-            "The base frame is at the shoulder and the tip at the wrist centre, as in that table; its "
-            "limits are another arm's and were replaced by those of CentroEPiaggio's kuka-lwr description (LWR4+).",
-            "The floor is 0.3105 m below the shoulder, as in the common URDFs of the LWR4.",
-            "Assumed: all masses (13.5 kg together), centres and tensors: solid cylinders; no drive data.",
-        ),
-    ).with_floor(-0.3105)
+    return library_arm("lwr4")
 
 
 # Offset from the joint before, roll-pitch-yaw / (pi/2), mass, centre, Ixx, Iyy, Izz: frames and numbers of
