@@ -9,38 +9,7 @@ from pathlib import Path
 
 from armdyn.control.export import LawCode
 from armdyn.errors import ArmdynError
-
-TIMER = """
-#define _POSIX_C_SOURCE 199309L
-#include <stdio.h>
-#include <time.h>
-#include "{header}"
-
-int main(void)
-{{
-    static const double held[{n}] = {{{numbers}}};
-    double measured[{n}], tau[{n}], best = 1e30, sum = 0.0;
-    {prefix}_state state;
-    int b, k, i;
-    {prefix}_init(&state);
-    for (b = 0; b < {batches}; ++b) {{
-        struct timespec from, to;
-        double ns;
-        clock_gettime(CLOCK_MONOTONIC, &from);
-        for (k = 0; k < {calls}; ++k) {{
-            for (i = 0; i < {n}; ++i) measured[i] = held[i] + 1e-9 * (k & 7);
-            {prefix}_step(&state, measured, held, held, held, held, tau);
-            sum += tau[0];
-        }}
-        clock_gettime(CLOCK_MONOTONIC, &to);
-        ns = ((to.tv_sec - from.tv_sec) * 1e9 + (to.tv_nsec - from.tv_nsec)) / {calls};
-        if (ns < best) best = ns;
-    }}
-    printf("%.1f %g\\n", best, sum);
-    return 0;
-}}
-"""
-BATCHES, CALLS = 40, 5000
+from armdyn.trace.printers.c_print import fill_template
 
 
 def compiler() -> str | None:
@@ -55,9 +24,9 @@ def self_test(code: LawCode) -> None:
 
 def step_time(code: LawCode, n: int) -> float:
     """Seconds of one step of an exported law of n joints in double precision: the best of some batches, -O2."""
-    prefix = code.header.stem
     numbers = ", ".join(f"{0.1 + 0.07 * i:.3f}" for i in range(n))
-    text = TIMER.format(header=code.header.name, prefix=prefix, n=n, numbers=numbers, batches=BATCHES, calls=CALLS)
+    template = Path(__file__).parent / "step_timer.c"
+    text = fill_template(template, header=code.header.name, prefix=code.header.stem, n=str(n), numbers=numbers)
     with tempfile.TemporaryDirectory() as folder:
         timer = Path(folder) / "timer.c"
         timer.write_text(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from armdyn.trace import virtual
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.graphs.interpret import evaluate_graph
-from armdyn.trace.printers.c_print import Names, comment, number
+from armdyn.trace.printers.c_print import Names, comment, fill_template, number
 from armdyn.trace.program import Program
 
 SAMPLES = 8
@@ -74,37 +75,15 @@ class Check:
 
 def selftest(header: str, dtype: str, checks: Sequence[Check], build: str) -> str:
     """The text of the program: it prints one line a result and returns the number of failures, at most 1."""
+    compare = fill_template(Path(__file__).parent / "selftest_compare.c", dtype=dtype)
     lines = comment(["Checks the functions of " + header + " against values computed by armdyn.", "", build])
-    lines += ["#include <math.h>", "#include <stdio.h>", "", f'#include "{header}"', "", *_compare(dtype), ""]
+    lines += ["#include <math.h>", "#include <stdio.h>", "", f'#include "{header}"', "", compare]
     for check in checks:
         lines += [*_data(check, dtype), *_run(check, dtype), ""]
     lines += ["int main(void)", "{", "    int failures = 0;"]
     lines += [f"    failures += test_{check.function}();" for check in checks]
     lines += ['    printf("%d failure(s)\\n", failures);', "    return failures != 0;", "}"]
     return "\n".join(lines) + "\n"
-
-
-def _compare(dtype: str) -> list[str]:
-    """Whether an output is within its tolerance of what is wanted; infinities and NaNs must be the same."""
-    return [
-        f"static int compare(const char *what, const {dtype} *got, const double *want, int n, double allowed)",
-        "{",
-        "    double worst = 0.0;",
-        "    int i;",
-        "    for (i = 0; i < n; ++i) {",
-        "        const double g = (double)got[i], w = want[i];",
-        "        const double error = (isnan(w) ? isnan(g) : g == w) ? 0.0 : fabs(g - w);",
-        "        if (!(error <= worst)) {",
-        "            worst = error;",
-        "        }",
-        "    }",
-        "    if (worst <= allowed) {",
-        "        return 0;",
-        "    }",
-        '    printf("FAILED %s: largest error %g, allowed %g\\n", what, worst, allowed);',
-        "    return 1;",
-        "}",
-    ]
 
 
 def _data(check: Check, dtype: str) -> Iterator[str]:

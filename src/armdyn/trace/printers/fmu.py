@@ -23,7 +23,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from armdyn import __version__
 from armdyn.errors import ArmdynError
 from armdyn.files import write_whole
-from armdyn.trace.printers.c_print import identifier, number
+from armdyn.trace.printers.c_print import fill_template, identifier, number
 
 HEADERS = ("fmi2Functions.h", "fmi2FunctionTypes.h", "fmi2TypesPlatform.h")
 
@@ -135,22 +135,13 @@ def _describe(numbers: Element, reference: int, variable: Variable) -> None:
 
 def _wrapper(slave: Slave, token: str) -> str:
     """The C between FMI's functions and the generated ones."""
-    text = (Path(__file__).parent / "fmi2" / "wrapper.c").read_text()
-    for key, value in {
-        "@ABOUT@": slave.about.replace("*/", "* /"),
-        "@HEADER@": slave.header,
-        "@STATE@": slave.state,
-        "@FIRST@": ", ".join(number(float(variable.start), "double") for variable in slave.variables),
-        "@GUID@": token,
-        "@COUNT@": str(len(slave.variables)),
-        "@PERIOD@": repr(slave.period),
-        "@HELPERS@": slave.helpers,
-        "@BEGIN@": slave.begin,
-        "@STEP@": slave.step,
-        "    @AFTER@\n": f"    {slave.after}\n" if slave.after else "",
-    }.items():
-        text = text.replace(key, value)
-    return text
+    first = ", ".join(number(float(variable.start), "double") for variable in slave.variables)
+    return fill_template(
+        Path(__file__).parent / "fmi2" / "wrapper.c",
+        about=slave.about.replace("*/", "* /"), header=slave.header, state=slave.state, first=first, guid=token,
+        count=str(len(slave.variables)), period=repr(slave.period), helpers=slave.helpers, begin=slave.begin,
+        step=slave.step, after=f"    {slave.after}\n" if slave.after else "",
+    )  # fmt: skip
 
 
 def _build(sources: Path, library: Path) -> None:

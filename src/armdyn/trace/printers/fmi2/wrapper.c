@@ -121,8 +121,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean keep)
     for (k = 0; k < (long)whole; ++k) {
         @STEP@
     }
-    @AFTER@
-    return fmi2OK;
+@AFTER@    return fmi2OK;
 }
 
 fmi2Status fmi2CancelStep(fmi2Component c)
