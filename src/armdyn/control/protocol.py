@@ -55,6 +55,9 @@ class Law(Frozen, ABC):
 
     shapes: ClassVar[Mapping[str, str]] = {}
     senses: ClassVar[tuple[str, ...]] = ()  # channels that sensors fill: "wrench"
+    formula_options: ClassVar[tuple[str, ...]] = ()  # fields that decide the formula of `step`
+    learnt_states: ClassVar[tuple[str, ...]] = ()  # rest while limits act: errors that limits leave teach nothing
+    begun_states: ClassVar[tuple[str, ...]] = ()  # flags of a sample before, cleared when a measurement is lost
     arm: Arm
 
     @property
@@ -82,7 +85,12 @@ class Law(Frozen, ABC):
     @property
     def trace_key(self) -> str:
         """What decides the formula of `step` besides the law's type and its shapes; kernels are keyed by it."""
-        return self.subject.trace_key  # type: ignore[no-any-return]
+        return f"{self.subject.trace_key}{self.option_key}"
+
+    @property
+    def option_key(self) -> str:
+        """The options that decide the formula, with their values."""
+        return "".join(f" {name} {getattr(self, name)!r}" for name in self.formula_options)
 
     @property
     def is_known(self) -> bool:
@@ -131,11 +139,12 @@ class Law(Frozen, ABC):
 
     def after_loss(self, state: Values) -> Values:
         """The state after a sample without a measurement: as it was, but for memories of the sample before."""
-        return state
+        return {**state, **{name: 0 * state[name] for name in self.begun_states}}
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """The state after a sample whose torques were not exerted in full; `before` and `after` as without limits."""
-        return after
+        limited = short.any > 0.5
+        return {**after, **{name: ca.if_else(limited, before[name], after[name]) for name in self.learnt_states}}
 
     def __call__(self, t: float, q: ArrayLike, qd: ArrayLike, ref: Reference) -> NDArray:
         """Torques of a law without state at one instant, for laws used as plain functions."""
@@ -148,11 +157,6 @@ def nested_laws(law: Law) -> list[Law]:
     """A law and the laws inside it, the outermost first."""
     inner = getattr(law, "law", None)
     return [law, *nested_laws(inner)] if isinstance(inner, Law) else [law]
-
-
-def rest_if_limited(name: str, before: Values, after: Values, short: Shortfall) -> Values:
-    """The state after a sample, but for what must not learn from errors that limits leave."""
-    return {**after, name: ca.if_else(short.any > 0.5, before[name], after[name])}
 
 
 def check_setting(law: Law, name: str, positive: bool = True, finite: bool = True) -> None:

@@ -14,10 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError, shown
 from armdyn.kinematics.forward import forward_kinematics
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.spatial.rotation import skew
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 FEWEST_POSES = 3
 

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.unknowns import Unknowns
-from armdyn.kinematics.motion import Symbol
 from armdyn.spatial import inertia as inertial
-from armdyn.trace.symbols import ca, diagonal
+from armdyn.trace.symbols import Symbol, ca, diagonal
 
 BODY = inertial.SIZE
 # Typical extent of loads [m] and least eigenvalue of their pseudo-inertia in that unit of length [kg].

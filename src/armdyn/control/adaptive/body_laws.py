@@ -20,9 +20,8 @@ from armdyn.control.step import traced_step
 from armdyn.control.theory.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ShapeError, shown
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 
 @dataclass(frozen=True, eq=False)

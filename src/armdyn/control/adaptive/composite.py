@@ -20,9 +20,8 @@ from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.protocol import Answer, Reference, Shortfall, Values
 from armdyn.control.step import traced_step
 from armdyn.control.theory.lyapunov import Lyapunov, quadratic
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 
 def predict(unknowns: Unknowns, params: Values, state: Values, q: Any, qd: Any, tau: Any, dt: Any) -> dict[str, Any]:
@@ -80,6 +79,7 @@ class CompositeSlotineLi(SlotineLi):
     """
 
     gain_shapes: ClassVar = {**SlotineLi.gain_shapes, "weight": "", "smoothing": ""}
+    begun_states: ClassVar = ("started",)
     weight: ArrayLike = field(default=1.0, kw_only=True)
     smoothing: ArrayLike = field(default=5.0, kw_only=True)
 
@@ -99,10 +99,6 @@ class CompositeSlotineLi(SlotineLi):
         strength = ca.dot(params["gain"], ca.mtimes((W * W).T, R))
         change = ca.mtimes(W.T, R * (new["r"] - ca.mtimes(W, state["phi"])))
         return tau, {"phi": learning_step(after["phi"], change, strength, params, dt), **new}
-
-    def after_loss(self, state: Values) -> Values:
-        """The next prediction has no sample before it."""
-        return {**state, "started": 0 * state["started"]}
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """The estimate rests, and predictions are of the torques exerted."""

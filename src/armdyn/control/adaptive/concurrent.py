@@ -15,9 +15,8 @@ from armdyn.control.step import traced_step
 from armdyn.control.theory.lyapunov import Lyapunov, quadratic
 from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.errors import ShapeError
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 # Records that are kept, each of n equations.
 RECORDS = 10

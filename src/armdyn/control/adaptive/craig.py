@@ -17,9 +17,8 @@ from armdyn.control.theory.lyapunov import Lyapunov, parameter_energy
 from armdyn.dynamics.bodies.ltdl import Factors, factorize
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ArmdynWarning, ShapeError
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 # Pivots of the estimated mass matrix below this [kg or kg m²] count as singular.
 SMALLEST_PIVOT = 1e-9
@@ -55,6 +54,8 @@ class Craig(Adaptive):
     """
 
     gain_shapes: ClassVar = {**Adaptive.gain_shapes, "kp": "n", "kd": "n", "psi": "n"}
+    formula_options: ClassVar = ("possible",)
+    begun_states: ClassVar = ("started",)
     kp: ArrayLike
     kd: ArrayLike
     psi: ArrayLike
@@ -67,11 +68,6 @@ class Craig(Adaptive):
             raise ShapeError("Craig: possible: expected adapt(unknown_payload(arm), ...), whose load is a body")
         if not (np.asarray(self.psi) < np.asarray(self.kd)).all():
             warnings.warn("Craig: psi is not below kd, so that nothing is proven", ArmdynWarning, stacklevel=3)
-
-    @property
-    def trace_key(self) -> str:
-        """What is unknown, and whether it is projected."""
-        return f"{super().trace_key} possible {self.possible}"
 
     def init(self) -> dict[str, NDArray]:
         """The estimate, the last measurement, and whether there was one."""
@@ -125,7 +121,3 @@ class Craig(Adaptive):
         V = filtered + parameter_energy(run.states["phi"], truth, self.gain)
         rate = -(kp * psi * e**2 + (kd - psi) * ed**2).sum(-1)
         return Lyapunov(V, rate, np.full(len(V), np.minimum(kp * psi, kd - psi).min()))
-
-    def after_loss(self, state: Values) -> Values:
-        """The next sample has no acceleration."""
-        return {**state, "started": 0 * state["started"]}

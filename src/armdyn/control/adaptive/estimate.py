@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.laws.model import ModelBased
-from armdyn.control.protocol import Law, Shortfall, Values, check_setting, rest_if_limited
+from armdyn.control.protocol import Law, check_setting
 from armdyn.control.theory.gains import gain_matrix
 from armdyn.errors import ShapeError, shown
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 # Data of every adaptation: see `Adaptive`.
 ADAPTATION_SHAPES: dict[str, Any] = {
@@ -60,6 +59,7 @@ class Adaptive(ModelBased):
     """
 
     gain_shapes: ClassVar[Mapping[str, str]] = ADAPTATION_SHAPES
+    learnt_states: ClassVar = ("phi",)
     unknowns: Unknowns
     start: ArrayLike | None = field(default=None, kw_only=True)
     lower: ArrayLike = field(default=-np.inf, kw_only=True)
@@ -109,7 +109,3 @@ class Adaptive(ModelBased):
     def init(self) -> dict[str, NDArray]:
         """The estimate at the start."""
         return {"phi": np.array(self.start, float)}
-
-    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
-        """The estimate rests: errors that limits leave tell nothing about the unknowns."""
-        return rest_if_limited("phi", before, after, short)

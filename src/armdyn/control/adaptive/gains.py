@@ -13,8 +13,7 @@ from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.settings import as_numbers, joint_numbers, one_number
 from armdyn.errors import ShapeError, shown
 from armdyn.model.quantities import DriveData, FrictionData, Gravity, Q, Qd, Qdd, Theta
-from armdyn.trace.shapes import Array, Vector
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Vector, traced
 
 # Unknowns that show less than this part of the strongest one get no gain: a motion along which they do not matter
 # says nothing about them.

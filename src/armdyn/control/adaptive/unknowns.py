@@ -25,10 +25,9 @@ from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.dynamics.regressors.split import Split
 from armdyn.dynamics.shafts import at_shafts, joint_torques
 from armdyn.errors import ArmdynError, check_choice, shown
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 FRICTION = ("viscous", "coulomb", "asymmetry", "offset")
 

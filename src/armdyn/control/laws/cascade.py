@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.laws.model import ModelLaw, model_data, model_torque
-from armdyn.control.protocol import Answer, Reference, Shortfall, Values, rest_if_limited
+from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.settings import a_pose, one_number
 from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import augmented_mass_matrix
@@ -52,6 +52,8 @@ class Cascade(ModelLaw):
     """
 
     gain_shapes: ClassVar = {"kv": "n", "kp": "n", "ki": "n"}
+    formula_options: ClassVar = ("feedforward",)
+    learnt_states: ClassVar = ("velocity_integral",)
     arm: Arm
     kv: ArrayLike
     kp: ArrayLike
@@ -98,11 +100,6 @@ class Cascade(ModelLaw):
         return cls(arm, w, kp, INTEGRAL_CORNER_RATIO * VELOCITY_LOOP_RATIO * w * kp, **options)
 
     @property
-    def trace_key(self) -> str:
-        """The feedforward decides the formula."""
-        return f"{self.arm.trace_key} {self.feedforward}"
-
-    @property
     def compensates_friction(self) -> bool:
         """Whether the model's friction is part of the feedforward."""
         return self.feedforward == "model" and super().compensates_friction
@@ -121,10 +118,6 @@ class Cascade(ModelLaw):
             nominal = model_torque(arm, ref.q, ref.qd, ref.qdd, **model_data(params))
             tau = tau + self.add_friction(params, nominal, ref.q, ref.qd, ref)
         return tau, {"velocity_integral": integral + dt * params["ki"] * (v - qd)}
-
-    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
-        """The integral rests while torques are limited."""
-        return rest_if_limited("velocity_integral", before, after, short)
 
     def friction_part(self, params: Values, tau: Any, q: Any, qd: Any, ref: Reference) -> Any:
         """Friction of the desired motion that is part of the torques."""

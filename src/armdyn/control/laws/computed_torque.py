@@ -13,8 +13,7 @@ from armdyn.control.step import traced_step
 from armdyn.control.theory.gains import gains_from_bandwidth
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import DriveData, Gravity, Q, Qd, Theta, Vec
-from armdyn.trace.shapes import Array
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, traced
 
 
 @traced(returns={"tau": "n"})

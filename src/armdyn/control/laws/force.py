@@ -18,9 +18,8 @@ from armdyn.control.step import traced_step
 from armdyn.control.wrist import Tool, outside_wrench
 from armdyn.errors import ShapeError, shown
 from armdyn.kinematics.forward import tip_frame
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 from armdyn.trajectory.protocol import JointMotion
 
 NO_TOOL = Tool()

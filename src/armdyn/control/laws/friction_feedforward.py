@@ -32,6 +32,7 @@ class FrictionFeedforward(Wrapped):
     """
 
     own_shapes: ClassVar = {"friction": FRICTION_NUMBERS}
+    formula_options: ClassVar = ("width",)
     law: Law
     width: float = 0.01
 
@@ -39,11 +40,6 @@ class FrictionFeedforward(Wrapped):
         super().__post_init__()
         object.__setattr__(self, "law", self.law.without_friction())
         one_number(self.width, "FrictionFeedforward: width", "a velocity > 0")
-
-    @property
-    def trace_key(self) -> str:
-        """The inner law's, and the width."""
-        return f"{super().trace_key} width {self.width!r}"
 
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; see `friction_torque`."""

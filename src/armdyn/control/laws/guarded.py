@@ -15,9 +15,8 @@ from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values
 from armdyn.control.settings import one_number
 from armdyn.control.step import traced_step
 from armdyn.errors import ShapeError, check_choice, shown
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 FALLBACKS = ("zero", "gravity")
 
@@ -85,6 +84,7 @@ class Guarded(Wrapped):
     """
 
     positive: ClassVar = {"limit": "torques", "jump": "distances"}
+    formula_options: ClassVar = ("fallback", "ramp")
     law: Law
     patience: ArrayLike = 5
     limit: ArrayLike | None = None
@@ -106,11 +106,6 @@ class Guarded(Wrapped):
         """The guard's numbers, and what gravity needs."""
         model = MODEL_SHAPES if self.fallback == "gravity" else {}
         return {"patience": "1", "largest": "n", "jump": "n", **model}
-
-    @property
-    def trace_key(self) -> str:
-        """The inner law's, and what follows a loss."""
-        return f"{super().trace_key} {self.fallback} {self.ramp!r}"
 
     @property
     def largest(self) -> NDArray:

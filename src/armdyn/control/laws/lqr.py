@@ -19,9 +19,7 @@ from armdyn.dynamics.linear.linearize import linearize
 from armdyn.errors import ShapeError, check_choice
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd, Vec
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, ca, traced
 from armdyn.trajectory.protocol import JointMotion
 
 DESIGNS = ("finite", "discrete", "continuous")

@@ -17,9 +17,8 @@ from armdyn.control.theory.riccati import discrete_lqr
 from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.linear.linearize import linearize
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 DATA: dict[str, Any] = {**MODEL_SHAPES, **FRICTION_SHAPE}
 
@@ -89,6 +88,7 @@ class MeasuredLQR(Law):
     """
 
     shapes: ClassVar = {"Q": "2*n, 2*n", "R": "n, n", **DATA}
+    formula_options: ClassVar = ("width",)
     arm: Arm
     Q: ArrayLike
     R: ArrayLike
@@ -101,15 +101,9 @@ class MeasuredLQR(Law):
         n = self.arm.n
         pose = np.zeros(n) if self.pose is None else a_pose(self.pose, n, "MeasuredLQR: pose")
         one_number(self.width, "MeasuredLQR: width", "a velocity > 0")
-        object.__setattr__(self, "Q", weight_matrix(self.Q, 2 * n, "MeasuredLQR: Q"))
-        object.__setattr__(self, "R", weight_matrix(self.R, n, "MeasuredLQR: R"))
-        still = TrajectoryLQR(self.arm, self.Q, self.R, self.rate, "discrete")
-        object.__setattr__(self, "_start", discrete_lqr(*still.systems(pose, 0 * pose, 0 * pose), self.Q, self.R).P)
-
-    @property
-    def trace_key(self) -> str:
-        """The arm's, and the width."""
-        return f"{self.arm.trace_key} width {self.width!r}"
+        Q, R = weight_matrix(self.Q, 2 * n, "MeasuredLQR: Q"), weight_matrix(self.R, n, "MeasuredLQR: R")
+        still = TrajectoryLQR(self.arm, Q, R, self.rate, "discrete").systems(pose, 0 * pose, 0 * pose)
+        self._set(Q=Q, R=R, _start=discrete_lqr(*still, Q, R).P)
 
     @property
     def compensates_friction(self) -> bool:

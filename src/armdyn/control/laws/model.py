@@ -16,13 +16,10 @@ from armdyn.dynamics.friction import direction, joint_frictions
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.shafts import at_shafts, joint_torques, shaft_torques
 from armdyn.errors import ShapeError, check_choice
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
 from armdyn.model.quantities import FRICTION_NUMBERS, DriveData, Gravity, Q, Qd, Qdd, Theta
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 # Data of the model that laws take as parameters, so that a wrong model is a matter of numbers.
 MODEL_SHAPES: dict[str, Any] = {"theta": "10*n", "gravity": "3", "drive": "n, 4"}

@@ -20,9 +20,7 @@ from armdyn.dynamics.drive import augmented_mass_matrix, drive_torque
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import DriveData, Gravity, Q, Qd, Theta
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, ca, traced
 
 
 @traced(returns={"p": "n"})

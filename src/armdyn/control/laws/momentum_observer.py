@@ -18,9 +18,8 @@ from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.friction import friction_torque
 from armdyn.errors import ShapeError, check_choice
 from armdyn.kinematics.jacobian import jacobian
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 REACTIONS = ("none", "stop", "gravity", "reflex")
 # Damping of the wrench's least squares, part of the largest entry of J J'.
@@ -67,6 +66,8 @@ class MomentumObserver(Wrapped):
         "threshold": "n", "watch_bandwidth": "n", "reflex": "n", **MODEL_SHAPES, **FRICTION_SHAPE
     }  # fmt: skip
     positive: ClassVar = {"threshold": "torques", "bandwidth": "frequencies"}
+    formula_options: ClassVar = ("reaction",)
+    begun_states: ClassVar = ("watching",)
     law: Law
     threshold: ArrayLike
     bandwidth: ArrayLike = 20.0
@@ -82,11 +83,6 @@ class MomentumObserver(Wrapped):
     def watch_bandwidth(self) -> NDArray:
         """The bandwidth, under a name of its own among the parameters."""
         return np.asarray(self.bandwidth)
-
-    @property
-    def trace_key(self) -> str:
-        """The inner law's, and the reaction."""
-        return f"{super().trace_key} {self.reaction}"
 
     @property
     def own_state(self) -> dict[str, NDArray]:
@@ -132,10 +128,6 @@ class MomentumObserver(Wrapped):
         """What was not exerted changes no momentum."""
         kept = super().after_limits(params, before, after, short, dt)
         return {**kept, "impulse": kept["impulse"] + short.torque * dt}
-
-    def after_loss(self, state: Values) -> Values:
-        """The next sample starts the prediction anew."""
-        return {**super().after_loss(state), "watching": 0 * state["watching"]}
 
 
 def tip_wrench(arm: Arm, q: Symbol, tau: Symbol) -> Symbol:

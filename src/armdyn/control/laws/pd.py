@@ -13,8 +13,7 @@ from armdyn.control.step import traced_step
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd, Vec
-from armdyn.trace.shapes import Array
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, traced
 
 
 @traced(returns={"tau": "n"})

@@ -12,9 +12,7 @@ from armdyn.control.protocol import Answer, Law, Reference, Values, check_settin
 from armdyn.errors import ShapeError, shown
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Number, Vec
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, ca, traced
 from armdyn.trajectory.protocol import JointMotion
 
 Age = Annotated[Any, "1"]

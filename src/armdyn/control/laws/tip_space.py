@@ -18,12 +18,9 @@ from armdyn.errors import ShapeError, check_choice
 from armdyn.kinematics.error import pose_error
 from armdyn.kinematics.forward import forward_kinematics, tip_frame
 from armdyn.kinematics.jacobian import jacobian, jacobian_rate
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Number, Pose, Q
-from armdyn.trace.shapes import Array
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
 
 ROWS = {"pose": 6, "position": 3}
 
@@ -50,6 +47,7 @@ class TipSpace(ModelLaw):
     """
 
     gain_shapes: ClassVar[Mapping[str, str]] = {"stiffness": "6", "tip_damping": "6", "posture": "n", "singular": ""}
+    formula_options: ClassVar = ("task",)
     arm: Arm
     stiffness: ArrayLike
     tip_damping: ArrayLike
@@ -60,11 +58,6 @@ class TipSpace(ModelLaw):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice(type(self).__name__, "task", self.task, ROWS, ShapeError)
-
-    @property
-    def trace_key(self) -> str:
-        """The task decides the formula."""
-        return f"{self.arm.trace_key} {self.task}"
 
     def tip(self, params: Values, q: Symbol, qd: Symbol, ref: Reference) -> TipMotion:
         """The tip at a sample; the desired joint motion is seen there."""

@@ -21,15 +21,15 @@ from armdyn.control.theory.riccati import discrete_lqr
 from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.dynamics.friction import friction_torque
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 
 class EstimatedVelocity(Wrapped):
     """Base of wrappers that estimate velocities; their state has `qd_hat` (n,) and `seen` (1,), 0 before the first."""
 
     memory: ClassVar[tuple[str, ...]] = ()
+    begun_states: ClassVar = ("seen",)
 
     @property
     def own_state(self) -> dict[str, NDArray]:
@@ -57,10 +57,6 @@ class EstimatedVelocity(Wrapped):
     def remember_torque(self, tau: Symbol) -> dict[str, Symbol]:
         """What is kept of the torques."""
         return {}
-
-    def after_loss(self, state: Values) -> Values:
-        """The next sample begins anew."""
-        return {**super().after_loss(state), "seen": 0 * state["seen"]}
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,8 +61,8 @@ class Wrapped(Law):
 
     @property
     def trace_key(self) -> str:
-        """The inner law's, and its kind."""
-        return f"{type(self.law).__qualname__} {self.law.trace_key}"
+        """The inner law's, its kind, and what is added."""
+        return f"{type(self.law).__qualname__} {self.law.trace_key}{self.option_key}"
 
     @property
     def is_known(self) -> bool:
@@ -96,8 +96,8 @@ class Wrapped(Law):
         return self.law.channels(t, motion)
 
     def after_loss(self, state: Values) -> Values:
-        """The inner law's; what is added rests."""
-        return self.law.after_loss(state)
+        """The inner law's; what is added rests, but for its own memories of the sample before."""
+        return super().after_loss(self.law.after_loss(state))
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """The inner law's."""

@@ -24,10 +24,9 @@ from armdyn.dynamics.gravity import gravity_torque
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.errors import ShapeError
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 from armdyn.trajectory.protocol import JointMotion
 
 INERTIA, DAMPING = DRIVE_NAMES.index("inertia"), DRIVE_NAMES.index("damping")

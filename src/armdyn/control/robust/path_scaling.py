@@ -16,9 +16,8 @@ from armdyn.control.step import traced_step
 from armdyn.control.theory.gains import gains_from_bandwidth
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ShapeError, shown
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 from armdyn.trajectory.protocol import Trajectory
 
 # Parts of the inertia M q' below which a joint does not decide the pace.
@@ -70,6 +69,7 @@ class PathScaling(ModelLaw):
     pieces: int = 40
     model: str = "full"
     gain_shapes: ClassVar = {"kp": "n", "kd": "n", "catch_up": ""}
+    formula_options: ClassVar = ("pieces",)
     path_shapes: ClassVar = {"limit": "n", "begins": "p", "polynomials": "p, 4*n", "end": ""}
 
     def __post_init__(self) -> None:
@@ -105,11 +105,6 @@ class PathScaling(ModelLaw):
     def trace_sizes(self) -> Mapping[str, int]:
         """The arm's, and the number of pieces."""
         return {**self.arm.trace_sizes, "p": self.pieces}
-
-    @property
-    def trace_key(self) -> str:
-        """The number of pieces decides the formula."""
-        return f"{self.arm.trace_key} {self.pieces}"
 
     def init(self) -> dict[str, NDArray]:
         """At the beginning, at the motion's own pace."""

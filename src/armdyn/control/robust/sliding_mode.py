@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.laws.model import ModelLaw, model_data, model_torque
-from armdyn.control.protocol import Answer, Reference, Shortfall, Values, rest_if_limited
+from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.regressors.adaptive_regressor import adaptive_torque
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Number, Vec
-from armdyn.trace.shapes import Vector
-from armdyn.trace.symbols import ca
-from armdyn.trace.traced import traced
+from armdyn.trace.formula import Vector, ca, traced
 
 # Periods that a radian of the linear motion in super-twisting's layer takes: slow enough for samples.
 LAYER_PERIODS = 4.0
@@ -139,6 +137,7 @@ class SuperTwisting(ModelLaw):
 
     gain_shapes: ClassVar = {"lam": "n", "k1": "n", "k2": "n"}
     above_zero: ClassVar = frozenset(("lam", "k1", "k2"))
+    learnt_states: ClassVar = ("twist",)
     arm: Arm
     lam: ArrayLike
     k1: ArrayLike
@@ -163,7 +162,3 @@ class SuperTwisting(ModelLaw):
         qdd = ref.qdd + params["lam"] * (ref.qd - qd) + u
         tau = model_torque(arm, q, qd, qdd, **model_data(params))
         return self.add_friction(params, tau, q, qd, ref), {"twist": twist}
-
-    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
-        """Nothing is learnt while torques are limited."""
-        return rest_if_limited("twist", before, after, short)
