@@ -5,10 +5,10 @@ import pytest
 
 import armdyn
 from armdyn.control.laws.computed_torque import ComputedTorque
-from armdyn.control.laws.friction_feedforward import FrictionFeedforward
 from armdyn.control.laws.integral import Integral, pid
 from armdyn.control.laws.momentum import DisturbanceObserver
 from armdyn.control.laws.pd import PD, FeedforwardPD, GravityPD
+from armdyn.control.laws.wrapped import FrictionFeedforward
 from armdyn.control.protocol import Law
 from armdyn.errors import ShapeError
 from armdyn.identification.logs.log import Log

@@ -17,11 +17,11 @@ from armdyn.control.adaptive.unknowns import adapt
 from armdyn.control.design.designs import designs
 from armdyn.control.export import law_code
 from armdyn.control.laws.computed_torque import ComputedTorque
-from armdyn.control.laws.friction_feedforward import FrictionFeedforward
 from armdyn.control.laws.guarded import Guarded
 from armdyn.control.laws.integral import pid
 from armdyn.control.laws.pd import PD
 from armdyn.control.laws.tip_space import Impedance
+from armdyn.control.laws.wrapped import FrictionFeedforward
 from armdyn.control.protocol import Law
 from armdyn.errors import ArmdynError
 from armdyn.simulation.compare import Sway

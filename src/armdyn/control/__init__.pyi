@@ -25,7 +25,6 @@ from armdyn.control.laws.force import Admittance as Admittance
 from armdyn.control.laws.force import HybridForce as HybridForce
 from armdyn.control.laws.force import ParallelForce as ParallelForce
 from armdyn.control.laws.force import ShapedImpedance as ShapedImpedance
-from armdyn.control.laws.friction_feedforward import FrictionFeedforward as FrictionFeedforward
 from armdyn.control.laws.guarded import Guarded as Guarded
 from armdyn.control.laws.integral import Integral as Integral
 from armdyn.control.laws.integral import pid as pid
@@ -49,6 +48,7 @@ from armdyn.control.laws.tip_space import resolved_rate as resolved_rate
 from armdyn.control.laws.velocity import FilteredDerivative as FilteredDerivative
 from armdyn.control.laws.velocity import KalmanVelocity as KalmanVelocity
 from armdyn.control.laws.velocity import ObservedVelocity as ObservedVelocity
+from armdyn.control.laws.wrapped import FrictionFeedforward as FrictionFeedforward
 from armdyn.control.protocol import Law as Law
 from armdyn.control.protocol import Reference as Reference
 from armdyn.control.robust.elastic import ElasticDamping as ElasticDamping

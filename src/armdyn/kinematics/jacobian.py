@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from armdyn.kinematics.forward import link_frames
-from armdyn.kinematics.frame import in_axes, link_index, point_frame
-from armdyn.kinematics.motion import Motion, motions
-from armdyn.kinematics.screws import Screw, joint_line, joint_screw
+from armdyn.kinematics.forward import in_axes, link_frames, link_index, point_frame
+from armdyn.kinematics.motion import Motion, Screw, joint_line, joint_screw, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Point, Q, Qd
 from armdyn.trace.formula import Array, Symbol, ca, traced

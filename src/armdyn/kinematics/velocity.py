@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError
-from armdyn.kinematics.forward import link_frames
-from armdyn.kinematics.frame import in_axes, link_index, point_frame
-from armdyn.kinematics.motion import motions
-from armdyn.kinematics.screws import Screw, joint_screw
+from armdyn.kinematics.forward import in_axes, link_frames, link_index, point_frame
+from armdyn.kinematics.motion import Screw, joint_screw, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Point, Q, Qd, Qdd
 from armdyn.trace.formula import Array, ca, traced

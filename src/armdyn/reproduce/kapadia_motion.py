@@ -16,8 +16,7 @@ from armdyn.reproduce.case import Picture, Row, Tell, attainable, check, claim, 
 from armdyn.reproduce.kapadia_data import track
 from armdyn.reproduce.kapadia_tables import COST_AFTER, COST_BEFORE, EIGHT, ELEVEN
 from armdyn.simulation.result import SimulationResult
-from armdyn.trajectory.excitation.multistage import Improved, Multistage, improve_motion
-from armdyn.trajectory.excitation.multistage_start import heuristic_start
+from armdyn.trajectory.excitation.multistage import Improved, Multistage, heuristic_start, improve_motion
 from armdyn.trajectory.excitation.regressor import excitation_regressor
 from armdyn.trajectory.motion_limits import MotionLimits
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
-from armdyn.dynamics.joint_wrenches import joint_wrenches
+from armdyn.dynamics.newton_euler import joint_wrenches
 from armdyn.errors import PathError
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.manipulability import manipulability

@@ -6,8 +6,7 @@ export(
     __name__,
     {
         "excitation.excite": "Excitation excite",
-        "excitation.multistage": "improve_motion Multistage",
-        "excitation.multistage_start": "heuristic_start",
+        "excitation.multistage": "heuristic_start improve_motion Multistage",
         "excitation.quality": "predict_quality tracking_loss",
         "experiment.plan": "Experiment plan_experiment",
         "experiment.ros": "write_ros_folder",

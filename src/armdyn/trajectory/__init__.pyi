@@ -3,8 +3,8 @@
 from armdyn.trajectory.excitation.excite import Excitation as Excitation
 from armdyn.trajectory.excitation.excite import excite as excite
 from armdyn.trajectory.excitation.multistage import Multistage as Multistage
+from armdyn.trajectory.excitation.multistage import heuristic_start as heuristic_start
 from armdyn.trajectory.excitation.multistage import improve_motion as improve_motion
-from armdyn.trajectory.excitation.multistage_start import heuristic_start as heuristic_start
 from armdyn.trajectory.excitation.quality import predict_quality as predict_quality
 from armdyn.trajectory.excitation.quality import tracking_loss as tracking_loss
 from armdyn.trajectory.experiment.plan import Experiment as Experiment

@@ -9,8 +9,7 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError, LimitError
-from armdyn.trajectory.excitation.multistage import Multistage, Weights, improve_motion
-from armdyn.trajectory.excitation.multistage_start import heuristic_start
+from armdyn.trajectory.excitation.multistage import Multistage, Weights, heuristic_start, improve_motion
 from armdyn.trajectory.motion_limits import MotionLimits
 
 # P2, P3, P9, P10, P11, P13, P14, P15 of the thesis, and Coulomb friction.

@@ -23,8 +23,7 @@ from armdyn.dynamics.base.reduction import (
 from armdyn.dynamics.bodies.body import parameter_row
 from armdyn.errors import ModelError
 from armdyn.kinematics.forward import link_frames
-from armdyn.kinematics.motion import motions
-from armdyn.kinematics.screws import joint_line
+from armdyn.kinematics.motion import joint_line, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qdd
 from armdyn.spatial import inertia as inertial

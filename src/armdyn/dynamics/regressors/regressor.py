@@ -11,14 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
+from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.bodies.velocity import Twist
+from armdyn.dynamics.movable import require_movable
 from armdyn.dynamics.newton_euler import LinkMotion, base_link_motion, outward
 from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
-from armdyn.model.quantities import Gravity, Q, Qd, Qdd
+from armdyn.model.quantities import Gravity, Q, Qd, Qdd, Tau, Theta
 from armdyn.spatial import inertia as inertial
-from armdyn.trace.formula import Array, Symbol, ca, traced
+from armdyn.trace.formula import Array, Matrix, Symbol, Vector, ca, traced
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,3 +125,38 @@ def regressor(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gravity = None) -> A
     joints = motions(arm, q)
     links = outward(joints, qd, qdd, base_link_motion(gravity, None))
     return regressor_matrix(joints, [AccelerationField.of(link) for link in links])
+
+
+class ForwardDynamicsRegressor(NamedTuple):
+    """What `forward_dynamics_regressor` returns."""
+
+    qdd: Vector
+    M: Matrix
+
+
+@traced(check=require_movable)
+def forward_dynamics_regressor(
+    arm: Arm, q: Q, qd: Qd, tau: Tau, *, theta: Theta = None, gravity: Gravity = None
+) -> ForwardDynamicsRegressor:
+    """Joint accelerations and mass matrix from the regressor and (estimated) parameters.
+
+    The way of Lu and Meng, whose point is that an adaptive controller has the regressor at hand;
+    `forward_dynamics` is the one to use otherwise.
+
+    Parameters
+    ----------
+    theta
+        Inertial parameters instead of the arm's, such as an estimate.
+
+    References
+    ----------
+    Lu and Meng (1993), section V-B, steps 1-4.
+    """
+    n = arm.n
+
+    def torque(qdd: Any) -> Any:
+        return ca.mtimes(regressor(arm, q, qd, qdd, gravity=gravity), theta)
+
+    bias = torque(ca.SX.zeros(n))  # step 1
+    M = ca.horzcat(*(torque(ca.SX.eye(n)[:, i]) - bias for i in range(n)))  # steps 2, 3
+    return ForwardDynamicsRegressor(factorize(M).solve(tau - bias), M)  # step 4

@@ -27,7 +27,6 @@ from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.shafts import at_shafts, from_shafts, shaft_torques
 from armdyn.kinematics.forward import tip_frame
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES
 from armdyn.simulation.plant.contact import contact_forces, stop_torques, wrench_at_tip
@@ -35,7 +34,7 @@ from armdyn.simulation.plant.elasticity import spring_torque
 from armdyn.simulation.plant.plant import Kind
 from armdyn.simulation.plant.servo import SERVO_NAMES, servo_torque
 from armdyn.trace.stages import repeated
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 Values = Mapping[str, Any]
 

@@ -20,10 +20,9 @@ from armdyn.arrays import row_of
 from armdyn.errors import ModelError, shown
 from armdyn.kinematics.forward import link_frames, tip_frame
 from armdyn.kinematics.jacobian import jacobian
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
 from armdyn.shapes.obstacles import Box, HalfSpace, Obstacle, Sphere
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 # Numbers of one surface: its geometry, then stiffness, damping, friction, slip.
 GEOMETRY = 15

@@ -20,9 +20,8 @@ from armdyn.dynamics.drive import augmented_mass_matrix, drive_torque
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.errors import ModelError, check_choice, shown
-from armdyn.kinematics.motion import Symbol
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
+from armdyn.trace.symbols import Symbol, ca
 
 SIDES = ("motor", "link")
 

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.errors import LimitError
-from armdyn.trajectory.excitation.base_choices import base_choices
 from armdyn.trajectory.excitation.information import condition_numbers, evaluate
 from armdyn.trajectory.excitation.interior_point import Bounds
 from armdyn.trajectory.excitation.motion_constraints import Constraint
-from armdyn.trajectory.excitation.regressor import excitation_gradient, excitation_regressor
+from armdyn.trajectory.excitation.regressor import base_choices, excitation_gradient, excitation_regressor
 from armdyn.trajectory.fourier import Basis, FourierSeries, drift_basis, fourier_basis, peak_factor
 from armdyn.trajectory.motion_limits import MotionLimits
 
