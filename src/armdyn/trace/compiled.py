@@ -104,7 +104,7 @@ def source_digest() -> str:
     for folder, inner, files in os.walk(Path(__file__).parents[1]):
         inner[:] = sorted(set(inner) - NOT_FORMULAS)
         for name in sorted(files):
-            if name.endswith(".py"):
+            if name.endswith((".py", ".ll")):
                 with open(os.path.join(folder, name), "rb") as stream:
                     digest.update(name.encode() + stream.read())
     return digest.hexdigest()

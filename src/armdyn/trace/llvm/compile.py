@@ -44,7 +44,7 @@ def compile_graph(graph: Graph, shared: frozenset[int], form: str = "kernel") ->
     elif "rollout" not in form:
         text += entry(graph, shared, lowered.uniform_size)
     if form == "trial":
-        text += "\n" + function.DISPATCH.replace("PLACE", str(function.offset() + 8))
+        text += "\n" + function.dispatch_text()
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     if form == "single rollout" and processor.OPTIMISATION:
