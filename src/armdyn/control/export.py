@@ -20,6 +20,7 @@ from armdyn.control.step import MOTION, StepSubject, step_function
 from armdyn.errors import ArmdynError, shown
 from armdyn.files import write_whole
 from armdyn.trace import virtual
+from armdyn.trace.numeric import as_names
 from armdyn.trace.printers.c_code import CCode, c_code
 from armdyn.trace.printers.c_print import comment, identifier, number
 from armdyn.trace.program import Program
@@ -84,7 +85,7 @@ def law_code(
         raise ArmdynError(f"law_code: expected a control law, got {shown(law)}")
     rate = one_number(rate, "law_code", "a rate > 0 in Hz")
     prefix = identifier(f"{law.arm.name}_{type(law).__name__}").lower() if prefix is None else prefix
-    kept = (inputs,) if isinstance(inputs, str) else tuple(inputs)
+    kept = as_names(inputs)
     for name, value in law.params.items():
         if value.shape != law.core_shape(name):
             raise ArmdynError(f"law_code: {name} is a batch of shape {value.shape}; export one law of it at a time")

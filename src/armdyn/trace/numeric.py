@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
@@ -248,15 +248,9 @@ def kernel(
         `call(q, ...)` gives a fresh array, `call(q, ..., out=y)` fills `y`. Contiguous float64 arrays of
         one sample take a direct path of some 0.3 us; all other calls work as with the function itself.
     """
-    traced = declaration(function)
-    unknown = set(options) - set(traced.options)
-    if unknown:
-        raise ArmdynError(
-            f"kernel: {traced.name} has no option {', '.join(sorted(unknown))}; "
-            f"it has {', '.join(traced.options) or 'none'}"
-        )
-    chosen = {**traced.options, **options}
-    variant = traced.variant({name: None for name in traced.required}, chosen)
+    traced = declaration(function, "kernel")
+    traced.reject_unknown_options("kernel", options)
+    variant = traced.variant(dict.fromkeys(traced.required), {**traced.options, **options})
     runner = traced.runner
     if traced.check is not None:
         traced.check(subject, traced.bound)
@@ -276,12 +270,18 @@ def kernel(
     return compiled.bind(bound, folded if fold else general, traced.result)
 
 
-def declaration(function: Any) -> Traced:
+def declaration(function: Any, where: str, example: str = "inverse_dynamics") -> Traced:
     """The declaration behind a traced function, or an error that says what to pass."""
     traced = getattr(function, "traced", None)
-    if traced is None:
-        raise ArmdynError(f"expected a traced function such as armdyn.inverse_dynamics, got {function!r:.60}")
-    return traced
+    if not hasattr(traced, "make_program"):
+        what = getattr(function, "__name__", repr(function))
+        raise ArmdynError(f"{where}: expected a traced function such as armdyn.{example}, got {what:.80}")
+    return traced  # type: ignore[return-value]
+
+
+def as_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Names as a tuple, from one or from several."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def options_of(values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

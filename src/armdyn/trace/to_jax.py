@@ -56,11 +56,8 @@ def to_jax(function: Callable[..., Any], subject: Subject, **options: Any) -> Ca
         `call(q, ...)` with the function's own arguments, `theta=` and the like included, without `out` and `threads`.
         Leading axes are batches. float32 in gives float32 out; computed in float64 always.
     """
-    traced, jax = declaration(function), _jax()
-    unknown = set(options) - set(traced.options)
-    if unknown:
-        listed = ", ".join(traced.options) or "none"
-        raise ArmdynError(f"to_jax: {traced.name} has no option {', '.join(sorted(unknown))}; it has {listed}")
+    traced, jax = declaration(function, "to_jax"), _jax()
+    traced.reject_unknown_options("to_jax", options)
     if backend.current() != "native":
         raise ArmdynError("to_jax: needs native kernels, which are unavailable or switched off here (ARMDYN_BACKEND)")
     functions: dict[Variant, _Function] = {}

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ShapeError
+from armdyn.errors import ArmdynError, ShapeError
 from armdyn.trace.docstring import complete
 from armdyn.trace.function import function_type
 from armdyn.trace.numeric import Runner, options_of
@@ -227,6 +227,12 @@ class Traced:
         options = {name: given.get(name, default) for name, default in self.options.items()}
         return values, {name: _plain_option(v) for name, v in options.items()}
 
+    def reject_unknown_options(self, where: str, options: Collection[str]) -> None:
+        """Raise where an option is asked for that the formula does not have."""
+        if unknown := sorted(set(options) - set(self.options)):
+            listed = ", ".join(self.options) or "none"
+            raise ArmdynError(f"{where}: {self.name} has no option {', '.join(unknown)}; it has {listed}")
+
     # -- tracing --------------------------------------------------------------------------------------
 
     def program(self, subject: Subject, variant: Variant) -> Program:
@@ -253,6 +259,15 @@ class Traced:
         counts = {k: v if isinstance(v, int) else len(v) for k, v in variant.options if isinstance(v, (int, tuple))}
         outputs = tuple(Port(name, evaluate(shape, {**sizes, **counts})) for name, shape in self.returns.items())
         return Program(self.name, inputs, outputs, formula)
+
+    def chosen_program(
+        self, subject: Subject, inputs: Collection[str], kept: Collection[str], options: Mapping[str, Any]
+    ) -> Program:
+        """The program with some optional inputs and options; bound data are folded in, but for those `kept`."""
+        present = dict.fromkeys(name for name in self.order if name in self.required or name in inputs)
+        chosen = {name: options.get(name, default) for name, default in self.options.items()}
+        folded = tuple(name for name in self.bound if name not in kept)
+        return self.make_program(subject, self.variant(present, chosen), fold=folded)
 
     def variant(self, values: Mapping[str, Any], options: Mapping[str, Any]) -> Variant:
         """The variant that a call with these values and options needs."""

@@ -17,7 +17,8 @@ from armdyn.trace.docstring import documentation
 from armdyn.trace.graphs.counts import Counts, count_operations
 from armdyn.trace.graphs.graph import Graph, graph_of
 from armdyn.trace.graphs.simplify import simplify
-from armdyn.trace.printers.c_print import FunctionPrinter, Names, arguments, c_names, comment, identifier, sign_function
+from armdyn.trace.numeric import as_names, declaration
+from armdyn.trace.printers.c_print import FunctionPrinter, arguments, c_names, comment, identifier, sign_function
 from armdyn.trace.printers.c_selftest import FLOOR, Check, Vectors, selftest, vectors
 from armdyn.trace.printers.cpp_header import cpp_header
 from armdyn.trace.program import Port, Program
@@ -58,16 +59,11 @@ class CCode:
 
 
 @dataclass(frozen=True, eq=False)
-class Exported:
+class Exported(Check):
     """One function on its way to C."""
 
-    name: str
     traced: Traced
     program: Program
-    graph: Graph
-    names: Names
-    vectors: Vectors
-    tolerances: Sequence[float]
 
 
 def c_code(
@@ -120,7 +116,7 @@ def c_code(
     prefix = _prefix(prefix, arm)
     if dtype not in FLOOR:
         raise ArmdynError(f"c_code: expected dtype 'double' or 'float', got {dtype!r}")
-    kept, options = _names(inputs), dict(options or {})
+    kept, options = as_names(inputs), dict(options or {})
     _reject_unknown(chosen, kept, options)
     exported = [
         _export(traced, arm, f"{prefix}_{identifier(traced.name)}", dtype, kept, options, search) for traced in chosen
@@ -141,13 +137,7 @@ def c_code(
 
 def _traced_functions(functions: Any) -> list[Traced]:
     listed = [functions] if callable(functions) or isinstance(functions, str) else list(functions)
-    chosen = []
-    for function in listed:
-        traced = getattr(function, "traced", None)
-        if not isinstance(traced, Traced):
-            what = getattr(function, "__name__", repr(function))
-            raise ArmdynError(f"c_code: expected a traced function such as armdyn.inverse_dynamics, got {what:.80}")
-        chosen.append(traced)
+    chosen = [declaration(function, "c_code") for function in listed]
     names = [traced.name for traced in chosen]
     if not names:
         raise ArmdynError("c_code: expected at least one traced function, got none")
@@ -165,10 +155,6 @@ def _prefix(prefix: str | None, subject: Subject) -> str:
             f"got {prefix!r:.80}"
         )
     return prefix
-
-
-def _names(inputs: Iterable[str]) -> tuple[str, ...]:
-    return (inputs,) if isinstance(inputs, str) else tuple(inputs)
 
 
 def _reject_unknown(chosen: list[Traced], inputs: tuple[str, ...], options: Mapping[str, Any]) -> None:
@@ -195,18 +181,15 @@ def _export(
     search: bool,
 ) -> Exported:
     """Trace, simplify, and make sure that nothing got lost on the way."""
-    present = dict.fromkeys(name for name in traced.order if name in traced.required or name in inputs)
-    chosen = {key: options.get(key, default) for key, default in traced.options.items()}
-    folded = tuple(name for name in traced.bound if name not in inputs)
     try:
-        program = traced.make_program(subject, traced.variant(present, chosen), fold=folded)
+        program = traced.chosen_program(subject, inputs, inputs, options)
     except KeyError as missing:
         raise ArmdynError(f"c_code: {traced.name} is not a function of {subject!r}, which has no {missing}") from None
     known = vectors(program, dtype)
     graph = _check(program, known, search)
     errors = known.errors(graph, dtype)
     tolerances = [max(FLOOR[dtype], 20 * error) if error < 1 else FLOOR[dtype] for error in errors]
-    return Exported(name, traced, program, graph, c_names(graph.inputs, graph.outputs), known, tolerances)
+    return Exported(name, graph, c_names(graph.inputs, graph.outputs), known, tolerances, traced, program)
 
 
 def _check(program: Program, known: Vectors, search: bool) -> Graph:
@@ -288,9 +271,8 @@ def _source(prefix: str, dtype: str, functions: list[Exported]) -> str:
 
 
 def _selftest(prefix: str, dtype: str, functions: list[Exported]) -> str:
-    checks = [Check(f.name, f.graph, f.names, f.vectors, f.tolerances) for f in functions]
     build = f"cc -std=c99 -O2 {prefix}.c {prefix}_selftest.c -lm -o {prefix}_selftest && ./{prefix}_selftest"
-    return selftest(f"{prefix}.h", dtype, checks, build)
+    return selftest(f"{prefix}.h", dtype, functions, build)
 
 
 def _write(directory: Path, name: str, text: str) -> Path:

@@ -66,7 +66,7 @@ def vectors(program: Program, dtype: str) -> Vectors:
 class Check:
     """One exported function with its vectors and the errors allowed."""
 
-    function: str
+    name: str
     graph: Graph
     names: Names
     vectors: Vectors
@@ -81,7 +81,7 @@ def selftest(header: str, dtype: str, checks: Sequence[Check], build: str) -> st
     for check in checks:
         lines += [*_data(check, dtype), *_run(check, dtype), ""]
     lines += ["int main(void)", "{", "    int failures = 0;"]
-    lines += [f"    failures += test_{check.function}();" for check in checks]
+    lines += [f"    failures += test_{check.name}();" for check in checks]
     lines += ['    printf("%d failure(s)\\n", failures);', "    return failures != 0;", "}"]
     return "\n".join(lines) + "\n"
 
@@ -89,10 +89,10 @@ def selftest(header: str, dtype: str, checks: Sequence[Check], build: str) -> st
 def _data(check: Check, dtype: str) -> Iterator[str]:
     for port, values in enumerate(check.vectors.inputs):
         if values.size:
-            yield from _array(f"{check.function}_in{port}", dtype, values)
+            yield from _array(f"{check.name}_in{port}", dtype, values)
     for port, values in enumerate(check.vectors.outputs):
         if values.size:
-            yield from _array(f"{check.function}_out{port}", "double", values)
+            yield from _array(f"{check.name}_out{port}", "double", values)
 
 
 def _array(name: str, dtype: str, values: NDArray) -> Iterator[str]:
@@ -103,7 +103,7 @@ def _array(name: str, dtype: str, values: NDArray) -> Iterator[str]:
 
 
 def _run(check: Check, dtype: str) -> Iterator[str]:
-    name, graph = check.function, check.graph
+    name, graph = check.name, check.graph
     yield f"static int test_{name}(void)"
     yield "{"
     yield "    int k, failures = 0;"

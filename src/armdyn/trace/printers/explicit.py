@@ -15,6 +15,7 @@ from armdyn.errors import ArmdynError
 from armdyn.trace.graphs.angles import compose, merge, one_square, split, square_free
 from armdyn.trace.graphs.graph import graph_of
 from armdyn.trace.graphs.sums import Network, Sum, add, common, multiply, network_of, without
+from armdyn.trace.numeric import as_names, declaration
 from armdyn.trace.program import Port, Program
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import Subject, Traced
@@ -48,11 +49,8 @@ def explicit(
     options: Mapping[str, Any] | None = None,
 ) -> Explicit:
     """A traced function of a subject, written out; data named in `symbols` stay symbols where not zero."""
-    traced = getattr(function, "traced", None)
-    if not isinstance(traced, Traced):
-        name = getattr(function, "__name__", repr(function))
-        raise ArmdynError(f"{what}: expected a traced function such as armdyn.mass_matrix, got {name:.80}")
-    kept, present = _as_tuple(symbols), _as_tuple(inputs)
+    traced = declaration(function, what, "mass_matrix")
+    kept, present = as_names(symbols), as_names(inputs)
     _reject(what, traced, "symbol", kept, traced.bound)
     _reject(what, traced, "input", present, traced.optional)
     _reject(what, traced, "option", tuple(options or {}), tuple(traced.options))
@@ -74,10 +72,6 @@ class _TooLargeError(Exception):
     """More terms than anybody would read."""
 
 
-def _as_tuple(names: Iterable[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
 def _reject(what: str, traced: Traced, kind: str, asked: tuple[str, ...], known: tuple[str, ...]) -> None:
     for name in asked:
         if name not in known:
@@ -89,10 +83,7 @@ def _program(
     traced: Traced, subject: Subject, symbols: tuple[str, ...], inputs: tuple[str, ...], options: dict[str, Any]
 ) -> Program:
     """The function with all data folded in but the symbols, whose zeros are zeros."""
-    present = dict.fromkeys(name for name in traced.order if name in traced.required or name in inputs)
-    chosen = {**traced.options, **options}
-    folded = tuple(name for name in traced.bound if name not in symbols)
-    program = traced.make_program(subject, traced.variant(present, chosen), fold=folded)
+    program = traced.chosen_program(subject, inputs, symbols, options)
     masks = {port.name: _mask(subject, port) for port in program.inputs if port.name in symbols}
 
     def formula(*values: Any) -> Any:
