@@ -148,7 +148,7 @@ def test_skew_is_the_cross_product(v, u, R):
 
 @given(rotations)
 def test_rounded_matrices_are_polished(R):
-    polished = rotation.normalized(np.round(R, 6))
+    polished = rotation.nearest_rotation(np.round(R, 6))
     close(polished.T @ polished, np.eye(3))
     close(polished, R, atol=2e-6)
 
@@ -158,7 +158,7 @@ def test_leading_axes_are_batches():
     rpy = rng.uniform(-3, 3, (2, 5, 3))
     R = rotation.from_rpy(rpy)
     assert R.shape == (2, 5, 3, 3)
-    for convert in (rotation.to_rpy, rotation.to_zyz, rotation.to_quaternion, rotation.normalized):
+    for convert in (rotation.to_rpy, rotation.to_zyz, rotation.to_quaternion, rotation.nearest_rotation):
         assert np.array_equal(convert(R)[1, 3], convert(R[1, 3]))
     axis, angle = rotation.to_axis_angle(R)
     close(rotation.from_axis_angle(axis, angle), R)

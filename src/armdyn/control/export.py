@@ -28,7 +28,7 @@ from armdyn.trace.program import Program
 # Samples of the self-test, and errors it allows as fractions of the largest torque: round-off, grown over the samples.
 SAMPLES, SEED = 20, 2
 FAST_MATH = '"compile without -ffast-math: it takes NaN and infinity for impossible, so that guards see nothing"'
-ALLOWED = {"double": 1e-9, "float": 1e-3}
+ALLOWED_ERROR_RATIO = {"double": 1e-9, "float": 1e-3}
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class _Files:
     def selftest(self, program: Program) -> str:
         """A program in C that runs the controller for some samples and compares with Python."""
         inputs, expected = _sequence(self.subject, program)
-        allowed = ALLOWED[self.dtype] * max(float(np.abs(expected).max()), 1e-300)
+        allowed = ALLOWED_ERROR_RATIO[self.dtype] * max(float(np.abs(expected).max()), 1e-300)
         n, prefix = self.subject.law.arm.n, self.prefix
         build = f"cc -std=c99 -O2 {prefix}.c {prefix}_update.c {prefix}_selftest.c -lm -o {prefix}_selftest"
         lines = comment([f"Runs {prefix}.h for {SAMPLES} samples and compares with armdyn.", "", build])

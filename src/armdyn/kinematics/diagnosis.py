@@ -19,7 +19,7 @@ REASONS = {
     "iterations": "out of iterations",
 }
 # Restarts that are enough to tell whether a pose can be reached at all.
-RESTARTS = 15
+DIAGNOSIS_RESTARTS = 15
 # Starts, besides the best configuration known, from which the nearest is sought.
 OTHER_STARTS = 7
 # A position that can be reached is approached to within this [m, or the unit of a tiny or huge arm].
@@ -40,7 +40,7 @@ def explain(
     if not len(rows):
         return reason, shortfall
     poses, q, limits = poses[rows], found.q[rows], arm.position_limits
-    few = Settings(settings.task, settings.tolerance, restarts=RESTARTS, seed=settings.seed)
+    few = Settings(settings.task, settings.tolerance, restarts=DIAGNOSIS_RESTARTS, seed=settings.seed)
     if solutions is None:
         solvable = solve(arm, poses, q, unlimited(arm), few).solved
         feasible = solve(arm, poses, q, limits, few).solved

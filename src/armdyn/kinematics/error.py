@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError, shown
 from armdyn.model.quantities import Pose
-from armdyn.spatial.rotation import normalized
+from armdyn.spatial.rotation import nearest_rotation
 from armdyn.spatial.transform import ORTHOGONALITY_TOLERANCE
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
@@ -84,7 +84,7 @@ def check_poses(arm: Any, poses: ArrayLike, what: str) -> NDArray:
         )
     rounded = defect > ROUND_OFF
     if rounded.any():
-        T[rounded, :3, :3] = normalized(T[rounded, :3, :3])
+        T[rounded, :3, :3] = nearest_rotation(T[rounded, :3, :3])
     return T
 
 

@@ -26,7 +26,7 @@ MOST_SETTLING_STEPS = 300
 # Random configurations among which the nearest is taken as a start.
 START_CANDIDATES = 64
 # Poses compared with them at a time: distances then stay in the cache.
-BLOCK = 512
+POSES_PER_BLOCK = 512
 # Few poses get several starts side by side: at most this many each, and this many in all.
 MOST_STARTS_PER_POSE = 8
 MOST_STARTS = 512
@@ -158,9 +158,9 @@ class Starts:
         far = self._features(poses)
         far = np.concatenate([far, np.ones_like(far[:, :1])], -1)
         best = np.empty((len(poses), width), int)
-        for k in range(0, len(poses), BLOCK):
-            distance = far[k : k + BLOCK] @ near.T
-            best[k : k + BLOCK] = distance.reshape(-1, width, START_CANDIDATES).argmin(-1)
+        for k in range(0, len(poses), POSES_PER_BLOCK):
+            distance = far[k : k + POSES_PER_BLOCK] @ near.T
+            best[k : k + POSES_PER_BLOCK] = distance.reshape(-1, width, START_CANDIDATES).argmin(-1)
         return q[np.arange(width), best]
 
     def _features(self, poses: NDArray) -> NDArray:

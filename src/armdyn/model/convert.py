@@ -14,7 +14,7 @@ from armdyn.model.dh_table import COLUMNS
 from armdyn.model.joint import Joint
 
 # Ending of a file -> the fields of friction and drive that it holds; TOML holds all.
-HELD = {
+HELD_FIELDS = {
     ".urdf": ("viscous", "coulomb"),
     ".csv": COLUMNS,
     ".xml": (
@@ -27,12 +27,12 @@ HELD = {
 def not_held(arm: Arm, suffix: str) -> list[str]:
     """What a file with this ending cannot hold of `arm`, a line each; nothing for TOML, which holds all."""
     suffix = suffix.lower()
-    if suffix not in HELD:
+    if suffix not in HELD_FIELDS:
         return []
     lines = []
     for joint in arm.joints:
         changed = (f.name for data in (joint.friction, joint.drive) for f in fields(data) if _differs(data, f))
-        lost = [name for name in changed if name not in HELD[suffix]]
+        lost = [name for name in changed if name not in HELD_FIELDS[suffix]]
         if suffix == ".xml":
             lost += _not_in_mjcf(joint)
         if lost:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynWarning, ModelError
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Joint
-from armdyn.spatial.rotation import normalized, to_axis_angle
+from armdyn.spatial.rotation import nearest_rotation, to_axis_angle
 
 # Above this the arm would change visibly: 0.01 rad at 1 m is a centimetre.
 LARGEST_SNAP_RAD = 1e-2
@@ -30,7 +30,7 @@ def snap_frames(arm: Arm, angle: float) -> Arm:
     moves: list[tuple[str, float]] = []
 
     def frame(T: NDArray, what: str) -> NDArray:
-        R = _snapped_rotation(T[:3, :3], angle)
+        R = _snap_rotation(T[:3, :3], angle)
         if turned := float(to_axis_angle(R.T @ T[:3, :3])[1] if (T[:3, :3] != R).any() else 0.0):
             moves.append((what, turned))
         out = np.array(T)
@@ -38,7 +38,7 @@ def snap_frames(arm: Arm, angle: float) -> Arm:
         return out
 
     def joint(j: Joint) -> Joint:
-        axis = _snapped_axis(j.axis, angle)
+        axis = _snap_axis(j.axis, angle)
         if turned := float(np.linalg.norm(axis - j.axis)):
             moves.append((f"joint '{j.name}': axis", turned))
         before, after = (frame(getattr(j, side), f"joint '{j.name}': {side}") for side in ("before", "after"))
@@ -62,18 +62,18 @@ def snap_frames(arm: Arm, angle: float) -> Arm:
     return dataclasses.replace(out, notes=(*arm.notes, *(f"snap: {what} turned by {by:.1e} rad" for what, by in moves)))
 
 
-def _snapped_rotation(R: NDArray, angle: float) -> NDArray:
+def _snap_rotation(R: NDArray, angle: float) -> NDArray:
     """The rotation with entries near 0 exact, the others those of the nearest rotation."""
     zero = np.abs(R) < angle
     if np.abs(np.where(zero, R, 0.0)).max() < ROUND_OFF and np.abs(_ones(R, angle) - R).max() < ROUND_OFF:
         return R
     # Polishing keeps the pattern of zeros up to round-off, which is then removed.
-    out = normalized(np.where(zero, 0.0, R))
+    out = nearest_rotation(np.where(zero, 0.0, R))
     out[np.abs(out) < ROUND_OFF] = 0.0
     return _ones(out, ROUND_OFF)
 
 
-def _snapped_axis(axis: NDArray, angle: float) -> NDArray:
+def _snap_axis(axis: NDArray, angle: float) -> NDArray:
     out = np.where(np.abs(axis) < angle, 0.0, axis)
     out = out / np.linalg.norm(out)
     return axis if np.abs(out - axis).max() < ROUND_OFF else out

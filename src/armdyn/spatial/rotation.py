@@ -185,7 +185,7 @@ def to_quaternion(R: ArrayLike) -> NDArray:
     return np.where(row[..., :1] < 0, -row, row) + 0.0
 
 
-def normalized(R: ArrayLike) -> NDArray:
+def nearest_rotation(R: ArrayLike) -> NDArray:
     """The rotation nearest to `R` (..., 3, 3), for matrices that carry rounding."""
     U, _, Vt = np.linalg.svd(_matrix(R))
     U[..., :, 2] *= np.sign(np.linalg.det(U @ Vt))[..., None]

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from armdyn.trace.shapes import described
+from armdyn.trace.shapes import shape_text
 
 COMMON = (
     "out : ndarray or tuple of these, optional",
@@ -53,7 +53,7 @@ def complete(text: str | None, parameters: Mapping[str, tuple[str, str]], return
     """
     summary, sections = _sections(text)
     expected = {name: Entry([name], kind, [f"    {words}"] * bool(words)) for name, (kind, words) in parameters.items()}
-    results = {name: Entry([name], f"ndarray, shape {described(shape)}", []) for name, shape in returns.items()}
+    results = {name: Entry([name], f"ndarray, shape {shape_text(shape)}", []) for name, shape in returns.items()}
     lines = [*summary, ""] if summary else []
     lines += ["Parameters", "-" * 10, *_fill(sections.pop("Parameters", []), expected), *COMMON]
     lines += ["", "Returns", "-" * 7, *_fill(sections.pop("Returns", []), results)]

@@ -36,7 +36,7 @@ Vector = Annotated[Array, "n"]
 Matrix = Annotated[Array, "n, n"]
 
 
-def annotated(function: Callable[..., Any], name: str) -> Any:
+def annotation_of(function: Callable[..., Any], name: str) -> Any:
     """The annotation of a parameter (or of "return") as an object; None where there is none to be had."""
     value = function.__annotations__.get(name)
     if not isinstance(value, str):
@@ -106,6 +106,6 @@ def text(shape: Shape) -> str:
     return f"({', '.join(['...', *map(str, shape)])})"
 
 
-def described(declared: str) -> str:
+def shape_text(declared: str) -> str:
     """A declared shape with leading batch axes as the documentation writes it: `(..., n, 10 n)`."""
     return f"(..., {declared.replace('*', ' ')})" if declared.strip() else "(...)"

@@ -51,14 +51,14 @@ def _column(values: Any) -> Any:
 
 def staged_graph(program: Program, shared: frozenset[str]) -> Graph:
     """The graph of a program with its repeated formula as a stage, or without where that cannot be."""
-    graph = _marked(program)
+    graph = _graph_with_stage(program)
     if graph is None:
         return graph_of(program)
     bound = frozenset(k for k, port in enumerate(program.inputs) if port.name in shared)
     return graph if _stands_alone(graph, bound) else graph_of(program)
 
 
-def _marked(program: Program) -> Graph | None:
+def _graph_with_stage(program: Program) -> Graph | None:
     flat = [ca.SX.sym(port.name, port.size) for port in program.inputs]
     recorder = _Recorder()
     token = _recorder.set(recorder)

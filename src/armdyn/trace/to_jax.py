@@ -172,7 +172,7 @@ class _Function:
             found = self._adjoint(static.wanted, seeds).call(*arrays, *(bars[k] for k in seeds))
             for k, bar in zip(static.wanted, found, strict=True):
                 shape, dtype = static.shapes[k]
-                result[k] = _summed(bar, shape).astype(dtype)
+                result[k] = _sum_broadcast(bar, shape).astype(dtype)
         return tuple(result)
 
     def _adjoint(self, wanted: tuple[int, ...], seeds: tuple[int, ...]) -> _Function:
@@ -272,7 +272,7 @@ def _samples(jax: Any, array: Any, port: Port, batch: tuple[int, ...], is_shared
     return jax.numpy.broadcast_to(array, (*batch, *port.shape)).reshape(-1, *port.shape)
 
 
-def _summed(bar: Any, shape: tuple[int, ...]) -> Any:
+def _sum_broadcast(bar: Any, shape: tuple[int, ...]) -> Any:
     """A sensitivity of broadcast entries as that of the entries before: their sum."""
     bar = bar.sum(tuple(range(bar.ndim - len(shape))))
     axes = tuple(k for k, size in enumerate(shape) if size == 1 and bar.shape[k] != 1)

@@ -31,7 +31,7 @@ from armdyn.trace.docstring import complete
 from armdyn.trace.function import function_type
 from armdyn.trace.numeric import Runner, options_of
 from armdyn.trace.program import Port, Program, as_list, unflatten
-from armdyn.trace.shapes import Data, annotated, data_of, described, evaluate, fields_of
+from armdyn.trace.shapes import Data, annotation_of, data_of, evaluate, fields_of, shape_text
 from armdyn.trace.symbols import ca, is_symbol
 
 MOST_PROGRAMS = 64  # remembered per function
@@ -141,14 +141,14 @@ class Traced:
         """What is declared of each input, in the decorator or as an annotation."""
         found = {name: Data(shape) for name, shape in shapes.items()}
         for p in parameters:
-            data = data_of(annotated(self.formula, p.name))
+            data = data_of(annotation_of(self.formula, p.name))
             if data is not None:
                 found.setdefault(p.name, data)
         return found
 
     def _results(self, returns: Mapping[str, str] | None) -> tuple[dict[str, str], Any]:
         """Shapes of the outputs by name, and the NamedTuple of several."""
-        kind = annotated(self.formula, "return")
+        kind = annotation_of(self.formula, "return")
         if returns is None:
             shapes = fields_of(kind) if hasattr(kind, "_fields") else {}
             if not shapes or tuple(shapes) != kind._fields:
@@ -192,7 +192,7 @@ class Traced:
             if data is None:
                 words[p.name] = (p.annotation if isinstance(p.annotation, str) else "", "")
             else:
-                kind = f"array_like, shape {described(data.shape)}"
+                kind = f"array_like, shape {shape_text(data.shape)}"
                 words[p.name] = (kind if p.name in self.required else f"{kind}, optional", data.text)
         return complete(self.formula.__doc__, words, self.returns)
 

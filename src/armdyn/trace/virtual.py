@@ -12,7 +12,7 @@ from armdyn.trace.recent import KERNEL_OVERHEAD_BYTES
 from armdyn.trace.symbols import ca
 
 # Samples evaluated by one call: bounds the memory that CasADi copies.
-BLOCK = 4096
+SAMPLES_PER_BLOCK = 4096
 # Memory that CasADi takes per instruction, about.
 NODE_BYTES = 100
 
@@ -30,8 +30,8 @@ def evaluate(program: Program, arrays: Sequence[NDArray], outs: Sequence[NDArray
     flat = [np.broadcast_to(a, batch + p.shape).reshape(-1, p.size) for a, p in ports]
     samples = int(np.prod(batch))
     columns = [np.empty((samples, port.size)) for port in program.outputs]
-    for start in range(0, samples, BLOCK):
-        part = slice(start, min(start + BLOCK, samples))
+    for start in range(0, samples, SAMPLES_PER_BLOCK):
+        part = slice(start, min(start + SAMPLES_PER_BLOCK, samples))
         results = program.function.call([ca.DM(x[part].T) for x in flat])
         for column, result in zip(columns, results, strict=True):
             column[part] = result.full().T

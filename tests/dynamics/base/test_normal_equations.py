@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.base.normal_equations import BLOCK, normal_equations
+from armdyn.dynamics.base.normal_equations import SAMPLES_PER_BLOCK, normal_equations
 from armdyn.errors import ShapeError
 
 
 @pytest.fixture
 def log(random_arm):
     arm = random_arm("RPR", seed=2)
-    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 2 * BLOCK + 37, arm.n))
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 2 * SAMPLES_PER_BLOCK + 37, arm.n))
     return arm, (q, qd, qdd, armdyn.inverse_dynamics(arm, q, qd, qdd))
 
 

@@ -18,7 +18,7 @@ BODY = inertial.SIZE
 # Typical extent of loads [m] and least eigenvalue of their pseudo-inertia in that unit of length [kg].
 LOAD_SIZE_M, LEAST_EIGENVALUE_KG = 0.1, 1e-4
 # Sweeps of Jacobi's method: it converges quadratically, 4x4 matrices are diagonal to round-off after five.
-SWEEPS = 5
+JACOBI_SWEEPS = 5
 
 
 @cache
@@ -89,6 +89,6 @@ def within(P: Symbol, least: Symbol | float, largest: Symbol | float) -> Symbol:
 
     Of all matrices within the bounds the nearest, by the norm of Frobenius and by the log-det divergence alike.
     """
-    values, V = diagonal(P, SWEEPS)
+    values, V = diagonal(P, JACOBI_SWEEPS)
     lifted = ca.diag(ca.vertcat(*(ca.fmin(ca.fmax(least - value, 0), largest - value) for value in values)))
     return P + ca.mtimes([V, lifted, V.T])

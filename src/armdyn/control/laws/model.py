@@ -28,7 +28,7 @@ MODELS = ("full", "rigid")
 # Velocity below which dry friction fades out of what laws compensate and observers expect [rad/s or m/s].
 FRICTION_WIDTH = 0.01
 # Friction numbers that exert no torque by themselves, or none in steady motion.
-SILENT = ("stribeck", "temperature", "bristle_stiffness", "bristle_damping")
+SILENT_FRICTION = ("stribeck", "temperature", "bristle_stiffness", "bristle_damping")
 
 
 @traced(returns={"tau": "n"})
@@ -47,7 +47,7 @@ def model_data(params: Values) -> dict[str, Any]:
 
 def exerts_torque(friction: NDArray) -> bool:
     """Whether friction numbers (..., n, k + 3 h) of some joint exert a torque."""
-    return bool(np.delete(friction, [FRICTION_NAMES.index(name) for name in SILENT], axis=-1).any())
+    return bool(np.delete(friction, [FRICTION_NAMES.index(name) for name in SILENT_FRICTION], axis=-1).any())
 
 
 def law_friction(arm: Arm, friction: Symbol, q: Symbol, qd: Symbol, ref: Reference, load: Symbol) -> Symbol:

@@ -19,7 +19,7 @@ from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
 # Samples per block: a regressor of some 2 MB stays in the caches between its making and its use.
-BLOCK = 512
+SAMPLES_PER_BLOCK = 512
 
 
 class NormalEquations(NamedTuple):
@@ -62,11 +62,11 @@ def normal_equations(
     # Joint i does not feel the links before it: its columns begin with those of link i.
     starts = np.searchsorted(columns, inertial.SIZE * np.arange(arm.n))
     total = NormalEquations(np.zeros((len(columns),) * 2), np.zeros(len(columns)), 0.0, 0)
-    Y = np.empty((BLOCK, arm.n, len(columns)))
+    Y = np.empty((SAMPLES_PER_BLOCK, arm.n, len(columns)))
     for part in [samples] if isinstance(samples, tuple) else samples:
         q, qd, qdd, tau = _matching(part, arm.n)
-        for first in range(0, len(q), BLOCK):
-            k = slice(first, first + BLOCK)
+        for first in range(0, len(q), SAMPLES_PER_BLOCK):
+            k = slice(first, first + SAMPLES_PER_BLOCK)
             block = _regressor(subject, (q[k], qd[k], qdd[k]), Y[: len(q[k])])
             total = _add(total, block, tau[k], joint_weights, starts)
     return total

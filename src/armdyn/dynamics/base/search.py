@@ -12,7 +12,7 @@ from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
-ACCELERATION = 9.81  # to choose rates by [m/s²]
+TYPICAL_ACCELERATION = 9.81  # to choose rates by [m/s²]
 
 
 def by_numbers(arm: Arm, terms: str, joint_terms: tuple[str, ...], tolerance: float) -> Reduction:
@@ -38,7 +38,7 @@ def _random_rows(arm: Arm, terms: str, joint_terms: tuple[str, ...], unit: float
     span = np.where(slides, unit, 1.0)
     q = rng.uniform(-1, 1, (states, arm.n)) * np.where(slides, unit, np.pi)
     # Rates at which inertia and gravity weigh the same; none if gravity alone counts.
-    rate = np.sqrt(ACCELERATION / unit) * (terms == "full")
+    rate = np.sqrt(TYPICAL_ACCELERATION / unit) * (terms == "full")
     qd, qdd = rng.uniform(-1, 1, (2, states, arm.n)) * span * np.array([rate, rate**2])[:, None, None]
     Y = full_regressor(arm, q, qd, qdd, terms=joint_terms) * span[:, None]
     return Y.reshape(-1, Y.shape[-1])

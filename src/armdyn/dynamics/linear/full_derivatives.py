@@ -90,14 +90,14 @@ def full_terms(
 ) -> JointTerms:
     """Friction, rotors, damping and springs; `width` is that of `friction_torque`."""
 
-    def differentiated(x: Symbol, v: Symbol) -> list[Symbol]:
+    def derivatives(x: Symbol, v: Symbol) -> list[Symbol]:
         lost = friction_torque(arm, x, v, width=width, friction=friction)
         tau = lost + drive_torque(arm, x, v, qdd, drive=drive)
         joints = joint_frictions(arm, x, v, friction)
         share = ca.vertcat(*(joint["load"] * direction(joint.v, width) for joint in joints))
         return [tau, ca.jacobian(tau, v), ca.jacobian(tau, x), share, ca.jacobian(share, v)]
 
-    tau, C, K, share, share_slope = on_symbols(differentiated, q, qd)
+    tau, C, K, share, share_slope = on_symbols(derivatives, q, qd)
     return JointTerms(arm, tau, drive_inertia(arm, drive), C, K, share, share_slope)
 
 

@@ -19,7 +19,7 @@ from armdyn.trace.graphs.graph import Graph, graph_of
 from armdyn.trace.graphs.simplify import simplify
 from armdyn.trace.numeric import as_names, declaration
 from armdyn.trace.printers.c_print import FunctionPrinter, arguments, c_names, comment, identifier, sign_function
-from armdyn.trace.printers.c_selftest import FLOOR, Check, Vectors, selftest, vectors
+from armdyn.trace.printers.c_selftest import LEAST_ALLOWED_ERROR, Check, Vectors, selftest, vectors
 from armdyn.trace.printers.cpp_header import cpp_header
 from armdyn.trace.program import Port, Program
 from armdyn.trace.traced import Subject, Traced
@@ -114,7 +114,7 @@ def c_code(
     """
     chosen = _traced_functions(functions)
     prefix = _prefix(prefix, arm)
-    if dtype not in FLOOR:
+    if dtype not in LEAST_ALLOWED_ERROR:
         raise ArmdynError(f"c_code: expected dtype 'double' or 'float', got {dtype!r}")
     kept, options = as_names(inputs), dict(options or {})
     _reject_unknown(chosen, kept, options)
@@ -187,8 +187,8 @@ def _export(
         raise ArmdynError(f"c_code: {traced.name} is not a function of {subject!r}, which has no {missing}") from None
     known = vectors(program, dtype)
     graph = _check(program, known, search)
-    errors = known.errors(graph, dtype)
-    tolerances = [max(FLOOR[dtype], 20 * error) if error < 1 else FLOOR[dtype] for error in errors]
+    least = LEAST_ALLOWED_ERROR[dtype]
+    tolerances = [max(least, 20 * error) if error < 1 else least for error in known.errors(graph, dtype)]
     return Exported(name, graph, c_names(graph.inputs, graph.outputs), known, tolerances, traced, program)
 
 

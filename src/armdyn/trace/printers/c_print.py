@@ -27,7 +27,7 @@ MATH = _words(
     "fmod fabs copysign erf fmin fmax pow hypot remainder"
 )
 # Words of C, of C++ and of math.h that no argument may be called.
-TAKEN = MATH | _words(
+RESERVED_WORDS = MATH | _words(
     "auto break case char const continue default do double else enum extern float for goto if inline int long "
     "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile "
     "while asm bool true false class new delete this template operator private public protected virtual friend "
@@ -63,7 +63,7 @@ def c_names(inputs: Sequence[Port], outputs: Sequence[Port]) -> Names:
 
     def fresh(name: str, suffix: str) -> str:
         name = identifier(name)
-        while name in used or name in TAKEN or re.fullmatch(r"t\d+|(sin|cos)_\w+", name):
+        while name in used or name in RESERVED_WORDS or re.fullmatch(r"t\d+|(sin|cos)_\w+", name):
             name += suffix
         used.add(name)
         return name

@@ -118,7 +118,7 @@ def _write_out(network: Network) -> tuple[Network, list[Sum]]:
     plain = Network(network.source)
     meaning: dict[int, Sum] = {}
 
-    def opened(total: Sum) -> Sum:
+    def multiply_out(total: Sum) -> Sum:
         result: Sum = {}
         for cube, c in total.items():
             product: Sum = {(): c}
@@ -131,15 +131,15 @@ def _write_out(network: Network) -> tuple[Network, list[Sum]]:
 
     for k in network.order():
         if k in network.sums:
-            meaning[k] = square_free(plain, opened(network.sums[k]))
+            meaning[k] = square_free(plain, multiply_out(network.sums[k]))
         elif k in network.calls:
             op, args = network.calls[k]
-            meaning[k] = plain.call(op, [merge_turns(plain, opened(arg)) for arg in args])
+            meaning[k] = plain.call(op, [merge_turns(plain, multiply_out(arg)) for arg in args])
         elif network.number(k) is not None:
             meaning[k] = plain.fixed(network.number(k) or 0.0)
         else:
             meaning[k] = {(plain.literal(*network.literals[k]),): 1.0}
-    outputs = [merge_turns(plain, opened(total)) for total in network.outputs]
+    outputs = [merge_turns(plain, multiply_out(total)) for total in network.outputs]
     if sum(map(len, outputs)) <= 2 * MOST_TERMS:  # shortening does not save more than half
         outputs = [_shortest(plain, total) if len(total) <= MOST_TO_SHORTEN else total for total in outputs]
     if sum(map(len, outputs)) > MOST_TERMS:

@@ -82,7 +82,7 @@ def write_fmu(path: str | os.PathLike[str], slave: Slave, write_sources: Callabl
         (sources / "fmu.c").write_text(_wrapper(slave, token))
         description = _description(model, token, slave, sorted(p.name for p in sources.glob("*.c")))
         _build(sources, Path(folder) / "binaries" / "linux64" / f"{model}.so")
-        return write_whole(path, _packed(Path(folder), description))
+        return write_whole(path, _pack(Path(folder), description))
 
 
 def _description(model: str, token: str, slave: Slave, files: list[str]) -> bytes:
@@ -157,7 +157,7 @@ def _build(sources: Path, library: Path) -> None:
         raise ArmdynError(f"FMU: {compiler} failed ({done.stderr.strip()[:200]})")
 
 
-def _packed(folder: Path, description: bytes) -> bytes:
+def _pack(folder: Path, description: bytes) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("modelDescription.xml", description)

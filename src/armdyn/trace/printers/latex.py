@@ -141,7 +141,7 @@ class LatexPrinter:
             self._known[k] = text
         return self._known[k]
 
-    def _written(self, k: int) -> str:
+    def _write_literal(self, k: int) -> str:
         what = self.network.literals[k]
         if what[0] == "input":
             return symbol(*self.formula.names[what[1]])

@@ -17,7 +17,7 @@ from armdyn.trajectory.protocol import JointMotion, Trajectory
 from armdyn.trajectory.sequence import Sequence
 
 SPEED_RATIO = 0.15  # part of the velocity limits
-ACCELERATION = 0.5  # of which the limits are reached in [rad/s², m/s²]
+APPROACH_ACCELERATION = 0.5  # of which the limits are reached in [rad/s², m/s²]
 HIGHEST_SPEED = 0.3  # [rad/s, m/s]
 VIA_POSES_TRIED = 200  # poses that are tried between, where the straight way is not free
 
@@ -61,11 +61,11 @@ def approach(arm: Arm, clearance: Clearance, home: ArrayLike, start: NDArray) ->
     """
     home = check_home(arm, clearance, home)
     velocity = np.minimum(SPEED_RATIO * MotionLimits.of(arm).velocity, HIGHEST_SPEED)
-    limits = MotionLimits.of(arm, velocity=velocity, acceleration=ACCELERATION)
+    limits = MotionLimits.of(arm, velocity=velocity, acceleration=APPROACH_ACCELERATION)
     for via in _ways(arm, home, start):
         poses = [home, *via, start]
         parts = tuple(
-            point_to_point(one, two, velocity=velocity, acceleration=ACCELERATION)
+            point_to_point(one, two, velocity=velocity, acceleration=APPROACH_ACCELERATION)
             for one, two in itertools.pairwise(poses)
             if not np.array_equal(one, two)
         ) or (point_to_point(home, start, duration=1.0),)

@@ -18,12 +18,13 @@ from armdyn.trajectory.excitation.motion_constraints import Pull, States
 from armdyn.trajectory.motion_limits import MotionLimits
 from armdyn.trajectory.protocol import Trajectory
 
-PROBES = 2000  # random configurations by which what touches by construction, or never, is told
-ALWAYS = 0.95  # part of them in which things overlap that cannot be kept apart
-TOUCHING = 0.02  # clearance below which they do [m]
-NEVER = 0.1  # clearance of all of them beyond which searches need not look [m]
+PROBE_POSES = 2000  # random configurations by which what touches by construction, or never, is told
+OVERLAP_RATIO = 0.95  # part of them in which things overlap that cannot be kept apart
+TOUCHING_DISTANCE_M = 0.02  # clearance below which they do [m]
+NEVER_NEAR_DISTANCE_M = 0.1  # clearance of all of them beyond which searches need not look [m]
 MOST_PAIRS = 60  # of capsules that are compiled into a kernel, at some ten milliseconds each
-RATE, FINER, LEVELS = 500.0, 8, 3  # samples per second of the first grid; finer grids, one within the other
+GRID_RATE_HZ = 500.0  # samples per second of the first grid
+REFINEMENT, MOST_REFINEMENTS = 8, 3  # samples for one in a finer grid; finer grids, one within the other
 
 
 class Columns(NamedTuple):
@@ -86,13 +87,13 @@ class Clearance:
 
     @cached_property
     def _probe(self) -> NDArray:
-        """Slacks (PROBES, ...) of everything."""
+        """Slacks (PROBE_POSES, ...) of everything."""
         return self._slack(self._all, self.bodies.at(random_poses(self.arm)))
 
     @cached_property
     def _overlaps(self) -> NDArray:
         """Columns that cannot be kept apart; of an obstacle that leaves no link any room none is left out."""
-        touching = np.asarray((self._probe < TOUCHING).mean(0) > ALWAYS)
+        touching = np.asarray((self._probe < TOUCHING_DISTANCE_M).mean(0) > OVERLAP_RATIO)
         for o in range(len(self.obstacles)):
             mine = np.concatenate([np.zeros(len(self._all.one), bool), self._all.obstacle == o])
             if touching[mine].all():
@@ -107,7 +108,7 @@ class Clearance:
     @cached_property
     def _near(self) -> Columns:
         """What searches look at: all that came near in some random pose."""
-        return self._all.chosen(~self._overlaps & (self._probe.min(0) < NEVER))
+        return self._all.chosen(~self._overlaps & (self._probe.min(0) < NEVER_NEAR_DISTANCE_M))
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
@@ -206,8 +207,8 @@ class Clearance:
     def least(self, motion: Trajectory, limits: MotionLimits) -> float:
         """A lower bound of all free distances at all times of a motion within speed and acceleration limits."""
         bend = self._bend(limits.velocity, limits.acceleration)
-        steps = max(4, int(np.ceil(motion.duration * RATE)))
-        return self._least(motion, np.linspace(0.0, motion.duration, steps + 1), bend, LEVELS)
+        steps = max(4, int(np.ceil(motion.duration * GRID_RATE_HZ)))
+        return self._least(motion, np.linspace(0.0, motion.duration, steps + 1), bend, MOST_REFINEMENTS)
 
     def _least(self, motion: Trajectory, t: NDArray, bend: float, levels: int) -> float:
         """Over an interval h every end of a capsule leaves its chord by h² bend at most.
@@ -229,7 +230,7 @@ class Clearance:
         least = float(bound[~close].min(initial=np.inf))
         edges = np.flatnonzero(np.diff(np.concatenate([[0], close.astype(int), [0]])))
         for first, last in zip(edges[::2], edges[1::2], strict=True):
-            part = np.linspace(t[first], t[last], FINER * (last - first) + 1)
+            part = np.linspace(t[first], t[last], REFINEMENT * (last - first) + 1)
             least = min(least, self._least(motion, part, bend, levels - 1))
         return least
 
@@ -270,7 +271,7 @@ def _share(on_a: NDArray, on_b: NDArray, s: NDArray, force: NDArray) -> None:
     on_b += part
 
 
-def random_poses(arm: Arm, count: int = PROBES) -> NDArray:
+def random_poses(arm: Arm, count: int = PROBE_POSES) -> NDArray:
     """Configurations (count, n) within the arm's limits, the same every time."""
     lower, upper = (np.clip(x, -np.pi, np.pi) for x in arm.position_limits)
     return np.random.default_rng(0).uniform(lower, upper, (count, arm.n))

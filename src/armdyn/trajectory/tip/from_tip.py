@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import PathError, ShapeError, check_choice
 from armdyn.kinematics.closed.form import ON_LIMIT
 from armdyn.kinematics.damped_step import damped_step, tip_error
-from armdyn.kinematics.diagnosis import RESTARTS
+from armdyn.kinematics.diagnosis import DIAGNOSIS_RESTARTS
 from armdyn.kinematics.error import TASKS
 from armdyn.kinematics.inverse import inverse_kinematics
 from armdyn.kinematics.jacobian import jacobian, jacobian_rate
@@ -177,7 +177,7 @@ class Follower:
     def reject(self, t: float) -> None:
         """Raise: the path leaves the workspace at or after t, or the arm is singular there."""
         later = np.linspace(t, self.path.duration, LOOK_AHEAD)
-        found = inverse_kinematics(self.arm, self.path(later).pose, task=self.task, restarts=RESTARTS)
+        found = inverse_kinematics(self.arm, self.path(later).pose, task=self.task, restarts=DIAGNOSIS_RESTARTS)
         lost = np.flatnonzero(found.reason == "reach")
         if len(lost):
             t, gap = later[lost[0]], found.shortfall[lost].max(0)
