@@ -65,17 +65,10 @@ def joint_frictions(
 ) -> list[JointFriction]:
     """One per shaft, from positions, velocities and torques of the joints."""
     turn, speed = at_shafts(arm, q), at_shafts(arm, qd)
-    torque = None if load is None else shaft_torques(arm, load)
-    return [
-        JointFriction(
-            friction[i, :].T,
-            turn[i],
-            speed[i],
-            None if torque is None else torque[i],
-            None if temperature is None else temperature[i],
-        )
-        for i in range(arm.n)
-    ]
+    unknown = [None] * arm.n
+    torque = unknown if load is None else shaft_torques(arm, load)
+    warmth = unknown if temperature is None else temperature
+    return [JointFriction(friction[i, :].T, turn[i], speed[i], torque[i], warmth[i]) for i in range(arm.n)]
 
 
 def direction(v: Symbol, width: float) -> Symbol:

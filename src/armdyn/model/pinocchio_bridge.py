@@ -103,10 +103,7 @@ def _joint(model: Any, data: Any, i: int, before: NDArray, after: NDArray) -> Jo
     subspace = np.ravel(data.joints[i].S)
     lower, upper = -np.inf, np.inf
     if joint.nq == 1:
-        lower, upper = (
-            _bound(model.lowerPositionLimit[joint.idx_q]),
-            _bound(model.upperPositionLimit[joint.idx_q]),
-        )
+        lower, upper = (_bound(x[joint.idx_q]) for x in (model.lowerPositionLimit, model.upperPositionLimit))
     return Joint(
         model.names[i],
         "prismatic" if prismatic else "revolute",

@@ -213,16 +213,8 @@ class _Rows:
 
     def torque(self, x: NDArray, u: NDArray) -> NDArray:
         """The full model's torques (N + 1, n)."""
-        speed = np.sqrt(x)[:, None]
-        return np.asarray(
-            joint_torque(
-                self.arm,
-                self.q,
-                self.slope * speed,
-                self.slope * u[:, None] + self.bend * x[:, None],
-                width=FRICTION_WIDTH,
-            )
-        )
+        qd, qdd = self.slope * np.sqrt(x)[:, None], self.slope * u[:, None] + self.bend * x[:, None]
+        return np.asarray(joint_torque(self.arm, self.q, qd, qdd, width=FRICTION_WIDTH))
 
     def first_guess(self) -> tuple[NDArray, NDArray]:
         """A speed at which the path takes a second, or what speeds allow."""

@@ -14,6 +14,7 @@ without a bend: there a motion begins and ends, and dry friction with it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,26 +35,42 @@ def least_between(slack: Callable[[NDArray], NDArray], duration: float, rate: fl
     rate : float
         Samples a second of the first grid.
     """
-    steps = max(4, int(np.ceil(duration * rate)))
-    return _least(slack, np.linspace(0.0, duration, steps + 1), MOST_REFINEMENTS)
+
+    def bounds(t: NDArray) -> Bounds:
+        s = slack(t)
+        lower, change = np.minimum(s[:-1], s[1:]) - _dips(s), np.abs(np.diff(s, axis=0))
+        return Bounds(lower, (lower < change).any(1) & (np.minimum(s[:-1], s[1:]) >= 0).all(1))
+
+    # One interval more on each side, so that bends at the ends are seen.
+    return refined_least(bounds, grid(duration, rate), MOST_REFINEMENTS, beside=1)
 
 
-def _least(slack: Callable[[NDArray], NDArray], t: NDArray, levels: int) -> float:
-    s = slack(t)
-    if s.shape[1] == 0:
-        return np.inf
-    bound = np.minimum(s[:-1], s[1:]) - _dips(s)
-    change = np.abs(np.diff(s, axis=0))
-    close = (bound < change).any(1) & (np.minimum(s[:-1], s[1:]) >= 0).all(1)
-    if not levels or not close.any():
-        return float(bound.min())
-    least = float(bound[~close].min(initial=np.inf))
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], close.astype(int), [0]])))
+class Bounds(NamedTuple):
+    """Lower bounds (N - 1, s) of slacks between the times of a grid, and where (N - 1,) a finer grid may raise them."""
+
+    lower: NDArray
+    is_rough: NDArray
+
+
+def grid(duration: float, rate: float) -> NDArray:
+    """Times from 0 to a duration, at least `rate` a second."""
+    return np.linspace(0.0, duration, max(4, int(np.ceil(duration * rate))) + 1)
+
+
+def refined_least(bounds: Callable[[NDArray], Bounds], t: NDArray, refinements: int, beside: int = 0) -> float:
+    """The least of lower bounds on a grid, with finer grids, one within the other, where they are rough.
+
+    Finer grids begin and end `beside` so many intervals more. Infinite if there is nothing to bound.
+    """
+    lower, is_rough = bounds(t)
+    if not refinements or not is_rough.any():
+        return float(lower.min(initial=np.inf))
+    least = float(lower[~is_rough].min(initial=np.inf))
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], is_rough.astype(int), [0]])))
     for first, last in zip(edges[::2], edges[1::2], strict=True):
-        # One interval more on each side, so that bends at the ends are seen.
-        first, last = max(first - 1, 0), min(last + 1, len(t) - 1)
+        first, last = max(first - beside, 0), min(last + beside, len(t) - 1)
         part = np.linspace(t[first], t[last], REFINEMENT * (last - first) + 1)
-        least = min(least, _least(slack, part, levels - 1))
+        least = min(least, refined_least(bounds, part, refinements - 1, beside))
     return least
 
 

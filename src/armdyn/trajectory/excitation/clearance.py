@@ -13,6 +13,7 @@ from armdyn.model.arm import Arm
 from armdyn.shapes.bodies import Bodies, Posed
 from armdyn.shapes.distances import Nearest, between_pieces, to_obstacle
 from armdyn.shapes.obstacles import HalfSpace, Obstacle
+from armdyn.trajectory.excitation.between_samples import Bounds, grid, refined_least
 from armdyn.trajectory.excitation.crowding import Crowd, Shortfall, shortfall
 from armdyn.trajectory.excitation.motion_constraints import Pull, States
 from armdyn.trajectory.motion_limits import MotionLimits
@@ -24,7 +25,7 @@ TOUCHING_DISTANCE_M = 0.02  # clearance below which they do [m]
 NEVER_NEAR_DISTANCE_M = 0.1  # clearance of all of them beyond which searches need not look [m]
 MOST_PAIRS = 60  # of capsules that are compiled into a kernel, at some ten milliseconds each
 GRID_RATE_HZ = 500.0  # samples per second of the first grid
-REFINEMENT, MOST_REFINEMENTS = 8, 3  # samples for one in a finer grid; finer grids, one within the other
+MOST_REFINEMENTS = 3  # finer grids, one within the other
 
 
 class Columns(NamedTuple):
@@ -207,10 +208,10 @@ class Clearance:
     def least(self, motion: Trajectory, limits: MotionLimits) -> float:
         """A lower bound of all free distances at all times of a motion within speed and acceleration limits."""
         bend = self._bend(limits.velocity, limits.acceleration)
-        steps = max(4, int(np.ceil(motion.duration * GRID_RATE_HZ)))
-        return self._least(motion, np.linspace(0.0, motion.duration, steps + 1), bend, MOST_REFINEMENTS)
+        times = grid(motion.duration, GRID_RATE_HZ)
+        return refined_least(lambda t: self._bounds(motion, t, bend), times, MOST_REFINEMENTS)
 
-    def _least(self, motion: Trajectory, t: NDArray, bend: float, levels: int) -> float:
+    def _bounds(self, motion: Trajectory, t: NDArray, bend: float) -> Bounds:
         """Over an interval h every end of a capsule leaves its chord by h² bend at most.
 
         A free distance changes no more than its two bodies move: with a chord of length d it is at least
@@ -218,21 +219,10 @@ class Clearance:
         """
         columns, posed = self.columns, self.bodies.at(motion(t).q)
         slack = self._slack(columns, posed)
-        if not slack.size:
-            return np.inf
         moved = np.maximum(*(np.linalg.norm(np.diff(end, axis=0), axis=-1) for end in (posed.a, posed.b)))
         chord = np.hstack([moved[:, columns.one] + moved[:, columns.two], moved[:, columns.body]])
         bound = (slack[1:] + slack[:-1] - chord) / 2 - 2 * bend * (t[1] - t[0]) ** 2
-        sampled = float(slack.min())
-        close = (bound < 0).any(1)
-        if sampled < 0 or not levels or not close.any():
-            return min(sampled, float(bound.min()))
-        least = float(bound[~close].min(initial=np.inf))
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], close.astype(int), [0]])))
-        for first, last in zip(edges[::2], edges[1::2], strict=True):
-            part = np.linspace(t[first], t[last], REFINEMENT * (last - first) + 1)
-            least = min(least, self._least(motion, part, bend, levels - 1))
-        return least
+        return Bounds(bound, (bound < 0).any(1) & (slack.min(initial=np.inf) >= 0))
 
     def _bend(self, speed: NDArray, acceleration: NDArray) -> float:
         """An eighth of the largest acceleration that a point of the arm may have [m/s²].
