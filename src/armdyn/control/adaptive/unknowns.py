@@ -178,7 +178,7 @@ def _links(what: Any) -> tuple[Arm, NDArray, NDArray, tuple[str, ...], NDArray]:
         return what, np.zeros((10 * what.n, 0)), what.trace_data("theta"), (), np.zeros(0)
     if isinstance(what, BaseParameters):
         if what.joint_terms or what.terms != "full":
-            raise ArmdynError("adapt: expected base parameters of the links alone; friction is named apart")
+            raise ArmdynError("adapt: expected base parameters of the links alone; name friction terms with friction=")
         S = np.eye(10 * what.source.n)[:, list(what.kept)]
         return what.source, S, np.zeros(len(S)), what.names, what.theta
     raise ArmdynError(f"adapt: expected a split, base parameters or an arm, got {shown(what)}")
