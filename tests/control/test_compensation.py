@@ -171,7 +171,7 @@ def test_wrappers_do_not_share_kernels(planar, swing):
         (lambda arm: Integral("PD", 1.0), "Integral: expected a control law, got 'PD'"),
         (lambda arm: pid(arm, 1.0, -1.0, 1.0), "ki: expected gains >= 0"),
         (lambda arm: pid(arm, 1.0, 1.0, 1.0, limit=0.0), "limit: expected torques > 0"),
-        (lambda arm: Integral(pid(arm, 1.0, 1.0, 1.0), 1.0), "the law inside adds the same already"),
+        (lambda arm: Integral(pid(arm, 1.0, 1.0, 1.0), 1.0), "the law inside adds this already"),
         (lambda arm: FrictionFeedforward(PD(arm, 1.0, 1.0), 0.0), "width: expected a velocity > 0"),
         (lambda arm: GravityPD(arm, [1.0] * 3, 1.0), r"kp: expected shape \(\.\.\., 2\)"),
     ],

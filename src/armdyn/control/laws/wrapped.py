@@ -31,7 +31,7 @@ class Wrapped(Law):
             raise ShapeError(f"{type(self).__name__}: expected a control law, got {shown(self.law)}")
         if shared := sorted(set(self.own_state) & set(self.law.init())):
             raise ShapeError(
-                f"{type(self).__name__}: the law inside adds the same already: both keep {', '.join(shared)}; wrap it once"
+                f"{type(self).__name__}: the law inside adds this already (both keep {', '.join(shared)}); wrap it once"
             )
         for name, what in self.positive.items():
             _check_positive(self, name, what)

@@ -75,6 +75,7 @@ class Check:
 
 def selftest(header: str, dtype: str, checks: Sequence[Check], build: str) -> str:
     """The text of the program: it prints one line a result and returns the number of failures, at most 1."""
+    # Whether an output is within its tolerance of what is wanted; infinities and NaNs must be the same.
     compare = fill_template(Path(__file__).parent / "selftest_compare.c", dtype=dtype)
     lines = comment(["Checks the functions of " + header + " against values computed by armdyn.", "", build])
     lines += ["#include <math.h>", "#include <stdio.h>", "", f'#include "{header}"', "", compare]
@@ -89,15 +90,17 @@ def selftest(header: str, dtype: str, checks: Sequence[Check], build: str) -> st
 def _data(check: Check, dtype: str) -> Iterator[str]:
     for port, values in enumerate(check.vectors.inputs):
         if values.size:
-            yield from _array(f"{check.name}_in{port}", dtype, values)
+            yield from c_array(f"{check.name}_in{port}", dtype, values)
     for port, values in enumerate(check.vectors.outputs):
         if values.size:
-            yield from _array(f"{check.name}_out{port}", "double", values)
+            yield from c_array(f"{check.name}_out{port}", "double", values)
 
 
-def _array(name: str, dtype: str, values: NDArray) -> Iterator[str]:
-    yield f"static const {dtype} {name}[{values.shape[0]}][{values.shape[1]}] = {{"
-    for row in values:
+def c_array(name: str, dtype: str, values: NDArray) -> Iterator[str]:
+    """The lines of a constant array in C: one row per sample (samples, ...)."""
+    rows = values.reshape(len(values), -1)
+    yield f"static const {dtype} {name}[{rows.shape[0]}][{rows.shape[1]}] = {{"
+    for row in rows:
         yield f"    {{{', '.join(number(float(x), dtype) for x in row)}}},"
     yield "};"
 

@@ -1,4 +1,3 @@
-/* Whether an output is within its tolerance of what is wanted; infinities and NaNs must be the same. */
 static int compare(const char *what, const @DTYPE@ *got, const double *want, int n, double allowed)
 {
     double worst = 0.0;
