@@ -135,7 +135,7 @@ class LatexPrinter:
     def _literal(self, k: int) -> str:
         """A literal's text; each is made once, for others may hold it many times over."""
         if k not in self._known:
-            text = self._written(k)
+            text = self._write_literal(k)
             if len(text) > MOST_CHARACTERS:
                 raise ArmdynError("latex: the formula nests functions too deeply to be read; take c_code for code")
             self._known[k] = text
