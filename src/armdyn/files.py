@@ -70,6 +70,14 @@ def require_file(path: str | os.PathLike[str], largest: int = LARGEST_TABLE_BYTE
     return path
 
 
+def fill_template(path: Path, **values: object) -> str:
+    """The text of a file of armdyn's own, with values for the names that stand in it between @ in capitals."""
+    text = path.read_text("utf-8")
+    for name, value in values.items():
+        text = text.replace(f"@{name.upper()}@", str(value))
+    return text
+
+
 def require_folder(path: str | os.PathLike[str]) -> Path:
     """`path`, if it is a folder, or one that can be made."""
     path = Path(path)

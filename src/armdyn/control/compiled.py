@@ -9,7 +9,7 @@ from pathlib import Path
 
 from armdyn.control.export import LawCode
 from armdyn.errors import ArmdynError
-from armdyn.trace.printers.c_print import fill_template
+from armdyn.files import fill_template
 
 
 def compiler() -> str | None:
@@ -25,8 +25,8 @@ def self_test(code: LawCode) -> None:
 def step_time(code: LawCode, n: int) -> float:
     """Seconds of one step of an exported law of n joints in double precision: the best of some batches, -O2."""
     numbers = ", ".join(f"{0.1 + 0.07 * i:.3f}" for i in range(n))
-    template = Path(__file__).parent / "step_timer.c"
-    text = fill_template(template, header=code.header.name, prefix=code.header.stem, n=str(n), numbers=numbers)
+    template = Path(__file__).with_name("step_timer.c")
+    text = fill_template(template, header=code.header.name, prefix=code.header.stem, n=n, numbers=numbers)
     with tempfile.TemporaryDirectory() as folder:
         timer = Path(folder) / "timer.c"
         timer.write_text(text)

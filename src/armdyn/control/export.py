@@ -18,11 +18,11 @@ from armdyn.control.protocol import Law, nested_laws
 from armdyn.control.settings import one_number
 from armdyn.control.step import MOTION, StepSubject, step_function
 from armdyn.errors import ArmdynError, shown
-from armdyn.files import write_whole
+from armdyn.files import fill_template, write_whole
 from armdyn.trace import virtual
 from armdyn.trace.numeric import as_names
 from armdyn.trace.printers.c_code import CCode, c_code
-from armdyn.trace.printers.c_print import comment, fill_template, identifier, number
+from armdyn.trace.printers.c_print import comment, identifier, number
 from armdyn.trace.printers.c_selftest import c_array
 from armdyn.trace.program import Program
 
@@ -141,10 +141,10 @@ class _Files:
         words.append(f"{self.dtype} tau[{self.subject.law.arm.n}]")
         return f"void {self.prefix}_step(\n    " + ",\n    ".join(words) + ")"
 
-    def _fill(self, file: str, **values: str) -> str:
+    def _fill(self, file: str, **values: object) -> str:
         """One of the texts beside this file, about this law."""
         return fill_template(
-            Path(__file__).parent / file, prefix=self.prefix, init=self._init, step=self._step, **values
+            Path(__file__).with_name(file), prefix=self.prefix, init=self._init, step=self._step, **values
         )
 
     def header(self) -> str:
@@ -179,7 +179,7 @@ class _Files:
         rows += c_array("expected_rows", "double", expected)
         words = [f"{identifier(k)}_rows[k]" + ("" if self.subject.shapes[k] else "[0]") for k in self._arguments]
         return self._fill(
-            "law_selftest.c", dtype=self.dtype, n=str(self.subject.law.arm.n), samples=str(SAMPLES),
+            "law_selftest.c", dtype=self.dtype, n=self.subject.law.arm.n, samples=SAMPLES,
             rows="\n".join(rows), arguments=", ".join(words), allowed_text=f"{allowed:g}", allowed=repr(allowed),
         )  # fmt: skip
 

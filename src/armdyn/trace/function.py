@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from armdyn.files import fill_template
+
 # Short ways per function that are found natively; a subject whose place another one takes goes through Python.
 PLACES = 64
 # A place is the subject, the bound call, its code and its uniform block; before them stands the Python function.
@@ -154,7 +156,4 @@ kept: list[Any] = []  # what CPython may refer to as long as the type lives
 
 def dispatch_text() -> str:
     """The native code that finds short ways, as LLVM text."""
-    text = (Path(__file__).parent / "dispatch.ll").read_text()
-    for name, number in (("TABLE", offset() + 8), ("LAST_ROW", PLACES - 1), ("WORDS", WORDS)):
-        text = text.replace(f"@{name}@", str(number))
-    return text
+    return fill_template(Path(__file__).with_name("dispatch.ll"), table=offset() + 8, last_row=PLACES - 1, words=WORDS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -193,14 +192,6 @@ def sign_function(name: str, dtype: str) -> list[str]:
         f"    return x > {zero} ? {one} : x < {zero} ? -{one} : x;",
         "}",
     ]
-
-
-def fill_template(path: Path, **values: str) -> str:
-    """The C text of a file with values for the names between @."""
-    text = path.read_text()
-    for name, value in values.items():
-        text = text.replace(f"@{name.upper()}@", value)
-    return text
 
 
 def comment(lines: Iterable[str]) -> list[str]:

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.files import fill_template
 from armdyn.trace import virtual
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.graphs.interpret import evaluate_graph
-from armdyn.trace.printers.c_print import Names, comment, fill_template, number
+from armdyn.trace.printers.c_print import Names, number
 from armdyn.trace.program import Program
 
 SAMPLES = 8
@@ -73,27 +74,11 @@ class Check:
     tolerances: Sequence[float]
 
 
-def selftest(header: str, dtype: str, checks: Sequence[Check], build: str) -> str:
+def selftest(prefix: str, dtype: str, checks: Sequence[Check]) -> str:
     """The text of the program: it prints one line a result and returns the number of failures, at most 1."""
-    # Whether an output is within its tolerance of what is wanted; infinities and NaNs must be the same.
-    compare = fill_template(Path(__file__).parent / "selftest_compare.c", dtype=dtype)
-    lines = comment(["Checks the functions of " + header + " against values computed by armdyn.", "", build])
-    lines += ["#include <math.h>", "#include <stdio.h>", "", f'#include "{header}"', "", compare]
-    for check in checks:
-        lines += [*_data(check, dtype), *_run(check, dtype), ""]
-    lines += ["int main(void)", "{", "    int failures = 0;"]
-    lines += [f"    failures += test_{check.name}();" for check in checks]
-    lines += ['    printf("%d failure(s)\\n", failures);', "    return failures != 0;", "}"]
-    return "\n".join(lines) + "\n"
-
-
-def _data(check: Check, dtype: str) -> Iterator[str]:
-    for port, values in enumerate(check.vectors.inputs):
-        if values.size:
-            yield from c_array(f"{check.name}_in{port}", dtype, values)
-    for port, values in enumerate(check.vectors.outputs):
-        if values.size:
-            yield from c_array(f"{check.name}_out{port}", "double", values)
+    tests = "\n".join(_test(check, dtype) for check in checks)
+    calls = "\n".join(f"    failures += test_{check.name}();" for check in checks)
+    return fill_template(Path(__file__).with_name("selftest.c"), prefix=prefix, dtype=dtype, tests=tests, calls=calls)
 
 
 def c_array(name: str, dtype: str, values: NDArray) -> Iterator[str]:
@@ -105,24 +90,20 @@ def c_array(name: str, dtype: str, values: NDArray) -> Iterator[str]:
     yield "};"
 
 
-def _run(check: Check, dtype: str) -> Iterator[str]:
-    name, graph = check.name, check.graph
-    yield f"static int test_{name}(void)"
-    yield "{"
-    yield "    int k, failures = 0;"
-    yield f"    for (k = 0; k < {SAMPLES}; ++k) {{"
-    arguments = [f"{name}_in{k}[k]" + ("" if p.shape else "[0]") for k, p in enumerate(graph.inputs) if p.size]
-    for k, port in enumerate(graph.outputs):
-        if port.size:
-            yield f"        {dtype} y{k}[{port.size}];"
-            arguments.append(f"y{k}")
-    yield f"        {name}({', '.join(arguments)});"
-    for k, port in enumerate(graph.outputs):
-        if port.size:
-            allowed = number(check.tolerances[k] * scale(check.vectors.outputs[k]), "double")
-            what = f'"{name}: {check.names.outputs[k]}"'
-            yield f"        failures += compare({what}, y{k}, {name}_out{k}[k], {port.size}, {allowed});"
-    yield "    }"
-    yield f'    printf("{name}: %s\\n", failures ? "FAILED" : "ok");'
-    yield "    return failures;"
-    yield "}"
+def _test(check: Check, dtype: str) -> str:
+    """The function in C that tests one function, and its data."""
+    name, graph, vectors = check.name, check.graph, check.vectors
+    inputs, outputs = ([k for k, port in enumerate(ports) if port.size] for ports in (graph.inputs, graph.outputs))
+    data = [line for k in inputs for line in c_array(f"{name}_in{k}", dtype, vectors.inputs[k])]
+    data += [line for k in outputs for line in c_array(f"{name}_out{k}", "double", vectors.outputs[k])]
+    arguments = [f"{name}_in{k}[k]" + ("" if graph.inputs[k].shape else "[0]") for k in inputs]
+    comparisons = []
+    for k in outputs:
+        allowed = number(check.tolerances[k] * scale(vectors.outputs[k]), "double")
+        given = f'"{name}: {check.names.outputs[k]}", y{k}, {name}_out{k}[k], {graph.outputs[k].size}, {allowed}'
+        comparisons.append(f"        failures += compare({given});")
+    return fill_template(
+        Path(__file__).with_name("selftest_function.c"), name=name, samples=SAMPLES, data="\n".join(data),
+        results="\n".join(f"        {dtype} y{k}[{graph.outputs[k].size}];" for k in outputs),
+        arguments=", ".join([*arguments, *(f"y{k}" for k in outputs)]), comparisons="\n".join(comparisons),
+    )  # fmt: skip

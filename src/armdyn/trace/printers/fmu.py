@@ -22,8 +22,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from armdyn import __version__
 from armdyn.errors import ArmdynError
-from armdyn.files import write_whole
-from armdyn.trace.printers.c_print import fill_template, identifier, number
+from armdyn.files import fill_template, write_whole
+from armdyn.trace.printers.c_print import identifier, number
 
 HEADERS = ("fmi2Functions.h", "fmi2FunctionTypes.h", "fmi2TypesPlatform.h")
 
@@ -139,7 +139,7 @@ def _wrapper(slave: Slave, token: str) -> str:
     return fill_template(
         Path(__file__).parent / "fmi2" / "wrapper.c",
         about=slave.about.replace("*/", "* /"), header=slave.header, state=slave.state, first=first, guid=token,
-        count=str(len(slave.variables)), period=repr(slave.period), helpers=slave.helpers, begin=slave.begin,
+        count=len(slave.variables), period=repr(slave.period), helpers=slave.helpers, begin=slave.begin,
         step=slave.step, after=f"    {slave.after}\n" if slave.after else "",
     )  # fmt: skip
 
