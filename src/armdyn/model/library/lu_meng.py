@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.model.arm import Arm
-from armdyn.model.library.tables import rows
+from armdyn.model.library.tables import library_arm, rows
 from armdyn.spatial.transform import transform
 
 PAPER = "Lu and Meng (1993), IEEE Trans. Robotics and Automation"
@@ -67,26 +67,4 @@ def lu_meng4() -> Arm:
     ----------
     W.-S. Lu and Q.-H. Meng (1993), section V-B.
     """
-    a2, d3, a3, d4, offset = 0.4318, 0.15005, 0.0203, 0.4331, 0.2
-    # A link's far end is the next frame's origin: (a2, 0, d3) for link 2 and (a3, d4, 0) for link 3.
-    table = rows(
-        kind="RRRR",
-        a=(0.0, 0.0, a2, a3),
-        alpha=(0.0, -np.pi / 2, 0.0, -np.pi / 2),
-        d=(0.0, 0.0, d3, d4),
-        mass=(2.0, 2.0, 2.0, 0.5),
-        com=[(0, 0, 0), (a2 / 2, 0, d3 / 2), (a3 / 2, d4 / 2, 0), (offset, 0, 0)],
-        inertia=np.zeros((4, 3, 3)),
-    )
-    return Arm.from_dh(
-        table,
-        convention="modified",
-        name="lu_meng4",
-        tool_pose=transform(translation=(offset, 0.0, 0.0)),
-        notes=(
-            f"Source: {PAPER}, section V-B.",
-            "Given: masses 2, 2, 2, 0.5 kg, centres at midpoints, link 4's at its far end.",
-            "Assumed: PUMA 560 lengths (the paper says 'geometry of a PUMA'), and the far end of link 4 at "
-            "0.2 m from axis 4 (on the axis, the mass matrix would be singular).",
-        ),
-    )
+    return library_arm("lu_meng4")
