@@ -128,8 +128,14 @@ def dh_frames(
     normals.append(end)
 
     directions = [T_start[:3, 2], *(line.direction for line in lines), z_end]
-    x_screws = [_x_screw(n, *zz, size) for n, zz in zip(normals, pairwise(directions), strict=True)]
-    z_screws = [_z_screw(*nn, line, size) for nn, line in zip(pairwise(normals), lines, strict=True)]
+    x_screws = [
+        _screw(normal.x, normal.next - normal.previous, *turn, size)
+        for normal, turn in zip(normals, pairwise(directions), strict=True)
+    ]
+    z_screws = [
+        _screw(line.direction, after.previous - before.next, before.x, after.x, size)
+        for (before, after), line in zip(pairwise(normals), lines, strict=True)
+    ]
     return _table(convention, kinds, T_start, x_screws, z_screws, T_tip, tuple(n.case for n in normals[1:-1]))
 
 
@@ -271,20 +277,10 @@ def _frame(x: NDArray, z: NDArray, origin: NDArray) -> NDArray:
     return transform(np.column_stack([x, np.cross(z, x), z]), origin)
 
 
-def _x_screw(normal: _Normal, z: NDArray, z_next: NDArray, size: float) -> tuple[float, float]:
-    """a and alpha along and about a normal."""
-    a = float((normal.next - normal.previous) @ normal.x)
-    return _length(a, size), _angle(z, z_next, normal.x)
-
-
-def _z_screw(before: _Normal, after: _Normal, line: _Line, size: float) -> tuple[float, float]:
-    """d and theta along and about an axis."""
-    d = float((after.previous - before.next) @ line.direction)
-    return _length(d, size), _angle(before.x, after.x, line.direction)
-
-
-def _length(value: float, size: float) -> float:
-    return 0.0 if abs(value) <= ROUND_OFF * size else value
+def _screw(about: NDArray, step: NDArray, u: NDArray, v: NDArray, size: float) -> tuple[float, float]:
+    """Length of a step along a direction, and the angle from u to v about it: a and alpha, or d and theta."""
+    length = float(step @ about)
+    return 0.0 if abs(length) <= ROUND_OFF * size else length, _angle(u, v, about)
 
 
 def _angle(u: NDArray, v: NDArray, about: NDArray) -> float:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from armdyn.model.arm import Arm, Link
-from armdyn.model.joint import Joint
+from armdyn.model.joint import Friction, Joint
 
 # Arms on the market stay far inside these: a value beyond is more likely in other units.
 HEAVIEST_LINK = 1000.0  # kg
@@ -35,73 +35,65 @@ def diagnose(arm: Arm) -> list[Finding]:
     Nothing here is an error: a teaching arm has no rotors, and a sphere may be a sphere.
     """
     checks = (_missing_inertia, _impossible, _body_units, _motion_units, _find_invented, _limits, _missing_drives)
-    return [finding for check in checks for finding in check(arm)]
+    rows = [row for check in checks for row in check(arm)]
+    return [Finding(topic, _where(suspects, arm.n), text) for topic, suspects, text in rows if suspects]
 
 
-def _found(arm: Arm, topic: str, what: str, names: list[str], text: str) -> Iterator[Finding]:
-    """One finding about all the named joints or links, if there are any."""
-    if not names:
-        return
-    shown = ", ".join(f"'{name}'" for name in names)
-    one, several = f"{what} {shown}", f"{what}s {shown}"
-    where = one if len(names) == 1 else f"all {what}s" if len(names) == arm.n else several
-    yield Finding(topic, where, text)
+# A topic, the links or joints it concerns (or what else, in words), and what it is; nothing where there are none.
+Row = tuple[str, Sequence[Link] | Sequence[Joint] | str, str]
 
 
-def _links(arm: Arm, suspect: Callable[[Link], bool]) -> list[str]:
-    """Names of the known links that are suspect."""
-    return [link.name for link in arm.links if link.inertia.is_known and suspect(link)]
+def _where(suspects: Sequence[Link] | Sequence[Joint] | str, n: int) -> str:
+    """The links or joints of an arm with n of them, by name."""
+    if isinstance(suspects, str):
+        return suspects
+    what, count = type(suspects[0]).__name__.lower(), len(suspects)
+    names = ", ".join(f"'{one.name}'" for one in suspects)
+    return f"{what} {names}" if count == 1 else f"all {what}s" if count == n else f"{what}s {names}"
 
 
-def _joints(arm: Arm, suspect: Callable[[Joint], bool]) -> list[str]:
-    return [joint.name for joint in arm.joints if suspect(joint)]
+def _known(arm: Arm) -> list[Link]:
+    return [link for link in arm.links if link.inertia.is_known]
 
 
-def _missing_inertia(arm: Arm) -> Iterator[Finding]:
-    unknown = [link.name for link in arm.links if not link.inertia.is_known]
-    yield from _found(arm, "missing", "link", unknown, "no inertia; dynamics needs one (identify, or give with_theta)")
+def _missing_inertia(arm: Arm) -> Iterator[Row]:
+    unknown = [link for link in arm.links if not link.inertia.is_known]
+    yield "missing", unknown, "no inertia; dynamics needs one (identify, or give with_theta)"
 
 
-def _impossible(arm: Arm) -> Iterator[Finding]:
-    for link in arm.links:
-        if link.inertia.is_known and (why := link.inertia.problems()):
-            yield Finding("impossible", f"link '{link.name}'", why[0])
+def _impossible(arm: Arm) -> Iterator[Row]:
+    for link in _known(arm):
+        if why := link.inertia.problems():
+            yield "impossible", [link], why[0]
 
 
 def _reach(arm: Arm) -> float:
     """Upper bound of the distance from the first joint to the tip, without the travel of prismatic joints."""
-    frames = [
-        *(joint.before for joint in arm.joints[1:]),
-        *(joint.after for joint in arm.joints),
-        arm.tool_pose,
-    ]
+    frames = [*(joint.before for joint in arm.joints[1:]), *(joint.after for joint in arm.joints), arm.tool_pose]
     return float(sum(np.linalg.norm(T[:3, 3]) for T in frames))
 
 
-def _body_units(arm: Arm) -> Iterator[Finding]:
-    reach = _reach(arm)
+def _body_units(arm: Arm) -> Iterator[Row]:
+    known, reach = _known(arm), _reach(arm)
     if reach > LONGEST_REACH:
-        yield Finding("units", "frames", f"the arm would reach {reach:.4g} m; lengths in millimetres?")
-    heavy = _links(arm, lambda link: link.inertia.mass > HEAVIEST_LINK)
-    yield from _found(arm, "units", "link", heavy, f"heavier than {HEAVIEST_LINK:g} kg; mass in grams?")
+        yield "units", "frames", f"the arm would reach {reach:.4g} m; lengths in millimetres?"
+    heavy = [link for link in known if link.inertia.mass > HEAVIEST_LINK]
+    yield "units", heavy, f"heavier than {HEAVIEST_LINK:g} kg; mass in grams?"
     size = 2 * (max(reach, 1.0) + _travel(arm))
-    far = _links(arm, lambda link: bool(np.linalg.norm(link.inertia.com) > size))
-    text = f"centre of mass more than {size:.3g} m off; in millimetres?"
-    yield from _found(arm, "units", "link", far, text)
-    wide = _links(arm, lambda link: _gyration(link) > size)
-    text = f"inertia out of proportion with the mass (radius of gyration above {size:.3g} m); in kg mm²?"
-    yield from _found(arm, "units", "link", wide, text)
+    far = [link for link in known if np.linalg.norm(link.inertia.com) > size]
+    yield "units", far, f"centre of mass more than {size:.3g} m off; in millimetres?"
+    wide = [link for link in known if _gyration(link) > size]
+    yield "units", wide, f"inertia out of proportion with the mass (radius of gyration above {size:.3g} m); in kg mm²?"
 
 
-def _motion_units(arm: Arm) -> Iterator[Finding]:
-    turning = [(joint.name, joint.limits) for joint in arm.joints if joint.kind == "revolute"]
-    degrees = [name for name, limits in turning if _largest(limits.lower, limits.upper) > LARGEST_ANGLE]
-    yield from _found(arm, "units", "joint", degrees, "position limits beyond five turns; in degrees?")
-    fast = [name for name, limits in turning if _largest(limits.velocity) > FASTEST_TURN]
-    text = f"velocity limit above {FASTEST_TURN:g} rad/s; in degrees?"
-    yield from _found(arm, "units", "joint", fast, text)
+def _motion_units(arm: Arm) -> Iterator[Row]:
+    turning = [joint for joint in arm.joints if joint.kind == "revolute"]
+    wide = [joint for joint in turning if _largest(joint.limits.lower, joint.limits.upper) > LARGEST_ANGLE]
+    yield "units", wide, "position limits beyond five turns; in degrees?"
+    fast = [joint for joint in turning if _largest(joint.limits.velocity) > FASTEST_TURN]
+    yield "units", fast, f"velocity limit above {FASTEST_TURN:g} rad/s; in degrees?"
     if (strength := float(np.linalg.norm(arm.gravity))) > STRONGEST_GRAVITY:
-        yield Finding("units", "gravity", f"{strength:.4g} m/s² is more than any planet's; in mm/s²?")
+        yield "units", "gravity", f"{strength:.4g} m/s² is more than any planet's; in mm/s²?"
 
 
 def _travel(arm: Arm) -> float:
@@ -123,21 +115,20 @@ def _gyration(link: Link) -> float:
     return float(np.sqrt(np.abs(np.diag(inertia.tensor_com)).max() / inertia.mass))
 
 
-def _find_invented(arm: Arm) -> Iterator[Finding]:
-    heavy = [link for link in arm.links if link.inertia.is_known and link.inertia.mass > 0]
-    spheres = [link.name for link in heavy if _is_sphere(link)]
-    yield from _found(arm, "invented", "link", spheres, "the tensor of a sphere or cube; a placeholder?")
-    points = [link.name for link in heavy if not _rounded_tensor(link).any()]
-    yield from _found(arm, "invented", "link", points, "mass without a tensor; a point mass?")
+def _find_invented(arm: Arm) -> Iterator[Row]:
+    heavy = [link for link in _known(arm) if link.inertia.mass > 0]
+    yield "invented", [link for link in heavy if _is_sphere(link)], "the tensor of a sphere or cube; a placeholder?"
+    points = [link for link in heavy if not _rounded_tensor(link).any()]
+    yield "invented", points, "mass without a tensor; a point mass?"
     for twins in _twins(heavy):
-        yield from _found(arm, "invented", "link", twins, "the same tensor; copied?")
-    centred = [link.name for link in heavy if not link.inertia.first.any()]
-    yield from _found(arm, "invented", "link", centred, "centre of mass exactly at the frame's origin; a placeholder?")
-    empty = _links(arm, lambda link: link.inertia.mass == 0 and bool(link.inertia.tensor.any()))
-    yield from _found(arm, "invented", "link", empty, "a tensor without mass; regrouped, or a placeholder?")
+        yield "invented", twins, "the same tensor; copied?"
+    centred = [link for link in heavy if not link.inertia.first.any()]
+    yield "invented", centred, "centre of mass exactly at the frame's origin; a placeholder?"
+    empty = [link for link in _known(arm) if link.inertia.mass == 0 and link.inertia.tensor.any()]
+    yield "invented", empty, "a tensor without mass; regrouped, or a placeholder?"
     frictions = {(joint.friction.viscous, joint.friction.coulomb) for joint in arm.joints}
     if arm.n > 2 and len(frictions) == 1 and frictions != {(0.0, 0.0)}:
-        yield Finding("invented", "friction", "the same in every joint; a placeholder?")
+        yield "invented", "friction", "the same in every joint; a placeholder?"
 
 
 def _rounded_tensor(link: Link) -> np.ndarray:
@@ -152,7 +143,7 @@ def _is_sphere(link: Link) -> bool:
     return bool(tensor[0, 0] > 0 and np.allclose(tensor, tensor[0, 0] * np.eye(3), rtol=0, atol=1e-8 * tensor[0, 0]))
 
 
-def _twins(links: list[Link]) -> Iterator[list[str]]:
+def _twins(links: list[Link]) -> list[list[Link]]:
     """Groups of links whose tensors about their centres of mass are the same, spheres and points apart."""
     groups: list[list[Link]] = []
     for link in links:
@@ -166,25 +157,22 @@ def _twins(links: list[Link]) -> Iterator[list[str]]:
                 break
         else:
             groups.append([link])
-    yield from ([link.name for link in group] for group in groups if len(group) > 1)
+    return [group for group in groups if len(group) > 1]
 
 
-def _limits(arm: Arm) -> Iterator[Finding]:
+def _limits(arm: Arm) -> Iterator[Row]:
     for field in ("effort", "velocity"):
-        bounds = {joint.name: getattr(joint.limits, field) for joint in arm.joints}
-        silent = [name for name, bound in bounds.items() if np.isinf(bound)]
-        yield from _found(arm, "limits", "joint", silent, f"no {field} limit that motions could be kept within")
-        zero = [name for name, bound in bounds.items() if bound == 0]
-        yield from _found(arm, "limits", "joint", zero, f"{field} limit of zero: nothing could move; unknown?")
-    stuck = _joints(arm, lambda joint: joint.limits.lower == joint.limits.upper)
-    yield from _found(arm, "limits", "joint", stuck, "lower and upper position limits are equal: no range")
-    endless = _joints(arm, lambda joint: np.isinf(joint.limits.lower) or np.isinf(joint.limits.upper))
-    yield from _found(arm, "limits", "joint", endless, "no position limit; endless, or unknown?")
+        silent = [joint for joint in arm.joints if np.isinf(getattr(joint.limits, field))]
+        yield "limits", silent, f"no {field} limit that motions could be kept within"
+        zero = [joint for joint in arm.joints if getattr(joint.limits, field) == 0]
+        yield "limits", zero, f"{field} limit of zero: nothing could move; unknown?"
+    stuck = [joint for joint in arm.joints if joint.limits.lower == joint.limits.upper]
+    yield "limits", stuck, "lower and upper position limits are equal: no range"
+    endless = [joint for joint in arm.joints if np.isinf([joint.limits.lower, joint.limits.upper]).any()]
+    yield "limits", endless, "no position limit; endless, or unknown?"
 
 
-def _missing_drives(arm: Arm) -> Iterator[Finding]:
-    rotors = _joints(arm, lambda joint: joint.drive.rotor_inertia == 0)
-    text = "no rotor inertia; behind a gear it acts with the ratio squared, often more than the links"
-    yield from _found(arm, "missing", "joint", rotors, text)
-    smooth = _joints(arm, lambda joint: joint.friction == type(joint.friction)())
-    yield from _found(arm, "missing", "joint", smooth, "no friction")
+def _missing_drives(arm: Arm) -> Iterator[Row]:
+    rotors = [joint for joint in arm.joints if joint.drive.rotor_inertia == 0]
+    yield "missing", rotors, "no rotor inertia; behind a gear it acts with the ratio squared, often more than the links"
+    yield "missing", [joint for joint in arm.joints if joint.friction == Friction()], "no friction"
