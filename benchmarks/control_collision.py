@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import armdyn
-from armdyn.control.laws.momentum_observer import MomentumObserver, detection_delay, external_torque, noise_threshold
+from armdyn.control.laws.momentum import MomentumObserver, detection_delay, external_torque, noise_threshold
 from armdyn.control.laws.wrapped import Wrapped
 
 SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"

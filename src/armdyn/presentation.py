@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SHOWN = {
     "armdyn.model.arm.Arm": {"html": "armdyn.report.tables.arm:notebook"},
     "armdyn.kinematics.inverse.InverseKinematics": {"html": "armdyn.report.tables.solutions:notebook"},
-    "armdyn.dynamics.linear.motion.LinearMotion": {"figure": "armdyn.report.figures.modes:plot_modes"},
+    "armdyn.dynamics.linear.linearize.LinearMotion": {"figure": "armdyn.report.figures.modes:plot_modes"},
     "armdyn.trajectory.excitation.excite.Excitation": {
         "page": "armdyn.report.excitation_page:page",
         "html": "armdyn.report.figures.excitation:notebook",

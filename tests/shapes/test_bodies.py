@@ -9,7 +9,7 @@ import armdyn
 from armdyn.shapes.bodies import bodies_of
 from armdyn.shapes.capsules import enclosing_ball, enclosing_capsule
 from armdyn.shapes.distances import between_pieces, to_obstacle
-from armdyn.shapes.mount import mounting_plane
+from armdyn.shapes.obstacles import mounting_plane
 
 
 def beyond(capsule, points):

@@ -25,10 +25,10 @@ export(
         "laws.force": "Admittance HybridForce ParallelForce ShapedImpedance",
         "laws.guarded": "Guarded",
         "laws.integral": "Integral pid",
-        "laws.lqr": "TrajectoryLQR",
-        "laws.measured_lqr": "MeasuredLQR",
-        "laws.momentum": "DisturbanceObserver",
-        "laws.momentum_observer": "detection_delay external_torque fit_threshold MomentumObserver noise_threshold",
+        "laws.lqr": "MeasuredLQR TrajectoryLQR",
+        "laws.momentum": (
+            "detection_delay DisturbanceObserver external_torque fit_threshold MomentumObserver noise_threshold"
+        ),
         "laws.pd": "FeedforwardPD GravityPD PD pd_torque",
         "laws.position_commands": "arriving_command PositionCommands",
         "laws.tip_space": "Impedance OperationalSpace resolved_rate",

@@ -36,15 +36,15 @@ from armdyn.dynamics.linear.discretize import discretize as discretize
 from armdyn.dynamics.linear.gramian import controllability as controllability
 from armdyn.dynamics.linear.gramian import observability as observability
 from armdyn.dynamics.linear.linearize import linearize as linearize
+from armdyn.dynamics.linear.linearize import linearize_motion as linearize_motion
 from armdyn.dynamics.linear.linearize import linearize_sensitivity as linearize_sensitivity
 from armdyn.dynamics.linear.linearize import unit_payload as unit_payload
 from armdyn.dynamics.linear.modes import eigenvalue_shift as eigenvalue_shift
 from armdyn.dynamics.linear.modes import modes as modes
-from armdyn.dynamics.linear.motion import linearize_motion as linearize_motion
 from armdyn.dynamics.linear.state_space import state_space as state_space
 from armdyn.dynamics.linear.state_space import tip_output as tip_output
 from armdyn.dynamics.linear.torque_derivatives import torque_derivatives as torque_derivatives
-from armdyn.dynamics.linear.torque_second_derivatives import torque_second_derivatives as torque_second_derivatives
+from armdyn.dynamics.linear.torque_derivatives import torque_second_derivatives as torque_second_derivatives
 from armdyn.dynamics.link_jacobians import christoffel_symbols as christoffel_symbols
 from armdyn.dynamics.link_jacobians import coriolis_coefficients as coriolis_coefficients
 from armdyn.dynamics.link_jacobians import gravity_torque_jacobians as gravity_torque_jacobians

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
+import numpy as np
+
+from armdyn.frozen import compute_once
 from armdyn.kinematics.error import error_sizes, pose_error
 from armdyn.kinematics.forward import tip_frame
 from armdyn.kinematics.jacobian import jacobian
-from armdyn.kinematics.size import magnitude
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Pose, Q, Vec
 from armdyn.trace.formula import Array, Symbol, Vector, ca, traced
@@ -26,6 +28,19 @@ DAMPING_PER_SQUARED_ERROR = 0.05
 LEAST_DAMPING = 1e-12
 # Largest self-motion in a step [rad or m]: the tip's path is curved.
 LARGEST_SELF_MOTION = 0.2
+
+
+@compute_once
+def magnitude(arm: Arm) -> float:
+    """Unit of length that suits an arm [m]: 1 from a decimetre to ten metres, beyond that its power of ten.
+
+    Its length is that of the way from its first joint to the tip, from frame to frame; where all frames coincide
+    (joints that slide alone) nothing is known, and it is 1.
+    """
+    steps = [joint.after for joint in arm.joints] + [joint.before for joint in arm.joints[1:]] + [arm.tool_pose]
+    length = sum(float(np.linalg.norm(T[:3, 3])) for T in steps)
+    exponent = np.log10(length) if 0 < length < np.inf else 0.0
+    return 10.0 ** round(exponent) if abs(exponent) > 1 else 1.0
 
 
 class DampedStep(NamedTuple):

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.kinematics.closed.solver import Solutions
+from armdyn.kinematics.damped_step import magnitude
 from armdyn.kinematics.error import TASKS
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.kinematics.numeric import Found, Settings, Starts, closest, solve, unlimited
-from armdyn.kinematics.size import magnitude
 from armdyn.model.arm import Arm
 
 REASONS = {

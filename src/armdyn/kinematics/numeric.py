@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.kinematics.damped_step import LENGTH_PER_RAD, damped_step, damped_steps, tip_error
+from armdyn.kinematics.damped_step import LENGTH_PER_RAD, damped_step, damped_steps, magnitude, tip_error
 from armdyn.kinematics.forward import forward_kinematics
-from armdyn.kinematics.size import magnitude
 from armdyn.model.arm import Arm
 
 # Steps taken in one call, and the part of the squared error left after them above which a start is given up.

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law
 from armdyn.dynamics.gravity import gravity_torque
-from armdyn.dynamics.linear.linearize import linearize
-from armdyn.dynamics.linear.motion import LinearMotion, linearize_motion
+from armdyn.dynamics.linear.linearize import LinearMotion, linearize, linearize_motion
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.model.arm import Arm

@@ -6,7 +6,6 @@ export(
     __name__,
     {
         "bodies": "Bodies bodies_of",
-        "mount": "mounting_plane",
-        "obstacles": "Box HalfSpace read_obstacles Sphere",
+        "obstacles": "Box HalfSpace mounting_plane read_obstacles Sphere",
     },
 )

@@ -2,10 +2,10 @@
 
 from armdyn.shapes.bodies import Bodies as Bodies
 from armdyn.shapes.bodies import bodies_of as bodies_of
-from armdyn.shapes.mount import mounting_plane as mounting_plane
 from armdyn.shapes.obstacles import Box as Box
 from armdyn.shapes.obstacles import HalfSpace as HalfSpace
 from armdyn.shapes.obstacles import Sphere as Sphere
+from armdyn.shapes.obstacles import mounting_plane as mounting_plane
 from armdyn.shapes.obstacles import read_obstacles as read_obstacles
 
 __all__ = [

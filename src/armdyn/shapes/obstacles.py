@@ -30,12 +30,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ReadError, shown
+from armdyn.errors import ArmdynError, ReadError, shown
 from armdyn.files import read_text
+from armdyn.model.arm import Arm
 from armdyn.model.dh import reject_unknown
 from armdyn.model.toml_format import parse_toml
 from armdyn.spatial.rotation import from_rpy
 from armdyn.spatial.transform import transform
+
+STEEPEST_FLOOR_COSINE = np.cos(np.deg2rad(30))  # cosine of the largest slope that is still a floor or a ceiling
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,3 +180,35 @@ def _numbers(value: Any, count: int, key: str, where: str) -> NDArray:
     if key == "normal" and not numbers.any():
         raise ReadError(f"{where}: normal: expected a vector that is not zero")
     return numbers
+
+
+# -- what an arm is mounted on ---------------------------------------------------------------------------------
+
+
+def mounting_plane(arm: Arm, floor: float | None = None) -> HalfSpace | None:
+    """The half-space beyond the arm's mounting plane, named as gravity tells; None where the plane is unknown.
+
+    Parameters
+    ----------
+    arm : Arm
+    floor : float, optional
+        Height of the plane along z of the base axes [m], in place of the arm's own.
+    """
+    if floor is not None:
+        if isinstance(floor, bool) or not isinstance(floor, int | float | np.number) or not np.isfinite(floor):
+            raise ArmdynError(f"floor: expected a height in metres, got {floor!r}")
+        arm = arm.with_floor(float(floor))
+    if arm.mounting_plane is None:
+        return None
+    x, y, z, offset = arm.mounting_plane
+    normal = np.array([x, y, z])
+    return HalfSpace(normal, offset, kind_of_mount(arm, normal))
+
+
+def kind_of_mount(arm: Arm, normal: np.ndarray) -> str:
+    """Floor, wall, ceiling, or plainly the mounting plane where there is no gravity."""
+    g = np.linalg.norm(arm.gravity)
+    if g == 0:
+        return "mounting plane"
+    up = -float(normal @ arm.gravity) / g
+    return "floor" if up > STEEPEST_FLOOR_COSINE else "ceiling" if up < -STEEPEST_FLOOR_COSINE else "wall"

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.model.arm import Arm
-from armdyn.shapes.mount import mounting_plane
-from armdyn.shapes.obstacles import HalfSpace, Obstacle
+from armdyn.shapes.obstacles import HalfSpace, Obstacle, mounting_plane
 from armdyn.studio.motion import Moment, Motion
 
 if TYPE_CHECKING:

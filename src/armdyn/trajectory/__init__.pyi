@@ -17,7 +17,6 @@ from armdyn.trajectory.point_to_point import PointToPoint as PointToPoint
 from armdyn.trajectory.point_to_point import point_to_point as point_to_point
 from armdyn.trajectory.retime import Retimed as Retimed
 from armdyn.trajectory.retime import scale_to_limits as scale_to_limits
-from armdyn.trajectory.s_curve import SCurve as SCurve
 from armdyn.trajectory.save import save_trajectory as save_trajectory
 from armdyn.trajectory.sequence import concatenate as concatenate
 from armdyn.trajectory.sequence import repeat as repeat
@@ -30,6 +29,7 @@ from armdyn.trajectory.time_optimal import time_optimal as time_optimal
 from armdyn.trajectory.timing import ConstantAcceleration as ConstantAcceleration
 from armdyn.trajectory.timing import Cubic as Cubic
 from armdyn.trajectory.timing import Quintic as Quintic
+from armdyn.trajectory.timing import SCurve as SCurve
 from armdyn.trajectory.timing import Trapezoid as Trapezoid
 from armdyn.trajectory.tip.from_tip import joint_trajectory as joint_trajectory
 from armdyn.trajectory.tip.motion import TipMotion as TipMotion

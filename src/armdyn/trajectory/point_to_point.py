@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.arrays import row_of
 from armdyn.errors import ArmdynError, LimitError, ShapeError, check_choice
 from armdyn.trajectory.protocol import JointMotion
-from armdyn.trajectory.s_curve import SCurve
-from armdyn.trajectory.timing import Cubic, Quintic, Timing, Trapezoid
+from armdyn.trajectory.timing import Cubic, Quintic, SCurve, Timing, Trapezoid
 
 KINDS = ("cubic", "quintic", "trapezoid", "s-curve")
 

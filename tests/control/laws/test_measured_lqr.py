@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control.laws.lqr import TrajectoryLQR
-from armdyn.control.laws.measured_lqr import MeasuredLQR
+from armdyn.control.laws.lqr import MeasuredLQR, TrajectoryLQR
 from armdyn.control.protocol import Reference
 from armdyn.control.theory.riccati import discrete_lqr
 from armdyn.errors import ShapeError

@@ -9,7 +9,7 @@ import pytest
 import armdyn
 from armdyn import ComputedTorque, Friction, Plant, Reference, law_code, simulate
 from armdyn.control.compiled import self_test
-from armdyn.control.laws.momentum_observer import (
+from armdyn.control.laws.momentum import (
     MomentumObserver,
     detection_delay,
     external_torque,

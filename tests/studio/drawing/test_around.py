@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from armdyn import arms
-from armdyn.shapes.mount import mounting_plane
-from armdyn.shapes.obstacles import Box, HalfSpace, Sphere
+from armdyn.shapes.obstacles import Box, HalfSpace, Sphere, mounting_plane
 from armdyn.spatial.transform import transform
 from armdyn.studio.drawing.around import obstacle_shape, slab
 from armdyn.studio.drawing.camera import first_view

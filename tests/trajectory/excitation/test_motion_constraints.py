@@ -10,7 +10,7 @@ import pytest
 import armdyn
 from armdyn.errors import LimitError, MissingInertiaError
 from armdyn.shapes.bodies import bodies_of
-from armdyn.shapes.mount import mounting_plane
+from armdyn.shapes.obstacles import mounting_plane
 from armdyn.trajectory.excitation.clearance import Clearance
 from armdyn.trajectory.excitation.motion_constraints import TipBox, TorqueLimits
 from armdyn.trajectory.excitation.protection import obstacles_of

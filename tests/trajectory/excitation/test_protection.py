@@ -13,7 +13,7 @@ from armdyn import Inertia
 from armdyn.errors import ArmdynError, LimitError
 from armdyn.model.joint import Friction
 from armdyn.shapes.bodies import bodies_of
-from armdyn.shapes.mount import mounting_plane
+from armdyn.shapes.obstacles import mounting_plane
 from armdyn.trajectory.excitation.clearance import Clearance
 from armdyn.trajectory.excitation.protection import protect
 from armdyn.trajectory.fourier import FourierSeries

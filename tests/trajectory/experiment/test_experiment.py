@@ -53,8 +53,7 @@ def test_it_leads_from_home_through_the_motion_and_back(experiment, arm):
 def test_a_detour_is_found_where_the_straight_way_is_blocked():
     arm = armdyn.arms.panda()
     from armdyn.shapes.bodies import bodies_of
-    from armdyn.shapes.mount import mounting_plane
-    from armdyn.shapes.obstacles import Sphere
+    from armdyn.shapes.obstacles import Sphere, mounting_plane
     from armdyn.trajectory.excitation.approach import approach
     from armdyn.trajectory.excitation.clearance import Clearance
 

@@ -19,8 +19,7 @@ from armdyn.control.adaptive.unknowns import adapt
 from armdyn.control.laws.cascade import Cascade
 from armdyn.control.laws.computed_torque import ComputedTorque
 from armdyn.control.laws.integral import pid
-from armdyn.control.laws.lqr import TrajectoryLQR
-from armdyn.control.laws.measured_lqr import MeasuredLQR
+from armdyn.control.laws.lqr import MeasuredLQR, TrajectoryLQR
 from armdyn.control.laws.model import FRICTION_WIDTH
 from armdyn.control.laws.momentum import DisturbanceObserver
 from armdyn.control.laws.pd import PD, FeedforwardPD, GravityPD

@@ -1,6 +1,7 @@
-"""The generalized momentum of an arm, and what changes it: dp/dt = tau + momentum_rate - friction + outside torques.
+"""Observers of the generalized momentum: disturbances compensated, collisions noticed without a sensor.
 
-No accelerations and no inverse of the mass matrix are needed (De Luca and Mattone 2005).
+dp/dt = tau + momentum_rate - friction + outside torques; no accelerations and no inverse of the mass matrix are needed
+(De Luca and Mattone 2005).
 """
 
 from __future__ import annotations
@@ -11,16 +12,25 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.laws.model import MODEL_SHAPES, model_data
+from armdyn.control.laws.model import FRICTION_SHAPE, FRICTION_WIDTH, MODEL_SHAPES, model_data, model_torque
 from armdyn.control.laws.wrapped import Wrapped
 from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, check_setting
+from armdyn.control.settings import joint_numbers, one_number
 from armdyn.control.step import traced_step
+from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.coriolis import coriolis_matrix
 from armdyn.dynamics.drive import augmented_mass_matrix, drive_torque
+from armdyn.dynamics.friction import friction_torque
 from armdyn.dynamics.gravity import gravity_torque
+from armdyn.errors import ShapeError, check_choice
+from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import DriveData, Gravity, Q, Qd, Theta
-from armdyn.trace.formula import Array, ca, traced
+from armdyn.trace.formula import Array, Symbol, ca, traced
+
+REACTIONS = ("none", "stop", "gravity", "reflex")
+# Damping of the wrench's least squares, part of the largest entry of J J'.
+WRENCH_DAMPING_RATIO = 1e-6
 
 
 @traced(returns={"p": "n"})
@@ -97,3 +107,209 @@ class DisturbanceObserver(Wrapped):
         """What was not exerted changes no momentum."""
         kept = super().after_limits(params, before, after, short, dt)
         return {**kept, "applied": kept["applied"] + short.torque * dt}
+
+
+@dataclass(frozen=True, eq=False)
+class MomentumObserver(Wrapped):
+    """Any law watched for torques that its model, friction included, does not explain.
+
+        p = M qd,   r = L (p - p_hat),   dp_hat/dt = tau + C' qd - g - friction(qd) + r
+
+    The residual r follows torques from outside with a first-order lag of 1 / (2 pi bandwidth). Once it exceeds the
+    threshold of some joint, the state `detected` counts samples, and the reaction lasts until the law starts anew:
+
+    * "none": the law goes on;
+    * "stop": the law is asked to rest where the arm was then;
+    * "gravity": the law is left, and gravity alone is compensated: the arm can be pushed away by hand;
+    * "reflex": the same with `reflex` times the residual added, which moves the arm away from what it touched.
+
+    States are `residual` (n,), `wrench` (6,), the force and moment at the tip in base axes that explain the residual
+    best, and `detected` (1,). A contact torque d on a joint is noticed after -log(1 - threshold / d) / (2 pi bandwidth)
+    and a period, see `detection_delay`.
+
+    Parameters
+    ----------
+    law : Law
+        Its model explains the torques.
+    threshold : array_like, shape (n,)
+        Residuals that are no noise [N m or N]; `noise_threshold` finds them from a clean record.
+    bandwidth : array_like, shape (..., n)
+        Of the residual [Hz].
+    reaction : {"none", "stop", "gravity", "reflex"}
+    reflex : array_like, shape (..., n)
+        Part of the residual that is added.
+
+    References
+    ----------
+    De Luca and Mattone (2005), Sensorless robot collision detection and hybrid force/motion control; Haddadin, De Luca
+    and Albu-Schäffer (2017), Robot collisions: a survey.
+    """
+
+    own_shapes: ClassVar = {
+        "threshold": "n", "watch_bandwidth": "n", "reflex": "n", **MODEL_SHAPES, **FRICTION_SHAPE
+    }  # fmt: skip
+    positive: ClassVar = {"threshold": "torques", "bandwidth": "frequencies"}
+    formula_options: ClassVar = ("reaction",)
+    begun_states: ClassVar = ("watching",)
+    law: Law
+    threshold: ArrayLike
+    bandwidth: ArrayLike = 20.0
+    reaction: str = "stop"
+    reflex: ArrayLike = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_setting(self, "reflex")
+        check_choice("MomentumObserver", "reaction", self.reaction, REACTIONS, ShapeError)
+
+    @property
+    def watch_bandwidth(self) -> NDArray:
+        """The bandwidth, under a name of its own among the parameters."""
+        return np.asarray(self.bandwidth)
+
+    @property
+    def own_state(self) -> dict[str, NDArray]:
+        """Residual, wrench, count of samples since a collision, where it was, and what the prediction needs."""
+        n = self.arm.n
+        seen = {"residual": np.zeros(n), "wrench": np.zeros(6), "detected": np.zeros(1), "q_hit": np.zeros(n)}
+        return {**seen, "p_hat": np.zeros(n), "impulse": np.zeros(n), "watching": np.zeros(1)}
+
+    @traced_step
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample; the residual is that of the torque exerted until now."""
+        p = momentum(arm, q, qd, theta=params["theta"], drive=params["drive"])
+        p_hat = ca.if_else(state["watching"] > 0.5, state["p_hat"] + state["impulse"], p)
+        r = 2 * np.pi * params["watch_bandwidth"] * (p - p_hat)
+        friction = friction_torque(arm, q, qd, width=FRICTION_WIDTH, friction=params["friction"])
+        rate = momentum_rate(arm, q, qd, **model_data(params)) - friction
+        hit = ca.logic_or(state["detected"] > 0.5, ca.logic_any(ca.fabs(r) > params["threshold"]))
+        detected = ca.if_else(hit, state["detected"] + 1, 0)
+        q_hit = ca.if_else(state["detected"] > 0.5, state["q_hit"], q)
+        tau, after = self._react(params, state, (q, qd), (hit, q_hit, r), ref, dt)
+        after |= {"residual": r, "wrench": tip_wrench(arm, q, r), "detected": detected, "q_hit": q_hit}
+        after |= {"p_hat": p_hat + dt * (rate + r), "impulse": tau * dt, "watching": ca.SX(1)}
+        return tau, after
+
+    def _react(
+        self, params: Values, state: Values, seen: tuple[Any, Any], hit: tuple[Any, Any, Any], ref: Reference, dt: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        """Torques and the inner law's state: its own, or those of the reaction."""
+        (q, qd), (is_hit, q_hit, r) = seen, hit
+        if self.reaction == "stop":
+            still = ca.SX.zeros(self.arm.n)
+            held = (ca.if_else(is_hit, x, y) for x, y in ((q_hit, ref.q), (still, ref.qd), (still, ref.qdd)))
+            return self.inner(params, state, q, qd, Reference(*held)._replace(channels=ref.channels), dt)
+        tau, after = self.inner(params, state, q, qd, ref, dt)
+        if self.reaction == "none":
+            return tau, after
+        away = model_torque(self.arm, q, 0 * q, 0 * q, **model_data(params))
+        if self.reaction == "reflex":
+            away = away + params["reflex"] * r
+        return ca.if_else(is_hit, away, tau), after
+
+    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+        """What was not exerted changes no momentum."""
+        kept = super().after_limits(params, before, after, short, dt)
+        return {**kept, "impulse": kept["impulse"] + short.torque * dt}
+
+
+def tip_wrench(arm: Arm, q: Symbol, tau: Symbol) -> Symbol:
+    """The wrench (6,) at the tip, in base axes, that explains joint torques best: least squares of J' f = tau."""
+    J = jacobian(arm, q)
+    JJ = ca.mtimes(J, J.T)
+    return factorize(JJ + WRENCH_DAMPING_RATIO * ca.mmax(ca.diag(JJ)) * ca.SX.eye(6)).solve(ca.mtimes(J, tau))
+
+
+# -- records -------------------------------------------------------------------------------------------------
+
+
+def external_torque(
+    arm: Arm, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, bandwidth: ArrayLike = 20.0
+) -> NDArray:
+    """The residual (T, n) that `MomentumObserver` would have seen along a record.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model, friction included.
+    t : array_like, shape (T,)
+        Equally spaced times [s].
+    q, qd, tau : array_like, shape (T, n)
+        Positions, velocities and torques of the drives, a torque lasting from its sample to the next.
+    bandwidth : array_like, shape (n,)
+        [Hz]
+    """
+    from scipy.signal import lfilter
+
+    times, x, v, torque = (np.asarray(values, float) for values in (t, q, qd, tau))
+    step = np.diff(times)
+    if len(times) < 2 or np.ptp(step) > 1e-3 * step.mean():
+        raise ShapeError("external_torque: expected equally spaced times; resample the record first")
+    if not x.shape == v.shape == torque.shape == (len(times), arm.n):
+        raise ShapeError(f"external_torque: expected records of shape ({len(times)}, {arm.n}), got {x.shape}")
+    L, dt = 2 * np.pi * joint_numbers(bandwidth, arm.n, "external_torque: bandwidth", "frequencies > 0"), step.mean()
+    p = momentum(arm, x, v)
+    gained = dt * (torque + momentum_rate(arm, x, v) - friction_torque(arm, x, v, width=FRICTION_WIDTH))
+    # p_hat(k + 1) = (1 - L dt) p_hat(k) + gained(k) + L dt p(k), from p_hat(0) = p(0)
+    p_hat = np.empty_like(p)
+    for j in range(arm.n):
+        kept = 1 - L[j] * dt
+        pushed = np.concatenate([[p[0, j]], gained[:-1, j] + L[j] * dt * p[:-1, j]])
+        p_hat[:, j] = lfilter([1.0], [1.0, -kept], pushed)
+    return np.asarray(L * (p - p_hat))
+
+
+def noise_threshold(residual: ArrayLike, margin: float = 1.25) -> NDArray:
+    """Thresholds (n,) above all residuals of a clean record: the largest of each joint times a margin.
+
+    Parameters
+    ----------
+    residual : array_like, shape (T, n)
+        As `external_torque` gives it for a record without contact.
+    margin : float
+    """
+    margin = one_number(margin, "noise_threshold: margin", "a factor > 0")
+    return np.asarray(margin * np.abs(np.asarray(residual, float)).max(0))
+
+
+def fit_threshold(spread: ArrayLike, correlation: float, bandwidth: ArrayLike = 20.0, sigmas: float = 6.0) -> NDArray:
+    """Thresholds (n,) from how far a fit's torques are off: so many standard deviations of what passes the residual.
+
+    The low-pass of `bandwidth` keeps of an error with the correlation time T the part sqrt(L T / (1 + L T)), L = 2 pi
+    bandwidth.
+
+    Parameters
+    ----------
+    spread : array_like, shape (n,)
+        Standard deviation of the fit's torque errors [N m or N], as `fit.sigma` or a comparison with a log gives it.
+    correlation : float
+        For how long these errors keep their sign [s]; 0.1 is typical of what models leave.
+    bandwidth : array_like, shape (n,)
+        [Hz]
+    sigmas : float
+    """
+    passed = (
+        2 * np.pi * np.asarray(bandwidth, float) * one_number(correlation, "fit_threshold", "a time > 0 in seconds")
+    )
+    return np.asarray(sigmas * np.asarray(spread, float) * np.sqrt(passed / (1 + passed)))
+
+
+def detection_delay(
+    threshold: ArrayLike, torque: ArrayLike, bandwidth: ArrayLike = 20.0, rate: float = 1000.0
+) -> NDArray:
+    """Time [s] after which a constant contact torque exceeds a threshold, infinite if it never does.
+
+    Parameters
+    ----------
+    threshold, torque : array_like
+        [N m or N]
+    bandwidth : array_like
+        [Hz]
+    rate : float
+        Of the controller [Hz]: a contact that begins between samples is seen up to a period later.
+    """
+    part = np.asarray(threshold, float) / np.abs(np.asarray(torque, float))
+    L = 2 * np.pi * np.asarray(bandwidth, float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steps = np.log1p(-np.minimum(part, 1.0)) / np.log1p(-L / rate)
+    return np.where(part < 1, (np.ceil(steps) + 1) / rate, np.inf)

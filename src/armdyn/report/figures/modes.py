@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armdyn.dynamics.linear.gramian import controllability
+from armdyn.dynamics.linear.linearize import LinearMotion
 from armdyn.dynamics.linear.modes import modes
-from armdyn.dynamics.linear.motion import LinearMotion
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.model.arm import Arm
 from armdyn.shapes.bodies import Bodies
-from armdyn.shapes.mount import mounting_plane
+from armdyn.shapes.obstacles import mounting_plane
 from armdyn.spatial.transform import inverse, transform
 from armdyn.studio.state import slider_range
 

@@ -16,8 +16,7 @@ from armdyn.model.arm import Arm
 from armdyn.model.diagnosis import diagnose
 from armdyn.model.joint import Friction
 from armdyn.shapes.bodies import bodies_of
-from armdyn.shapes.mount import mounting_plane
-from armdyn.shapes.obstacles import Box, HalfSpace, Obstacle, Sphere, read_obstacles
+from armdyn.shapes.obstacles import Box, HalfSpace, Obstacle, Sphere, mounting_plane, read_obstacles
 from armdyn.spatial.transform import transform
 from armdyn.trajectory.excitation.clearance import Clearance
 from armdyn.trajectory.excitation.motion_constraints import Constraint, TipBox, TorqueLimits

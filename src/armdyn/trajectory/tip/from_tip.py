@@ -9,13 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import PathError, ShapeError, check_choice
 from armdyn.kinematics.closed.form import ON_LIMIT
-from armdyn.kinematics.damped_step import damped_step, tip_error
+from armdyn.kinematics.damped_step import damped_step, magnitude, tip_error
 from armdyn.kinematics.diagnosis import DIAGNOSIS_RESTARTS
 from armdyn.kinematics.error import TASKS
 from armdyn.kinematics.inverse import inverse_kinematics
 from armdyn.kinematics.jacobian import jacobian, jacobian_rate
 from armdyn.kinematics.numeric import unlimited
-from armdyn.kinematics.size import magnitude
 from armdyn.model.arm import Arm
 from armdyn.trajectory.piecewise import PiecewiseQuintic
 from armdyn.trajectory.protocol import JointMotion
