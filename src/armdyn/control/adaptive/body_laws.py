@@ -177,22 +177,14 @@ class ProjectedSlotineLi(BodyLaw):
 
     Parameters
     ----------
-    unknowns : Unknowns
-        `adapt(unknown_payload(arm), friction)`.
-    lam, k : array_like
-        Positive definite gains Lambda [1/s] and K [N m s/rad].
     body_gain : float
         Of the load's adaptation.
-    gain : array_like
-        Of friction's adaptation, as one number or (u,), of which the first ten play no role.
     body : array_like, shape (10,)
         The load at the start. Default a ball of 0.1 kg and 5 cm.
-    size : float
-        Typical extent of loads, the length in which they are measured [m].
     least : float
         Eigenvalue of the scaled pseudo-inertia below which no body is possible [kg].
-    start, lower, upper, leak, dead_zone, normalize
-        See `Adaptive`; for the unknowns after the load's. `start` includes `body`.
+    unknowns, lam, k, gain, size, start, lower, upper, leak, dead_zone, normalize
+        As in `NaturalSlotineLi`.
 
     References
     ----------

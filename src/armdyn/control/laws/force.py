@@ -189,10 +189,8 @@ class HybridForce(_Integrating):
 
     Parameters
     ----------
-    arm : Arm
-        The model.
-    stiffness, tip_damping : array_like, shape (..., 6)
-        Of the position loop [1/s², 1/s].
+    arm, stiffness, tip_damping
+        As in `Admittance`.
     axes : array_like, shape (k, 3)
         Directions of controlled force in base axes, linearly independent.
     push : array_like, shape (..., 6)
@@ -254,10 +252,8 @@ class ParallelForce(_Integrating):
 
     Parameters
     ----------
-    arm : Arm
-        The model.
-    stiffness, tip_damping : array_like, shape (..., 6)
-        Of the position loop [1/s², 1/s].
+    arm, stiffness, tip_damping
+        As in `Admittance`.
     push : array_like, shape (..., 6)
         Wrench to exert [N, N m].
     force_gain : float

@@ -121,10 +121,8 @@ class SuperTwisting(ModelLaw):
 
     Parameters
     ----------
-    arm : Arm
-        The model.
-    lam : array_like, shape (..., n)
-        Rate at which errors decay on the surface [1/s].
+    arm, lam
+        As in `SlidingMode`.
     k1, k2 : array_like, shape (..., n)
         [rad^½/s^3/2, rad/s³]
     model : {"full", "rigid"}
