@@ -103,8 +103,8 @@ class Wrapped(Law):
         return super().after_loss(self.law.after_loss(state))
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
-        """The inner law's."""
-        return self.law.after_limits(params, before, after, short, dt)
+        """The inner law's; of what is added, only what learns rests."""
+        return super().after_limits(params, before, self.law.after_limits(params, before, after, short, dt), short, dt)
 
     def inner(self, params: Values, state: Values, q: Any, qd: Any, ref: Any, dt: Any) -> tuple[Any, dict[str, Any]]:
         """The inner law's answer, with a state that may be added to."""
