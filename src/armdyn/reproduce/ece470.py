@@ -19,9 +19,8 @@ from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.kinematics.inverse import inverse_kinematics
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
-from armdyn.model.library.planar import planar2
 from armdyn.model.library.puma560 import puma560
-from armdyn.model.library.stanford import stanford
+from armdyn.model.library.textbook import planar2, stanford
 from armdyn.reproduce.case import Case, Picture, Row, Tell, check, claim, panels
 from armdyn.simulation.compare import Sway
 from armdyn.simulation.result import SimulationResult

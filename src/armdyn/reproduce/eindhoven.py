@@ -13,7 +13,7 @@ from armdyn.dynamics.linear.linearize import LinearMotion, linearize, linearize_
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.model.arm import Arm
-from armdyn.model.library.planar import planar2
+from armdyn.model.library.textbook import planar2
 from armdyn.report.figures.modes import plot_modes
 from armdyn.reproduce import eindhoven_study as study
 from armdyn.reproduce.case import (

@@ -5,13 +5,13 @@ from armdyn.model.library.kuka import lwr4 as lwr4
 from armdyn.model.library.lu_meng import lu_meng2 as lu_meng2
 from armdyn.model.library.lu_meng import lu_meng4 as lu_meng4
 from armdyn.model.library.panda import panda as panda
-from armdyn.model.library.planar import planar2 as planar2
 from armdyn.model.library.puma3 import puma3 as puma3
 from armdyn.model.library.puma560 import puma560 as puma560
 from armdyn.model.library.sarcos import sarcos as sarcos
-from armdyn.model.library.stanford import stanford as stanford
 from armdyn.model.library.textbook import cylindrical as cylindrical
+from armdyn.model.library.textbook import planar2 as planar2
 from armdyn.model.library.textbook import scara as scara
+from armdyn.model.library.textbook import stanford as stanford
 from armdyn.model.library.universal_robots import ur5 as ur5
 from armdyn.model.library.universal_robots import ur5e as ur5e
 from armdyn.model.library.universal_robots import ur10 as ur10

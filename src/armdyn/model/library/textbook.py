@@ -1,4 +1,4 @@
-"""Textbook positioning structures with invented but plausible bodies: a SCARA and a cylindrical arm."""
+"""Arms of textbooks and lectures: planar, SCARA and cylindrical ones, and the Stanford arm."""
 
 from __future__ import annotations
 
@@ -8,7 +8,22 @@ from armdyn.model.arm import Arm
 from armdyn.model.joint import Limits
 from armdyn.model.library.tables import library_arm
 
+INCH = 0.0254
 TURN = Limits(-np.deg2rad(130), np.deg2rad(130), np.deg2rad(400), 150.0)
+
+
+def planar2() -> Arm:
+    """Two slender rods in a vertical plane, y up: 0.5 m and 0.25 m long, 10 kg and 5 kg.
+
+    Standard DH; link frames at the far ends, gravity along -y.
+
+    References
+    ----------
+    P. F. M. Mazure, An adaptive linearization and control strategy for mechanical manipulators,
+    TU Eindhoven report WPA 0461, 1987: the worked example of the programs. Its listing gives gravity the
+    wrong sign for y up; the value 9.80621 m/s² is its own.
+    """
+    return library_arm("planar2")
 
 
 def scara() -> Arm:
@@ -24,3 +39,17 @@ def scara() -> Arm:
 def cylindrical() -> Arm:
     """A cylindrical arm, RPP: turn, lift, reach. Standard DH, first two axes vertical."""
     return library_arm("cylindrical", limits=[TURN, Limits(0.0, 0.6, 1.0, 500.0), Limits(0.3, 1.0, 1.5, 200.0)])
+
+
+def stanford() -> Arm:
+    """The Stanford arm, RRPRRR, standard DH.
+
+    References
+    ----------
+    R. P. Paul, Modelling, trajectory calculation and servoing of a computer controlled arm, Stanford AIM-177,
+    1972 (kinematics); R. P. Paul, Robot manipulators: mathematics, programming and control, MIT Press, 1981
+    (masses, inertias, actuator inertias), as tabulated in Corke's Robotics Toolbox (model Stanford).
+    """
+    turn, bend = Limits(-np.deg2rad(170), np.deg2rad(170)), Limits(-np.pi / 2, np.pi / 2)
+    limits = [turn, turn, Limits(12 * INCH, 50 * INCH), turn, bend, turn]
+    return library_arm("stanford", limits=limits)

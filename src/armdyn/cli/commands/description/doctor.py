@@ -71,7 +71,7 @@ def _kernels() -> str:
     import numpy as np
 
     from armdyn.dynamics.newton_euler import inverse_dynamics
-    from armdyn.model.library.planar import planar2
+    from armdyn.model.library.textbook import planar2
     from armdyn.trace import backend
 
     torque = inverse_dynamics(planar2(), np.zeros(2), np.zeros(2), np.zeros(2))
