@@ -9,6 +9,7 @@ A shape is declared once, as the annotation of a parameter or of a result's fiel
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Mapping
 from functools import cache
 from math import prod
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Shape = tuple[int, ...]
+OPERATORS: dict[type, Any] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 
 Array = NDArray[np.float64]
 """What traced functions return for numbers; a NumPy scalar where one sample has no axes."""
@@ -85,14 +87,9 @@ def _value(node: ast.expr, sizes: Mapping[str, int], declared: str) -> int:
         return node.value
     if isinstance(node, ast.Name):
         return sizes[node.id]
-    if isinstance(node, ast.BinOp):
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
         left, right = _value(node.left, sizes, declared), _value(node.right, sizes, declared)
-        if isinstance(node.op, ast.Add):
-            return left + right
-        if isinstance(node.op, ast.Sub):
-            return left - right
-        if isinstance(node.op, ast.Mult):
-            return left * right
+        return OPERATORS[type(node.op)](left, right)
     raise ValueError(f"shape {declared!r}: only integers, names, +, - and * are understood")
 
 

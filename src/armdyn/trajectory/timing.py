@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import check_positive
-from armdyn.trajectory.protocol import RestOutside
+from armdyn.trajectory.protocol import Inside, RestOutside
 
 
 class Progress(NamedTuple):
@@ -40,6 +40,11 @@ class Law(RestOutside):
 
     def __post_init__(self) -> None:
         check_positive(type(self).__name__, **vars(self))
+
+    @property
+    def breaks(self: Inside[Any]) -> tuple[float, ...]:
+        """Times between which the acceleration is smooth: the ends, unless the law has others."""
+        return (0.0, self.duration)
 
 
 Polynomial = TypeVar("Polynomial", bound="RestToRest")
@@ -70,11 +75,6 @@ class RestToRest(Law, ABC):
         check_positive(f"{cls.__name__}.within", length=length, velocity=velocity, acceleration=acceleration)
         slow = cls.peak_velocity * length / velocity
         return cls(length, max(slow, float(np.sqrt(cls.peak_acceleration * length / acceleration))))
-
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        """Times between which the acceleration is smooth."""
-        return (0.0, self.duration)
 
     @staticmethod
     @abstractmethod
@@ -179,11 +179,6 @@ class ConstantAcceleration(Law):
     def length(self) -> float:
         """Distance gone at the end."""
         return self.acceleration * self.duration**2 / 2
-
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        """Times between which the acceleration is constant."""
-        return (0.0, self.duration)
 
     def inside(self, t: NDArray) -> Progress:
         """Distance, velocity and acceleration at times from 0 to `duration`."""
