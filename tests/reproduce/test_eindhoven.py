@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import armdyn
-from armdyn.reproduce.eindhoven_study import DURATION, PLAIN, failing_load, regulators
+from armdyn.reproduce.eindhoven_study import DURATION_S, PLAIN, failing_load, regulators
 from armdyn.simulation.compare import Sway
 
 
@@ -39,7 +39,7 @@ def test_payloads_are_a_table_not_a_sentence(case):
 
 def test_the_failing_load_is_found(case):
     arm = armdyn.arms.planar2()
-    reference = Sway.within(arm, DURATION)
+    reference = Sway.within(arm, DURATION_S)
     law = regulators(arm, reference, 2.0, 60.0)[PLAIN]
     assert 3.4 < failing_load(arm, law, reference, 60.0, 10.0) < 3.8
     assert failing_load(arm, law, reference, 60.0, 0.1) == float("inf")

@@ -152,7 +152,7 @@ def test_kernels_see_what_the_python_loop_sees(planar, swing, sensors, options, 
 
     Round-off may move a reading across the edge of a mark, which here it does not: both stay equal to round-off.
     """
-    monkeypatch.setattr("armdyn.simulation.loop.batch.BLOCK", 60)
+    monkeypatch.setattr("armdyn.simulation.loop.batch.STEPS_PER_BLOCK", 60)
     plant, law = Plant(planar, friction=False), PD(planar, 200.0, 20.0)
     run, plain = (
         simulate(plant, law, swing, 0.3, sensors=sensors, native=native, seed=5, check=False, **options)

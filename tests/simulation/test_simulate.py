@@ -212,7 +212,7 @@ def test_interruption_keeps_what_was_computed(planar, monkeypatch, native):
         if part < 1:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("armdyn.simulation.loop.batch.BLOCK", 100)
+    monkeypatch.setattr("armdyn.simulation.loop.batch.STEPS_PER_BLOCK", 100)
     law = PD(planar, 10.0, 1.0)
     with pytest.warns(ArmdynWarning, match="interrupted at t = "):
         result = simulate(rigid(planar), law, [0.5, -0.3], 1.0, native=native, progress=interrupt)

@@ -116,7 +116,7 @@ def test_a_design_that_cannot_be_shown_says_why(study):
         ("end = [0.5, 0.4, 0.0]", "end = [0.5, 0.2, 0.0]", "start and end are the same"),
         ("end = [0.5, 0.4, 0.0]", "end = [0.5, 0.4]", "end: expected 3 numbers"),
         ("[0.3, 1.0]", "[0.0, 1.0]", "expected positive values, got down to 0"),
-        ("[0.3, 1.0]", "[0.3, 1e200]", "member.1.length: expected values within 1e.06"),
+        ("[0.3, 1.0]", "[0.3, 1e200]", "member.1.length: expected values up to 1e.06"),
         ('"member.1.length"', '"member.3.length"', "unknown parameter 'member.3.length'"),
         ('"energy"', '"beauty"', "rank_by: unknown 'beauty'"),
     ],

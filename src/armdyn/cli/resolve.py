@@ -45,7 +45,7 @@ def take_xacro_options(arguments: list[str]) -> list[str]:
         elif value := value if equals else next(waiting, ""):
             XACRO[name].append(value)
         else:
-            raise SystemExit(f"armdyn: {name}: expected a value behind it")
+            raise SystemExit(f"armdyn: {name}: expected a value after it")
     return rest
 
 

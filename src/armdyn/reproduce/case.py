@@ -19,7 +19,7 @@ SUPPORTED, NOT_SUPPORTED = "supported", "not supported"  # a claim of the source
 UNDECIDED = "undecided"  # a claim that comes out either way, as what the source leaves open is chosen
 DIFFERS = "differs"  # known to differ; the reason is given
 SHOWN = "shown"  # the source gives no number to compare with
-CALLS = 100  # whose time is measured
+TIMED_CALLS = 100  # whose time is measured
 
 
 class Row(NamedTuple):
@@ -84,7 +84,7 @@ def rms(error: NDArray) -> float:
 def call_time(function: Callable[[], Any]) -> float:
     """The mean of some calls, after one that may compile [s]."""
     function()
-    return timeit.timeit(function, number=CALLS) / CALLS
+    return timeit.timeit(function, number=TIMED_CALLS) / TIMED_CALLS
 
 
 def panels(width: float, height: float, *shape: int, grid: bool = True, **options: Any) -> tuple[Any, Any]:

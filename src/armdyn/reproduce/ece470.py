@@ -29,13 +29,13 @@ from armdyn.spatial.rotation import compose, from_zyz, rotation_x, rotation_y, r
 
 ROUND_OFF = 1e-12
 KP, KD = 100.0, 12.0  # roots of s² + 12 s + 100: -6 ± 8 i
-LOAD = 1.5  # kg at the tip, unknown to the adaptive law
-RATE = 10_000.0  # Hz, which stands for continuous time
+LOAD_KG = 1.5  # kg at the tip, unknown to the adaptive law
+RATE_HZ = 10_000.0  # Hz, which stands for continuous time
 ASSUMED = (
     "The guide has no numbers: rotations, poses and states are random; kinematics of the Stanford arm and PUMA 560, "
     "control on the two-link arm of 15 kg.",
     f"Feedback linearisation with Kp = {KP:g}, Kd = {KD:g}; adaptive control: Lambda = diag(8, 6), K = diag(60, 15), "
-    f"Gamma = 0.5, an unknown load of {LOAD:g} kg; both at 10 kHz, which stands for continuous time.",
+    f"Gamma = 0.5, an unknown load of {LOAD_KG:g} kg; both at 10 kHz, which stands for continuous time.",
 )
 
 
@@ -53,7 +53,7 @@ def reproduce(quick: bool, seed: int, tell: Tell) -> Case:
     rows.append(_linearised_row(linear, expected))
     tell("adaptive control")
     law, run = _adaptive(np.diag([60.0, 15.0]))
-    found = law.lyapunov(planar2().with_payload(LOAD), [LOAD], run, form="ece470")
+    found = law.lyapunov(planar2().with_payload(LOAD_KG), [LOAD_KG], run, form="ece470")
     rows += _adaptive_rows(run, found)
     pictures = (
         Picture("feedback-linearisation", "Section 3.2: feedback linearisation", _linear_figure(linear, expected)),
@@ -202,7 +202,7 @@ def _run_linearised() -> tuple[SimulationResult, NDArray]:
     start = reference(0.0)
     first = np.array([0.4, -0.3])
     law = ComputedTorque(arm, KP, KD)
-    run = simulate(arm, law, reference, rate=RATE, q0=start.q - first, qd0=start.qd, every=20)
+    run = simulate(arm, law, reference, rate=RATE_HZ, q0=start.q - first, qd0=start.qd, every=20)
     damping, w = KD / 2, np.sqrt(KP - KD**2 / 4)
     shape = np.exp(-damping * run.t) * (np.cos(w * run.t) + damping / w * np.sin(w * run.t))
     return run, shape[:, None] * first
@@ -222,14 +222,14 @@ def _adaptive(K: NDArray) -> tuple[SlotineLi, SimulationResult]:
         law = SlotineLi.from_inverse_gain(adapt(unknown_mass(arm, (0, 0, 0))), [8.0, 6.0], K, 0.5)
     reference = Sway.within(arm, 4.0)
     start = reference(0.0).q - np.array([0.4, -0.3])
-    return law, simulate(arm.with_payload(LOAD), law, reference, rate=RATE, q0=start, every=10, check=False)
+    return law, simulate(arm.with_payload(LOAD_KG), law, reference, rate=RATE_HZ, q0=start, every=10, check=False)
 
 
 def _adaptive_rows(run: SimulationResult, found: Lyapunov) -> list[Row]:
     rise = float(np.diff(found.V).max() / found.V[0])
     balance = _imbalance(run, found)
     law, full = _adaptive(np.array([[60.0, 25.0], [25.0, 15.0]]))
-    wrong = _imbalance(full, law.lyapunov(planar2().with_payload(LOAD), [LOAD], full, form="ece470"))
+    wrong = _imbalance(full, law.lyapunov(planar2().with_payload(LOAD_KG), [LOAD_KG], full, form="ece470"))
     end, mass = _largest(run.error[-1]), float(run.states["phi"][-1, 0])
     return [
         check("3.3, V never rises", "theorem", f"largest rise {rise:.0e} of the first V", rise < 1e-4, "diagonal K"),
@@ -239,8 +239,8 @@ def _adaptive_rows(run: SimulationResult, found: Lyapunov) -> list[Row]:
               "erratum 2: the claim needs Lambda K = K Lambda"),
         check("3.3, the error goes to zero", "theorem", f"{1e3 * end:.2g} mrad after 4 s", end < 2e-3,
               "erratum 3: by Barbalat's lemma, as the reference moves"),
-        check("3.3, the estimate stays bounded", "implied", f"{mass:.3f} kg, true {LOAD:g} kg", abs(mass - LOAD) < 0.05,
-              "it converges here because the motion excites it"),
+        check("3.3, the estimate stays bounded", "implied", f"{mass:.3f} kg, true {LOAD_KG:g} kg",
+              abs(mass - LOAD_KG) < 0.05, "it converges here because the motion excites it"),
     ]  # fmt: skip
 
 
@@ -267,10 +267,10 @@ def _linear_figure(run: SimulationResult, expected: NDArray) -> Any:
 def _adaptive_figure(run: SimulationResult, found: Lyapunov) -> Any:
     figure, (errors, mass, energy) = panels(10, 7, 3, 1, sharex=True)
     errors.plot(run.t, run.error, lw=1.2, label=[f"joint {j + 1}" for j in range(2)])
-    errors.set(ylabel="error [rad]", title=f"adaptive control with an unknown load of {LOAD:g} kg")
+    errors.set(ylabel="error [rad]", title=f"adaptive control with an unknown load of {LOAD_KG:g} kg")
     errors.legend(fontsize=8)
     mass.plot(run.t, run.states["phi"][:, 0], lw=1.2, label="estimate")
-    mass.axhline(LOAD, color="0.4", ls="--", lw=0.9, label="true")
+    mass.axhline(LOAD_KG, color="0.4", ls="--", lw=0.9, label="true")
     mass.set(ylabel="load [kg]")
     mass.legend(fontsize=8)
     energy.semilogy(run.t, found.V, lw=1.2)

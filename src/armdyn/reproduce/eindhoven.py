@@ -34,11 +34,12 @@ from armdyn.simulation.compare import Sway
 from armdyn.simulation.result import SimulationResult
 from armdyn.trajectory.point_to_point import point_to_point
 
-BANDWIDTH = 2.0  # Hz
-RATES = (60.0, 1000.0)
-LOADS = (0.0, 1.0, 2.5)  # kg; the empty arm weighs 15 kg
-# The table of payloads: bandwidths and rates [Hz], loads [kg], and what counts as close [rad].
-BANDWIDTHS, PAYLOAD_RATES, PAYLOADS, CLOSE_RAD = (1.0, 2.0, 4.0, 8.0), (60.0, 200.0, 1000.0), (0.5, 1.0, 2.5, 5.0), 0.01
+BANDWIDTH_HZ = 2.0  # Hz
+RATES_HZ = (60.0, 1000.0)
+LOADS_KG = (0.0, 1.0, 2.5)  # kg; the empty arm weighs 15 kg
+# The table of payloads, and what counts as close.
+BANDWIDTHS_HZ, PAYLOAD_RATES_HZ = (1.0, 2.0, 4.0, 8.0), (60.0, 200.0, 1000.0)
+PAYLOADS_KG, CLOSE_RAD = (0.5, 1.0, 2.5, 5.0), 0.01
 ASSUMED = (
     "Motion: none is given. Linearised along a swing from hanging to standing up in 1 s; regulated along a sway of "
     "both joints, 0.5 rad to each side at 0.25 and 0.5 Hz, for 8 s.",
@@ -55,15 +56,15 @@ def reproduce(quick: bool, seed: int, tell: Tell) -> Case:
     tell("linearising along a swing")
     motion = _swing(arm)
     rows = [_gravity_row(arm), *_linear_rows(arm, motion), _rate_row(arm)]
-    reference = Sway.within(arm, study.DURATION)
-    rates = RATES[:1] if quick else RATES
-    adaptive = study.learner(arm, reference, BANDWIDTH)
-    laws = {rate: {**study.regulators(arm, reference, BANDWIDTH, rate), study.ADAPTIVE: adaptive} for rate in rates}
+    reference = Sway.within(arm, study.DURATION_S)
+    rates = RATES_HZ[:1] if quick else RATES_HZ
+    adaptive = study.learner(arm, reference, BANDWIDTH_HZ)
+    laws = {rate: {**study.regulators(arm, reference, BANDWIDTH_HZ, rate), study.ADAPTIVE: adaptive} for rate in rates}
     runs: Runs = {}
     for rate, named in laws.items():
         for name, law in named.items():
             tell(f"{name} at {rate:g} Hz")
-            for load in LOADS:
+            for load in LOADS_KG:
                 runs[name, rate, load] = study.seize(arm, law, reference, rate, load)
     rows += _control_rows(runs, rates)
     payloads = _payloads(arm, reference, quick, tell)
@@ -165,9 +166,9 @@ def _control_rows(runs: Runs, rates: tuple[float, ...]) -> list[Row]:
     ]  # fmt: skip
     rows.append(
         shown(
-            f"a law that learns the load ({study.ADAPTIVE}), {LOADS[-1]:g} kg", "not considered",
-            words(study.ADAPTIVE, LOADS[-1]),
-            f"PD with gravity compensation: {words(study.PLAIN, LOADS[-1])}",
+            f"a law that learns the load ({study.ADAPTIVE}), {LOADS_KG[-1]:g} kg", "not considered",
+            words(study.ADAPTIVE, LOADS_KG[-1]),
+            f"PD with gravity compensation: {words(study.PLAIN, LOADS_KG[-1])}",
         )
     )  # fmt: skip
     rows.append(differs("plots of the simulation", "announced", "see the figures", "the report contains none"))
@@ -186,11 +187,11 @@ class Payload(NamedTuple):
 
 def _payloads(arm: Arm, reference: Sway, quick: bool, tell: Tell) -> list[Payload]:
     found = []
-    for bandwidth in BANDWIDTHS[::3] if quick else BANDWIDTHS:
-        for rate in PAYLOAD_RATES[:2] if quick else PAYLOAD_RATES:
+    for bandwidth in BANDWIDTHS_HZ[::3] if quick else BANDWIDTHS_HZ:
+        for rate in PAYLOAD_RATES_HZ[:2] if quick else PAYLOAD_RATES_HZ:
             tell(f"payloads at {bandwidth:g} Hz of bandwidth, {rate:g} Hz")
             law = study.regulators(arm, reference, bandwidth, rate)[study.REGULATOR]
-            for load in PAYLOADS:
+            for load in PAYLOADS_KG:
                 found.append(Payload(bandwidth, rate, load, *study.judge(study.seize(arm, law, reference, rate, load))))
     return found
 
@@ -211,10 +212,10 @@ def _payload_row(found: list[Payload]) -> Row:
 def _payload_table(found: list[Payload]) -> Table:
     cells = {each[:3]: f"{1e3 * each.error:.1f}" if each.stable else "strays" for each in found}
     lines = tuple(
-        (f"{bandwidth:g}", f"{rate:g}", *(cells[bandwidth, rate, load] for load in PAYLOADS))
+        (f"{bandwidth:g}", f"{rate:g}", *(cells[bandwidth, rate, load] for load in PAYLOADS_KG))
         for bandwidth, rate in dict.fromkeys(each[:2] for each in found)
     )
-    columns = ("bandwidth [Hz] ", "rate [Hz] ", *(f"{load:g} kg " for load in PAYLOADS))
+    columns = ("bandwidth [Hz] ", "rate [Hz] ", *(f"{load:g} kg " for load in PAYLOADS_KG))
     return Table("RMS error [mrad] of the regulator after it picked up a payload; the arm weighs 15 kg", columns, lines)
 
 
@@ -230,12 +231,12 @@ def _figure(runs: Runs, rate: float) -> Any:
     names = list(dict.fromkeys(name for name, _, _ in runs))
     figure, (left, right) = panels(11, 4.6, 1, 2, width_ratios=[3, 2])
     for name in names:
-        run = runs[name, rate, LOADS[-1]]
+        run = runs[name, rate, LOADS_KG[-1]]
         left.plot(run.t, 1e3 * np.linalg.norm(run.error, axis=-1), lw=1.2, label=name)
-        errors = [1e3 * study.judge(runs[name, rate, load])[0] for load in LOADS]
-        right.semilogy(LOADS, errors, "o-", ms=4, lw=1.2, label=name)
-    left.axvline(study.DURATION / 2, color="0.4", ls=":", lw=1)
-    left.text(study.DURATION / 2, left.get_ylim()[1] * 0.97, f" {LOADS[-1]:g} kg picked up", va="top", fontsize=9)
+        errors = [1e3 * study.judge(runs[name, rate, load])[0] for load in LOADS_KG]
+        right.semilogy(LOADS_KG, errors, "o-", ms=4, lw=1.2, label=name)
+    left.axvline(study.DURATION_S / 2, color="0.4", ls=":", lw=1)
+    left.text(study.DURATION_S / 2, left.get_ylim()[1] * 0.97, f" {LOADS_KG[-1]:g} kg picked up", va="top", fontsize=9)
     left.set(xlabel="time [s]", ylabel="norm of joint errors [mrad]", title=f"planar2, controlled at {rate:g} Hz")
     right.set(xlabel="load [kg]", ylabel="RMS error after the load [mrad]", title="errors over the load")
     right.legend(fontsize=8)

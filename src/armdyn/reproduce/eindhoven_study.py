@@ -24,9 +24,9 @@ from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion
 
-LAG, FRICTION, DURATION = 0.005, 1.25, 8.0
+MOTOR_LAG_S, FRICTION_FACTOR, DURATION_S = 0.005, 1.25, 8.0
 STRAY_DISTANCE = 0.5  # a law fails if a joint strays by more than this [rad or m]
-STEP = 1e-3  # of the integrator [s]
+STEP_S = 1e-3  # of the integrator [s]
 REGULATOR, FIXED = "LQR(t)", "nominal torques, LQR of one pose"
 ALONE, PLAIN = "LQR of one pose alone", "PD + gravity"
 ADAPTIVE = "Slotine-Li"
@@ -43,7 +43,7 @@ class OnePose(TrajectoryLQR):
 
 def regulators(arm: Arm, reference: Sway, bandwidth: float, rate: float) -> dict[str, Law]:
     """The report's law, and laws that lack parts of it."""
-    kp, kd, _ = pd_gains(arm, reference(DURATION / 2).q, bandwidth)
+    kp, kd, _ = pd_gains(arm, reference(DURATION_S / 2).q, bandwidth)
     weights = np.concatenate([np.ones(arm.n), np.full(arm.n, 2 * np.pi * bandwidth)]), kp
     pose = np.zeros(arm.n)
     return {
@@ -56,21 +56,21 @@ def regulators(arm: Arm, reference: Sway, bandwidth: float, rate: float) -> dict
 
 def learner(arm: Arm, reference: Sway, bandwidth: float) -> Law:
     """A law that learns the load, which the report does not consider."""
-    return adaptive_designs(arm, reference(np.linspace(0, DURATION, 400)), bandwidth)[ADAPTIVE]
+    return adaptive_designs(arm, reference(np.linspace(0, DURATION_S, 400)), bandwidth)[ADAPTIVE]
 
 
 def seize(arm: Arm, law: Law, reference: Sway, rate: float, load: float) -> SimulationResult:
     """A run in which the arm picks up a load [kg] half-way."""
-    changes = (PickUp(DURATION / 2, load, at_rest=False),) if load else ()
-    plant = Plant(with_mismatch(arm, 0.0, FRICTION), motor_lag=LAG, changes=changes)
+    changes = (PickUp(DURATION_S / 2, load, at_rest=False),) if load else ()
+    plant = Plant(with_mismatch(arm, 0.0, FRICTION_FACTOR), motor_lag=MOTOR_LAG_S, changes=changes)
     with ignore_warnings():  # runs that diverge count as failures
-        return simulate(plant, law, reference, rate=rate, substeps=max(round(1 / (rate * STEP)), 1), check=False)
+        return simulate(plant, law, reference, rate=rate, substeps=max(round(1 / (rate * STEP_S)), 1), check=False)
 
 
 def judge(result: SimulationResult) -> tuple[float, bool]:
     """RMS error after the load was picked up, and whether all joints stayed near."""
     stable = result.complete and bool(np.abs(result.error).max() < STRAY_DISTANCE)
-    return rms(result.error[result.t > DURATION / 2]), stable
+    return rms(result.error[result.t > DURATION_S / 2]), stable
 
 
 def failing_load(arm: Arm, law: Law, reference: Sway, rate: float, largest: float) -> float:

@@ -23,11 +23,11 @@ from armdyn.simulation.sensors import Sensors
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.fourier import FourierSeries
 
-RATE, BANDWIDTH = 1000.0, 4.0  # Hz, of the controller
-EVERY = 5  # samples of the controller a row of the log
-FREQUENCY, HARMONICS, SPEED = 0.15, 4, 0.15  # of the identification motions; rad/s of a harmonic
-CUTOFF, KEEP = 8.0, 10  # low-pass [Hz] of the equations; one row in so many counts
-TRIM = 60  # rows at both ends that filters spoil
+RATE_HZ, BANDWIDTH_HZ = 1000.0, 4.0  # of the controller
+SAMPLES_PER_ROW = 5  # samples of the controller a row of the log
+FREQUENCY_HZ, HARMONICS, HARMONIC_SPEED = 0.15, 4, 0.15  # of the identification motions; rad/s of a harmonic
+CUTOFF_HZ, ROWS_PER_EQUATION = 8.0, 10  # low-pass [Hz] of the equations; one row in so many counts
+ROWS_TRIMMED = 60  # rows at both ends that filters spoil
 # Encoder step [rad], torque noise [N m] and ripple (part of the torque, twelve waves per turn).
 GEARED = Sensors(resolution=1e-4, tau_noise=1.0, ripple=0.03)
 DIRECT = Sensors(resolution=1e-4, tau_noise=1.0)
@@ -55,25 +55,26 @@ def motions(count: int, seed: int, fresh: bool = False) -> list[FourierSeries]:
     found = []
     for _ in range(count):
         # Velocities up to about 0.6 rad/s; positions stay within 0.7 rad of the middle.
-        speeds = rng.uniform(-SPEED, SPEED, (arm.n, 2 * HARMONICS))
-        found.append(FourierSeries(np.column_stack([(lower + upper) / 2, speeds]), FREQUENCY, 1 / FREQUENCY))
+        speeds = rng.uniform(-HARMONIC_SPEED, HARMONIC_SPEED, (arm.n, 2 * HARMONICS))
+        found.append(FourierSeries(np.column_stack([(lower + upper) / 2, speeds]), FREQUENCY_HZ, 1 / FREQUENCY_HZ))
     return found
 
 
 def law(name: str) -> Law:
     """PD control, alone or with the torques of the standard model fed forward."""
     arm = puma3()
-    kp, kd, _ = pd_gains(arm, np.array([0.0, np.pi / 2, -np.pi / 2]), BANDWIDTH)
+    kp, kd, _ = pd_gains(arm, np.array([0.0, np.pi / 2, -np.pi / 2]), BANDWIDTH_HZ)
     return PD(arm, kp, kd) if name == "PD" else FeedforwardPD(arm, kp, kd, model="rigid")
 
 
 def track(reference: Any, name: str = "PD", arm: Arm | None = None) -> SimulationResult:
     """The arm along a motion."""
-    return simulate(geared_puma() if arm is None else arm, law(name), reference, rate=RATE, every=EVERY, check=False)
+    moved = geared_puma() if arm is None else arm
+    return simulate(moved, law(name), reference, rate=RATE_HZ, every=SAMPLES_PER_ROW, check=False)
 
 
 class Recorded(NamedTuple):
-    """A run as instruments show it, and the equations tau = Y x that follow, one row in `KEEP`."""
+    """A run as instruments show it, and the equations tau = Y x that follow, one row in `ROWS_PER_EQUATION`."""
 
     t: NDArray  # (N,)
     tau: NDArray  # (N, 3) as measured
@@ -106,10 +107,10 @@ class Setting(NamedTuple):
         """Measure a run; velocities and accelerations come from the positions."""
         log = self.sensors.record(run, seed=seed)
         dt = float(np.median(np.diff(log.t)))
-        motion = differentiate(log.q, dt, method="butterworth", cutoff=2 * CUTOFF)
-        Y = lowpass(self.base.regressor(motion.q, motion.qd, motion.qdd), dt, CUTOFF)
-        part = slice(TRIM, -TRIM, KEEP)
-        return Recorded(log.t, log.tau, Y, Data(Y[part], lowpass(log.tau, dt, CUTOFF)[part]))
+        motion = differentiate(log.q, dt, method="butterworth", cutoff=2 * CUTOFF_HZ)
+        Y = lowpass(self.base.regressor(motion.q, motion.qd, motion.qdd), dt, CUTOFF_HZ)
+        part = slice(ROWS_TRIMMED, -ROWS_TRIMMED, ROWS_PER_EQUATION)
+        return Recorded(log.t, log.tau, Y, Data(Y[part], lowpass(log.tau, dt, CUTOFF_HZ)[part]))
 
 
 def join_records(records: list[Recorded], columns: list[int]) -> Data:
@@ -120,7 +121,7 @@ def join_records(records: list[Recorded], columns: list[int]) -> Data:
 
 def filtered_noise(records: list[Recorded], rng: np.random.Generator) -> NDArray:
     """White torque noise of unit size along the records, filtered and thinned like their torques: (N, n)."""
-    part = slice(TRIM, -TRIM, KEEP)
+    part = slice(ROWS_TRIMMED, -ROWS_TRIMMED, ROWS_PER_EQUATION)
     return np.concatenate(
-        [lowpass(rng.normal(size=each.tau.shape), each.t[1] - each.t[0], CUTOFF)[part] for each in records]
+        [lowpass(rng.normal(size=each.tau.shape), each.t[1] - each.t[0], CUTOFF_HZ)[part] for each in records]
     )

@@ -21,8 +21,8 @@ from armdyn.trajectory.excitation.regressor import excitation_regressor
 from armdyn.trajectory.motion_limits import MotionLimits
 
 START = np.array([0.0, 0.0, -np.pi])  # x0 of the listing, at rest [rad]
-SAMPLES, STEP = 1000, 0.005  # K is not given; Ts of the listing [s]
-HARMONICS, LEVEL = 4, 0.3  # of the first accelerations, which are not given; [rad/s²]
+SAMPLES, STEP_S = 1000, 0.005  # K is not given; Ts of the listing [s]
+HARMONICS, FIRST_ACCELERATION = 4, 0.3  # of the first accelerations, which are not given; [rad/s²]
 LARGEST_CHANGE = 0.1  # of an acceleration in one iteration [rad/s²]
 STARTS = 4  # of appendix C's descent; of armdyn's, the first three
 ITERATIONS = 15  # of the thesis
@@ -42,7 +42,7 @@ def excitation_problem(columns: tuple[str, ...]) -> Multistage:
     arm = puma3()
     # Table 5.1 limits positions and torques alone.
     limits = dataclasses.replace(MotionLimits.of(arm), velocity=np.full(arm.n, np.inf))
-    return Multistage(base_parameters(arm), columns, limits, STEP)
+    return Multistage(base_parameters(arm), columns, limits, STEP_S)
 
 
 # -- appendix C: the multistage descent by the rules of its listing, with erratum 12 -------------------------
@@ -69,7 +69,7 @@ def first_accelerations(seed: int, start: int) -> NDArray:
     """Accelerations (K, 3) to start from: some cosines, at rest at the beginning and at the end."""
     t = 2 * np.pi * np.arange(SAMPLES)[:, None, None] / SAMPLES
     waves = np.cos(np.arange(1, HARMONICS + 1) * t)  # (K, 1, harmonics)
-    return LEVEL * (np.random.default_rng([seed, start]).normal(size=(3, HARMONICS)) * waves).sum(-1)
+    return FIRST_ACCELERATION * (np.random.default_rng([seed, start]).normal(size=(3, HARMONICS)) * waves).sum(-1)
 
 
 def descend(problem: Multistage, u: NDArray, iterations: int) -> Descent:

@@ -22,12 +22,13 @@ from armdyn.simulation.simulate import simulate
 
 POSES = 200
 STEPPED_JOINTS = 4  # joints 1 to 4, as in figures 7.13 and 7.14
-STEP, LENGTH = 0.2, 2.0  # rad, s
-BANDWIDTH = 1.5  # Hz
+STEP_RAD, STEP_DURATION_S = 0.2, 2.0  # rad, s
+BANDWIDTH_HZ = 1.5  # Hz
 POSE = np.array([0.3, -0.4, 0.2, 0.8, 0.0, 0.3, 0.0])
 ASSUMED = (
     f"Sarcos: {POSES} random resting poses; torque noise as large as the errors of Table 7.7. Masses and inertias are "
-    f"assumed (the thesis identified gravity alone). Steps of {STEP:g} rad under PD control of {BANDWIDTH:g} Hz.",
+    f"assumed (the thesis identified gravity alone). Steps of {STEP_RAD:g} rad under PD control of {BANDWIDTH_HZ:g} "
+    "Hz.",
 )
 
 
@@ -107,13 +108,13 @@ def tables(gravity: Gravity) -> list[Table]:
 def step_responses(model: Arm) -> dict[str, list[SimulationResult]]:
     """Steps of joints 1 to 4, one at a time, with gravity compensation by `model` and without."""
     arm = sarcos()
-    kp, kd, _ = pd_gains(arm, POSE, BANDWIDTH)
+    kp, kd, _ = pd_gains(arm, POSE, BANDWIDTH_HZ)
     laws = {"with": GravityPD(model, kp, kd), "without": PD(arm, kp, kd)}
     found: dict[str, list[SimulationResult]] = {name: [] for name in laws}
     for name, law in laws.items():
         for j in range(STEPPED_JOINTS):
-            goal = POSE + STEP * (np.arange(arm.n) == j)
-            run = simulate(arm, law, goal, LENGTH, 1000.0, q0=POSE, qd0=np.zeros(arm.n), every=5, check=False)
+            goal = POSE + STEP_RAD * (np.arange(arm.n) == j)
+            run = simulate(arm, law, goal, STEP_DURATION_S, 1000.0, q0=POSE, qd0=np.zeros(arm.n), every=5, check=False)
             found[name].append(run)
     return found
 
@@ -148,7 +149,7 @@ def _step_figure(steps: dict[str, list[SimulationResult]]) -> Any:
         for name, style in (("with", "C0-"), ("without", "C3-")):
             run = steps[name][j]
             axis.plot(run.t, run.q[:, j] - POSE[j], style, lw=1.3, label=f"{name} gravity compensation")
-        axis.axhline(STEP, color="0.4", ls="--", lw=0.9, label="demand")
+        axis.axhline(STEP_RAD, color="0.4", ls="--", lw=0.9, label="demand")
         axis.set_title(f"joint {j + 1}", fontsize=10)
         axis.set_ylabel("change of position [rad]")
     for axis in axes[-1]:

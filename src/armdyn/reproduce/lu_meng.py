@@ -24,8 +24,8 @@ ASSUMED = (
     "measured velocities, which are exact but for one pair of maps.",
     f"Gains of figures 4 and 5: lambda = {study.LAMBDA:g}, Gamma = {study.GAMMA_MODIFIED:g} (modified Slotine-Li) and "
     f"{study.GAMMA_CRAIG:g} (Craig), searched for because the paper gives none.",
-    f"Estimates of both laws are kept between 0.05 and 10 kg; figures at {study.FINE_RATE / 1e3:g} kHz, maps at "
-    f"{study.MAP_RATE / 1e3:g} kHz.",
+    f"Estimates of both laws are kept between 0.05 and 10 kg; figures at {study.FINE_RATE_HZ / 1e3:g} kHz, maps at "
+    f"{study.MAP_RATE_HZ / 1e3:g} kHz.",
 )
 CLEAN = (study.USUAL, study.Condition(off=-0.2), study.Condition(2 * np.pi), study.Condition(2 * np.pi, -0.2))
 NOISY = study.Condition(noise=0.1)
@@ -114,7 +114,7 @@ def _sixteen_row(seed: int) -> Row:
 
 def _time_rows(runs: dict[str, SimulationResult]) -> list[Row]:
     rows = []
-    low = study.Condition(off=-study.START_OFFSET)
+    low = study.Condition(off=-study.START_OFFSET_RATIO)
     below = {name: float(study.run(study.law(name), low, every=5).states["phi"][-1, 0]) for name in runs}
     for name, said in ((study.MODIFIED, "less than 0.3 s"), (study.CRAIG, "about 0.35 s")):
         time, mass = float(study.settling(runs[name])), float(runs[name].states["phi"][-1, 0])
@@ -132,7 +132,7 @@ def _time_rows(runs: dict[str, SimulationResult]) -> list[Row]:
     rows.append(
         claim(
             "mass is found sooner by the modified law", "yes",
-            f"within 2 % after {modified:.3f} s, Craig {craig:.3f} s, at {study.FINE_RATE / 1e3:g} kHz",
+            f"within 2 % after {modified:.3f} s, Craig {craig:.3f} s, at {study.FINE_RATE_HZ / 1e3:g} kHz",
             modified < craig, "depends on both Gammas, which are not given, and turns round at 2 kHz",
         )
     )  # fmt: skip
@@ -212,7 +212,7 @@ def _run_figure(result: SimulationResult, name: str) -> Any:
     top.legend(ncols=5, fontsize=8, loc="lower left")
     error.set(ylabel="(b) error [rad]")
     mass.plot(result.t, result.states["phi"][:, 0], color="C0", lw=1.3)
-    mass.axhline(study.TRUE_MASS, color="0.4", lw=0.9, ls="--", label="true")
+    mass.axhline(study.TRUE_MASS_KG, color="0.4", lw=0.9, ls="--", label="true")
     mass.set(ylabel="(c) estimated $m_4$ [kg]", xlabel="time [s]", xlim=(0, result.t[-1]))
     for axis in (error, mass):
         axis.axvline(study.TIMES[name], color="C3", lw=0.9, ls=":", label=f"{study.TIMES[name]:g} s, as stated")

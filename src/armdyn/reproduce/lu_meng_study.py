@@ -25,11 +25,11 @@ from armdyn.simulation.simulate import simulate
 from armdyn.trace.graphs.counts import Counts
 from armdyn.trajectory.protocol import JointMotion
 
-LOAD = 0.5  # kg; the estimate of m4 should go from 0.5 to 1 kg
-TRUE_MASS = 1.0
-START_OFFSET = 0.2  # of every joint's position at the start
-MAP_RATE = 2000.0  # Hz, of the maps
-FINE_RATE = 10_000.0  # Hz, of figures 4 and 5: which law finds the mass sooner turns round between 2 and 10 kHz
+LOAD_KG = 0.5  # kg; the estimate of m4 should go from 0.5 to 1 kg
+TRUE_MASS_KG = 1.0
+START_OFFSET_RATIO = 0.2  # of every joint's position at the start
+MAP_RATE_HZ = 2000.0  # Hz, of the maps
+FINE_RATE_HZ = 10_000.0  # Hz, of figures 4 and 5: which law finds the mass sooner turns round between 2 and 10 kHz
 BOX: dict[str, Any] = {
     "lower": 0.05,
     "upper": 10.0,
@@ -60,7 +60,7 @@ class Swing:
 
 def unknowns() -> Unknowns:
     """The mass at the end of link 4, of which 0.5 kg are known to be there."""
-    return adapt(unknown_mass(lu_meng4(), (0.0, 0.0, 0.0), mass=LOAD))
+    return adapt(unknown_mass(lu_meng4(), (0.0, 0.0, 0.0), mass=LOAD_KG))
 
 
 def law(name: str, lam: ArrayLike = LAMBDA, gamma: ArrayLike | None = None) -> Adaptive:
@@ -77,7 +77,7 @@ class Condition(NamedTuple):
     """What the paper does not tell of its runs."""
 
     omega: float = np.pi
-    off: float = START_OFFSET  # part of every joint's position by which the start is off
+    off: float = START_OFFSET_RATIO  # part of every joint's position by which the start is off
     noise: float = 0.0  # standard deviation of measured velocities [rad/s]
 
     def __str__(self) -> str:
@@ -90,13 +90,13 @@ USUAL = Condition()
 
 
 def run(
-    law: Adaptive, condition: Condition = USUAL, every: int = 1, rate: float = FINE_RATE, seed: int = 0
+    law: Adaptive, condition: Condition = USUAL, every: int = 1, rate: float = FINE_RATE_HZ, seed: int = 0
 ) -> SimulationResult:
     """The arm with its load; `seed` of the noise."""
     reference = Swing(condition.omega)
     start = (1 + condition.off) * reference(0.0).q
     sensors = Sensors(qd_noise=condition.noise) if condition.noise else None
-    arm: Arm = lu_meng4().with_payload(LOAD)
+    arm: Arm = lu_meng4().with_payload(LOAD_KG)
     with ignore_warnings():  # runs that diverge are counted, not announced
         return simulate(arm, law, reference, rate=rate, q0=start, check=False, every=every, sensors=sensors, seed=seed)
 
@@ -113,7 +113,7 @@ def settling(result: SimulationResult) -> NDArray:
 
 def learning(result: SimulationResult, part: float = 0.02) -> float:
     """Time after which a single run's estimate stays within a part of the true mass [s]."""
-    outside = np.abs(result.states["phi"][:, 0] - TRUE_MASS) > part * TRUE_MASS
+    outside = np.abs(result.states["phi"][:, 0] - TRUE_MASS_KG) > part * TRUE_MASS_KG
     return float(result.t[len(outside) - np.argmax(outside[::-1])]) if not outside[-1] else np.inf
 
 
@@ -140,7 +140,7 @@ class Map(NamedTuple):
     @property
     def both(self) -> float:
         """Part of all gains that do, and end within 10 % of the mass."""
-        return float((self.within & (np.abs(self.mass - TRUE_MASS) < 0.1 * TRUE_MASS)).mean())
+        return float((self.within & (np.abs(self.mass - TRUE_MASS_KG) < 0.1 * TRUE_MASS_KG)).mean())
 
     @property
     def decades(self) -> NDArray:
@@ -158,7 +158,7 @@ def _longest(row: NDArray) -> int:
 def gain_map(name: str, condition: Condition, lam: NDArray, gamma: NDArray, seed: int = 0) -> Map:
     """All combinations of gains in one batch of native rollouts."""
     L, G = (grid.ravel() for grid in np.meshgrid(lam, gamma, indexing="ij"))
-    result = run(law(name, L, G), condition, every=4, rate=MAP_RATE, seed=seed)
+    result = run(law(name, L, G), condition, every=4, rate=MAP_RATE_HZ, seed=seed)
     shape = (len(lam), len(gamma))
     return Map(
         name, condition, lam, gamma, settling(result).reshape(shape), result.states["phi"][:, -1, 0].reshape(shape)
@@ -177,6 +177,6 @@ def operations(search: bool = True) -> dict[str, Counts]:
     }
     with tempfile.TemporaryDirectory() as folder:
         return {
-            name: law_code(each, folder, MAP_RATE, prefix="step", search=search).update.total
+            name: law_code(each, folder, MAP_RATE_HZ, prefix="step", search=search).update.total
             for name, each in laws.items()
         }

@@ -12,7 +12,7 @@ from armdyn.reproduce.case import FAILS, Case
 
 HEADS = ("what", "source", "armdyn", "verdict", "why")
 MARK = "<!-- Below this line the page is printed by `armdyn reproduce all --page`. -->"
-RESOLUTION = 120  # dots an inch
+DOTS_PER_INCH = 120  # dots an inch
 # Cells are sentences here, not numbers.
 STYLE = "<style>.said td,.said th{text-align:left;vertical-align:top;white-space:normal}</style>"
 
@@ -21,7 +21,7 @@ def write(case: Case, folder: Path) -> list[Path]:
     """Write the figures (`<case>-<figure>.png`) and the page (`<case>.html`); the files, the page first."""
     folder.mkdir(parents=True, exist_ok=True)
     pictures = [
-        write_figure(folder / f"{case.name}-{picture.name}.png", picture.figure, dpi=RESOLUTION)
+        write_figure(folder / f"{case.name}-{picture.name}.png", picture.figure, dpi=DOTS_PER_INCH)
         for picture in case.pictures
     ]
     return [write_whole(folder / f"{case.name}.html", page(case)), *pictures]

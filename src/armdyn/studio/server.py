@@ -97,7 +97,7 @@ def free_port(host: str, port: int, tries: int) -> int:
         if problem is None:
             return candidate
         if problem != errno.EADDRINUSE:
-            reason = "needs the rights of an administrator" if problem == errno.EACCES else "is not of this machine"
+            reason = "needs administrator rights" if problem == errno.EACCES else "is not an address of this machine"
             raise ArmdynError(f"studio: cannot listen on '{host}', port {candidate}: it {reason}")
     where = f"port {port} is" if tries == 0 else f"ports {port} to {port + tries} are"
     raise ArmdynError(f"studio: {where} in use on {host}; choose another with --port (0: any free one)")

@@ -208,7 +208,7 @@ def _task(table: Table) -> Task:
     rpy = table.numbers("rpy", 3) if table.has("rpy") else None
     task = Task(table.numbers("start", 3), table.numbers("end", 3), rpy, table.number("duration", low=0.0, above=True))
     if task.start == task.end:
-        raise StudyError(f"{table.where}: start and end are the same; expected a way to go")
+        raise StudyError(f"{table.where}: start and end are the same; expected two different points")
     table.done()
     return task
 
@@ -218,6 +218,6 @@ def _check_positive(samples: Samples, where: str) -> None:
     for name, law in samples.distributions.items():
         lowest = law.lowest
         if max(-lowest, law.highest) > LARGEST_VARIED:
-            raise StudyError(f"{where}: parameters: {name}: expected values within {LARGEST_VARIED:g}")
+            raise StudyError(f"{where}: parameters: {name}: expected values up to {LARGEST_VARIED:g}")
         if (name.startswith("member.") and lowest <= 0) or (name == "payload" and lowest < 0):
             raise StudyError(f"{where}: parameters: {name}: expected positive values, got down to {lowest:g}")

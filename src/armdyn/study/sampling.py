@@ -131,6 +131,6 @@ def _distribution(table: Table, method: str) -> Distribution:
             raise StudyError(f"{table.where}: the range from {low:g} to {law.high:g} is empty; expected low < high")
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(law.at(np.array([0.0, 0.5, 1.0]))).all():
-            raise StudyError(f"{table.where}: the range from {law.low:g} to {law.high:g} is too wide for its numbers")
+            raise StudyError(f"{table.where}: the range from {law.low:g} to {law.high:g} is too wide to compute with")
     table.done()
     return law

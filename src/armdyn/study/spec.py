@@ -33,7 +33,7 @@ Columns = dict[str, NDArray]
 # Kind of a study -> module with `read(document, head) -> Study`.
 KINDS = {name: f"armdyn.study.{name}" for name in ("rollouts", "design", "fleet")}
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
-LARGEST_FILE = 2**30
+LARGEST_FILE_BYTES = 2**30
 MOST_PARTS = 200  # of a study: what a kill costs is then less than a hundredth of the whole for two workers
 
 
@@ -58,7 +58,7 @@ class Head:
 
     def file_digest(self, name: str) -> str:
         """Of the contents of a file named in the file."""
-        return hashlib.sha256(read_bytes(self.folder / name, LARGEST_FILE)).hexdigest()
+        return hashlib.sha256(read_bytes(self.folder / name, LARGEST_FILE_BYTES)).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)

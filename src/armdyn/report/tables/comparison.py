@@ -8,7 +8,7 @@ from armdyn.html import fragment, paragraph, picture, shaded, swatch, table
 from armdyn.report.figures.comparison import colours, comparison_figure
 from armdyn.simulation.compare import Comparison, Row
 
-THOUSAND = 1000  # from which on digits are written out
+WRITTEN_OUT_FROM = 1000  # from which on digits are written out
 LEAST_SHADED_RATIO = 1e-3  # of the largest error, below which the ground stays white
 
 
@@ -89,4 +89,4 @@ def notebook(comparison: Comparison) -> str:
 def _short(value: float, digits: int = 3) -> str:
     if np.isnan(value):
         return "-"
-    return f"{value:,.0f}" if abs(value) >= THOUSAND else f"{value:.{digits}g}"
+    return f"{value:,.0f}" if abs(value) >= WRITTEN_OUT_FROM else f"{value:.{digits}g}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from armdyn.simulation.loop.plan import Plan
 
 # Steps of all rollouts together between two looks at the clock, the keyboard and the velocities.
-BLOCK = 100_000
+STEPS_PER_BLOCK = 100_000
 NO_CHANCE = Draw()
 
 
@@ -114,7 +114,7 @@ def run_batch(plan: Plan, progress: Callable[[int], None]) -> Record:
     shapes = outputs_of(rollout)
     kept = {name: shape for name, shape in shapes.items() if not name.startswith("sensor.")}
     record = Record.empty(schedule, lanes, given.every, kept)
-    count = clock.substeps * min(max(BLOCK // lanes // clock.substeps, 8), clock.samples)
+    count = clock.substeps * min(max(STEPS_PER_BLOCK // lanes // clock.substeps, 8), clock.samples)
     buffers = {name: pool().empty((lanes, count + (name not in SHOWN), *shape)) for name, shape in shapes.items()}
     try:
         for span in schedule.spans():

@@ -13,7 +13,7 @@ from armdyn.errors import ShapeError, shown
 from armdyn.simulation.loop.schedule import is_number
 from armdyn.trajectory.protocol import JointMotion
 
-POSES = 9  # at which the plant's own rates are looked at
+POSES_LOOKED_AT = 9  # at which the plant's own rates are looked at
 
 
 def make_reference(
@@ -49,8 +49,8 @@ def make_reference(
 
 
 def some_poses(motion: Callable[[NDArray], JointMotion], duration: float) -> NDArray:
-    """Positions (POSES, n) along the reference."""
-    return motion(np.sort(scatter(POSES)) * duration).q
+    """Positions (POSES_LOOKED_AT, n) along the reference."""
+    return motion(np.sort(scatter(POSES_LOOKED_AT)) * duration).q
 
 
 def scatter(count: int) -> NDArray:

@@ -100,7 +100,7 @@ def _check_arm(arm: Arm, friction: bool, drive: bool, springs: NDArray) -> None:
         others |= {"static": f.static is not None and f.static != f.coulomb, "harmonics": len(f.harmonics)}
         if friction and (wrong := [name for name, value in others.items() if value]):
             raise ModelError(
-                f"to_mjcf: MuJoCo knows no such friction: joint '{joint.name}' has "
+                f"to_mjcf: MuJoCo has no such friction: joint '{joint.name}' has "
                 f"{', '.join(wrong)}; leave it out, or friction=False"
             )
         if damping and backlash:

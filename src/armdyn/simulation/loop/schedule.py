@@ -23,7 +23,7 @@ from armdyn.trace.pool import pool
 from armdyn.trajectory.protocol import JointMotion
 
 MOST_STEPS = 10**8  # a day at 1 kHz: references and results of more do not fit into memories
-MOST_FOR_DELAY = 100  # steps per period, taken by themselves so that a delay is a whole number of them
+MOST_SUBSTEPS_FOR_DELAY = 100  # steps per period, taken by themselves so that a delay is a whole number of them
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
     if not is_number(delay) or not 0 <= delay <= period * (1 + 1e-9):
         raise ShapeError(f"simulate: expected a delay from 0 to one period ({period:g} s), got {shown(delay)}")
     if substeps is None:
-        substeps = Fraction(delay / period).limit_denominator(MOST_FOR_DELAY).denominator
+        substeps = Fraction(delay / period).limit_denominator(MOST_SUBSTEPS_FOR_DELAY).denominator
     waits = delay / period * substeps
     if abs(waits - round(waits)) > 1e-6:
         raise ShapeError(

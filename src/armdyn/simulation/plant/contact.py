@@ -25,7 +25,7 @@ from armdyn.shapes.obstacles import Box, HalfSpace, Obstacle, Sphere
 from armdyn.trace.symbols import Symbol, ca
 
 # Numbers of one surface: its geometry, then stiffness, damping, friction, slip.
-GEOMETRY = 15
+SHAPE_NUMBERS = 15
 KINDS = {HalfSpace: "half_space", Box: "box", Sphere: "sphere"}
 TIP = -1
 # Depth at which the rates of contacts are judged [m].
@@ -72,7 +72,7 @@ class Contact:
             if not is_number or value < 0 or (least and value == 0):
                 raise ModelError(f"Contact: {name}: expected a number {'>' if least else '>='} 0, got {shown(value)}")
         if not self.points:
-            raise ModelError("Contact: points: expected some point that touches")
+            raise ModelError("Contact: points: expected at least one point")
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -121,7 +121,7 @@ def _geometry(obstacle: Obstacle) -> list[float]:
         numbers = [*obstacle.center, obstacle.radius]
     else:
         numbers = [*obstacle.T[:3, :3].ravel(), *obstacle.T[:3, 3], *obstacle.size]
-    return [*map(float, numbers), *[0.0] * (GEOMETRY - len(numbers))]
+    return [*map(float, numbers), *[0.0] * (SHAPE_NUMBERS - len(numbers))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +170,7 @@ def depth_and_normal(kind: str, row: Symbol, p: Symbol) -> tuple[Symbol, Symbol]
 def surface_force(kind: str, row: Symbol, p: Symbol, v: Symbol) -> Symbol:
     """Force (3,) of a surface on a point p that moves with v, in base axes."""
     depth, normal = depth_and_normal(kind, row, p)
-    stiffness, damping, friction, slip = (row[GEOMETRY + k] for k in range(4))
+    stiffness, damping, friction, slip = (row[SHAPE_NUMBERS + k] for k in range(4))
     into = -ca.dot(normal, v)
     pressed = stiffness * ca.fmax(depth, 0) * ca.fmax(1 + damping * into, 0)
     along = v + into * normal

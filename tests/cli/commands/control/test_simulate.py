@@ -92,7 +92,7 @@ def test_what_cannot_be_simulated_is_one_sentence(arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--backlash", "0.01"], "give the teeth a stiffness with --resonance"),
+        (["--backlash", "0.01"], "play needs a --resonance too"),
         (["--resonance", "-1"], "expected a frequency > 0 in Hz"),
         (["--payload", "heavy"], "expected MASS or MASS@TIME"),
         (["--rate", "-1"], "expected a rate > 0"),
@@ -157,7 +157,7 @@ def test_ctrl_c_keeps_the_run_up_to_then(tmp_path, monkeypatch):
         yield tell
 
     monkeypatch.setattr(sys.modules["armdyn.cli.commands.control.simulate"], "progress_bar", impatient)
-    monkeypatch.setattr("armdyn.simulation.loop.batch.BLOCK", 100)
+    monkeypatch.setattr("armdyn.simulation.loop.batch.STEPS_PER_BLOCK", 100)
     out, page = tmp_path / "run.npz", tmp_path / "run.html"
     with pytest.warns(ArmdynWarning, match=r"interrupted at t = 0\.1 s; what was computed is kept"):
         answer = run("planar2", "--controller", "pd", "--duration", "2", "--out", str(out), "--report", str(page))
