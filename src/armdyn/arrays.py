@@ -73,9 +73,18 @@ def row_of(
     return row
 
 
+def is_number(value: Any) -> bool:
+    """Whether a caller's setting is a finite number."""
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+def is_whole(value: Any, least: int = 0) -> bool:
+    """Whether a caller's setting is a whole number, and not below the least."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)
+
+
 def check_positive(where: str, error: type[ArmdynError] = ShapeError, **values: float) -> None:
     """Raise unless every value, given by its name, is a finite number > 0."""
     for name, value in values.items():
-        plain = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        if not (plain and np.isfinite(value) and value > 0):
+        if not (is_number(value) and value > 0):
             raise error(f"{where}: expected {name} as a finite number > 0, got {shown(value)}")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.integrate import cumulative_trapezoid
 
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.adaptive.unknowns import adapt
@@ -246,8 +247,8 @@ def _adaptive_rows(run: SimulationResult, found: Lyapunov) -> list[Row]:
 
 def _imbalance(run: SimulationResult, found: Lyapunov) -> float:
     """How far V is from its first value and the integral of its rate, as part of the former."""
-    steps = (found.rate[1:] + found.rate[:-1]) / 2 * np.diff(run.t)
-    return _largest(found.V - found.V[0] - np.concatenate([[0.0], np.cumsum(steps)])) / float(found.V[0])
+    integral = cumulative_trapezoid(found.rate, run.t, initial=0.0)
+    return _largest(found.V - found.V[0] - integral) / float(found.V[0])
 
 
 # -- figures -----------------------------------------------------------------------------------------------

@@ -19,11 +19,13 @@ SIGN_WIDTH = 0.05  # rad/s or m/s: sign(qd) of smoothed velocities
 
 def first_guess(space: Space, pieces: Sequence[Piece], moving: NDArray) -> NDArray:
     """A vector of parameters from the regression of each joint that moves; the others are as those are on average."""
+    from scipy.optimize import nnls
+
     n = space.arm.n
     columns, errors = _equations(space, pieces)
     table = np.zeros((ROWS, n))
     for j in np.flatnonzero(moving):
-        fits = [_solve(columns[:, :, j], error[:, j]) for error in errors]
+        fits = [nnls(columns[:, :, j].T, error[:, j]) for error in errors]  # ratios >= 0, and the error left
         best = int(np.argmin([cost for _, cost in fits]))
         table[:4, j] = fits[best][0]
         table[NAMES.index("delay"), j] = DELAYS_S[best]
@@ -55,18 +57,3 @@ def _equations(space: Space, pieces: Sequence[Piece]) -> tuple[NDArray, list[NDA
             sent, _, _ = smooth(t, piece.command[np.clip(last, 0, None)])
             found.append(sent - q)
     return np.concatenate(columns, axis=1), [np.concatenate(found) for found in errors]
-
-
-def _solve(columns: NDArray, error: NDArray) -> tuple[NDArray, float]:
-    """Ratios (4,) >= 0 of one joint and the squared error left; what comes out negative is left out in turn."""
-    used = list(range(len(columns)))
-    while True:
-        A = columns[used].T
-        x = np.linalg.lstsq(A, error, rcond=None)[0]
-        worst = int(np.argmin(x * np.linalg.norm(A, axis=0)))
-        if x[worst] >= 0 or len(used) == 1:
-            break
-        used.pop(worst)
-    found = np.zeros(len(columns))
-    found[used] = np.maximum(x, 0.0)
-    return found, float(((error - columns.T @ found) ** 2).sum())

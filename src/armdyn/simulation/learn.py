@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.arrays import is_whole
 from armdyn.control.protocol import Law
 from armdyn.control.robust.learning import IterativeLearning, Learnt
 from armdyn.errors import ArmdynError, shown
@@ -61,7 +62,7 @@ def learn(
     **options
         Further options of `simulate`.
     """
-    if not isinstance(trials, int) or trials < 1:
+    if not is_whole(trials, least=1):
         raise ArmdynError(f"learn: trials: expected an integer > 0, got {shown(trials)}")
     method = IterativeLearning(law, reference, rate, caution)
     runs, torque = [], np.zeros((method.samples, law.arm.n))

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import is_number
 from armdyn.errors import ModelError, ShapeError
 from armdyn.model.arm import Arm
 from armdyn.simulation.loop.programs import plant_shapes
-from armdyn.simulation.loop.schedule import Clock, is_number
+from armdyn.simulation.loop.schedule import Clock
 from armdyn.simulation.plant.advance import Step
 from armdyn.simulation.plant.data import plant_data
 from armdyn.simulation.plant.plant import Plant

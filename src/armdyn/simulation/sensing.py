@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.arrays import is_whole
 from armdyn.errors import ShapeError, shown
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Chance:
     """What befalls the readings of all runs of a batch."""
 
     def __init__(self, sensors: Sensors, n: int, runs: int, seed: Any) -> None:
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
+        if seed is not None and not is_whole(seed):
             raise ShapeError(f"simulate: seed: expected a whole number >= 0 or None, got {shown(seed)}")
         self.kind, self.n, self._lost = Sensing.of(sensors), n, sensors.lost
         self._scale = np.stack([np.broadcast_to(x, n) for x in (sensors.q_noise, sensors.qd_noise)])

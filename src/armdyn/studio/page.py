@@ -69,6 +69,13 @@ class Page:
             job.cancel()
 
 
+def update(handle: Any, **values: Any) -> None:
+    """Set what has changed of a button, slider or text: the browser is told of every assignment."""
+    for name, value in values.items():
+        if getattr(handle, name) != value:
+            setattr(handle, name, value)
+
+
 def kept_upload(file: Any, folder: Path) -> Path:
     """A file that came through the browser, in a folder of its own; of its name only the last part counts."""
     name = file.name.replace("\\", "/").rpartition("/")[2].replace("\0", "")[-100:]

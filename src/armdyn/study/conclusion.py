@@ -31,11 +31,10 @@ class Proportion(NamedTuple):
 
 def proportion(good: NDArray) -> Proportion:
     """Of which part of the cases something holds."""
-    n, p = len(good), float(good.mean())
-    z2 = STD_OF_95_PERCENT**2
-    middle = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = STD_OF_95_PERCENT * np.sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return Proportion(p, max(0.0, middle - half), min(1.0, middle + half))
+    from scipy.stats import binomtest
+
+    low, high = binomtest(int(good.sum()), len(good)).proportion_ci(method="wilson")
+    return Proportion(float(good.mean()), float(low), float(high))
 
 
 def conclude(columns: Columns, groups: Groups, parameters: Sequence[str], judged: Mapping[str, str]) -> str:

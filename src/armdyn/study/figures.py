@@ -68,15 +68,16 @@ def _cells(x: NDArray, dimensions: int) -> NDArray:
 
 
 def _curve(x: NDArray, good: NDArray) -> tuple[NDArray, NDArray]:
-    edges = _cells(x, 1)
-    total, hits = (np.histogram(x, edges, weights=w)[0] for w in (np.ones_like(good), good))
-    return edges, hits / np.where(total > 0, total, np.nan)
+    from scipy.stats import binned_statistic
+
+    part, edges, _ = binned_statistic(x, good, bins=_cells(x, 1))
+    return edges, part
 
 
 def _map(axis: Any, x: NDArray, y: NDArray, good: NDArray) -> Any:
-    edges = _cells(x, 2), _cells(y, 2)
-    total, hits = (np.histogram2d(x, y, edges, weights=w)[0] for w in (np.ones_like(good), good))
-    part = hits / np.where(total > 0, total, np.nan)
+    from scipy.stats import binned_statistic_2d
+
+    part, *edges, _ = binned_statistic_2d(x, y, good, bins=(_cells(x, 2), _cells(y, 2)))
     return axis.pcolormesh(*edges, part.T, cmap="RdYlBu", vmin=0.0, vmax=1.0)
 
 

@@ -22,7 +22,6 @@ from armdyn.study.table import StudyError, Table
 
 # A parameter this many robust standard deviations from the fleet's median is an outlier (Iglewicz and Hoaglin 1993).
 OUTLIER_STD = 3.5
-STD_PER_MAD = 1.4826  # standard deviation of a normal law over its median absolute deviation
 FEWEST_ROBOTS = 5  # robots without which nothing is usual
 ERRORS = ("rel_error", "held_out")  # told of every robot besides its parameters
 
@@ -149,6 +148,8 @@ def fleet_table(columns: Columns) -> tuple[list[Usual], list[Outlier]]:
     An outlier lies `OUTLIER_STD` robust standard deviations from the median of its kind, and more than two of its own
     standard deviations: what a log hardly shows is no news.
     """
+    from scipy.stats import median_abs_deviation
+
     usual, strange = [], []
     kinds = dict.fromkeys(zip(columns["arm"].tolist(), columns["parameter"].tolist(), strict=True))
     for arm, parameter in kinds:
@@ -158,7 +159,7 @@ def fleet_table(columns: Columns) -> tuple[list[Usual], list[Outlier]]:
         if not known.any():
             continue
         median = float(np.median(values[known]))
-        spread = STD_PER_MAD * float(np.median(np.abs(values[known] - median)))
+        spread = float(median_abs_deviation(values[known], scale="normal"))
         usual.append(Usual(arm, parameter, median, spread, int(known.sum())))
         if known.sum() < FEWEST_ROBOTS:
             continue

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.arrays import is_number
 from armdyn.dynamics.shafts import at_shafts, from_shafts
 from armdyn.errors import ShapeError, SimulationError, check_choice, shown
 from armdyn.simulation.loop.programs import Shapes, keyed_rollout, plant_shapes, program_of
@@ -52,7 +53,7 @@ class Accuracy(NamedTuple):
 
 def make_accuracy(tolerance: Any, method: Any) -> Accuracy:
     """An accuracy from what users give."""
-    if not (isinstance(tolerance, int | float | np.number) and 0 < tolerance < 1):
+    if not (is_number(tolerance) and 0 < tolerance < 1):
         raise ShapeError(f"simulate: expected a tolerance between 0 and 1, got {shown(tolerance)}")
     check_choice("simulate", "solver", method, METHODS, ShapeError)
     return Accuracy(float(tolerance), method)

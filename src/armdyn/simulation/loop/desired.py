@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.arrays import as_floats
+from armdyn.arrays import as_floats, is_number
 from armdyn.errors import ShapeError, shown
-from armdyn.simulation.loop.schedule import is_number
 from armdyn.trajectory.protocol import JointMotion
 
 POSES_LOOKED_AT = 9  # at which the plant's own rates are looked at

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.arrays import as_floats
+from armdyn.arrays import as_floats, is_whole
 from armdyn.control.protocol import Law
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ModelError, ShapeError, shown
@@ -155,7 +155,7 @@ def _check_senses(law: Law | None, plant: Plant, compiled: bool) -> None:
 
 
 def _check_every(every: Any, samples: int) -> None:
-    if isinstance(every, bool) or not isinstance(every, int | np.integer) or not 1 <= every <= samples:
+    if not is_whole(every, least=1) or every > samples:
         raise ShapeError(f"simulate: every: expected a whole number from 1 to {samples} samples, got {shown(every)}")
 
 

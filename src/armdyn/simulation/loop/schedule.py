@@ -12,6 +12,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from armdyn.arrays import is_number, is_whole
 from armdyn.control.protocol import Law
 from armdyn.errors import ShapeError, shown
 from armdyn.simulation.loop.programs import SHOWN, Timing
@@ -70,9 +71,7 @@ def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
         raise ShapeError(f"simulate: expected a rate > 0 in Hz, got {shown(rate)}")
     if not is_number(duration) or not duration > 0:
         raise ShapeError(f"simulate: expected a duration > 0 in seconds, got {shown(duration)}")
-    if substeps is not None and (
-        isinstance(substeps, bool) or not isinstance(substeps, int | np.integer) or substeps < 1
-    ):
+    if substeps is not None and not is_whole(substeps, least=1):
         raise ShapeError(f"simulate: expected substeps as a whole number >= 1, got {shown(substeps)}")
     period = 1 / float(rate)
     samples = round(duration / period)
@@ -90,11 +89,6 @@ def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
             f"simulate: a delay of {delay:g} s is {waits:.3g} steps of the integrator; choose substeps to make it whole"
         )
     return Clock(period, samples, int(substeps), round(waits))
-
-
-def is_number(value: Any) -> bool:
-    """Whether a user's setting is a finite number."""
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
 class Span(NamedTuple):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.arrays import row_of
+from armdyn.arrays import is_number, row_of
 from armdyn.errors import ModelError, shown
 from armdyn.kinematics.forward import link_frames, tip_frame
 from armdyn.kinematics.jacobian import jacobian
@@ -68,8 +68,7 @@ class Contact:
         object.__setattr__(self, "obstacles", found)
         for name, least in (("stiffness", True), ("damping", False), ("friction", False), ("slip", True)):
             value = getattr(self, name)
-            is_number = isinstance(value, int | float | np.number) and bool(np.isfinite(value))
-            if not is_number or value < 0 or (least and value == 0):
+            if not is_number(value) or value < 0 or (least and value == 0):
                 raise ModelError(f"Contact: {name}: expected a number {'>' if least else '>='} 0, got {shown(value)}")
         if not self.points:
             raise ModelError("Contact: points: expected at least one point")

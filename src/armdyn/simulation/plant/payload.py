@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import is_number
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.errors import ModelError
 from armdyn.model.arm import Arm
@@ -59,7 +60,7 @@ Change = PickUp | Drop
 
 def _check_time(change: Change) -> None:
     name = type(change).__name__
-    if not (isinstance(change.t, int | float | np.number) and np.isfinite(change.t) and change.t >= 0):
+    if not (is_number(change.t) and change.t >= 0):
         raise ModelError(f"{name}: expected a time t >= 0 in seconds, got {change.t!r}")
 
 

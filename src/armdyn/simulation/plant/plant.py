@@ -138,12 +138,10 @@ class Plant:
             self._set("wrench", _shape(self.wrench, (6,), "wrench"))
         if self.base_motion is not None and not callable(self.base_motion):
             raise ModelError(f"Plant: base_motion: expected a function of time, got {shown(self.base_motion)}")
-        if self.theta is not None:
-            self._set("theta", self._numbers("theta"))
-        if self.friction_data is not None:
-            self._set("friction_data", self._numbers("friction_data"))
+        for name in ("theta", "friction_data", "drive_data"):
+            if getattr(self, name) is not None:
+                self._set(name, self._numbers(name))
         if self.drive_data is not None:
-            self._set("drive_data", self._numbers("drive_data"))
             self._check_drive_data()
         if self.servo is not None:
             self._check_servo(self.servo)

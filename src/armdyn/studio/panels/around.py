@@ -6,7 +6,7 @@ from pathlib import Path
 
 from armdyn.errors import ArmdynError
 from armdyn.shapes.obstacles import read_obstacles
-from armdyn.studio.page import FileChoice, Page, note_html
+from armdyn.studio.page import FileChoice, Page, note_html, update
 from armdyn.studio.state import State
 
 
@@ -41,10 +41,8 @@ class AroundPanel:
         plane = state.plane
         lines = ["Nothing says where this arm is mounted."] if plane is None else [f"Mounted on: {plane.name}."]
         names = ", ".join(obstacle.name for obstacle in state.obstacles)
-        text = note_html(" ".join([*lines, f"Obstacles: {names or 'none'}."]))
-        if self.about.content != text:
-            self.about.content = text
-            self.clear.visible = bool(state.obstacles)
+        update(self.about, content=note_html(" ".join([*lines, f"Obstacles: {names or 'none'}."])))
+        update(self.clear, visible=bool(state.obstacles))
 
     def _set_floor(self) -> None:
         self.page.state.change(floor=float(self.height.value) if self.own.value else None)

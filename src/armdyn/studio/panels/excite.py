@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from armdyn.studio.drawing.plot import TimePlot
 from armdyn.studio.jobs import Cancelled
 from armdyn.studio.motion import from_trajectory
-from armdyn.studio.page import JobPanel, Page, note_html
+from armdyn.studio.page import JobPanel, Page, note_html, update
 from armdyn.studio.state import State
 from armdyn.trajectory.excitation.excite import GOOD_CONDITION, Excitation, excite
 from armdyn.trajectory.excitation.multi_start import Standing
@@ -78,13 +78,8 @@ class ExcitePanel:
         lines = [f"Clear of {names}." if names else "No obstacles: add them under 'Arm', Around it."]
         if plane is None:
             lines.insert(0, "Nothing says where this arm is mounted: give the floor's height under 'Arm', Around it.")
-        text, label = note_html(" ".join(lines)), f"Keep off the {plane.name if plane else 'floor'}"
-        if self.around.content != text:
-            self.around.content = text
-        if self.off_plane.label != label:
-            self.off_plane.label = label
-        if self.off_plane.disabled != (plane is None):
-            self.off_plane.disabled = plane is None
+        update(self.around, content=note_html(" ".join(lines)))
+        update(self.off_plane, label=f"Keep off the {plane.name if plane else 'floor'}", disabled=plane is None)
 
     def _run(self, report: Callable[[float, str], None]) -> None:
         descent, budget, state = Descent(), float(self.budget.value), self.page.state.now

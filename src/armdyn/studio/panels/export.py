@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from armdyn.studio.exports import Download, c_file, csv_file, report_file, trajectory_file, urdf_file
-from armdyn.studio.page import Page
+from armdyn.studio.page import Page, update
 from armdyn.studio.state import State
 
 # Results with a page of their own, by the state's field.
@@ -42,8 +42,7 @@ class ExportPanel:
         pairs = [(self.csv, state.motion), (self.trajectory, state.excitation)]
         pairs += [(button, getattr(state, name)) for name, button in self.reports.items()]
         for button, result in pairs:
-            if button.disabled != (result is None):
-                button.disabled = result is None
+            update(button, disabled=result is None)
 
     def _report(self, name: str, label: str) -> Any:
         hint = "One HTML file that needs no network"

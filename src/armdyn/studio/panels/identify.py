@@ -9,7 +9,7 @@ from armdyn.errors import ArmdynError, ArmdynWarning
 from armdyn.identification.fit.result import Fit
 from armdyn.studio.drawing.verdict import verdict_html
 from armdyn.studio.motion import from_log
-from armdyn.studio.page import JobPanel, Page, note_html
+from armdyn.studio.page import JobPanel, Page, note_html, update
 from armdyn.studio.state import State
 
 
@@ -33,8 +33,7 @@ class IdentifyPanel:
         """Offer the job once there is a log; show the verdict of a fit."""
         ready = state.log is not None
         for handle in (self.force, self.job.start_button):
-            if handle.visible != ready:
-                handle.visible = ready
+            update(handle, visible=ready)
         if state.fit is not self._shown:
             self._shown = state.fit
             self.verdict.content = "" if state.fit is None else verdict_html(state.fit)

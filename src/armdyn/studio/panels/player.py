@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from armdyn.studio.motion import Motion
-from armdyn.studio.page import Page, note_html
+from armdyn.studio.page import Page, note_html, update
 from armdyn.studio.state import State
 
 SPEEDS = {"1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0, "4": 4.0}
@@ -57,7 +55,5 @@ class PlayerPanel:
         self.player.speed = SPEEDS[name]
 
     def _label(self) -> None:
-        label: Any = "Pause" if self.player.playing else "Play"
-        if self.button.label != label:
-            self.button.label = label
-            self.button.icon = f"player-{label.lower()}"  # type: ignore[assignment]
+        label = "Pause" if self.player.playing else "Play"
+        update(self.button, label=label, icon=f"player-{label.lower()}")
