@@ -110,20 +110,19 @@ def test_layers_name_what_exists() -> None:
 def test_every_line_of_the_table_leads_somewhere(kind: str) -> None:
     home, _, name = kind.rpartition(".")
     assert isinstance(getattr(importlib.import_module(home), name), type)
-    for how, target in presentation.SHOWN[kind].items():
-        assert how in ("page", "html", "figure", "file")
-        module, _, function = target.partition(":")
-        assert callable(getattr(importlib.import_module(module), function))
+    module, ways = presentation.SHOWN[kind]
+    for how in ways.split():
+        assert callable(getattr(importlib.import_module(module), presentation.FUNCTIONS[how]))
 
 
 @pytest.mark.parametrize("kind", presentation.SHOWN)
 def test_what_shows_itself_is_in_the_table(kind: str) -> None:
     home, _, name = kind.rpartition(".")
-    cls, ways = getattr(importlib.import_module(home), name), presentation.SHOWN[kind]
+    cls, ways = getattr(importlib.import_module(home), name), presentation.SHOWN[kind][1].split()
     assert hasattr(cls, "_repr_html_") == ("html" in ways)
     assert hasattr(cls, "plot") == ("figure" in ways)
     if issubclass(cls, presentation.Reported):
-        assert set(ways) - {"file"} == {"page", "html", "figure"}
+        assert set(ways) == {"page", "html", "figure"}
 
 
 def test_a_result_shows_itself(tmp_path: Path) -> None:

@@ -202,9 +202,9 @@ from armdyn.model.joint import Joint as Joint
 from armdyn.model.joint import Limits as Limits
 from armdyn.model.pinocchio_bridge import from_pinocchio as from_pinocchio
 from armdyn.model.pinocchio_bridge import to_pinocchio as to_pinocchio
-from armdyn.report.figures.modes import plot_modes as plot_modes
-from armdyn.report.figures.run import plot_run as plot_run
+from armdyn.report.modes import plot_modes as plot_modes
 from armdyn.report.registry import report as report
+from armdyn.report.run import plot_run as plot_run
 from armdyn.servo.identify import identify_servo as identify_servo
 from armdyn.servo.log import ServoLog as ServoLog
 from armdyn.servo.read_log import read_servo_log as read_servo_log

@@ -3,7 +3,7 @@
 Imports point one way, from commands down to formulas, also those inside functions. A result shows itself all the same
 (`fit.report("fit.html")`, `fit.plot()`, the last line of a notebook's cell): it asks this table, and the function that
 is named there is imported at that moment. Nothing else looks up a module of armdyn by its name to reach a folder above
-its own; `tests/test_layers.py` checks it. To show a new result, write the function and add its line here.
+its own; `tests/test_layers.py` checks it. To show a new result, write its module and add a line here.
 """
 
 from __future__ import annotations
@@ -19,48 +19,22 @@ from armdyn.errors import ArmdynError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Class of a result -> what it can show -> "module:function", which takes the result:
-# "page" gives a whole HTML document, "html" what a notebook shows, "figure" a matplotlib figure, "file" writes one.
+# Class of a result -> the module that shows it, and as what.
 SHOWN = {
-    "armdyn.model.arm.Arm": {"html": "armdyn.report.tables.arm:notebook"},
-    "armdyn.kinematics.inverse.InverseKinematics": {"html": "armdyn.report.tables.solutions:notebook"},
-    "armdyn.dynamics.linear.linearize.LinearMotion": {"figure": "armdyn.report.figures.modes:plot_modes"},
-    "armdyn.trajectory.excitation.excite.Excitation": {
-        "page": "armdyn.report.excitation_page:page",
-        "html": "armdyn.report.figures.excitation:notebook",
-        "figure": "armdyn.report.figures.excitation:motion_figure",
-    },
-    "armdyn.identification.logs.log.Log": {
-        "html": "armdyn.report.figures.log:notebook",
-        "figure": "armdyn.report.figures.log:log_figure",
-    },
-    "armdyn.identification.checks.check.DataCheck": {
-        "page": "armdyn.report.check_page:page",
-        "html": "armdyn.report.tables.check:notebook",
-    },
-    "armdyn.identification.fit.result.Fit": {
-        "page": "armdyn.report.fit_page:page",
-        "html": "armdyn.report.figures.fit:notebook",
-        "figure": "armdyn.report.figures.fit:fit_figure",
-    },
-    "armdyn.simulation.compare.Comparison": {
-        "page": "armdyn.report.comparison_page:page",
-        "html": "armdyn.report.tables.comparison:notebook",
-        "figure": "armdyn.report.figures.comparison:comparison_figure",
-        "file": "armdyn.report.figures.comparison:draw",
-    },
-    "armdyn.simulation.result.SimulationResult": {
-        "page": "armdyn.report.simulation_page:page",
-        "html": "armdyn.report.tables.run:notebook",
-        "figure": "armdyn.report.figures.run:plot_run",
-    },
-    "armdyn.servo.result.ServoFit": {
-        "page": "armdyn.report.servo_page:page",
-        "html": "armdyn.report.tables.servo:notebook",
-        "figure": "armdyn.report.figures.servo:replay_figure",
-    },
-    "armdyn.study.summary.Summary": {"page": "armdyn.study.page:page"},
+    "armdyn.model.arm.Arm": ("armdyn.report.arm", "html"),
+    "armdyn.kinematics.inverse.InverseKinematics": ("armdyn.report.solutions", "html"),
+    "armdyn.dynamics.linear.linearize.LinearMotion": ("armdyn.report.modes", "figure"),
+    "armdyn.trajectory.excitation.excite.Excitation": ("armdyn.report.excitation", "page html figure"),
+    "armdyn.identification.logs.log.Log": ("armdyn.report.log", "html figure"),
+    "armdyn.identification.checks.check.DataCheck": ("armdyn.report.check", "page html"),
+    "armdyn.identification.fit.result.Fit": ("armdyn.report.fit", "page html figure"),
+    "armdyn.simulation.compare.Comparison": ("armdyn.report.comparison", "page html figure"),
+    "armdyn.simulation.result.SimulationResult": ("armdyn.report.run", "page html figure"),
+    "armdyn.servo.result.ServoFit": ("armdyn.report.servo", "page html figure"),
+    "armdyn.study.summary.Summary": ("armdyn.study.page", "page"),
 }
+# The module's functions, which take the result: a whole HTML document, what a notebook shows, a matplotlib figure.
+FUNCTIONS = {"page": "page", "html": "notebook", "figure": "draw"}
 
 
 def present(result: Any, how: str, **options: Any) -> Any:
@@ -69,16 +43,15 @@ def present(result: Any, how: str, **options: Any) -> Any:
     Parameters
     ----------
     result : Fit or another result of the table
-    how : {"page", "html", "figure", "file"}
+    how : {"page", "html", "figure"}
     **options
         Those of the function.
     """
     for kind in type(result).__mro__:
-        target = SHOWN.get(f"{kind.__module__}.{kind.__qualname__}", {}).get(how)
-        if target:
-            module, _, function = target.partition(":")
-            return getattr(importlib.import_module(module), function)(result, **options)
-    known = ", ".join(name.rpartition(".")[2] for name, ways in SHOWN.items() if how in ways)
+        module, ways = SHOWN.get(f"{kind.__module__}.{kind.__qualname__}", ("", ""))
+        if how in ways.split():
+            return getattr(importlib.import_module(module), FUNCTIONS[how])(result, **options)
+    known = ", ".join(name.rpartition(".")[2] for name, (_, ways) in SHOWN.items() if how in ways.split())
     raise ArmdynError(f"report: no {how} for a {type(result).__name__}; expected one of {known}")
 
 

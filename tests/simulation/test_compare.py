@@ -16,7 +16,7 @@ from armdyn.control.adaptive.gains import adaptation_gains, unknown_columns
 from armdyn.control.adaptive.unknowns import adapt
 from armdyn.control.design.designs import designs
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.report.figures.comparison import comparison_figure
+from armdyn.report.comparison import draw
 from armdyn.simulation.compare import Sway, compare, with_mismatch
 
 compare_module = importlib.import_module("armdyn.simulation.compare")
@@ -58,7 +58,7 @@ def test_the_picture_shows_errors_efforts_and_estimates(planar, sway):
     every = designs(planar, sway(np.linspace(0, 1, 50)), 3.0, 500)
     laws = {"wild": armdyn.PD(planar, 1.0, 5e4)} | {name: every[name] for name in ("PD", "Slotine-Li")}
     found = compare(with_mismatch(planar, 1.0, 1.0), laws, sway, 500, truth=lambda law: np.zeros(law.unknowns.count))
-    over_time, *bars = comparison_figure(found).axes
+    over_time, *bars = draw(found).axes
     assert [line.get_label() for line in over_time.lines] == ["PD", "Slotine-Li"]
     fields = ("final_rms", "torque", "parameter_error")
     for axes, field in zip(bars, fields, strict=True):

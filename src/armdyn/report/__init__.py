@@ -5,8 +5,8 @@ from armdyn.exports import export
 export(
     __name__,
     {
-        "figures.modes": "plot_modes",
-        "figures.run": "plot_run",
+        "modes": "plot_modes",
         "registry": "report",
+        "run": "plot_run",
     },
 )

@@ -14,7 +14,7 @@ from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.model.arm import Arm
 from armdyn.model.library.textbook import planar2
-from armdyn.report.figures.modes import plot_modes
+from armdyn.report.modes import plot_modes
 from armdyn.reproduce import eindhoven_study as study
 from armdyn.reproduce.case import (
     Case,

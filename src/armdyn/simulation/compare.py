@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from armdyn.control.adaptive.estimate import Adaptive
 from armdyn.control.protocol import Law
 from armdyn.errors import ArmdynError
+from armdyn.files import write_figure
 from armdyn.model.arm import Arm
-from armdyn.presentation import Reported, present
+from armdyn.presentation import Reported
 from armdyn.simulation.explain import explain
 from armdyn.simulation.metrics import tip_distance
 from armdyn.simulation.plant.plant import Plant
@@ -31,6 +32,7 @@ from armdyn.trajectory.protocol import JointMotion
 
 # The part of a run that counts as its end.
 END_SHARE = 1 / 3
+FORMATS = (".png", ".svg", ".pdf")  # of pictures
 UNITS = (
     "errors of all joints in rad or m, of the tip in mm (rms, final: last third), torques in N m or N; estimate: its "
     "error, end over start"
@@ -91,7 +93,9 @@ class Comparison(Reported):
 
     def figure(self, path: str | os.PathLike[str]) -> Path:
         """Draw errors over time, and the table's bars, into a file (.png, .svg, .pdf)."""
-        return present(self, "file", path=path)
+        if Path(path).suffix.lower() not in FORMATS:
+            raise ArmdynError(f"cannot draw into '{path}': expected {', '.join(FORMATS)}")
+        return write_figure(path, self.plot(), dpi=120)
 
 
 def compare(

@@ -11,7 +11,7 @@ from armdyn.cli.demo.study import LEARNT_S
 from armdyn.files import write_figure
 from armdyn.html import document, heading, listing, paragraph, svg, table
 from armdyn.kinematics.forward import forward_kinematics, link_poses
-from armdyn.report import fit_page
+from armdyn.report.fit import parts as fit_parts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,7 @@ def page(study: Study, lines: list[str]) -> str:
         paragraph("All laws follow the same motion with a bandwidth of 3 Hz; errors are those of the second half."),
         table(("law", "tip error, RMS [mm]", "times the best"), rows),
         svg(tip_errors(study)),
-        *fit_page.parts(study.fit),
+        *fit_parts(study.fit),
     )
 
 

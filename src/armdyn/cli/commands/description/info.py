@@ -46,7 +46,7 @@ def summary(arm: Arm) -> dict[str, Any]:
 def show(arm: Arm) -> None:
     """Print the arm as tables and lists."""
     from armdyn.model.diagnosis import diagnose
-    from armdyn.report.tables.arm import body, heading, limits
+    from armdyn.report.arm import body, heading, limits
 
     print_line(heading(arm), "bold")
     print_line(f"gravity {vector(arm.gravity)} m/s² in base axes\n")

@@ -143,7 +143,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
         shown_path,
         which_joints,
     )
-    from armdyn.report.tables.fit import known_alone
+    from armdyn.report.fit_tables import known_alone
 
     verdict = fit.verdict
     print(f"{fit.source.name}: {verdict.word}{which_joints(fit)}")

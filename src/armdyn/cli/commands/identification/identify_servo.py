@@ -100,7 +100,7 @@ def identify_servo(
 def conclude(fit: ServoFit, out: Path | None, report: Path | None) -> None:
     """What was found, how sure it is, what was written, and the next command."""
     from armdyn.report.advice import servo_command, shown_path
-    from armdyn.report.tables.servo import LEGEND, columns, error_text, rows
+    from armdyn.report.servo import LEGEND, columns, error_text, rows
 
     heads = [f"{name} " if k else name for k, name in enumerate(columns(fit))]
     print_table(f"{fit.source.name}: servos", heads, rows(fit))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.report.figures.comparison import colours, errors_figure
+from armdyn.report.comparison import colours, errors_figure
 from armdyn.simulation.compare import Comparison, Row, Sway, compare
 
 

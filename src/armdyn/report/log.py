@@ -10,7 +10,7 @@ from armdyn.identification.logs.log import Log
 MOST_POINTS = 4000  # of a curve: more than a screen shows
 
 
-def log_figure(log: Log) -> Any:
+def draw(log: Log) -> Any:
     """Positions above, torques below, one curve per joint."""
     from matplotlib.figure import Figure
 
@@ -30,6 +30,4 @@ def log_figure(log: Log) -> Any:
 
 def notebook(log: Log) -> str:
     """What a notebook shows."""
-    return fragment(
-        paragraph(repr(log).strip("<>")), *(paragraph(note) for note in log.notes), picture(log_figure(log), 60)
-    )
+    return fragment(paragraph(repr(log).strip("<>")), *(paragraph(note) for note in log.notes), picture(draw(log), 60))

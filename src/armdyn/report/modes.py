@@ -59,3 +59,6 @@ def plot_modes(motion: LinearMotion, horizon: float = 0.1) -> Figure:
     low.legend()
     figure.suptitle(f"{motion.arm.name}: linearised along the motion")
     return figure
+
+
+draw = plot_modes  # as `presentation` calls it

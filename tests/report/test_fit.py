@@ -16,7 +16,7 @@ from armdyn.identification.checks.finding import Finding
 from armdyn.identification.judgement import JointVerdict, Verdict
 from armdyn.identification.logs.log import Log
 from armdyn.report.advice import advice, next_command, next_step
-from armdyn.report.tables.fit import known_alone
+from armdyn.report.fit_tables import known_alone
 
 
 @pytest.fixture(scope="module")

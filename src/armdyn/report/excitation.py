@@ -1,4 +1,4 @@
-"""The report of an exciting motion."""
+"""An exciting motion shown: its page, and curves for notebooks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import MissingInertiaError
-from armdyn.html import document, fold, heading, listing, paragraph, svg, table
+from armdyn.html import document, fold, fragment, heading, listing, paragraph, picture, svg, table
 from armdyn.kinematics.forward import forward_kinematics
-from armdyn.report.figures.excitation import CURVE_POINTS, motion_figure, summary
-from armdyn.trajectory.excitation.excite import Excitation
+from armdyn.trajectory.excitation.excite import GOOD_CONDITION, Excitation
 from armdyn.trajectory.excitation.motion_constraints import TorqueLimits
 from armdyn.trajectory.excitation.quality import predict_quality
 
@@ -21,6 +20,7 @@ NEXT = (
     "or more; armdyn identify takes the log."
 )
 MOST_NOTES = 2  # sentences on shapes that could not be read
+CURVE_POINTS = 1000
 
 
 def page(found: Excitation) -> str:
@@ -63,7 +63,7 @@ def _uses(found: Excitation) -> str:
 
 
 def _figures(found: Excitation) -> list[tuple[str, Any]]:
-    figures = [("Joints", motion_figure(found))]
+    figures = [("Joints", draw(found))]
     with suppress(MissingInertiaError):  # the arm's inertia may be what the motion is to find out
         figures.append(("Torques", _torques(found)))
     return [*figures, ("Singular values, and the path of the tip", _values_and_tip(found))]
@@ -146,4 +146,47 @@ def _values_and_tip(found: Excitation) -> Any:
     right.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
     right.set_aspect("equal")
     right.locator_params(nbins=4)
+    return figure
+
+
+def summary(found: Excitation) -> str:
+    """What it shows, and how well."""
+    shown = f"{found.base.count} inertial and {2 * found.base.source.n} friction parameters"
+    weak = "" if found.is_good else ", some of them weakly: search longer, or allow a longer motion or wider limits"
+    return (
+        f"{found.trajectory.duration:g} s of motion that show {shown}{weak}; condition number {found.condition:.1f} in "
+        f"SI units, {found.condition_unit:.1f} with unit columns (up to {GOOD_CONDITION:g} is good)."
+    )
+
+
+def notebook(found: Excitation) -> str:
+    """What a notebook shows."""
+    return fragment(
+        paragraph(f"Exciting motion of {found.base.name}: {summary(found)}"),
+        *(paragraph(line) for line in found.promises),
+        picture(draw(found), 60),
+    )
+
+
+def draw(found: Excitation) -> Any:
+    """Positions, velocities and accelerations as parts of their limits."""
+    from matplotlib.figure import Figure
+
+    t = np.linspace(0.0, found.trajectory.duration, CURVE_POINTS)
+    q, qd, qdd = found.trajectory(t)
+    limits = found.limits
+    room = np.where(np.isfinite(limits.half_range), limits.half_range, np.pi)
+    figure = Figure(figsize=(9, 6), layout="constrained")
+    for axes, values, label in zip(
+        figure.subplots(3, 1, sharex=True),
+        ((q - limits.center) / room, qd / limits.velocity, qdd / limits.acceleration),
+        ("position", "velocity", "acceleration"),
+        strict=True,
+    ):
+        axes.plot(t, values, label=limits.joint_names)
+        axes.set(ylabel=f"{label} / limit", ylim=(-1.05, 1.05))
+        axes.axhline(1, color="0.6", linewidth=0.8)
+        axes.axhline(-1, color="0.6", linewidth=0.8)
+    figure.axes[-1].set_xlabel("t [s]")
+    figure.axes[0].legend(fontsize="x-small", ncols=4)
     return figure

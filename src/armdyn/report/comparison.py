@@ -1,0 +1,240 @@
+"""A comparison of controllers shown: its page, tables and pictures."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from armdyn.html import document, fragment, heading, listing, paragraph, picture, shaded, svg, swatch, table
+from armdyn.numerals import counted
+from armdyn.simulation.compare import Comparison, Row
+from armdyn.simulation.metrics import tip_distance
+
+AS_GOOD_RATIO = 1.1  # error over the best one's, up to which a law counts as good as the best
+NEXT = (
+    "Next: see how the best do with noise, delay, contact and saturation (armdyn compare ARM --scenario all); armdyn "
+    "law ARM LAW writes one as C."
+)
+MEANING = (
+    "All errors are root mean squares over the last third of the run, when a law that learns has learnt. Tip: how far "
+    "it is from where the reference puts it. Joints: all together.",
+    "Torques are of all joints together, in N m or N; the largest is that of the joint in brackets.",
+    "Estimate: how far an adaptive law's parameters are from the true ones at the end, as a part of how far they were "
+    "at the start; 0 is perfect, and a motion that does not need a parameter need not find it.",
+    "All controllers have the same bandwidth where they have one, the same motion, the same arm and the same rate.",
+)
+WRITTEN_OUT_FROM = 1000  # from which on digits are written out
+LEAST_SHADED_RATIO = 1e-3  # of the largest error, below which the ground stays white
+MOST_POINTS = 400  # of a curve, which a running RMS makes smooth
+# Bars of the picture: label, field of the row, form of the number.
+BARS = (
+    ("final RMS error [rad or m]", "final_rms", ".2g"),
+    ("RMS torque [N m or N]", "torque", ".3g"),
+    ("estimate's error, end / start", "parameter_error", ".2f"),
+)
+
+
+def page(comparison: Comparison) -> str:
+    """The page of a comparison: who is best, the table, errors over time and per joint, what went wrong and why."""
+    order = rank_rows(comparison)
+    parts = [heading("Controllers compared", 1), *_conclusion(order), paragraph(comparison.about), rows(comparison)]
+    if wrong := [f"{row.name}: {row.why or row.note}." for row in order if row.why or row.note]:
+        parts += [heading("What went wrong, and why"), listing(wrong)]
+    if any(result.complete for result in comparison.results.values()):
+        parts += [heading("Errors over time"), svg(errors_figure(comparison, [row.name for row in order]))]
+    if per_joint := joint_rows(comparison):
+        parts += [heading(f"Errors per joint [{unit(comparison)}]"), per_joint]
+    return document("armdyn: controllers compared", *parts, heading("What the numbers mean"), listing(MEANING))
+
+
+def _conclusion(order: list[Row]) -> list[str]:
+    """Who ends nearest to the reference, by how much, who as well, and who failed."""
+    ended = [row for row in order if np.isfinite(error_of(row))]
+    lost = [row.name for row in order if row.note and np.isnan(row.rms)]
+    failed = f"{counted(len(lost), 'law')} diverged: {', '.join(lost)}." if lost else ""
+    if not ended:
+        return [paragraph(failed or "No law ran to its end.", "big bad")]
+    best, worst = ended[0], ended[-1]
+    told = f"{best.name[0].upper()}{best.name[1:]} ends nearest to the reference, {_far(best)}"
+    if len(ended) > 1:
+        factor = error_of(worst) / max(error_of(best), 1e-300)
+        told += f"; {worst.name} is farthest, {_far(worst)} ({_times(factor)} times)"
+    equal = [row.name for row in ended[1:] if error_of(row) < AS_GOOD_RATIO * error_of(best)]
+    parts = [paragraph(f"{told}.", "big good")]
+    parts += [paragraph(f"As good within {AS_GOOD_RATIO - 1:.0%}: {', '.join(equal)}.")] if equal else []
+    return [*parts, *([paragraph(failed, "bad")] if failed else []), paragraph(NEXT, "next")]
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.3g}" if factor < 100 else f"{factor:,.0f}"
+
+
+def _far(row: Row) -> str:
+    return (
+        f"its joints {1e3 * row.final_rms:.3g} mrad off" if np.isnan(row.tip) else f"its tip {1e3 * row.tip:.3g} mm off"
+    )
+
+
+def rank_rows(comparison: Comparison) -> list[Row]:
+    """The rows, those that end nearest to the reference first, those that diverged last."""
+    return sorted(comparison.rows, key=lambda row: np.nan_to_num(error_of(row), nan=np.inf))
+
+
+def error_of(row: Row) -> float:
+    """What laws are ranked by: the tip's error, or that of the joints where the arm is not known."""
+    return row.final_rms if np.isnan(row.tip) else row.tip
+
+
+def rows(comparison: Comparison) -> str:
+    """A row per controller, the best first; errors over the last third."""
+    marks = colours(comparison)
+    small = unit(comparison)
+    heads = ["controller", "tip error [mm]", f"joint error [{small}]", f"largest [{small}]"]
+    heads += ["RMS torque", "largest torque"]
+    learns = any(not np.isnan(row.parameter_error) for row in comparison.rows)
+    return table(
+        (*heads, *(["estimate"] if learns else []), ""),
+        [
+            (
+                swatch(marks[row.name], row.name),
+                _short(1e3 * row.tip),
+                *(_short(1e3 * value) for value in (row.final_rms, row.largest)),
+                _short(row.torque),
+                _peak(row),
+                *([_short(row.parameter_error, 2)] if learns else []),
+                row.note,
+            )
+            for row in rank_rows(comparison)
+        ],
+    )
+
+
+def joint_rows(comparison: Comparison) -> str:
+    """Errors per joint [mrad or mm] over the last third, darker where larger; nothing where all runs diverged."""
+    known = [row for row in rank_rows(comparison) if row.joints]
+    if not known:
+        return ""
+    names = _joint_names(comparison)
+    most = max(max(row.joints) for row in known)
+    least = max(min(min(row.joints) for row in known), LEAST_SHADED_RATIO * most)
+    body = [(row.name, *(shaded(_short(1e3 * x, 2), _depth(x, least, most)) for x in row.joints)) for row in known]
+    named = ", ".join(f"{j + 1} {name}" for j, name in enumerate(names))
+    return table(("controller", *(str(j + 1) for j in range(len(names)))), body) + paragraph(
+        f"Joints: {named}.", "small"
+    )
+
+
+def unit(comparison: Comparison) -> str:
+    """Of joint errors times a thousand."""
+    arm = next((result.arm for result in comparison.results.values()), None)
+    kinds = {"revolute", "prismatic"} if arm is None else {joint.kind for joint in arm.joints}
+    return " or ".join(name for kind, name in (("revolute", "mrad"), ("prismatic", "mm")) if kind in kinds)
+
+
+def _depth(x: float, least: float, most: float) -> float:
+    """From 0 to 1, by the logarithm."""
+    return 0.0 if most <= least or x <= least else float(np.log(x / least) / np.log(most / least))
+
+
+def _peak(row: Row) -> str:
+    return "-" if np.isnan(row.peak) else f"{_short(row.peak)} (joint {row.peak_joint + 1})"
+
+
+def _joint_names(comparison: Comparison) -> tuple[str, ...]:
+    return next((result.joint_names for result in comparison.results.values()), ())
+
+
+def notebook(comparison: Comparison) -> str:
+    """What was compared, the table and the picture."""
+    return fragment(paragraph(comparison.about), rows(comparison), picture(draw(comparison), 70))
+
+
+def _short(value: float, digits: int = 3) -> str:
+    if np.isnan(value):
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= WRITTEN_OUT_FROM else f"{value:.{digits}g}"
+
+
+def colours(comparison: Any) -> dict[str, str]:
+    """Of each controller's curves and marks."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    twenty = [to_hex(rgba) for rgba in colormaps["tab20"](np.arange(20))]
+    return dict(zip((row.name for row in comparison.rows), cycle(twenty), strict=False))
+
+
+def errors_figure(comparison: Any, order: list[str]) -> Any:
+    """The tip's error over time, a curve per controller that ran to its end, with a legend in the order given."""
+    from matplotlib.figure import Figure
+
+    own = colours(comparison)
+    whole = [name for name in order if name in comparison.results and comparison.results[name].complete]
+    figure = Figure(figsize=(8, 3.6 + 0.19 * -(-len(whole) // 3)), layout="constrained")
+    axes = figure.subplots()
+    tips = {name: tip_distance(comparison.results[name]) for name in whole}
+    known = all(tip is not None for tip in tips.values())
+    for name, tip in tips.items():
+        result = comparison.results[name]
+        error = 1e3 * (tip if known and tip is not None else np.linalg.norm(result.error, axis=-1))
+        k = slice(None, None, max(1, len(result.t) // MOST_POINTS))
+        axes.semilogy(result.t[k], _smooth(error)[k], label=name, linewidth=1.4, color=own[name])
+    axes.set(xlabel="time [s]", ylabel="tip error, running RMS [mm]" if known else "norm of joint errors [mrad or mm]")
+    axes.grid(alpha=0.3)
+    if whole:
+        figure.legend(loc="outside lower center", ncols=3, fontsize=9, frameon=False)
+    return figure
+
+
+def draw(comparison: Any) -> Any:
+    """Errors over time; beside them each controller's final error, torque effort and error of its estimate."""
+    from matplotlib.figure import Figure
+
+    own = colours(comparison)
+    figure = Figure(figsize=(14, max(4.5, 0.32 * len(comparison.rows) + 1.2)), layout="constrained")
+    left, *columns = figure.subplots(1, 4, width_ratios=[5, 2, 2, 2])
+    figure.suptitle(comparison.about, fontsize=10)
+    for name, result in comparison.results.items():
+        if result.complete:
+            error = _smooth(np.linalg.norm(result.error, axis=-1))
+            left.semilogy(result.t, error, label=name, linewidth=1.4, color=own[name])
+    left.set(xlabel="time [s]", ylabel="norm of joint errors, running RMS [rad or m]")
+    left.grid(alpha=0.3)
+    for axes, (title, field, form) in zip(columns, BARS, strict=True):
+        _bars(axes, comparison.rows, field, form, list(own.values()))
+        axes.set(xlabel=title)
+    columns[0].set_yticks(range(len(comparison.rows)), [row.name for row in comparison.rows], fontsize=8)
+    _log_if_wide(columns[0], [row.final_rms for row in comparison.rows])
+    return figure
+
+
+def _bars(axes: Any, rows: Any, field: str, form: str, colours: list[Any]) -> None:
+    """One bar per controller, from the top; a run that diverged says so."""
+    values = [getattr(row, field) for row in rows]
+    shown = [x if np.isfinite(x) else 0.0 for x in values]
+    bars = axes.barh(range(len(rows)), shown, color=colours)
+    words = [f" {x:{form}}" if np.isfinite(x) else f" {row.note}" for x, row in zip(values, rows, strict=True)]
+    axes.bar_label(bars, words, fontsize=8)
+    axes.set_yticks([])
+    axes.margins(x=0.35, y=0.01)
+    axes.invert_yaxis()
+    axes.grid(alpha=0.3, axis="x")
+    axes.tick_params(axis="x", labelsize=8)
+
+
+def _log_if_wide(axes: Any, values: list[float]) -> None:
+    """A logarithmic axis where values differ by more than a factor of ten."""
+    seen = [x for x in values if np.isfinite(x) and x > 0]
+    if seen and max(seen) > 10 * min(seen):
+        axes.set_xscale("log")
+        axes.set_xlim(min(seen) / 2, 8 * max(seen))
+
+
+def _smooth(x: Any, part: int = 60) -> Any:
+    """A running RMS, which shows the level of an oscillation."""
+    width = max(len(x) // part, 1)
+    window = np.ones(min(width, len(x)))
+    counts = np.convolve(np.ones_like(x), window, mode="same")  # fewer at the ends
+    return np.sqrt(np.maximum(np.convolve(x**2, window, mode="same") / counts, 1e-300))

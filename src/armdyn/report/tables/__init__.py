@@ -1,1 +1,0 @@
-"""Results in words and tables, for reports, terminals and notebooks."""
