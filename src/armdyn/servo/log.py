@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from armdyn.errors import ReadError
 from armdyn.identification.logs.log import FEWEST_SAMPLES, Record
 
+SMOOTHING_WINDOW_S = 0.16  # servos of low-cost arms answer within some 50 ms
+FEWEST_SMOOTHED = 7  # samples in that window
 # Stamps and positions of single precision differ by less [s], [rad or m].
 SAME_TIME_S, SAME_POSITION = 1e-6, 1e-5
 
@@ -111,3 +113,15 @@ def resolution(q: NDArray) -> NDArray:
         # Encoders repeat their readings; simulated ones without resolution never do.
         steps.append(float(apart.min()) if 0 < len(apart) < 0.9 * len(x) - 1 else 0.0)
     return np.array(steps)
+
+
+def smooth(t: NDArray, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """Smoothed x (N, n), its rate and the rate of that, at times t (N,) that are about even."""
+    from scipy.signal import savgol_filter
+
+    dt = float(np.median(np.diff(t)))
+    half = max(FEWEST_SMOOTHED, 2 * round(SMOOTHING_WINDOW_S / dt / 2) + 1) // 2
+    # Beyond its ends a motion goes on as if turned about them.
+    padded = np.pad(x, ((half, half), (0, 0)), mode="reflect", reflect_type="odd")
+    q, qd, qdd = (savgol_filter(padded, 2 * half + 1, 3, k, dt, axis=0)[half:-half] for k in range(3))
+    return q, qd, qdd

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
-from armdyn.servo.log import SAME_TIME_S, Piece
+from armdyn.servo.log import SAME_TIME_S, Piece, smooth
 from armdyn.servo.parameters import FLOORS, LARGEST_VALUES, LEAST_VALUES, LONGEST_DELAY_S, NAMES, ROWS, Space
-from armdyn.servo.smooth import smooth
 
 DELAYS_S = np.linspace(0.0, 0.75 * LONGEST_DELAY_S, 19)
 LEAST_DELAY_S = 5e-3  # s: from zero a search takes long

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.laws.position_commands import PositionCommands
-from armdyn.servo.log import Piece
+from armdyn.servo.log import Piece, smooth
 from armdyn.servo.parameters import LONGEST_DELAY_S, NAMES, Space
-from armdyn.servo.smooth import smooth
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from armdyn.errors import ArmdynError, MissingExtraError
+from armdyn.errors import ArmdynError, import_extra
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -44,7 +44,7 @@ def start_server(host: str = LOOPBACK, port: int | None = None, title: str = "ar
     ArmdynError
         If the address or port cannot be used.
     """
-    viser = _viser()
+    viser = import_extra("viser", "the studio needs viser", "studio")
     port = free_port(host, FIRST_PORT, MOST_PORTS_TRIED) if port is None else free_port(host, port, 0)
 
     class LocalServer(viser.ViserServer):  # type: ignore[name-defined,misc]
@@ -78,14 +78,6 @@ def is_local(host: str) -> bool:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _viser() -> Any:
-    try:
-        import viser
-    except ImportError:
-        raise MissingExtraError("the studio needs viser", "studio") from None
-    return viser
 
 
 def free_port(host: str, port: int, tries: int) -> int:
@@ -135,10 +127,10 @@ class Guard:
 
     def rejection(self, host: str | None, origin: str | None) -> str | None:
         """Why a request with these headers is rejected, or None."""
-        if not host or not self._is_ours(_name(f"//{host}")):
+        if not host or not self._is_ours(_host(f"//{host}")[1]):
             return f"the studio does not answer to the name {(host or '')[:80]!a}"
         # Programs other than browsers send no origin.
-        if origin is not None and _place(origin) != host.lower():
+        if origin is not None and _host(origin)[0] != host.lower():
             return f"the studio does not take requests from {origin[:80]!a}"
         return None
 
@@ -149,19 +141,13 @@ class Guard:
         return name in self.names
 
 
-def _place(url: str) -> str:
-    """Name and port of an address; empty where it is none."""
+def _host(url: str) -> tuple[str, str]:
+    """The host of an address with its port, and without; empty where it is none."""
     try:
-        return urlsplit(url).netloc.lower()
+        parts = urlsplit(url)
+        return parts.netloc.lower(), (parts.hostname or "").lower()
     except ValueError:
-        return ""
-
-
-def _name(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "").lower()
-    except ValueError:
-        return ""
+        return "", ""
 
 
 @contextlib.contextmanager
