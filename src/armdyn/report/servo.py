@@ -6,21 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.html import (
-    MOST_POINTS,
-    Markup,
-    code,
-    document,
-    fold,
-    fragment,
-    heading,
-    light,
-    listing,
-    paragraph,
-    picture,
-    svg,
-    table,
-)
+from armdyn import html
 from armdyn.report.advice import servo_command
 from armdyn.servo.parameters import NAMES, PARAMETERS
 from armdyn.servo.result import ServoFit
@@ -50,34 +36,38 @@ def page(fit: ServoFit) -> str:
     """The page of a fit."""
     sure = not fit.warnings
     parts = [
-        heading(f"Servos: {fit.source.name}", 1),
-        paragraph(error_text(fit).capitalize() + ".", "big"),
-        *(paragraph(text[0].upper() + text[1:] + ".", "warn") for text in fit.warnings),
-        *([paragraph("Every number is determined by the log.", "good")] if sure else []),
-        paragraph(f"Next: {NEXT}", "next"),
-        code(servo_command(fit)),
-        heading("Servos, rotors and friction"),
-        table((*columns(fit), "verdict"), [(*row, lamp) for row, lamp in zip(rows(fit), lights(fit), strict=True)]),
-        paragraph(f"{LEGEND} Torques come from {SCALES[fit.scale]}.", "small"),
+        html.heading(f"Servos: {fit.source.name}", 1),
+        html.paragraph(error_text(fit).capitalize() + ".", "big"),
+        *(html.paragraph(text[0].upper() + text[1:] + ".", "warn") for text in fit.warnings),
+        *([html.paragraph("Every number is determined by the log.", "good")] if sure else []),
+        html.paragraph(f"Next: {NEXT}", "next"),
+        html.code(servo_command(fit)),
+        html.heading("Servos, rotors and friction"),
+        html.table(
+            (*columns(fit), "verdict"), [(*row, lamp) for row, lamp in zip(rows(fit), lights(fit), strict=True)]
+        ),
+        html.paragraph(f"{LEGEND} Torques come from {SCALES[fit.scale]}.", "small"),
         *_mass_scale(fit),
-        heading("Replay"),
-        svg(draw(fit)),
-        heading("What positions tell"),
-        paragraph("Ratios to the stiffness kp, with the range that explains the log about as well."),
-        table(("ratio", "value", "range", "word"), ratio_rows(fit)),
-        heading("Terms that were tried"),
-        table(("terms", "held-out replay error"), [(name, f"{1e3 * error:.3g} mrad") for name, error in fit.tried]),
-        heading("What the numbers mean"),
-        listing(MEANING),
-        fold("How the logs were read", listing(fit.notes or ("nothing to tell",))),
+        html.heading("Replay"),
+        html.svg(draw(fit)),
+        html.heading("What positions tell"),
+        html.paragraph("Ratios to the stiffness kp, with the range that explains the log about as well."),
+        html.table(("ratio", "value", "range", "word"), ratio_rows(fit)),
+        html.heading("Terms that were tried"),
+        html.table(
+            ("terms", "held-out replay error"), [(name, f"{1e3 * error:.3g} mrad") for name, error in fit.tried]
+        ),
+        html.heading("What the numbers mean"),
+        html.listing(MEANING),
+        html.fold("How the logs were read", html.listing(fit.notes or ("nothing to tell",))),
     ]
-    return document(f"armdyn: servos of {fit.source.name}", *parts)
+    return html.document(f"armdyn: servos of {fit.source.name}", *parts)
 
 
 def _mass_scale(fit: ServoFit) -> list[str]:
     if fit.scale == "description":
         return []
-    return [paragraph(f"The description's masses were multiplied by {fit.mass_scale:.3f}.")]
+    return [html.paragraph(f"The description's masses were multiplied by {fit.mass_scale:.3f}.")]
 
 
 def columns(fit: ServoFit) -> tuple[str, ...]:
@@ -116,13 +106,13 @@ def mark(fit: ServoFit, name: str, joint: int) -> str:
     return MARKS[max(words, key=list(MARKS).index)]
 
 
-def lights(fit: ServoFit) -> list[Markup]:
+def lights(fit: ServoFit) -> list[html.Markup]:
     """How sure the numbers of each joint are: a light and a word."""
     found = []
     for row in rows(fit):
         marks = {cell[-1:] for cell in row[1:]}
         word = "not all determined" if marks & {"?", "-"} else "some known roughly" if "~" in marks else "determined"
-        found.append(light(word, kind={"determined": "good", "some known roughly": "care"}.get(word, "")))
+        found.append(html.light(word, kind={"determined": "good", "some known roughly": "care"}.get(word, "")))
     return found
 
 
@@ -154,10 +144,10 @@ def error_text(fit: ServoFit) -> str:
 
 def notebook(fit: ServoFit) -> str:
     """Numbers and replays."""
-    told = [paragraph(text, "small") for text in fit.warnings]
-    return fragment(
-        paragraph(f"Servos of {fit.source.name}: {error_text(fit)}"), table(columns(fit), rows(fit)),
-        paragraph(LEGEND, "small"), *told, picture(draw(fit), 60),
+    told = [html.paragraph(text, "small") for text in fit.warnings]
+    return html.fragment(
+        html.paragraph(f"Servos of {fit.source.name}: {error_text(fit)}"), html.table(columns(fit), rows(fit)),
+        html.paragraph(LEGEND, "small"), *told, html.picture(draw(fit), 60),
     )  # fmt: skip
 
 
@@ -168,7 +158,7 @@ def draw(fit: ServoFit) -> Any:
     log = fit.logs[-1] if fit.scale != "payload" else fit.logs[0]
     run = fit.replay(log, len(log.pieces) - 1)
     keep = run.counted & (run.t >= run.t[-1] - SHOWN_SECONDS)
-    every = slice(None, None, max(1, int(keep.sum()) // MOST_POINTS))
+    every = slice(None, None, max(1, int(keep.sum()) // html.MOST_POINTS))
     t, command, measured, q = (x[keep][every] for x in (run.t, run.command, run.measured, run.q))
     n = fit.arm.n
     figure, axes = plt.subplots(
