@@ -43,12 +43,6 @@ def test_nonsense_is_rejected(state, q):
         state.rest_at(q)
 
 
-def test_only_the_same_geometry_is_adopted(state):
-    state.adopt(state.arm.with_theta(2 * state.arm.theta))
-    with pytest.raises(ArmdynError, match="other joints or frames"):
-        state.adopt(arms.puma3())
-
-
 def test_sliders_have_finite_ranges_that_hold_the_start():
     for name in arms.__all__:
         arm = getattr(arms, name)()

@@ -36,11 +36,6 @@ class Job:
         """Whether work is under way."""
         return self._thread is not None and self._thread.is_alive()
 
-    @property
-    def cancelled(self) -> bool:
-        """Whether the work under way was told to stop."""
-        return self._cancel.is_set()
-
     def start(self, work: Callable[[Callable[[float, str], None]], Any]) -> bool:
         """Begin; False if something is under way already."""
         with self._lock:

@@ -142,12 +142,6 @@ class ArmState:
         """Put a mass [kg] at the tip."""
         self.change(payload=payload)
 
-    def adopt(self, arm: Arm) -> None:
-        """Go on with other parameters of the same joints, such as identified ones."""
-        if arm.geometry_fingerprint != self.arm.geometry_fingerprint:
-            raise ArmdynError(f"studio: '{arm.name}' has other joints or frames than '{self.arm.name}'")
-        self.change(arm=arm)
-
     def show(self, moment: Moment) -> None:
         """Show a moment."""
         self.change(moment=moment)

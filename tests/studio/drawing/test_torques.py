@@ -53,7 +53,7 @@ def test_the_load_counts(arm):
 
 def test_the_described_arm_is_marked_beside_an_identified_one(arm):
     state = ArmState(arm)
-    state.adopt(arm.with_theta(2 * arm.theta))
+    state.change(arm=arm.with_theta(2 * arm.theta))
     bars = TorqueBars(arm).bars(state.now)
     np.testing.assert_allclose([2 * bar.described for bar in bars], [bar.total for bar in bars])
     assert "</b>described" in bars_html(bars)

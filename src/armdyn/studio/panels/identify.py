@@ -53,12 +53,12 @@ class IdentifyPanel:
             raise ArmdynError("studio: load a log first")
         with warnings.catch_warnings(record=True) as doubts:
             warnings.simplefilter("always", ArmdynWarning)
-            fit = identify(state.described, state.log, progress=_told(report), force=self.force.value)
+            fit = identify(state.described, state.log, progress=_in_sentences(report), force=self.force.value)
         report(1.0, "Drawing ...")
         self.job.status.content = "".join(note_html(f"Please check: {doubt.message}") for doubt in doubts)
         motion = from_log(state.log, fit.arm, state.described)
         self.page.player.load(motion, fit=fit, arm=fit.arm)
 
 
-def _told(report: Callable[[float, str], None]) -> Callable[[float, str], None]:
+def _in_sentences(report: Callable[[float, str], None]) -> Callable[[float, str], None]:
     return lambda share, text: report(share, f"{text[:1].upper()}{text[1:]} ...")
