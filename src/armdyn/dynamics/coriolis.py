@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armdyn.dynamics.bodies.body import Body, link_theta, symmetric, turned_tensor
+from armdyn.dynamics.bodies.body import Body, cross_z, is_zero, link_theta, symmetric, turned_matrix, turned_tensor
 from armdyn.dynamics.bodies.composite import carry, tensor_to_parent, turned_tensor_z
 from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.dynamics.bodies.velocity import Twist, twists
@@ -51,11 +51,13 @@ class Moving(NamedTuple):
 
     def shifted(self, p: Symbol, v: Symbol) -> Moving:
         """Seen from a frame in which the present origin is at `p` and moves with `v`."""
+        if is_zero(p) and is_zero(v):
+            return self
         h, k, l = self.h, self.h + self.m * p, self.l + self.m * v
-        x, y, z = ((h[i] + k[i]) * p[i] for i in range(3))
-        xy, xz, yz = (k[i] * p[j] + p[i] * h[j] for i, j in ((0, 1), (0, 2), (1, 2)))
+        x, y, z = ca.vertsplit((h + k) * p)
+        A = ca.mtimes(k, p.T) + ca.mtimes(p, h.T)
         G = self.G + ca.mtimes(h, v.T) + ca.mtimes(p, l.T)
-        return Moving(self.m, k, self.P + symmetric(x, xy, xz, y, yz, z), l, G)
+        return Moving(self.m, k, self.P + symmetric(x, A[0, 1], A[0, 2], y, A[1, 2], z), l, G)
 
     def turning(self, rate: Symbol) -> Moving:
         """Seen from a frame with the same axes now, about whose z the present one turns with `rate`."""
@@ -80,7 +82,7 @@ def _to_joint(m: Motion, link: Moving, qd: Symbol) -> Moving:
     """From the link's frame to its joint's point, which is fixed in the parent, in joint axes."""
     R, (mass, h, P, l, G) = m.segment.R_after, link
     h, l = m.link_to_joint(h), m.link_to_joint(l)
-    turned = Moving(mass, h, turned_tensor(R, P), l, ca.mtimes(R, ca.mtimes(G, R.T)))
+    turned = Moving(mass, h, turned_tensor(R, P), l, turned_matrix(R, G))
     return turned.shifted(m.offset_in_joint, ca.SX.zeros(3) if m.is_revolute else ca.vertcat(0, 0, qd))
 
 
@@ -91,13 +93,8 @@ def _to_parent(m: Motion, child: Moving, qd: Symbol) -> Moving:
     R, (mass, h, P, l, G) = m.segment.R_before, child
     G = turned_tensor_z(*m.cos_sin, G) if m.is_revolute else G
     h, l = m.joint_to_parent(h), m.joint_to_parent(l)
-    turned = Moving(mass, h, tensor_to_parent(m, P), l, ca.mtimes(R, ca.mtimes(G, R.T)))
+    turned = Moving(mass, h, tensor_to_parent(m, P), l, turned_matrix(R, G))
     return turned.shifted(ca.SX(m.before), ca.SX.zeros(3))
-
-
-def _across(v: Symbol) -> Symbol:
-    """v x z."""
-    return ca.vertcat(v[1], -v[0], 0)
 
 
 class AxisRate(NamedTuple):
@@ -109,9 +106,9 @@ class AxisRate(NamedTuple):
 
 def axis_rate(m: Motion, v: Twist) -> AxisRate:
     """A turning joint has zd = w x z and sd = u x z, as its point moves with u; a sliding one sd = w x z."""
-    zd = _across(v.w)
+    zd = cross_z(v.w)
     if m.is_revolute:
-        return AxisRate(zd, _across(v.u))
+        return AxisRate(zd, cross_z(v.u))
     return AxisRate(ca.SX.zeros(3), zd)
 
 
@@ -131,16 +128,16 @@ class Column(NamedTuple):
     def own(cls, m: Motion, body: Moving, v: Twist) -> Column:
         """Of a joint that moves with `v`, and what it carries."""
         (mass, h, P, l, G), w, u = body, v.w, v.u
-        zd = _across(w)  # w x z
+        zd = cross_z(w)  # w x z
         if not m.is_revolute:
-            couple = _across(l + ca.cross(w, h) + mass * u)
-            return cls(ca.vertcat(0, 0, mass), _across(h), mass * zd, ca.cross(h, zd), couple)
-        force, moment = -_across(h), ca.vertcat(-P[0, 2], -P[1, 2], P[0, 0] + P[1, 1])  # z x h, I z
+            couple = cross_z(l + ca.cross(w, h) + mass * u)
+            return cls(ca.vertcat(0, 0, mass), cross_z(h), mass * zd, ca.cross(h, zd), couple)
+        force, moment = -cross_z(h), ca.vertcat(-P[0, 2], -P[1, 2], P[0, 0] + P[1, 1])  # z x h, I z
         # zd x h + z x (w x h) = w x (z x h), I zd - w x P z = P w x z, and tr(P [w]x') = 0
         t = G[0, 0] + G[1, 1]
-        rate_moment = _across(ca.mtimes(P, w)) + ca.vertcat(-G[2, 0], -G[2, 1], t)
+        rate_moment = cross_z(ca.mtimes(P, w)) + ca.vertcat(-G[2, 0], -G[2, 1], t)
         couple = ca.mtimes(P, zd) + ca.vertcat(-G[0, 2], -G[1, 2], t) + ca.cross(u, force)
-        return cls(force, moment, ca.cross(w, force) - _across(l), rate_moment, couple)
+        return cls(force, moment, ca.cross(w, force) - cross_z(l), rate_moment, couple)
 
     def carried(self, child: Motion, m: Motion) -> Column:
         """From the joint `child` to the one before it, `m`."""

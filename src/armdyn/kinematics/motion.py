@@ -18,6 +18,16 @@ from armdyn.model.arm import Arm, Segment
 from armdyn.trace.symbols import Symbol, ca
 
 
+def is_identity(R: NDArray) -> bool:
+    """Whether a constant rotation turns nothing: frames of most arms have one such for every joint."""
+    return bool(R[0, 0] == R[1, 1] == R[2, 2] == 1.0)
+
+
+def turned(R: NDArray, v: Symbol) -> Symbol:
+    """R v for a constant rotation."""
+    return v if is_identity(R) else ca.mtimes(R, v)
+
+
 @dataclass(frozen=True, eq=False)
 class Motion:
     """One segment at joint position q, seen from the parent's link frame P and the link's own frame L."""
@@ -70,7 +80,7 @@ class Motion:
 
     def parent_to_joint(self, v: Symbol) -> Symbol:
         """A free vector in parent axes, turned into joint axes."""
-        u = ca.mtimes(self.segment.R_before.T, v)
+        u = turned(self.segment.R_before.T, v)
         if not self.is_revolute:
             return u
         c, s = self.cos_sin
@@ -81,15 +91,15 @@ class Motion:
         if self.is_revolute:
             c, s = self.cos_sin
             v = ca.vertcat(c * v[0] - s * v[1], s * v[0] + c * v[1], v[2])
-        return ca.mtimes(self.segment.R_before, v)
+        return turned(self.segment.R_before, v)
 
     def joint_to_link(self, v: Symbol) -> Symbol:
         """A free vector in joint axes, turned into link axes."""
-        return ca.mtimes(self.segment.R_after.T, v)
+        return turned(self.segment.R_after.T, v)
 
     def link_to_joint(self, v: Symbol) -> Symbol:
         """A free vector in link axes, turned into joint axes."""
-        return ca.mtimes(self.segment.R_after, v)
+        return turned(self.segment.R_after, v)
 
 
 def motions(arm: Arm, q: Symbol) -> list[Motion]:

@@ -114,9 +114,10 @@ class Runner:
         self._forget(identity)
 
     def _forget_all(self) -> None:
-        self.function.clear()
-        self.fast.clear()
-        self._learned.clear()
+        if self._learned:  # of most functions none
+            self.function.clear()
+            self.fast.clear()
+            self._learned.clear()
 
     def _forget(self, identity: int) -> None:
         self.function.drop(identity)

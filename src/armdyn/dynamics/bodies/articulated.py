@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armdyn.dynamics.bodies.body import Body, Wrench, link_theta, symmetric, turned_tensor
+from armdyn.dynamics.bodies.body import Body, Wrench, link_theta, symmetric, turned_matrix, turned_tensor
 from armdyn.dynamics.bodies.composite import turned_tensor_z, wrench_to_joint, wrench_to_parent
 from armdyn.kinematics.motion import Motion
 from armdyn.trace.symbols import Symbol, ca
@@ -116,7 +116,7 @@ def _joint_to_parent(m: Motion, body: Articulated) -> Articulated:
 
 def _turn(R: Symbol, body: Articulated) -> Articulated:
     """The body in other axes: vectors v become R v."""
-    return Articulated(turned_tensor(R, body.M), ca.mtimes(R, ca.mtimes(body.H, R.T)), turned_tensor(R, body.J))
+    return Articulated(turned_tensor(R, body.M), turned_matrix(R, body.H), turned_tensor(R, body.J))
 
 
 def _upper(A: Symbol) -> Symbol:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.kinematics.motion import is_identity, turned
 from armdyn.spatial import inertia as inertial
 from armdyn.trace.symbols import Symbol, ca
 
@@ -61,15 +62,33 @@ class Body(NamedTuple):
 
     def shifted(self, p: Symbol) -> Body:
         """The body seen from a frame in which the present origin is at `p`; the axes stay."""
+        p = ca.SX(p)
+        if p.is_zero():
+            return self
         h, k = self.h, self.h + self.m * p
         # I' = I + (h.p + k.p) 1 - k p' - p h', with k the new first moments (Steiner).
-        x, y, z = ((h[i] + k[i]) * p[i] for i in range(3))
-        xy, xz, yz = (k[i] * p[j] + p[i] * h[j] for i, j in ((0, 1), (0, 2), (1, 2)))
-        return Body(self.m, k, self.I + symmetric(y + z, -xy, -xz, x + z, -yz, x + y))
+        x, y, z = ca.vertsplit((h + k) * p)
+        A = ca.mtimes(k, p.T) + ca.mtimes(p, h.T)
+        return Body(self.m, k, self.I + symmetric(y + z, -A[0, 1], -A[0, 2], x + z, -A[1, 2], x + y))
 
     def turned(self, R: NDArray) -> Body:
         """The body described in other axes: vectors v become R v."""
-        return Body(self.m, ca.mtimes(R, self.h), turned_tensor(R, self.I))
+        return Body(self.m, turned(R, self.h), turned_tensor(R, self.I))
+
+
+def is_zero(p: Symbol) -> bool:
+    """Whether a vector of symbols or numbers is zero whatever they stand for."""
+    return bool(ca.SX(p).is_zero())
+
+
+def cross_z(v: Symbol) -> Symbol:
+    """v x z."""
+    return ca.vertcat(v[1], -v[0], 0)
+
+
+def turned_matrix(R: NDArray, A: Symbol) -> Symbol:
+    """R A R' for any A and a constant rotation R."""
+    return A if is_identity(R) else ca.mtimes(ca.mtimes(R, A), R.T)
 
 
 def turned_tensor(R: NDArray, A: Symbol) -> Symbol:
@@ -78,6 +97,8 @@ def turned_tensor(R: NDArray, A: Symbol) -> Symbol:
     Products of direction cosines below 1e-18 are dropped: beside the others, which are of the order of one,
     they cannot change a double. URDFs with rounded right angles have many.
     """
+    if is_identity(R):
+        return A
     rows, columns = np.triu_indices(3)
     # The weight of entry (a, b) of A in entry (i, j) of R A R'.
     weights = R[np.ix_(rows, rows)] * R[np.ix_(columns, columns)]

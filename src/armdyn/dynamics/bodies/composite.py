@@ -6,7 +6,7 @@ which it is described, so that joining two bodies is adding them.
 
 from __future__ import annotations
 
-from armdyn.dynamics.bodies.body import Body, link_theta, turned_tensor
+from armdyn.dynamics.bodies.body import Body, is_zero, link_theta, turned_tensor
 from armdyn.kinematics.motion import Motion
 from armdyn.trace.symbols import Symbol, ca
 
@@ -61,13 +61,14 @@ def composites(joints: list[Motion], theta: Symbol) -> list[Body]:
 def wrench_to_parent(m: Motion, f: Symbol, n: Symbol) -> tuple[Symbol, Symbol]:
     """A force and its moment about the joint's point in joint axes, seen from the parent's link frame."""
     f, n = m.joint_to_parent(f), m.joint_to_parent(n)
-    return f, n + ca.cross(ca.SX(m.before), f)
+    return f, n if is_zero(m.before) else n + ca.cross(ca.SX(m.before), f)
 
 
 def wrench_to_joint(m: Motion, f: Symbol, n: Symbol) -> tuple[Symbol, Symbol]:
     """The same from the link's frame to the joint's point in joint axes."""
     f, n = m.link_to_joint(f), m.link_to_joint(n)
-    return f, n + ca.cross(m.offset_in_joint, f)
+    p = m.offset_in_joint
+    return f, n if is_zero(p) else n + ca.cross(p, f)
 
 
 def carry(m: Motion, parent: Motion, f: Symbol, n: Symbol) -> tuple[Symbol, Symbol]:

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from armdyn.dynamics.bodies.body import Body
+from armdyn.dynamics.bodies.body import Body, turned_matrix
 from armdyn.dynamics.bodies.composite import turned_tensor_z, turned_to_parent
-from armdyn.kinematics.motion import Motion
+from armdyn.kinematics.motion import Motion, turned
 from armdyn.trace.symbols import Symbol, ca
 
 
@@ -40,14 +40,9 @@ class Moments(NamedTuple):
 
     def turned(self, R: NDArray) -> Moments:
         """In other axes: vectors v become R v."""
-        return Moments(self.body.turned(R), ca.mtimes(R, self.L), _turn(R, self.V))
+        return Moments(self.body.turned(R), turned(R, self.L), turned_matrix(R, self.V))
 
     def turned_to_parent(self, m: Motion) -> Moments:
         """From the joint's axes to those of the parent."""
         V = turned_tensor_z(*m.cos_sin, self.V) if m.is_revolute else self.V
-        return Moments(turned_to_parent(m, self.body), m.joint_to_parent(self.L), _turn(m.segment.R_before, V))
-
-
-def _turn(R: NDArray, A: Symbol) -> Symbol:
-    """R A R' for any A."""
-    return ca.mtimes(ca.mtimes(R, A), R.T)
+        return Moments(turned_to_parent(m, self.body), m.joint_to_parent(self.L), turned_matrix(m.segment.R_before, V))

@@ -13,13 +13,30 @@ Only joint torques are preserved, neither reaction forces nor the value of the p
 
 from __future__ import annotations
 
+from typing import Any
+
 from armdyn.dynamics.bodies.body import Body, link_theta, symmetric
 from armdyn.model.arm import Arm, Segment
 from armdyn.trace.symbols import Symbol, ca
 
+MOST_REMEMBERED = 64
+_known: dict[str, Any] = {}  # CasADi functions by the arm's geometry: formulas of one arm ask for the same again
+
 
 def regroup(arm: Arm, theta: Symbol) -> Symbol:
     """Parameters (10 n,) that give the same joint torques as `theta`."""
+    function = _known.get(arm.geometry_fingerprint)
+    if function is None:
+        symbol = ca.SX.sym("theta", 10 * arm.n)
+        function = ca.Function("regroup", [symbol], [_regrouped(arm, symbol)])
+        if len(_known) >= MOST_REMEMBERED:
+            _known.clear()
+        _known[arm.geometry_fingerprint] = function
+    return function(theta)
+
+
+def _regrouped(arm: Arm, theta: Symbol) -> Symbol:
+    """The formula of `regroup`."""
     bodies = [Body.of(link_theta(theta, i)) for i in range(arm.n)]
     for i in reversed(range(arm.n)):
         segment = arm.segments[i]

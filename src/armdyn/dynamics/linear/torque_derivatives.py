@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
-from armdyn.dynamics.bodies.body import Wrench, link_theta
+from armdyn.dynamics.bodies.body import Wrench, cross_z, link_theta
 from armdyn.dynamics.bodies.composite import carry, wrench_to_joint, wrench_to_parent
 from armdyn.dynamics.bodies.moments import Moments
 from armdyn.dynamics.bodies.regroup import regroup
@@ -27,12 +27,6 @@ from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipWrench
 from armdyn.trace.formula import Array, Matrix, Symbol, Vector, ca, on_symbols, traced
-
-
-def cross_z(v: Symbol) -> Symbol:
-    """v x z."""
-    return ca.vertcat(v[1], -v[0], 0)
-
 
 # -- what a disturbance of one joint does --------------------------------------------------------------------
 
