@@ -6,6 +6,7 @@ import errno
 import io
 import json
 import os
+import re
 import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -72,10 +73,7 @@ def require_file(path: str | os.PathLike[str], largest: int = LARGEST_TABLE_BYTE
 
 def fill_template(path: Path, **values: object) -> str:
     """The text of a file of armdyn's own, with values for the names that stand in it between @ in capitals."""
-    text = path.read_text("utf-8")
-    for name, value in values.items():
-        text = text.replace(f"@{name.upper()}@", str(value))
-    return text
+    return re.sub(r"@([A-Z_]+)@", lambda name: str(values[name[1].lower()]), path.read_text("utf-8"))
 
 
 def require_folder(path: str | os.PathLike[str]) -> Path:
