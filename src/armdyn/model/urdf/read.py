@@ -1,6 +1,6 @@
 """Arms from URDF files: one serial chain of the tree, with everything that rides on it.
 
-What URDF cannot hold is kept in an `<armdyn>` element; see `urdf_extension` and `docs/formats-urdf.md`.
+What URDF cannot hold is kept in an `<armdyn>` element; see `urdf.extension` and `docs/formats-urdf.md`.
 """
 
 from __future__ import annotations

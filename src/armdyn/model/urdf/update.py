@@ -21,7 +21,7 @@ from armdyn.spatial.inertia import Inertia
 
 
 def update_robot(arm: Arm, onto: str | os.PathLike[str]) -> Element:
-    """The `<robot>` of `onto` with inertia, limits and friction of `arm`; see `urdf_write.write_urdf`."""
+    """The `<robot>` of `onto` with inertia, limits and friction of `arm`; see `urdf.write.write_urdf`."""
     where = Path(onto).name
     robot = read_robot(onto, comments=True)
     for old in robot.findall(TAG):
