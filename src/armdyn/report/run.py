@@ -12,6 +12,11 @@ from armdyn.simulation.result import SimulationResult
 
 CURVES = ("q", "qd", "tau", "error")
 MOST_RUNS = 40  # of a batch, drawn over each other
+MEANING = (
+    "Statistics are of the samples that were kept; of a batch they are the worst of the runs that did not diverge.",
+    "Settled: the time after which the error stays below 2 % of its largest value; a dash if it never does.",
+    "Work: what the drives did in all. Effort: the same with driving and braking counted alike.",
+)
 
 
 def page(result: SimulationResult) -> str:
@@ -24,13 +29,6 @@ def page(result: SimulationResult) -> str:
         parts += [heading(title), svg(plot_run(result, what, degrees=True))]
     parts += [heading("What the numbers mean"), listing(MEANING)]
     return document(f"armdyn: {result.name}", *parts)
-
-
-MEANING = (
-    "Statistics are of the samples that were kept; of a batch they are the worst of the runs that did not diverge.",
-    "Settled: the time after which the error stays below 2 % of its largest value; a dash if it never does.",
-    "Work: what the drives did in all. Effort: the same with driving and braking counted alike.",
-)
 
 
 def notebook(result: SimulationResult) -> str:

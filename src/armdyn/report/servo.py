@@ -30,6 +30,7 @@ SCALES = {
     "stiffness": "the stiffness that was given",
 }
 SHOWN_SECONDS = 10.0  # s: the end of the log, where curves are still told apart
+TORQUES = ("inertia", "damping", "coulomb", "static")
 
 
 def page(fit: ServoFit) -> str:
@@ -114,9 +115,6 @@ def lights(fit: ServoFit) -> list[html.Markup]:
         word = "not all determined" if marks & {"?", "-"} else "some known roughly" if "~" in marks else "determined"
         found.append(html.light(word, kind={"determined": "good", "some known roughly": "care"}.get(word, "")))
     return found
-
-
-TORQUES = ("inertia", "damping", "coulomb", "static")
 
 
 def ratio_rows(fit: ServoFit) -> list[tuple[str, ...]]:

@@ -112,7 +112,7 @@ def claim(quantity: str, source: str, found: str, good: bool, why: str = "") -> 
     return Row(quantity, source, found, SUPPORTED if good else NOT_SUPPORTED, why)
 
 
-def try_choices(quantity: str, source: str, found: str, wins: int, tries: int, why: str = "") -> Row:
+def trial(quantity: str, source: str, found: str, wins: int, tries: int, why: str = "") -> Row:
     """A statement tried with several choices of what the source does not tell."""
     verdict = SUPPORTED if wins == tries else UNDECIDED if wins else NOT_SUPPORTED
     return Row(quantity, source, found, verdict, why)
@@ -123,6 +123,6 @@ def differs(quantity: str, source: str, found: str, why: str) -> Row:
     return Row(quantity, source, found, DIFFERS, why)
 
 
-def shown(quantity: str, source: str, found: str, why: str = "") -> Row:
+def show(quantity: str, source: str, found: str, why: str = "") -> Row:
     """A result with nothing to compare it to."""
     return Row(quantity, source, found, SHOWN, why)

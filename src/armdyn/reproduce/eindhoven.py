@@ -16,20 +16,7 @@ from armdyn.model.arm import Arm
 from armdyn.model.library.textbook import planar2
 from armdyn.report.modes import plot_modes
 from armdyn.reproduce import eindhoven_study as study
-from armdyn.reproduce.case import (
-    Case,
-    Picture,
-    Row,
-    Table,
-    Tell,
-    call_time,
-    check,
-    claim,
-    differs,
-    panels,
-    shown,
-    try_choices,
-)
+from armdyn.reproduce.case import Case, Picture, Row, Table, Tell, call_time, check, claim, differs, panels, show, trial
 from armdyn.simulation.compare import Sway
 from armdyn.simulation.result import SimulationResult
 from armdyn.trajectory.point_to_point import point_to_point
@@ -165,7 +152,7 @@ def _control_rows(runs: Runs, rates: tuple[float, ...]) -> list[Row]:
         ),
     ]  # fmt: skip
     rows.append(
-        shown(
+        show(
             f"a law that learns the load ({study.ADAPTIVE}), {LOADS_KG[-1]:g} kg", "not considered",
             words(study.ADAPTIVE, LOADS_KG[-1]),
             f"PD with gravity compensation: {words(study.PLAIN, LOADS_KG[-1])}",
@@ -200,7 +187,7 @@ def _payload_row(found: list[Payload]) -> Row:
     """The verdict rests on a bandwidth and on a limit of the error that the report does not give."""
     close = [each for each in found if each.stable and each.error < CLOSE_RAD]
     errors = [1e3 * each.error for each in found if each.stable]
-    return try_choices(
+    return trial(
         "tracks closely over a wide range of payloads", "hoped for",
         f"RMS below {1e3 * CLOSE_RAD:g} mrad in {len(close)} of {len(found)} combinations of bandwidth, rate and "
         f"payload ({min(errors):.1f} to {max(errors):.0f} mrad, a joint strays in {len(found) - len(errors)}): "
@@ -223,7 +210,7 @@ def _limit_row(arm: Arm, laws: dict[str, Law], reference: Sway, rate: float) -> 
     names = study.REGULATOR, study.FIXED, study.PLAIN
     found = {name: study.failing_load(arm, laws[name], reference, rate, 50.0) for name in names}
     text = "; ".join(f"{name}: {load:.1f} kg" for name, load in found.items())
-    return shown(f"load at which a joint strays by 0.5 rad, {rate:g} Hz", "not given", text)
+    return show(f"load at which a joint strays by 0.5 rad, {rate:g} Hz", "not given", text)
 
 
 def _figure(runs: Runs, rate: float) -> Any:

@@ -13,7 +13,7 @@ from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.estimators.significance import Significance, sensitivities
 from armdyn.reproduce import kapadia_data as puma
 from armdyn.reproduce import kapadia_tables as thesis
-from armdyn.reproduce.case import Row, Table, Tell, claim, rms, shown
+from armdyn.reproduce.case import Row, Table, Tell, claim, rms, show
 
 TRAJECTORIES = 10  # of the thesis
 DRAWS, FEWER_DRAWS = 10, 5  # of the noise
@@ -143,7 +143,7 @@ def _significance_rows(found: Estimates) -> list[Row]:
     printed = set(map(int, thesis.LEFT_OUT[0][0].split(",")))
     ours = analyses[0].left_out[0]
     result.append(
-        shown(
+        show(
             "Table 7.2, trajectory 1: parameters that |H'T|/|T| leaves out", thesis.LEFT_OUT[0][0],
             f"{_list(ours)}: {len(printed & set(ours))} of the {len(printed)} printed ones among them",
             "depends on the motion and on the threshold",
@@ -174,7 +174,7 @@ def _least_squares_rows(found: Estimates) -> list[Row]:
     wins = sum(rms(b[:15]) < rms(a[:15]) for a, b in zip(batch, elimination, strict=True))
     before, after = found.conditions
     return [
-        shown(
+        show(
             "Table 7.3: batch LS, error of 15 parameters", f"RMS {TARGET:.2f} from the standard values",
             f"RMS {rms(batch[:, :15]):.2f} from the true ones with torque noise of {noisy.noise:.0f} N m",
             "the noise was chosen for this: how noisy the records of 1995 were is not given",
@@ -187,11 +187,11 @@ def _least_squares_rows(found: Estimates) -> list[Row]:
             rms(elimination[:, :15]) < rms(batch[:, :15]),
             f"with noise of 1 N m it is {little[0]:.2f} to {little[1]:.2f}",
         ),
-        shown(
+        show(
             "Table 7.3: P1, where the mismatch is largest", "-2.33 (standard 3.95)",
             f"{noisy.batch[0, 0]:.2f} (true {truth[0]:.2f})",
         ),
-        shown(
+        show(
             "Table 7.3: Coulomb friction P16-P18", "11.23, 11.82, 5.07",
             ", ".join(f"{x:.2f}" for x in noisy.batch[0, -3:]),
             "the simulated arm has the thesis's friction",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.online import lms_update, most_stable_mode
-from armdyn.reproduce.case import Row, Table, Tell, claim, rms, shown
+from armdyn.reproduce.case import Row, Table, Tell, claim, rms, show
 from armdyn.reproduce.kapadia_data import Recorded, Setting, join_records, motions, track
 from armdyn.reproduce.kapadia_estimates import TRAJECTORIES, Estimates, standard
 from armdyn.reproduce.kapadia_motion import improve
@@ -95,7 +95,7 @@ def rows(found: list[Adapted]) -> list[Row]:
     plain, convergent = np.array([each.errors for each in found]).T
     first, wins = found[0], int((convergent < plain).sum())
     return [
-        shown(
+        show(
             "Table 7.4: LMS on the optimised motion", f"8 parameters: RMS {their_plain:.2f} from the standard values",
             f"RMS {plain[0]:.2f} from the true ones after {first.samples} samples, {first.samples // first.record} "
             f"passes of a record of {first.record}",

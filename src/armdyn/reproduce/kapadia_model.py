@@ -12,7 +12,7 @@ from armdyn.dynamics.base.rules import base_counts, mayeda_count
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.model.arm import Arm
 from armdyn.model.library.puma3 import puma3
-from armdyn.reproduce.case import Picture, Row, Table, check, differs, panels, shown
+from armdyn.reproduce.case import Picture, Row, Table, check, differs, panels, show
 from armdyn.reproduce.kapadia_tables import INERTIAL, STANDARD
 from armdyn.trace.graphs.counts import count_operations
 from armdyn.trace.graphs.graph import graph_of
@@ -155,7 +155,7 @@ def _projection_row(seed: int) -> Row:
     tau = inverse_dynamics(arm, q, qd, qdd) + qdd * [joint.drive.reflected_inertia for joint in arm.joints]
     rows = base.regressor(q, qd, qdd).reshape(-1, base.count)
     x = dict(zip(base.labels, np.linalg.lstsq(rows, tau.ravel(), rcond=None)[0], strict=True))
-    return shown(
+    return show(
         "Table 7.1, P4 and P11 by its own method", "5.632 and 0.749", f"{x['Izz2']:.3f} and {x['Izz3']:.3f}",
         "random motion; the thesis's is unknown, and the two values depend on it",
     )  # fmt: skip

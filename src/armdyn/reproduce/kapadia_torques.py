@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.reproduce.case import Picture, Row, Tell, claim, panels, rms, shown
+from armdyn.reproduce.case import Picture, Row, Tell, claim, panels, rms, show
 from armdyn.reproduce.kapadia_data import Recorded, motions, track
 from armdyn.reproduce.kapadia_estimates import Estimates
 from armdyn.reproduce.kapadia_lms import Adapted
@@ -62,7 +62,7 @@ def rows(found: list[Comparison]) -> list[Row]:
             "the LMS model deviates most", "yes", f"RMS {text} N m",
             mean[ADAPTED] > max(mean[STANDARD_SET], mean[ELIMINATED]), "here the standard model lacks friction",
         ),
-        shown(
+        show(
             "errors of the standard model, joint by joint", "largest bias at joint 3",
             "RMS " + ", ".join(f"{x:.1f}" for x in joints) + " N m", "mostly friction; the thesis's data are missing",
         ),

@@ -12,7 +12,7 @@ from armdyn.dynamics.regressors.regressor16 import parameter_names16, regressor1
 from armdyn.dynamics.regressors.split import unknown_parameters, unknown_payload
 from armdyn.model.library.lu_meng import lu_meng2, lu_meng4
 from armdyn.reproduce import lu_meng_study as study
-from armdyn.reproduce.case import Case, Picture, Row, Tell, attainable, check, claim, panels, shown
+from armdyn.reproduce.case import Case, Picture, Row, Tell, attainable, check, claim, panels, show
 from armdyn.simulation.result import SimulationResult
 
 ASSUMED = (
@@ -157,7 +157,7 @@ def _sensitivity_rows(maps: list[tuple[study.Map, study.Map]]) -> list[Row]:
             "; ".join(f"{a.both:.0%} against {b.both:.0%}" for a, b in clean),
             all(a.both > b.both for a, b in clean),
         ),
-        shown(
+        show(
             f"decades of Gamma that settle within 0.35 s near lambda = {study.LAMBDA:g}", "-",
             f"{modified.decades[i]:.2f}, Craig {craig.decades[i]:.2f}, at {modified.lam[i]:.0f}",
             "the paper shows no map",

@@ -13,7 +13,7 @@ from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.library.vukobratovic import vukobratovic3
-from armdyn.reproduce.case import Case, Picture, Row, Tell, call_time, check, differs, panels, shown
+from armdyn.reproduce.case import Case, Picture, Row, Tell, call_time, check, differs, panels, show
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion
 from armdyn.trajectory.tip.from_tip import joint_trajectory
@@ -113,7 +113,7 @@ def _replay_row(trajectory: Any, rate: int) -> Row:
 def _time_row() -> Row:
     arm, zero = vukobratovic3(), np.zeros(3)
     taken = 1e6 * call_time(lambda: lagrange(arm, START, zero))
-    return shown("time to form the equations once", "0.3 s on a PDP-11/45", f"{taken:.1f} us, one call from Python")
+    return show("time to form the equations once", "0.3 s on a PDP-11/45", f"{taken:.1f} us, one call from Python")
 
 
 def _figure(found: Lift) -> Any:
