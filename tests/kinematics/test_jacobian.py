@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn import Arm, Inertia, Joint, Link
 from armdyn.errors import ShapeError
 
 GOLDEN = ["planar2R", "planar_RP", "general_RPR_sdh", "general_RPR_mdh", "puma560_sdh", "puma560_mdh_akb"]
@@ -109,3 +110,21 @@ def test_wrong_choices_are_rejected(random_arm, options, message):
     arm = random_arm("RPR")
     with pytest.raises(ShapeError, match=message):
         armdyn.jacobian(arm, np.zeros(3), **options)
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_frames_turned_by_a_billionth_count(chain_poses, where):
+    """The diagonal of such a rotation is that of none; heights and gravity's torques tell them apart."""
+    tilted, lever = np.eye(4), np.eye(4)
+    tilted[1, 2], tilted[2, 1] = -1e-9, 1e-9
+    lever[:3, 3] = 0.0, 1.0, 0.0
+    first = Joint("tilted", "revolute", [0, 0, 1], **{where: tilted})
+    second = Joint("moving", "revolute", [0, 0, 1], after=lever)
+    links = [Link("a", Inertia.from_com(1.0, [0, 0, 0])), Link("b", Inertia.from_com(2.0, [0, 0, 0]))]
+    arm = Arm([first, second], links, gravity=[0, 0, -10.0])
+    q = np.array([0.0, 0.7])
+    np.testing.assert_allclose(armdyn.forward_kinematics(arm, q), chain_poses(arm, q)[1], rtol=0, atol=1e-16)
+    # The load is 1e-9 cos q high.
+    tau = armdyn.inverse_dynamics(arm, q, np.zeros(2), np.zeros(2))
+    assert tau[1] == pytest.approx(-2.0 * 10.0 * 1e-9 * np.sin(0.7), rel=1e-6)
+    assert armdyn.gravity_torque(arm, q)[1] == pytest.approx(tau[1], rel=1e-6)

@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from armdyn.model.arm import Arm, Segment
 from armdyn.trace.symbols import Symbol, ca
 
+IDENTITY = np.eye(3)
+
 
 def is_identity(R: NDArray) -> bool:
-    """Whether a constant rotation turns nothing: frames of most arms have one such for every joint."""
-    return bool(R[0, 0] == R[1, 1] == R[2, 2] == 1.0)
+    """Whether a constant rotation turns nothing at all: frames of most arms have one such for every joint."""
+    return bool((R == IDENTITY).all())  # entries beside the diagonal too: of turns by 1e-9 they alone tell
 
 
 def turned(R: NDArray, v: Symbol) -> Symbol:
