@@ -118,12 +118,12 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
         raise ReadError(f"{path}: cannot be read as NumPy arrays ({error})") from None
 
 
-def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any]) -> Path:
+def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any], *, compress: bool = True) -> Path:
     """Write arrays by name as an `.npz` file; see `write_whole`."""
     import numpy as np
 
     stream = io.BytesIO()
-    np.savez_compressed(stream, **arrays)
+    (np.savez_compressed if compress else np.savez)(stream, **arrays)
     return write_whole(path, stream.getvalue())
 
 

@@ -93,7 +93,8 @@ def working(text: str, kept: str = NOTHING_KEPT) -> Iterator[None]:
 def write_results(result: Any, out: Path | None, page: Path | None) -> None:
     """Save a result and write its page, where these were asked for."""
     if out is not None:
-        result.save(out)
+        with working(f"writing {out}"):
+            result.save(out)
     if page is not None:
         draw(result, page, out)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +15,9 @@ from armdyn.files import write_arrays, write_whole
 
 if TYPE_CHECKING:
     from armdyn.identification.logs.log import Log
+
+
+LINES_AT_ONCE = 500  # of a file
 
 
 class Rows(NamedTuple):
@@ -52,16 +56,18 @@ class Readings(NamedTuple):
         at = np.repeat(np.arange(len(self.t)), self.copies)
         return Rows(self.t[at], self.q[at], self.qd[at], self.tau[at])
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write a log that `read_log` reads: `.csv` with columns t, q1, ..., tau<n>, every bit kept, or `.npz`."""
+    def save(self, path: str | os.PathLike[str], *, compress: bool = True) -> Path:
+        """Write a log that `read_log` reads: `.csv` with columns t, q1, ..., tau<n>, every bit kept, or `.npz`.
+
+        A `.npz` that is not compressed is written in no time.
+        """
         suffix, rows = Path(path).suffix.lower(), self.rows
         if suffix == ".npz":
-            return write_arrays(path, rows._asdict())
+            return write_arrays(path, rows._asdict(), compress=compress)
         if suffix != ".csv":
             raise ArmdynError(f"cannot save a log as '{path}': expected .csv or .npz")
         names = [f"{kind}{i + 1}" for kind in ("q", "qd", "tau") for i in range(self.q.shape[-1])]
-        text = [",".join(["t", *names]), *(",".join(map(repr, row)) for row in np.column_stack(rows).tolist())]
-        return write_whole(path, "\n".join(text) + "\n")
+        return write_whole(path, _lines(["t", *names], np.column_stack(rows)))
 
     def to_log(self, name: str = "simulation", notes: tuple[str, ...] = ()) -> Log:
         """The same as `read_log` makes of the file: repeated and unusable rows dropped, and told in `notes`."""
@@ -72,3 +78,10 @@ class Readings(NamedTuple):
         fixed = repair(t, (q, tau), name)
         keep = fixed.keep
         return Log(fixed.t, q[keep], tau[keep], qd[keep], name, (*notes, *fixed.notes))
+
+
+def _lines(names: list[str], rows: NDArray) -> Iterator[str]:
+    """A CSV file, some lines at once: long runs need no second copy of all their numbers."""
+    yield ",".join(names) + "\n"
+    for k in range(0, len(rows), LINES_AT_ONCE):
+        yield "".join(",".join(map(repr, row)) + "\n" for row in rows[k : k + LINES_AT_ONCE].tolist())

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError
 from armdyn.files import write_whole
+from armdyn.trajectory.decimal_lines import decimal_lines
 from armdyn.trajectory.protocol import Trajectory
 
 RATE_HZ, ROS_RATE_HZ = 1000.0, 50.0  # samples per second; controllers of ROS 2 interpolate between theirs
 LINES_AT_ONCE = 500  # lines of a file that are made at once: quicker than one by one
+POINT_KEYS = ("positions", "velocities", "accelerations", "time_from_start")  # of a ROS 2 JointTrajectory
 ENDINGS = (".csv", ".npz", ".json", ".yaml")
 
 
@@ -100,11 +102,8 @@ def _csv(samples: NDArray, n: int, kinds: Sequence[str] | None, units: bool) -> 
     yield ",".join(column_names(n)) + "\n"
     if units:
         yield "# " + ",".join(column_units(kinds, n)) + "\n"
-    # 12 digits: a limit of 1e9 times round-off is kept, and the file stays readable.
-    line = ",".join(["%.12g"] * samples.shape[1]) + "\n"
     for k in range(0, len(samples), LINES_AT_ONCE):
-        block = samples[k : k + LINES_AT_ONCE]
-        yield line * len(block) % tuple(block.ravel().tolist())
+        yield decimal_lines(samples[k : k + LINES_AT_ONCE])
 
 
 def _npz(samples: NDArray, n: int, kinds: Sequence[str] | None) -> bytes:
@@ -115,27 +114,26 @@ def _npz(samples: NDArray, n: int, kinds: Sequence[str] | None) -> bytes:
     return stream.getvalue()
 
 
-def _points(samples: NDArray) -> Iterator[dict[str, str]]:
-    """The points of a ROS 2 JointTrajectory, one by one, each value as text that is JSON and YAML."""
+def _points(samples: NDArray, template: str, between: str) -> Iterator[str]:
+    """The points of a ROS 2 JointTrajectory, by a template of one; numbers are such as JSON and YAML have them."""
     n = samples.shape[1] // 3
     # Seven digits, a tenth of a microradian, and always a point: YAML 1.1 takes `1e-07` for text.
     row = f"[{', '.join(['%#.7g'] * n)}]"
-    for t, *values in samples.tolist():
-        seconds, nanoseconds = divmod(round(t * 1e9), 1_000_000_000)
-        q, qd, qdd = (row % tuple(values[k : k + n]) for k in (0, n, 2 * n))
-        time = f'{{"sec": {seconds}, "nanosec": {nanoseconds}}}'
-        yield {"positions": q, "velocities": qd, "accelerations": qdd, "time_from_start": time}
+    point = template % (row, row, row, '{"sec": %d, "nanosec": %d}')
+    seconds, nanoseconds = np.divmod(np.rint(samples[:, :1] * 1e9), 1e9)
+    values = np.hstack([samples[:, 1:], seconds, nanoseconds])
+    for k in range(0, len(values), LINES_AT_ONCE):
+        block = values[k : k + LINES_AT_ONCE]
+        yield between * (k > 0) + between.join([point] * len(block)) % tuple(block.ravel().tolist())
 
 
 def _json(samples: NDArray, names: list[str]) -> Iterator[str]:
     yield f'{{"joint_names": {json.dumps(names)}, "points": ['
-    for k, point in enumerate(_points(samples)):
-        yield ",\n" * (k > 0) + "{" + ", ".join(f'"{key}": {value}' for key, value in point.items()) + "}"
+    yield from _points(samples, "{" + ", ".join(f'"{key}": %s' for key in POINT_KEYS) + "}", ",\n")
     yield "]}\n"
 
 
 def _yaml(samples: NDArray, names: list[str]) -> Iterator[str]:
     """Block style outside, flow style inside."""
     yield f"joint_names: {json.dumps(names)}\npoints:\n"
-    for point in _points(samples):
-        yield "- " + "\n  ".join(f"{key}: {value}" for key, value in point.items()) + "\n"
+    yield from _points(samples, "- " + "\n  ".join(f"{key}: %s" for key in POINT_KEYS) + "\n", "")

@@ -205,10 +205,13 @@ class Clearance:
                 _share(on_a[:, columns.two[c]], on_b[:, columns.two[c]], found.t[:, c], -force[:, c])
         return Shortfall((short**2).sum(1), self.bodies.pull(posed, on_a, on_b))
 
-    def least(self, motion: Trajectory, limits: MotionLimits) -> float:
-        """A lower bound of all free distances at all times of a motion within speed and acceleration limits."""
+    def least(self, motion: Trajectory, limits: MotionLimits, rate: float = GRID_RATE_HZ) -> float:
+        """A lower bound of all free distances at all times of a motion within speed and acceleration limits.
+
+        `rate` is that of the first grid [Hz], which slow motions need less fine.
+        """
         bend = self._bend(limits.velocity, limits.acceleration)
-        times = grid(motion.duration, GRID_RATE_HZ)
+        times = grid(motion.duration, rate)
         return refined_least(lambda t: self._bounds(motion, t, bend), times, MOST_REFINEMENTS)
 
     def _bounds(self, motion: Trajectory, t: NDArray, bend: float) -> Bounds:

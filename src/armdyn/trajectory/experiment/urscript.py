@@ -36,12 +36,9 @@ def require_six_joints(n: int) -> None:
 def _lines(motion: Trajectory, home: NDArray) -> Iterator[str]:
     yield "def armdyn_motion():"
     yield "  # Base to wrist 3 [rad]. The way home is straight in joint space and was not checked: stand by."
-    yield f"  movej({_row(home)}, a=0.3, v=0.2)"
-    for q in motion(np.arange(0.0, motion.duration, STEP_S)).q:
-        yield f"  servoj({_row(q)}, 0, 0, {STEP_S}, {LOOKAHEAD}, {GAIN})"
+    yield f"  movej([{', '.join(f'{x:.6f}' for x in home)}], a=0.3, v=0.2)"
+    q = motion(np.arange(0.0, motion.duration, STEP_S)).q
+    step = f"  servoj([{', '.join(['%.6f'] * motion.n)}], 0, 0, {STEP_S}, {LOOKAHEAD}, {GAIN})"
+    yield "\n".join([step] * len(q)) % tuple(q.ravel().tolist())
     yield "  stopj(1.0)"
     yield "end"
-
-
-def _row(q: NDArray) -> str:
-    return "[" + ", ".join(f"{x:.6f}" for x in q) + "]"

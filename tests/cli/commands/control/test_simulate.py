@@ -165,6 +165,14 @@ def test_ctrl_c_keeps_the_run_up_to_then(tmp_path, monkeypatch):
     assert f"interrupted at 0.099 s; the run up to then is saved as {out}; {page} was not drawn" in answer.stderr
     assert len(SimulationResult.load(out).t) == 100
     assert not page.exists()
+    monkeypatch.setattr(sys.modules["armdyn.cli.commands.control.simulate"], "MOST_NUMBERS", 10)
+    long = tmp_path / "long.csv"
+    with pytest.warns(ArmdynWarning, match=r"interrupted at t = 0\.1 s; what was computed is kept"):
+        answer = run("planar2", "--controller", "pd", "--duration", "2", "--out", str(long))
+    saved = long.with_suffix(".npz")
+    assert f"saved as {saved}, a log (.csv would take long)" in answer.stderr
+    assert len(armdyn.read_log(saved, armdyn.arms.planar2()).t) == 100
+    assert not long.exists()
 
 
 def test_a_plant_without_friction_has_a_law_without_friction(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SWING = "swing"
 DESIGN_POINTS = 200  # of the reference, for gains
+MOST_NUMBERS = 200_000  # positions of a run that files and metrics after Ctrl-C are made of in less than a second
 
 Controller = Annotated[
     str, typer.Option(help="pd, pid, computed-torque, lqr-t, slotine-li, ...: `armdyn law ARM list` shows all.")
@@ -115,15 +116,23 @@ def simulate(
         if error.result is not None and len(error.result.t):
             write_results(error.result, out, report)
         raise
+    if result.interrupted and out is not None and result.q.size > MOST_NUMBERS:
+        kept = out.with_suffix(".npz")
+        result.readings.save(kept, compress=False)
+        _end(result, f"saved as {kept}, a log{' (.csv would take long)' * (out.suffix == '.csv')}", report)
     write_results(result, out, None if result.interrupted else report)
     print_json(summary(result)) if json else show(result)
     if result.interrupted:
-        kept = f"saved as {out}" if out else "above"
-        drawn = f"; {report} was not drawn, which takes seconds" if report else ""
-        typer.echo(f"armdyn: interrupted at {result.t[-1]:.4g} s; the run up to then is {kept}{drawn}", err=True)
-        raise typer.Exit(130)
+        _end(result, f"saved as {out}" if out else "above", report)
     if not result.complete:
         raise typer.Exit(1)  # as it diverged
+
+
+def _end(result: SimulationResult, kept: str, report: Path | None) -> NoReturn:
+    """After Ctrl-C: say what is kept."""
+    drawn = f"; {report} was not drawn, which takes seconds" if report else ""
+    typer.echo(f"armdyn: interrupted at {result.t[-1]:.4g} s; the run up to then is {kept}{drawn}", err=True)
+    raise typer.Exit(130)
 
 
 def _require_suffix(out: Path | None) -> None:
