@@ -158,11 +158,14 @@ def _parameters(fit: Fit) -> list[str]:
 def _method(fit: Fit) -> list[str]:
     f = fit.filters
     cutoff = "chosen per log" if f.cutoff is None else f"{f.cutoff:.3g} Hz"
+    said = [found.text for check in fit.checks for found in check.findings]
+    notes = [note for note in fit.notes if not note.startswith("prior of the links") and not note.endswith(tuple(said))]
     return [
         f"Positions: {f.method}, corner {cutoff}. Both sides of the equations: zero-phase low-pass at {f.band:.3g} Hz.",
-        f"Prior of the links: {fit.centre or 'the description'}, with a strength of {fit.strength:.3g}; no "
-        f"other consistent bodies fit better by more than {fit.gap:.1e} squared standard deviations.",
-        *(note for note in fit.notes if not any(note.endswith(f.text) for c in fit.checks for f in c.findings)),
+        f"Where the logs do not tell, links are near {fit.centre or 'the description'} (weight {fit.strength:.3g}, "
+        "chosen by the data). Of all physically consistent links these fit best: another choice could gain at most "
+        f"{fit.gap:.1e} (sum of squares over their variance).",
+        *(f"{note[0].upper()}{note[1:]}" for note in notes),
     ]
 
 

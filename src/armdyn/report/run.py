@@ -12,6 +12,13 @@ from armdyn.simulation.result import SimulationResult
 
 CURVES = ("q", "qd", "tau", "error")
 MOST_RUNS = 40  # of a batch, drawn over each other
+NEXT = (
+    "Next: see how other controllers do with a load that they do not know (armdyn compare), or how this one does over "
+    "many loads and frictions (armdyn study); armdyn law writes it as C."
+)
+NEXT_STOPPED = (
+    "Next: look at the joint whose error grows first; a lower --bandwidth, a higher --rate or more --substeps may help."
+)
 MEANING = (
     "Statistics are of the samples that were kept; of a batch they are the worst of the runs that did not diverge.",
     "Settled: the time after which the error stays below 2 % of its largest value; a dash if it never does.",
@@ -24,7 +31,7 @@ def page(result: SimulationResult) -> str:
     parts = [heading(f"Simulation: {result.name}", 1), *summary(result)]
     if result.notes:
         parts.append(paragraph("; ".join(result.notes) + ".", "warn"))
-    parts.append(joints(result))
+    parts += [joints(result), paragraph(NEXT if result.complete else NEXT_STOPPED, "next")]
     for title, what in (("Positions", "q"), ("Tracking error", "error"), ("Torques of the drives", "tau")):
         parts += [heading(title), svg(plot_run(result, what, degrees=True))]
     parts += [heading("What the numbers mean"), listing(MEANING)]
@@ -120,13 +127,14 @@ def plot_run(result: SimulationResult, what: str = "q", degrees: bool = False) -
         units = [(1.0, unit) for unit in torque_units(result)]
     for j, (axis, (factor, unit)) in enumerate(zip(axes[:, 0], units, strict=True)):
         label = unit + "/s" * (what == "qd")
-        axis.plot(t, factor * values[:, ::step, j].T, color="#14375e", lw=1.0, alpha=alpha)
+        curves = axis.plot(t, factor * values[:, ::step, j].T, color="#14375e", lw=1.0, alpha=alpha)
+        curves[0].set_label("simulated")
         if wanted is not None:
             axis.plot(t, factor * wanted[::step, j], color="#e07b00", lw=0.9, ls="--", label="reference")
         axis.set_ylabel(f"{result.joint_names[j]}\n[{label}]", fontsize=8)
         axis.grid(alpha=0.25)
     if wanted is not None:
-        axes[0, 0].legend(loc="upper right", fontsize=8)
+        axes[0, 0].legend(loc="upper right", fontsize=8, ncols=2)
     axes[-1, 0].set_xlabel("time [s]")
     return figure
 
