@@ -12,7 +12,7 @@ from armdyn.simulation.compare import Sway, compare
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory, short_searches):
+def pages(tmp_path_factory, short_searches, servo_fit):
     """One of each kind that is made in seconds."""
     folder, arm = tmp_path_factory.mktemp("pages"), armdyn.arms.puma3()
     t = np.arange(0, 12, 0.01)
@@ -24,14 +24,14 @@ def pages(tmp_path_factory, short_searches):
     results = {"fit": armdyn.identify(arm, log), "check": armdyn.check_log(arm, log), "run": run}
     results["comparison"] = _comparison(arm)
     results["excitation"] = armdyn.excite(arm, 4.0, max_acceleration=8.0, starts=1, time_budget=20.0)
-    results["study"] = _study(folder)
+    results["study"], results["servo"] = _study(folder), servo_fit
     made = [armdyn.report(result, folder / f"{name}.html") for name, result in results.items()]
     return [*made, write(reproduce("vukobratovic-1979", quick=True), folder)[0]]
 
 
 # Parts wider than the page that cannot be scrolled to.
 CUT = """[...document.querySelectorAll('body *')].filter(e => !e.closest('svg') && !e.closest('.wide, pre')
-    && e.getBoundingClientRect().right > 391).map(e => e.tagName + ' ' + e.textContent.slice(0, 60))"""
+    && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + ' ' + e.textContent.slice(0, 60))"""
 
 
 def _comparison(arm):
@@ -73,13 +73,15 @@ max_error = 0.02
 
 def test_they_need_nothing_and_fit(pages, browser):
     for path in pages:
-        tab, asked, said = browser.new_page(viewport={"width": 390, "height": 844}), [], []
+        tab, asked, said = browser.new_page(viewport={"width": 1280, "height": 900}), [], []
         tab.on("request", lambda request, asked=asked: asked.append(request.url))
         tab.on("console", lambda message, said=said: said.append(message.text))
         tab.goto(path.as_uri())
         width = "document.documentElement.scrollWidth"
-        assert tab.evaluate(width) <= 390, path.name  # what is wider scrolls by itself
-        assert tab.evaluate(CUT) == [], path.name  # and shows that it does
+        for screen in (1280, 390):
+            tab.set_viewport_size({"width": screen, "height": 844})
+            assert tab.evaluate(width) <= screen, path.name  # what is wider scrolls by itself
+            assert tab.evaluate(CUT) == [], path.name  # and shows that it does
         assert tab.evaluate("document.querySelectorAll('svg').length") > 0
         tab.set_viewport_size({"width": 718, "height": 1000})  # A4 less its margins
         tab.emulate_media(media="print")

@@ -32,7 +32,7 @@ def test_a_clear_winner_and_one_by_chance():
     clear = {"PD": np.arange(256) < 87, "Slotine-Li": np.arange(256) < 195}
     told = conclude(*table(clear), ["payload"], {})
     assert told.startswith("Slotine-Li succeeds in 76% (71% to 81%) of 256 cases, PD in 34% (28% to 40%)")
-    assert "42 points more, ± 6, more than chance" in told
+    assert "42 points more than PD, ± 6, more than chance" in told
     close = {"PD": np.arange(40) % 2 == 0, "PID": np.arange(40) % 5 > 1}
     assert "which may be chance: run more cases" in conclude(*table(close), ["payload"], {})
 

@@ -52,7 +52,7 @@ def conclude(columns: Columns, groups: Groups, parameters: Sequence[str], judged
     paired = _paired(columns, groups, parameters)
     gain, sure = _difference(success[first], success[rest[0]], paired)
     verdict = "more than chance" if gain > sure else "which may be chance: run more cases"
-    return f"{told}: {100 * gain:.0f} points more, ± {100 * sure:.0f}, {verdict} (95 % intervals)"
+    return f"{told}: {100 * gain:.0f} points more than {rest[0]}, ± {100 * sure:.0f}, {verdict} (95 % intervals)"
 
 
 def _difference(a: NDArray, b: NDArray, paired: bool) -> tuple[float, float]:
