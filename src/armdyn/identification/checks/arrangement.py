@@ -57,7 +57,7 @@ def arrangement(trial: Trial) -> list[Finding]:
         less = f"error {best.fall:.0%} less" if whole else f"{best.own_fall:.0%} less error of {_who(best.joints)}"
         text = f"{best.said} would explain the torques far better ({less}): {_question(best)}"
         # A fault of joints whose torques are small beside others' does not spoil the rest.
-        level = "refuse" if whole else "warn"
+        level = "refuse" if whole and not trial.explained else "warn"
         return [Finding(level, text, best.kind, best.joints, best.gain, best.fall, best.remedy)]
     return list(_driven_joints(trial)) or list(_foreign(trial))
 

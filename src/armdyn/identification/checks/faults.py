@@ -90,12 +90,12 @@ def clock(trial: Trial, belief: Belief) -> Iterator[Finding]:
     best = max(tried, key=lambda pace: tried[pace][0])
     gain, fall = tried[best]
     near = max(0.0, *(tried[pace][0] for pace in TOLERATED_FACTORS))
-    if best < 0 and gain > CERTAIN_CLOCK.gain and fall > CERTAIN_CLOCK.fall:
+    sure = gain > CERTAIN_CLOCK.gain and fall > CERTAIN_CLOCK.fall and not trial.explained
+    if best < 0 and sure:
         text = f"gravity the other way would explain the torques far better (error {fall:.0%} less): does the arm hang?"
         up = ",".join(f"{-x + 0.0:.3g}" for x in trial.arm.gravity)
         yield Finding("refuse", text, "gravity", (), gain, fall, f"--down={up}", best)
     elif max(best, 1 / best) >= CLOCK_FACTOR and gain > near + CLOCK.gain and fall > CLOCK.fall:
-        sure = gain > CERTAIN_CLOCK.gain and fall > CERTAIN_CLOCK.fall
         text = (
             f"the motion would fit the torques if it were {_times(np.sqrt(best))} (error {fall:.0%} less): times or "
             "stamps at another pace?"

@@ -37,6 +37,7 @@ PARTS = 6
 DIRECTION_SPEED = 0.02  # rad/s or m/s in which dry friction changes its sign
 LEVEL_SPEED = 0.3  # rad/s or m/s in which some friction levels off
 RIDGE = 1e-4  # of columns of unit length: what hardly shows is not made up
+WELL_EXPLAINED = 0.02  # share of the torques left, below which nothing that would explain them better is proven
 LEAST_RESIDUAL = 0.01  # of a torque's deviation: what is left below does not matter, and proves nothing
 OWN_COLUMNS = 5  # columns of a joint's own: velocity, direction, one, acceleration, arctangent of velocity
 
@@ -135,6 +136,11 @@ class Trial:
     def error(self) -> float:
         """norm(residual) / norm(tau) over all joints."""
         return float(np.linalg.norm(self.fit.residual) / np.linalg.norm(self.tau))
+
+    @property
+    def explained(self) -> bool:
+        """Whether the log is explained as it is: then no alternative is a reason to reject it."""
+        return self.error < WELL_EXPLAINED
 
     def rigid(
         self,
@@ -280,12 +286,11 @@ def own_columns(v: NDArray, a: NDArray) -> NDArray:
 
 
 def _thin(arm: Arm, piece: Piece) -> _Thin:
+    """Every sample is the mean of a run: noise of accelerations would come down into the band otherwise."""
     every, m = _every(piece), piece.motion
-    count = len(piece.t) // every
     own = own_columns(at_shafts(arm, m.qd), at_shafts(arm, m.qdd))
-    t, q, qd, qdd = (x[every // 2 :: every][:count] for x in (piece.t, m.q, m.qd, m.qdd))
-    averages = _average(own, every), _average(piece.tau, every)
-    return _Thin(t, piece.dt * every, q, qd, qdd, *averages, piece.log)
+    t, q, qd, qdd, own, tau = (_average(x, every) for x in (piece.t, m.q, m.qd, m.qdd, own, piece.tau))
+    return _Thin(t, piece.dt * every, q, qd, qdd, own, tau, piece.log)
 
 
 def _filter(p: _Thin, x: NDArray) -> NDArray:
