@@ -20,7 +20,6 @@ import armdyn
 from armdyn import Log
 from armdyn.identification.checks.check import Seen
 from armdyn.identification.checks.shared_drives import find_shared_drive
-from armdyn.identification.fit.estimate import free_model
 from armdyn.identification.fit.prior import _generic_covariance
 from armdyn.identification.fit.validation import predict_torque
 from zoo.cases import Case
@@ -86,7 +85,7 @@ def score_thresholds(case: Case) -> dict[str, Any]:
         coupling = "none" if found is None else found.remedy.split()[-1]
         for name, value in settings():
             choice = _choice(case, logs, coupling, name, value)
-            told = predict_torque(test, case.arm.n, choice.rows.filters, free_model(choice).torque, None)
+            told = predict_torque(test, case.arm.n, choice.rows.filters, choice.model.torque, None)
             row[f"{name} {value:g}"] = prediction_error(case.test, np.asarray(told.t), np.asarray(told.tau)) / plain
     row["real"] = bool(case.tags.get("real"))
     return row

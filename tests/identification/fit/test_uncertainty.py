@@ -7,7 +7,8 @@ import pytest
 
 import armdyn
 from armdyn.identification.fit.next_motion import NextMotion
-from armdyn.identification.fit.uncertainty import novel_motion, passes
+from armdyn.identification.fit.novel_motion import novel_motion
+from armdyn.identification.fit.uncertainty import passes
 from armdyn.identification.judgement import Figures, judge
 from armdyn.identification.motion.differentiate import lowpass
 

@@ -25,6 +25,8 @@ from armdyn.identification.fit.evidence import (
     term_precision,
     weigh,
 )
+from armdyn.identification.fit.free_model import FreeModel
+from armdyn.identification.fit.novel_motion import novel_motion
 from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
 from armdyn.identification.fit.rows import Rows, make_rows
 from armdyn.identification.fit.terms import ALWAYS, BALANCE, LOAD, OFFERED, ROTOR, TERMS, Term
@@ -44,6 +46,11 @@ TERM = 0.05  # share by which the held-out error of its joint must fall for a fu
 NOTICEABLE = 0.01  # and that of all joints together
 LEAST_WAVE_RAD = np.pi  # of a wave that a joint must go through for a torque that depends on its position so
 BY_POSITION = ("spring", "balancer")  # terms that must pay beyond the positions seen, too
+# Change of torques on other motion by a further term, over the root of what the held-out squares fall by: terms that
+# are there change both alike (1 to 3), others trade what they explain against weights.
+MOST_SURPRISE = 4.5
+MOST_ASYMMETRY = 0.6  # of Coulomb friction: one way it is at least a quarter of what it is the other way
+LEAST_KEPT = 0.5  # share of Coulomb friction that is left where it builds up gradually
 MOST_ROUNDS = 4
 UNFELT_SQUARE = 1e-16  # mean square of a column of round-off
 CENTRES = ("generic bodies", "the description")
@@ -92,6 +99,12 @@ class Choice:
     def x(self) -> NDArray:
         """Parameters (size,) that need not be physically consistent."""
         return self.found.x
+
+    @property
+    def model(self) -> FreeModel:
+        """The model without constraints."""
+        rows = self.rows
+        return FreeModel(rows.base, self.x, rows.reach, rows.filters.width, rows.carrier)
 
     @property
     def described(self) -> bool:
@@ -344,7 +357,9 @@ def _one_term(choice: Choice, joint: int, kinds: tuple[str, ...]) -> Choice:
         after[:, own].sum() < (1 - TERM) ** 2 * before[:, own].sum()
         and after.sum() < (1 - NOTICEABLE) ** 2 * before.sum()
     )
-    taken = taken and _brakes(choice, trial) and (name not in BY_POSITION or _reaches_further(choice, trial, joint))
+    taken = taken and _brakes(choice, trial) and _is_friction(choice, trial, joint)
+    taken = taken and (name not in BY_POSITION or _reaches_further(choice, trial, joint))
+    taken = taken and not _surprises(choice, trial)
     error = float(np.sqrt(after.sum() / max(choice.equations.powers.sum(), 1e-300)))
     return (trial if taken else choice).with_candidate(f"{name} of joint {joint + 1}", error, taken)
 
@@ -357,6 +372,32 @@ def _brakes(before: Choice, after: Choice) -> bool:
         value > 0 or not TERMS[(k - after.base.count) % len(TERMS)].positive
         for k, value in zip(more, values, strict=True)
     )
+
+
+def _is_friction(before: Choice, after: Choice, joint: int) -> bool:
+    """Whether dry friction brakes both ways, and is not lost where it builds up gradually."""
+    values = after.model.terms[joint]
+    asymmetry, coulomb = (_of_kind(after, joint, kind) for kind in ("asymmetry", "coulomb"))
+    level = coulomb + values[LOAD] * after.rows.reach.torque[joint]
+    gradual = any(value and term.travel for term, value in zip(TERMS, values, strict=True))
+    kept = not gradual or coulomb >= LEAST_KEPT * _of_kind(before, joint, "coulomb")
+    return kept and abs(asymmetry) <= MOST_ASYMMETRY * max(level, 0.0)
+
+
+def _of_kind(choice: Choice, joint: int, kind: str) -> float:
+    """The joint's terms of a kind, together."""
+    values = choice.model.terms[joint]
+    return float(sum(value for term, value in zip(TERMS, values, strict=True) if term.kind == kind))
+
+
+def _surprises(before: Choice, after: Choice) -> bool:
+    """Whether torques on other motion change by much more than what further terms explain of the logs."""
+    if len(before.equations.weights) != before.equations.n:  # powers
+        return False
+    along = novel_motion(before.rows.tracks)
+    change = before.model.torque(along) - after.model.torque(along)
+    explained = float((before.squares - after.squares).sum()) / float(before.equations.samples.sum())
+    return float(np.mean(change**2, axis=0).sum()) > MOST_SURPRISE**2 * explained
 
 
 def _reaches_further(before: Choice, after: Choice, joint: int) -> bool:

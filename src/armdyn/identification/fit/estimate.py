@@ -45,18 +45,12 @@ class Estimate(NamedTuple):
         return 0.5 if self.price < COSTLY_PRICE else 1.0
 
 
-def free_model(choice: Choice) -> FreeModel:
-    """The model without constraints."""
-    rows = choice.rows
-    return FreeModel(rows.base, choice.x, rows.reach, rows.filters.width, rows.carrier)
-
-
 def estimate(choice: Choice, masses: MassBounds | None = None) -> Estimate:
     """Minimum bodies near the belief's centre with the joint terms chosen.
 
     Rotors that are one with links are told apart from them here, for links alone could not have their inertia.
     """
-    free = free_model(choice)
+    free = choice.model
     equations = _with_whole_loads(choice, free)
     problem = _lift(choice, equations, masses)
     blocks = np.arange(len(equations.logs))

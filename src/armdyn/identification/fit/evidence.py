@@ -19,7 +19,7 @@ from armdyn.dynamics.shafts import at_shafts
 from armdyn.identification.correlation import correlation_times
 from armdyn.identification.fit.equations import Equations, solve
 from armdyn.identification.fit.rows import Rows
-from armdyn.identification.fit.terms import COULOMB, OFFSET, TERMS
+from armdyn.identification.fit.terms import DRY, TERMS
 
 ROUNDS, SETTLED = 40, 0.02  # of the fixed point, and change of logarithms at which it has settled
 WEAKEST, STRONGEST = 1e-6, 1e8  # strengths, where 1 means a torque of the joint's own deviation
@@ -145,7 +145,7 @@ def evidence(equations: Equations, used: NDArray, belief: Belief, start: Strengt
     own, centre, Q = belief.terms[terms], belief.centre[k], belief.base
     base = (start.base if start else 1.0) if belief.fixed is None else belief.fixed
     alpha = start.terms[terms] if start else np.ones(len(terms))
-    strongest = np.where(np.isin((terms - count) % len(TERMS), (COULOMB, OFFSET)), STRONGEST_DRY, STRONGEST)
+    strongest = np.where(np.isin((terms - count) % len(TERMS), DRY), STRONGEST_DRY, STRONGEST)
     # Power does not tell joints apart: what one has, another could have, and no strength is to be learnt.
     apart = len(equations.weights) == equations.n
     pull = system.b - system.A @ centre

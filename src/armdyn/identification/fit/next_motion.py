@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armdyn.identification.fit.uncertainty import Uncertainty, novel_motion
+from armdyn.identification.fit.novel_motion import novel_motion
+from armdyn.identification.fit.uncertainty import Uncertainty
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
 

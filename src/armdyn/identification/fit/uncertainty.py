@@ -17,13 +17,11 @@ from armdyn.identification.fit.choice import Choice
 from armdyn.identification.fit.estimate import Estimate
 from armdyn.identification.fit.evidence import covariance
 from armdyn.identification.fit.free_model import FreeModel
+from armdyn.identification.fit.novel_motion import novel_motion
 from armdyn.identification.fit.terms import ALWAYS, TERMS
 from armdyn.identification.motion.track import Track
 
 BAND_FACTOR = 1.5  # by which standard deviations are widened: as many torques as stated are then within them (zoo)
-SHIFT_SHARE, SPEED_FACTOR = 0.25, 1.1  # of a joint's range, and speed of a motion over that of the logs
-REPEATS, REPEAT_SAMPLES = 4, 150  # of new motion
-SPACING_SECONDS = 0.05  # between samples of the logs that it is made of
 DOUBLING_PASSES = 3.0  # through a joint's range, with which an error doubles (zoo)
 UNSEEN_FACTOR = 1.4  # of errors, for the rest (zoo)
 DRIFT_SHARE = 0.015  # of the torques: what changes after the logs (warmth, drift), which none of them shows (zoo)
@@ -69,30 +67,6 @@ class Uncertainty(NamedTuple):
         size = max(float(np.mean(np.square(tau), axis=1).sum()), 1e-300)
         variance = self._variance(columns).mean(axis=0)
         return UNSEEN_FACTOR * float(np.sqrt(variance.sum() / size * doubt**2 + DRIFT_SHARE**2))
-
-
-def novel_motion(tracks: Iterable[Track], moved: Iterable[int] | None = None) -> Track:
-    """Motion of the same kind that the logs do not have.
-
-    Joints (or those that are `moved`) move as they did, but shifted in time against one another, each by a quarter of
-    its range to either side, and a tenth faster.
-    """
-    thin = [track.part(slice(None, None, max(1, round(SPACING_SECONDS / track.dt)))) for track in tracks]
-    q, qd, qdd = (np.concatenate([getattr(track, name) for track in thin]) for name in ("q", "qd", "qdd"))
-    count, n = q.shape
-    span, joints = np.ptp(q, axis=0), np.arange(n)
-    every, parts = max(1, count // REPEAT_SAMPLES), []
-    other = np.ones(n) if moved is None else np.isin(joints, list(moved)).astype(float)
-    faster = 1 + (SPEED_FACTOR - 1) * other
-    for repeat in range(REPEATS):
-        later = (other * count * ((0.618 * (repeat + 1) * joints + 0.13 * repeat) % 1)).astype(int)
-        side = 1 - 2 * ((joints // (1 + repeat % 2) + repeat) % 2)
-        rows = (np.arange(0, count, every)[:, None] - later) % count
-        shift = SHIFT_SHARE * span * side * other
-        parts.append((q[rows, joints] + shift, faster * qd[rows, joints], faster**2 * qdd[rows, joints]))
-    q, qd, qdd = (np.concatenate(column) for column in zip(*parts, strict=True))
-    t = SPACING_SECONDS * np.arange(len(q))
-    return thin[0]._replace(t=t, dt=SPACING_SECONDS, q=q, qd=qd, qdd=qdd, tau=np.zeros_like(q), temperature=None)
 
 
 def passes(tracks: Iterable[Track], torque: NDArray) -> float:
