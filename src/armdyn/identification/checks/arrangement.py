@@ -51,15 +51,22 @@ def arrangement(trial: Trial) -> list[Finding]:
     good = [
         a for a in tried if a.gain > LEAST_GAIN and (a.fall > LEAST_FALL or (a.own_fall > MOVED_FALL and a.fall > 0.0))
     ]
-    if good:
-        best = _told_by_description(trial, good)
-        whole = best.fall > LEAST_FALL
-        less = f"error {best.fall:.0%} less" if whole else f"{best.own_fall:.0%} less error of {_who(best.joints)}"
-        text = f"{best.said} would explain the torques far better ({less}): {_question(best)}"
-        # A fault of joints whose torques are small beside others' does not spoil the rest.
-        level = "refuse" if whole and not trial.explained else "warn"
-        return [Finding(level, text, best.kind, best.joints, best.gain, best.fall, best.remedy)]
-    return list(_driven_joints(trial)) or list(_foreign(trial))
+    if trial.explained or not good:
+        # Negative bodies explain reversed torques, but not friction that brakes.
+        if driven := list(_driven_joints(trial)):
+            return driven
+    return [_told(trial, good)] if good else list(_foreign(trial))
+
+
+def _told(trial: Trial, good: list[Tried]) -> Finding:
+    """The arrangement that is told, of those that would explain the torques better."""
+    best = _told_by_description(trial, good)
+    whole = best.fall > LEAST_FALL
+    less = f"error {best.fall:.0%} less" if whole else f"{best.own_fall:.0%} less error of {_who(best.joints)}"
+    text = f"{best.said} would explain the torques far better ({less}): {_question(best)}"
+    # A fault of joints whose torques are small beside others' does not spoil the rest.
+    level = "refuse" if whole and not trial.explained else "warn"
+    return Finding(level, text, best.kind, best.joints, best.gain, best.fall, best.remedy)
 
 
 def _told_by_description(trial: Trial, tried: list[Tried]) -> Tried:
