@@ -27,6 +27,7 @@ MOVED_FALL = 0.35  # fall of what the moved joints leave, where their torques ar
 REJECTED_ERROR, WARNED_ERROR = 0.5, 0.25  # share of all torques that no parameters explain
 MISMOUNTED_ERROR = 0.05  # least error of a log of an arm that is mounted otherwise
 MOST_PAIRS = 10
+FRICTION_COLUMNS = (0, 1, 4)  # of a joint's own: not offset and rotor
 DRIVING_WORK = 0.02  # work of friction over torque times speed, below zero by which it drives
 
 POSITIONS, TORQUES = "--columns q=NAME,..", "--columns tau=NAME,.."  # options that name columns
@@ -51,10 +52,9 @@ def arrangement(trial: Trial) -> list[Finding]:
     good = [
         a for a in tried if a.gain > LEAST_GAIN and (a.fall > LEAST_FALL or (a.own_fall > MOVED_FALL and a.fall > 0.0))
     ]
-    if trial.explained or not good:
-        # Negative bodies explain reversed torques, but not friction that brakes.
-        if driven := list(_driven_joints(trial)):
-            return driven
+    # Negative bodies explain reversed torques, but not friction that brakes.
+    if (trial.explained or not good) and (driven := list(_driven_joints(trial))):
+        return driven
     return [_told(trial, good)] if good else list(_foreign(trial))
 
 
@@ -101,7 +101,7 @@ def _driven_joints(trial: Trial) -> Iterator[Finding]:
     Friction is bounded to brake either way, for a fit that is as good with either sign proves nothing.
     """
     friction = trial.fit.x[-OWN_COLUMNS * trial.n :].reshape(trial.n, OWN_COLUMNS).copy()
-    friction[:, [2, 3]] = 0.0  # offsets and rotors
+    friction[:, [k for k in range(OWN_COLUMNS) if k not in FRICTION_COLUMNS]] = 0.0
     work = np.einsum("tjk,jk,tj->j", trial.own, friction, trial.own[:, :, 0]) / len(trial.own)
     scale = trial.sizes * trial.own[:, :, 0].std(axis=0)
     driven = work < -DRIVING_WORK * scale
@@ -109,14 +109,7 @@ def _driven_joints(trial: Trial) -> Iterator[Finding]:
         return
     sets = [np.ones(trial.n, bool)] if driven.sum() > trial.n / 2 else []
     for some in [*sets, *(np.arange(trial.n) == j for j in np.flatnonzero(driven))]:
-        side = np.where(some, -1.0, 1.0)
-        keeps, turns = (trial.columns.copy() for _ in range(2))
-        for j in np.flatnonzero(some):
-            at = np.arange(OWN_COLUMNS) + trial.base.count
-            keeps[:, j, at[friction[j] < 0]] = 0.0
-            turns[:, j, at[friction[j] > 0]] = 0.0
-        braked = trial.fitted(keeps, trial.tau, 2).residual
-        turned = trial.fitted(turns, trial.tau * side, 2).residual
+        braked, turned = (_braking(trial, trial.tau * np.where(some, side, 1.0), some) for side in (1.0, -1.0))
         gain = 0.5 * float(trial.counts(turned) @ np.log(squares(braked, trial.sizes) / squares(turned, trial.sizes)))
         if gain > LEAST_GAIN:
             joints = np.flatnonzero(some).tolist()
@@ -129,6 +122,19 @@ def _driven_joints(trial: Trial) -> Iterator[Finding]:
             yield Finding("refuse", text, "sign", tuple(joints), gain, 0.0, remedy)
             if some.all():
                 return
+
+
+def _braking(trial: Trial, tau: NDArray, joints: NDArray) -> NDArray:
+    """What is left (N, n) of torques where friction of some joints must not drive: columns that would are left out."""
+    columns = trial.columns.copy()
+    while True:
+        fitted = trial.fitted(columns, tau, 2)
+        friction = fitted.x[-OWN_COLUMNS * trial.n :].reshape(trial.n, OWN_COLUMNS)
+        driving = [(j, k) for j in np.flatnonzero(joints) for k in FRICTION_COLUMNS if friction[j, k] < 0]
+        if not driving:
+            return fitted.residual
+        for j, k in driving:
+            columns[:, j, trial.base.count + k] = 0.0
 
 
 def _compare(
