@@ -93,7 +93,9 @@ def parse_csv(text: str, where: str = "DH table") -> Table:
 
 def _check_header(header: Sequence[str], where: str) -> None:
     if unknown := [repr(name) for name in header if name not in COLUMNS]:
-        raise ReadError(f"{where}: unknown column {', '.join(unknown)[:80]}; expected some of {', '.join(COLUMNS)}")
+        log = " (a log? an arm is expected here)" if {"t", "time"} & set(header) else ""
+        known = ", ".join(COLUMNS)
+        raise ReadError(f"{where}: unknown column {', '.join(unknown)[:80]}{log}; expected some of {known}")
     if doubles := sorted({name for name in header if header.count(name) > 1}):
         raise ReadError(f"{where}: column {', '.join(doubles)[:80]} appears more than once")
     for group in (COM, TENSOR):

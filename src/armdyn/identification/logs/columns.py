@@ -221,9 +221,10 @@ def _of_role(role: str, known: Mapping[str, Column | None], arm: Arm, where: str
             missing = by_name if len(by_name) < len(by_number) else by_number
             if len(missing) == arm.n:  # the names mean something else
                 continue
+            other = f"; the log of an arm with {len(group)} joints?" if 1 < len(group) < arm.n else ""
             raise ReadError(
                 f"{where}: {CALLED[role]} stand in columns {', '.join(group.values()):.200}, but not of all {arm.n} "
-                f"joints of arm '{arm.name}' (missing: {', '.join(missing):.200}); name them with "
+                f"joints of arm '{arm.name}' (missing: {', '.join(missing):.200}{other}); name them with "
                 f"columns={{'{role}': [...]}}"
             )
     return None

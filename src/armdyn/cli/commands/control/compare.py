@@ -53,6 +53,7 @@ def compare(
 
     require_folders(report=report, figure=figure)
     subject = resolve(arm, base, tip)
+    controller = [name for text in controller or () for name in text.split(",")] or None
     if scenario:
         if figure is not None or report is not None:
             raise ArmdynError("compare: --figure and --report are for one comparison; leave --scenario out")
@@ -68,7 +69,7 @@ def compare(
 
         comparison = mismatch_study(
             subject, payload=payload, friction=friction, rate=rate, bandwidth=bandwidth, duration=duration,
-            controllers=controller or None, begin=names.extend, progress=show,
+            controllers=controller, begin=names.extend, progress=show,
         )  # fmt: skip
     if json:
         print_json({"about": comparison.about, "controllers": [row._asdict() for row in comparison.rows]})
