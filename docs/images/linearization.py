@@ -20,7 +20,9 @@ def swing(t: np.ndarray, duration: float = 1.0) -> tuple[np.ndarray, np.ndarray,
     return start + way * place, way * speed, way * rise
 
 
-def deviations(motion: armdyn.dynamics.linear.linearize.LinearMotion, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def deviations(
+    motion: armdyn.dynamics.linear.linearize.LinearMotion, start: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """How a small error at the start grows under the planned torques: in the arm, and in the linear model."""
     arm, dt = motion.arm, motion.t[1]
     tau = armdyn.inverse_dynamics(arm, motion.q, motion.qd, motion.qdd)

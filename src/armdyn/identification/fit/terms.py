@@ -260,9 +260,9 @@ def whole_torque(arm: Arm, motion: Motion | Track, warmth: NDArray | None, width
 def presliding_share(q: NDArray, travel: NDArray) -> NDArray:
     """Share (N, n) of Coulomb friction along a motion, between -1 and 1; its sign lags that of the velocity.
 
-    After a reversal Coulomb friction builds up over a short travel (Dahl 1968). It is LuGre's model (`dynamics.friction`)
-    without damping and Stribeck effect, with bristles of stiffness coulomb / travel. As it depends on the path alone,
-    it is known in closed form along a measured motion.
+    After a reversal Coulomb friction builds up over a short travel (Dahl 1968). It is LuGre's model (in
+    `dynamics.friction`) without damping and Stribeck effect, with bristles of stiffness coulomb / travel. As it depends
+    on the path alone, it is known in closed form along a measured motion.
     From one reversal to the next, at distance s from the reversal, it is d - (d - z0) exp(-s / travel) with d
     the direction. At the start the joint is taken to slide already.
 
