@@ -107,6 +107,17 @@ def _cell(cell: str) -> str:
     return f'<td class="long">{escape(cell)}</td>' if len(cell) > LONG_CELL else f"<td>{escape(cell)}</td>"
 
 
+def _cut(figure: Any) -> str | None:
+    """To its contents, unless these are laid out to fill it: finding them takes as long as drawing.
+
+    Legends of whole figures may be wider than the figure.
+    """
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    fills = isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine) and not figure.legends
+    return None if fills else "tight"
+
+
 def svg(figure: Any) -> str:
     """A matplotlib figure as inline SVG, and the figure closed."""
     import matplotlib.pyplot as plt
@@ -114,7 +125,7 @@ def svg(figure: Any) -> str:
     stream = io.StringIO()
     # Text as text, in the page's own font: sharp at any size, found by search, and short.
     with plt.rc_context({"svg.fonttype": "none", "font.family": "sans-serif"}):
-        figure.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
+        figure.savefig(stream, format="svg", bbox_inches=_cut(figure), metadata={"Date": None})
     plt.close(figure)
     text = stream.getvalue()
     # Without the XML heading; in paths two decimals are finer than any screen.
@@ -129,7 +140,7 @@ def picture(figure: Any, dpi: int = 80) -> str:
     import matplotlib.pyplot as plt
 
     stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=dpi, bbox_inches="tight", facecolor="white")
+    figure.savefig(stream, format="png", dpi=dpi, bbox_inches=_cut(figure), facecolor="white")
     plt.close(figure)
     return f'<img alt="" src="data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}">'
 
