@@ -83,7 +83,7 @@ class Figures(NamedTuple):
 def judge(figures: Figures) -> Verdict:
     """The verdict by the rules above."""
     joints = tuple(_joint(figures, j) for j in range(len(figures.names)))
-    bad = [f.text for f in figures.findings if f.level == "refuse"]
+    bad = [f.text for f in figures.findings if f.level == "reject"]
     cautions = [f.text for f in figures.findings if f.level == "warn"]
     error = figures.held_out
     if error > NOT_USABLE_ERROR:
@@ -117,7 +117,7 @@ def judge(figures: Figures) -> Verdict:
 def word_for(error: float, findings: Iterable[Finding]) -> str:
     """The word for a model whose error on a log is known, by the same limits."""
     levels = {finding.level for finding in findings}
-    if "refuse" in levels or not error <= NOT_USABLE_ERROR:
+    if "reject" in levels or not error <= NOT_USABLE_ERROR:
         return WORDS[2]
     return WORDS[1] if "warn" in levels or error > CAREFUL_ERROR else WORDS[0]
 

@@ -52,7 +52,7 @@ def parts(check: DataCheck) -> list[str]:
         paragraph(f"{log.name}, arm '{check.arm.name}': {log.extent}{gaps}."),
     ]
     found += [
-        paragraph(f.advice, "bad" if f.level == "refuse" else "warn") for f in check.findings if f.level != "note"
+        paragraph(f.advice, "bad" if f.level == "reject" else "warn") for f in check.findings if f.level != "note"
     ]
     notes = [f.text for f in check.findings if f.level == "note"]
     return [

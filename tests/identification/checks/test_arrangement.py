@@ -19,7 +19,7 @@ def bare(arm):
 
 
 def rejections(arm, log: Log) -> list[str]:
-    return [f.text for f in armdyn.check_log(arm, log).findings if f.level == "refuse"]
+    return [f.text for f in armdyn.check_log(arm, log).findings if f.level == "reject"]
 
 
 def exchanged(x: np.ndarray, i: int, j: int) -> np.ndarray:

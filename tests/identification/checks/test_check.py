@@ -75,7 +75,7 @@ def _rates(log):
 class TestSpoiled:
     def test_degrees(self, puma, log):
         degrees = changed(log, q=np.degrees(log.q))
-        assert "degrees instead of radians?" in findings(puma, degrees)["refuse"]
+        assert "degrees instead of radians?" in findings(puma, degrees)["reject"]
         with pytest.raises(DataError, match=r"simulated: joints turn to .* rad: degrees"):
             armdyn.identify(puma, degrees)
 
@@ -86,11 +86,11 @@ class TestSpoiled:
 
     @pytest.mark.parametrize(("factor", "unit"), [(1e3, "mN m"), (1e-3, "kN m"), (100.0, "N cm")])
     def test_other_units_of_torque(self, puma, log, factor, unit):
-        assert unit in findings(puma, changed(log, tau=factor * log.tau))["refuse"]
+        assert unit in findings(puma, changed(log, tau=factor * log.tau))["reject"]
 
     def test_currents(self, puma, log):
         """Amperes of drives with about ten newton metres each are asked for; small errors of a description are not."""
-        said = findings(puma, changed(log, tau=log.tau / 10))["refuse"]
+        said = findings(puma, changed(log, tau=log.tau / 10))["reject"]
         assert "amperes" in said
         assert "--drive-gain" in said
         assert findings(puma, changed(log, tau=log.tau / 1.4)) == {}
@@ -118,18 +118,18 @@ class TestSpoiled:
 
     def test_reversed_sign_of_one_joint(self, puma, log):
         tau = log.tau * np.where(np.arange(6) == 2, -1, 1)
-        assert "torque of joint 3 'joint3'" in findings(puma, changed(log, tau=tau))["refuse"]
-        assert "reversed" in findings(puma, changed(log, tau=tau))["refuse"]
+        assert "torque of joint 3 'joint3'" in findings(puma, changed(log, tau=tau))["reject"]
+        assert "reversed" in findings(puma, changed(log, tau=tau))["reject"]
 
     def test_shuffled_columns(self, puma, log):
         for order in ([0, 3, 2, 1, 4, 5], [0, 2, 1, 3, 4, 5], [1, 0, 2, 3, 4, 5], [0, 1, 2, 3, 5, 4]):
-            assert "shuffled" in findings(puma, changed(log, tau=log.tau[:, order]))["refuse"]
-            assert "shuffled" in findings(puma, changed(log, q=log.q[:, order]))["refuse"]
+            assert "shuffled" in findings(puma, changed(log, tau=log.tau[:, order]))["reject"]
+            assert "shuffled" in findings(puma, changed(log, q=log.q[:, order]))["reject"]
 
     def test_dead_torque_sensor(self, puma, log):
         tau = log.tau.copy()
         tau[:, 3] = 0.0
-        assert findings(puma, changed(log, tau=tau))["refuse"] == (
+        assert findings(puma, changed(log, tau=tau))["reject"] == (
             "the torque of joint 4 'joint4' is 0 throughout: sensor dead?"
         )
 
@@ -138,7 +138,7 @@ class TestSpoiled:
         q, tau = log.q.copy(), log.tau.copy()
         q[:, 3] = q[0, 3] + 1e-5 * np.sin(np.arange(len(log)))
         tau[:, 3] = 0.0
-        assert "refuse" not in findings(puma, changed(log, q=q, tau=tau))
+        assert "reject" not in findings(puma, changed(log, q=q, tau=tau))
 
     def test_coarse_torques_of_rests_are_not_clipped(self, two):
         t = np.arange(0, 30, 0.01)
@@ -153,12 +153,12 @@ class TestSpoiled:
     def test_torque_sensor_that_dies(self, puma, log):
         tau = log.tau.copy()
         tau[2000:, 3] = tau[2000, 3]
-        assert "stays at" in findings(puma, changed(log, tau=tau))["refuse"]
-        assert "from 10 s on while the joint moves: sensor dead?" in findings(puma, changed(log, tau=tau))["refuse"]
+        assert "stays at" in findings(puma, changed(log, tau=tau))["reject"]
+        assert "from 10 s on while the joint moves: sensor dead?" in findings(puma, changed(log, tau=tau))["reject"]
 
     def test_times_in_another_unit(self, puma, log):
-        assert "samples are 5 s apart" in findings(puma, changed(log, t=1e3 * log.t))["refuse"]
-        assert "the log lasts 0.02 s" in findings(puma, changed(log, t=1e-3 * log.t))["refuse"]
+        assert "samples are 5 s apart" in findings(puma, changed(log, t=1e3 * log.t))["reject"]
+        assert "the log lasts 0.02 s" in findings(puma, changed(log, t=1e-3 * log.t))["reject"]
 
     def test_dead_position_sensor(self, puma, log):
         q = log.q.copy()
@@ -166,7 +166,7 @@ class TestSpoiled:
         assert "joint 4 'joint4' does not move" in str(armdyn.check_log(puma, changed(log, q=q)))
 
     def test_constant_motion(self, puma, log):
-        assert "no joint moves" in findings(puma, changed(log, q=np.tile(log.q[:1], (len(log), 1))))["refuse"]
+        assert "no joint moves" in findings(puma, changed(log, q=np.tile(log.q[:1], (len(log), 1))))["reject"]
 
     def test_one_direction(self, two):
         t = np.arange(0, 20, 0.01)

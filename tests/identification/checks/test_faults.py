@@ -178,5 +178,5 @@ def test_an_arm_on_the_ceiling(puma, log):
     """Where negative masses would explain the torques as well, the description tells."""
     hung = dataclasses.replace(puma, gravity=-puma.gravity)
     (f, *_) = found(hung, log, "gravity")
-    assert f.level == "refuse"
+    assert f.level == "reject"
     assert "--down=" in f.remedy

@@ -65,7 +65,7 @@ def _told(trial: Trial, good: list[Tried]) -> Finding:
     less = f"error {best.fall:.0%} less" if whole else f"{best.own_fall:.0%} less error of {_who(best.joints)}"
     text = f"{best.said} would explain the torques far better ({less}): {_question(best)}"
     # A fault of joints whose torques are small beside others' does not spoil the rest.
-    level = "refuse" if whole and not trial.explained else "warn"
+    level = "reject" if whole and not trial.explained else "warn"
     return Finding(level, text, best.kind, best.joints, best.gain, best.fall, best.remedy)
 
 
@@ -119,7 +119,7 @@ def _driven_joints(trial: Trial) -> Iterator[Finding]:
                 "torque or position reversed, or another arm?"
             )
             remedy = f"--drive-gain {reversing(trial.n, joints)}"
-            yield Finding("refuse", text, "sign", tuple(joints), gain, 0.0, remedy)
+            yield Finding("reject", text, "sign", tuple(joints), gain, 0.0, remedy)
             if some.all():
                 return
 
@@ -236,7 +236,7 @@ def _regressor(arm: Arm) -> Callable[..., NDArray]:
 def _foreign(trial: Trial) -> Iterator[Finding]:
     if trial.error > WARNED_ERROR:
         yield Finding(
-            "refuse" if trial.error > REJECTED_ERROR else "warn",
+            "reject" if trial.error > REJECTED_ERROR else "warn",
             f"whatever bodies and friction arm '{trial.arm.name}' had, {trial.error:.0%} of the torque would stay "
             "unexplained: another arm, shuffled columns, other units, or torques that are not joint torques?",
             "arm",

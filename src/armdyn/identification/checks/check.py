@@ -47,7 +47,7 @@ class DataCheck(NamedTuple):
     @property
     def ok(self) -> bool:
         """Whether nothing speaks against using the log."""
-        return not any(f.level == "refuse" for f in self.findings)
+        return not any(f.level == "reject" for f in self.findings)
 
     @property
     def verdict(self) -> str:
@@ -99,7 +99,7 @@ class DataCheck(NamedTuple):
         return write_page(self, path)
 
 
-LEVELS = {"refuse": "rejected", "warn": "warning", "note": "note"}  # of findings, in words
+LEVELS = {"reject": "rejected", "warn": "warning", "note": "note"}  # of findings, in words
 
 
 def _condition_text(condition: float) -> str:
@@ -173,7 +173,7 @@ def _looked(arm: Arm, log: Log) -> Looked:
         raise DataError(f"{log.name}: {log.n} joints in the log, {arm.n} in arm '{arm.name}'")
     found = [Finding("note", text) for text in log.notes]
     if not log.stretches:
-        found.append(Finding("refuse", "no stretch without gaps is long enough"))
+        found.append(Finding("reject", "no stretch without gaps is long enough"))
         return Looked(log, [], 0.0, DataCheck(arm, log, tuple(found), _figures(log, [])))
     band = choose_band(log.stretches)
     motions = [smooth_stretch(s, Filters(band, None, "butterworth")) for s in log.stretches]
@@ -195,9 +195,9 @@ def _dynamics(seen: Seen) -> list[Finding]:
         for k, some in enumerate(seen.looked):
             own = np.isin(trial.piece, [i for i, part in enumerate(trial.parts) if part.log == k])
             found += frozen_findings(trial, some.log, own)
-        if all(f.level != "refuse" for f in found):
+        if all(f.level != "reject" for f in found):
             found += find_faults(trial)
-    if not np.isnan(arm.theta).any() and arm.is_physical and all(f.level != "refuse" for f in found):
+    if not np.isnan(arm.theta).any() and arm.is_physical and all(f.level != "reject" for f in found):
         parts = [(s, m, some.band) for some in looked for s, m in zip(some.log.stretches, some.motions, strict=True)]
         samples = samples_of(_filter(*part) for part in parts)
         model = np.vstack([lowpass(joint_torque(arm, m.q, m.qd, m.qdd), s.dt, band) for s, m, band in parts])
@@ -246,12 +246,12 @@ def _condition(v: NDArray, a: NDArray, side: NDArray) -> float:
 def require_good(check: DataCheck) -> None:
     """Raise a `DataError` with the first reason to reject the log."""
     for finding in check.findings:
-        if finding.level == "refuse":
+        if finding.level == "reject":
             raise DataError(f"{check.log.name}: {finding.advice}")
 
 
 def require_none(arm: Arm, findings: Iterable[Finding]) -> None:
     """Raise a `DataError` with the first reason to reject all logs together."""
     for finding in findings:
-        if finding.level == "refuse":
+        if finding.level == "reject":
             raise DataError(f"logs of arm '{arm.name}': {finding.advice}")

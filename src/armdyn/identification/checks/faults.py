@@ -94,14 +94,14 @@ def clock(trial: Trial, belief: Belief) -> Iterator[Finding]:
     if best < 0 and sure:
         text = f"gravity the other way would explain the torques far better (error {fall:.0%} less): does the arm hang?"
         up = ",".join(f"{-x + 0.0:.3g}" for x in trial.arm.gravity)
-        yield Finding("refuse", text, "gravity", (), gain, fall, f"--down={up}", best)
+        yield Finding("reject", text, "gravity", (), gain, fall, f"--down={up}", best)
     elif max(best, 1 / best) >= CLOCK_FACTOR and gain > near + CLOCK.gain and fall > CLOCK.fall:
         text = (
             f"the motion would fit the torques if it were {_times(np.sqrt(best))} (error {fall:.0%} less): times or "
             "stamps at another pace?"
         )
         yield Finding(
-            "refuse" if sure else "warn", text, "clock", (), gain, fall, rescaling(np.sqrt(best)), np.sqrt(best)
+            "reject" if sure else "warn", text, "clock", (), gain, fall, rescaling(np.sqrt(best)), np.sqrt(best)
         )
     else:
         odd = {

@@ -11,7 +11,7 @@ from armdyn.model.arm import Arm
 
 
 class Finding(NamedTuple):
-    """One observation; `level` is "refuse" (the whole is not usable), "warn" or "note"."""
+    """One observation; `level` is "reject" (the whole is not usable), "warn" or "note"."""
 
     level: str
     text: str

@@ -62,14 +62,14 @@ def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
     still = spans < STILL_TRAVEL
     turns = np.array([joint.kind == "revolute" for joint in arm.joints])
     if still.all():
-        return [Finding("refuse", "no joint moves; dynamics cannot be identified from an arm at rest")]
+        return [Finding("reject", "no joint moves; dynamics cannot be identified from an arm at rest")]
     largest = np.maximum(np.abs(figures.low), np.abs(figures.high))
     endless = np.isinf(arm.position_limits).any(axis=0)
     endless &= not endless.all()  # limits that nobody wrote down
     if (largest > np.where(endless, MANY_TURNS, LARGEST_ANGLE))[turns].any():
         return [
             Finding(
-                "refuse",
+                "reject",
                 f"joints turn to {largest[turns].max():.0f} rad: degrees instead of radians?",
                 "degrees",
                 remedy="--degrees",
@@ -98,10 +98,10 @@ def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
 def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
     """Times in another unit than seconds."""
     if log.dt > LONGEST_PERIOD:
-        return [Finding("refuse", f"samples are {log.dt:.3g} s apart, which shows no dynamics: times in another unit?")]
+        return [Finding("reject", f"samples are {log.dt:.3g} s apart, which shows no dynamics: times in another unit?")]
     if log.duration < SHORTEST_LOG:
         return [
-            Finding("refuse", f"the log lasts {log.duration:.3g} s, too short for dynamics: times in another unit?")
+            Finding("reject", f"the log lasts {log.duration:.3g} s, too short for dynamics: times in another unit?")
         ]
     j = int(np.argmax(figures.speed))
     if figures.speed[j] > LARGEST_SPEED:
@@ -109,7 +109,7 @@ def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
             f"{joint_name(arm, j)} moves at {figures.speed[j]:.3g} rad/s or m/s, faster than any: times or positions "
             "in another unit, or those of the motor?"
         )
-        return [Finding("refuse", text)]
+        return [Finding("reject", text)]
     return []
 
 
@@ -147,19 +147,19 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
         best = int(np.argmax(np.abs(likeness[j])))
         if likeness[j, j] < -0.8:
             found.append(
-                Finding("refuse", f"the velocity of {joint_name(arm, j)} has the opposite sign of its position's rate")
+                Finding("reject", f"the velocity of {joint_name(arm, j)} has the opposite sign of its position's rate")
             )
         elif best != j and abs(likeness[j, best]) > 0.95 and abs(likeness[j, j]) < 0.8:
             found.append(
                 Finding(
-                    "refuse",
+                    "reject",
                     f"the position of {joint_name(arm, j)} moves as velocity {best + 1} says: columns shuffled?",
                 )
             )
         elif likeness[j, j] > 0.8 and min(abs(slope * DEGREE - 1), abs(slope / DEGREE - 1)) < 0.2:
             found.append(
                 Finding(
-                    "refuse",
+                    "reject",
                     f"positions and velocities of {joint_name(arm, j)} differ by 57.3: degrees and radians mixed",
                 )
             )

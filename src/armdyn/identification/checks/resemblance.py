@@ -96,7 +96,7 @@ def _factor(arm: Arm, seen: Resemblance) -> list[Finding]:
         f"{units[0] if units else 'amperes, or another unit'}? If they are currents, give --drive-gain with a number "
         "per joint (see armdyn drive-gains; one number for all mends the average alone)"
     )
-    return [Finding("refuse" if sure else "warn", text, "amperes", (), remedy="--drive-gain", value=factor)]
+    return [Finding("reject" if sure else "warn", text, "amperes", (), remedy="--drive-gain", value=factor)]
 
 
 def _unlike(arm: Arm, seen: Resemblance) -> list[Finding]:
@@ -112,7 +112,7 @@ def _unlike(arm: Arm, seen: Resemblance) -> list[Finding]:
             "or are all signs reversed?"
         )
         up = ",".join(f"{-x + 0.0:.3g}" for x in arm.gravity)
-        return [Finding("refuse", text, "gravity", (), remedy=f"--down={up}, or --drive-gain -1")]
+        return [Finding("reject", text, "gravity", (), remedy=f"--down={up}, or --drive-gain -1")]
     for j in np.flatnonzero(main & (likeness < REVERSED_CORRELATION)).tolist():
         others = main & (np.arange(arm.n) != j)
         if np.abs(likeness[others]).min(initial=1.0) > ALIKE_CORRELATION:

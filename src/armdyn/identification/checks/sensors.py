@@ -36,7 +36,7 @@ def torque_findings(arm: Arm, log: Log) -> list[Finding]:
             continue  # coarse sensors of joints at rest do not change
         if np.ptp(tau) == 0:
             text = f"the torque of {joint_name(arm, j)} is {tau[0] + 0.0:g} throughout: sensor dead?"
-            found.append(Finding("refuse", text, "stuck", (j,), remedy="leave the joint out, or measure again"))
+            found.append(Finding("reject", text, "stuck", (j,), remedy="leave the joint out, or measure again"))
             continue
         for check in (_stuck, _clipping, _noise):
             found += check(arm, log, j)
@@ -66,7 +66,7 @@ def _stuck(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
             f"the torque of {joint_name(arm, j)} stays at {tau[first]:.3g} for {log.t[last - 1] - log.t[first]:.3g} s "
             f"from {log.t[first] - log.t[0]:.3g} s on while the joint moves: sensor dead?"
         )
-        yield Finding("refuse", text, "stuck", (j,), remedy=f"use the log up to {log.t[first] - log.t[0]:.3g} s")
+        yield Finding("reject", text, "stuck", (j,), remedy=f"use the log up to {log.t[first] - log.t[0]:.3g} s")
 
 
 def _clipping(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
@@ -159,7 +159,7 @@ def frozen_findings(trial: Trial, log: Log, own: NDArray) -> Iterator[Finding]:
                 f"{log.t[first] - log.t[0]:.3g} s on, and torques are {told}: encoder frozen?"
             )
             remedy = f"use the log up to {log.t[first] - log.t[0]:.3g} s"
-            yield Finding("refuse", text, "stuck", (j,), spoilt.gain, spoilt.fall, remedy)
+            yield Finding("reject", text, "stuck", (j,), spoilt.gain, spoilt.fall, remedy)
 
 
 def _beyond_stiction(trial: Trial, j: int, inside: NDArray, outside: NDArray) -> bool:
