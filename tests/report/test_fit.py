@@ -157,11 +157,38 @@ class TestAdvice:
         assert result.exit_code == 0, result.output
         assert (tmp_path / "next.csv").exists()
 
+    def test_the_command_reads_the_logs_as_they_were_read(self, fit, tmp_path, monkeypatch):
+        from typer.testing import CliRunner
+
+        from armdyn.cli.app import app
+
+        monkeypatch.chdir(tmp_path)
+        arm = armdyn.arms.planar2()
+        arm.with_joints([dataclasses.replace(j, limits=armdyn.Limits(-2, 2, 3, 50)) for j in arm.joints]).save("a.toml")
+        log, described = fit.checks[0].log, armdyn.load("a.toml")
+        rows = np.column_stack([log.t, np.degrees(log.q) * 50 - 900, log.tau / 2])
+        np.savetxt("run.csv", rows, delimiter=",", header="clock,a,b,c,d", comments="")
+        columns = {"t": "clock", "q": ["a", "b"], "tau": ["c", "d"]}
+        reading = {"angle": "deg", "gear_ratio": 50, "drive_gain": [0.04, 0.04], "offset": np.radians([18, 18])}
+        read = armdyn.read_log("run.csv", described, columns=columns, **reading)
+        np.testing.assert_allclose(read.q, log.q, atol=1e-9)
+        plain = fit.checks[0]._replace(log=dataclasses.replace(log, path=tmp_path / "other.csv"))
+        checks = (fit.checks[0]._replace(log=read.part(0, 5)), plain)  # no command could read both
+        line = next_command(dataclasses.replace(fit, source=described, checks=checks))
+        assert line == (
+            "armdyn excite a.toml --duration 20 --given run.csv --degrees --gear-ratio 50 --drive-gain 0.04,0.04 "
+            "--offset 18,18 --columns t=clock --columns q=a,b --columns tau=c,d --out next.csv"
+        )
+        result = CliRunner().invoke(app, [*shlex.split(line)[1:], "--starts", "1", "--time-budget", "3"])
+        assert result.exit_code == 0, result.output
+
 
 def test_the_first_screen_names_a_drive_of_two_joints_and_a_next_step(fit, tmp_path):
     found = Finding("note", "joints 1 and 2 share a drive: q1 + q2", kind="coupling")
     good = Verdict("good", fit.verdict.joints, (), "")
-    text = armdyn.report(dataclasses.replace(fit, verdict=good, findings=(found,)), tmp_path / "a.html").read_text()
+    alone = dataclasses.replace(fit, verdict=good, findings=(found,), other=None)
+    text = armdyn.report(alone, tmp_path / "a.html").read_text()
     first = text[: text.index(">Links<")]
     assert "<p>Joints 1 and 2 share a drive: q1 + q2.</p>" in first
     assert "Next: use it, or see first how it does on a log of another motion (armdyn validate)." in first
+    assert next_step(dataclasses.replace(fit, verdict=good, other=fit.other or fit.own)) == "use it"

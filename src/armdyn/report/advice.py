@@ -54,7 +54,9 @@ def next_step(fit: Fit) -> str:
     """The one thing to do next; empty where the verdict names none."""
     if fit.verdict.word == WORDS[0] and description_is_better(fit):
         return "keep the description, which explains these logs better than the fit, or log faster and longer motion"
-    use = "use it, or see first how it does on a log of another motion (armdyn validate)"
+    use = "use it"
+    if fit.other is None:
+        use += ", or see first how it does on a log of another motion (armdyn validate)"
     return fit.verdict.next_step or (use if fit.verdict.word == WORDS[0] else "")
 
 
@@ -66,9 +68,12 @@ def description_is_better(fit: Fit) -> bool:
 def next_command(fit: Fit) -> str:
     """The command that designs a motion which, with the logs so far, shows all parameters best; paths as given."""
     words = ["armdyn", "excite", *arm_words(fit.source), "--duration", "20"]
-    for check in fit.checks:
-        words += ["--given", shown_path(check.log.path or Path(check.log.name))]
-    return shlex.join([*words, "--out", "next.csv"])
+    logs = [check.log for check in fit.checks]
+    options = logs[0].options if logs else ()
+    for log in logs:
+        if log.options == options:  # a command reads all of its logs in one way
+            words += ["--given", shown_path(log.path or Path(log.name))]
+    return shlex.join([*words, *options, "--out", "next.csv"])
 
 
 def servo_command(fit: ServoFit, out: Path | None = None) -> str:

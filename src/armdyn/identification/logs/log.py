@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -88,6 +88,7 @@ class Log(Record):
     temperature: NDArray | None = None  # (N, n) of the joints, above the one at which their friction holds [K]
     still: bool = False
     path: Path | None = None  # of the file it was read from
+    options: tuple[str, ...] = ()  # with which commands read the file as this log was read
 
     def __post_init__(self) -> None:
         for name in ("t", "q", "tau", "qd", "temperature"):
@@ -131,7 +132,7 @@ class Log(Record):
         """The samples between two times [s]."""
         k = (self.t >= first) & (self.t <= last)
         qd, warmth = (None if x is None else x[k] for x in (self.qd, self.temperature))
-        return Log(self.t[k], self.q[k], self.tau[k], qd, self.name, self.notes, warmth, self.still, self.path)
+        return replace(self, t=self.t[k], q=self.q[k], tau=self.tau[k], qd=qd, temperature=warmth)
 
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:

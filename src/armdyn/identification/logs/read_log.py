@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError, ReadError, ShapeError
+from armdyn.errors import ArmdynError, ReadError, ShapeError, shown
 from armdyn.files import require_file
 from armdyn.identification.logs.clock import repair
 from armdyn.identification.logs.columns import assign
@@ -98,7 +98,31 @@ def read_log(
         q = q + _vector(offset, arm.n, "offset")
     notes = (*found.notes, *repaired, *fixed.notes)
     warmth = _warmth(found.temperature, k, reference_temperature)
-    return Log(fixed.t, q, tau, qd, Path(path).name, notes, warmth, found.still, Path(path))
+    options = _options(arm, columns, angle, gear_ratio, drive_gain, offset, topic)
+    return Log(fixed.t, q, tau, qd, Path(path).name, notes, warmth, found.still, Path(path), options)
+
+
+def _options(
+    arm: Arm,
+    columns: Mapping[str, list[str]] | None,
+    angle: str | None,
+    gear_ratio: ArrayLike | None,
+    drive_gain: ArrayLike | None,
+    offset: ArrayLike | None,
+    topic: str | None,
+) -> tuple[str, ...]:
+    """What a command has to be told to read the file in the same way."""
+    words = ["--degrees"] if angle == "deg" else []
+    if offset is not None and angle == "deg":
+        turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+        offset = np.where(turns, np.degrees(offset), offset)
+    numbers = {"--gear-ratio": gear_ratio, "--drive-gain": drive_gain, "--offset": offset}
+    for option, values in numbers.items():
+        if values is not None:
+            words += [option, ",".join(f"{x:.10g}" for x in np.ravel(np.asarray(values, float)))]
+    for role, names in (columns or {}).items():
+        words += ["--columns", f"{role}={names if isinstance(names, str) else ','.join(names)}"]
+    return (*words, *(() if topic is None else ("--topic", topic)))
 
 
 def log_columns(path: str | os.PathLike[str], arm: Arm, topic: str | None = None) -> tuple[str, ...]:
@@ -117,7 +141,7 @@ def _warmth(temperature: NDArray | None, keep: NDArray | slice, reference: float
 def _vector(values: ArrayLike, n: int, what: str) -> NDArray:
     array = np.asarray(values, float)
     if array.shape not in ((), (n,)) or not np.isfinite(array).all():
-        raise ShapeError(f"read_log: expected {what} of shape ({n},), got {array.shape}")
+        raise ShapeError(f"read_log: expected {what} to be a finite number, or {n} of them, got {shown(values)}")
     return np.broadcast_to(array, (n,))
 
 

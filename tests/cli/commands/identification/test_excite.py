@@ -32,6 +32,8 @@ def test_it_writes_the_motion_and_says_how_good_it_is(tmp_path):
     assert page.count("<svg") == 4
     assert "Not checked:" in page
     assert "Lowest point" in result.stdout
+    assert "</ul>\n<p>Lowest point" in page  # it was checked: not among what was not
+    assert f"wrote {report}" in result.stdout
     assert re.search(r"(src|href|url)\W{1,2}http", page) is None  # nothing is fetched from elsewhere
     assert "Izz1" in page
     data = np.loadtxt(out, delimiter=",", skiprows=1)

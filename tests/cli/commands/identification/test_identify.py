@@ -170,7 +170,14 @@ def test_validate_judges(folder):
         result = CliRunner().invoke(app, list(command), env={"COLUMNS": "160"})
         assert result.exit_code == 1
         assert "remedy: --drive-gain 1,-1" in " ".join(result.stdout.split())
+        assert ("put the log right first" in result.stdout) == (command[0] == "validate")
     assert run("validate", arm, flipped, "--drive-gain", "1,-1")
+    weightless = armdyn.load(arm).with_theta(0.1 * armdyn.load(arm).theta)
+    weightless.save(folder / "light.urdf")
+    command = ["validate", str(folder / "light.urdf"), str(folder / "run.csv"), "--drive-gain", "1,1"]
+    lines = CliRunner().invoke(app, command).stdout.splitlines()
+    assert lines[-2] == "next: identify the arm from its logs"
+    assert lines[-1] == f"try:  armdyn identify {folder / 'light.urdf'} {folder / 'run.csv'} --drive-gain 1,1"
 
 
 def test_remedies_for_clock_and_mount_work(folder):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armdyn.cli.interrupts import watch
-from armdyn.cli.logs import numbers
+from armdyn.cli.logs import Columns, Degrees, Gains, Gears, Offset, Topic, numbers, read
 from armdyn.cli.long_work import draw, progress_bar, require_folders
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, print_json
@@ -98,6 +98,12 @@ def excite(
     obstacles: Obstacles = None,
     table: Table = None,
     given: Given = None,
+    degrees: Degrees = False,
+    gear_ratio: Gears = None,
+    drive_gain: Gains = None,
+    offset: Offset = None,
+    columns: Columns = None,
+    topic: Topic = None,
     radius: Radius = None,
     time_budget: Budget = 20.0,
     starts: Annotated[int | None, typer.Option(help="Stop after so many searches; reproducible.")] = None,
@@ -123,7 +129,6 @@ def excite(
     margin; what is not checked is said. Ctrl-C saves the best so far (exit code 130).
     """
     from armdyn.blas import single_threaded
-    from armdyn.identification.logs.read_log import read_log
     from armdyn.trajectory.excitation.excite import excite as design
     from armdyn.trajectory.experiment.plan import plan_experiment
     from armdyn.trajectory.save import require_ending, require_rate, save_trajectory
@@ -135,7 +140,7 @@ def excite(
     _require_experiment(subject.n, pose is not None, repeat, rehearsal, periodic, ros, urscript)
     if rate is not None:
         require_rate(rate)
-    logs = [read_log(path, subject) for path in given or ()]
+    logs = read(given or [], subject, degrees, gear_ratio, drive_gain, offset, columns, topic)
     torque = numbers(max_torque, "--max-torque")
     with single_threaded(), progress_bar(time_budget, saves=True) as tell:
         found = design(
@@ -165,6 +170,8 @@ def excite(
     interrupted = found.interrupted or watch().pressed
     if report is not None and not interrupted:
         draw(found, report, *written)
+        if not json:
+            print(f"wrote {report}")
     if interrupted:
         drawn = f"; {report} was not written, which takes seconds" if report else ""
         typer.echo(

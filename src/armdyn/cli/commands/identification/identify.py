@@ -169,6 +169,8 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
             print(f"joint {j + 1} '{fit.arm.joint_names[j]}': {joint.word}: {joint.reason}")
     for path in filter(None, (out, report)):
         print(f"wrote {shown_path(path)}")
+    if out is None and verdict.word != WORDS[2]:
+        print("no model was written; --out identified.urdf writes it")
     if out is not None and not {f"m{j + 1}" for j in range(fit.arm.n)} <= known_alone(fit).keys():
         known = f"those written are nearest to {fit.centre} (--mass bounds their sum)"
         print(f"torques do not determine masses of single links; {known}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,10 @@ from armdyn.cli.logs import Columns, Degrees, Gains, Gears, Offset, Topic, read,
 from armdyn.cli.long_work import working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, number, print_json, print_list, print_table
+
+if TYPE_CHECKING:
+    from armdyn.identification.logs.log import Log
+    from armdyn.model.arm import Arm
 
 
 def validate(
@@ -29,7 +33,8 @@ def validate(
     with working("reading the log and comparing"):
         (measured,) = read([log], arm, degrees, gear_ratio, drive_gain, offset, columns, topic)
         result = compare(arm, measured, band=band)
-        found = check_log(arm, measured).findings
+        # What speaks against the log stands above notes on how it was read.
+        found = sorted(check_log(arm, measured).findings, key=lambda finding: finding.level == "note")
     word, findings = word_for(result.rel_error, found), [finding.advice for finding in found]
     if json:
         told = {"verdict": word, "band": band, "findings": findings}
@@ -42,5 +47,21 @@ def validate(
             [(name, f"{error:.2%}", number(rmse, 3)) for name, error, rmse in rows],
         )
         print_list("Data", findings)
+        if word == WORDS[2]:
+            _say_next(arm, measured, any(finding.level != "note" for finding in found))
     if word == WORDS[2]:
         raise typer.Exit(1)
+
+
+def _say_next(arm: Arm, log: Log, doubtful: bool) -> None:
+    """What to do about a model that is not usable for a log."""
+    import shlex
+
+    from armdyn.report.advice import arm_words, shown_path
+
+    if doubtful:
+        print("next: put the log right first, as said above")
+        return
+    print("next: identify the arm from its logs")
+    if log.path is not None:
+        print(f"try:  {shlex.join(['armdyn', 'identify', *arm_words(arm), shown_path(log.path), *log.options])}")
