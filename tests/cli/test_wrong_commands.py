@@ -43,7 +43,7 @@ WRONG = [
         "identify arm.urdf letters.csv",
         1,
         r"no columns of joint positions and torques.*--columns q=NAME,NAME,\.\. --columns tau=NAME,NAME,\.\. "
-        r"--columns t=NAME,NAME,\.\., got zeit, pos_a, pos_b",
+        r"--columns t=NAME, got zeit, pos_a, pos_b",
     ),
     (
         "identify arm.urdf many.csv",

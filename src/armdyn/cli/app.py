@@ -55,9 +55,13 @@ def _column_options(roles: str) -> str:
     """Options for what is a dict in Python: `'q': ['a', 'b']` is `--columns q=a,b`."""
     given = re.findall(r"'(\w+)': \[(.*?)\]", roles)
     return " ".join(
-        f"--columns {role}={names.replace(', ', ',').replace(chr(39), '').replace('...', 'NAME,NAME,..')}"
+        f"--columns {role}={names.replace(', ', ',').replace(chr(39), '').replace('...', _placeholder(role))}"
         for role, names in given
     )
+
+
+def _placeholder(role: str) -> str:
+    return "NAME" if role == "t" else "NAME,NAME,.."
 
 
 def command(name: str) -> Callable[..., None]:

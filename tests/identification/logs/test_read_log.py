@@ -374,7 +374,10 @@ def test_motor_turns_are_not_taken_for_degrees(tmp_path, arm, data):
         ({"coupling": np.eye(3)}, r"invertible coupling of shape \(2, 2\)"),
         ({"coupling": np.zeros((2, 2))}, "invertible coupling"),
         ({"gear_ratio": [1.0, 0.0]}, "other than 0"),
-        ({"gear_ratio": [1.0, 2.0, 3.0]}, "expected gear_ratio"),
+        (
+            {"gear_ratio": [1.0, 2.0, 3.0]},
+            r"expected gear_ratio to be a finite number, or 2 of them, got \[1.0, 2",
+        ),
         ({"angle": "grad"}, "angle 'rad' or 'deg'"),
         ({"columns": {"speed": ["q1", "q2"]}}, "expected columns of t, q, qd, tau"),
         ({"columns": {"t": "clock"}}, "no column 'clock' for t; there are t, q1"),
@@ -457,7 +460,8 @@ class TestBadInput:
         ("head", "message"),
         [
             ("t,a,b,c,d,e,f", "no columns of joint positions"),
-            ("x,q1,q2,qd1,qd2,tau1,tau2", "no column of times"),
+            ("x,q1,q2,qd1,qd2,tau1,tau2", r"no column of times; .*, or columns=\{'t': \[...\]\}, got x, q1"),
+            ("t,q1,q2,qd1,qd2,left,right", "no columns of joint torques .*, got t, left, right, q1"),
             ("t,q1,q3,qd1,qd2,tau1,tau2", "missing: 2"),
             (
                 "t,q1,q2,q3,qd2,tau1,tau2",

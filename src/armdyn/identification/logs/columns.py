@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -73,13 +73,18 @@ def assign(
         found["tau"] = found["current"]
         notes.append("torques: motor currents, to be multiplied by drive gains")
     stamped = "t" in names or any(column and column.role in ("time", "whole seconds") for column in known.values())
-    _require(found, stamped, table, arm, where)
+    taken = {name for some in columns.values() for name in some or ()}
+    offered = sorted(table, key=lambda name: name in taken)  # what is missing is among those that no role took
+    _require(found, stamped, offered, arm, where)
     steps = _steps(found["q"])
     poses = bool((steps > POSE_STEP_SHARE).any())
     t = _time(table, known, where, names.get("t"), steps, notes)
     if t is None:
         if not poses:
-            raise ReadError(f"{where}: no column of times; expected one named t or time [s], got {_some(table)}")
+            raise ReadError(
+                f"{where}: no column of times; expected one named t or time [s], or columns={{'t': [...]}}, got "
+                f"{_some(offered)}"
+            )
         t = np.arange(len(found["q"]), dtype=float)
         notes.insert(0, "no column of times: each row is taken as a pose held still")
     still, named = poses and _step(t) > SLOW_STEP_SECONDS, any(unit_of_q)
@@ -114,15 +119,15 @@ def _check(
         if missing:
             raise ReadError(f"{where}: no column '{missing[0]}' for {role}; there are {_some(table)}")
         if len(some) != count:
-            raise ReadError(f"{where}: expected {count} columns for {role}, got {some}")
+            raise ReadError(f"{where}: expected {counted(count, 'column')} for {role}, got {', '.join(some)}")
     return given
 
 
-def _some(table: Mapping[str, NDArray]) -> str:
-    return f"{', '.join(list(table)[:12])}{' ...' if len(table) > 12 else ''}"
+def _some(names: Collection[str]) -> str:
+    return f"{', '.join(list(names)[:12])}{' ...' if len(names) > 12 else ''}"
 
 
-def _require(found: Mapping[str, NDArray], stamped: bool, table: Mapping[str, NDArray], arm: Arm, where: str) -> None:
+def _require(found: Mapping[str, NDArray], stamped: bool, names: Collection[str], arm: Arm, where: str) -> None:
     """Raise where positions or torques are missing; all that is missing is said at once."""
     missing = [role for role in CALLED if role not in found]
     if missing:
@@ -131,7 +136,7 @@ def _require(found: Mapping[str, NDArray], stamped: bool, table: Mapping[str, ND
         wanted = ", ".join(f"'{role}': [...]" for role in (*missing, *(() if stamped else ("t",))))
         raise ReadError(
             f"{where}: no columns of joint {kinds} for the {counted(arm.n, 'joint')}; expected names like {like}, or "
-            f"columns={{{wanted}}}, got {_some(table)}"
+            f"columns={{{wanted}}}, got {_some(names)}"
         )
     for role, called in CALLED.items():
         empty = np.flatnonzero(~np.isfinite(found[role]).any(axis=0))
