@@ -28,7 +28,8 @@ def page(found: Excitation) -> str:
     title = f"Exciting motion of {found.base.name}"
     parts = [heading(title, 1), paragraph(summary(found), f"big {'good' if found.is_good else 'warn'}")]
     parts += [paragraph("At all times:"), listing(found.always)]
-    parts += [paragraph("Not checked:"), listing((*found.unchecked, f"{found.lowest}, by the shapes below"))]
+    parts += [paragraph("Not checked:"), listing(found.unchecked)]
+    parts.append(paragraph(f"{found.lowest.capitalize()}, by the shapes below."))
     parts += [paragraph(NEXT, "next"), heading("How much of its limits each joint uses"), _uses(found)]
     parts += [heading("The bodies that were checked"), paragraph(_describe_bodies(found)), svg(_bodies(found))]
     for name, figure in _figures(found):

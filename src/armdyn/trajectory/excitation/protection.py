@@ -139,9 +139,7 @@ def _say_clearance(
         words.unchecked.append("collisions of links with each other (all links are neighbours, or overlap)")
     if clearance.bodies.notes:
         notes = clearance.bodies.notes
-        words.unchecked.append(
-            f"{len(notes)} collision shapes that could not be read (the first: {notes[0]}; put the meshes there)"
-        )
+        words.unchecked.append(f"{len(notes)} collision shapes that could not be read (the first: {notes[0]})")
     if clearance.left_out:
         pairs = ", ".join(clearance.left_out)
         words.unchecked.append(f"collisions of {pairs} (their shapes touch in nearly all poses)")
