@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,16 @@ def test_files_and_counts(tmp_path: Path) -> None:
     assert "jacobian: " in text
     assert sorted(path.name for path in (tmp_path / "c").iterdir()) == ["arm.c", "arm.h", "arm_selftest.c"]
     assert "void arm_gravity_torque(const float q[2], float tau[2]);" in (tmp_path / "c" / "arm.h").read_text()
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+@pytest.mark.parametrize("what", [["gravity_torque"], ["--law", "pd"]])
+def test_the_printed_command_runs_the_self_test(what: list[str], tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in (".", "my c"):
+        line = run("planar2", *what, "--out", folder).splitlines()[-1]
+        assert line.startswith("try:  cc ")
+        subprocess.run(line.removeprefix("try:  "), shell=True, check=True, capture_output=True)
 
 
 def test_json(tmp_path: Path) -> None:

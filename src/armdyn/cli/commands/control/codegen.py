@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from armdyn.cli.commands.control.law import Bandwidth, Float, Out, Rate, print_written
+from armdyn.cli.commands.control.law import Bandwidth, Float, Out, Rate, print_selftest, print_written
 from armdyn.cli.long_work import working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import print_json
@@ -67,6 +67,8 @@ def codegen(
     with working("writing C"):
         code = c_code(chosen, resolve(arm, base, tip), out, prefix=prefix, dtype=dtype, inputs=inputs or (), cpp=cpp)
     print_written([code.source, code.header, code.selftest, *([code.cpp] if code.cpp else [])], json, code)
+    if not json:
+        print_selftest([code.source, code.selftest])
 
 
 def function(name: str) -> Callable[..., Any]:

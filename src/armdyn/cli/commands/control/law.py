@@ -62,6 +62,19 @@ def law(
     with working("writing C"):
         code = law_code(chosen, out, rate, prefix=prefix, dtype="float" if float else "double", inputs=inputs or ())
     print_written([*code.sources, code.header, code.update.header, code.selftest], json, code.update)
+    if not json:
+        print_selftest([*code.sources, code.selftest])
+
+
+def print_selftest(sources: Sequence[Path]) -> None:
+    """The command that compiles generated code with its self-test, which stands last, and runs it."""
+    import os
+    import shlex
+
+    program = sources[-1].with_suffix("")
+    called = str(program) if program.is_absolute() else os.path.join(".", program)
+    build = shlex.join(["cc", "-std=c99", "-O2", *map(str, sources), "-lm", "-o", str(program)])
+    print(f"try:  {build} && {shlex.quote(called)}")
 
 
 def print_written(files: Sequence[Path], json: bool, code: CCode | None = None) -> None:
