@@ -173,7 +173,7 @@ def identify_arm(study: Study, folder: Path) -> str:
 
 def control_arm(study: Study, folder: Path) -> str:
     """Follow the other motion with four laws."""
-    listed = ", ".join(f"{1e3 * error:.1f} mm by {name}" for name, error in study.tracking.items())
+    listed = "; ".join(f"{1e3 * error:.1f} mm by {name}" for name, error in study.tracking.items())
     return f"followed another motion; tip error, RMS: {listed}"
 
 
