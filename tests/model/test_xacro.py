@@ -24,6 +24,8 @@ def write(path, body):
 def test_macros_expressions_and_arguments(tmp_path):
     path = write(tmp_path / "a.urdf.xacro", LINKS)
     arm = armdyn.load(path, args={"length": 0.7})
+    assert arm.source is not None
+    assert arm.source.options == ("--xacro-arg", "length:=0.7")  # for commands that are printed
     assert arm.joint_names == ("to_upper",)
     assert arm.joints[0].before[2, 3] == 0.7
     assert arm.links[0].inertia.mass == 3.0

@@ -76,7 +76,9 @@ def mount_arm(arm: Arm, down: str | None) -> Arm:
     if axis.shape != (3,) or not 0 < np.linalg.norm(axis) < np.inf:
         raise typer.BadParameter(f"expected x, -x, y, -y, z, -z or three numbers, got {down!r}", param_hint="--down")
     size = float(np.linalg.norm(arm.gravity)) or 9.81
-    return replace(arm, gravity=size * axis / np.linalg.norm(axis))
+    # Commands that are printed say so too.
+    source = arm.source and arm.source._replace(options=(*arm.source.options, f"--down={down}"))
+    return replace(arm, gravity=size * axis / np.linalg.norm(axis), source=source)
 
 
 def reject_swapped(arm: str, logs: list[Path]) -> None:

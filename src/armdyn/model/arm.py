@@ -64,6 +64,7 @@ class Source(NamedTuple):
     path: Path
     base: str | None
     tip: str | None
+    options: tuple[str, ...] = ()  # with which commands read the file as this arm was read
 
 
 class Physical(NamedTuple):

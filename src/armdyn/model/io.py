@@ -63,7 +63,9 @@ def load(
         chain["text"] = expand_xacro(path, args, packages)
     elif args or packages:
         raise ArmdynError(f"load: args and packages are for .xacro files, got '{path}'")
-    arm = replace(_read(Path(path), chain), source=Source(Path(path).absolute(), base, tip))
+    options = [word for name, value in (args or {}).items() for word in ("--xacro-arg", f"{name}:={value}")]
+    options += [word for folder in packages or () for word in ("--package-path", str(folder))]
+    arm = replace(_read(Path(path), chain), source=Source(Path(path).absolute(), base, tip, tuple(options)))
     if snap is not None:
         from armdyn.model.snap import snap_frames
 

@@ -105,7 +105,7 @@ def arm_words(arm: Arm) -> list[str]:
     if arm.source is None:
         return [arm.name]
     ends = [word for name in ("base", "tip") if (end := getattr(arm.source, name)) for word in (f"--{name}", end)]
-    return [shown_path(arm.source.path), *ends]
+    return [shown_path(arm.source.path), *ends, *arm.source.options]
 
 
 def shown_path(path: Path) -> str:

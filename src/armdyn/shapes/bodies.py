@@ -113,7 +113,7 @@ def bodies_of(arm: Arm, radius: NDArray | float | None = None) -> Bodies:
         return Bodies(arm, tuple(geometry(arm, radius)), "the arm's frames and the given radius")
     if arm.source is None or arm.source.path.suffix.lower() != ".urdf":
         return Bodies(arm, tuple(geometry(arm)), FROM_FRAMES)
-    found = _collision_shapes(arm, *arm.source)
+    found = _collision_shapes(arm, arm.source.path, arm.source.base, arm.source.tip)
     lacking = [one for one in geometry(arm) if one.link not in found.whole]
     origin = FROM_FRAMES
     if found.capsules:

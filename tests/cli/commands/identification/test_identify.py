@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 import sys
 from importlib import import_module
 
@@ -195,6 +196,15 @@ def test_remedies_for_clock_and_mount_work(folder):
     as_described = json.loads(run("identify", str(folder / "arm.urdf"), str(folder / "run.csv"), "--json"))
     data = json.loads(run("identify", str(folder / "hung.toml"), str(folder / "run.csv"), f"--down={down}", "--json"))
     assert data["rel_error"] == pytest.approx(as_described["rel_error"], rel=0.05)
+    options = ("--out", str(folder / "down.urdf"))
+    text = run("identify", str(folder / "hung.toml"), str(folder / "run.csv"), f"--down={down}", *options)
+    line = text.splitlines()[-1]
+    assert f"excite {folder / 'hung.toml'} --down={down} --duration 20 --given {folder / 'run.csv'} --out" in line
+    shorter = ("--starts", "1", "--time-budget", "3", "--max-velocity", "3", "--out", str(folder / "next.csv"))
+    assert "Saved as" in run(*shlex.split(line)[2:-2], *shorter)
+    wrong = CliRunner().invoke(app, ["validate", str(folder / "hung.toml"), str(folder / "run.csv")])
+    assert wrong.exit_code == 1
+    assert ": good;" in run("validate", str(folder / "hung.toml"), str(folder / "run.csv"), f"--down={down}")
 
 
 def test_interrupted(folder, monkeypatch):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armdyn.cli.interrupts import watch
-from armdyn.cli.logs import Columns, Degrees, Gains, Gears, Offset, Topic, numbers, read
+from armdyn.cli.logs import Columns, Degrees, Down, Gains, Gears, Offset, Topic, mount_arm, numbers, read
 from armdyn.cli.long_work import draw, progress_bar, require_folders
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, print_json
@@ -104,6 +104,7 @@ def excite(
     offset: Offset = None,
     columns: Columns = None,
     topic: Topic = None,
+    down: Down = None,
     radius: Radius = None,
     time_budget: Budget = 20.0,
     starts: Annotated[int | None, typer.Option(help="Stop after so many searches; reproducible.")] = None,
@@ -133,7 +134,7 @@ def excite(
     from armdyn.trajectory.experiment.plan import plan_experiment
     from armdyn.trajectory.save import require_ending, require_rate, save_trajectory
 
-    subject = resolve(arm, base, tip)
+    subject = mount_arm(resolve(arm, base, tip), down)
     require_folders(require_ending(out), urscript, report=report)
     given_home = None if home is None else numbers(home, "--home")
     pose = [given_home] if isinstance(given_home, float) else given_home

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.logs import Columns, Degrees, Gains, Gears, Offset, Topic, read, reject_swapped
+from armdyn.cli.logs import Columns, Degrees, Down, Gains, Gears, Offset, Topic, mount_arm, read, reject_swapped
 from armdyn.cli.long_work import working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, number, print_json, print_list, print_table
@@ -21,7 +21,7 @@ def validate(
     model: ArmName, log: Annotated[Path, typer.Argument(metavar="LOG", help="The log to compare with.")],
     band: Annotated[float, typer.Option(help="Low-pass on both sides [Hz].")] = 5.0, degrees: Degrees = False,
     gear_ratio: Gears = None, drive_gain: Gains = None, offset: Offset = None, columns: Columns = None,
-    topic: Topic = None, base: Base = None, tip: Tip = None, json: Json = False,
+    topic: Topic = None, down: Down = None, base: Base = None, tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Compare a model's torques with those of a log; exit code 1 if the model is not usable for it."""
     from armdyn.identification.checks.check import check_log
@@ -29,7 +29,7 @@ def validate(
     from armdyn.identification.judgement import WORDS, word_for
 
     reject_swapped(model, [log])
-    arm = resolve(model, base, tip)
+    arm = mount_arm(resolve(model, base, tip), down)
     with working("reading the log and comparing"):
         (measured,) = read([log], arm, degrees, gear_ratio, drive_gain, offset, columns, topic)
         result = compare(arm, measured, band=band)
