@@ -77,3 +77,13 @@ def test_a_law_that_diverged_or_strains_says_which_joint_and_why(tmp_path):
     assert "What went wrong, and why" in text
     assert "wild: joint 2 &#x27;joint2&#x27; left first" in text
     assert found["wild"].why in str(found)
+
+
+def test_a_good_tip_over_joints_that_are_far_off_is_said(comparison, tmp_path):
+    weak, strong = comparison["weak <PD>"], comparison["strong PD"]
+    turned = strong._replace(final_rms=4 * weak.final_rms)
+    rows = Comparison((weak, turned), comparison.results, "")
+    text = armdyn.report(rows, tmp_path / "compare.html").read_text()
+    far, near = (f"{1e3 * row.final_rms:.3g} mrad" for row in (turned, weak))
+    assert f"But its joints are {far} off, those of weak &lt;PD&gt; {near}:" in text
+    assert "But its joints" not in armdyn.report(comparison, tmp_path / "compare.html").read_text()

@@ -13,6 +13,7 @@ from armdyn.simulation.compare import Comparison, Row
 from armdyn.simulation.metrics import tip_distance
 
 AS_GOOD_RATIO = 1.1  # error over the best one's, up to which a law counts as good as the best
+FAR_JOINTS_RATIO = 3.0  # joint error of the law with the best tip over the least one, from which on it is said
 NEXT = (
     "Next: see how the best do with noise, delay, contact and saturation (armdyn compare ARM --scenario all); armdyn "
     "law ARM LAW writes one as C."
@@ -39,7 +40,12 @@ BARS = (
 def page(comparison: Comparison) -> str:
     """The page of a comparison: who is best, the table, errors over time and per joint, what went wrong and why."""
     order = rank_rows(comparison)
-    parts = [heading("Controllers compared", 1), *_conclusion(order), paragraph(comparison.about), rows(comparison)]
+    parts = [
+        heading("Controllers compared", 1),
+        *_conclusion(order, unit(comparison)),
+        paragraph(comparison.about),
+        rows(comparison),
+    ]
     if wrong := [f"{row.name}: {row.why or row.note}." for row in order if row.why or row.note]:
         parts += [heading("What went wrong, and why"), listing(wrong)]
     if any(result.complete for result in comparison.results.values()):
@@ -49,7 +55,7 @@ def page(comparison: Comparison) -> str:
     return document("armdyn: controllers compared", *parts, heading("What the numbers mean"), listing(MEANING))
 
 
-def _conclusion(order: list[Row]) -> list[str]:
+def _conclusion(order: list[Row], small: str) -> list[str]:
     """Who ends nearest to the reference, by how much, who as well, and who failed."""
     ended = [row for row in order if np.isfinite(error_of(row))]
     lost = [row.name for row in order if row.note and np.isnan(row.rms)]
@@ -64,6 +70,11 @@ def _conclusion(order: list[Row]) -> list[str]:
     equal = [row.name for row in ended[1:] if error_of(row) < AS_GOOD_RATIO * error_of(best)]
     parts = [paragraph(f"{told}.", "big good")]
     parts += [paragraph(f"As good within {AS_GOOD_RATIO - 1:.0%}: {', '.join(equal)}.")] if equal else []
+    steady = min(ended, key=lambda row: row.final_rms)
+    if best.final_rms > FAR_JOINTS_RATIO * steady.final_rms:
+        own, least = (f"{1e3 * row.final_rms:.3g} {small}" for row in (best, steady))
+        turned = "the tip hardly shows joints that turn about it"
+        parts.append(paragraph(f"But its joints are {own} off, those of {steady.name} {least}: {turned}.", "warn"))
     return [*parts, *([paragraph(failed, "bad")] if failed else []), paragraph(NEXT, "next")]
 
 
