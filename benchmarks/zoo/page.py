@@ -22,7 +22,7 @@ TOLD = {
     "double pendulum 60/40": ("DFKI double pendulum 60/40", "motor torque, 300 Hz"),
     "EMPS 60/40": ("EMPS 60/40", "one prismatic axis, 1 kHz"),
 }
-FIRST_UNSEEN_SEED = 1000  # from which on arms are for judging, not for choosing
+FIRST_UNSEEN_SEED = 7000  # from which on arms were drawn after all choices
 HEAD = """# Robots tried
 
 `python benchmarks/robots.py --page docs/robots.md` scores identification on synthetic arms whose truth is
@@ -31,6 +31,9 @@ motion that was not fitted to, both sides through 5 Hz, beside that of plain lea
 SVD; viscous, Coulomb, offset and rotor per joint; positions through 10 Hz). `a/b` means that the first a % of
 a log predict its last b %; `1+2>3` that logs 1 and 2 predict log 3. *Stated* is `fit.stated`, the error to
 expect on new motion, known before the test was seen.
+"""
+VARIED = """The same tasks as other loggers and descriptions would have them (`benchmarks/zoo/variants.py`), with
+the names of those above 1.1:
 """
 
 
@@ -41,13 +44,15 @@ def page(rows: Iterable[dict[str, Any]]) -> str:
     parts = [HEAD]
     if real:
         parts += ["## Real arms\n", *_real(real), ""]
+    if changed := [row for row in several if "variant" in row]:
+        parts += [VARIED, "```", *group_table(changed, "variant"), "```", ""]
     made = [row for row in several if not row.get("real") and "kind" not in row]
     clean = [row for row in made if "fault" not in row]
     if clean:
         parts += ["## Synthetic arms\n"]
     for late, several_clean in groupby(sorted(clean, key=_seed), lambda row: _seed(row) >= FIRST_UNSEEN_SEED):
         arms = list(several_clean)
-        unseen = ", on which hardly anything was chosen" if late else ""
+        unseen = ", drawn once, after all choices" if late else ""
         parts += [f"{len(arms)} arms, seeds from {_seed(arms[0])} to {_seed(arms[-1])}{unseen}.\n"]
         parts += ["```", *clean_table(arms), "```", ""]
     faulty = [row for row in made if "fault" in row]
