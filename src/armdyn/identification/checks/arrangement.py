@@ -49,9 +49,12 @@ def arrangement(trial: Trial) -> list[Finding]:
     """What speaks against the columns being what they are called."""
     poor = bool((trial.shares > POOR_FIT).any())
     tried = [*_signs(trial), *_exchanges(trial), *_gravities(trial)] if poor else []
+    # Torques that stood at another joint are each explained better at their own.
     good = [
-        a for a in tried if a.gain > LEAST_GAIN and (a.fall > LEAST_FALL or (a.own_fall > MOVED_FALL and a.fall > 0.0))
-    ]
+        a for a in tried
+        if a.gain > LEAST_GAIN and a.own_fall >= 0.0
+        and (a.fall > LEAST_FALL or (a.own_fall > MOVED_FALL and a.fall > 0.0))
+    ]  # fmt: skip
     # Negative bodies explain reversed torques, but not friction that brakes.
     if (trial.explained or not good) and (driven := list(_driven_joints(trial))):
         return driven
