@@ -154,7 +154,7 @@ def _joint(figures: Figures, j: int) -> JointVerdict:
 def _next_step(figures: Figures, joints: tuple[JointVerdict, ...], word: str) -> str:
     remedies = [f.remedy for f in figures.findings if f.remedy and f.level != "note"]
     if remedies:
-        return remedies[0]
+        return f"identify again with {remedies[0]}" if remedies[0].startswith("--") else remedies[0]
     if figures.still:
         return f"log a motion of {_list(figures, figures.still)}, which did not move"
     if np.isnan(figures.held_out) or figures.seconds < LEAST_SECONDS:

@@ -30,6 +30,7 @@ from armdyn.report.advice import advice, held_out_error, next_command, next_step
 from armdyn.report.check import parts as check_parts
 
 MEASURED, MODEL, BEFORE, DIFFERENCE, BAND = "#14375e", "#e07b00", "#b9c4cf", "#c0392b", "#f3b562"
+LONG_REASONS = 120  # characters from which on reasons are a list below the verdict
 
 
 def page(fit: Fit) -> str:
@@ -74,8 +75,10 @@ def _conclusion(fit: Fit) -> list[str]:
     error += "" if fit.other is None else f", {fit.other.rel_error:.2%} on the validation log"
     error += "" if np.isnan(fit.rel_error_source) else f"; the arm as described has {fit.rel_error_source:.1%}"
     consistent = "All links are physically consistent." if fit.arm.is_physical else str(fit.arm.is_physical)
-    said += which_joints(fit) + (f": {'; '.join(verdict.reasons)}" if verdict.reasons else ".")
-    parts = [paragraph(said, f"big {kind}")]
+    reasons = "; ".join(verdict.reasons)
+    brief = bool(reasons) and len(reasons) < LONG_REASONS
+    said += which_joints(fit) + (f": {reasons}" if brief else ".")
+    parts = [paragraph(said, f"big {kind}"), *([listing(verdict.reasons)] if reasons and not brief else [])]
     parts += [paragraph(f"{error}. {consistent}")]
     if verdict.joints:
         names = zip(fit.arm.joint_names, verdict.joints, strict=False)
