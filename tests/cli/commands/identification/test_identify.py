@@ -239,53 +239,55 @@ def test_columns_that_cannot_be_guessed(folder):
     assert "expected one of t, q, qd, tau, current" in result.stderr
 
 
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    """A folder with an arm, a good log and one of noise."""
+    path = tmp_path_factory.mktemp("answer")
+    arm = armdyn.arms.planar2()
+    arm.save(path / "arm.urdf")
+    t = np.arange(0, 20, 0.01)
+    w = np.array([2.0, 3.1])
+    q = np.sin(w * t[:, None]) + 0.4 * np.sin(2.3 * w * t[:, None])
+    qd = w * np.cos(w * t[:, None]) + 0.4 * 2.3 * w * np.cos(2.3 * w * t[:, None])
+    qdd = -(w**2) * np.sin(w * t[:, None]) - 0.4 * (2.3 * w) ** 2 * np.sin(2.3 * w * t[:, None])
+    tau = armdyn.inverse_dynamics(arm, q, qd, qdd) + 0.5 * np.sign(qd) + 0.3 * qd
+    noise = np.random.default_rng(0).normal(size=tau.shape)
+    header = "t,q1,q2,tau1,tau2"
+    for name, torques in (("good", tau + 0.02 * noise), ("noise", 5 * noise)):
+        rows = np.column_stack([t, q, torques])
+        np.savetxt(path / f"{name}.csv", rows, delimiter=",", header=header, comments="")
+    return path
+
+
 class TestTheAnswer:
     """What a person reads: verdict, errors, files, the next command."""
 
-    @pytest.fixture(scope="class")
-    def folder(self, tmp_path_factory):
-        path = tmp_path_factory.mktemp("answer")
-        arm = armdyn.arms.planar2()
-        arm.save(path / "arm.urdf")
-        t = np.arange(0, 20, 0.01)
-        w = np.array([2.0, 3.1])
-        q = np.sin(w * t[:, None]) + 0.4 * np.sin(2.3 * w * t[:, None])
-        qd = w * np.cos(w * t[:, None]) + 0.4 * 2.3 * w * np.cos(2.3 * w * t[:, None])
-        qdd = -(w**2) * np.sin(w * t[:, None]) - 0.4 * (2.3 * w) ** 2 * np.sin(2.3 * w * t[:, None])
-        tau = armdyn.inverse_dynamics(arm, q, qd, qdd) + 0.5 * np.sign(qd) + 0.3 * qd
-        noise = np.random.default_rng(0).normal(size=tau.shape)
-        header = "t,q1,q2,tau1,tau2"
-        for name, torques in (("good", tau + 0.02 * noise), ("noise", 5 * noise)):
-            rows = np.column_stack([t, q, torques])
-            np.savetxt(path / f"{name}.csv", rows, delimiter=",", header=header, comments="")
-        return path
-
-    def run(self, folder, monkeypatch, *words):
-        monkeypatch.chdir(folder)
+    def run(self, answers, monkeypatch, *words):
+        monkeypatch.chdir(answers)
         return CliRunner().invoke(app, ["identify", *words])
 
-    def test_a_good_log(self, folder, monkeypatch):
+    def test_a_good_log(self, answers, monkeypatch):
         written = ("--out", "out.urdf", "--report", "out.html")
-        done = self.run(folder, monkeypatch, "arm.urdf", "good.csv", *written, "--strict")
+        done = self.run(answers, monkeypatch, "arm.urdf", "good.csv", *written, "--strict")
         assert done.exit_code == 0, done.output
         lines = done.stdout.splitlines()
         assert len(lines) <= 25
         assert lines[0] == "planar2: good"
         (error,) = (line.split()[3].strip(",") for line in lines if line.startswith("held-out torque error "))
-        assert f"{error} on held-out data" in (folder / "out.html").read_text()
+        assert f"{error} on held-out data" in (answers / "out.html").read_text()
         assert "wrote out.urdf" in lines
         assert "try:  armdyn excite arm.urdf --duration 20 --given good.csv --out next.csv" in lines
 
     @pytest.mark.filterwarnings("ignore::armdyn.errors.ArmdynWarning")
-    def test_a_log_of_noise_is_written_only_by_force(self, folder, monkeypatch):
-        done = self.run(folder, monkeypatch, "arm.urdf", "noise.csv", "--out", "bad.urdf")
+    def test_a_log_of_noise_is_written_only_by_force(self, answers, monkeypatch):
+        done = self.run(answers, monkeypatch, "arm.urdf", "noise.csv", "--out", "bad.urdf")
         assert done.exit_code == 1
-        assert not (folder / "bad.urdf").exists()
-        forced = self.run(folder, monkeypatch, "arm.urdf", "noise.csv", "--out", "bad.urdf", "--force", "--strict")
+        assert not (answers / "bad.urdf").exists()
+        forced = self.run(answers, monkeypatch, "arm.urdf", "noise.csv", "--out", "bad.urdf", "--force", "--strict")
         assert forced.exit_code == 3, forced.output
         assert forced.stdout.startswith("planar2: not usable")
-        assert (folder / "bad.urdf").exists()
+        assert (answers / "bad.urdf").exists()
 
-    def test_the_verdict_is_in_the_json(self, folder, monkeypatch):
-        done = self.run(folder, monkeypatch, "arm.urdf", "good.csv", "--json")
+    def test_the_verdict_is_in_the_json(self, answers, monkeypatch):
+        done = self.run(answers, monkeypatch, "arm.urdf", "good.csv", "--json")
         assert json.loads(done.stdout)["verdict"]["word"] == "good"
