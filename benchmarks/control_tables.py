@@ -22,9 +22,9 @@ from armdyn.control.theory.gains import pd_gains
 from armdyn.files import write_whole
 from armdyn.reproduce.eindhoven_study import (
     ALONE,
-    DURATION,
-    FRICTION,
-    LAG,
+    DURATION_S,
+    FRICTION_FACTOR,
+    MOTOR_LAG_S,
     PLAIN,
     failing_load,
     judge,
@@ -75,7 +75,7 @@ def seized(name: str, rates: tuple[float, ...] = RATES, limits: bool = True) -> 
     """RMS errors [mrad] after a load is seized, and the load at which a joint strays."""
     arm = arm_of(name)
     loads, beyond = ARMS[name]
-    reference, rows = Sway.within(arm, DURATION), []
+    reference, rows = Sway.within(arm, DURATION_S), []
     for rate in rates:
         for law_name, law in regulators(arm, reference, BANDWIDTH, rate).items():
             found = [judge(seize(arm, law, reference, rate, load)) for load in loads]
@@ -92,10 +92,10 @@ def scheduled(names: tuple[str, ...] = tuple(ARMS)) -> list[list[str]]:
 
 
 def _scheduled(arm: armdyn.Arm, rate: float = 250.0) -> list[list[str]]:
-    own = Sway.within(arm, DURATION)
+    own = Sway.within(arm, DURATION_S)
     # Over a wider range than the other tables' motion, so that the pose changes.
-    reference = Sway(own.centre, np.full(arm.n, 1.2), own.frequency, DURATION)
-    kp = pd_gains(arm, reference(DURATION / 2).q, BANDWIDTH).kp
+    reference = Sway(own.centre, np.full(arm.n, 1.2), own.frequency, DURATION_S)
+    kp = pd_gains(arm, reference(DURATION_S / 2).q, BANDWIDTH).kp
     largest = np.concatenate([np.ones(arm.n), np.full(arm.n, 2 * np.pi * BANDWIDTH)])
     laws: dict[str, Law] = {"LQR(t)": TrajectoryLQR(arm, largest, kp, rate)}
     for label, elbow in (("stretched", 0.0), ("bent", np.pi / 2), ("folded", 2.6)):
@@ -125,13 +125,15 @@ def eigenvalues(names: tuple[str, ...] = tuple(ARMS), rates: tuple[float, ...] =
         arm = arm_of(name)
         loads, beyond = ARMS[name]
         for rate in rates:
-            reference = Sway.within(arm, DURATION)
+            reference = Sway.within(arm, DURATION_S)
             law = TrajectoryLQR(arm, *_weights(arm, reference), rate)
-            motion = reference(np.arange(round(DURATION * rate)) / rate)
+            motion = reference(np.arange(round(DURATION_S * rate)) / rate)
             few = max(len(motion.q) // 100, 1)
             still = TrajectoryLQR(arm, law.Q, law.R, rate, "discrete")  # one regulator per sample: any samples will do
             motion = type(motion)(*(x[::few] for x in motion))
-            found = armdyn.robustness(still, motion, [*loads, *np.geomspace(2 * loads[-1], beyond, 6)], FRICTION, LAG)
+            found = armdyn.robustness(
+                still, motion, [*loads, *np.geomspace(2 * loads[-1], beyond, 6)], FRICTION_FACTOR, MOTOR_LAG_S
+            )
             decay = [f"{-np.log(r) * rate:.2f}" for r in found.radius[: len(loads)]]
             limit = f"{found.unstable_payload:.3g} kg"
             rows.append([name, f"{rate:g} Hz", *decay, *[""] * (4 - len(decay)), limit])
@@ -139,7 +141,7 @@ def eigenvalues(names: tuple[str, ...] = tuple(ARMS), rates: tuple[float, ...] =
 
 
 def _weights(arm: armdyn.Arm, reference: Sway) -> tuple[np.ndarray, np.ndarray]:
-    kp = pd_gains(arm, reference(DURATION / 2).q, BANDWIDTH).kp
+    kp = pd_gains(arm, reference(DURATION_S / 2).q, BANDWIDTH).kp
     return np.concatenate([np.ones(arm.n), np.full(arm.n, 2 * np.pi * BANDWIDTH)]), kp
 
 
