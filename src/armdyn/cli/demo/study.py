@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PAYLOAD_KG = 2.0  # kg, beyond the flange
 FRICTION_FACTOR = 1.25
 MOTION_S = 8.0  # s of exciting motion
-DESIGN_S = 4.0  # s to design it in
+DESIGN_S = 2.5  # s to design it in
 BANDWIDTH_HZ = 3.0  # Hz of the controllers
 RATE_HZ = 1000.0  # Hz
 LEARNT_S = MOTION_S / 2  # s after which tracking is judged
