@@ -17,10 +17,12 @@ from armdyn.errors import MissingExtraError, ReadError
 from armdyn.files import read_arrays, reject_bomb
 from armdyn.identification.logs.column_names import UNITS, understand
 from armdyn.identification.logs.log import FEWEST_SAMPLES
+from armdyn.identification.logs.parquet_footer import count_values
 
 Table = dict[str, NDArray]
 HDF5 = (2, 0)  # what SciPy calls the version of MATLAB 7.3's files
 TEXTS = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")  # kinds of Parquet columns
+STRUCTURES = ("struct<", "map<", "binary")  # in the kinds of columns, also of lists, that hold no numbers of joints
 MAPPED_BYTES = 100_000_000  # of an NPZ file from which on only what is looked at is read into memory
 NPY_HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -170,25 +172,24 @@ def read_parquet(path: Path, joints: tuple[str, ...]) -> Table:
     except ImportError:
         raise MissingExtraError("Parquet logs need pyarrow", "logs") from None
     try:
-        about = parquet.read_metadata(path)
-        groups = [about.row_group(k) for k in range(about.num_row_groups)]
         # Equal values are only counted in it: there may be far more than bytes, in lists more than rows.
-        values = sum(group.column(j).num_values for group in groups for j in range(group.num_columns))
-        reject_bomb(path, path.stat().st_size, values * np.dtype(float).itemsize)
+        reject_bomb(path, path.stat().st_size, count_values(path) * np.dtype(float).itemsize)
         schema = parquet.read_schema(path)
         texts = [field.name for field in schema if str(field.type) in TEXTS]  # say nothing, and may be of any length
         table = parquet.read_table(path, columns=[name for name in schema.names if name not in texts])
+        found = {name: _numbers(table[name], name, path) for name in table.column_names}
     except ReadError:
         raise
     except Exception as error:  # pyarrow's errors derive from several
         raise ReadError(f"{path}: cannot be read as Parquet ({' '.join(str(error).split())})") from None
-    found = {name: _numbers(table[name], name, path) for name in table.column_names}
     return _expand(found | dict.fromkeys(texts, np.empty(0)), joints, path)
 
 
 def _numbers(column: Any, name: str, path: Path) -> NDArray:
     """A column of numbers, of lists of them (one per joint), of times [s], or the one list of words that all hold."""
     kind = str(column.type)
+    if any(word in kind for word in STRUCTURES):
+        return np.empty(0)
     if kind.startswith(("timestamp", "duration")):
         return column.cast(f"{kind.split('[')[0]}[ns]").cast("int64").to_numpy() * 1e-9
     if "list" in kind:
