@@ -10,7 +10,8 @@ squares (`zoo/plain.py`). Choices of identification are made on this table and o
     python benchmarks/robots.py --size 40 --only clean
     python benchmarks/robots.py --size 8 --only kinds          # arms that are hard in one way each
     python benchmarks/robots.py --only variants                # real logs as other loggers would have them
-    python benchmarks/robots.py --size 60 --only clean,real --thresholds       # chosen on all robots but one
+    python benchmarks/robots.py --size 60 --only clean,real --thresholds TERM,SMOOTHING  # chosen without each robot
+    python benchmarks/robots.py --size 60 --only clean,faults,real,real-faults --thresholds WELL_EXPLAINED
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,7 @@ from zoo.plain import plain_errors
 from zoo.real import real_cases
 from zoo.score import score
 from zoo.tables import clean_table, fault_table, group_table, real_table
-from zoo.thresholds import score_thresholds, threshold_table
+from zoo.thresholds import CHECKS, THRESHOLDS, score_checks, score_thresholds, threshold_table
 from zoo.variants import variants_of, varied
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -59,9 +61,11 @@ def task(name: str) -> dict[str, Any]:
     return row
 
 
-def thresholds(name: str) -> dict[str, Any]:
-    """The row of a task with other thresholds."""
-    return {**score_thresholds(make(name)), "task": name}
+def thresholds(name: str, numbers: tuple[str, ...]) -> dict[str, Any]:
+    """The row of a task with other values of numbers of the choice, or of the checks."""
+    whole, _, fault = name.partition("|")
+    case = spoil(make(whole), fault) if fault else make(whole)
+    return {**(score_checks if numbers[0] in CHECKS else score_thresholds)(case, numbers), "task": name}
 
 
 def names(seeds: Iterable[int], faults: int, only: Iterable[str]) -> Iterator[str]:
@@ -134,13 +138,19 @@ def main() -> None:
     parser.add_argument("--results", type=Path, help="file of rows (JSON lines) to go on with")
     parser.add_argument("--page", type=Path, help="also write the page of robots tried (docs/robots.md)")
     parser.add_argument("--done", action="store_true", help="only tables of what is in the file of rows")
-    parser.add_argument("--thresholds", action="store_true", help="score thresholds, each chosen on all robots but one")
+    parser.add_argument(
+        "--thresholds",
+        help=f"score numbers, each chosen on all robots but one: of the choice ({', '.join(THRESHOLDS)}; clean tasks "
+        f"only), or of the checks ({', '.join(CHECKS)}; faults too)",
+    )
     given = parser.parse_args()
     wanted = list(names(range(given.first, given.first + given.size), given.faults, given.only.split(",")))
     if given.done:
         wanted = [name for name in wanted if name in finished(given.results)]
     if given.thresholds:
-        print("\n".join(threshold_table(run(wanted, given.results, given.jobs, thresholds))))
+        numbers = tuple(given.thresholds.split(","))
+        rows = run(wanted, given.results, given.jobs, partial(thresholds, numbers=numbers))
+        print("\n".join(threshold_table(rows, numbers)))
         return
     rows = run(wanted, given.results, given.jobs)
     print_tables(rows)

@@ -166,16 +166,27 @@ def test_variants_are_as_clean_as_what_they_come_from(zoo, case):
 
 def test_thresholds_are_chosen_without_the_robot_that_they_are_scored_on(zoo):
     table = zoo["thresholds"]
-    keys = [" 0" if not name else f"{name} {value:g}" for name, value in table.settings()]
-    rows = [dict(name=str(k), robot=str(k), **dict.fromkeys(keys, 0.8)) for k in range(4)]
+    keys = [" 0" if not name else f"{name} {value:g}" for name, value in table.settings(table.THRESHOLDS)]
+    rows = [dict(name=str(k), robot=str(k), real=False, **dict.fromkeys(keys, 0.8)) for k in range(4)]
     for row in rows[:3]:
         row["TERM 0.02"] = 0.6
     rows[3]["TERM 0.02"] = 1.2  # it would have been better off with the first value
-    lines = table.threshold_table(rows)
+    lines = table.threshold_table(rows, ["SMOOTHING", "TERM"])
     at = next(k for k, line in enumerate(lines) if line.startswith("TERM"))
     assert "0.02 0.714 (1.20)" in lines[at]
     assert lines[at].endswith("chosen without each 0.714 (1.20)")
     assert lines[at + 1].endswith("chosen without one robot: 0.02 4 times")
+
+
+def test_checks_are_scored_by_what_they_tell(zoo):
+    table, spoil, case = zoo["thresholds"], zoo["faults"].spoil, zoo["cases"].make_case(23)
+    keys = [f"{name} {value:g}" for name, value in table.settings(table.CHECKS)]
+    clean, swapped = table.score_checks(case), table.score_checks(spoil(case, "exchange"))
+    assert [clean[key] for key in keys] == [0.0] * len(keys)
+    assert set(keys) <= set(swapped)
+    assert swapped[" 0"] == 0.0
+    lines = table.threshold_table([clean, swapped], table.CHECKS)
+    assert any(line.startswith("WELL_EXPLAINED") for line in lines)
 
 
 def test_intervals_count_what_a_model_without_rotors_lacks(zoo):

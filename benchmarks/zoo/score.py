@@ -62,7 +62,7 @@ def judged(case: Case, fit: Any) -> dict[str, Any]:
         warnings.simplefilter("ignore")
         log = read(case, case.test)
         row: dict[str, Any] = {}
-        for model in ("best", "consistent"):
+        for model in ("best", "consistent", "free"):
             try:
                 told = fit.predict(log, model=model)
             except TypeError:  # a version that has one model only

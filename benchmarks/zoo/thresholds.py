@@ -1,7 +1,7 @@
 """Numbers of identification, each chosen on all robots but one and scored on that one.
 
 For every value of one number at a time the free model is chosen again, without checks of the logs; what follows the
-choice has none of these numbers.
+choice has none of these numbers. Numbers of the checks are scored by what is told of clean and of spoilt logs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 import armdyn
 from armdyn import Log
-from armdyn.identification.checks.check import Seen
+from armdyn.errors import DataError
+from armdyn.identification.checks.check import Seen, check_logs
 from armdyn.identification.checks.shared_drives import find_shared_drive
 from armdyn.identification.fit.prior import _generic_covariance
 from armdyn.identification.fit.validation import predict_torque
@@ -28,6 +29,7 @@ from zoo.score import read
 from zoo.tables import LEAST, mean
 
 NEVER = 1.0  # share of an error by which it cannot fall
+NO_LIMIT = 1e9
 # Where a number stands, and values to try; the first is that of the code.
 THRESHOLDS: dict[str, tuple[str, tuple[float, ...]]] = {
     "SMOOTHING": ("choice", (0.02, 0.005, NEVER)),
@@ -36,7 +38,16 @@ THRESHOLDS: dict[str, tuple[str, tuple[float, ...]]] = {
     "STRONGEST_DRY": ("evidence", (1e3, 30.0, 1e8)),
     "PATIENCE": ("evidence", (3.0, 1.0, 1e9)),
     "GYRATION": ("prior", (0.25, 0.15, 0.4)),
+    "MOST_SURPRISE": ("choice", (4.5, 3.0, NO_LIMIT)),
+    "MOST_ASYMMETRY": ("choice", (0.6, 0.8, NO_LIMIT)),
+    "LEAST_KEPT": ("choice", (0.5, 0.8, -NO_LIMIT)),
 }
+CHECKS: dict[str, tuple[str, tuple[float, ...]]] = {
+    "WELL_EXPLAINED": ("trial", (0.02, 0.01, 0.04, 0.0)),
+    "LEAST_OWN_FALL": ("arrangement", (0.0, 0.1, -NO_LIMIT)),
+}
+UNTOLD = 1.0  # loss of a fault that is not told, and of a clean log that is rejected
+HALF_TOLD = 0.25  # of a fault that is told but not rejected, and of a clean log that is suspected
 
 
 class _Chosen(Exception):
@@ -46,11 +57,11 @@ class _Chosen(Exception):
         self.choice = choice
 
 
-def settings() -> Iterator[tuple[str, float]]:
+def settings(numbers: Iterable[str]) -> Iterator[tuple[str, float]]:
     """The code as it is, then every other value of each number."""
     yield "", 0.0
-    for name, (_, values) in THRESHOLDS.items():
-        yield from ((name, value) for value in values[1:])
+    for name in numbers:
+        yield from ((name, value) for value in (THRESHOLDS | CHECKS)[name][1][1:])
 
 
 def _stop(choice: Any, masses: Any = None) -> None:
@@ -74,49 +85,87 @@ def _choice(case: Case, logs: list[Log], coupling: str, name: str, value: float)
     raise AssertionError("nothing was chosen")
 
 
-def score_thresholds(case: Case) -> dict[str, Any]:
+def _row(case: Case) -> dict[str, Any]:
+    real = bool(case.tags.get("real"))
+    return dict(name=case.name, robot=case.tags["family"] if real else case.name.partition("|")[0], real=real)
+
+
+def score_checks(case: Case, numbers: Iterable[str] = tuple(CHECKS)) -> dict[str, Any]:
+    """Losses by what is told of the logs, one for each setting of the checks."""
+    row, spoilt = _row(case), "fault" in case.tags
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            seen = Seen.of(case.arm, [read(case, table) for table in case.train])
+            seen = seen.with_arm(case.arm.with_coupling(_coupling(seen)))
+        except DataError:
+            return row | {f"{name} {value:g}": 0.0 if spoilt else UNTOLD for name, value in settings(numbers)}
+        for name, value in settings(numbers):
+            with ExitStack() as stack:
+                if name:
+                    room = import_module(f"armdyn.identification.checks.{CHECKS[name][0]}")
+                    stack.enter_context(patch.object(room, name, value))
+                checks, found = check_logs(seen)
+            levels = {
+                f.level for f in (*found, *(f for check in checks for f in check.findings)) if f.kind != "coupling"
+            }
+            told = UNTOLD if "reject" in levels else HALF_TOLD if "warn" in levels else 0.0
+            row[f"{name} {value:g}"] = told if not spoilt else {0.0: UNTOLD, UNTOLD: 0.0}.get(told, HALF_TOLD)
+    return row
+
+
+def score_thresholds(case: Case, numbers: Iterable[str] = tuple(THRESHOLDS)) -> dict[str, Any]:
     """Errors on the test over plain least squares', one for each setting."""
-    row: dict[str, Any] = dict(name=case.name, robot=case.tags["family"] if case.tags.get("real") else case.name)
+    row = _row(case)
     plain = plain_errors(case.arm, case.train, case.test)[1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         logs, test = [read(case, table) for table in case.train], read(case, case.test)
-        found = find_shared_drive(Seen.of(case.arm, logs))
-        coupling = "none" if found is None else found.remedy.split()[-1]
-        for name, value in settings():
+        coupling = _coupling(Seen.of(case.arm, logs))
+        for name, value in settings(numbers):
             choice = _choice(case, logs, coupling, name, value)
             told = predict_torque(test, case.arm.n, choice.rows.filters, choice.model.torque, None)
             row[f"{name} {value:g}"] = prediction_error(case.test, np.asarray(told.t), np.asarray(told.tau)) / plain
-    row["real"] = bool(case.tags.get("real"))
     return row
 
 
-def threshold_table(rows: Iterable[dict[str, Any]]) -> list[str]:
-    """Of each number: the mean ratio at every value, which value is chosen without each robot, and how it scores.
+def _coupling(seen: Seen) -> str:
+    found = find_shared_drive(seen)
+    return "none" if found is None else found.remedy.split()[-1]
+
+
+def threshold_table(rows: Iterable[dict[str, Any]], numbers: Iterable[str]) -> list[str]:
+    """Of each number: how every value scores, which value is chosen without each robot, and how that scores.
 
     Real arms and synthetic ones are told apart; a value is chosen on all of both but one robot, both counting alike.
+    Scores are the mean ratio to plain least squares, or the mean loss of checks, and the worst.
     """
     several = list(rows)
-    robots = sorted({(not row.get("real"), row["robot"]) for row in several})
+    robots = sorted({(not row["real"], row["robot"]) for row in several})
     real = np.array([not made for made, _ in robots])
-    own = np.array([robots.index((not row.get("real"), row["robot"])) for row in several])
-    lines = [
-        f"{len(several)} tasks of {real.sum()} real and {(~real).sum()} synthetic arms; mean ratio to plain, worst"
-    ]
-    for name, (room, values) in THRESHOLDS.items():
-        words = ["never" if room == "choice" and value == NEVER else f"{value:g}" for value in values]
+    own = np.array([robots.index((not row["real"], row["robot"])) for row in several])
+    lines = [f"{len(several)} tasks of {real.sum()} real and {(~real).sum()} synthetic arms: score (worst) of values"]
+    for name in numbers:
+        values = (THRESHOLDS | CHECKS)[name][1]
+        figures = _loss if name in CHECKS else _figures
+        words = ["never" if abs(value) in (NEVER, NO_LIMIT) else f"{value:g}" for value in values]
         keys = [" 0" if k == 0 else f"{name} {value:g}" for k, value in enumerate(values)]
-        logs = np.log([[max(row[key], LEAST) for key in keys] for row in several])
-        table = np.array([logs[own == k].mean(axis=0) for k in range(len(robots))])  # (robots, values)
+        scores = np.array([[row[key] for key in keys] for row in several])
+        scores = scores if name in CHECKS else np.log(np.maximum(scores, LEAST))
+        table = np.array([scores[own == k].mean(axis=0) for k in range(len(robots))])  # (robots, values)
         chosen = np.array([np.argmin(_without(table, real, k)) for k in range(len(robots))])
         left_out = table[np.arange(len(robots)), chosen]
         counts = ", ".join(f"{words[k]} {np.sum(chosen == k)} times" for k in np.unique(chosen))
         for kind, some in (("real", real), ("synthetic", ~real)):
             if some.any():
-                scores = ", ".join(f"{word} {_figures(c[some])}" for word, c in zip(words, table.T, strict=True))
-                lines += [f"{name:15s} {kind}: {scores}; chosen without each {_figures(left_out[some])}"]
+                told = ", ".join(f"{word} {figures(c[some])}" for word, c in zip(words, table.T, strict=True))
+                lines += [f"{name:15s} {kind}: {told}; chosen without each {figures(left_out[some])}"]
         lines += [f"{'':15s} chosen without one robot: {counts}"]
     return lines
+
+
+def _loss(losses: NDArray) -> str:
+    return f"{losses.mean():.4f} ({losses.max():.2f})"
 
 
 def _without(table: NDArray, real: NDArray, robot: int) -> NDArray:

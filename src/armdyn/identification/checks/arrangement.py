@@ -24,6 +24,7 @@ POOR_FIT = 0.15  # share of a torque's deviation left, from which on something m
 LEAST_GAIN, LEAST_FALL = 25.0, 0.25  # of log-likelihood and of the error, by which another arrangement must be better
 TIE_GAIN = 10.0  # log-likelihood within which two arrangements are as likely
 MOVED_FALL = 0.35  # fall of what the moved joints leave, where their torques are small beside others'
+LEAST_OWN_FALL = 0.0  # of what each moved joint leaves: torques that stood at another joint are all explained better
 REJECTED_ERROR, WARNED_ERROR = 0.5, 0.25  # share of all torques that no parameters explain
 MISMOUNTED_ERROR = 0.05  # least error of a log of an arm that is mounted otherwise
 MOST_PAIRS = 10
@@ -49,10 +50,9 @@ def arrangement(trial: Trial) -> list[Finding]:
     """What speaks against the columns being what they are called."""
     poor = bool((trial.shares > POOR_FIT).any())
     tried = [*_signs(trial), *_exchanges(trial), *_gravities(trial)] if poor else []
-    # Torques that stood at another joint are each explained better at their own.
     good = [
         a for a in tried
-        if a.gain > LEAST_GAIN and a.own_fall >= 0.0
+        if a.gain > LEAST_GAIN and a.own_fall >= LEAST_OWN_FALL
         and (a.fall > LEAST_FALL or (a.own_fall > MOVED_FALL and a.fall > 0.0))
     ]  # fmt: skip
     # Negative bodies explain reversed torques, but not friction that brakes.
