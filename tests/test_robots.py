@@ -185,7 +185,7 @@ def test_checks_are_scored_by_what_they_tell(zoo):
     assert [clean[key] for key in keys] == [0.0] * len(keys)
     assert set(keys) <= set(swapped)
     assert swapped[" 0"] == 0.0
-    lines = table.threshold_table([clean, swapped], table.CHECKS)
+    lines = table.threshold_table([clean, swapped, dict(clean, robot="another")], table.CHECKS)
     assert any(line.startswith("WELL_EXPLAINED") for line in lines)
 
 

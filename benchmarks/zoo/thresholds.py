@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 import armdyn
 from armdyn import Log
 from armdyn.errors import DataError
-from armdyn.identification.checks.check import Seen, check_logs
+from armdyn.identification.checks.arrangement import arrangement
+from armdyn.identification.checks.check import DataCheck, Seen, check_logs
+from armdyn.identification.checks.finding import Finding
 from armdyn.identification.checks.shared_drives import find_shared_drive
 from armdyn.identification.fit.prior import _generic_covariance
 from armdyn.identification.fit.validation import predict_torque
@@ -100,18 +102,25 @@ def score_checks(case: Case, numbers: Iterable[str] = tuple(CHECKS)) -> dict[str
             seen = seen.with_arm(case.arm.with_coupling(_coupling(seen)))
         except DataError:
             return row | {f"{name} {value:g}": 0.0 if spoilt else UNTOLD for name, value in settings(numbers)}
+        told: dict[str, float] = {}
         for name, value in settings(numbers):
             with ExitStack() as stack:
                 if name:
                     room = import_module(f"armdyn.identification.checks.{CHECKS[name][0]}")
                     stack.enter_context(patch.object(room, name, value))
-                checks, found = check_logs(seen)
-            levels = {
-                f.level for f in (*found, *(f for check in checks for f in check.findings)) if f.kind != "coupling"
-            }
-            told = UNTOLD if "reject" in levels else HALF_TOLD if "warn" in levels else 0.0
-            row[f"{name} {value:g}"] = told if not spoilt else {0.0: UNTOLD, UNTOLD: 0.0}.get(told, HALF_TOLD)
+                trial = seen.trial
+                same = str(trial.usable and (trial.explained, arrangement(trial)))  # all else that is told follows
+                if same not in told:
+                    told[same] = _told(*check_logs(seen))
+            loss = told[same]
+            row[f"{name} {value:g}"] = loss if not spoilt else {0.0: UNTOLD, UNTOLD: 0.0}.get(loss, HALF_TOLD)
     return row
+
+
+def _told(checks: Iterable[DataCheck], found: Iterable[Finding]) -> float:
+    """Loss if the logs were clean."""
+    levels = {f.level for f in (*found, *(f for check in checks for f in check.findings)) if f.kind != "coupling"}
+    return UNTOLD if "reject" in levels else HALF_TOLD if "warn" in levels else 0.0
 
 
 def score_thresholds(case: Case, numbers: Iterable[str] = tuple(THRESHOLDS)) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS, with_terms
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
-COSTLY_PRICE = 1.2  # weighted residual of consistent bodies over that of the free model, which then predicts alone
+COSTLY_PRICE = 2.0  # weighted residual of consistent bodies over that of the free model, which then predicts alone
 
 
 class Estimate(NamedTuple):
