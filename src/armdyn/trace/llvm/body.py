@@ -9,6 +9,7 @@ The text stands in a function that knows, for every port, `%p<port>` (the row of
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 
 from armdyn.trace.graphs.graph import Graph
@@ -36,6 +37,19 @@ def lane_distances(e: Emitter, ports: Iterable[str], remaining: str) -> None:
     for port in ports:
         for k, lane in enumerate(lanes, 1):
             e.line(f"%l{port}_{k} = mul i64 {lane}, %s{port}")
+
+
+def address_stack_shortly(e: Emitter) -> None:
+    """Let spilled values be addressed through a register other than the stack pointer, which takes a byte more.
+
+    Long kernels are bound by how fast instructions are fetched and decoded. LLVM takes another register where the
+    stack holds something of a size that it cannot foresee: one word and as many as the first bit of an address, none.
+    """
+    if sys.platform == "win32":  # that size would be checked by a function of the C compiler
+        return
+    address = e.let("ptrtoint ptr %uniform to i64")
+    words = e.let(f"add i64 1, {e.let(f'lshr i64 {address}, 63')}")
+    e.line(f"store volatile i64 0, ptr {e.let(f'alloca i64, i64 {words}')}")
 
 
 def load_ports(e: Emitter, ports: Iterable[str], *tables: tuple[str, str, str]) -> None:
@@ -276,6 +290,7 @@ def stage_function(e: Emitter, graph: Graph, layout: Layout, steps: list[Step]) 
     if graph.stage is None:
         return ""
     e.label("entry")
+    address_stack_shortly(e)
     body = Body(e, graph, layout)
     body.run(steps)
     body.results(graph.results[graph.stage.output])
@@ -305,6 +320,7 @@ def part_functions(
 def _part(e: Emitter, graph: Graph, layout: Layout, name: str, steps: list[Step]) -> str:
     ports = port_names(graph)
     e.label("entry")
+    address_stack_shortly(e)
     lane_distances(e, ports, "%remaining")
     if any(isinstance(step, Call) for step in steps):
         stage_blocks(e, graph)

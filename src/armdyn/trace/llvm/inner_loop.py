@@ -9,7 +9,15 @@ from collections.abc import Collection
 
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.graphs.schedule import Step
-from armdyn.trace.llvm.body import body_text, lane_distances, load_ports, port_names, scratch, uniform_block
+from armdyn.trace.llvm.body import (
+    address_stack_shortly,
+    body_text,
+    lane_distances,
+    load_ports,
+    port_names,
+    scratch,
+    uniform_block,
+)
 from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.layout import Layout
 
@@ -21,7 +29,7 @@ STREAM_FROM_BYTES = 16 * 2**20
 # The lines that the next vector of samples will write are fetched during this one, a line every so many steps or
 # rarer. Rows may be stored from their end, which the processor does not foresee. Results with less work per line
 # are stored in the order of memory, and the fetching would cost more than it saves.
-STEPS_PER_LINE = 6
+STEPS_PER_LINE = 8
 LINE = 64
 
 
@@ -38,6 +46,7 @@ def _batch(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]]) ->
     large = width >= 4 and sum(port.size for port in graph.outputs) >= STAGE_FROM
     staged = {f"o{k}": port.size for k, port in enumerate(graph.outputs) if large and port.size >= 4}
     e.label("entry")
+    address_stack_shortly(e)
     lane_distances(e, ports, "%count")
     if staged:
         e.line(f"%bytes = mul i64 %count, {8 * sum(port.size for port in graph.outputs)}")
@@ -75,8 +84,12 @@ def _batch(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]]) ->
     e.line("%more = icmp slt i64 %k, %last")
     e.line("br i1 %more, label %body, label %finish")
     e.label("finish")
-    if staged:
-        e.line("fence seq_cst")  # streamed stores are not ordered by themselves
+    if staged:  # streamed stores are not ordered by themselves
+        e.line("br i1 %big, label %order, label %done")
+        e.label("order")
+        e.line("fence seq_cst")
+        e.line("br label %done")
+        e.label("done")
     words = []
     for port in ports:
         words += [f"ptr noalias {'readonly ' * (port[0] == 'i')}%{port}", f"i64 %s{port}"]

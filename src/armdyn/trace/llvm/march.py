@@ -5,6 +5,7 @@ from __future__ import annotations
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.graphs.schedule import Step
 from armdyn.trace.llvm.body import (
+    address_stack_shortly,
     body_text,
     lane_distances,
     load_ports,
@@ -26,6 +27,7 @@ def _rollouts(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]])
     """All steps of a vector of rollouts; a state's input and output overlap, one step apart."""
     ports = port_names(graph)
     e.label("entry")
+    address_stack_shortly(e)
     lane_distances(e, ports, "%remaining")
     scratch(e, layout, parts)
     stage_blocks(e, graph)
