@@ -43,7 +43,7 @@ class VirtualKernel:
         self,
         shared: Sequence[NDArray],
         fallback: Callable[..., Any],
-        collect: Callable[..., Any] | None = None,
+        collect: type[tuple[Any, ...]] | None = None,
     ) -> Callable[..., Any]:
         """There is no faster way."""
         return fallback
@@ -60,7 +60,7 @@ class NativeKernel:
         self.short_ways: dict[int, Callable[[int], None]] = {}  # by id of a subject: what forgets its short way
 
     def bind(
-        self, shared: Sequence[NDArray], fallback: Callable[..., Any], collect: Callable[..., Any] | None = None
+        self, shared: Sequence[NDArray], fallback: Callable[..., Any], collect: type[tuple[Any, ...]] | None = None
     ) -> Callable[..., Any]:
         """A callable for contiguous arrays with the shared inputs fixed; other calls go to `fallback`."""
         pays = math.ceil(2 * THREAD_NS / self.cost)

@@ -24,7 +24,7 @@ CONTIGUOUS, ALIGNED, WRITEABLE = 0x0001, 0x0100, 0x0400
 # Entries of the table that is filled after loading: addresses in this process. The names of bound data follow.
 CONTEXT = (
     "ndarray", "float64", "empty", "vectorcall", "getitem", "incref", "decref", "save", "restore", "int", "as_long",
-    "none", "tuple", "out", "threads",
+    "none", "tuple", "tuple_of", "setitem", "new_tuple", "out", "threads",
 )  # fmt: skip
 
 # Before the uniform block of a bound call stand the Python callables that it needs, the numbers of samples from
@@ -362,13 +362,33 @@ def _one() -> list[str]:
 
 
 def _collect(count: int) -> list[str]:
-    """Let Python's named tuple collect the arrays; new ones are then its own."""
-    lines = [f"  %arrays = alloca [{count} x ptr]"]
+    """The arrays in a named tuple, made as `tuple.__new__` does, without Python's function for it."""
+    lines = [
+        f"  %all = call ptr %tuple_of(i64 {count})",
+        "  %all.none = icmp eq ptr %all, null",
+        "  br i1 %all.none, label %collected, label %fill",
+        "fill:",
+    ]
     for k in range(count):
-        lines += [f"  %arrays{k} = getelementptr ptr, ptr %arrays, i64 {k}", f"  store ptr %r{k}, ptr %arrays{k}"]
-    lines += _field("collect", "%uniform.bound", COLLECT, "ptr")
-    lines += [f"  %results = call ptr %vectorcall(ptr %collect, ptr %arrays, i64 {count}, ptr null)"]
-    lines += ["  br i1 %fresh, label %own, label %answer.all", "own:"]
+        lines += [f"  call void %incref(ptr %r{k})", f"  call i32 %setitem(ptr %all, i64 {k}, ptr %r{k})"]
+    lines += [
+        "  %only = call ptr %tuple_of(i64 1)",
+        "  %only.none = icmp eq ptr %only, null",
+        "  br i1 %only.none, label %spoiled, label %make",
+        "spoiled:",
+        "  call void %decref(ptr %all)",
+        "  br label %collected",
+        "make:",
+        "  call i32 %setitem(ptr %only, i64 0, ptr %all)",  # takes the reference over
+        *_field("collect", "%uniform.bound", COLLECT, "ptr"),
+        "  %made = call ptr %new_tuple(ptr %collect, ptr %only, ptr null)",
+        "  call void %decref(ptr %only)",
+        "  br label %collected",
+        "collected:",
+        "  %results = phi ptr [ null, %finish ], [ null, %spoiled ], [ %made, %make ]",
+        "  br i1 %fresh, label %own, label %answer.all",
+        "own:",
+    ]
     lines += [f"  call void %decref(ptr %r{k})" for k in range(count)]
     return [*lines, "  br label %answer.all", "answer.all:", "  ret ptr %results"]
 

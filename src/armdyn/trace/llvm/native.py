@@ -64,16 +64,16 @@ class Loaded(Code):
         self,
         shared: Sequence[NDArray],
         fallback: Callable[..., Any],
-        collect: Callable[..., Any] | None = None,
+        collect: type[tuple[Any, ...]] | None = None,
         limit: int = 2**62,
         pays: int = 0,
     ) -> Callable[..., Any]:
         """A callable for contiguous arrays with the shared inputs fixed; other calls go to `fallback`.
 
-        Several results are passed to `collect`; batches of `limit` samples and more are left to `fallback`,
-        those of `pays` also if several threads are asked for.
+        Several results are collected in the NamedTuple `collect`; batches of `limit` samples and more are left to
+        `fallback`, those of `pays` also if several threads are asked for.
         """
-        if self._method is None:
+        if self._method is None or (collect is not None and collect.__bases__ != (tuple,)):  # with a __new__ of its own
             return fallback
         block = _aligned_zeros(HEADER // 8 + max(self.module.uniform_size, 1))  # never empty: its address matters
         arrays = [np.ascontiguousarray(a, float) for a in shared]
@@ -113,6 +113,7 @@ _MethodDef = function.structure(
 # Positions in NumPy's tables of C functions, fixed by its ABI.
 UFUNC_FROM_SIGNATURE, ARRAY_EMPTY = 31, 184
 FLOAT64 = 12
+NEW_SLOT = 65  # of types, in CPython's stable ABI
 
 
 def _capsule(module_attribute: str) -> Any:
@@ -174,6 +175,9 @@ def _fill_context(address: int, bound: list[str]) -> None:
         "as_long": ctypes.cast(api.PyLong_AsLongLongAndOverflow, ctypes.c_void_p).value,
         "none": id(None),
         "tuple": id(tuple),
+        "tuple_of": ctypes.cast(api.PyTuple_New, ctypes.c_void_p).value,
+        "setitem": ctypes.cast(api.PyTuple_SetItem, ctypes.c_void_p).value,
+        "new_tuple": _new_tuple(),
         "out": id(sys.intern("out")),
         "threads": id(sys.intern("threads")),
     }
@@ -181,6 +185,14 @@ def _fill_context(address: int, bound: list[str]) -> None:
     if len(bound) <= MOST_BOUND:
         addresses += [id(_intern(name)) for name in bound]
     (ctypes.c_uint64 * len(addresses)).from_address(address)[:] = addresses
+
+
+@cache
+def _new_tuple() -> int:
+    """The address of `tuple.__new__(class, arguments, keywords)`."""
+    get = ctypes.pythonapi.PyType_GetSlot
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_int]
+    return int(get(tuple, NEW_SLOT))
 
 
 @cache
