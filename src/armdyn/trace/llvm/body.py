@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable
 
 from armdyn.trace.graphs.graph import Graph
-from armdyn.trace.graphs.schedule import Call, Compute, Step, Store, Trig, defined_by, trig_nodes
+from armdyn.trace.graphs.schedule import Call, Compute, Step, Store, Trig, defined_by, read_by, trig_nodes
 from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.functions import is_large_angle, operation, sine_cosine
 from armdyn.trace.llvm.layout import Layout
@@ -77,9 +77,11 @@ class Body:
         self.trig = trig_nodes(graph)
 
     def run(self, steps: list[Step], ahead: list[str] | None = None) -> None:
-        """Emit the steps in order, and evenly between them the lines `ahead`."""
+        """Emit the steps in order, and about evenly between them the texts `ahead`, which may hold blocks."""
         waiting = list(ahead or [])
         every = len(steps) // len(waiting) if waiting else 0
+        borders = self._borders(steps) if waiting else set()
+        due = every
         for at, step in enumerate(steps, 1):
             if isinstance(step, Compute):
                 self._compute(step)
@@ -93,8 +95,25 @@ class Body:
                 if k in self.layout.scratch:
                     slot = self._slot("%scratch", self.layout.scratch[k])
                     self.e.line(f"store {self.e.T} {self.values[k]}, ptr {slot}, align 8")
-            if waiting and at % every == 0:
+            if waiting and at >= due and at in borders:
                 self.e.line(waiting.pop(0))
+                due += every
+        for text in waiting:
+            self.e.line(text)
+
+    def _borders(self, steps: list[Step]) -> set[int]:
+        """After how many steps a block may end: LLVM does not see that a product in another block is for one sum only.
+
+        Results would otherwise change in their last bits with what stands between the steps.
+        """
+        uses, products, borders = self.graph.uses(), set[int](), set[int]()
+        for at, step in enumerate(steps, 1):
+            products -= set(read_by(self.graph, step))
+            made = defined_by(self.trig, step)
+            products |= {k for k in made if self.graph.nodes[k].op == "mul" and uses[k] == 1}
+            if not products:
+                borders.add(at)
+        return borders
 
     # -- values ---------------------------------------------------------------------------------------
 

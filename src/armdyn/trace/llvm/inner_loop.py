@@ -5,8 +5,6 @@ Large results stream past the caches.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.graphs.schedule import Step
 from armdyn.trace.llvm.body import (
@@ -26,10 +24,11 @@ from armdyn.trace.llvm.layout import Layout
 # For smaller results the copying costs more than that.
 STAGE_FROM = 16
 STREAM_FROM_BYTES = 16 * 2**20
-# The lines that the next vector of samples will write are fetched during this one, a line every so many steps or
-# rarer. Rows may be stored from their end, which the processor does not foresee. Results with less work per line
-# are stored in the order of memory, and the fetching would cost more than it saves.
+# The lines that the next vector of samples will write are fetched during this one in groups, a line every so many
+# steps or rarer. Rows may be stored from their end, which the processor does not foresee. Results with less work per
+# line are stored in the order of memory, and the fetching would cost more than it saves.
 STEPS_PER_LINE = 8
+GROUP = 16
 LINE = 64
 
 
@@ -69,7 +68,7 @@ def _batch(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]]) ->
         if port in staged:
             e.line(f"%use{port} = and i1 %even, %stream{port}")
             e.line(f"%p{port} = select i1 %use{port}, ptr %stage{port}, ptr %row{port}")
-    body_text(e, graph, layout, parts, "%count", _fetches(e, graph, parts, staged) if staged else None)
+    body_text(e, graph, layout, parts, "%count", _fetches(e, graph, parts) if staged else None)
     for port, size in staged.items():
         e.line(f"br i1 %use{port}, label %copy{port}, label %after{port}")
         e.label(f"copy{port}")
@@ -97,21 +96,26 @@ def _batch(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]]) ->
     return "\n".join([f"{head} {e.host.attributes} {{", *e.lines, "  ret void", "}"])
 
 
-def _fetches(e: Emitter, graph: Graph, parts: list[list[Step]], staged: Collection[str]) -> list[str]:
-    """Instructions that fetch what the next vector of samples will write; none is needed where results stream."""
+def _fetches(e: Emitter, graph: Graph, parts: list[list[Step]]) -> list[str]:
+    """Groups of instructions that fetch what the next vector of samples will write, skipped where results stream."""
     blocks = [8 * port.size * e.host.width for port in graph.outputs]
     places = [(f"o{k}", at) for k, block in enumerate(blocks) for at in range(0, block, LINE)]
     if STEPS_PER_LINE * len(places) > len(parts[0]) or len(parts) > 1:
         return []
+    e.line("%further = icmp slt i64 %k, %last")
+    e.line("%fetch = select i1 %big, i1 false, i1 %further")
     for k, block in enumerate(blocks):
-        use = f"%useo{k}" if f"o{k}" in staged else "false"
-        e.line(f"%beyondo{k} = getelementptr i8, ptr %po{k}, i64 {block}")
-        e.line(f"%aheado{k} = select i1 {use}, ptr %po{k}, ptr %beyondo{k}")
-    return [
-        f"%line{k} = getelementptr i8, ptr %ahead{port}, i64 {at}\n"  # here, or it would take a register until then
-        f"  call void @llvm.prefetch.p0(ptr %line{k}, i32 1, i32 3, i32 1)"
-        for k, (port, at) in enumerate(places)
-    ]
+        e.line(f"%aheado{k} = getelementptr i8, ptr %po{k}, i64 {block}")
+    return [_fetch_group(first, places[first : first + GROUP]) for first in range(0, len(places), GROUP)]
+
+
+def _fetch_group(first: int, places: list[tuple[str, int]]) -> str:
+    """Fetch some lines, the first of which has the number `first`, if anything is to be fetched."""
+    lines = [f"br i1 %fetch, label %fetch{first}, label %fetched{first}", f"fetch{first}:"]
+    for k, (port, at) in enumerate(places, first):
+        lines += [f"  %line{k} = getelementptr i8, ptr %ahead{port}, i64 {at}"]
+        lines += [f"  call void @llvm.prefetch.p0(ptr %line{k}, i32 1, i32 3, i32 1)"]
+    return "\n".join([*lines, f"  br label %fetched{first}", f"fetched{first}:"])
 
 
 def _loop(e: Emitter, graph: Graph, layout: Layout, shared: frozenset[int]) -> str:
