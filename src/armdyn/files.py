@@ -9,8 +9,9 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from armdyn.errors import ArmdynError, ReadError
 
@@ -25,6 +26,7 @@ LARGE_ARCHIVE_BYTES = 100_000_000
 LARGEST_PACKING_RATIO = 200
 # A day of seven joints at 1 kHz is 20 GB of text; more than this is not read into memory.
 LARGEST_TABLE_BYTES = 20_000_000_000
+BYTES_BETWEEN_SYNCS = 50_000_000  # that a growing file sends to the disk at once
 
 
 def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT_BYTES) -> str:
@@ -176,22 +178,80 @@ def _send(path: Path, payload: Iterable[bytes]) -> None:
 
 
 def _replace(path: Path, payload: Iterable[bytes], mode: int | None) -> None:
-    import tempfile  # slow to load, and not needed to read
-
-    # Asked of the mode too, for root may write anything.
-    if mode is not None and not (mode & 0o222 and os.access(path, os.W_OK)):
-        raise PermissionError(errno.EACCES, "the file is read-only")
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    file = Growing(path, mode)
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.writelines(payload)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(name, 0o666 & ~_umask() if mode is None else stat.S_IMODE(mode))
-        os.replace(name, path)
+        for piece in payload:
+            file.write(piece)
+        file.finish()
     except BaseException:
-        os.unlink(name)
+        file.discard()
         raise
+
+
+class Growing:
+    """A file that grows beside `path` and takes its place, or that of what it links to, once it is whole."""
+
+    unfinished: ClassVar[set[str]] = set()  # names of files that nobody will want if the process ends now
+
+    def __init__(self, path: Path, mode: int | None = None) -> None:
+        import tempfile  # slow to load, and not needed to read
+
+        # Asked of the mode too, for root may write anything.
+        if mode is not None and not (mode & 0o222 and os.access(path, os.W_OK)):
+            raise PermissionError(errno.EACCES, "the file is read-only")
+        self.path, self.mode, self._unsafe = path, mode, 0
+        handle, self.name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        self.unfinished.add(self.name)
+        self.stream = os.fdopen(handle, "wb")
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Add to what is there; now and then it is sent to the disk, so that little is left for the end."""
+        self.stream.write(data)
+        self._unsafe += len(data)
+        if self._unsafe > BYTES_BETWEEN_SYNCS:
+            self._sync()
+
+    def write_at(self, place: int, data: bytes | memoryview) -> None:
+        """Write at a place of the file, counted in bytes."""
+        self.stream.seek(place)
+        self.write(data)
+
+    def _sync(self) -> None:
+        self.stream.flush()
+        os.fsync(self.stream.fileno())
+        self._unsafe = 0
+
+    def finish(self) -> None:
+        """Put it in its place."""
+        self._sync()
+        self.stream.close()
+        os.chmod(self.name, 0o666 & ~_umask() if self.mode is None else stat.S_IMODE(self.mode))
+        os.replace(self.name, self.path)
+        self.unfinished.discard(self.name)
+
+    def discard(self) -> None:
+        """Remove it, unless it is in its place."""
+        if self.name in self.unfinished:
+            with suppress(OSError):  # the disk may be full
+                self.stream.close()
+            os.unlink(self.name)
+            self.unfinished.discard(self.name)
+
+    @classmethod
+    def discard_all(cls) -> None:
+        """Remove all that is not finished: the process ends."""
+        for name in tuple(cls.unfinished):
+            with suppress(OSError):
+                os.unlink(name)
+
+
+def growing(path: str | os.PathLike[str]) -> Growing | None:
+    """A file that will take the place of `path`; None for devices and pipes, which cannot be replaced."""
+    path = Path(path)
+    mode = path.stat().st_mode if path.exists() else None
+    if mode is not None and not stat.S_ISREG(mode):
+        return None
+    return Growing(Path(os.path.realpath(path)), mode)
 
 
 def _umask() -> int:

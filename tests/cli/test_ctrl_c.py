@@ -26,11 +26,12 @@ LONGEST_S = 1.0  # processor time after Ctrl-C
 EXCITE = "excite ur10 --time-budget 60 --out motion.csv"
 HOME = "--home 0,-1.57,0,-1.57,0,0 --ros ros --urscript motion.script --report motion.html"
 AGAIN = "no file was written; the same command begins anew"
+SAVED = "the run up to then is saved as run.(csv|npz)"
 # Command -> moments at which it is interrupted, by the processor time it has used [s], and what it says then.
 COMMANDS = {
     EXCITE: ((0.6, 6.0), f"interrupted(; the best motion so far is saved.*; another --seed|$| while .*{AGAIN})"),
     "simulate arm.urdf --controller pd --duration 4000 --out run.csv": (
-        (0.6, 3.0), f"the run up to then is saved as run.(csv|npz)|interrupted($| while .*{AGAIN})",
+        (0.6, 3.0, 10.0), f"{SAVED}|interrupted($| while .*{AGAIN})",
     ),
     "compare puma560 --duration 60": ((3.0,), f"the controllers above had run; the others: -c|{AGAIN}"),
     "identify arm.urdf long.csv --out identified.urdf": ((1.2, 2.2), f"interrupted while .*; {AGAIN}"),
@@ -38,6 +39,9 @@ COMMANDS = {
     "demo": ((3.0,), "interrupted while .*; what was made before is in armdyn-demo; 'armdyn demo' begins anew"),
 }  # fmt: skip
 AT_NIGHT = {
+    # Minutes of processor time after their start, files of some hundred megabytes.
+    "simulate ur10 --controller pd --duration 2000 --out run.csv": ((20.0,), SAVED),
+    "simulate ur10 --controller pd --duration 2000 --sensor tau_noise=0.1 --out run.npz": ((10.0,), f"{SAVED}, a log"),
     f"{EXCITE} {HOME}": ((1.5, 3.0, 5.0, 9.0), COMMANDS[EXCITE][1]),
     f"{EXCITE.replace('60', '3')} {HOME}": (
         (2.5, 3.0, 3.5, 4.0, 4.5, 5.0), f"(is saved; motion.html was not written|.* are written|{AGAIN})",

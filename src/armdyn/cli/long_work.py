@@ -90,10 +90,10 @@ def working(text: str, kept: str = NOTHING_KEPT) -> Iterator[None]:
         yield
 
 
-def write_results(result: Any, out: Path | None, page: Path | None) -> None:
-    """Save a result and write its page, where these were asked for."""
+def write_results(result: Any, out: Path | None, page: Path | None, kept: str = NOTHING_KEPT) -> None:
+    """Save a result and write its page, where these were asked for; `kept` is what Ctrl-C before leaves."""
     if out is not None:
-        with working(f"writing {out}"):
+        with working(f"writing {out}", kept):
             result.save(out)
     if page is not None:
         draw(result, page, out)

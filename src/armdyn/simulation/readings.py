@@ -66,8 +66,16 @@ class Readings(NamedTuple):
             return write_arrays(path, rows._asdict(), compress=compress)
         if suffix != ".csv":
             raise ArmdynError(f"cannot save a log as '{path}': expected .csv or .npz")
-        names = [f"{kind}{i + 1}" for kind in ("q", "qd", "tau") for i in range(self.q.shape[-1])]
-        return write_whole(path, _lines(["t", *names], np.column_stack(rows)))
+        return write_whole(path, self.lines())
+
+    def lines(self, heading: bool = True) -> Iterator[str]:
+        """A CSV file, some lines at once: long runs need no second copy of all their numbers."""
+        if heading:
+            names = [f"{kind}{i + 1}" for kind in ("q", "qd", "tau") for i in range(self.q.shape[-1])]
+            yield ",".join(["t", *names]) + "\n"
+        rows = np.column_stack(self.rows)
+        for k in range(0, len(rows), LINES_AT_ONCE):
+            yield "".join(",".join(map(repr, row)) + "\n" for row in rows[k : k + LINES_AT_ONCE].tolist())
 
     def to_log(self, name: str = "simulation", notes: tuple[str, ...] = ()) -> Log:
         """The same as `read_log` makes of the file: repeated and unusable rows dropped, and told in `notes`."""
@@ -78,10 +86,3 @@ class Readings(NamedTuple):
         fixed = repair(t, (q, tau), name)
         keep = fixed.keep
         return Log(fixed.t, q[keep], tau[keep], qd[keep], name, (*notes, *fixed.notes))
-
-
-def _lines(names: list[str], rows: NDArray) -> Iterator[str]:
-    """A CSV file, some lines at once: long runs need no second copy of all their numbers."""
-    yield ",".join(names) + "\n"
-    for k in range(0, len(rows), LINES_AT_ONCE):
-        yield "".join(",".join(map(repr, row)) + "\n" for row in rows[k : k + LINES_AT_ONCE].tolist())

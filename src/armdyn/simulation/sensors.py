@@ -112,16 +112,32 @@ class Sensors:
 
     def logged(self, seen: Readings, q: NDArray, seed: int) -> Readings:
         """Readings as a log shows them: stamps jitter, samples are doubled, torques have ripple at true positions q."""
-        T, n = q.shape[-2:]
-        streams = [stream(seed, k, LOGGER) for k in range(int(np.prod(q.shape[:-2])))]
-        noise = np.array([rng.standard_normal((T, n)) for rng in streams]).reshape(q.shape)
-        jitter, chance = (
-            np.array([draw(rng) for rng in streams]).reshape(seen.copies.shape)
-            for draw in (lambda rng: rng.standard_normal(T), lambda rng: rng.random(T))
+        return Logger(self, int(np.prod(q.shape[:-2])), seed).log(seen, q)
+
+
+class Logger:
+    """What chance does to the logs of some runs, rows after rows: the same, however many come at once."""
+
+    def __init__(self, sensors: Sensors, runs: int, seed: int) -> None:
+        self.sensors = sensors
+        self._noise, self._jitter, self._doubled = zip(
+            *(stream(seed, k, LOGGER).spawn(3) for k in range(runs)), strict=True
         )
-        tau = seen.tau * (1 + self.ripple * np.sin(RIPPLE_WAVES * q)) + self.tau_noise * noise
-        copies = seen.copies * (1 + (chance < self.doubled))
-        return Readings(seen.t + self.jitter * jitter, seen.q, seen.qd, tau, copies)
+
+    def log(self, seen: Readings, q: NDArray) -> Readings:
+        """The next readings as a log shows them; `q` (..., T, n) are the true positions."""
+        (T, n), sensors, tau, t, copies = q.shape[-2:], self.sensors, seen.tau, seen.t, seen.copies
+        if np.any(sensors.ripple):
+            tau = tau * (1 + sensors.ripple * np.sin(RIPPLE_WAVES * q))
+        if np.any(sensors.tau_noise):
+            noise = np.array([rng.standard_normal((T, n)) for rng in self._noise]).reshape(q.shape)
+            tau = tau + sensors.tau_noise * noise
+        if sensors.jitter:
+            t = t + sensors.jitter * np.array([rng.standard_normal(T) for rng in self._jitter]).reshape(t.shape)
+        if sensors.doubled:
+            chance = np.array([rng.random(T) for rng in self._doubled]).reshape(t.shape)
+            copies = copies * (1 + (chance < sensors.doubled))
+        return Readings(t, seen.q, seen.qd, tau, copies)
 
 
 def _per_joint(name: str, value: Any) -> Any:

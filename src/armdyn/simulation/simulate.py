@@ -22,7 +22,9 @@ from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.readings import Readings
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.sensing import Chance
-from armdyn.simulation.sensors import Sensors
+from armdyn.simulation.sensors import Logger, Sensors
+
+MOST_NUMBERS = 200_000  # positions of a run that readings, files and metrics are made of in less than a second
 
 
 def simulate(
@@ -120,25 +122,53 @@ def simulate(
         duration, rate, q0, qd0, substeps, delay, tolerance, solver, sensors, seed, every, hold, native, check, threads,
         name,
     )  # fmt: skip
-    plan = make_plan(plant, controller, reference, given)
+    return run_plan(make_plan(plant, controller, reference, given), quiet=quiet, progress=progress)
+
+
+def run_plan(
+    plan: Plan,
+    *,
+    quiet: bool = False,
+    progress: Callable[[float], None] | bool | None = None,
+    keep: Callable[[SimulationResult], None] | None = None,
+) -> SimulationResult:
+    """Run what `make_plan` laid out; the rest is as of `simulate`.
+
+    `keep` is called with part after part of the run as it goes on, before divergence is looked for. A long run that is
+    interrupted then has no `measured`: its parts had them.
+    """
+    name = plan.given.name
     for note in plan.notes:
-        warnings.warn(note, ArmdynWarning, stacklevel=2)
-    record = _run(plan, progress)
+        warnings.warn(note, ArmdynWarning, stacklevel=3)
+    record = _run(plan, progress, keep)
     if record.faulty.any() and not plan.batch and not quiet:
         raise SimulationError(f"{name}: {record.notes[-1]}", _finish(plan, record))
     for note in () if quiet else record.notes:
-        warnings.warn(f"{name}: {note}; what was computed is kept", ArmdynWarning, stacklevel=2)
-    return _finish(plan, record)
+        warnings.warn(f"{name}: {note}; what was computed is kept", ArmdynWarning, stacklevel=3)
+    short = record.rows * plan.q0.size <= MOST_NUMBERS
+    return _finish(plan, record, measure=record.complete or keep is None or short)
 
 
-def _run(plan: Plan, progress: Callable[[float], None] | bool | None) -> Record:
+def _run(
+    plan: Plan, progress: Callable[[float], None] | bool | None, keep: Callable[[SimulationResult], None] | None
+) -> Record:
     """What the plan gives, with sentences about runs that ended early."""
     clock, arm = plan.schedule.clock, plan.schedule.plant.arm
     run = run_batch if plan.compiled else run_python
+    parts = None if keep is None else Parts(plan, keep)
     try:
         with reporting(progress, plan.given.name) as tell:
-            record = run(plan, lambda step: tell(step / clock.steps))
-            tell(1.0)
+
+            def look(step: int, record: Record) -> None:
+                if parts is not None:
+                    parts.take(record)
+                tell(step / clock.steps)
+
+            record = run(plan, look)
+            if parts is not None and record.complete:
+                parts.take(record)
+            if record.complete:
+                tell(1.0)
     except SimulationError as error:
         error.result = _finish(plan, error.result)
         raise
@@ -146,19 +176,40 @@ def _run(plan: Plan, progress: Callable[[float], None] | bool | None) -> Record:
     return record
 
 
-def _finish(plan: Plan, record: Record) -> SimulationResult:
+class Parts:
+    """Hands on the rows of a run as they are filled."""
+
+    def __init__(self, plan: Plan, keep: Callable[[SimulationResult], None]) -> None:
+        self.plan, self.keep, self.done = plan, keep, 0
+        self.measuring = Measuring(plan)
+
+    def take(self, record: Record) -> None:
+        """Hand on what came since the last time."""
+        if record.rows > self.done:
+            rows = slice(self.done, record.rows)
+            self.keep(_result(self.plan, record, rows, self.measuring))
+            self.done = record.rows
+
+
+def _finish(plan: Plan, record: Record, measure: bool = True) -> SimulationResult:
     """The record with its times and reference, cut where it ends."""
-    schedule, batch, every = plan.schedule, plan.batch, plan.given.every
-    rows, stopped = record.rows, record.diverged_step
+    rows = record.rows
     record.forget_after_divergence()
-    if not record.complete and (stopped >= 0).all():
+    if not record.complete and (record.diverged_step >= 0).all():
         rows = min(rows, int(record.good_rows.max()))
-    t = np.arange(rows) * (every * schedule.clock.period)
-    arrays = {key: x[:, :rows].reshape(*batch, *x[:, :rows].shape[1:]) for key, x in record.arrays.items()}
+    return _result(plan, record, slice(0, rows), Measuring(plan) if measure else None)
+
+
+def _result(plan: Plan, record: Record, rows: slice, measuring: Measuring | None) -> SimulationResult:
+    """Some rows of a record."""
+    schedule, batch, every = plan.schedule, plan.batch, plan.given.every
+    t = np.arange(rows.start, rows.stop) * (every * schedule.clock.period)
+    arrays = {key: x[:, rows].reshape(*batch, *x[:, rows].shape[1:]) for key, x in record.arrays.items()}
     own = {"q", "qd"} | SHOWN
     states = {key.removeprefix("law."): x for key, x in arrays.items() if key not in own}
     states |= {key: arrays[key] for key in ("contact",) if key in arrays}
-    q_ref, qd_ref, qdd_ref = (x[:: record.stride][:rows] for x in plan.desired)
+    q_ref, qd_ref, qdd_ref = (x[:: record.stride][rows] for x in plan.desired)
+    stopped = record.diverged_step
     diverged = np.where(stopped < 0, np.nan, stopped * schedule.clock.h).reshape(batch)
     arm, kind = schedule.plant.arm, schedule.plant.kind
     return SimulationResult(
@@ -174,24 +225,31 @@ def _finish(plan: Plan, record: Record) -> SimulationResult:
         notes=(*plan.notes, *plan.remarks, *record.notes),
         states=states,
         arm=arm,
-        measured=_measure(plan, t, arrays),
+        measured=None if measuring is None else measuring.readings(t, arrays),
         elastic=kind.elastic,
         motor_encoders=kind.motor_encoders,
         held=_torque_share(schedule, every),
     )
 
 
-def _measure(plan: Plan, t: NDArray, arrays: dict[str, NDArray]) -> Readings | None:
-    """What instruments showed of the rows that are kept."""
-    given, sensors = plan.given, plan.given.sensors
-    if sensors is None:
-        return None
-    chance = Chance(sensors, plan.q0.shape[1], len(plan.q0), given.seed)
-    lost = chance.losses(len(t) * given.every, given.every)
-    copies = (1 - lost).reshape(*plan.batch, len(t))
-    q, qd = (arrays[key] for key in SEEN)
-    seen = Readings(np.broadcast_to(t, copies.shape), q, qd, arrays["tau"], copies)
-    return sensors.logged(seen, arrays["q"], given.seed or 0)
+class Measuring:
+    """What instruments show of a run, rows after rows."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan, sensors, given = plan, plan.given.sensors, plan.given
+        lanes, n = plan.q0.shape
+        self.chance = None if sensors is None else Chance(sensors, n, lanes, given.seed)
+        self.logger = None if sensors is None else Logger(sensors, lanes, given.seed or 0)
+
+    def readings(self, t: NDArray, arrays: dict[str, NDArray]) -> Readings | None:
+        """Of the next rows; None without instruments."""
+        if self.chance is None or self.logger is None:
+            return None
+        every = self.plan.given.every
+        lost = self.chance.losses(len(t) * every, every)
+        copies = (1 - lost).reshape(*self.plan.batch, len(t))
+        q, qd = (arrays[key] for key in SEEN)
+        return self.logger.log(Readings(np.broadcast_to(t, copies.shape), q, qd, arrays["tau"], copies), arrays["q"])
 
 
 def _torque_share(schedule: Schedule, every: int) -> float:

@@ -20,8 +20,10 @@ from armdyn.trace.rollout import Rollout
 if TYPE_CHECKING:
     from armdyn.simulation.loop.plan import Plan
 
-# Steps of all rollouts together between two looks at the clock, the keyboard and the velocities.
+# Steps of all rollouts together between two looks at the clock, the keyboard and the velocities; of one alone fewer,
+# for its rows may be written to a file at each look.
 STEPS_PER_BLOCK = 100_000
+STEPS_OF_ONE = 20_000
 NO_CHANCE = Draw()
 
 
@@ -102,7 +104,7 @@ class Draws:
         return {name: np.repeat(rows[:, :-1], self._substeps, axis=1) for name, rows in both.items()}
 
 
-def run_batch(plan: Plan, progress: Callable[[int], None]) -> Record:
+def run_batch(plan: Plan, progress: Callable[[int, Record], None]) -> Record:
     """Run all rollouts."""
     schedule, given, clock, (lanes, n) = plan.schedule, plan.given, plan.schedule.clock, plan.q0.shape
     sensors, threads = given.sensors, given.threads or 1
@@ -114,7 +116,8 @@ def run_batch(plan: Plan, progress: Callable[[int], None]) -> Record:
     shapes = outputs_of(rollout)
     kept = {name: shape for name, shape in shapes.items() if not name.startswith("sensor.")}
     record = Record.empty(schedule, lanes, given.every, kept)
-    count = clock.substeps * min(max(STEPS_PER_BLOCK // lanes // clock.substeps, 8), clock.samples)
+    most = min(STEPS_PER_BLOCK // lanes, STEPS_PER_BLOCK if lanes > 1 else STEPS_OF_ONE)
+    count = clock.substeps * min(max(most // clock.substeps, 8), clock.samples)
     buffers = {name: pool().empty((lanes, count + (name not in SHOWN), *shape)) for name, shape in shapes.items()}
     try:
         for span in schedule.spans():
@@ -126,7 +129,7 @@ def run_batch(plan: Plan, progress: Callable[[int], None]) -> Record:
                 _march(rollout, inputs, state, buffers, steps, threads)
                 record.keep(at, buffers, steps)
                 state = {name: buffers[name][:, steps].copy() for name in shapes if name not in SHOWN}
-                progress(at + steps)
+                progress(at + steps, record)
                 if not record.watch(at, buffers["qd"][:, 1 : steps + 1], buffers["tau"][:, :steps]):
                     record.complete = False
                     return record

@@ -74,7 +74,7 @@ class NativeRun(PlantRun):
         self._native()
 
 
-def run_python(plan: Plan, progress: Callable[[int], None]) -> Record:
+def run_python(plan: Plan, progress: Callable[[int, Record], None]) -> Record:
     """Run one rollout with a controller that is called at every sample."""
     schedule, clock, sensors = plan.schedule, plan.schedule.clock, plan.given.sensors
     run, n = _make_run(plan), schedule.plant.arm.n
@@ -84,13 +84,14 @@ def run_python(plan: Plan, progress: Callable[[int], None]) -> Record:
         run.shapes |= dict.fromkeys(SEEN, (n,))
         run.rows |= {name: np.empty((1, clock.steps, n)) for name in SEEN}
     record = Record.empty(schedule, 1, plan.given.every, run.shapes)
-    steps, fault = 0, None
+    steps, kept, fault = 0, 0, None
     ends: dict[str, NDArray] = {}
     try:
         for done in _samples(schedule, run, plan.controller, instruments, ends):
             steps = done * clock.substeps
             if done % SAMPLES_BETWEEN_LOOKS == 0:
-                progress(steps)
+                kept = _keep(record, run.rows, kept, steps)
+                progress(steps, record)
     except KeyboardInterrupt:
         record.stop(f"interrupted at t = {steps * clock.h:.4g} s")
     except Runaway as end:
@@ -99,7 +100,7 @@ def run_python(plan: Plan, progress: Callable[[int], None]) -> Record:
         fault = error
     if steps:
         record.watch(0, run.rows["qd"][:, 1 : steps + 1], run.rows["tau"][:, :steps])
-        record.keep(0, run.rows, steps)
+        _keep(record, run.rows, kept, steps)
     diverged = record.diverged_step[0] >= 0
     record.complete = steps == clock.steps and not diverged
     if fault is not None and not diverged:  # else it is the divergence that the controller could not answer
@@ -108,6 +109,12 @@ def run_python(plan: Plan, progress: Callable[[int], None]) -> Record:
     if record.complete:
         record.finish(clock.steps, {**{name: run.rows[name][:, -1] for name in run.states}, **ends})
     return record
+
+
+def _keep(record: Record, rows: dict[str, NDArray], first: int, steps: int) -> int:
+    """Keep what came since step `first`; the step that comes next."""
+    record.keep(first, {name: array[:, first:steps] for name, array in rows.items()}, steps - first)
+    return steps
 
 
 def _make_run(plan: Plan) -> PlantRun:

@@ -148,7 +148,7 @@ def test_a_run_that_diverges_is_kept_and_fails(tmp_path):
 
 def test_ctrl_c_keeps_the_run_up_to_then(tmp_path, monkeypatch):
     @contextmanager
-    def impatient(*_):
+    def impatient(*_, **__):
         def tell(share, text, found=False):
             if 0 < share < 1:
                 assert found  # so the watch waits until it is written
@@ -165,14 +165,60 @@ def test_ctrl_c_keeps_the_run_up_to_then(tmp_path, monkeypatch):
     assert f"interrupted at 0.099 s; the run up to then is saved as {out}; {page} was not drawn" in answer.stderr
     assert len(SimulationResult.load(out).t) == 100
     assert not page.exists()
-    monkeypatch.setattr(sys.modules["armdyn.cli.commands.control.simulate"], "MOST_NUMBERS", 10)
-    long = tmp_path / "long.csv"
-    with pytest.warns(ArmdynWarning, match=r"interrupted at t = 0\.1 s; what was computed is kept"):
-        answer = run("planar2", "--controller", "pd", "--duration", "2", "--out", str(long))
-    saved = long.with_suffix(".npz")
-    assert f"saved as {saved}, a log (.csv would take long)" in answer.stderr
-    assert len(armdyn.read_log(saved, armdyn.arms.planar2()).t) == 100
-    assert not long.exists()
+    assert "the same command begins anew" in answer.stderr
+
+
+SHAKY = ["jitter=1e-5", "lost=0.05", "doubled=0.05", "tau_noise=0.1", "q_noise=1e-4"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "npz"])
+@pytest.mark.parametrize("sensors", [[], [word for text in SHAKY for word in ("--sensor", text)]])
+def test_the_log_of_a_long_run_grows_with_it(ending, sensors, tmp_path, monkeypatch):
+    """It is the same log, whether it was written at once, in parts, or in parts until Ctrl-C."""
+    whole, grown, broken = (tmp_path / f"{name}.{ending}" for name in ("whole", "grown", "broken"))
+    line = ["planar2", "--controller", "pd", "--duration", "2", *sensors, "--out"]
+    assert run(*line, str(whole)).exit_code == 0
+    monkeypatch.setattr("armdyn.simulation.loop.batch.STEPS_PER_BLOCK", 100)
+    monkeypatch.setattr(sys.modules["armdyn.simulation.simulate"], "MOST_NUMBERS", 10)
+    assert run(*line, str(grown)).exit_code == 0
+    if ending == "csv":
+        assert grown.read_bytes() == whole.read_bytes()
+
+    @contextmanager
+    def until(*_, **__):
+        def tell(share, text, found=False):
+            if 0.5 < share < 1:
+                raise KeyboardInterrupt
+
+        yield tell
+
+    monkeypatch.setattr(sys.modules["armdyn.cli.commands.control.simulate"], "progress_bar", until)
+    with pytest.warns(ArmdynWarning, match=r"interrupted at t = 1\.1 s; what was computed is kept"):
+        answer = run(*line, str(broken))
+    assert answer.exit_code == 130
+    assert f"interrupted at 1.099 s; the run up to then is saved as {broken}" in answer.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in (whole, grown, broken))
+    arm = armdyn.arms.planar2()
+    first, all_rows = armdyn.read_log(broken, arm), armdyn.read_log(grown, arm)
+    rows = len(first.t)
+    assert 1000 < rows <= 1100
+    if ending == "csv":
+        assert whole.read_text().startswith(broken.read_text())
+    for name in ("q", "qd", "tau") if not sensors else ():
+        np.testing.assert_array_equal(getattr(first, name), getattr(all_rows, name)[:rows])
+
+
+def test_a_run_that_diverges_is_written_without_what_follows(tmp_path, monkeypatch):
+    line = ["planar2", "--controller", "pd", "--rate", "20", "--bandwidth", "20", "--out"]
+    logs = []
+    for steps in (1, 100_000):
+        monkeypatch.setattr("armdyn.simulation.loop.batch.STEPS_PER_BLOCK", steps)
+        out = tmp_path / f"{steps}.csv"
+        with pytest.warns(ArmdynWarning):
+            assert run(*line, str(out)).exit_code == 1
+        logs.append(out.read_text())
+    assert logs[0] == logs[1]
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_a_plant_without_friction_has_a_law_without_friction(tmp_path):

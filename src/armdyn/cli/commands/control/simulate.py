@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from armdyn.cli.long_work import progress_bar, require_folders, write_results
+from armdyn.cli.interrupts import watch
+from armdyn.cli.long_work import NOTHING_KEPT, draw, progress_bar, require_folders, working, write_results
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, number, print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from armdyn.control.protocol import Law
     from armdyn.model.arm import Arm
+    from armdyn.simulation.loop.plan import Plan
     from armdyn.simulation.plant.elasticity import Elasticity
     from armdyn.simulation.plant.payload import Change
     from armdyn.simulation.result import SimulationResult
+    from armdyn.simulation.run_file import RunFile
     from armdyn.simulation.sensors import Sensors
     from armdyn.trajectory.protocol import Trajectory
 
 SWING = "swing"
 DESIGN_POINTS = 200  # of the reference, for gains
-MOST_NUMBERS = 200_000  # positions of a run that files and metrics after Ctrl-C are made of in less than a second
 
 Controller = Annotated[
     str, typer.Option(help="pd, pid, computed-torque, lqr-t, slotine-li, ...: `armdyn law ARM list` shows all.")
@@ -83,9 +85,9 @@ def simulate(
     json: Json = False,
 ) -> None:
     """Simulate an arm under a sampled controller, and judge the run. Ctrl-C keeps what was computed."""
-    from armdyn.errors import SimulationError
+    from armdyn.simulation.loop.plan import Settings, make_plan
     from armdyn.simulation.plant.plant import Plant
-    from armdyn.simulation.simulate import simulate as run
+    from armdyn.simulation.run_file import RunFile
 
     require_folders(out, report=report)
     _require_suffix(out)
@@ -101,37 +103,77 @@ def simulate(
         engine=engine,
     )
     sensors = _sensors(resolution, noise, sensor or [])
+    with progress_bar() as tell:
+        tell(0.0, "designing the controller")
+        law = _law(controller, subject, wanted, bandwidth, rate)
+        tell(0.0, "planning the run")
+        given = Settings(
+            duration, rate, None, None, substeps, delay, None, "DOP853", sensors, seed, 1, True, True, True, None,
+            f"{subject.name}, {controller}",
+        )  # fmt: skip
+        plan = make_plan(plant, law if friction else law.without_friction(), wanted, given)
+    log = (
+        None
+        if out is None
+        else RunFile(out, (1 + bool(sensors and sensors.doubled)) * (plan.schedule.clock.samples + 1))
+    )
     try:
-        with progress_bar() as tell:
-            tell(0.0, "designing the controller")
-            law = _law(controller, subject, wanted, bandwidth, rate)
-            law = law if friction else law.without_friction()
-            tell(0.0, "simulating")
-            result = run(
-                plant, law, wanted, duration, rate, substeps=substeps, delay=delay, hold=True, sensors=sensors,
-                seed=seed, progress=lambda part: tell(part, "simulating", part > 0),
-                name=f"{subject.name}, {controller}",
-            )  # fmt: skip
-    except SimulationError as error:
-        if error.result is not None and len(error.result.t):
-            write_results(error.result, out, report)
-        raise
-    if result.interrupted and out is not None and result.q.size > MOST_NUMBERS:
-        kept = out.with_suffix(".npz")
-        result.readings.save(kept, compress=False)
-        _end(result, f"saved as {kept}, a log{' (.csv would take long)' * (out.suffix == '.csv')}", report)
-    write_results(result, out, None if result.interrupted else report)
-    print_json(summary(result)) if json else show(result)
-    if result.interrupted:
+        result = _run(plan, log, out, report)
+        ended = result.interrupted or watch().pressed
+        grown = log is not None and _is_long(result) and log.finish()
+    finally:
+        if log is not None:
+            log.discard()
+    if ended and grown:
+        _end(result, f"saved as {out}{', a log' * (str(out).endswith('.npz'))}", report)
+    kept = f"{out}{', its log,' * (str(out).endswith('.npz'))} is written" if grown else NOTHING_KEPT
+    if not (grown and str(out).endswith(".csv")):
+        write_results(result, out, None if ended else report, kept)
+    elif report is not None:
+        draw(result, report, out)
+    with working("judging the run", f"{out} is written" if out else NOTHING_KEPT):
+        told = summary(result) if json else result.metrics
+    print_json(told) if json else show(result)
+    if ended:
         _end(result, f"saved as {out}" if out else "above", report)
     if not result.complete:
         raise typer.Exit(1)  # as it diverged
 
 
+def _run(plan: Plan, log: RunFile | None, out: Path | None, report: Path | None) -> SimulationResult:
+    """Run it, its log growing meanwhile; Ctrl-C ends it at the next look."""
+    from armdyn.errors import SimulationError
+    from armdyn.simulation.simulate import run_plan
+
+    keep = None if log is None else lambda part: log.add(part.readings)
+    try:
+        with progress_bar(saves=True) as tell:
+            tell(0.0, "simulating")
+            return run_plan(plan, progress=lambda part: tell(part, "simulating", 0 < part < 1), keep=keep)
+    except SimulationError as error:
+        if error.result is not None and len(error.result.t):
+            write_results(error.result, out, report)
+        raise
+
+
+def _most_rows(plan: Plan) -> int:
+    """Of the log of a run: sensors may show samples twice."""
+    sensors = plan.given.sensors
+    return (1 + (sensors is not None and sensors.doubled > 0)) * (plan.schedule.clock.samples + 1)
+
+
+def _is_long(result: SimulationResult) -> bool:
+    """Whether a run that did not diverge is so long that its files take seconds, and its log has grown meanwhile."""
+    from armdyn.simulation.simulate import MOST_NUMBERS
+
+    return (result.complete or result.interrupted) and result.q.size > MOST_NUMBERS
+
+
 def _end(result: SimulationResult, kept: str, report: Path | None) -> NoReturn:
     """After Ctrl-C: say what is kept."""
     drawn = f"; {report} was not drawn, which takes seconds" if report else ""
-    typer.echo(f"armdyn: interrupted at {result.t[-1]:.4g} s; the run up to then is {kept}{drawn}", err=True)
+    until = f"interrupted at {result.t[-1]:.4g} s; the run up to then is {kept}{drawn}"
+    typer.echo(f"armdyn: {until}; the same command begins anew", err=True)
     raise typer.Exit(130)
 
 
