@@ -50,7 +50,7 @@ def test_equal_success_is_decided_by_the_metric():
     errors = np.concatenate([np.full(10, 0.3), np.full(10, 0.1)])
     columns, groups = table({"PD": np.ones(10), "PID": np.ones(10)}, max_error=errors)
     told = conclude(columns, groups, ["payload"], {"max_error": "low"})
-    assert "they succeed equally often; by max_error PID is best (median 0.1, PD 0.3; SI)" in told
+    assert "they succeed equally often; by largest joint error PID is best (median 0.1, PD 0.3 rad or m)" in told
 
 
 def test_one_group_alone():

@@ -98,7 +98,7 @@ def test_the_ranking_is_by_what_was_asked(study, tmp_path):
     good = columns["success"]
     cases = columns["case"][good][np.argsort(columns["energy"][good])]
     assert summary.data["best"] == cases.tolist()
-    assert summary.sections[0].title == "Best designs by energy"
+    assert summary.sections[0].title == "Best designs by work of the drives"
     assert summary.about == f"4 designs, of which {good.sum()} can do the task"
 
 

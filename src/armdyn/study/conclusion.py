@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.study.labels import unit, words
 from armdyn.study.spec import Columns
 
 STD_OF_95_PERCENT = 1.96  # standard deviations of a 95 % interval
@@ -78,4 +79,5 @@ def _by_metric(columns: Columns, groups: Groups, judged: Mapping[str, str]) -> s
     medians = {label: float(np.median(columns[name][rows])) for label, rows in groups}
     order = sorted(medians, key=lambda label: medians[label] if better == "low" else -medians[label])
     best, next_best = order[0], order[1]
-    return f"; by {name} {best} is best (median {medians[best]:.3g}, {next_best} {medians[next_best]:.3g}; SI)"
+    told = f"(median {medians[best]:.3g}, {next_best} {medians[next_best]:.3g} {unit(name)}".rstrip()
+    return f"; by {words(name)} {best} is best {told})"

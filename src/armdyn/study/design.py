@@ -23,6 +23,7 @@ from armdyn.model.arm import Arm
 from armdyn.simulation.result import SimulationResult
 from armdyn.spatial.rotation import from_rpy
 from armdyn.spatial.transform import transform
+from armdyn.study.labels import label, unit, words
 from armdyn.study.sampling import Samples, read_samples
 from armdyn.study.spec import Columns, Head, Study, read_bounds
 from armdyn.study.summary import Section, Summary, case_summary
@@ -122,7 +123,7 @@ class Design(Study):
             (str(columns["arm"][k]), str(columns["case"][k]), *(f"{columns[name][k]:.4g}" for name in heads[2:]))
             for k in best
         ]
-        section = Section(f"Best designs by {self.rank_by}", heads, rows)
+        section = Section(f"Best designs by {words(self.rank_by)}", tuple(map(label, heads)), rows)
         data = {**whole.data, "rank_by": self.rank_by, "best": [int(columns["case"][k]) for k in best]}
         conclusion = self._conclude(columns, best)
         data["conclusion"] = conclusion
@@ -134,7 +135,8 @@ class Design(Study):
             return "no design can do the task within the bounds"
         values = columns[self.rank_by][best]
         arm, case = (columns[name][best[0]] for name in ("arm", "case"))
-        told = f"arm {arm} (case {case}) is best by {self.rank_by}: {values[0]:.4g}"
+        told = f"arm {arm} (case {case}) is best by {words(self.rank_by)}: {values[0]:.4g}"
+        told = f"{told} {unit(self.rank_by)}".rstrip()
         behind = f"; the next has {values[1]:.4g}, {abs(values[1] / values[0] - 1):.1%} off" if len(best) > 1 else ""
         return f"{told}{behind}; these are computed, not drawn at random"
 

@@ -7,30 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.study.labels import label
 from armdyn.study.spec import Columns
 
 Groups = list[tuple[str, NDArray]]
 MOST_GROUPS = 6
 # Cases that a cell of a map should hold, and the most cells along an axis.
 FEWEST_IN_CELL, MOST_CELLS = 4, 32
-# Of columns whose names say what they are; others have none, or that of what they multiply.
-UNITS = {
-    "payload": "kg",
-    "rms_error": "rad or m",
-    "max_error": "rad or m",
-    "final_error": "rad or m",
-    "rms_tip_error": "m",
-    "max_tip_error": "m",
-    "rms_torque": "N m or N",
-    "max_torque": "N m or N",
-    "effort": "J",
-    "settling_time": "s",
-}
-
-
-def _label(name: str) -> str:
-    """A column's name with its unit."""
-    return f"{name} [{UNITS[name]}]" if name in UNITS else name
 
 
 def success_regions(columns: Columns, groups: Groups, axes: list[str]) -> Any:
@@ -39,7 +22,7 @@ def success_regions(columns: Columns, groups: Groups, axes: list[str]) -> Any:
 
     shown = groups[:MOST_GROUPS]
     figure, panels = plt.subplots(1, len(shown), figsize=(1.0 + 3.6 * len(shown), 3.4), squeeze=False, sharey=True)
-    for axis, (label, rows) in zip(panels[0], shown, strict=True):
+    for axis, (group, rows) in zip(panels[0], shown, strict=True):
         good = columns["success"][rows].astype(float)
         x = columns[axes[0]][rows]
         if len(axes) == 1:
@@ -48,9 +31,9 @@ def success_regions(columns: Columns, groups: Groups, axes: list[str]) -> Any:
             axis.set_ylim(-0.02, 1.02)
         else:
             image = _map(axis, x, columns[axes[1]][rows], good)
-        axis.set_title(label, fontsize=9)
-        axis.set_xlabel(_label(axes[0]))
-    panels[0, 0].set_ylabel("part that succeeds" if len(axes) == 1 else _label(axes[1]))
+        axis.set_title(group, fontsize=9)
+        axis.set_xlabel(label(axes[0]))
+    panels[0, 0].set_ylabel("part that succeeds" if len(axes) == 1 else label(axes[1]))
     if len(axes) == 2:
         figure.colorbar(image, ax=panels[0].tolist(), label="part that succeeds")
     return figure
@@ -92,13 +75,13 @@ def distributions(columns: Columns, groups: Groups, metrics: list[str]) -> Any:
     for axis in panels.flat[len(metrics) :]:
         axis.set_visible(False)
     for axis, name in zip(panels.flat, metrics, strict=False):
-        for label, rows in groups[:MOST_GROUPS]:
+        for group, rows in groups[:MOST_GROUPS]:
             values = np.sort(columns[name][rows])
             step = max(1, len(values) // 400)
             part = np.arange(1, len(values) + 1) / len(values)
             kept = np.isfinite(values[::step])
-            axis.plot(values[::step][kept], part[::step][kept], lw=1.2, label=label)
-        axis.set_title(_label(name), fontsize=9)
+            axis.plot(values[::step][kept], part[::step][kept], lw=1.2, label=group)
+        axis.set_title(label(name), fontsize=9)
         axis.set_ylim(0, 1.02)
         axis.locator_params(axis="x", nbins=4)
         axis.grid(alpha=0.25)

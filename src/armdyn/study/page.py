@@ -14,7 +14,9 @@ def page(summary: Summary) -> str:
     parts = [heading(f"Study: {summary.name}", 1), paragraph(f"{said[0].upper()}{said[1:]}.", "big good")]
     parts += [paragraph(summary.about + ".")] if summary.conclusion else []
     worst = next((section.rows[0] for section in summary.sections if section.title == WORST), None)
-    parts += [paragraph(f"Next: look at the worst case by {worst[0]}: {worst[-1]}", "next")] if worst else []
+    if worst:
+        metric, _, _ = worst[0].partition(" [")
+        parts.append(paragraph(f"Next: look at the worst case by {metric}: {worst[-1]}", "next"))
     tables = [heading(section.title) + table(section.columns, section.rows) for section in summary.sections]
     pictures = [heading(TITLES.get(name, name)) + svg(draw()) for name, draw in summary.figures.items()]
     return document(f"armdyn: {summary.name}", *parts, *tables[:1], *pictures, *tables[1:])

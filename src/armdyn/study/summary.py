@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.study.conclusion import conclude
+from armdyn.study.labels import label, unit, words
 from armdyn.study.sensitivity import Share, shares
 from armdyn.study.spec import Columns, Study
 
@@ -61,11 +62,11 @@ def case_summary(study: Study, columns: Columns, about: str) -> Summary:
     """Success, quantiles, influence and extreme cases of a study with metrics."""
     judged = {name: better for name, better in study.metrics.items() if better}
     groups = list(_groups(study, columns))
-    success = [(label, float(columns["success"][rows].mean()), int(rows.sum())) for label, rows in groups]
+    success = [(group, float(columns["success"][rows].mean()), int(rows.sum())) for group, rows in groups]
     stated = stated_quantiles(min(count for *_, count in success))
     quantiles = [
-        (label, name, {p: _quantile(columns[name][rows], p if better == "low" else 1 - p) for p in stated})
-        for label, rows in groups
+        (group, name, {p: _quantile(columns[name][rows], p if better == "low" else 1 - p) for p in stated})
+        for group, rows in groups
         for name, better in judged.items()
     ]
     factors = {name: columns[name] for name in (*study.groups, *study.parameters)}
@@ -79,7 +80,7 @@ def case_summary(study: Study, columns: Columns, about: str) -> Summary:
         "name": study.name,
         "kind": study.kind,
         "cases": len(columns["case"]),
-        "success": {label: part for label, part, _ in success},
+        "success": {group: part for group, part, _ in success},
         "quantiles": [
             {"group": g, "metric": m, **{_percent(p): x for p, x in values.items()}} for g, m, values in quantiles
         ],
@@ -94,11 +95,11 @@ def case_summary(study: Study, columns: Columns, about: str) -> Summary:
 
 def _groups(study: Study, columns: Columns) -> Iterator[tuple[str, NDArray]]:
     """Labels and rows of the combinations of words; words that never change are left out."""
-    words = [columns[name].astype(str) for name in study.groups]
-    changing = [column for column in words if len(np.unique(column)) > 1] or words[:1]
+    texts = [columns[name].astype(str) for name in study.groups]
+    changing = [column for column in texts if len(np.unique(column)) > 1] or texts[:1]
     labels = np.array([", ".join(parts) for parts in zip(*changing, strict=True)])
-    for label in dict.fromkeys(labels):
-        yield label, labels == label
+    for group in dict.fromkeys(labels):
+        yield group, labels == group
 
 
 def _quantile(values: NDArray, p: float) -> float:
@@ -134,8 +135,11 @@ def _extreme(columns: Columns, name: str, largest_is_good: bool) -> list[tuple[i
 
 def _success(study: Study, success: list[tuple[str, float, int]]) -> Section:
     signs = {"low": "<=", "high": ">="}
-    wanted = ", ".join(f"{name} {signs[study.metrics[name]]} {bound:g}" for name, bound in study.bounds.items())
-    rows = [(label, f"{part:.2%}", f"{count:,}") for label, part, count in success]
+    wanted = ", ".join(
+        f"{words(name)} {signs[study.metrics[name]]} {bound:g} {unit(name)}".rstrip()
+        for name, bound in study.bounds.items()
+    )
+    rows = [(group, f"{part:.2%}", f"{count:,}") for group, part, count in success]
     return Section(
         f"Success ({wanted or 'nothing went wrong'})", (" and ".join(study.groups), "success", "cases"), rows
     )
@@ -143,9 +147,10 @@ def _success(study: Study, success: list[tuple[str, float, int]]) -> Section:
 
 def _quantile_section(quantiles: list[tuple[str, str, dict[float, float]]]) -> Section:
     rows = [
-        (name, group, *(format_metric(name, value) for value in values.values())) for group, name, values in quantiles
+        (label(name), group, *(format_metric(name, value) for value in values.values()))
+        for group, name, values in quantiles
     ]
-    heads = ("metric (SI)", "group", *(_percent(p) for p in (quantiles[0][2] if quantiles else ())))
+    heads = ("metric", "group", *(_percent(p) for p in (quantiles[0][2] if quantiles else ())))
     return Section("Quantiles (so many cases are at least as good)", heads, sorted(rows, key=lambda row: row[0]))
 
 
@@ -155,13 +160,13 @@ def _influence(ranked: Mapping[str, list[Share]]) -> Section:
         for item in found[:FACTORS_LISTED]:
             trend = "" if np.isnan(item.trend) else f"{item.trend:+.2f}"
             if item.share > LEAST_SHARE:
-                rows.append((name, item.factor, f"{item.share:.0%}", trend))
+                rows.append((words(name), words(item.factor), f"{item.share:.0%}", trend))
     return Section("What matters (share of the variance of ranks)", ("metric", "factor", "share", "trend"), rows)
 
 
 def _worst(study: Study, worst: Mapping[str, list[tuple[int, float]]]) -> Section:
     rows = [
-        (name, str(case), format_metric(name, value), study.command(case))
+        (label(name), str(case), format_metric(name, value), study.command(case))
         for name, ((case, value), *_) in worst.items()
     ]
     return Section(WORST, ("metric", "case", "value", "shown by"), rows)

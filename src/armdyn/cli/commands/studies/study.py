@@ -59,6 +59,7 @@ def study(
 def _show_case(subject: Study, number: int, folder: Path, json: bool) -> None:
     """One case: its page beside the results, its numbers on the screen."""
     from armdyn.report.registry import report
+    from armdyn.study.labels import label
 
     row = subject.row(number)
     folder.mkdir(parents=True, exist_ok=True)
@@ -66,8 +67,10 @@ def _show_case(subject: Study, number: int, folder: Path, json: bool) -> None:
     if json:
         print_json({**row, "page": str(path)})
         return
+    width = max(len(label(name)) for name in row)
     for name, value in row.items():
-        print(f"{name:16s} {value:.6g}" if isinstance(value, float) else f"{name:16s} {value}")
+        told = f"{value:.6g}" if isinstance(value, float) else str(value)
+        print(f"{label(name):{width}s}  {told}")
     print(f"wrote {path}")
 
 
