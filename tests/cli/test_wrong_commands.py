@@ -78,9 +78,9 @@ WRONG = [
         1,
         "positions reach 90 rad: degrees, .*For degrees give --degrees, for motors --gear-r",
     ),
-    ("identify arm.urdf flipped.csv", 1, "all joints is as if friction drove it.*; remedy: --drive-gain -1$"),
+    ("identify arm.urdf flipped.csv", 1, "all joints is as if friction drove it.*[;?] [Rr]emedy: --drive-gain -1$"),
     # Of two joints either may be the one that is reversed against the other.
-    ("identify arm.urdf second.csv", 1, "joint [12] .*sign of its torque .*; remedy: --drive-gain (1,-1|-1,1)$"),
+    ("identify arm.urdf second.csv", 1, "joint [12] .*sign of its torque .*\\? Remedy: --drive-gain (1,-1|-1,1)$"),
     ("identify arm.urdf log.csv --drive-gain one", 2, "--drive-gain.*expected numbers with commas between"),
     ("identify arm.urdf notes.md", 1, r"notes.md: .*expected \.csv"),
     ("identify arm.urdf .", 1, "folder"),
@@ -118,6 +118,24 @@ WRONG = [
     ("law arm.urdf pd --out log.csv", 1, "cannot write to 'log.csv': it is a file, expected a folder"),
     ("codegen arm.urdf mass_matrix --out log.csv", 1, "cannot write to 'log.csv': it is a file, expected a folder"),
     ("codegen arm.urdf", 2, "expected names of functions .'list' shows all., --law LAW"),
+    (
+        "codegen arm.urdf mass_matrix --law pd",
+        2,
+        r"functions \(mass_matrix\) and --law cannot be written by one command; give one of them",
+    ),
+    ("codegen arm.urdf mass_matrix --fmu a.fmu", 2, r"functions \(mass_matrix\) and --fmu cannot be written by one"),
+    (
+        "identify arm.urdf amperes.csv",
+        1,
+        r"columns actual_current_0 \.\. actual_current_1 are motor currents by name, not torques; give --drive-gain, "
+        "the N m of the joint per ampere",
+    ),
+    (
+        "validate arm.urdf amperes.csv --columns tau=actual_current_0,actual_current_1",
+        1,
+        "are motor currents by name, not torques; give --drive-gain",
+    ),
+    ("identify arm.urdf log.csv --columns tau=i1,q2", 1, "no column 'i1' for tau"),
     ("reproduce nobody", 2, "expected one of .*or all, got 'nobody'"),
 ]
 MANY = "t,q1,q2,q3,tau1,tau2,tau3"
@@ -151,7 +169,7 @@ def folder(tmp_path_factory):
 
 
 def _write_logs(path):
-    """Logs that are good but for degrees, the sign of all torques, or that of one."""
+    """Logs that are good but for degrees, the sign of all torques, or that of one, or that are of currents."""
     t = np.arange(0, 10, 0.01)[:, None]
     w, a = np.array([2.0, 3.0]), np.array([1.0, 0.8])
     q, qd, qdd = a * np.sin(w * t), a * w * np.cos(w * t), -a * w**2 * np.sin(w * t)
@@ -161,6 +179,8 @@ def _write_logs(path):
     for name, positions, torques in (("degrees", degrees, tau), ("flipped", q, -tau), ("second", q, tau * [1, -1])):
         rows = np.hstack([t, positions, torques])
         np.savetxt(path / f"{name}.csv", rows, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    header = "t,actual_q_0,actual_q_1,actual_current_0,actual_current_1"
+    np.savetxt(path / "amperes.csv", np.hstack([t, q, tau / 10]), delimiter=",", header=header, comments="")
 
 
 @pytest.mark.filterwarnings("default::armdyn.errors.ArmdynWarning")  # shown, not raised, as on a terminal

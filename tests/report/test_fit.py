@@ -35,7 +35,13 @@ def fit():
 def test_page_is_complete_and_offline(fit, tmp_path):
     text = armdyn.report(fit, tmp_path / "report.html").read_text()
     assert not re.search(r'(src|href)="?https?:', re.sub(r'xmlns[:a-z]*="[^"]*"', "", text))
-    wanted = ("Measured and model torque", "validation log", "What the data alone say", "What to do next", "Fc2")
+    wanted = (
+        "Measured and model torque",
+        "validation log",
+        "What the data alone say",
+        "What would make it better",
+        "Fc2",
+    )
     for part in (*wanted, "Before and after", "as described", "Residuals on the", "The data", "max acc. [rad/s²]"):
         assert part in text
     assert "<script>" not in text

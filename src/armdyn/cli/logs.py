@@ -99,17 +99,20 @@ def read(
     offset: str | None,
     columns: list[str] | None,
     topic: str | None,
+    *,
+    currents: bool = False,
 ) -> list[Log]:
-    """The logs, read as the options say."""
+    """The logs, read as the options say; `currents` may stand in the place of torques."""
     import numpy as np
 
     from armdyn.cli.states import in_radians
+    from armdyn.identification.logs.log import require_torques
     from armdyn.identification.logs.read_log import read_log
 
     added = numbers(offset, "--offset")
     if added is not None and degrees:
         added = in_radians(arm, np.asarray(added), degrees).tolist()
-    return [
+    logs = [
         read_log(
             path,
             arm,
@@ -122,6 +125,9 @@ def read(
         )
         for path in paths
     ]
+    for log in [] if currents else logs:
+        require_torques(log)
+    return logs
 
 
 def _columns(given: list[str] | None) -> dict[str, list[str]] | None:

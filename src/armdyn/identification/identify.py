@@ -37,7 +37,7 @@ from armdyn.identification.fit.validation import arm_torque, compare, compare_ar
 from armdyn.identification.gravity_poses import compare_poses, fit_poses
 from armdyn.identification.judgement import WORDS, Figures, judge
 from armdyn.identification.logs.corrections import with_zeros, without_delay
-from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.log import Log, require_torques
 from armdyn.identification.motion.differentiate import AUTO, METHODS
 from armdyn.identification.motion.track import BAND_HZ, CUTOFF_HZ, DIRECTION_WIDTH, PIECE_SAMPLES, Filters, Track
 from armdyn.identification.poses import held_poses
@@ -141,6 +141,8 @@ def identify(
     given = with_zeros(arm, as_logs(arm, logs), zero)
     others = [] if validation is None else with_zeros(arm, as_logs(arm, validation), zero)
     described = arm
+    for log in [] if force else [*given, *others]:
+        require_torques(log)
     with single_threaded():
         tell(0.1, "checking the data")
         seen = look_at(arm, without_delay(given, delay))
@@ -367,8 +369,8 @@ def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
     )  # fmt: skip
     if verdict.word == WORDS[2] and not force:
         remedy = f"; remedy: {verdict.next_step}, or" if verdict.next_step else ";"
-        told = "; ".join(verdict.reasons)
-        raise DataError(f"identify: arm '{fit.source.name}' is not usable: {told}{remedy} force=True to take it anyway")
+        told = f"{'; '.join(verdict.reasons)}{remedy}".replace("?; remedy: ", "? Remedy: ").replace("?; or", "? Or")
+        raise DataError(f"identify: arm '{fit.source.name}' is not usable: {told} force=True to take it anyway")
     if verdict.word != WORDS[0]:
         warn(f"identify: arm '{fit.source.name}' is {verdict.word}: {'; '.join(verdict.reasons)}")
     return replace(fit, verdict=verdict)

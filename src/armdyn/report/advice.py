@@ -22,6 +22,9 @@ STRONG_PRIOR = 1e3  # strength of the prior from which on the description decide
 HELD_OUT_RATIO = 1.5  # held-out error over the fitted one, from which on more data help
 DESCRIPTION_RATIO = 1.1  # fitted error over the description's, from which on the description is called better
 MOST_JOINTS_NAMED = 8
+USE = "use it"
+AGAIN = "identify again with "  # how a next step begins that is an option
+WHOLE_OPTIONS = r"--degrees|(--[a-z-]+[ =][-\w=.+]+(,[-\w.]+)*( |$))+"  # such as --drive-gain 1,-1, not NAME,..
 
 
 def advice(fit: Fit) -> list[str]:
@@ -50,11 +53,16 @@ def advice(fit: Fit) -> list[str]:
     return found
 
 
+def said(text: str) -> str:
+    """A finding and its remedy as sentences where the finding is a question."""
+    return text.replace("?; remedy: ", "? Remedy: ")
+
+
 def next_step(fit: Fit) -> str:
     """The one thing to do next; empty where the verdict names none."""
     if fit.verdict.word == WORDS[0] and description_is_better(fit):
         return "keep the description, which explains these logs better than the fit, or log faster and longer motion"
-    use = "use it"
+    use = USE
     if fit.other is None:
         use += ", or see first how it does on a log of another motion (armdyn validate)"
     return fit.verdict.next_step or (use if fit.verdict.word == WORDS[0] else "")
@@ -74,6 +82,27 @@ def next_command(fit: Fit) -> str:
         if log.options == options:  # a command reads all of its logs in one way
             words += ["--given", shown_path(log.path or Path(log.name))]
     return shlex.join([*words, *options, "--out", "next.csv"])
+
+
+def step_command(fit: Fit, out: Path | None = None) -> str:
+    """The command of the next step, paths as given; empty where it is none that could be typed as it stands.
+
+    `out` is the file of the model, where it was written.
+    """
+    step = next_step(fit)
+    if step.startswith(USE):
+        return "" if out is None else shlex.join(["armdyn", "info", shown_path(out)])
+    if step.startswith("log "):
+        return next_command(fit)
+    option = step.removeprefix(AGAIN)
+    logs = [check.log for check in fit.checks]
+    options = logs[0].options if logs else ()
+    if not (step.startswith(AGAIN) and re.fullmatch(WHOLE_OPTIONS, option)) or option.split()[0] in options:
+        return ""
+    if any(log.options != options for log in logs):  # a command reads all of its logs in one way
+        return ""
+    words = ["armdyn", "identify", *arm_words(fit.source), *(shown_path(log.path or Path(log.name)) for log in logs)]
+    return shlex.join([*words, *options, *shlex.split(option), "--out", "identified.urdf"])
 
 
 def servo_command(fit: ServoFit, out: Path | None = None) -> str:

@@ -26,7 +26,6 @@ MEANING = (
     "at the start; 0 is perfect, and a motion that does not need a parameter need not find it.",
     "All controllers have the same bandwidth where they have one, the same motion, the same arm and the same rate.",
 )
-WRITTEN_OUT_FROM = 1000  # from which on digits are written out
 LEAST_SHADED_RATIO = 1e-3  # of the largest error, below which the ground stays white
 MOST_POINTS = 400  # of a curve, which a running RMS makes smooth
 # Bars of the picture: label, field of the row, form of the number.
@@ -165,7 +164,7 @@ def notebook(comparison: Comparison) -> str:
 def _short(value: float, digits: int = 3) -> str:
     if np.isnan(value):
         return "-"
-    return f"{value:,.0f}" if abs(value) >= WRITTEN_OUT_FROM else f"{value:.{digits}g}"
+    return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
 
 
 def colours(comparison: Any) -> dict[str, str]:

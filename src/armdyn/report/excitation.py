@@ -19,6 +19,10 @@ NEXT = (
     "Next: rehearse it slowly on the robot, then run it and log times, positions and torques of all joints, at 100 Hz "
     "or more; armdyn identify takes the log."
 )
+SHARES = (
+    "Range, speed and torque as shares of the arm's own limits, of which a margin stays free (speed: of the limit that "
+    "was given, where the arm has none); acceleration as a share of what was allowed for this motion."
+)
 MOST_NOTES = 2  # sentences on shapes that could not be read
 CURVE_POINTS = 1000
 
@@ -46,12 +50,12 @@ def page(found: Excitation) -> str:
 
 
 def _uses(found: Excitation) -> str:
-    """The largest part of its limits that every joint takes."""
-    limits = found.limits
+    """The largest part of the arm's limits that every joint takes."""
+    limits, velocity = found.limits, _velocity_limits(found)
     t = np.linspace(0.0, found.trajectory.duration, CURVE_POINTS)
     q, qd, qdd = found.trajectory(t)
     parts = [np.ptp(q, axis=0) / (2 * limits.half_range)]
-    parts += [np.abs(x).max(0) / limit for x, limit in ((qd, limits.velocity), (qdd, limits.acceleration))]
+    parts += [np.abs(x).max(0) / limit for x, limit in ((qd, velocity), (qdd, limits.acceleration))]
     heads = ["joint", "range", "speed", "acceleration"]
     with suppress(MissingInertiaError):
         parts.append(np.abs(joint_torque(found.base.source, q, qd, qdd)).max(0) / limits.effort)
@@ -60,7 +64,13 @@ def _uses(found: Excitation) -> str:
         (f"{i + 1} {name}", *(f"{part[i]:.0%}" if part[i] else "-" for part in parts))
         for i, name in enumerate(limits.joint_names)
     ]
-    return table(heads, rows)
+    return table(heads, rows) + paragraph(SHARES, "small")
+
+
+def _velocity_limits(found: Excitation) -> Any:
+    """The arm's own, of which the motion leaves a margin; those it was designed for where the arm has none."""
+    own = np.array([joint.limits.velocity for joint in found.base.source.joints])
+    return np.where(np.isfinite(own), own, found.limits.velocity)
 
 
 def _figures(found: Excitation) -> list[tuple[str, Any]]:
@@ -180,7 +190,7 @@ def draw(found: Excitation) -> Any:
     figure = Figure(figsize=(9, 6), layout="constrained")
     for axes, values, label in zip(
         figure.subplots(3, 1, sharex=True),
-        ((q - limits.center) / room, qd / limits.velocity, qdd / limits.acceleration),
+        ((q - limits.center) / room, qd / _velocity_limits(found), qdd / limits.acceleration),
         ("position", "velocity", "acceleration"),
         strict=True,
     ):

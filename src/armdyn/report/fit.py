@@ -26,7 +26,7 @@ from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.validation import Validation
 from armdyn.identification.judgement import WORDS
 from armdyn.report import fit_tables as numbers
-from armdyn.report.advice import advice, held_out_error, next_command, next_step, which_joints
+from armdyn.report.advice import advice, held_out_error, next_command, next_step, said, step_command, which_joints
 from armdyn.report.check import parts as check_parts
 
 MEASURED, MODEL, BEFORE, DIFFERENCE, BAND = "#14375e", "#e07b00", "#b9c4cf", "#c0392b", "#f3b562"
@@ -49,7 +49,7 @@ def parts(fit: Fit) -> list[str]:
         parts += [heading("Measured and model torque, on the logs fitted to"), svg(torque_figure(fit.own, before))]
     if fit.other is not None:
         parts += [heading("Measured and model torque, on the validation log"), svg(torque_figure(fit.other))]
-    parts += [heading("What to do next"), listing(advice(fit)), code(next_command(fit))]
+    parts += [heading("What would make it better"), listing(advice(fit)), code(next_command(fit))]
     parts += [heading("How sure"), listing([line[0].upper() + line[1:] + "." for line in fit.certainty()])]
     parts += [heading("What the data alone say"), fold(f"{fit.base.count} base parameters", *_parameters(fit))]
     for title, result in (("logs fitted to", fit.own), ("validation log", fit.other)):
@@ -67,18 +67,22 @@ def _conclusion(fit: Fit) -> list[str]:
     """The first screen: whether to use the model, its error in words, a light per joint, the one next step."""
     verdict = fit.verdict
     kind = {WORDS[0]: "good", WORDS[1]: "warn"}.get(verdict.word, "bad")
-    said = f"{verdict.word[0].upper()}{verdict.word[1:]}"
+    told = f"{verdict.word[0].upper()}{verdict.word[1:]}"
     held = held_out_error(fit)
     error = f"Torque error {fit.rel_error:.2%} on the logs fitted to"
     error += "" if np.isnan(held) else f", {held:.2%} on held-out data"
-    error += "" if np.isnan(fit.stated) else f"; {fit.stated:.1%} to expect on new motion"
     error += "" if fit.other is None else f", {fit.other.rel_error:.2%} on the validation log"
+    error += "" if np.isnan(fit.stated) else f"; on another motion expect about {fit.stated:.1%}"
     error += "" if np.isnan(fit.rel_error_source) else f"; the arm as described has {fit.rel_error_source:.1%}"
     consistent = "All links are physically consistent." if fit.arm.is_physical else str(fit.arm.is_physical)
-    reasons = "; ".join(verdict.reasons)
+    listed = [*map(said, verdict.reasons)]
+    reasons = "; ".join(listed)
     brief = bool(reasons) and len(reasons) < LONG_REASONS
-    said += which_joints(fit) + (f": {reasons}" if brief else ".")
-    parts = [paragraph(said, f"big {kind}"), *([listing(verdict.reasons)] if reasons and not brief else [])]
+    told += which_joints(fit) + (f": {reasons}" if brief else ".")
+    parts = [
+        paragraph(told, f"big {kind}"),
+        *([listing(listed)] if reasons and not brief else []),
+    ]
     parts += [paragraph(f"{error}. {consistent}")]
     if verdict.joints:
         names = zip(fit.arm.joint_names, verdict.joints, strict=False)
@@ -86,7 +90,9 @@ def _conclusion(fit: Fit) -> list[str]:
         parts.append(table(("joint", "verdict"), rows))
     shared = [f"{found.text[0].upper()}{found.text[1:]}." for found in fit.findings if found.kind == "coupling"]
     step = next_step(fit)
-    return [*parts, *map(paragraph, shared), *([paragraph(f"Next: {step}.", "next")] if step else [])]
+    command = step_command(fit)
+    following = [paragraph(f"Next: {step}.", "next")] if step else []
+    return [*parts, *map(paragraph, shared), *following, *([code(command)] if command else [])]
 
 
 def _warnings(fit: Fit) -> list[str]:

@@ -41,6 +41,7 @@ class RoleColumns(NamedTuple):
     notes: list[str]
     named: bool  # whether the names of positions carry a unit
     still: bool  # whether rows are poses held still, not samples of a motion
+    currents: tuple[str, ...]  # columns in the place of torques whose names say that they are currents
 
 
 def assign(
@@ -72,6 +73,8 @@ def assign(
     if "tau" not in found and "current" in found:
         found["tau"] = found["current"]
         notes.append("torques: motor currents, to be multiplied by drive gains")
+        columns["tau"] = columns["current"]
+    driven = tuple(name for name in columns["tau"] or () if (column := known[name]) and column.role == "current")
     stamped = "t" in names or any(column and column.role in ("time", "whole seconds") for column in known.values())
     taken = {name for some in columns.values() for name in some or ()}
     offered = sorted(table, key=lambda name: name in taken)  # what is missing is among those that no role took
@@ -88,7 +91,8 @@ def assign(
         t = np.arange(len(found["q"]), dtype=float)
         notes.insert(0, "no column of times: each row is taken as a pose held still")
     still, named = poses and _step(t) > SLOW_STEP_SECONDS, any(unit_of_q)
-    return RoleColumns(t, found["q"], found.get("qd"), found["tau"], found.get("temperature"), notes, named, still)
+    q, qd, tau, warm = (found.get(role) for role in ("q", "qd", "tau", "temperature"))
+    return RoleColumns(t, q, qd, tau, warm, notes, named, still, driven)  # type: ignore[arg-type]
 
 
 def _steps(q: NDArray) -> NDArray:

@@ -25,7 +25,8 @@ def with_zeros(arm: Arm, logs: list[Log], zero: Mapping[str, float] | None) -> l
         if not np.isfinite(value):
             raise ArmdynError(f"zero: expected a number for joint '{name}', got {value}")
         off[arm.joint_names.index(name)] = value
-    return [replace(log, q=log.q - off) for log in logs]
+    words = tuple(word for name, value in zero.items() for word in ("--zero", f"{name}={value:.10g}"))
+    return [replace(log, q=log.q - off, options=(*log.options, *words)) for log in logs]
 
 
 def with_time_scale(logs: list[Log], scale: float | None) -> list[Log]:
@@ -34,7 +35,8 @@ def with_time_scale(logs: list[Log], scale: float | None) -> list[Log]:
         return logs
     if not 0 < scale < np.inf:
         raise ArmdynError(f"time scale: expected a factor > 0, got {scale}")
-    return [replace(log, t=log.t * scale, qd=_velocities(log, scale)) for log in logs]
+    words = ("--time-scale", f"{scale:.10g}")
+    return [replace(log, t=log.t * scale, qd=_velocities(log, scale), options=(*log.options, *words)) for log in logs]
 
 
 def _velocities(log: Log, scale: float) -> np.ndarray | None:

@@ -71,6 +71,17 @@ class Fresh(NamedTuple):
     tau: NDArray  # those sent again alone are kept: coarse torques repeat
 
 
+def require_torques(log: Log) -> None:
+    """Raise where currents stand in the place of torques, by the names of their columns."""
+    if log.currents:
+        several = f"columns {log.currents[0]} .. {log.currents[-1]} are" if len(log.currents) > 1 else "a column is"
+        raise DataError(
+            f"{log.name}: {several} motor currents by name, not torques; give drive_gain, the N m of the joint per "
+            "ampere, one or a number per joint ('armdyn drive-gains' measures it with a known payload; 1 if they are "
+            "torques after all)"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Log(Record):
     """Measured joint positions and torques; times strictly rise.
@@ -89,6 +100,7 @@ class Log(Record):
     still: bool = False
     path: Path | None = None  # of the file it was read from
     options: tuple[str, ...] = ()  # with which commands read the file as this log was read
+    currents: tuple[str, ...] = ()  # columns of currents that stand, as they are, in the place of torques
 
     def __post_init__(self) -> None:
         for name in ("t", "q", "tau", "qd", "temperature"):

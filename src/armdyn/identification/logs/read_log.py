@@ -98,8 +98,9 @@ def read_log(
         q = q + _vector(offset, arm.n, "offset")
     notes = (*found.notes, *repaired, *fixed.notes)
     warmth = _warmth(found.temperature, k, reference_temperature)
+    currents = found.currents if drive_gain is None else ()
     options = _options(arm, columns, angle, gear_ratio, drive_gain, offset, topic)
-    return Log(fixed.t, q, tau, qd, Path(path).name, notes, warmth, found.still, Path(path), options)
+    return Log(fixed.t, q, tau, qd, Path(path).name, notes, warmth, found.still, Path(path), options, currents)
 
 
 def _options(

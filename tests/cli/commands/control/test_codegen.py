@@ -58,11 +58,18 @@ def test_laws_are_listed() -> None:
     assert {"PD", "LQR(measured)", "Craig"} <= set(run("planar2", "--law", "list").splitlines())
 
 
-@pytest.mark.parametrize("arguments", [(), ("gravity_torque", "--law", "PD")])
-def test_functions_or_a_law(arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "expected names of functions ('list' shows all), --law LAW, or --fmu FILE"),
+        (("gravity_torque", "--law", "PD"), "functions (gravity_torque) and --law cannot be written by one command"),
+        (("gravity_torque", "--fmu", "a.fmu"), "functions (gravity_torque) and --fmu cannot be written by one command"),
+    ],
+)
+def test_functions_or_a_law(arguments: tuple[str, ...], said: str) -> None:
     result = CliRunner().invoke(app, ["codegen", "planar2", *arguments])
     assert result.exit_code == 2
-    assert "expected names of functions ('list' shows all), --law LAW, or --fmu FILE" in result.output
+    assert said in result.output
 
 
 def test_list() -> None:

@@ -42,12 +42,15 @@ def codegen(
     from armdyn.files import require_folder
     from armdyn.trace.printers.c_code import c_code
 
-    if (law is None) == (not functions) and (fmu is None or functions):
+    if functions and (law is not None or fmu is not None):
+        other = "--law" if law is not None else "--fmu"
+        raise typer.BadParameter(
+            f"functions ({', '.join(functions)}) and {other} cannot be written by one command; give one of them"
+        )
+    if not functions and law is None and fmu is None:
         raise typer.BadParameter(
             "expected names of functions ('list' shows all), --law LAW, or --fmu FILE alone for the arm as a plant"
         )
-    if fmu is not None and functions:
-        raise typer.BadParameter("--fmu holds the arm as a plant, or a law with --law; functions cannot be in it")
     if law is not None:
         write_law(arm, law, out, prefix, bandwidth, rate, float, inputs, fmu, base, tip, json)
         return

@@ -37,7 +37,7 @@ def drive_gains(
     reject_swapped(arm, [log, loaded])
     known = resolve(arm, base, tip)
     with working("reading the logs and finding the gains"):
-        without, carrying = read([log, loaded], known, degrees, gear_ratio, None, offset, columns, topic)
+        without, carrying = read([log, loaded], known, degrees, gear_ratio, None, offset, columns, topic, currents=True)
         found = identify_drive_gains(known, without, carrying, mass, com=com)
     if json:
         print_json(found._asdict())

@@ -9,7 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armdyn.cli.interrupts import watch
-from armdyn.cli.logs import Columns, Degrees, Down, Gains, Gears, Offset, Topic, mount_arm, numbers, read
+from armdyn.cli.logs import (
+    Columns,
+    Degrees,
+    Down,
+    Gains,
+    Gears,
+    Offset,
+    TimeScale,
+    Topic,
+    Zero,
+    joint_numbers,
+    mount_arm,
+    numbers,
+    read,
+)
 from armdyn.cli.long_work import draw, progress_bar, require_folders
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, print_json
@@ -102,6 +116,8 @@ def excite(
     gear_ratio: Gears = None,
     drive_gain: Gains = None,
     offset: Offset = None,
+    zero: Zero = None,
+    time_scale: TimeScale = None,
     columns: Columns = None,
     topic: Topic = None,
     down: Down = None,
@@ -130,6 +146,7 @@ def excite(
     margin; what is not checked is said. Ctrl-C saves the best so far (exit code 130).
     """
     from armdyn.blas import single_threaded
+    from armdyn.identification.logs.corrections import with_time_scale, with_zeros
     from armdyn.trajectory.excitation.excite import excite as design
     from armdyn.trajectory.experiment.plan import plan_experiment
     from armdyn.trajectory.save import require_ending, require_rate, save_trajectory
@@ -141,7 +158,8 @@ def excite(
     _require_experiment(subject.n, pose is not None, repeat, rehearsal, periodic, ros, urscript)
     if rate is not None:
         require_rate(rate)
-    logs = read(given or [], subject, degrees, gear_ratio, drive_gain, offset, columns, topic)
+    logs = read(given or [], subject, degrees, gear_ratio, drive_gain, offset, columns, topic, currents=True)
+    logs = with_zeros(subject, with_time_scale(logs, time_scale), joint_numbers(zero, "--zero"))
     torque = numbers(max_torque, "--max-torque")
     with single_threaded(), progress_bar(time_budget, saves=True) as tell:
         found = design(

@@ -110,7 +110,7 @@ def identify(
     with progress_bar() as tell:
         tell(0.0, "reading logs")
         paths = [*logs, *(validate or [])]
-        given = read(paths, described, degrees, gear_ratio, drive_gain, offset, columns, topic)
+        given = read(paths, described, degrees, gear_ratio, drive_gain, offset, columns, topic, currents=force)
         given = with_time_scale(given, time_scale)
         if check:
             _check(described, without_delay(with_zeros(described, given, zero_offsets), delay), report, json)
@@ -138,9 +138,10 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     from armdyn.report.advice import (
         description_is_better,
         held_out_error,
-        next_command,
         next_step,
+        said,
         shown_path,
+        step_command,
         which_joints,
     )
     from armdyn.report.fit_tables import known_alone
@@ -148,16 +149,16 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     verdict = fit.verdict
     print(f"{fit.source.name}: {verdict.word}{which_joints(fit)}")
     for reason in verdict.reasons[:MOST_REASONS]:
-        print(f"  {reason}")
+        print(f"  {said(reason)}")
     error = held_out_error(fit)
     held = "not measured" if isnan(error) else f"{error:.2%}"
     other = "" if fit.other is None else f"; on the validation log {fit.other.rel_error:.2%}"
     print(f"held-out torque error {held}, on the fitted data {fit.rel_error:.2%}{other}")
     if not isnan(fit.stated):
-        print(f"to expect on new motion: {fit.stated:.1%}")
+        print(f"on another motion expect a torque error of about {fit.stated:.1%}")
     if not isnan(fit.rel_error_source):
-        better = ", which is better than the fit" if description_is_better(fit) else ""
-        print(f"the arm as it was described: {fit.rel_error_source:.1%}{better}")
+        better = ", less than that of the fit" if description_is_better(fit) else ""
+        print(f"torque error of the arm as it was described: {fit.rel_error_source:.1%}{better}")
     for finding in fit.findings:
         if finding.kind == "coupling":
             print(f"{finding.text}: {finding.remedy} declares it, --coupling none leaves it out")
@@ -176,14 +177,15 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
         print(f"torques do not determine masses of single links; {known}")
     if step := next_step(fit):
         print(f"next: {step}")
-    if verdict.word != WORDS[2]:
-        print(f"try:  {next_command(fit)}")
+    if command := step_command(fit, out):
+        print(f"try:  {command}")
 
 
 def _check(arm: Arm, logs: list[Log], report: Path | None, json: bool) -> None:
     """Print what speaks against the logs, or write it as a page; fail if one cannot be used."""
     from armdyn.errors import ArmdynError
     from armdyn.identification.checks.check import check_log
+    from armdyn.report.advice import said
 
     checks = [check_log(arm, log) for log in logs]
     if report is not None:
@@ -195,7 +197,7 @@ def _check(arm: Arm, logs: list[Log], report: Path | None, json: bool) -> None:
     if json:
         print_json([check_summary(check) for check in checks])
     else:
-        print("\n\n".join(map(str, checks)))
+        print("\n\n".join(said(str(check)) for check in checks))
     if not all(check.ok for check in checks):
         raise typer.Exit(1)
 

@@ -1,9 +1,9 @@
-"""`armdyn validate MODEL LOG`: how well a model explains a log."""
+"""`armdyn validate MODEL LOG...`: how well a model explains logs."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -13,44 +13,99 @@ from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, number, print_json, print_list, print_table
 
 if TYPE_CHECKING:
+    from armdyn.identification.checks.finding import Finding
+    from armdyn.identification.fit.validation import Validation
     from armdyn.identification.logs.log import Log
     from armdyn.model.arm import Arm
 
 
+NOT_USABLE = "not usable"
+
+
 def validate(
-    model: ArmName, log: Annotated[Path, typer.Argument(metavar="LOG", help="The log to compare with.")],
+    model: ArmName, logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs to compare with.")],
     band: Annotated[float, typer.Option(help="Low-pass on both sides [Hz].")] = 5.0, degrees: Degrees = False,
     gear_ratio: Gears = None, drive_gain: Gains = None, offset: Offset = None, columns: Columns = None,
     topic: Topic = None, down: Down = None, base: Base = None, tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
-    """Compare a model's torques with those of a log; exit code 1 if the model is not usable for it."""
+    """Compare a model's torques with those of logs; exit code 1 if the model is not usable for one of them."""
+    reject_swapped(model, logs)
+    arm = mount_arm(resolve(model, base, tip), down)
+    with working("reading the logs and comparing"):
+        measured = read(logs, arm, degrees, gear_ratio, drive_gain, offset, columns, topic)
+        compared = [_compare(arm, log, band) for log in measured]
+    if json:
+        told = [one.summary(band) for one in compared]
+        print_json(told[0] if len(told) == 1 else told)
+    elif len(compared) == 1:
+        _show(arm, compared[0], band)
+    else:
+        _show_all(arm, compared, band)
+    if any(one.word == NOT_USABLE for one in compared):
+        raise typer.Exit(1)
+
+
+class Compared(NamedTuple):
+    """A model on a log."""
+
+    log: Log
+    result: Validation
+    word: str  # the verdict
+    findings: list[Finding]
+
+    @property
+    def advice(self) -> list[str]:
+        """What speaks against the log, and how it was read."""
+        from armdyn.report.advice import said
+
+        return [said(finding.advice) for finding in self.findings]
+
+    def summary(self, band: float) -> dict[str, Any]:
+        """In SI units."""
+        told = {"log": self.log.name, "verdict": self.word, "band": band, "findings": self.advice}
+        return attributes(self.result, "rel_error rel_error_joints rmse") | told
+
+
+def _compare(arm: Arm, log: Log, band: float) -> Compared:
     from armdyn.identification.checks.check import check_log
     from armdyn.identification.fit.validation import validate as compare
-    from armdyn.identification.judgement import WORDS, word_for
+    from armdyn.identification.judgement import word_for
 
-    reject_swapped(model, [log])
-    arm = mount_arm(resolve(model, base, tip), down)
-    with working("reading the log and comparing"):
-        (measured,) = read([log], arm, degrees, gear_ratio, drive_gain, offset, columns, topic)
-        result = compare(arm, measured, band=band)
-        # What speaks against the log stands above notes on how it was read.
-        found = sorted(check_log(arm, measured).findings, key=lambda finding: finding.level == "note")
-    word, findings = word_for(result.rel_error, found), [finding.advice for finding in found]
-    if json:
-        told = {"verdict": word, "band": band, "findings": findings}
-        print_json(attributes(result, "rel_error rel_error_joints rmse") | told)
-    else:
-        rows = zip(arm.joint_names, result.rel_error_joints, result.rmse, strict=True)
-        print_table(
-            f"{arm.name} on {measured.name}: {word}; relative torque error {result.rel_error:.2%} below {band:g} Hz",
-            ("joint", "error ", "RMSE [N m or N] "),
-            [(name, f"{error:.2%}", number(rmse, 3)) for name, error, rmse in rows],
-        )
-        print_list("Data", findings)
-        if word == WORDS[2]:
-            _say_next(arm, measured, any(finding.level != "note" for finding in found))
-    if word == WORDS[2]:
-        raise typer.Exit(1)
+    result = compare(arm, log, band=band)
+    # What speaks against the log stands above notes on how it was read.
+    found = sorted(check_log(arm, log).findings, key=lambda finding: finding.level == "note")
+    return Compared(log, result, word_for(result.rel_error, found), found)
+
+
+def _show(arm: Arm, one: Compared, band: float) -> None:
+    """A row per joint."""
+    log, result, word, found = one
+    rows = zip(arm.joint_names, result.rel_error_joints, result.rmse, strict=True)
+    print_table(
+        f"{arm.name} on {log.name}: {word}; relative torque error {result.rel_error:.2%} below {band:g} Hz",
+        ("joint", "error ", "RMSE [N m or N] "),
+        [(name, f"{error:.2%}", number(rmse, 3)) for name, error, rmse in rows],
+    )
+    print_list("Data", one.advice)
+    if word == NOT_USABLE:
+        _say_next(arm, log, any(finding.level != "note" for finding in found))
+
+
+def _show_all(arm: Arm, compared: list[Compared], band: float) -> None:
+    """A row per log, and what speaks against some of them."""
+    worst = [int(one.result.rel_error_joints.argmax()) for one in compared]
+    rows = [
+        (one.log.name, one.word, f"{one.result.rel_error:.2%}", f"{j + 1} {arm.joint_names[j]}",
+         f"{one.result.rel_error_joints[j]:.2%}")
+        for one, j in zip(compared, worst, strict=True)
+    ]  # fmt: skip
+    heads = ("log", "verdict", "error ", "worst joint", "its error ")
+    print_table(f"{arm.name}: relative torque error below {band:g} Hz", heads, rows)
+    for one in compared:
+        print_list(one.log.name, [text for f, text in zip(one.findings, one.advice, strict=True) if f.level != "note"])
+    bad = next((one for one in compared if one.word == NOT_USABLE), None)
+    if bad is not None:
+        _say_next(arm, bad.log, any(finding.level != "note" for finding in bad.findings))
 
 
 def _say_next(arm: Arm, log: Log, doubtful: bool) -> None:
