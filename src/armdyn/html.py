@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+SVG_DPI = 72  # of every SVG; a layout is of the size of texts at it
+PAD_INCHES = 0.1  # around what a figure is cut to
 
 
 @cache
@@ -107,25 +109,27 @@ def _cell(cell: str) -> str:
     return f'<td class="long">{escape(cell)}</td>' if len(cell) > LONG_CELL else f"<td>{escape(cell)}</td>"
 
 
-def _cut(figure: Any) -> str | None:
-    """To its contents, unless these are laid out to fill it: finding them takes as long as drawing.
-
-    Legends of whole figures may be wider than the figure.
-    """
+def _fills(figure: Any) -> bool:
+    """Whether its contents are laid out to fill it; legends of whole figures may be wider."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    fills = isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine) and not figure.legends
-    return None if fills else "tight"
+    return isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine) and not figure.legends
 
 
 def svg(figure: Any) -> str:
     """A matplotlib figure as inline SVG, and the figure closed."""
     import matplotlib.pyplot as plt
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     stream = io.StringIO()
+    figure.set_dpi(SVG_DPI)
     # Text as text, in the page's own font: sharp at any size, found by search, and short.
     with plt.rc_context({"svg.fonttype": "none", "font.family": "sans-serif"}):
-        figure.savefig(stream, format="svg", bbox_inches=_cut(figure), metadata={"Date": None})
+        if _fills(figure):  # `savefig` would draw it twice, the first time for the layout
+            FigureCanvasSVG(figure).print_svg(stream, metadata={"Date": None})
+        else:  # cut to its contents, which "tight" would draw to find; a layout must be drawn first
+            around = None if figure.get_layout_engine() else figure.get_tightbbox().padded(PAD_INCHES)
+            figure.savefig(stream, format="svg", bbox_inches=around or "tight", metadata={"Date": None})
     plt.close(figure)
     text = stream.getvalue()
     # Without the XML heading; in paths two decimals are finer than any screen.
@@ -140,7 +144,7 @@ def picture(figure: Any, dpi: int = 80) -> str:
     import matplotlib.pyplot as plt
 
     stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=dpi, bbox_inches=_cut(figure), facecolor="white")
+    figure.savefig(stream, format="png", dpi=dpi, bbox_inches=None if _fills(figure) else "tight", facecolor="white")
     plt.close(figure)
     return f'<img alt="" src="data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}">'
 

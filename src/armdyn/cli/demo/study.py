@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armdyn.errors import ArmdynError, ignore_warnings
+from armdyn.trace.llvm.processor import unoptimised
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,7 +84,9 @@ class Study:
 
         gains = pd_gains(self.arm, reference(0.0)[0], BANDWIDTH_HZ)
         law = FeedforwardPD(self.arm, gains.kp, gains.kd)
-        return simulate(self.real_arm, law, reference, rate=RATE_HZ, sensors=Sensors(resolution=2e-5, tau_noise=0.05))
+        sensors = Sensors(resolution=2e-5, tau_noise=0.05)
+        with unoptimised():
+            return simulate(self.real_arm, law, reference, rate=RATE_HZ, sensors=sensors)
 
     @cached_property
     def log(self) -> SimulationResult:
@@ -95,8 +98,10 @@ class Study:
         """What the log says about the arm, validated on the other motion."""
         from armdyn.identification.identify import identify
 
-        with ignore_warnings():  # that the log does not fit the description is the point of the story
-            return identify(self.arm, self.log.to_log(), validation=self._measured(self.task).to_log())
+        logs = self.log.to_log(), self._measured(self.task).to_log()
+        # That the log does not fit the description is the point of the story.
+        with ignore_warnings(), unoptimised():
+            return identify(self.arm, logs[0], validation=logs[1])
 
     @cached_property
     def laws(self) -> dict[str, Law]:
@@ -108,11 +113,13 @@ class Study:
 
         motion = self.task(np.linspace(0.0, MOTION_S, 200))
         gains = pd_gains(self.arm, motion.q[0], BANDWIDTH_HZ)
+        with unoptimised():
+            adaptive = adaptive_designs(self.arm, motion, BANDWIDTH_HZ)["Slotine-Li"]
         return {
             "PD": PD(self.arm, gains.kp, gains.kd),
             "computed torque, as described": ComputedTorque.from_bandwidth(self.arm, BANDWIDTH_HZ),
             "computed torque, identified": ComputedTorque.from_bandwidth(self.fit.arm, BANDWIDTH_HZ),
-            "adaptive, as described": adaptive_designs(self.arm, motion, BANDWIDTH_HZ)["Slotine-Li"],
+            "adaptive, as described": adaptive,
         }
 
     @cached_property
@@ -123,7 +130,8 @@ class Study:
 
         errors = {}
         for name, law in self.laws.items():
-            run = simulate(self.real_arm, law, self.task, rate=RATE_HZ, check=False)
+            with unoptimised():
+                run = simulate(self.real_arm, law, self.task, rate=RATE_HZ, check=False)
             tips = forward_kinematics(self.arm, np.stack([run.q, self.task(run.t).q]))[..., :3, 3]
             errors[name] = run.t, np.linalg.norm(tips[0] - tips[1], axis=-1)
         return errors
