@@ -49,8 +49,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-# Folders and files whose kernels are compiled as a user's are.
-OPTIMISED = {"trace", "test_smoke.py"}
+# Folders and files whose kernels are compiled as a user's are: they are what is tested, or run for minutes of motion.
+OPTIMISED = ("test_smoke.py", "trace/llvm", "trace/test_", "servo/test_identify.py", "docs/test_servo_arms.py")
 
 
 def quicken_symbols(patch: pytest.MonkeyPatch) -> None:
@@ -91,8 +91,8 @@ def quick_code(request: pytest.FixtureRequest) -> Iterator[None]:
     from armdyn.trace.llvm import processor
     from armdyn.trace.recent import kernels
 
-    tested = request.path.relative_to(Path(__file__).parent).parts[0]
-    wanted = 2 if tested in OPTIMISED or "ARMDYN_TEST_OPTIMISED" in os.environ else 0
+    tested = request.path.relative_to(Path(__file__).parent).as_posix()
+    wanted = 2 if tested.startswith(OPTIMISED) or "ARMDYN_TEST_OPTIMISED" in os.environ else 0
     if wanted != processor.OPTIMISATION:
         processor.OPTIMISATION = wanted
         kernels.clear()

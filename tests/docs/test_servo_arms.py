@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, write_states: Callable[...,
     path = tmp_path_factory.mktemp("page")
     (path / "arm.xml").write_text(truth.XML)
     rng = np.random.default_rng(0)
-    servo, t = truth.truth(rng), np.arange(0, 8, 0.02)
+    servo, t = truth.truth(rng), np.arange(0, 6, 0.02)
     u = truth.commands(rng, t)
     q, loaded = truth.record(servo, t, u), truth.record(servo, t, u, payload=0.1)
     names = [f"{word}.{name}" for word in ("action", "observation.state") for name in truth.JOINTS]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,8 @@ import armdyn
 from armdyn.dynamics.base.physical import possible_range, possible_theta
 from armdyn.errors import ArmdynError, ShapeError
 
-pytest.importorskip("cvxpy", reason="the extra 'physical' is not installed")
+# Not imported before a test needs it: that takes seconds, of every process that collects tests.
+pytestmark = pytest.mark.skipif(find_spec("cvxpy") is None, reason="the extra 'physical' is not installed")
 
 # The conic solver stops at a relative accuracy of 1e-8; base parameters are of order 1.
 SOLVED = {"rtol": 0, "atol": 1e-6}
