@@ -85,8 +85,6 @@ def _prepare(
 
 def _constants(host: Host, table: dict[str, int]) -> str:
     """The table of constants; not marked constant, or LLVM would see through it and broadcast again."""
-    if not table:
-        return ""
     kind = f"<{host.width} x double>"
     rows = ", ".join(f"{kind} <{', '.join([f'double {bits}'] * host.width)}>" for bits in table)
     return f"@constants = internal global [{len(table)} x {kind}] [{rows}], align 64"
