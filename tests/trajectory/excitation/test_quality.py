@@ -81,12 +81,14 @@ def test_kalman_time_constant_is_that_of_a_filter_run(design):
     W, Q, period = W * drift, np.eye(W.shape[-1]) / rate, design.problem.duration
     assert tau > 4 * period
     P = np.linalg.inv(np.einsum("kic,kid->cd", W, W)) * len(Q)
-    for _ in range(round(8 * tau / period)):
-        transition = np.eye(len(Q))
+    periods, transition = round(8 * tau / period), np.eye(len(Q))
+    for k in range(periods):
         for H in W:
-            K = P @ H.T @ np.linalg.inv(H @ P @ H.T + np.eye(3))
-            transition = transition - K @ (H @ transition)
-            P = P - K @ H @ P + Q
+            HP = H @ P
+            K = np.linalg.solve(HP @ H.T + np.eye(3), HP).T
+            P = P - K @ HP + Q
+            if k == periods - 1:
+                transition = transition - K @ (H @ transition)
     slowest = np.abs(np.linalg.eigvals(transition)).max()
     # The prediction averages the motion over its period, which is short against tau.
     assert -period / np.log(slowest) == pytest.approx(tau, rel=0.05)
