@@ -158,7 +158,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
         print(f"on another motion expect a torque error of about {fit.stated:.1%}")
     if not isnan(fit.rel_error_source):
         better = ", less than that of the fit" if description_is_better(fit) else ""
-        print(f"torque error of the arm as it was described: {fit.rel_error_source:.1%}{better}")
+        print(f"the arm as it was described has {fit.rel_error_source:.1%} on these logs{better}")
     for finding in fit.findings:
         if finding.kind == "coupling":
             print(f"{finding.text}: {finding.remedy} declares it, --coupling none leaves it out")
