@@ -73,7 +73,8 @@ def _conclusion(fit: Fit) -> list[str]:
     error += "" if np.isnan(held) else f", {held:.2%} on held-out data"
     error += "" if fit.other is None else f", {fit.other.rel_error:.2%} on the validation log"
     error += "" if np.isnan(fit.stated) else f"; on another motion expect about {fit.stated:.1%}"
-    error += "" if np.isnan(fit.rel_error_source) else f"; the arm as described has {fit.rel_error_source:.1%} on these logs"
+    if not np.isnan(fit.rel_error_source):
+        error += f"; the arm as described has {fit.rel_error_source:.1%} on these logs"
     consistent = "All links are physically consistent." if fit.arm.is_physical else str(fit.arm.is_physical)
     listed = [*map(said, verdict.reasons)]
     reasons = "; ".join(listed)
