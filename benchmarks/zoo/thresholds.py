@@ -42,7 +42,6 @@ THRESHOLDS: dict[str, tuple[str, tuple[float, ...]]] = {
     "GYRATION": ("prior", (0.25, 0.15, 0.4)),
     "MOST_SURPRISE": ("choice", (4.5, 3.0, NO_LIMIT)),
     "MOST_ASYMMETRY": ("choice", (0.6, 0.8, NO_LIMIT)),
-    "LEAST_KEPT": ("choice", (0.5, 0.8, -NO_LIMIT)),
 }
 CHECKS: dict[str, tuple[str, tuple[float, ...]]] = {
     "WELL_EXPLAINED": ("trial", (0.02, 0.01, 0.04, 0.0)),

@@ -50,7 +50,6 @@ BY_POSITION = ("spring", "balancer")  # terms that must pay beyond the positions
 # are there change both alike (1 to 3), others trade what they explain against weights.
 MOST_SURPRISE = 4.5
 MOST_ASYMMETRY = 0.6  # of Coulomb friction: one way it is at least a quarter of what it is the other way
-LEAST_KEPT = 0.5  # share of Coulomb friction that is left where it builds up gradually
 MOST_ROUNDS = 4
 UNFELT_SQUARE = 1e-16  # mean square of a column of round-off
 CENTRES = ("generic bodies", "the description")
@@ -357,7 +356,7 @@ def _one_term(choice: Choice, joint: int, kinds: tuple[str, ...]) -> Choice:
         after[:, own].sum() < (1 - TERM) ** 2 * before[:, own].sum()
         and after.sum() < (1 - NOTICEABLE) ** 2 * before.sum()
     )
-    taken = taken and _brakes(choice, trial) and _is_friction(choice, trial, joint)
+    taken = taken and _brakes(choice, trial) and _is_friction(trial, joint)
     taken = taken and (name not in BY_POSITION or _reaches_further(choice, trial, joint))
     taken = taken and not _surprises(choice, trial)
     error = float(np.sqrt(after.sum() / max(choice.equations.powers.sum(), 1e-300)))
@@ -374,14 +373,11 @@ def _brakes(before: Choice, after: Choice) -> bool:
     )
 
 
-def _is_friction(before: Choice, after: Choice, joint: int) -> bool:
-    """Whether dry friction brakes both ways, and is not lost where it builds up gradually."""
-    values = after.model.terms[joint]
-    asymmetry, coulomb = (_of_kind(after, joint, kind) for kind in ("asymmetry", "coulomb"))
-    level = coulomb + values[LOAD] * after.rows.reach.torque[joint]
-    gradual = any(value and term.travel for term, value in zip(TERMS, values, strict=True))
-    kept = not gradual or coulomb >= LEAST_KEPT * _of_kind(before, joint, "coulomb")
-    return kept and abs(asymmetry) <= MOST_ASYMMETRY * max(level, 0.0)
+def _is_friction(choice: Choice, joint: int) -> bool:
+    """Whether dry friction brakes both ways."""
+    asymmetry, coulomb = (_of_kind(choice, joint, kind) for kind in ("asymmetry", "coulomb"))
+    level = coulomb + choice.model.terms[joint][LOAD] * choice.rows.reach.torque[joint]
+    return abs(asymmetry) <= MOST_ASYMMETRY * max(level, 0.0)
 
 
 def _of_kind(choice: Choice, joint: int, kind: str) -> float:
