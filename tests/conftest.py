@@ -37,6 +37,21 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["ARMDYN_CACHE_DIR"] = kept or tempfile.mkdtemp(prefix="armdyn-test-cache-")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave all but some cases of a test marked `by_day(count)` to the night: those kept are spread over all."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("by_day") is not None:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for some in cases.values():
+        (count,) = some[0].get_closest_marker("by_day").args  # type: ignore[union-attr]
+        kept = {k * len(some) // count for k in range(count)}
+        for k, item in enumerate(some):
+            if k not in kept:
+                item.add_marker("slow")
+
+
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()  # modules and tests stay

@@ -53,6 +53,7 @@ QUICK = (
 
 
 @pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in NAMES])
+@pytest.mark.by_day(2)
 def test_the_script_makes_the_numbers_again(script, golden, name):
     import json
 

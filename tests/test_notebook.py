@@ -149,6 +149,7 @@ def test_the_notebook_of_the_documentation_was_executed_and_is_small():
     assert NOTEBOOK.stat().st_size < 300_000
 
 
+@pytest.mark.slow
 def test_the_notebook_of_the_documentation_runs(tmp_path):
     nbclient = pytest.importorskip("nbclient", reason="nbclient runs notebooks; it comes with the extra 'test'")
     pytest.importorskip("ipykernel", reason="a notebook needs a kernel; ipykernel comes with the extra 'test'")

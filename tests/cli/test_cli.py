@@ -174,6 +174,7 @@ def test_every_library_name_resolves_to_its_arm():
         assert resolve(name).name == name.replace(":", "_")
 
 
+@pytest.mark.slow
 def test_demo_leaves_a_folder_that_holds_what_it_says(cli, tmp_path, monkeypatch):
     from armdyn.cli.demo import study
 

@@ -134,6 +134,7 @@ def check(line: str, moments: tuple[float, ...], said: str, folder: Path) -> Non
 
 
 @pytest.mark.parametrize("line", COMMANDS)
+@pytest.mark.by_day(4)
 def test_a_command_ends_within_a_second(line, folder):
     check(line, *COMMANDS[line], folder)
     if line == EXCITE:  # the last one came when there was a motion

@@ -113,6 +113,7 @@ class Controller:
 
 @needs_compiler
 @pytest.mark.parametrize("name", laws())
+@pytest.mark.by_day(8)
 def test_c_is_the_same_closed_loop(name, planar, swing, tmp_path):
     law = laws()[name]
     code = law_code(law, tmp_path, RATE, prefix="law")

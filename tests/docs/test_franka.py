@@ -28,6 +28,7 @@ def folder(law, tmp_path_factory):
 
 
 @pytest.mark.parametrize(("cc", "cpp"), [("gcc", "g++"), ("clang", "clang++")])
+@pytest.mark.by_day(1)
 def test_it_runs_against_stand_ins(cc, cpp, folder, tmp_path):
     if not shutil.which(cpp):
         pytest.skip(f"{cpp} is not installed")

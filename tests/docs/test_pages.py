@@ -23,6 +23,7 @@ def test_examples_of_the_page(page: str, least: int) -> None:
     assert result.failed == 0
 
 
+@pytest.mark.slow
 def test_examples_of_the_page_on_jax() -> None:
     jax = pytest.importorskip("jax")
     before = jax.config.jax_enable_x64

@@ -48,6 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, write_states: Callable[...,
     return path
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each ends well and tells the error of the replay; the files are there."""
     monkeypatch.chdir(folder)

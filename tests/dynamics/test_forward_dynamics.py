@@ -11,6 +11,7 @@ from armdyn.trace import backend
 
 
 @pytest.mark.parametrize("kinds", ["R", "P", "RPR", "PRRP", "RRRRRR"])
+@pytest.mark.by_day(2)
 def test_all_ways_invert_newton_euler(random_arm, kinds):
     arm, rng = random_arm(kinds, seed=31), np.random.default_rng(0)
     q, qd, qdd = rng.normal(size=(3, 4, arm.n))

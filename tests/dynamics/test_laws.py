@@ -120,6 +120,7 @@ def test_laws(random_arm, part, kinds, seed, right_angles):
 
 
 @pytest.mark.parametrize("k", parts(30, 3))
+@pytest.mark.by_day(1)
 def test_laws_hold_for_kernels(random_arm, k):
     kinds = ["RR", "RP", "PR", "R", "PP"][k % 5]
     arm = random_arm(kinds, seed=1000 + k)
@@ -127,6 +128,7 @@ def test_laws_hold_for_kernels(random_arm, k):
 
 
 @pytest.mark.parametrize("kinds", ["RRRRRR", "RPRRPRR"])
+@pytest.mark.by_day(1)
 def test_laws_of_longer_arms(random_arm, kinds):
     with backend.using("virtual"):
         check_laws(random_arm(kinds, seed=3), 3)

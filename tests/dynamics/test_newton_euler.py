@@ -46,6 +46,7 @@ def without_armature(model):
 
 
 @pytest.mark.parametrize("kinds", KINDS)
+@pytest.mark.by_day(3)
 def test_random_arms_agree_with_pinocchio(random_arm, kinds):
     arm = random_arm(kinds, seed=len(kinds))
     compare_with_pinocchio(arm, without_armature(armdyn.to_pinocchio(arm)), np.random.default_rng(0))

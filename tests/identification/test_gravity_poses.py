@@ -122,6 +122,7 @@ def test_poses_that_leave_joints_alone(sarcos):
     assert np.linalg.norm(model - truth) < 0.02 * np.linalg.norm(truth)
 
 
+@pytest.mark.slow
 def test_another_arms_poses(sarcos):
     strange = armdyn.arms.iiwa14()
     log = pose_log(strange, noise=0.1, stiction=0.0)

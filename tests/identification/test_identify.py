@@ -118,6 +118,7 @@ def test_friction_that_grows_with_load(puma, make_log):
 @pytest.mark.parametrize(
     "seeds", [pytest.param(range(12), id="12"), pytest.param(range(200), id="200", marks=pytest.mark.slow)]
 )
+@pytest.mark.slow
 def test_intervals_are_honest(puma, make_log, seeds):
     bare, wanted = unknown(puma), truth(puma)
     errors = []

@@ -27,6 +27,7 @@ def error_at_5_hz(fit, log: Log) -> float:
     return float(np.linalg.norm(sides[0] - sides[1]) / np.linalg.norm(sides[0]))
 
 
+@pytest.mark.slow
 def test_panda_predicts_the_rest_of_its_log(shared):
     arm = armdyn.load(shared / "models/panda/panda_arm.urdf")
     log = armdyn.read_log(shared / "data/panda_gaz2019/panda_traj1.npz", arm)
@@ -39,6 +40,7 @@ def test_panda_predicts_the_rest_of_its_log(shared):
     assert fit.arm.is_physical
 
 
+@pytest.mark.slow
 def test_ur10_from_a_bag_predicts_the_rest(shared):
     pytest.importorskip("rosbags", reason="bags need the extra 'logs'")
     arm = armdyn.load(shared / "models/ur/ur10_robot.urdf")
@@ -59,12 +61,14 @@ def lwr(shared):
     return arm, logs, armdyn.identify(arm, logs[0])
 
 
+@pytest.mark.slow
 def test_lwr_predicts_its_second_run(lwr):
     _, logs, fit = lwr
     assert error_at_5_hz(fit, logs[1]) <= 0.026
     assert fit.validate(logs[1]).rel_error < 0.026
 
 
+@pytest.mark.slow
 def test_lwr_needs_its_description(lwr):
     arm, logs, fit = lwr
     # Slow motion determines little: the description must be believed, or plain least squares errs by 22 % at twice the

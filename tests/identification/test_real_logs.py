@@ -37,6 +37,7 @@ def test_nothing_speaks_against_good_logs(measured):
 
 
 @pytest.mark.parametrize(("model", "name"), OTHERS)
+@pytest.mark.by_day(1)
 def test_but_against_another_arms(shared, model, name):
     arm = armdyn.load(shared / model)
     check = armdyn.check_log(arm, armdyn.read_log(shared / LOGS[name][1], arm))
@@ -45,6 +46,7 @@ def test_but_against_another_arms(shared, model, name):
 
 
 @pytest.mark.parametrize("lengths", [(5.0,), pytest.param((2.5, 10.0), marks=pytest.mark.slow)], ids=["5", "others"])
+@pytest.mark.slow
 def test_nor_against_short_pieces_of_them(measured, lengths):
     """They say too little to tell signs or columns from one another."""
     for arm, log in measured.values():
@@ -75,6 +77,7 @@ def kr300() -> armdyn.Arm:
 
 
 @pytest.mark.filterwarnings("ignore::armdyn.errors.ArmdynWarning")  # usable with care
+@pytest.mark.slow
 def test_kr300_from_motor_torques(shared):
     """An industrial arm with a hydraulic balancer: its maker's model is 20 % off, plain fits 15 to 18 %."""
     arm = kr300()

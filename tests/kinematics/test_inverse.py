@@ -50,6 +50,7 @@ def test_ten_thousand_poses_of_the_panda(panda, configurations):
 @pytest.mark.parametrize(
     "kinds", ["R", "PP", "RPR", "RRPRR", "RRRRRR", pytest.param("RPRRRRRR", marks=pytest.mark.slow)]
 )
+@pytest.mark.by_day(2)
 def test_arms_of_any_kind_are_solved(random_arm, configurations, kinds):
     arm = random_arm(kinds, seed=1)
     poses = armdyn.forward_kinematics(arm, configurations(arm, 20))

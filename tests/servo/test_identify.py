@@ -97,6 +97,7 @@ def test_stiffness_without_gravity_is_said_to_be_unknown(plain: Case) -> None:
     assert fit.mass_scale == 1.0
 
 
+@pytest.mark.slow
 def test_dead_band_is_found_and_said(slack: Case) -> None:
     """Replay within 1.5 of the truth's own, the dead band about right, and a warning."""
     assert slack.fit.structure in ("dead band", "whole")

@@ -222,6 +222,7 @@ def test_controllers_are_compared_and_the_estimate_grows_on_the_page(tab, mine):
     mine.page.player.pause()
 
 
+@pytest.mark.slow
 def test_the_criterion_falls_on_the_page(tab, mine):
     def fallen():
         _, best, current = mine.excite.plot._handle.data

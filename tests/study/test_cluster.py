@@ -85,6 +85,7 @@ class Fleet:
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.by_day(1)
 def test_workers_killed_at_random_moments_change_no_byte(study, tmp_path, expected, kills):
     """Also at the very beginning, when the study is sent to them."""
     rng, runs = random.Random(kills), 0
@@ -126,6 +127,7 @@ def test_workers_that_come_late_are_waited_for(study, tmp_path, expected):
     assert contents(tmp_path / "out") == expected
 
 
+@pytest.mark.slow
 def test_a_part_that_kills_its_workers_ends_the_study(study, tmp_path, monkeypatch):
     def fatal(*_) -> None:
         os._exit(1)

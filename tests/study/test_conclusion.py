@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from armdyn.study.conclusion import conclude, proportion
 
@@ -22,6 +23,7 @@ def test_wilsons_interval():
     assert proportion(np.ones(20)).low > 0.8  # never sure of all
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_in_95_of_100():
     rng = np.random.default_rng(0)
     held = [(lambda s: s.low <= 0.8 <= s.high)(proportion(rng.random(60) < 0.8)) for _ in range(2000)]

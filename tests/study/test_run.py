@@ -78,6 +78,7 @@ def wait_for_parts(folder, count):
 
 
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.slow
 def test_a_study_killed_at_any_moment_resumes(study, tmp_path, workers):
     """SIGKILL on the real command; then nothing is lost, nothing is there twice, and little was done again."""
     small = study({"count = 200": "count = 4000", "part = 64": "part = 128"})
@@ -114,6 +115,7 @@ def test_ctrl_c_keeps_what_is_finished(study, tmp_path, workers):
     assert Store.of(folder, small).done >= 3 * 64
 
 
+@pytest.mark.slow
 def test_workers_do_not_outlive_a_killed_study(study, tmp_path):
     psutil = pytest.importorskip("psutil")
     small = study({"count = 200": "count = 200000"})

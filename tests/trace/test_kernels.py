@@ -43,6 +43,7 @@ def states(arm: Any, count: int, seed: int = 0) -> np.ndarray:
         *(pytest.param(k, marks=pytest.mark.slow) for k in ("RRPRPRRR", "RRRRRRPRRRRR")),
     ],
 )
+@pytest.mark.by_day(2)
 def test_agreement_with_pinocchio(kinds: str, random_arm: Callable[..., Any]) -> None:
     from armdyn.model.pinocchio_bridge import to_pinocchio
 
@@ -105,6 +106,7 @@ TRACED = sorted(
 
 
 @pytest.mark.parametrize("name", TRACED)
+@pytest.mark.by_day(14)
 def test_agreement_with_the_virtual_machine(name: str) -> None:
     arm, function = armdyn.arms.planar2(), getattr(armdyn, name)
     declaration = function.traced
@@ -121,6 +123,7 @@ def test_agreement_with_the_virtual_machine(name: str) -> None:
         close(np.nan_to_num(a), np.nan_to_num(b), 1e-12)
 
 
+@pytest.mark.by_day(2)
 def test_every_width_gives_the_same(width: int, random_arm: Callable[..., Any]) -> None:
     arm = random_arm("RPRR", seed=4)
     from armdyn.trace.graphs.graph import graph_of

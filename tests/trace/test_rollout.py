@@ -69,6 +69,7 @@ def test_the_virtual_machine_agrees():
 
 
 @pytest.mark.parametrize("count", [1, 4, 7, 9])
+@pytest.mark.by_day(4)
 def test_sines_without_lanes_are_those_with_lanes(count, width):
     """To the last bit, whatever stands beside them."""
 

@@ -98,6 +98,7 @@ def test_programs_without_such_formulas_are_left_alone() -> None:
 
 
 @pytest.mark.parametrize("name", ["planar2", "puma560"])
+@pytest.mark.by_day(1)
 def test_simulations_do_not_change(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Dry friction and rotors included; runs with their own parameters each cannot share a stage."""
     arm = getattr(armdyn.arms, name)()

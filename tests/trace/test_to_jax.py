@@ -36,6 +36,7 @@ NAMES = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "regressor", "fo
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.by_day(3)
 def test_it_is_the_function(name, states):
     function = getattr(armdyn, name)
     given = states[: len(function.traced.required)]
@@ -76,6 +77,7 @@ def test_several_results(states):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.by_day(2)
 def test_derivatives_are_those_of_differences(name, states):
     from jax.test_util import check_grads
 

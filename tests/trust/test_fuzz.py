@@ -136,6 +136,7 @@ COMMANDS = (
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("lines", [4, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.by_day(6)
 def test_any_command_line_ends_with_0_1_or_2(tmp_path, monkeypatch, command, lines):
     monkeypatch.chdir(tmp_path)
     rng = random.Random(command)

@@ -28,6 +28,7 @@ def test_pseudo_inertia_is_the_matrix_of_moments():
     assert np.allclose(pseudo_inertia(theta), (x.T * masses) @ x)
 
 
+@pytest.mark.slow
 def test_energy_falls_and_the_load_stays_possible(planar, swing):
     """10 kHz stands for continuous time."""
     loaded = planar.with_payload(1.5, (0.05, 0.02, 0.0), 0.004 * np.eye(3))

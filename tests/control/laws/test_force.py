@@ -131,6 +131,7 @@ def wall_laws(arm, push, n, **how):
 
 @pytest.mark.parametrize("name", ["hybrid", "parallel", "impedance", "admittance"])
 @pytest.mark.parametrize("normal", [(-1.0, 0.0, 0.0), pytest.param((0.0, 0.0, 1.0), marks=pytest.mark.slow)])
+@pytest.mark.by_day(1)
 def test_a_panda_steps_by_10_newtons_on_a_wall(name, normal):
     """From 5 N to 15 N on 1e4 N/m at 1 kHz: within 5 % of the step in 0.3 s, contact never lost."""
     panda, n = armdyn.arms.panda(), np.array(normal)
@@ -211,6 +212,7 @@ def yielding(arm, name):
 
 
 @pytest.mark.parametrize("name", ["shaped", "admittance", "impedance"])
+@pytest.mark.by_day(1)
 def test_a_tip_that_yields_stores_what_it_is_given(puma, name):
     """Passivity: the energy of mass and spring is the work of the hand less what the dampers took.
 
@@ -269,6 +271,7 @@ def test_what_makes_no_sense_is_rejected(puma):
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 @pytest.mark.parametrize("name", ["hybrid", "parallel", "impedance", "admittance"])
+@pytest.mark.by_day(1)
 def test_the_reading_is_an_argument_in_c(puma, tmp_path, name):
     code = law_code(laws(puma)[name], tmp_path, 1000.0, prefix=name)
     assert "wrench[6]" in code.header.read_text()

@@ -179,6 +179,7 @@ def guarded_run(law, lost=(), limit=1e3, samples=70):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.by_day(6)
 def test_every_law_rests_while_measurements_are_lost(name):
     """Bridged, stopped, resumed: numbers all along, and the law goes on from where it was."""
     law = every()[name]

@@ -21,6 +21,7 @@ def differentiated_newton_euler(arm, samples, wrench, base_motion):
 
 
 @pytest.mark.parametrize("kinds", ["R", "P", "RR", "RP", "PR", "PPP", "RPRPR", "PRRPRR", "RRRRRRR"])
+@pytest.mark.by_day(4)
 def test_equals_differentiated_newton_euler(random_arm, kinds):
     """All joint types, with a moving base and a wrench on the tip."""
     arm, rng = random_arm(kinds, seed=len(kinds)), np.random.default_rng(2)

@@ -90,6 +90,7 @@ def test_mounted_otherwise(puma, log):
 
 
 @pytest.mark.parametrize("name", ["stanford", "panda", "scara"])
+@pytest.mark.by_day(1)
 def test_good_logs_of_other_arms(name, make_log):
     """Neither sliding joints nor light wrists nor much friction raise a suspicion."""
     plain = getattr(armdyn.arms, name)()
@@ -128,6 +129,7 @@ def test_too_few_samples_tell_nothing(puma, make_log):
         pytest.param([(0, 1), (2, 3), (3, 4), (4, 5), (1, 5)], id="others", marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_pairs_of_a_measured_log(shared, pairs):
     """On real logs exchanges are found."""
     arm = armdyn.load(shared / "models/ur/ur10_robot.urdf")

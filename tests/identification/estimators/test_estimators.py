@@ -201,6 +201,7 @@ class TestNoisyRegressors:
         np.testing.assert_allclose(np.mean(runs, axis=0) - x, wanted, atol=5e-3)
 
     @pytest.mark.parametrize("drift", [0.0, 0.02])
+    @pytest.mark.by_day(1)
     def test_expected_bias_of_minimum_variance(self, drift):
         """Kapadia 8.2: correlated torque noise, a wrong prior, noisy regressors and unmodelled torque together."""
         rng = np.random.default_rng(10)

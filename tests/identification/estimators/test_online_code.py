@@ -71,6 +71,7 @@ def in_c(code, prefix, kind, sizes, motion, folder):
 
 @needs_compiler
 @pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.by_day(2)
 def test_compiled_steps_are_pythons(tmp_path, base, samples, name):
     estimator, (motion, _) = ESTIMATORS[name], samples
     code = online_code(estimator, base, tmp_path, prefix="online")
@@ -86,6 +87,7 @@ def test_compiled_steps_are_pythons(tmp_path, base, samples, name):
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_the_most_stable_mode_of_three_joints(tmp_path):
     """Jacobi's rotations without branches find LAPACK's eigenvectors."""
     base = armdyn.base_parameters(armdyn.arms.puma3())

@@ -93,6 +93,7 @@ def test_bounds_that_cannot_be(prior):
 
 
 @pytest.mark.parametrize("seed", range(12))
+@pytest.mark.by_day(3)
 def test_it_always_ends_with_possible_bodies(prior, seed):
     """Hostile equations: of any scale and rank, contradicting each other, the prior and physics."""
     rng = np.random.default_rng(seed)

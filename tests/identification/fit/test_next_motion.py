@@ -42,6 +42,7 @@ def test_the_joint_that_hardly_moved_is_named_and_helps(puma, little, fit):
 
 
 @pytest.mark.parametrize("joint", [2, 5])
+@pytest.mark.by_day(1)
 def test_friction_at_speeds_that_no_log_has_is_not_taken_as_none(puma, joint):
     """A joint that hardly moved is named, and what it may be off at twenty times its speed is not understated."""
     fit = armdyn.identify(puma, moving(puma, 0, np.where(np.arange(puma.n) == joint, 0.05, 1.0)), prior=0.0)

@@ -31,6 +31,7 @@ def test_a_regressor_lost_in_its_own_error_bounds_nothing():
     assert lawson_hanson(10.0, 0.0, 1.0, 0.1, 0.0, 0.1) == np.inf
 
 
+@pytest.mark.slow
 def test_every_parameter_of_a_fit_is_within_its_bound(puma, make_log):
     fit = armdyn.identify(puma, make_log(puma, encoder=5e-5), friction="simple")
     friction = [x for j in puma.joints for x in (j.friction.viscous, j.friction.coulomb, j.friction.offset)]

@@ -40,6 +40,7 @@ def test_coupled_rotors_are_base_parameters(coupled):
     assert base_with_drives(coupled, "gravity", True).joint_terms == ()
 
 
+@pytest.mark.slow
 def test_coupled_rotors_are_found(coupled, make_log):
     log = make_log(coupled, duration=30.0, noise=0.3)
     fit = armdyn.identify(coupled, log)

@@ -176,6 +176,7 @@ def test_rows_of_energy_are_the_balance_of_power(load, rotors, make_log):
 
 
 @pytest.mark.parametrize("name", ["two", "puma"])
+@pytest.mark.by_day(1)
 def test_energy_gives_the_same_parameters_within_stated_deviations(name, make_log, request):
     arm = request.getfixturevalue(name)
     log = make_log(arm, duration=40.0, noise=0.05 if name == "two" else 0.3)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pytest
 
 import armdyn
 from armdyn.identification.fit.terms import presliding_share
 
 
 class TestPresliding:
+    @pytest.mark.slow
     def test_agrees_with_the_bristles_of_lugre(self):
         friction = armdyn.Friction(coulomb=2.0, bristle_stiffness=2.0 / 0.01)
         arm = armdyn.arms.planar2()

@@ -48,6 +48,7 @@ def round_trip(arm, q, **options):
 
 
 @pytest.mark.parametrize("name", STRUCTURES)
+@pytest.mark.by_day(5)
 def test_all_branches_of_every_structure_round_trip(arm_of_axes, configurations, name):
     kinds, lines, positions = STRUCTURES[name]
     arm = arm_of_axes(kinds + "RRR", lines + WRIST, seed=len(name))
@@ -225,6 +226,7 @@ def test_the_edge_of_the_workspace_is_reached(arm_of_axes):
 
 
 @pytest.mark.parametrize("name", ["lwr4", "iiwa14", "sarcos"])
+@pytest.mark.by_day(1)
 def test_swivelling_arms_round_trip_at_any_swivel_angle(configurations, name):
     arm = getattr(armdyn.arms, name)()
     q = configurations(arm, 100)

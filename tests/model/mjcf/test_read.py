@@ -119,6 +119,7 @@ def test_the_tip_may_be_a_site(model):
 
 
 @pytest.mark.parametrize("seed", range(10))
+@pytest.mark.by_day(4)
 def test_random_chains(tmp_path, seed):
     rng = np.random.default_rng(seed)
 

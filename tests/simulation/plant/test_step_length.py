@@ -46,6 +46,7 @@ def light_wrist(planar):
     return planar.with_theta(theta.ravel()).with_joints(joints)
 
 
+@pytest.mark.slow
 def test_a_light_link_with_friction_does_not_burst(planar, swing):
     """Steps of a sample would let it grow a thousandfold each; the run equals that of an adaptive, implicit solver.
 

@@ -188,6 +188,7 @@ def test_random_graphs_keep_their_values(plain: Graph) -> None:
     [("inverse_dynamics", kinds) for kinds in ("R", "P", "PRR", "RRPR")]
     + [("mass_matrix", "RRPR"), ("forward_dynamics", "PR"), ("jacobian", "RRRRR"), ("regressor", "RP")],
 )
+@pytest.mark.by_day(2)
 def test_arms_keep_their_values(name: str, kinds: str, random_arm: Callable[..., armdyn.Arm]) -> None:
     plain = folded_graph(getattr(armdyn, name), random_arm(kinds))
     simple = simplify(plain)
@@ -214,6 +215,7 @@ def generic_puma(seed: int = 0) -> armdyn.Arm:
     return armdyn.Arm.from_dh(PUMA, convention="modified").with_theta(theta)
 
 
+@pytest.mark.slow
 def test_puma_inverse_dynamics_on_base_parameters() -> None:
     base = armdyn.base_parameters(generic_puma())
     assert base.count == 36
@@ -223,6 +225,7 @@ def test_puma_inverse_dynamics_on_base_parameters() -> None:
     assert counts.sincos == 5  # no call is added; gravity is along the first axis, whose angle is not needed
 
 
+@pytest.mark.slow
 def test_puma_inverse_dynamics_with_sixty_parameters() -> None:
     counts = count_operations(simplify(folded_graph(armdyn.inverse_dynamics, generic_puma())))
     assert counts.multiplications <= 310

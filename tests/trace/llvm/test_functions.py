@@ -49,6 +49,7 @@ PROMISED = {"sin": 2, "cos": 2, "exp": 2, "tanh": 3, "log": 1, "sqrt": 0.51}
 
 @has_long_double
 @pytest.mark.parametrize("op", PROMISED)
+@pytest.mark.by_day(8)
 def test_accuracy_over_the_range(op: str, width: int) -> None:
     x = {
         "sin": np.concatenate([wide(0, high=5), np.arange(-400, 400) * np.pi / 2, np.linspace(-7, 7, 9001)]),
@@ -71,6 +72,7 @@ def test_very_large_angles_are_reduced_exactly(op: str, width: int) -> None:
 
 @pytest.mark.parametrize("op", ["sin", "cos"])
 @pytest.mark.parametrize("huge", [1e6, -1e6, 1e300, INF, NAN])
+@pytest.mark.by_day(10)
 def test_a_very_large_angle_does_not_change_its_neighbours(op: str, huge: float, width: int) -> None:
     x = wide(6, 4000, -3, 5)
     x = x[np.abs(x) < 1e5][:3200]
@@ -97,6 +99,7 @@ def test_a_very_large_angle_does_not_change_its_neighbours(op: str, huge: float,
         ("not", [0.0, 1.0, -2.0], [1.0, 0.0, 0.0]),
     ],
 )
+@pytest.mark.by_day(10)
 def test_special_values(op: str, x: list[float], y: list[float], width: int) -> None:
     got = native(op)(x)
     np.testing.assert_array_equal(got, y)
@@ -125,6 +128,7 @@ BINARY: dict[str, tuple[Any, list[float], list[float]]] = {
 
 
 @pytest.mark.parametrize("op", BINARY)
+@pytest.mark.by_day(12)
 def test_functions_of_two_arguments(op: str, width: int) -> None:
     reference, x, y = BINARY[op]
     np.testing.assert_array_max_ulp(

@@ -108,6 +108,7 @@ def puma_code(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     return armdyn.c_code(functions, armdyn.arms.puma560(), folder, dtype=request.param)
 
 
+@pytest.mark.by_day(2)
 def test_selftest_of_the_puma(compiler: str, puma_code: CCode) -> None:
     done = run_selftest(puma_code, compiler)
     assert done.returncode == 0, done.stdout
@@ -128,6 +129,7 @@ def test_compiled_code_agrees_with_python(any_compiler: str, puma_code: CCode) -
 
 
 @pytest.mark.parametrize("dtype", ["double", "float"])
+@pytest.mark.by_day(2)
 def test_selftest_of_every_operation(compiler: str, dtype: str, tmp_path: Path) -> None:
     code = armdyn.c_code(everything, Pair(), tmp_path, dtype=dtype, inputs="extra")
     done = run_selftest(code, compiler)
@@ -135,6 +137,7 @@ def test_selftest_of_every_operation(compiler: str, dtype: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("kinds", ["P", "RP", "PRR"])
+@pytest.mark.by_day(1)
 def test_selftest_of_random_arms(any_compiler: str, kinds: str, tmp_path: Path, random_arm: Callable[..., Any]) -> None:
     code = armdyn.c_code([armdyn.inverse_dynamics, armdyn.jacobian], random_arm(kinds), tmp_path, inputs=["wrench"])
     done = run_selftest(code, any_compiler)
@@ -197,6 +200,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.slow
 def test_every_public_function_can_be_exported(any_compiler: str, tmp_path: Path, traced_functions) -> None:
     arm = armdyn.arms.planar2()
     assert traced_functions.keys() >= OTHERS

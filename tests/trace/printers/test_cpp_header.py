@@ -32,6 +32,7 @@ EIGEN = Path("/usr/include/eigen3")
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 @pytest.mark.parametrize("eigen", [False, True])
+@pytest.mark.by_day(2)
 def test_it_compiles_silently_and_is_right(tmp_path, compiler, eigen):
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")

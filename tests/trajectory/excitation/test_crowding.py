@@ -26,6 +26,7 @@ def points(bodies: Bodies) -> Bodies:
 
 @pytest.mark.parametrize("name", ["puma560", "panda", "ur10", "stanford"])
 @pytest.mark.parametrize("shaped", [lambda bodies: bodies, points], ids=["capsules", "balls"])
+@pytest.mark.by_day(4)
 def test_it_agrees_with_distances(name, shaped):
     arm = getattr(armdyn.arms, name)()
     near = Clearance(shaped(bodies_of(arm)), (WALL,))

@@ -67,6 +67,7 @@ def test_states_are_those_of_the_transition_matrices():
 
 
 @pytest.mark.parametrize(("columns", "least"), [pytest.param(ELEVEN, 15.0, marks=pytest.mark.slow), (EIGHT, 25.0)])
+@pytest.mark.slow
 def test_the_cost_falls_by_more_than_in_the_thesis_from_every_start(columns, least):
     task = problem(columns)
     for seed in range(3):

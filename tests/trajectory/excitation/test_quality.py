@@ -72,6 +72,7 @@ def test_time_constant_is_that_of_the_slowest_mode_of_lms(design):
     assert vectors[:, 0] @ error == pytest.approx(np.exp(-elapsed / tau), rel=0.02)
 
 
+@pytest.mark.slow
 def test_kalman_time_constant_is_that_of_a_filter_run(design):
     noise, rate = np.array([0.5, 1.0, 0.2]), 25.0  # the design's own samples
     drift = armdyn.predict_quality(design, noise, rate=rate).std / 100
