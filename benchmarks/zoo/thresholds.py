@@ -38,6 +38,7 @@ THRESHOLDS: dict[str, tuple[str, tuple[float, ...]]] = {
     "TERM": ("choice", (0.05, 0.02, NEVER)),
     "CLOSER": ("choice", (0.03, 0.01, NEVER)),
     "STRONGEST_DRY": ("evidence", (1e3, 30.0, 1e8)),
+    "LEAST_FELT": ("evidence", (0.3, 0.1, 0.6, 1e-3)),
     "PATIENCE": ("evidence", (3.0, 1.0, 1e9)),
     "GYRATION": ("prior", (0.25, 0.15, 0.4)),
     "MOST_SURPRISE": ("choice", (4.5, 3.0, NO_LIMIT)),

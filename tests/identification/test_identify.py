@@ -99,6 +99,17 @@ def test_joints_that_stand_still_keep_sane_friction(puma, make_log, encoder):
             assert joint.friction.coulomb == described.friction.coulomb
 
 
+def test_a_joint_that_creeps_has_no_huge_friction():
+    """Slower than directions can be told, drift looks like dry friction; at other speeds all of it would be felt."""
+    arm, t = armdyn.arms.planar2(), np.arange(0, 20, 0.01)
+    q = np.stack([np.sin(1.3 * t) + 0.5 * np.sin(2.9 * t), 0.001 * np.sin(0.6 * t)], axis=1)
+    qd = np.gradient(q, t, axis=0)
+    tau = armdyn.inverse_dynamics(arm, q, qd, np.gradient(qd, t, axis=0))
+    tau[:, 1] += 0.5 * np.cos(0.6 * t)
+    fit = armdyn.identify(unknown(arm), Log(t, q, tau))
+    assert fit.arm.joints[1].friction.coulomb < 3 * tau[:, 1].std()
+
+
 @pytest.mark.parametrize(("option", "value"), [("prior", -1.0), ("prior", np.nan), ("band", 0.0), ("cutoff", -3.0)])
 def test_numbers_that_cannot_be(two, make_log, option, value):
     with pytest.raises(ArmdynError, match=f"expected {option} >"):

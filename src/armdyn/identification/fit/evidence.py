@@ -25,6 +25,8 @@ ROUNDS, SETTLED = 40, 0.02  # of the fixed point, and change of logarithms at wh
 WEAKEST, STRONGEST = 1e-6, 1e8  # strengths, where 1 means a torque of the joint's own deviation
 STRONGEST_DRY = 1e3  # the same of Coulomb friction and offset: no joint is certain to be without
 LARGEST = 1.0  # weakest of a joint term: larger ones are there only to make up for one another
+LEAST_FELT = 0.3  # root mean square of columns that tell directions, whose size is 1 wherever joints move
+DIRECTED = ("coulomb", "asymmetry", "stribeck")  # the terms that have such columns
 FREE = 1e-4  # strength with which the noise is told
 FLOOR = 0.1  # least noise of a joint, relative to the deviation of all torques
 PATIENCE = 3.0  # correlated neighbours that count as one without any discount
@@ -94,6 +96,9 @@ def term_precision(rows: Rows, equations: Equations) -> NDArray:
     felt = np.sqrt(equations.column_squares[count:].reshape(n, len(TERMS)))
     # What is hardly felt must not be worth more than what is felt by others.
     least = 1e-3 * np.maximum(felt.max(axis=0, initial=0.0), 1e-12)
+    if len(equations.weights) == n:
+        # Nor is dry friction larger because speeds are too small to tell directions: its columns are 1 at other speeds.
+        least = np.where([term.kind in DIRECTED for term in TERMS], np.maximum(least, LEAST_FELT), least)
     size = np.maximum(deviations, 1e-6 * max(float(deviations.max()), 1e-12))
     precision = (np.maximum(felt, least) / size[:, None]) ** 2
     return np.concatenate([np.zeros(count), precision.ravel()])
