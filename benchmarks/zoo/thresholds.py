@@ -45,7 +45,6 @@ THRESHOLDS: dict[str, tuple[str, tuple[float, ...]]] = {
     "MOST_ASYMMETRY": ("choice", (0.6, 0.8, NO_LIMIT)),
 }
 CHECKS: dict[str, tuple[str, tuple[float, ...]]] = {
-    "WELL_EXPLAINED": ("trial", (0.02, 0.01, 0.04, 0.0)),
     "LEAST_OWN_FALL": ("arrangement", (0.0, 0.1, -NO_LIMIT)),
 }
 UNTOLD = 1.0  # loss of a fault that is not told, and of a clean log that is rejected
@@ -109,7 +108,7 @@ def score_checks(case: Case, numbers: Iterable[str] = tuple(CHECKS)) -> dict[str
                     room = import_module(f"armdyn.identification.checks.{CHECKS[name][0]}")
                     stack.enter_context(patch.object(room, name, value))
                 trial = seen.trial
-                same = str(trial.usable and (trial.explained, arrangement(trial)))  # all else that is told follows
+                same = str(trial.usable and arrangement(trial))  # all else that is told follows
                 if same not in told:
                     told[same] = _told(*check_logs(seen))
             loss = told[same]

@@ -56,7 +56,7 @@ def arrangement(trial: Trial) -> list[Finding]:
         and (a.fall > LEAST_FALL or (a.own_fall > MOVED_FALL and a.fall > 0.0))
     ]  # fmt: skip
     # Negative bodies explain reversed torques, but not friction that brakes.
-    if (trial.explained or not good) and (driven := list(_driven_joints(trial))):
+    if not good and (driven := list(_driven_joints(trial))):
         return driven
     return [_told(trial, good)] if good else list(_foreign(trial))
 
@@ -68,7 +68,7 @@ def _told(trial: Trial, good: list[Tried]) -> Finding:
     less = f"error {best.fall:.0%} less" if whole else f"{best.own_fall:.0%} less error of {_who(best.joints)}"
     text = f"{best.said} would explain the torques far better ({less}): {_question(best)}"
     # A fault of joints whose torques are small beside others' does not spoil the rest.
-    level = "reject" if whole and not trial.explained else "warn"
+    level = "reject" if whole else "warn"
     return Finding(level, text, best.kind, best.joints, best.gain, best.fall, best.remedy)
 
 

@@ -90,7 +90,7 @@ def clock(trial: Trial, belief: Belief) -> Iterator[Finding]:
     best = max(tried, key=lambda pace: tried[pace][0])
     gain, fall = tried[best]
     near = max(0.0, *(tried[pace][0] for pace in TOLERATED_FACTORS))
-    sure = gain > CERTAIN_CLOCK.gain and fall > CERTAIN_CLOCK.fall and not trial.explained
+    sure = gain > CERTAIN_CLOCK.gain and fall > CERTAIN_CLOCK.fall
     if best < 0 and sure:
         text = f"gravity the other way would explain the torques far better (error {fall:.0%} less): does the arm hang?"
         up = ",".join(f"{-x + 0.0:.3g}" for x in trial.arm.gravity)

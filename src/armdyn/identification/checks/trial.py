@@ -37,7 +37,6 @@ PARTS = 6
 DIRECTION_SPEED = 0.02  # rad/s or m/s in which dry friction changes its sign
 LEVEL_SPEED = 0.3  # rad/s or m/s in which some friction levels off
 RIDGE = 1e-4  # of columns of unit length: what hardly shows is not made up
-WELL_EXPLAINED = 0.02  # share of the torques left, below which nothing that would explain them better is proven
 LEAST_RESIDUAL = 0.01  # of a torque's deviation: what is left below does not matter, and proves nothing
 OWN_COLUMNS = 5  # columns of a joint's own: velocity, direction, one, acceleration, arctangent of velocity
 
@@ -136,11 +135,6 @@ class Trial:
     def error(self) -> float:
         """norm(residual) / norm(tau) over all joints."""
         return float(np.linalg.norm(self.fit.residual) / np.linalg.norm(self.tau))
-
-    @property
-    def explained(self) -> bool:
-        """Whether the log is explained as it is: then no alternative is a reason to reject it."""
-        return self.error < WELL_EXPLAINED
 
     def rigid(
         self,
