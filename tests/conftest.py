@@ -37,11 +37,20 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["ARMDYN_CACHE_DIR"] = kept or tempfile.mkdtemp(prefix="armdyn-test-cache-")
 
 
+# Tests of whole programs: pages of the documentation followed to the letter, browsers, processes that are killed.
+JOURNEYS = (
+    "docs/", "reproduce/", "studio/test_browser.py", "report/test_in_a_browser.py", "cli/test_every_command.py",
+    "cli/test_ctrl_c.py", "cli/test_interrupts.py", "study/test_run.py", "study/test_cluster.py",
+)  # fmt: skip
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave all but some cases of a test marked `by_day(count)` to the night: those kept are spread over all."""
+    """Mark journeys, and leave all but some cases of a test marked `by_day(count)` to the night, spread over all."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
+        if item.path.relative_to(Path(__file__).parent).as_posix().startswith(JOURNEYS):
+            item.add_marker("journey")
         if item.get_closest_marker("by_day") is not None:
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for some in cases.values():

@@ -35,7 +35,7 @@ COMMANDS = {
     ),
     "compare puma560 --duration 60": ((3.0,), f"the controllers above had run; the others: -c|{AGAIN}"),
     "identify arm.urdf long.csv --out identified.urdf": ((1.2, 2.2), f"interrupted while .*; {AGAIN}"),
-    "study study.toml": ((3.0,), "what is finished is kept in study; go on with --resume"),
+    "study study.toml": ((3.0,), f"what is finished is kept in study; go on with --resume|{AGAIN}"),
     "demo": ((3.0,), "interrupted while .*; what was made before is in armdyn-demo; 'armdyn demo' begins anew"),
 }  # fmt: skip
 AT_NIGHT = {
