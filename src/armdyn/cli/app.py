@@ -140,7 +140,7 @@ def _in_options(text: str, arguments: list[str]) -> str:
             text = re.sub(rf"(?<![\w./-]){name}(?![\w(/]|\.\w)", "--" + name.replace("_", "-"), text)
     for python, option in PYTHON:
         text = re.sub(python, option, text)
-    return (text + got + listed).replace("?; remedy: ", "? Remedy: ").replace("?; or", "? Or")
+    return text + got + listed
 
 
 def _warn(message: Warning | str, category: type[Warning], *place: Any) -> None:

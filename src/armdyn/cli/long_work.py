@@ -103,7 +103,20 @@ def draw(result: Any, page: Path, *written: Path | None) -> None:
     """Write the page of a result; Ctrl-C meanwhile says what was written before."""
     from armdyn.report.registry import report
 
-    files = [str(path) for path in written if path is not None]
-    kept = f"{', '.join(files)} {'is' if len(files) == 1 else 'are'} written" if files else NOTHING_KEPT
-    with working(f"drawing {page}", kept):
+    with working(f"drawing {page}", _kept(*written)):
         report(result, page)
+
+
+@contextmanager
+def after_writing(*written: Path | None) -> Iterator[None]:
+    """Ctrl-C inside, where results are shown, says what is written."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"armdyn: interrupted; {_kept(*written)}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _kept(*written: Path | None) -> str:
+    files = [str(path) for path in written if path is not None]
+    return f"{', '.join(files)} {'is' if len(files) == 1 else 'are'} written" if files else NOTHING_KEPT

@@ -18,7 +18,7 @@ from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.checks.check import DataCheck, Seen
-from armdyn.identification.checks.finding import Finding
+from armdyn.identification.checks.finding import Finding, with_remedy
 from armdyn.identification.checks.findings import STILL_TRAVEL
 from armdyn.identification.checks.given import Logs, as_logs, checked, look_at
 from armdyn.identification.checks.shared_drives import find_shared_drive
@@ -368,9 +368,9 @@ def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
         )
     )  # fmt: skip
     if verdict.word == WORDS[2] and not force:
-        remedy = f"; remedy: {verdict.next_step}, or" if verdict.next_step else ";"
-        told = f"{'; '.join(verdict.reasons)}{remedy}".replace("?; remedy: ", "? Remedy: ").replace("?; or", "? Or")
-        raise DataError(f"identify: arm '{fit.source.name}' is not usable: {told} force=True to take it anyway")
+        remedy = ", or ".join(filter(None, (verdict.next_step, "force=True to take it anyway")))
+        told = with_remedy("; ".join(verdict.reasons), remedy)
+        raise DataError(f"identify: arm '{fit.source.name}' is not usable: {told}")
     if verdict.word != WORDS[0]:
         warn(f"identify: arm '{fit.source.name}' is {verdict.word}: {'; '.join(verdict.reasons)}")
     return replace(fit, verdict=verdict)

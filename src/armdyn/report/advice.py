@@ -53,11 +53,6 @@ def advice(fit: Fit) -> list[str]:
     return found
 
 
-def said(text: str) -> str:
-    """A finding and its remedy as sentences where the finding is a question."""
-    return text.replace("?; remedy: ", "? Remedy: ")
-
-
 def next_step(fit: Fit) -> str:
     """The one thing to do next; empty where the verdict names none."""
     if fit.verdict.word == WORDS[0] and description_is_better(fit):

@@ -7,7 +7,6 @@ import numpy as np
 from armdyn.html import MOST_POINTS, document, fragment, heading, listing, paragraph, svg, table
 from armdyn.identification.checks.check import DataCheck
 from armdyn.numerals import counted
-from armdyn.report.advice import said
 
 
 def page(check: DataCheck) -> str:
@@ -53,7 +52,7 @@ def parts(check: DataCheck) -> list[str]:
         paragraph(f"{log.name}, arm '{check.arm.name}': {log.extent}{gaps}."),
     ]
     found += [
-        paragraph(said(f.advice), "bad" if f.level == "reject" else "warn") for f in check.findings if f.level != "note"
+        paragraph(f.advice, "bad" if f.level == "reject" else "warn") for f in check.findings if f.level != "note"
     ]
     notes = [f.text for f in check.findings if f.level == "note"]
     return [

@@ -26,7 +26,7 @@ from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.validation import Validation
 from armdyn.identification.judgement import WORDS
 from armdyn.report import fit_tables as numbers
-from armdyn.report.advice import advice, held_out_error, next_command, next_step, said, step_command, which_joints
+from armdyn.report.advice import advice, held_out_error, next_command, next_step, step_command, which_joints
 from armdyn.report.check import parts as check_parts
 
 MEASURED, MODEL, BEFORE, DIFFERENCE, BAND = "#14375e", "#e07b00", "#b9c4cf", "#c0392b", "#f3b562"
@@ -76,7 +76,7 @@ def _conclusion(fit: Fit) -> list[str]:
     if not np.isnan(fit.rel_error_source):
         error += f"; the arm as described has {fit.rel_error_source:.1%} on these logs"
     consistent = "All links are physically consistent." if fit.arm.is_physical else str(fit.arm.is_physical)
-    listed = [*map(said, verdict.reasons)]
+    listed = list(verdict.reasons)
     reasons = "; ".join(listed)
     brief = bool(reasons) and len(reasons) < LONG_REASONS
     told += which_joints(fit) + (f": {reasons}" if brief else ".")

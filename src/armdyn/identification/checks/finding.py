@@ -26,7 +26,12 @@ class Finding(NamedTuple):
     def advice(self) -> str:
         """What was found, and what to do about it."""
         told = self.remedy and self.remedy not in self.text
-        return f"{self.text}; remedy: {self.remedy}" if told else self.text
+        return with_remedy(self.text, self.remedy) if told else self.text
+
+
+def with_remedy(text: str, remedy: str) -> str:
+    """What is wrong and what to do about it: two sentences where the first is a question."""
+    return f"{text} Remedy: {remedy}" if text.endswith("?") else f"{text}; remedy: {remedy}"
 
 
 def reversing(n: int, joints: Iterable[int]) -> str:

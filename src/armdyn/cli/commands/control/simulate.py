@@ -112,11 +112,7 @@ def simulate(
             f"{subject.name}, {controller}",
         )  # fmt: skip
         plan = make_plan(plant, law if friction else law.without_friction(), wanted, given)
-    log = (
-        None
-        if out is None
-        else RunFile(out, (1 + bool(sensors and sensors.doubled)) * (plan.schedule.clock.samples + 1))
-    )
+    log = None if out is None else RunFile(out, _most_rows(plan))
     try:
         result = _run(plan, log, out, report)
         ended = result.interrupted or watch().pressed
@@ -126,7 +122,7 @@ def simulate(
             log.discard()
     if ended and grown:
         _end(result, f"saved as {out}{', a log' * (str(out).endswith('.npz'))}", report)
-    kept = f"{out}{', its log,' * (str(out).endswith('.npz'))} is written" if grown else NOTHING_KEPT
+    kept = f"the log of the whole run is saved as {out}" if grown else NOTHING_KEPT
     if not (grown and str(out).endswith(".csv")):
         write_results(result, out, None if ended else report, kept)
     elif report is not None:

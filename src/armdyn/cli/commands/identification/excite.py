@@ -24,7 +24,7 @@ from armdyn.cli.logs import (
     numbers,
     read,
 )
-from armdyn.cli.long_work import draw, progress_bar, require_folders
+from armdyn.cli.long_work import after_writing, draw, progress_bar, require_folders
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, print_json
 
@@ -182,10 +182,11 @@ def excite(
         ]  # fmt: skip
         if experiment is not None:
             written += _write_experiment(experiment, out, rate, ros, urscript)
-    if json:
-        print_json(summary(found) | {"file": str(out), "files": [str(path) for path in written]})
-    else:
-        _show(found, written)
+    with after_writing(*written):
+        if json:
+            print_json(summary(found) | {"file": str(out), "files": [str(path) for path in written]})
+        else:
+            _show(found, written)
     interrupted = found.interrupted or watch().pressed
     if report is not None and not interrupted:
         draw(found, report, *written)

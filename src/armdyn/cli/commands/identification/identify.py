@@ -139,7 +139,6 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
         description_is_better,
         held_out_error,
         next_step,
-        said,
         shown_path,
         step_command,
         which_joints,
@@ -149,7 +148,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     verdict = fit.verdict
     print(f"{fit.source.name}: {verdict.word}{which_joints(fit)}")
     for reason in verdict.reasons[:MOST_REASONS]:
-        print(f"  {said(reason)}")
+        print(f"  {reason}")
     error = held_out_error(fit)
     held = "not measured" if isnan(error) else f"{error:.2%}"
     other = "" if fit.other is None else f"; on the validation log {fit.other.rel_error:.2%}"
@@ -185,7 +184,6 @@ def _check(arm: Arm, logs: list[Log], report: Path | None, json: bool) -> None:
     """Print what speaks against the logs, or write it as a page; fail if one cannot be used."""
     from armdyn.errors import ArmdynError
     from armdyn.identification.checks.check import check_log
-    from armdyn.report.advice import said
 
     checks = [check_log(arm, log) for log in logs]
     if report is not None:
@@ -197,7 +195,7 @@ def _check(arm: Arm, logs: list[Log], report: Path | None, json: bool) -> None:
     if json:
         print_json([check_summary(check) for check in checks])
     else:
-        print("\n\n".join(said(str(check)) for check in checks))
+        print("\n\n".join(str(check) for check in checks))
     if not all(check.ok for check in checks):
         raise typer.Exit(1)
 

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
 
-NOT_USABLE = "not usable"
-
-
 def validate(
     model: ArmName, logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs to compare with.")],
     band: Annotated[float, typer.Option(help="Low-pass on both sides [Hz].")] = 5.0, degrees: Degrees = False,
@@ -41,7 +38,7 @@ def validate(
         _show(arm, compared[0], band)
     else:
         _show_all(arm, compared, band)
-    if any(one.word == NOT_USABLE for one in compared):
+    if not all(one.usable for one in compared):
         raise typer.Exit(1)
 
 
@@ -54,11 +51,16 @@ class Compared(NamedTuple):
     findings: list[Finding]
 
     @property
+    def usable(self) -> bool:
+        """Whether the model may be used for the log, with care or without."""
+        from armdyn.identification.judgement import WORDS
+
+        return self.word != WORDS[2]
+
+    @property
     def advice(self) -> list[str]:
         """What speaks against the log, and how it was read."""
-        from armdyn.report.advice import said
-
-        return [said(finding.advice) for finding in self.findings]
+        return [finding.advice for finding in self.findings]
 
     def summary(self, band: float) -> dict[str, Any]:
         """In SI units."""
@@ -87,7 +89,7 @@ def _show(arm: Arm, one: Compared, band: float) -> None:
         [(name, f"{error:.2%}", number(rmse, 3)) for name, error, rmse in rows],
     )
     print_list("Data", one.advice)
-    if word == NOT_USABLE:
+    if not one.usable:
         _say_next(arm, log, any(finding.level != "note" for finding in found))
 
 
@@ -103,7 +105,7 @@ def _show_all(arm: Arm, compared: list[Compared], band: float) -> None:
     print_table(f"{arm.name}: relative torque error below {band:g} Hz", heads, rows)
     for one in compared:
         print_list(one.log.name, [text for f, text in zip(one.findings, one.advice, strict=True) if f.level != "note"])
-    bad = next((one for one in compared if one.word == NOT_USABLE), None)
+    bad = next((one for one in compared if not one.usable), None)
     if bad is not None:
         _say_next(arm, bad.log, any(finding.level != "note" for finding in bad.findings))
 
