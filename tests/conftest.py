@@ -44,8 +44,38 @@ JOURNEYS = (
 )  # fmt: skip
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+# Documents, models and logs of others, which cannot be part of this repository: few tests compare with them, and are
+# left out where they are not, which the last lines of a run say. All that armdyn can do has tests without them.
+REFERENCE_DATA = Path(__file__).parents[1].parent / "shared"
+LEFT_OUT = pytest.StashKey[int]()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests that need the reference data where these are absent."""
+    if REFERENCE_DATA.is_dir():
+        return
+    needing = [item for item in items if "shared" in getattr(item, "fixturenames", ())]
+    items[:] = [item for item in items if item not in needing]
+    config.hook.pytest_deselected(items=needing)
+    config.stash[LEFT_OUT] = len(needing)
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["left out"] = len(needing)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """A worker of xdist ends: every one has left out the same."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left out", 0)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if count := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(f"left out for want of '../shared', models and logs of others: {count}")
+
+
+@pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
+def mark_journeys_and_nights(items: list[pytest.Item]) -> None:
     """Mark journeys, and leave all but some cases of a test marked `by_day(count)` to the night, spread over all."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -155,16 +185,9 @@ def traced_functions() -> dict[str, Any]:
     return {name: value for name, value in every.items() if hasattr(getattr(value, "traced", None), "make_program")}
 
 
-# Documents, models and logs of others, which cannot be part of this repository: few tests compare with them, and are
-# skipped where they are not. All that armdyn can do has tests without them.
-REFERENCE_DATA = Path(__file__).parents[1].parent / "shared"
-
-
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of reference data beside the repository."""
-    if not REFERENCE_DATA.is_dir():
-        pytest.skip("models, logs and documents of others are absent ('../shared')")
+    """The folder of reference data beside the repository; a test that asks for it is left out where it is absent."""
     return REFERENCE_DATA
 
 

@@ -27,6 +27,7 @@ EXCITE = "excite ur10 --time-budget 60 --out motion.csv"
 HOME = "--home 0,-1.57,0,-1.57,0,0 --ros ros --urscript motion.script --report motion.html"
 AGAIN = "no file was written; the same command begins anew"
 SAVED = "the run up to then is saved as run.(csv|npz)"
+WHOLE = "writing run.npz; the log of the whole run is saved as run.npz"
 # Command -> moments at which it is interrupted, by the processor time it has used [s], and what it says then.
 COMMANDS = {
     EXCITE: ((0.6, 6.0), f"interrupted(; the best motion so far is saved.*; another --seed|$| while .*{AGAIN})"),
@@ -42,7 +43,7 @@ AT_NIGHT = {
     # Minutes of processor time after their start, files of some hundred megabytes.
     "simulate ur10 --controller pd --duration 2000 --out run.csv": ((20.0,), SAVED),
     "simulate ur10 --controller pd --duration 2000 --sensor tau_noise=0.1 --out run.npz": (
-        (5.0, 8.0, 11.0), f"{SAVED}, a log|writing run.npz; the log of the whole run is saved as run.npz|planning.*{AGAIN}",
+        (5.0, 8.0, 11.0), f"{SAVED}, a log|{WHOLE}|planning.*{AGAIN}",
     ),
     f"{EXCITE} {HOME}": ((1.5, 3.0, 5.0, 9.0), COMMANDS[EXCITE][1]),
     f"{EXCITE.replace('60', '3')} {HOME}": (

@@ -210,7 +210,7 @@ def test_the_bound_between_samples_holds_and_is_tight():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not ARMS["lwr4"].exists(), reason="needs ../shared/models")
+@pytest.mark.usefixtures("shared")
 def test_the_shapes_of_a_urdf_themselves_keep_apart():
     pin, coal = pytest.importorskip("pinocchio"), pytest.importorskip("coal")
     path = str(ARMS["lwr4"])
