@@ -4,7 +4,8 @@
 
 Ten seconds, five harmonics, |qdd| <= 8 rad/s², base, viscous and tanh(qd / 0.1) columns, 200 samples. Without
 files it takes UR10, Panda and iiwa from the library, with velocity limits where the library has none. A second
-table compares parameter errors after simulated experiments with those of random and hand-made motions.
+table compares parameter errors after simulated experiments with those of random and hand-made motions, a third what
+it costs to spare the robot: conditions by default against those of motions through floor and links.
 """
 
 from __future__ import annotations
@@ -96,6 +97,15 @@ def row(name: str, kind: str, found: Excitation, random: float) -> str:
     )
 
 
+def protection_costs(arms: list[armdyn.Arm], seconds: float) -> None:
+    """Conditions in the same time with all protections, and with none."""
+    print("\nCondition by default (floor, links apart, torques, margins), and without: the cost of protection")
+    for arm in arms:
+        options = {"max_acceleration": 8.0, "max_velocity": 10.0, "time_budget": seconds}
+        spared, free = (armdyn.excite(arm, 10.0, **options, **without).condition for without in ({}, FREE))
+        print(f"{arm.name:<12} {spared:9.2f} {free:9.2f} {spared / free:9.2f}", flush=True)
+
+
 def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 3.0 if SMALL else 60.0
     library = [armdyn.arms.ur10()] if SMALL else [armdyn.arms.ur10(), armdyn.arms.panda(), armdyn.arms.iiwa14()]
@@ -124,6 +134,7 @@ def main() -> None:
                 arm, 10.0, max_acceleration=8.0, max_velocity=10.0, time_budget=seconds, criterion=criterion, **FREE
             )
             print(error_row(arm.name, found), flush=True)
+    protection_costs(arms if SMALL else [*arms, armdyn.arms.puma560()], seconds)
 
 
 if __name__ == "__main__":
