@@ -1,8 +1,9 @@
 """Times of this version over those of another one: `python -m benchmarks.against FOLDER`.
 
 FOLDER is the source of the other version, such as that of a tag: `git archive v0.1.0 | tar -x -C FOLDER`. Processes of
-the two take turns, one pair per round; a figure of a process is its best of several runs in thread time, and the ratio
-that counts is the median of the rounds. `ARMDYN_BENCHMARK=small` makes it quick.
+the two take turns, one pair per round; a figure of a process is its best of several runs in thread time, in passes some
+seconds apart (what shares the core's other half slows a whole pass of short calls), and the ratio that counts is the
+median of the rounds. `ARMDYN_BENCHMARK=small` makes it quick, `--only regressor` measures what has that in its name.
 """
 
 from __future__ import annotations
@@ -23,41 +24,60 @@ from typing import Any
 SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"
 LARGE, MEDIUM, ROLLOUTS = (200, 50, 4) if SMALL else (10_000, 100, 1000)
 LONG, SHORT = (0.2, 0.1) if SMALL else (10.0, 0.2)  # [s] that one rollout and many last
-ROUNDS, REPEATS = (1, 2) if SMALL else (5, 15)
+ROUNDS, PASSES, REPEATS = (1, 1, 2) if SMALL else (5, 4, 15)
 INPUTS = {"inverse_dynamics": 3, "mass_matrix": 1, "forward_dynamics": 3, "coriolis_matrix": 2, "regressor": 3}
 INPUTS |= {"linearize": 3}
 
 
-def best(call: Callable[[], Any], count: int = 1) -> float:
-    """The shortest thread time of a call [ns]."""
-    call()
-    found = float("inf")
-    for _ in range(REPEATS):
-        begin = time.thread_time_ns()
-        for _ in range(count):
-            call()
-        found = min(found, (time.thread_time_ns() - begin) / count)
-    return found
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    """What is measured: a call, how often it is made in a run, and the samples or steps that it computes."""
+
+    call: Callable[[], Any]
+    count: int = 1
+    samples: float = 1
+
+    def best(self) -> float:
+        """The shortest thread time per sample [ns]."""
+        self.call()
+        found = float("inf")
+        for _ in range(REPEATS):
+            begin = time.thread_time_ns()
+            for _ in range(self.count):
+                self.call()
+            found = min(found, time.thread_time_ns() - begin)
+        return found / (self.count * self.samples)
 
 
-def measured() -> dict[str, float]:
-    """ns per sample, call or step of the version that is imported."""
+def measured(only: str) -> dict[str, float]:
+    """ns per sample, call or step of the version that is imported, where `only` is in the name."""
+    import armdyn
+
+    arm = armdyn.arms.panda()
+    figures = {name: figure for name, figure in (calls(arm) | rollouts(arm)).items() if only in name}
+    passes = [{name: figure.best() for name, figure in figures.items()} for _ in range(PASSES)]
+    return {name: min(found[name] for found in passes) for name in figures}
+
+
+def calls(arm: Any) -> dict[str, Figure]:
+    """Every function on a large batch, on a small one and on one sample."""
     import numpy as np
 
     import armdyn
 
-    arm, rng = armdyn.arms.panda(), np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     found = {}
     for name, inputs in INPUTS.items():
         function = getattr(armdyn, name)
         args = list(rng.uniform(-1, 1, (inputs, LARGE, arm.n)))
         few, one = [x[:MEDIUM].copy() for x in args], [x[0].copy() for x in args]
         out, few_out = function(arm, *args), function(arm, *few)
-        found[f"{name}, {LARGE:,} with out="] = best(functools.partial(function, arm, *args, out=out)) / LARGE
-        found[f"{name}, {LARGE:,} fresh"] = best(functools.partial(function, arm, *args)) / LARGE
-        found[f"{name}, {MEDIUM} with out="] = best(functools.partial(function, arm, *few, out=few_out), 20) / MEDIUM
-        found[f"{name}, one call"] = best(functools.partial(function, arm, *one), 20 if SMALL else 1000)
-    return found | rollouts(arm)
+        call = functools.partial(function, arm)
+        found[f"{name}, {LARGE:,} with out="] = Figure(functools.partial(call, *args, out=out), samples=LARGE)
+        found[f"{name}, {LARGE:,} fresh"] = Figure(functools.partial(call, *args), samples=LARGE)
+        found[f"{name}, {MEDIUM} with out="] = Figure(functools.partial(call, *few, out=few_out), 20, MEDIUM)
+        found[f"{name}, one call"] = Figure(functools.partial(call, *one), 20 if SMALL else 1000)
+    return found
 
 
 class Sine:
@@ -73,8 +93,8 @@ class Sine:
         return 0.3 * np.sin(angle), 0.3 * np.pi * np.cos(angle), -0.3 * np.pi**2 * np.sin(angle)
 
 
-def rollouts(full: Any) -> dict[str, float]:
-    """ns per step of computed torque at 1 kHz without friction and rotors, one rollout and many."""
+def rollouts(full: Any) -> dict[str, Figure]:
+    """Computed torque at 1 kHz without friction and rotors, one rollout and many."""
     import numpy as np
 
     import armdyn
@@ -88,14 +108,15 @@ def rollouts(full: Any) -> dict[str, float]:
             armdyn.simulate, armdyn.Plant(arm), law, Sine(arm.n, seconds), q0=q0 if count > 1 else q0[0],
             qd0=np.zeros(arm.n), every=100, check=False,
         )  # fmt: skip
-        found[f"{count:,} rollout{'s' * (count > 1)}, a step"] = best(run) / (count * 1000 * seconds)
+        found[f"{count:,} rollout{'s' * (count > 1)}, a step"] = Figure(run, samples=count * 1000 * seconds)
     return found
 
 
-def process(source: Path) -> dict[str, float]:
+def process(source: Path, only: str) -> dict[str, float]:
     """What a process with the package from `source` measures."""
     environment = os.environ | {"PYTHONPATH": str(source), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, __file__, "--measure"], env=environment, capture_output=True, text=True)
+    command = [sys.executable, __file__, "--measure", "--only", only]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{source}: {done.stderr}")
     return dict(json.loads(done.stdout.splitlines()[-1]))
@@ -104,13 +125,15 @@ def process(source: Path) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?", help="source of the other version; default this one")
+    parser.add_argument("--only", default="", help="measure only what has this in its name")
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        print(json.dumps(measured()))
+        print(json.dumps(measured(options.only)))
         return
     own = Path(__file__).resolve().parents[1]
-    pairs = [[process(folder / "src") for folder in (own, options.folder or own)] for _ in range(ROUNDS)]
+    folders = own, options.folder or own
+    pairs = [[process(folder / "src", options.only) for folder in folders] for _ in range(ROUNDS)]
     print("| | ns | ratio | from | to |\n|---|---|---|---|---|")
     for name in pairs[0][0]:
         ratios = [ours[name] / theirs[name] for ours, theirs in pairs]
