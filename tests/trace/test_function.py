@@ -173,7 +173,6 @@ def test_other_pythons_call_through_python(change: tuple[str, Any], monkeypatch:
     plain = Function(lambda *args: args)
     plain.put(id(plain), len, 1)  # nothing happens
     plain.drop(id(plain))
-    plain.clear()
     assert plain(1, 2) == (1, 2)
 
 

@@ -55,9 +55,6 @@ class Function:
     def drop(self, subject: int) -> None:
         """Forget a subject's short way."""
 
-    def clear(self) -> None:
-        """Forget all short ways."""
-
 
 class WithTable(Function):
     """A function with a table of short ways; `function_type` adds the words that lead native code to it."""
@@ -79,11 +76,6 @@ class WithTable(Function):
         """Forget a subject's short way."""
         at = _place(subject)
         if self._words[at] == subject:
-            self._words[at] = 0
-
-    def clear(self) -> None:
-        """Forget all short ways."""
-        for at in range(1, len(self._words), WORDS):
             self._words[at] = 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
@@ -33,8 +33,9 @@ class Runner:
     def __init__(self, traced: Traced) -> None:
         self.traced = traced
         self.fast: dict[int, Callable[..., Any]] = {}  # by id of the subject: the short way, once it is known
-        self._learned: dict[int, Any] = {}  # by id of the subject: the kernel of its short way
-        self._watched: set[int] = set()
+        self._learned: dict[
+            int, Any
+        ] = {}  # by id of the subject: the kernel of its short way, and what waits for its end
         self._known_ports: dict[tuple[Any, ...], list[Port]] = {}
         self.function = Function(traced.call)  # the public one, once it is made
         backend.on_change(self._forget_all)
@@ -98,33 +99,27 @@ class Runner:
         reference, call, result = weakref.ref(subject), self.traced.call, self.traced.result
 
         def general(*args: Any, **keywords: Any) -> Any:
-            return call(_alive(reference), args, keywords)
+            return call(reference(), args, keywords)  # type: ignore[arg-type]  # it lives, or nobody could have asked
 
         kernel.short_ways[id(subject)] = self._forget
-        self._learned[id(subject)] = kernel
+        end = weakref.finalize(subject, self._forget, id(subject))
+        end.atexit = False
         self.fast[id(subject)] = short = kernel.bind(bound, general, result)
         self.function.put(id(subject), short, dispatch())
-        if id(subject) not in self._watched:
-            self._watched.add(id(subject))
-            weakref.finalize(subject, self._end, id(subject)).atexit = False
-
-    def _end(self, identity: int) -> None:
-        """The subject is gone: its number may soon be another's."""
-        self._watched.discard(identity)
-        self._forget(identity)
+        self._learned[id(subject)] = kernel, end  # last: what another thread forgets meanwhile still waits for the end
 
     def _forget_all(self) -> None:
-        if self._learned:  # of most functions none
-            self.function.clear()
-            self.fast.clear()
-            self._learned.clear()
+        for identity in list(self._learned):
+            self._forget(identity)
 
     def _forget(self, identity: int) -> None:
+        """Without its kernel, and once the subject is gone: its number may soon be another's."""
         self.function.drop(identity)
         self.fast.pop(identity, None)
-        kernel = self._learned.pop(identity, None)
-        if kernel is not None:
+        if learned := self._learned.pop(identity, None):
+            kernel, end = learned
             kernel.short_ways.pop(identity, None)
+            end.detach()
 
     # -- arrays ---------------------------------------------------------------------------------------
 
@@ -198,11 +193,6 @@ def dispatch() -> int:
     from armdyn.trace.llvm.native import dispatcher
 
     return dispatcher(trial_module)
-
-
-def _alive(reference: weakref.ref[Any]) -> Any:
-    """The subject of a short way; it lives, or nobody could have asked for it."""
-    return reference()
 
 
 def _describe(subject: Subject) -> str:
@@ -283,8 +273,3 @@ def declaration(function: Any, where: str, example: str = "inverse_dynamics") ->
 def as_names(names: Iterable[str]) -> tuple[str, ...]:
     """Names as a tuple, from one or from several."""
     return (names,) if isinstance(names, str) else tuple(names)
-
-
-def options_of(values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Options in a stable order."""
-    return tuple(sorted(values.items())) if values else ()

@@ -29,25 +29,12 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.trace.docstring import complete
 from armdyn.trace.function import function_type
-from armdyn.trace.numeric import Runner, options_of
+from armdyn.trace.numeric import Runner
 from armdyn.trace.program import Port, Program, as_list, unflatten
 from armdyn.trace.shapes import Data, annotation_of, data_of, evaluate, fields_of, shape_text
 from armdyn.trace.symbols import ca, is_symbol
 
 MOST_PROGRAMS = 64  # remembered per function
-ABSENT = object()
-
-# A subject that was served before has a direct native call in `fast`.
-PUBLIC = """
-def function(subject, {defaults}/, *rest, **keywords):
-    try:
-        short = fast[id(subject)]
-    except KeyError:
-        return call(subject, ({data}*rest,), keywords)
-    if rest or keywords:
-        return short({data}*rest, **keywords)
-    return short({data})
-"""
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -163,14 +150,14 @@ class Traced:
     # -- the public function --------------------------------------------------------------------------
 
     def public(self) -> Any:
-        """The function that users call; that it names its data saves time where native code is not called directly."""
-        names = [f"a{k}" for k in range(len(self.required))]
-        text = PUBLIC.format(
-            defaults="".join(f"{name}=absent, " for name in names), data="".join(f"{name}, " for name in names)
-        )
-        space: dict[str, Any] = {"fast": self.runner.fast, "call": self.call, "absent": ABSENT}
-        exec(text, space)
-        function: Any = functools.wraps(self.formula)(function_type()(space["function"]))
+        """The function that users call; one for which native code is known is called without passing through here."""
+        fast, call = self.runner.fast, self.call
+
+        def python(subject: Any, /, *args: Any, **keywords: Any) -> Any:
+            short = fast.get(id(subject))
+            return call(subject, args, keywords) if short is None else short(*args, **keywords)
+
+        function: Any = functools.wraps(self.formula)(function_type()(python))
         self.runner.function = function
         function.__doc__ = self.doc
         function.__signature__ = self._signature()
@@ -201,7 +188,7 @@ class Traced:
         if not hasattr(subject, "trace_key"):
             raise ShapeError(f"{self.name}: expected an arm as the first argument, got {subject!r:.60}")
         out, threads = keywords.pop("out", None), keywords.pop("threads", None)
-        values, options = self.sort_arguments(tuple(a for a in args if a is not ABSENT), keywords)
+        values, options = self.sort_arguments(args, keywords)
         if any(is_symbol(v) or _has_symbol(v) for v in values.values()):
             return self.symbolic(subject, values, options)
         return self.wrap(self.runner(subject, values, options, out, threads))
@@ -272,7 +259,7 @@ class Traced:
     def variant(self, values: Mapping[str, Any], options: Mapping[str, Any]) -> Variant:
         """The variant that a call with these values and options needs."""
         present = tuple(name for name in self.order if name in values or name in self.bound)
-        return Variant(present, options_of(options))
+        return Variant(present, tuple(sorted(options.items())))
 
     # -- symbols --------------------------------------------------------------------------------------
 
