@@ -20,10 +20,10 @@ import pytest
 
 import armdyn
 from armdyn.trace import backend, function
+from armdyn.trace.compiled import dispatcher
 from armdyn.trace.function import Function
-from armdyn.trace.numeric import dispatch
 
-needs_native = pytest.mark.skipif(not dispatch(), reason="no direct calls on this Python")
+needs_native = pytest.mark.skipif(not dispatcher(), reason="no direct calls on this Python")
 
 
 def test_it_looks_like_a_function() -> None:

@@ -52,10 +52,9 @@ def _tell() -> None:
 def native_works() -> bool:
     """Whether native kernels can be made here; warns once, in one line, if not."""
     try:
-        from armdyn.trace.compiled import trial_module
-        from armdyn.trace.llvm.native import self_test
+        from armdyn.trace.compiled import self_test
 
-        self_test(trial_module)
+        self_test()
     except Exception as error:  # any failure of llvmlite or the C interfaces means: not here
         warnings.warn(
             f"native kernels are unavailable ({type(error).__name__}: {error}); CasADi's virtual machine "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import threading
@@ -11,12 +12,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from armdyn.errors import ArmdynWarning
+from armdyn.trace import function
 from armdyn.trace.program import Program
 
 if TYPE_CHECKING:
     from armdyn.trace.graphs.graph import Graph
-    from armdyn.trace.llvm.native import Module
+    from armdyn.trace.llvm.native import Loaded, Module
 
 # Graphs with more instructions than this would compile for longer than 7 s: the virtual machine runs them.
 LARGEST_NATIVE = 60_000
@@ -75,9 +79,11 @@ def _graph(program: Program, shared: frozenset[str], form: str) -> Graph | None:
     return graph_of(program) if program.function.n_instructions() <= LARGEST_NATIVE else None
 
 
-def trial_module() -> Module:
-    """The code of a tiny graph that tests this machine, from disk if it is there."""
+@cache
+def trial() -> Loaded:
+    """The tiny kernel that tests this machine, with the code that finds short ways; it stays in memory."""
     from armdyn.trace import cache as disk
+    from armdyn.trace.llvm.native import Loaded
 
     with _lock:
         name = _digest("trial", frozenset())
@@ -87,7 +93,37 @@ def trial_module() -> Module:
 
             module = compile_trial()
             disk.write(name, module, disk.TRIAL)
-    return module
+    return Loaded(module)
+
+
+@cache
+def dispatcher() -> int:
+    """The address of the code that finds short ways, 0 where it may not be used."""
+    from armdyn.trace.llvm.native import function_address, has_fast_call
+
+    if not has_fast_call() or function.function_type() is function.Function:
+        return 0
+    context = (ctypes.c_uint64 * 3).from_address(trial().address("dispatch_context"))
+    context[:] = [function_address(name) for name in ("PyObject_Vectorcall", "Py_DecRef", "Py_IncRef")]
+    return trial().address("dispatch")
+
+
+def self_test() -> None:
+    """Run the tiny kernel; raises if anything about this machine is not as expected."""
+    batch = np.arange(10.0).reshape(5, 2)
+    want = np.stack([batch[:, 1] - batch[:, 0], batch[:, 0] * batch[:, 1]], -1)
+    gufunc = trial().gufunc
+    bound = trial().bind([], gufunc)
+    got = [gufunc(batch), bound(batch), np.stack([bound(row) for row in batch])]
+    if dispatcher():
+        found = function.function_type()(lambda *args: args)
+        python = found(batch, 1)
+        found.put(id(batch), bound, dispatcher())
+        got.append(found(batch, batch))
+        if python[1] != 1 or found(want, 1)[1] != 1 or found() != ():
+            raise RuntimeError("a test function gave a wrong result")
+    if not all(np.array_equal(g, want) for g in got):
+        raise RuntimeError("a test kernel gave a wrong result")
 
 
 def _digest(key: str, shared: frozenset[str]) -> str:

@@ -2,9 +2,9 @@
 
 A `Function` runs the Python function it was made from. On the Pythons that `native_calls` names, functions are of a
 type with two more words in every object, made by CPython's documented `PyType_FromSpecWithBases` with the member
-`__vectorcalloffset__`: once native code runs here (`native.dispatcher`), a call whose first argument is a subject with
-a short way goes there without passing through Python. Its kernel checks the arguments and computes, and leaves what it
-does not know to the Python function.
+`__vectorcalloffset__`: once native code runs here (`compiled.dispatcher`), a call whose first argument is a subject
+with a short way goes there without passing through Python. Its kernel checks the arguments and computes, and leaves
+what it does not know to the Python function.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.trace import backend
+from armdyn.trace.compiled import dispatcher
 from armdyn.trace.function import Function
 from armdyn.trace.kernel import check_threads, default_threads, make_kernel
 from armdyn.trace.program import Port
@@ -78,18 +79,10 @@ class Runner:
         engine = backend.current()
 
         def make() -> Any:
-            # An option that is a user's function is no part of the source digest: key by the graph then.
-            ours = self._is_ours and not any(callable(value) for _, value in variant.options)
-            parts = (self.traced.module, self.traced.name, subject.trace_key, variant, constants)
             program = functools.partial(self.traced.make_program, subject, variant, fold=fold)
-            return make_kernel(program, shared, repr(parts) if ours else None, engine)
+            return make_kernel(program, shared, self.traced.key(subject, variant, constants), engine)
 
         return kernels.find((self, subject.trace_key, variant, shared, constants, engine), make)
-
-    @property
-    def _is_ours(self) -> bool:
-        """Whether the source digest covers the formula; a user's own is keyed by its graph instead."""
-        return self.traced.module.split(".")[0] == "armdyn"
 
     def _learn(self, subject: Subject, kernel: Any) -> None:
         """Remember the short ways for this subject as long as it lives."""
@@ -105,7 +98,7 @@ class Runner:
         end = weakref.finalize(subject, self._forget, id(subject))
         end.atexit = False
         self.fast[id(subject)] = short = kernel.bind(bound, general, result)
-        self.function.put(id(subject), short, dispatch())
+        self.function.put(id(subject), short, dispatcher())
         self._learned[id(subject)] = kernel, end  # last: what another thread forgets meanwhile still waits for the end
 
     def _forget_all(self) -> None:
@@ -185,14 +178,6 @@ class Runner:
                 raise ShapeError(
                     f"{self.traced.name}: expected out for {port.name} of shape {batch + port.shape}, got {out.shape}"
                 ) from None
-
-
-def dispatch() -> int:
-    """The address of the native code that finds short ways, 0 where there is none."""
-    from armdyn.trace.compiled import trial_module
-    from armdyn.trace.llvm.native import dispatcher
-
-    return dispatcher(trial_module)
 
 
 def _describe(subject: Subject) -> str:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.trace.shapes import Shape, count
+from armdyn.trace.shapes import Shape
 from armdyn.trace.symbols import ca
 
 FLOAT64 = np.dtype(np.float64)
@@ -30,12 +31,12 @@ class Port:
     @property
     def size(self) -> int:
         """Number of entries of one sample."""
-        return count(self.shape)
+        return prod(self.shape)
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
         """Distances in bytes between the entries of one sample in C order."""
-        return tuple(8 * count(self.shape[k + 1 :]) for k in range(len(self.shape)))
+        return tuple(8 * prod(self.shape[k + 1 :]) for k in range(len(self.shape)))
 
     def is_plain(self, array: NDArray) -> bool:
         """Whether `array` holds samples of this shape, each as contiguous, aligned doubles."""
@@ -61,11 +62,15 @@ class Program:
     @cached_property
     def function(self) -> Any:
         """The CasADi function over flat vectors, common subexpressions shared."""
-        flat = [ca.SX.sym(port.name, port.size) for port in self.inputs]
-        results = self.formula(*(unflatten(x, port.shape) for x, port in zip(flat, self.inputs, strict=True)))
-        columns = [flatten(y, port) for y, port in zip(results, self.outputs, strict=True)]
+        flat, columns = self.trace()
         names = [port.name for port in self.inputs], [f"out_{port.name}" for port in self.outputs]
         return ca.Function(self.name, flat, ca.cse(columns), *names)
+
+    def trace(self) -> tuple[list[Any], list[Any]]:
+        """Flat symbols of the inputs, and what the formula makes of them."""
+        flat = [ca.SX.sym(port.name, port.size) for port in self.inputs]
+        results = self.formula(*(unflatten(x, port.shape) for x, port in zip(flat, self.inputs, strict=True)))
+        return flat, [flatten(y, port) for y, port in zip(results, self.outputs, strict=True)]
 
 
 def unflatten(vector: Any, shape: Shape) -> Any:
@@ -74,7 +79,7 @@ def unflatten(vector: Any, shape: Shape) -> Any:
         return vector
     if len(shape) == 2:
         return ca.reshape(vector, shape[1], shape[0]).T
-    step = count(shape[1:])
+    step = prod(shape[1:])
     return [unflatten(vector[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
 
 

@@ -12,7 +12,6 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from functools import cache
-from math import prod
 from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
@@ -91,11 +90,6 @@ def _value(node: ast.expr, sizes: Mapping[str, int], declared: str) -> int:
         left, right = _value(node.left, sizes, declared), _value(node.right, sizes, declared)
         return OPERATORS[type(node.op)](left, right)
     raise ValueError(f"shape {declared!r}: only integers, names, +, - and * are understood")
-
-
-def count(shape: Shape) -> int:
-    """Number of entries of one sample."""
-    return prod(shape)
 
 
 def text(shape: Shape) -> str:

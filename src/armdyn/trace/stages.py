@@ -12,7 +12,7 @@ from typing import Any
 
 from armdyn.trace.graphs.graph import Graph, Stage, graph_of
 from armdyn.trace.graphs.schedule import TRIG, ancestors, uniform_nodes
-from armdyn.trace.program import Port, Program, flatten, unflatten
+from armdyn.trace.program import Port, Program
 from armdyn.trace.symbols import ca
 
 
@@ -59,16 +59,14 @@ def staged_graph(program: Program, shared: frozenset[str]) -> Graph:
 
 
 def _graph_with_stage(program: Program) -> Graph | None:
-    flat = [ca.SX.sym(port.name, port.size) for port in program.inputs]
     recorder = _Recorder()
     token = _recorder.set(recorder)
     try:
-        results = program.formula(*(unflatten(x, p.shape) for x, p in zip(flat, program.inputs, strict=True)))
+        flat, columns = program.trace()
     finally:
         _recorder.reset(token)
     if not recorder.calls:
         return None
-    columns = [flatten(y, port) for y, port in zip(results, program.outputs, strict=True)]
     slots, body = _column(recorder.slots), ca.vec(recorder.body)
     columns += [body, *(arguments for arguments, _ in recorder.calls)]
     flat += [slots, *(ca.vec(result) for _, result in recorder.calls)]

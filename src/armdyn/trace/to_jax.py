@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, MissingExtraError, ShapeError
 from armdyn.trace import backend
-from armdyn.trace.adjoint import adjoint, seed_name
+from armdyn.trace.adjoint import adjoint
 from armdyn.trace.compiled import compiled
 from armdyn.trace.numeric import declaration
 from armdyn.trace.program import Port, Program
@@ -91,13 +91,10 @@ def _jax() -> Any:
 
 def _first(traced: Traced, subject: Subject, variant: Variant, own: list[str]) -> _Function:
     """The function itself, of which all derivatives are made."""
-    ours = traced.module.split(".")[0] == "armdyn" and not any(callable(value) for _, value in variant.options)
-    key = repr((traced.module, traced.name, subject.trace_key, variant)) if ours else None
-    program = functools.partial(traced.program, subject, variant)
     # Copies: JAX remembers read-only arrays by identity, and as doubles once they were used as such.
     constants = {name: np.array(subject.trace_data(name), float, order="C") for name in own}
-    ports = program()
-    return _Function(program, key, ports.inputs, ports.outputs, frozenset(traced.bound), constants)
+    program, key = traced.program(subject, variant), traced.key(subject, variant)
+    return _Function(program, key, frozenset(traced.bound), constants)
 
 
 def _array(name: str, port: Port, value: Any, jax: Any) -> Any:
@@ -130,10 +127,8 @@ def _register_static() -> None:
 class _Function:
     """A program as a function of JAX arrays, with leading axes as batches and its own derivative."""
 
-    program: Callable[[], Program]
+    program: Program
     key: str | None
-    inputs: tuple[Port, ...]
-    outputs: tuple[Port, ...]
     bound: frozenset[str]  # inputs that samples may share: what depends on them alone is computed once per call
     constants: Mapping[str, NDArray]
     _adjoints: dict[tuple[Any, ...], _Function] = field(default_factory=dict)
@@ -142,7 +137,7 @@ class _Function:
     @functools.cached_property
     def data(self) -> tuple[Port, ...]:
         """The inputs that a call gives."""
-        return tuple(port for port in self.inputs if port.name not in self.constants)
+        return tuple(port for port in self.program.inputs if port.name not in self.constants)
 
     @functools.cached_property
     def call(self) -> Callable[..., tuple[Any, ...]]:
@@ -177,12 +172,10 @@ class _Function:
 
     def _adjoint(self, wanted: tuple[int, ...], seeds: tuple[int, ...]) -> _Function:
         if (wanted, seeds) not in self._adjoints:
-            places = tuple(self.inputs.index(self.data[k]) for k in wanted)
-            program = functools.cache(lambda: adjoint(self.program(), places, seeds))
-            inputs = (*self.inputs, *(Port(seed_name(self.outputs[k].name), self.outputs[k].shape) for k in seeds))
-            outputs = tuple(Port(seed_name(self.data[k].name), self.data[k].shape) for k in wanted)
+            places = tuple(self.program.inputs.index(self.data[k]) for k in wanted)
+            program = adjoint(self.program, places, seeds)
             key = f"adjoint {places} {seeds} of {self.key}" if self.key else None
-            self._adjoints[wanted, seeds] = _Function(program, key, inputs, outputs, self.bound, self.constants)
+            self._adjoints[wanted, seeds] = _Function(program, key, self.bound, self.constants)
         return self._adjoints[wanted, seeds]
 
     # -- batches --------------------------------------------------------------------------------------
@@ -198,7 +191,7 @@ class _Function:
                 a.reshape(size, *(1,) * (most - lead), *a.shape[1:]) if flag else a
                 for a, flag, lead in zip(arrays, flags, leads, strict=True)
             ]
-            return single(*padded), (True,) * len(self.outputs)
+            return single(*padded), (True,) * len(self.program.outputs)
 
         single.def_vmap(rule)
         return single
@@ -214,7 +207,7 @@ class _Function:
             raise ShapeError(f"to_jax: leading axes do not broadcast: {listed}") from None
         count = math.prod(batch)
         if count == 0:
-            return tuple(jax.numpy.zeros((*batch, *port.shape), kind) for port in self.outputs)
+            return tuple(jax.numpy.zeros((*batch, *port.shape), kind) for port in self.program.outputs)
         single = [p.name for p, lead in zip(self.data, leads, strict=True) if not lead]
         shared = frozenset(name for name in (*single, *self.constants) if name in self.bound)
         given = dict(zip((p.name for p in self.data), arrays, strict=True))
@@ -223,12 +216,13 @@ class _Function:
                 self.constants[port.name]
                 if port.name in self.constants
                 else _samples(jax, given[port.name], port, batch, port.name in shared)
-                for port in self.inputs
+                for port in self.program.inputs
             ]
-            shapes = [jax.ShapeDtypeStruct((count, *port.shape), np.float64) for port in self.outputs]
+            shapes = [jax.ShapeDtypeStruct((count, *port.shape), np.float64) for port in self.program.outputs]
             results = jax.ffi.ffi_call(self._target(shared), shapes)(*operands)
             return tuple(
-                y.reshape(*batch, *port.shape).astype(kind) for y, port in zip(results, self.outputs, strict=True)
+                y.reshape(*batch, *port.shape).astype(kind)
+                for y, port in zip(results, self.program.outputs, strict=True)
             )
 
     def _target(self, shared: frozenset[str]) -> str:
@@ -241,7 +235,7 @@ class _Function:
         """The same, compiled and registered if it has not been."""
         from armdyn.trace.llvm.native import Code
 
-        code = compiled(self.program, shared, self.key, "xla", Code)
+        code = compiled(lambda: self.program, shared, self.key, "xla", Code)
         if isinstance(code, Program):
             raise ArmdynError(
                 f"to_jax: {code.name} has {code.function.n_instructions()} instructions, too many for a native kernel; "

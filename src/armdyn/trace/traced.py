@@ -261,6 +261,14 @@ class Traced:
         present = tuple(name for name in self.order if name in values or name in self.bound)
         return Variant(present, tuple(sorted(options.items())))
 
+    def key(self, subject: Subject, variant: Variant, *more: str) -> str | None:
+        """What tells kernels of the formula apart besides armdyn's own text.
+
+        None where that text does not say it all, for a user's formula or option: those are known by their graph.
+        """
+        ours = self.module.split(".")[0] == "armdyn" and not any(callable(value) for _, value in variant.options)
+        return repr((self.module, self.name, subject.trace_key, variant, *more)) if ours else None
+
     # -- symbols --------------------------------------------------------------------------------------
 
     def symbolic(self, subject: Subject, values: dict[str, Any], options: dict[str, Any]) -> Any:

@@ -158,29 +158,28 @@ def _make_gufunc(owner: Loaded, address: int) -> Any:
     return gufunc
 
 
+# What native code calls and compares with, by the names of `entry.CONTEXT`.
+FUNCTIONS = {
+    "vectorcall": "PyObject_Vectorcall", "incref": "Py_IncRef", "decref": "Py_DecRef", "getitem": "PyTuple_GetItem",
+    "save": "PyEval_SaveThread", "restore": "PyEval_RestoreThread", "as_long": "PyLong_AsLongLongAndOverflow",
+    "tuple_of": "PyTuple_New", "setitem": "PyTuple_SetItem",
+}  # fmt: skip
+OBJECTS: dict[str, Any] = {
+    "ndarray": np.ndarray, "float64": np.dtype(np.float64), "int": int, "none": None, "tuple": tuple,
+    "out": sys.intern("out"), "threads": sys.intern("threads"),
+}  # fmt: skip
+
+
+def function_address(name: str) -> int:
+    """Where a function of CPython's C interface is."""
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+
+
 def _fill_context(address: int, bound: list[str]) -> None:
     """Write this process's addresses into a loaded module's table."""
-    api = ctypes.pythonapi
-    values = {
-        "ndarray": id(np.ndarray),
-        "float64": id(np.dtype(np.float64)),
-        "empty": _capsule("_ARRAY_API")[ARRAY_EMPTY],
-        "vectorcall": ctypes.cast(api.PyObject_Vectorcall, ctypes.c_void_p).value,
-        "incref": ctypes.cast(api.Py_IncRef, ctypes.c_void_p).value,
-        "decref": ctypes.cast(api.Py_DecRef, ctypes.c_void_p).value,
-        "getitem": ctypes.cast(api.PyTuple_GetItem, ctypes.c_void_p).value,
-        "save": ctypes.cast(api.PyEval_SaveThread, ctypes.c_void_p).value,
-        "restore": ctypes.cast(api.PyEval_RestoreThread, ctypes.c_void_p).value,
-        "int": id(int),
-        "as_long": ctypes.cast(api.PyLong_AsLongLongAndOverflow, ctypes.c_void_p).value,
-        "none": id(None),
-        "tuple": id(tuple),
-        "tuple_of": ctypes.cast(api.PyTuple_New, ctypes.c_void_p).value,
-        "setitem": ctypes.cast(api.PyTuple_SetItem, ctypes.c_void_p).value,
-        "new_tuple": _new_tuple(),
-        "out": id(sys.intern("out")),
-        "threads": id(sys.intern("threads")),
-    }
+    values: dict[str, Any] = {name: function_address(function) for name, function in FUNCTIONS.items()}
+    values |= {name: id(thing) for name, thing in OBJECTS.items()}
+    values |= {"empty": _capsule("_ARRAY_API")[ARRAY_EMPTY], "new_tuple": _new_tuple()}
     addresses = [values[name] for name in CONTEXT]
     if len(bound) <= MOST_BOUND:
         addresses += [id(_intern(name)) for name in bound]
@@ -229,39 +228,3 @@ def _layouts_hold() -> bool:
         and read(e.FLAGS, ctypes.c_int32) & flags == flags
         and size == 3
     )
-
-
-@cache
-def _trial(make: Callable[[], Module]) -> Loaded:
-    """The kernel that tests this machine, with the code that finds short ways; it stays in memory."""
-    return Loaded(make())
-
-
-@cache
-def dispatcher(make: Callable[[], Module]) -> int:
-    """The address of the code that finds short ways, 0 where it may not be used."""
-    if not has_fast_call() or function.function_type() is function.Function:
-        return 0
-    api, loaded = ctypes.pythonapi, _trial(make)
-    context = (ctypes.c_uint64 * 3).from_address(loaded.address("dispatch_context"))
-    for k, f in enumerate((api.PyObject_Vectorcall, api.Py_DecRef, api.Py_IncRef)):
-        context[k] = ctypes.cast(f, ctypes.c_void_p).value or 0
-    return loaded.address("dispatch")
-
-
-def self_test(make: Callable[[], Module]) -> None:
-    """Load and run a tiny kernel (`compile_trial`); raises if anything about this machine is not as expected."""
-    loaded = _trial(make)
-    batch = np.arange(10.0).reshape(5, 2)
-    want = np.stack([batch[:, 1] - batch[:, 0], batch[:, 0] * batch[:, 1]], -1)
-    bound = loaded.bind([], loaded.gufunc)
-    got = [loaded.gufunc(batch), bound(batch), np.stack([bound(row) for row in batch])]
-    if dispatcher(make):
-        found = function.function_type()(lambda *args: args)
-        python = found(batch, 1)
-        found.put(id(batch), bound, dispatcher(make))
-        got.append(found(batch, batch))
-        if python[1] != 1 or found(want, 1)[1] != 1 or found() != ():
-            raise RuntimeError("a test function gave a wrong result")
-    if not all(np.array_equal(g, want) for g in got):
-        raise RuntimeError("a test kernel gave a wrong result")
