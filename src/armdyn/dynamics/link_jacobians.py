@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from armdyn.dynamics.bodies.body import Body, link_theta
-from armdyn.kinematics.forward import link_frames
+from armdyn.kinematics.forward import link_frames, on_last_link
 from armdyn.kinematics.jacobian import point_jacobian
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
@@ -28,13 +28,13 @@ class LinkJacobian(NamedTuple):
 
 def link_jacobians(arm: Arm, q: Symbol, load: bool = False) -> list[LinkJacobian]:
     """One per link, and one of the tip for a load."""
-    joints, frames = motions(arm, q), link_frames(arm, q)
-    bodies = [(R, p, i + 1) for i, (R, p) in enumerate(frames)]
-    if load:
-        (R, p), (R_tool, p_tool) = frames[-1], arm.tool
-        bodies.append((ca.mtimes(R, R_tool), p + ca.mtimes(R, p_tool), arm.n))
-    jacobians = [point_jacobian(joints, frames, p, moving) for _, p, moving in bodies]
-    return [LinkJacobian(J[:3, :], J[3:, :], R) for (R, _, _), J in zip(bodies, jacobians, strict=True)]
+    frames = link_frames(arm, q)
+    pairs = list(zip(motions(arm, q), frames, strict=True))
+    found = []
+    for i, (R, p) in enumerate([*frames, on_last_link(arm, frames)] if load else frames):
+        J = point_jacobian(pairs[: i + 1], p, arm.n)
+        found.append(LinkJacobian(J[:3, :], J[3:, :], R))
+    return found
 
 
 @traced(returns={"M": "n, n"})

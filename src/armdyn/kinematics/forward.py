@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from armdyn.errors import ShapeError, check_choice
-from armdyn.kinematics.motion import motions
+from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
 AXES = ("base", "tip")
+Frame = tuple[Symbol, Symbol]  # rotation and origin, in base axes
 
 
-def link_frames(arm: Arm, q: Any) -> list[tuple[Any, Any]]:
+def link_frames(arm: Arm, q: Any) -> list[Frame]:
     """Symbols: rotation and origin of every link frame in base axes."""
     R, p = ca.SX.eye(3), ca.SX.zeros(3)
     frames = []
@@ -26,10 +27,14 @@ def link_frames(arm: Arm, q: Any) -> list[tuple[Any, Any]]:
     return frames
 
 
-def tip_frame(arm: Arm, q: Any) -> tuple[Any, Any]:
+def tip_frame(arm: Arm, q: Any) -> Frame:
     """Symbols: rotation and origin of the tip frame in base axes."""
-    R, p = link_frames(arm, q)[-1]
-    R_tool, p_tool = arm.tool
+    return on_last_link(arm, link_frames(arm, q))
+
+
+def on_last_link(arm: Arm, frames: list[Frame]) -> Frame:
+    """The tip frame from those of the links."""
+    (R, p), (R_tool, p_tool) = frames[-1], arm.tool
     return ca.mtimes(R, R_tool), p + ca.mtimes(R, p_tool)
 
 
@@ -66,6 +71,22 @@ def link_poses(arm: Arm, q: Q) -> Array:
 # -- which point and axes a Jacobian or a velocity is about: the tip, or a point of a link -----------------------
 
 
+class Carried(NamedTuple):
+    """A point that the arm carries: axes of the tip (or the link), the point's position, and what moves it."""
+
+    R: Symbol
+    p: Symbol
+    joints: list[tuple[Motion, Frame]]  # each with the frame of its link
+
+
+def carried_point(arm: Arm, q: Symbol, point: Symbol | None, link: Any, what: str) -> Carried:
+    """Symbols: the tip's origin, or that of a link, or a point fixed in either, in base axes."""
+    index, frames = link_index(arm, link, what), link_frames(arm, q)
+    R, p = on_last_link(arm, frames) if link is None else frames[index]
+    moving = list(zip(motions(arm, q), frames, strict=True))[: index + 1]
+    return Carried(R, p if point is None else p + ca.mtimes(R, point), moving)
+
+
 def link_index(arm: Arm, link: Any, what: str) -> int:
     """The link that carries the point, counted from 0; the last one carries the tip."""
     if link is None:
@@ -76,17 +97,6 @@ def link_index(arm: Arm, link: Any, what: str) -> int:
     if not isinstance(link, int) or not -arm.n <= link < arm.n:
         raise ShapeError(f"{what}: expected link from 0 to {arm.n - 1} for arm '{arm.name}', got {link!r}")
     return link % arm.n
-
-
-def point_frame(
-    arm: Arm, frames: list[tuple[Symbol, Symbol]], point: Any, link: Any, what: str
-) -> tuple[Symbol, Symbol]:
-    """Symbols: rotation of the tip (or the link) and position of the point fixed in it, in base axes."""
-    R, p = frames[link_index(arm, link, what)]
-    if link is None:
-        R_tool, p_tool = arm.tool
-        R, p = ca.mtimes(R, R_tool), p + ca.mtimes(R, p_tool)
-    return R, p if point is None else p + ca.mtimes(R, point)
 
 
 def in_axes(R: Symbol, columns: Symbol, axes: str, what: str) -> Symbol:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from armdyn.kinematics.forward import in_axes, link_frames, link_index, point_frame
-from armdyn.kinematics.motion import Motion, Screw, joint_line, joint_screw, motions
+from armdyn.kinematics.forward import Frame, carried_point, in_axes
+from armdyn.kinematics.motion import Motion, Screw, joint_line, joint_screw
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Point, Q, Qd
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
-def point_jacobian(joints: list[Motion], frames: list[tuple[Symbol, Symbol]], p: Symbol, moving: int) -> Symbol:
-    """Symbols: Jacobian (6, n) of a point at p that the first `moving` joints move, in base axes.
+def point_jacobian(moving: list[tuple[Motion, Frame]], p: Symbol, n: int) -> Symbol:
+    """Symbols: Jacobian (6, n) of a point at p that these joints move, each with its link's frame, in base axes.
 
-    `frames` are those of the links. ECE470 (2019), 1.8 with erratum 4: a revolute column is
-    [z x (p - p_joint); z], a prismatic one [z; 0].
+    ECE470 (2019), 1.8 with erratum 4: a revolute column is [z x (p - p_joint); z], a prismatic one [z; 0].
     """
     columns = []
-    for m, frame in zip(joints[:moving], frames[:moving], strict=True):
+    for m, frame in moving:
         z, p_joint = joint_line(m, frame)
         if m.is_revolute:
             columns.append(ca.vertcat(ca.cross(z, p - p_joint), z))
         else:
             columns.append(ca.vertcat(z, ca.SX.zeros(3)))
-    return ca.horzcat(*columns, ca.SX.zeros(6, len(joints) - moving))
+    return ca.horzcat(*columns, ca.SX.zeros(6, n - len(moving)))
 
 
 @traced(returns={"J": "6, n"})
@@ -42,10 +41,8 @@ def jacobian(arm: Arm, q: Q, point: Point = None, link: int | None = None, axes:
     ----------
     ECE470 (2019), section 1.8.
     """
-    frames = link_frames(arm, q)
-    R, p = point_frame(arm, frames, point, link, "jacobian")
-    J = point_jacobian(motions(arm, q), frames, p, link_index(arm, link, "jacobian") + 1)
-    return in_axes(R, J, axes, "jacobian")
+    R, p, moving = carried_point(arm, q, point, link, "jacobian")
+    return in_axes(R, point_jacobian(moving, p, arm.n), axes, "jacobian")
 
 
 @traced(returns={"J_rate": "6, n"})
@@ -58,10 +55,8 @@ def jacobian_rate(arm: Arm, q: Q, qd: Qd, point: Point = None, link: int | None 
         As for `jacobian`. The derivative is taken in base axes, then expressed in `axes`, so that the
         formula above gives the true acceleration in either.
     """
-    frames = link_frames(arm, q)
-    R, p = point_frame(arm, frames, point, link, "jacobian_rate")
-    moving = link_index(arm, link, "jacobian_rate") + 1
-    screws = [joint_screw(m, frame) for m, frame in zip(motions(arm, q)[:moving], frames[:moving], strict=True)]
+    R, p, moving = carried_point(arm, q, point, link, "jacobian_rate")
+    screws = [joint_screw(m, frame) for m, frame in moving]
     velocity, rates = Screw.zero(), []
     for i, screw in enumerate(screws):
         rates.append(velocity.cross(screw))
@@ -69,4 +64,4 @@ def jacobian_rate(arm: Arm, q: Q, qd: Qd, point: Point = None, link: int | None 
     # d/dt (v + w x p) = vd + wd x p + w x pd
     p_rate = velocity.at(p)
     columns = [ca.vertcat(r.at(p) + ca.cross(s.w, p_rate), r.w) for s, r in zip(screws, rates, strict=True)]
-    return in_axes(R, ca.horzcat(*columns, ca.SX.zeros(6, arm.n - moving)), axes, "jacobian_rate")
+    return in_axes(R, ca.horzcat(*columns, ca.SX.zeros(6, arm.n - len(moving))), axes, "jacobian_rate")

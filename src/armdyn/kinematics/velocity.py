@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError
-from armdyn.kinematics.forward import in_axes, link_frames, link_index, point_frame
-from armdyn.kinematics.motion import Screw, joint_screw, motions
+from armdyn.kinematics.forward import carried_point, in_axes
+from armdyn.kinematics.motion import Screw, joint_screw
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Point, Q, Qd, Qdd
 from armdyn.trace.formula import Array, ca, traced
@@ -29,10 +27,9 @@ def point_velocity(arm: Arm, q: Q, qd: Qd, point: Point = None, link: int | None
     velocity
         [v, w] [m/s, rad/s].
     """
-    frames = link_frames(arm, q)
-    R, p = point_frame(arm, frames, point, link, "point_velocity")
+    R, p, moving = carried_point(arm, q, point, link, "point_velocity")
     velocity = Screw.zero()
-    for i, (m, frame) in enumerate(_moving(arm, q, frames, link, "point_velocity")):
+    for i, (m, frame) in enumerate(moving):
         velocity = velocity.plus(joint_screw(m, frame), qd[i])
     return in_axes(R, ca.vertcat(velocity.at(p), velocity.w), axes, "point_velocity")
 
@@ -53,10 +50,9 @@ def point_acceleration(
     acceleration
         [a, wd] [m/s², rad/s²].
     """
-    frames = link_frames(arm, q)
-    R, p = point_frame(arm, frames, point, link, "point_acceleration")
+    R, p, moving = carried_point(arm, q, point, link, "point_acceleration")
     velocity, rate = Screw.zero(), Screw.zero()
-    for i, (m, frame) in enumerate(_moving(arm, q, frames, link, "point_acceleration")):
+    for i, (m, frame) in enumerate(moving):
         screw = joint_screw(m, frame)
         # d/dt (S qd) = S qdd + V x S qd
         rate = rate.plus(screw, qdd[i]).plus(velocity.cross(screw), qd[i])
@@ -96,8 +92,3 @@ def add_angular_velocities(rotations: ArrayLike, velocities: ArrayLike) -> NDArr
     for k in reversed(range(w.shape[-2])):
         total = w[..., k, :] + (R[..., k, :, :] @ total[..., None])[..., 0]
     return total
-
-
-def _moving(arm: Arm, q: Any, frames: list[Any], link: Any, what: str) -> list[Any]:
-    """The joints that move the point, each with the frame of its link."""
-    return list(zip(motions(arm, q), frames, strict=True))[: link_index(arm, link, what) + 1]

@@ -163,9 +163,7 @@ class Arm(Frozen):
     @cached_property
     def effort_limits(self) -> NDArray:
         """Largest torques of the joints (n,) [N m or N]; infinite where the source is silent."""
-        limits = np.array([joint.limits.effort for joint in self.joints])
-        limits.flags.writeable = False
-        return limits
+        return read_only(np.array([joint.limits.effort for joint in self.joints]))
 
     @cached_property
     def coupling(self) -> NDArray | None:

@@ -288,8 +288,8 @@ class Traced:
             value = ca.vertcat(*(ca.SX(v).T if ca.SX(v).shape[1] == 1 else ca.SX(v) for v in value))
         symbol = ca.SX(value) if is_symbol(value) else ca.SX(ca.DM(np.asarray(value, float)))
         rows, columns = (*shape, 1, 1)[:2]
-        if symbol.shape == (columns, rows) and 1 in (rows, columns):
-            symbol = symbol.T if symbol.shape != (rows, columns) else symbol
+        if symbol.shape == (columns, rows) != (rows, columns) and 1 in (rows, columns):
+            symbol = symbol.T
         if symbol.shape != (rows, columns):
             raise ShapeError(f"{self.name}: expected symbol {name} of shape ({rows}, {columns}), got {symbol.shape}")
         return symbol

@@ -13,7 +13,7 @@ from armdyn.dynamics.base.parameters import BaseParameters, base_regressor
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd
-from armdyn.trace.formula import Array, Symbol, Vector, ca, traced
+from armdyn.trace.formula import Array, Symbol, Vector, ca, on_symbols, traced
 
 
 class RegressorDerivatives(NamedTuple):
@@ -33,11 +33,13 @@ def regressor_derivatives(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gravity 
     dq, dqd, dqdd
         `dq[..., i, k, j]` is dY_ik / dq_j.
     """
-    state = _symbols(arm.n)
-    Y = regressor(arm, *state, gravity=gravity)
-    every = ca.vertcat(*state)
-    # One matrix per row i: how its entries k change with q, qd and qdd.
-    rows = [ca.substitute(ca.jacobian(Y[i, :].T, every), every, ca.vertcat(q, qd, qdd)) for i in range(arm.n)]
+
+    def slopes(*state: Symbol) -> list[Symbol]:
+        """One matrix per row i: how its entries k change with q, qd and qdd."""
+        Y, every = regressor(arm, *state, gravity=gravity), ca.vertcat(*state)
+        return [ca.jacobian(Y[i, :].T, every) for i in range(arm.n)]
+
+    rows = on_symbols(slopes, q, qd, qdd)
     blocks: list[Any] = [[row[:, k * arm.n : (k + 1) * arm.n] for row in rows] for k in range(3)]
     return RegressorDerivatives(*blocks)
 
@@ -69,14 +71,10 @@ def base_regressor_gradient(
     return weighted_gradient(lambda *state: base_regressor(base, *state, gravity=gravity), (q, qd, qdd), weights)
 
 
-def _symbols(n: int) -> list[Symbol]:
-    """Symbols of their own to differentiate by: the caller's may be expressions."""
-    return [ca.SX.sym(name, n) for name in ("q", "qd", "qdd")]
-
-
 def weighted_gradient(matrix: Callable[..., Symbol], state: tuple[Symbol, ...], weights: Symbol) -> StateGradient:
     """Gradient of sum(weights * matrix(q, qd, qdd)) with respect to q, qd and qdd, in reverse mode."""
-    own = _symbols(state[0].shape[0])
-    every = ca.vertcat(*own)
-    slope = ca.jtimes(ca.vec(matrix(*own)), every, ca.vec(ca.densify(weights)), True)
-    return StateGradient(*ca.vertsplit(ca.substitute(slope, every, ca.vertcat(*state)), state[0].shape[0]))
+
+    def slope(*own: Symbol) -> list[Symbol]:
+        return [ca.jtimes(ca.vec(matrix(*own)), ca.vertcat(*own), ca.vec(ca.densify(weights)), True)]
+
+    return StateGradient(*ca.vertsplit(*on_symbols(slope, *state), state[0].shape[0]))

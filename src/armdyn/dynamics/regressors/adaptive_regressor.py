@@ -74,7 +74,7 @@ def adaptive_regressor(arm: Arm, q: Q, qd: Qd, v: V, a: A, *, gravity: Gravity =
     Slotine and Li (1987), On the adaptive control of robot manipulators. ECE470 (2019), section 3.3.
     """
     joints = motions(arm, q)
-    return regressor_matrix(joints, polarised_fields(joints, qd, v, a, gravity))
+    return regressor_matrix(joints, [field.row for field in polarised_fields(joints, qd, v, a, gravity)])
 
 
 @traced(returns={"tau": "n"})

@@ -6,12 +6,13 @@ and the filtered regressor is built from them.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, NamedTuple
 
 from armdyn.dynamics.bodies.body import parameter_row
 from armdyn.dynamics.bodies.velocity import Twist, twists
 from armdyn.dynamics.newton_euler import base_link_motion, outward
-from armdyn.dynamics.regressors.regressor import AccelerationField, carry_twist, own_screw, screws
+from armdyn.dynamics.regressors.regressor import AccelerationField, carry_twist, own_screw, regressor_matrix, screws
 from armdyn.kinematics.forward import link_frames
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
@@ -76,11 +77,7 @@ def momentum_regressor(arm: Arm, q: Q, qd: Qd) -> Array:
     """Generalised momentum: `M(q) qd = P @ theta`."""
     joints = motions(arm, q)
     _, links = twists(joints, qd)
-    P = ca.SX(arm.n, inertial.SIZE * arm.n)
-    for j, (link, felt) in enumerate(zip(links, screws(joints), strict=True)):
-        for i, screw in enumerate(felt):
-            P[i, inertial.entries(j)] = momentum_row(link, screw)
-    return P
+    return regressor_matrix(joints, [partial(momentum_row, link) for link in links])
 
 
 @traced(returns={"D": "n, 10*n"})

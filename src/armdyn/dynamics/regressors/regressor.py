@@ -8,7 +8,7 @@ the roles of motion and force exchanged).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -100,13 +100,12 @@ def screws(joints: list[Motion]) -> Iterator[list[Twist]]:
         yield here
 
 
-def regressor_matrix(joints: list[Motion], fields: list[AccelerationField]) -> Symbol:
-    """The n x 10 n matrix of rows `field.row(screw)`; a joint does not feel the links before it."""
-    n, size = len(joints), inertial.SIZE
-    Y = ca.SX(n, size * n)
-    for j, (field, felt) in enumerate(zip(fields, screws(joints), strict=True)):
+def regressor_matrix(joints: list[Motion], rows: Iterable[Callable[[Twist], Symbol]]) -> Symbol:
+    """The n x 10 n matrix of each link's rows of ten, by screw; a joint does not feel the links before it."""
+    Y = ca.SX(len(joints), inertial.SIZE * len(joints))
+    for j, (row, felt) in enumerate(zip(rows, screws(joints), strict=True)):
         for i, screw in enumerate(felt):
-            Y[i, size * j : size * (j + 1)] = field.row(screw)
+            Y[i, inertial.entries(j)] = row(screw)
     return Y
 
 
@@ -124,7 +123,7 @@ def regressor(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gravity = None) -> A
     """
     joints = motions(arm, q)
     links = outward(joints, qd, qdd, base_link_motion(gravity, None))
-    return regressor_matrix(joints, [AccelerationField.of(link) for link in links])
+    return regressor_matrix(joints, [AccelerationField.of(link).row for link in links])
 
 
 class ForwardDynamicsRegressor(NamedTuple):

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from armdyn.dynamics.link_jacobians import LinkJacobian, link_jacobians
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import Symbol, ca
+from armdyn.trace.symbols import Symbol, ca, on_symbols
 
 
 def closed_form(arm: Arm, q: Symbol, qd: Symbol, qdd: Symbol, load: bool, gravity: Symbol) -> Symbol:
     """(47): Y of all links, and of the load in the tip frame where asked for."""
-    # Symbols of its own to differentiate by: the caller's may be expressions.
-    q_, qd_ = ca.SX.sym("q", arm.n), ca.SX.sym("qd", arm.n)
-    blocks = [link_block(link, q_, qd_, qdd, gravity) for link in link_jacobians(arm, q_, load)]
-    return ca.substitute(ca.horzcat(*blocks), ca.vertcat(q_, qd_), ca.vertcat(q, qd))
+
+    def blocks(x: Symbol, v: Symbol) -> list[Symbol]:
+        return [link_block(link, x, v, qdd, gravity) for link in link_jacobians(arm, x, load)]
+
+    return ca.horzcat(*on_symbols(blocks, q, qd))
 
 
 def link_block(link: LinkJacobian, q: Symbol, qd: Symbol, qdd: Symbol, gravity: Symbol) -> Symbol:

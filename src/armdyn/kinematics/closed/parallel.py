@@ -17,17 +17,8 @@ from typing import ClassVar
 from numpy.typing import NDArray
 
 from armdyn.kinematics.axes import Chain, meeting_point, parallel
-from armdyn.kinematics.closed.positioning import FLIP, LEFT_RIGHT, UP_DOWN, Axes, Places, branch_names
-from armdyn.kinematics.closed.subproblems import (
-    Turn,
-    move,
-    rotate,
-    to_direction,
-    to_distance,
-    to_height,
-    to_point,
-    two_turns,
-)
+from armdyn.kinematics.closed.positioning import FLIP, LEFT_RIGHT, UP_DOWN, Axes, Places, branch_names, two_links
+from armdyn.kinematics.closed.subproblems import Turn, move, rotate, to_direction, to_height, two_turns
 from armdyn.kinematics.closed.wrist import perpendicular
 from armdyn.trace.symbols import Symbol, ca
 
@@ -68,12 +59,8 @@ class ThreeParallel:
         point, across = ca.SX(fourth.p), ca.SX(perpendicular(second.z))
         target = ca.mtimes(R1, move(sixth, at6.reversed(), move(fifth, at5.reversed(), point))) + p1
         turned = ca.mtimes(R1, rotate(sixth, at6.reversed(), rotate(fifth, at5.reversed(), across)))
-        reach = target - second.p
-        # As for an elbow arm: the first solution has z3.((elbow - shoulder) x (axis 4 - shoulder)) >= 0.
-        thirds = to_distance(third, point, second.p, ca.dot(reach, reach), reference[2])
         solutions = []
-        for at3 in thirds[:: front * (1 if second.z @ third.z > 0 else -1)]:
-            at2 = to_point(second, move(third, at3, point), target, reference[1])
+        for at2, at3 in two_links(second, third, point, target, front, reference[1:3]):
             left = rotate(third, at3.reversed(), rotate(second, at2.reversed(), turned))
             solutions.append([at2, at3, to_direction(fourth.z, across, left, reference[3])])
         return solutions

@@ -84,16 +84,24 @@ def _elbow(axes: Axes, point: NDArray, target: Symbol, reference: Places) -> lis
     height = float(second.z @ point)
     backs = to_height(first, target, second.z, height, reference[0].reversed())
     fronts = list(zip(backs, (1, -1), strict=False))[:: _side(axes, point)]
-    solutions = []
-    for back, front in fronts:
-        y = move(first, back, target)
-        reach = y - second.p
-        # The first solution has z3.((elbow - shoulder) x (point - shoulder)) >= 0.
-        thirds = to_distance(third, ca.SX(point), second.p, ca.dot(reach, reach), reference[2])
-        for at3 in thirds[:: front * _same(second, third)]:
-            at2 = to_point(second, move(third, at3, ca.SX(point)), y, reference[1])
-            solutions.append([back.reversed(), at2, at3])
-    return solutions
+    return [
+        [back.reversed(), at2, at3]
+        for back, front in fronts
+        for at2, at3 in two_links(second, third, ca.SX(point), move(first, back, target), front, reference[1:])
+    ]
+
+
+def two_links(
+    second: Axis, third: Axis, point: Symbol, target: Symbol, front: int, reference: Places
+) -> list[tuple[Place, Place]]:
+    """Positions of two joints of parallel axes that carry `point` to `target`, in the order of `UP_DOWN`.
+
+    `front` is 1 or -1, as the arm's plane lies on either side of the first axis.
+    """
+    reach = target - second.p
+    # The first solution has z3.((elbow - shoulder) x (point - shoulder)) >= 0.
+    thirds = to_distance(third, point, second.p, ca.dot(reach, reach), reference[1])[:: front * _same(second, third)]
+    return [(to_point(second, move(third, at3, point), target, reference[0]), at3) for at3 in thirds]
 
 
 def _scara(axes: Axes, point: NDArray, target: Symbol, reference: Places) -> list[Places]:

@@ -131,12 +131,8 @@ class Network:
 
     def uses(self) -> dict[int, int]:
         """How many products each needed literal is in."""
-        count: dict[int, int] = {}
-        for total in (part for k in [*self.order(), OUTPUTS] for part in self.parts(k)):
-            for cube in total:
-                for k in set(cube):
-                    count[k] = count.get(k, 0) + 1
-        return count
+        cubes = (cube for k in [*self.order(), OUTPUTS] for part in self.parts(k) for cube in part)
+        return Counter(k for cube in cubes for k in set(cube))
 
     # -- back to a graph ------------------------------------------------------------------------------
 

@@ -25,6 +25,16 @@ def port_names(graph: Graph) -> list[str]:
     return [f"i{k}" for k in range(len(graph.own_inputs))] + [f"o{k}" for k in range(len(graph.own_outputs))]
 
 
+def port_arguments(ports: Iterable[str], place: str = "") -> str:
+    """The ports of a call: where their rows are, and their strides."""
+    return ", ".join(f"ptr %{place}{port}, i64 %s{port}" for port in ports)
+
+
+def port_parameters(ports: Iterable[str], place: str = "") -> str:
+    """The same of the function that is called."""
+    return ", ".join(f"ptr noalias {'readonly ' * (port[0] == 'i')}%{place}{port}, i64 %s{port}" for port in ports)
+
+
 def lane_distances(e: Emitter, ports: Iterable[str], remaining: str) -> None:
     """Define `%l<port>_<lane>`, from the strides `%s<port>`; lanes past the last of `remaining` samples fall on it."""
     if e.host.width == 1:
@@ -293,9 +303,9 @@ def body_text(
     if len(parts) == 1:
         Body(e, graph, layout).run(parts[0], ahead)
         return
-    words = [word for port in port_names(graph) for word in (f"ptr %p{port}", f"i64 %s{port}")]
+    words = port_arguments(port_names(graph), "p")
     for k in range(len(parts)):
-        e.line(f"call void @part{k}({', '.join(words)}, ptr %uniform, ptr %scratch, i64 {remaining})")
+        e.line(f"call void @part{k}({words}, ptr %uniform, ptr %scratch, i64 {remaining})")
 
 
 def scratch(e: Emitter, layout: Layout, parts: list[list[Step]]) -> None:
@@ -344,9 +354,6 @@ def _part(e: Emitter, graph: Graph, layout: Layout, name: str, steps: list[Step]
     if any(isinstance(step, Call) for step in steps):
         stage_blocks(e, graph)
     Body(e, graph, layout).run(steps)
-    words = []
-    for port in ports:
-        words += [f"ptr noalias {'readonly ' * (port[0] == 'i')}%p{port}", f"i64 %s{port}"]
-    words += ["ptr noalias readonly %uniform", "ptr noalias %scratch", "i64 %remaining"]
-    head = f"define internal void @{name}({', '.join(words)}) {e.host.attributes} {{"
+    words = f"{port_parameters(ports, 'p')}, ptr noalias readonly %uniform, ptr noalias %scratch, i64 %remaining"
+    head = f"define internal void @{name}({words}) {e.host.attributes} {{"
     return "\n".join([head, *e.lines, "  ret void", "}"])

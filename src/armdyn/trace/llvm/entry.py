@@ -49,7 +49,7 @@ def entry(graph: Graph, shared: frozenset[int], uniform_size: int) -> str:
         f"  %dims = alloca [{MOST_AXES + max(len(port.shape) for port in graph.outputs)} x i64]",
         f"  %given = alloca [{len(bound) + 2} x ptr]",
         "  %overflow = alloca i32",
-        *_field("uniform.bound", "%self", DATA, "ptr"),
+        *field("uniform.bound", "%self", DATA, "ptr"),
         f"  %first = icmp eq i64 %nargs, {len(data)}",
         "  br i1 %first, label %check0, label %fallback",
         *_inputs(graph, data),
@@ -80,7 +80,7 @@ def _load_context(bound: int) -> list[str]:
     return lines
 
 
-def _field(name: str, base: str, offset: int, kind: str) -> list[str]:
+def field(name: str, base: str, offset: int, kind: str) -> list[str]:
     """Load a field of an object."""
     return [f"  %{name}.p = getelementptr i8, ptr {base}, i64 {offset}", f"  %{name} = load {kind}, ptr %{name}.p"]
 
@@ -103,7 +103,7 @@ def _inputs(graph: Graph, data: list[int]) -> list[str]:
             f"  %bad{at} = icmp slt i64 %nb{at}, 0",
             f"  br i1 %bad{at}, label %fallback, label %next{at}",
             f"next{at}:",
-            *_field(f"a{at}.data", f"%a{at}", DATA, "ptr"),
+            *field(f"a{at}.data", f"%a{at}", DATA, "ptr"),
             f"  %more{at} = icmp sgt i64 %nb{at}, {most}",
             f"  %best{at} = select i1 %more{at}, ptr %a{at}, ptr {best}",
             f"  %most{at} = select i1 %more{at}, i64 %nb{at}, i64 {most}",
@@ -125,7 +125,7 @@ def _inputs(graph: Graph, data: list[int]) -> list[str]:
         f"same{len(data)}:",
         f"  %axes = add i64 {most}, 0",
         f"  %count = call i64 @samples(ptr {best}, i64 {most}, ptr %dims)",
-        *_field("limit", "%uniform.bound", LIMIT, "i64"),
+        *field("limit", "%uniform.bound", LIMIT, "i64"),
         "  %some = icmp sgt i64 %count, 0",
         "  %within = icmp slt i64 %count, %limit",
         "  %mine = and i1 %some, %within",
@@ -143,7 +143,7 @@ def _keywords(bound: list[int], count: int) -> list[str]:
         "  %plain = icmp eq ptr %kwnames, null",
         "  br i1 %plain, label %sorted, label %kw.start",
         "kw.start:",
-        *_field("kw.count", "%kwnames", SIZE, "i64"),
+        *field("kw.count", "%kwnames", SIZE, "i64"),
         "  br label %kw.next",
         "kw.next:",
         "  %kw.k = phi i64 [ 0, %kw.start ], [ %kw.ahead, %kw.store ]",
@@ -181,14 +181,14 @@ def _threads(place: int) -> list[str]:
         "  %t.no = icmp eq ptr %t, null",
         "  br i1 %t.no, label %data, label %t.look",
         "t.look:",
-        *_field("t.type", "%t", TYPE, "ptr"),
+        *field("t.type", "%t", TYPE, "ptr"),
         "  %t.is = icmp eq ptr %t.type, %int",
         "  br i1 %t.is, label %t.read, label %fallback",
         "t.read:",
         "  %t.long = call i64 %as_long(ptr %t, ptr %overflow)",  # -1 beyond 64 bits,
         "  %t.below = sub i64 %t.long, 2",
         "  %t.several = icmp ult i64 %t.below, 1023",
-        *_field("pays", "%uniform.bound", PAYS, "i64"),
+        *field("pays", "%uniform.bound", PAYS, "i64"),
         "  %t.vain = icmp slt i64 %count, %pays",
         "  %t.ignored = and i1 %t.several, %t.vain",
         "  %t.one = icmp eq i64 %t.long, 1",
@@ -211,11 +211,11 @@ def _uniform(graph: Graph, bound: list[int]) -> list[str]:
     for j, k in enumerate(bound):
         lines += [
             f"own{j}:",
-            *_field(f"kept{j}", "%uniform.bound", BOUND + 8 * j, "ptr"),
+            *field(f"kept{j}", "%uniform.bound", BOUND + 8 * j, "ptr"),
             f"  br i1 %has{j}, label %look{j}, label %own.next{j}",
             f"look{j}:",
             _lead(f"nbb{j}", f"%b{j}", f"i{k}", len(graph.inputs[k].shape), CONTIGUOUS | ALIGNED),
-            *_field(f"b{j}.data", f"%b{j}", DATA, "ptr"),
+            *field(f"b{j}.data", f"%b{j}", DATA, "ptr"),
             f"  %single.b{j} = icmp eq i64 %nbb{j}, 0",
             f"  br i1 %single.b{j}, label %own.next{j}, label %fallback",
             f"own.next{j}:",
@@ -256,7 +256,7 @@ def _choice(graph: Graph, data: list[int], several: bool) -> list[str]:
             f"  %none{k} = icmp eq ptr %new{k}.array, null",
             f"  br i1 %none{k}, label %failed, label %made{k}",
             f"made{k}:",
-            *_field(f"new{k}.data", f"%new{k}.array", DATA, "ptr"),
+            *field(f"new{k}.data", f"%new{k}.array", DATA, "ptr"),
             f"  br label %{f'new{k + 1}' if k + 1 < len(graph.outputs) else 'compute'}",
         ]
     return [*lines, "failed:", "  ret ptr null", *_to(graph, data, several)]
@@ -268,14 +268,14 @@ def _to(graph: Graph, data: list[int], several: bool) -> list[str]:
     lines = ["to:"]
     if several:
         lines += [
-            *_field("y.type", "%y", TYPE, "ptr"),
-            *_field("y.class", "%uniform.bound", COLLECT, "ptr"),
+            *field("y.type", "%y", TYPE, "ptr"),
+            *field("y.class", "%uniform.bound", COLLECT, "ptr"),
             "  %y.named = icmp eq ptr %y.type, %y.class",
             "  %y.plain = icmp eq ptr %y.type, %tuple",
             "  %y.tuple = or i1 %y.named, %y.plain",
             "  br i1 %y.tuple, label %to.size, label %fallback",
             "to.size:",
-            *_field("y.count", "%y", SIZE, "i64"),
+            *field("y.count", "%y", SIZE, "i64"),
             f"  %y.whole = icmp eq i64 %y.count, {count}",
             "  br i1 %y.whole, label %to0, label %fallback",
         ]
@@ -292,9 +292,9 @@ def _to(graph: Graph, data: list[int], several: bool) -> list[str]:
             f"  %y{k}.fits = and i1 %as_many{k}, %not_scalar{k}",
             f"  br i1 %y{k}.fits, label %to.axes{k}, label %fallback",
             f"to.axes{k}:",
-            *_field(f"y{k}.dims", f"%y{k}", DIMS, "ptr"),
+            *field(f"y{k}.dims", f"%y{k}", DIMS, "ptr"),
             f"  %y{k}.same = call i1 @equal(ptr %y{k}.dims, ptr %dims, i64 %axes)",
-            *_field(f"y{k}.data", f"%y{k}", DATA, "ptr"),
+            *field(f"y{k}.data", f"%y{k}", DATA, "ptr"),
             f"  %y{k}.bytes = mul i64 %count, {8 * port.size}",
             f"  %y{k}.end = getelementptr i8, ptr %y{k}.data, i64 %y{k}.bytes",
             f"  br i1 %y{k}.same, label %{f'to{k + 1}' if k + 1 < count else 'ends'}, label %fallback",
@@ -380,7 +380,7 @@ def _collect(count: int) -> list[str]:
         "  br label %collected",
         "make:",
         "  call i32 %setitem(ptr %only, i64 0, ptr %all)",  # takes the reference over
-        *_field("collect", "%uniform.bound", COLLECT, "ptr"),
+        *field("collect", "%uniform.bound", COLLECT, "ptr"),
         "  %made = call ptr %new_tuple(ptr %collect, ptr %only, ptr null)",
         "  call void %decref(ptr %only)",
         "  br label %collected",
@@ -397,7 +397,7 @@ def _fallback() -> list[str]:
     """Let Python handle the call."""
     return [
         "fallback:",
-        *_field("callable", "%uniform.bound", FALLBACK, "ptr"),
+        *field("callable", "%uniform.bound", FALLBACK, "ptr"),
         "  %answer = call ptr %vectorcall(ptr %callable, ptr %argv, i64 %nargs, ptr %kwnames)",
         "  ret ptr %answer",
     ]

@@ -12,7 +12,9 @@ from armdyn.trace.llvm.body import (
     body_text,
     lane_distances,
     load_ports,
+    port_arguments,
     port_names,
+    port_parameters,
     scratch,
     uniform_block,
 )
@@ -90,10 +92,7 @@ def _batch(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]]) ->
         e.line("fence seq_cst")
         e.line("br label %done")
         e.label("done")
-    words = []
-    for port in ports:
-        words += [f"ptr noalias {'readonly ' * (port[0] == 'i')}%{port}", f"i64 %s{port}"]
-    head = f"define internal void @batch({', '.join(words)}, ptr noalias readonly %uniform, i64 %count)"
+    head = f"define internal void @batch({port_parameters(ports)}, ptr noalias readonly %uniform, i64 %count)"
     return "\n".join([f"{head} {e.host.attributes} {{", *e.lines, "  ret void", "}"])
 
 
@@ -129,8 +128,7 @@ def _loop(e: Emitter, graph: Graph, layout: Layout, shared: frozenset[int]) -> s
     e.label("start")
     load_ports(e, ports, ("", "args", "ptr"), ("s", "steps", "i64"))
     uniform_block(e, layout, shared)
-    words = [word for port in ports for word in (f"ptr %{port}", f"i64 %s{port}")]
-    e.line(f"call void @batch({', '.join(words)}, ptr %uniform, i64 %count)")
+    e.line(f"call void @batch({port_arguments(ports)}, ptr %uniform, i64 %count)")
     if e.host.fp_flags:  # NaN in, NaN out, without a warning from NumPy
         e.line(f"call i32 @feclearexcept(i32 {e.host.fp_flags})")
     e.line("br label %done")

@@ -8,6 +8,7 @@ data come as (samples, ...) or (1, ...) where all samples share them, shared inp
 from __future__ import annotations
 
 from armdyn.trace.graphs.graph import Graph
+from armdyn.trace.llvm.entry import field
 
 # Byte offsets in XLA_FFI_CallFrame, XLA_FFI_Buffer, XLA_FFI_Metadata and XLA_FFI_Api.
 EXTENSION, API, ARGUMENTS, RESULTS = 8, 16, 72, 112
@@ -27,29 +28,25 @@ def xla_handler(graph: Graph, shared: frozenset[int]) -> str:
         f"  %args = alloca [{total} x ptr]",
         f"  %steps = alloca [{total} x i64]",
         "  %count = alloca i64",
-        *_load("extension", "%frame", EXTENSION, "ptr"),
+        *field("extension", "%frame", EXTENSION, "ptr"),
         "  %plain = icmp eq ptr %extension, null",
         "  br i1 %plain, label %run, label %ask",
         "ask:",
-        *_load("kind", "%extension", KIND, "i32"),
+        *field("kind", "%extension", KIND, "i32"),
         "  %asked = icmp eq i32 %kind, 1",
         "  br i1 %asked, label %tell, label %run",
         *_tell(),
         "run:",
-        *_load("arguments", "%frame", ARGUMENTS, "ptr"),
-        *_load("results", "%frame", RESULTS, "ptr"),
+        *field("arguments", "%frame", ARGUMENTS, "ptr"),
+        *field("results", "%frame", RESULTS, "ptr"),
     ]
     for k in range(total):
         table, place = ("%arguments", k) if k < count else ("%results", k - count)
-        lines += [*_load(f"b{k}", table, 8 * place, "ptr"), *_load(f"data{k}", f"%b{k}", DATA, "ptr")]
+        lines += [*field(f"b{k}", table, 8 * place, "ptr"), *field(f"data{k}", f"%b{k}", DATA, "ptr")]
         lines += [f"  %a{k} = getelementptr ptr, ptr %args, i64 {k}", f"  store ptr %data{k}, ptr %a{k}"]
         lines += _step(k, 8 * (*graph.inputs, *graph.outputs)[k].size, k in shared)
     lines += [f"  store i64 %n{count}, ptr %count", "  call void @loop(ptr %args, ptr %count, ptr %steps, ptr null)"]
     return "\n".join([*lines, "  ret ptr null", "}"])
-
-
-def _load(name: str, base: str, offset: int, kind: str) -> list[str]:
-    return [f"  %{name}.p = getelementptr i8, ptr {base}, i64 {offset}", f"  %{name} = load {kind}, ptr %{name}.p"]
 
 
 def _store(name: str, value: str, offset: int) -> list[str]:
@@ -62,7 +59,7 @@ def _step(k: int, size: int, is_shared: bool) -> list[str]:
     if is_shared:
         return [store, f"  store i64 0, ptr %s{k}"]
     return [
-        *_load(f"d{k}", f"%b{k}", DIMS, "ptr"),
+        *field(f"d{k}", f"%b{k}", DIMS, "ptr"),
         f"  %n{k} = load i64, ptr %d{k}",
         f"  %one{k} = icmp eq i64 %n{k}, 1",
         f"  %step{k} = select i1 %one{k}, i64 0, i64 {size}",
@@ -75,11 +72,11 @@ def _tell() -> list[str]:
     """Write the version of the interface into what XLA passed: its own, if that is older than ours."""
     return [
         "tell:",
-        *_load("api", "%frame", API, "ptr"),
-        *_load("theirs", "%api", API_MINOR, "i32"),
+        *field("api", "%frame", API, "ptr"),
+        *field("theirs", "%api", API_MINOR, "i32"),
         f"  %older = icmp slt i32 %theirs, {NEWEST_MINOR}",
         f"  %minor = select i1 %older, i32 %theirs, i32 {NEWEST_MINOR}",
-        *_load("metadata", "%extension", METADATA, "ptr"),
+        *field("metadata", "%extension", METADATA, "ptr"),
         *_store("to_size", "i64 24", VERSION_SIZE),
         *_store("to_extension", "ptr null", VERSION_EXTENSION),
         *_store("to_major", "i32 0", MAJOR),
