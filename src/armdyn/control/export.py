@@ -208,6 +208,6 @@ def _sequence(subject: StepSubject, program: Program) -> tuple[dict[str, NDArray
     for k in range(SAMPLES):
         given = {**state, **{name: rows[k] for name, rows in inputs.items()}}
         arrays = [np.asarray(given[port.name], float) for port in program.inputs]
-        tau[k], *after = virtual.evaluate(program, arrays, [None] * len(program.outputs))
+        tau[k], *after = virtual.evaluate(program, arrays)
         state = dict(zip(state, after, strict=True))
     return inputs, tau

@@ -15,10 +15,12 @@ from armdyn.errors import ArmdynError
 from armdyn.trace import virtual
 from armdyn.trace.compiled import compiled
 from armdyn.trace.pool import FROM_BYTES, pool
-from armdyn.trace.program import Program
+from armdyn.trace.program import Program, as_list
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
+
+Outs = Sequence[NDArray | None]  # the arrays to write into, None for a fresh one
 
 # A thread is worth waking for so much work [ns].
 THREAD_NS = 500_000.0
@@ -35,9 +37,9 @@ class VirtualKernel:
     def dropped(self) -> None:
         """Nothing else refers to it."""
 
-    def __call__(self, arrays: Sequence[NDArray], outs: Sequence[NDArray | None], threads: int) -> list[NDArray]:
-        """Compute one array an output."""
-        return virtual.evaluate(self.program, arrays, outs)
+    def __call__(self, arrays: Sequence[NDArray], outs: Outs, batch: tuple[int, ...], threads: int) -> list[NDArray]:
+        """Compute one array an output for checked arrays."""
+        return _put(virtual.evaluate(self.program, arrays), outs)
 
     def bind(
         self,
@@ -76,16 +78,12 @@ class NativeKernel:
         for subject, forget in list(self.short_ways.items()):
             forget(subject)
 
-    def __call__(self, arrays: Sequence[NDArray], outs: Sequence[NDArray | None], threads: int) -> list[NDArray]:
-        """Compute one array an output, in parallel over blocks of samples if asked."""
+    def __call__(self, arrays: Sequence[NDArray], outs: Outs, batch: tuple[int, ...], threads: int) -> list[NDArray]:
+        """Compute one array an output for checked arrays of a batch, in parallel over blocks of samples if asked."""
         arrays = [
             a if port.is_plain(a) else np.array(a, float, order="C")
             for a, port in zip(arrays, self.inputs, strict=True)
         ]
-        batch = np.broadcast_shapes(
-            *(a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, self.inputs, strict=True))
-        )
-        virtual.check_outs(outs, self.outputs, batch)
         if 8 * math.prod(batch) * sum(port.size for port in self.outputs) >= FROM_BYTES:
             outs = [pool().empty(batch + p.shape) if o is None else o for o, p in zip(outs, self.outputs, strict=True)]
         if threads > 1 and batch:
@@ -94,21 +92,17 @@ class NativeKernel:
                 return self._threaded(arrays, outs, threads, batch)
         return self._run(arrays, outs)
 
-    def _run(self, arrays: Sequence[NDArray], outs: Sequence[NDArray | None]) -> list[NDArray]:
+    def _run(self, arrays: Sequence[NDArray], outs: Outs) -> list[NDArray]:
         """One call; results that may overlap an input are computed apart and copied."""
         if all(out is None for out in outs):
-            results = self.gufunc(*arrays)
-            return list(results) if len(outs) > 1 else [results]
+            return as_list(self.gufunc(*arrays), outs)
         direct = [
             o if o is not None and port.is_plain(o) and _is_apart(o, arrays, outs) else None
             for o, port in zip(outs, self.outputs, strict=True)
         ]
-        results = self.gufunc(*arrays, out=tuple(direct))
-        return virtual.put(list(results) if len(outs) > 1 else [results], outs)
+        return _put(as_list(self.gufunc(*arrays, out=tuple(direct)), outs), outs)
 
-    def _threaded(
-        self, arrays: Sequence[NDArray], outs: Sequence[NDArray | None], threads: int, batch: tuple[int, ...]
-    ) -> list[NDArray]:
+    def _threaded(self, arrays: Sequence[NDArray], outs: Outs, threads: int, batch: tuple[int, ...]) -> list[NDArray]:
         """Blocks of the first batch axis, one per thread; the gufunc releases the GIL."""
         results = [
             out if out is not None and _is_apart(out, arrays, outs) else np.empty(batch + port.shape)
@@ -125,7 +119,7 @@ class NativeKernel:
             self._run(own, [r[part] for r in results])
 
         list(thread_pool(threads, os.getpid()).map(block, range(threads)))
-        return virtual.put(results, outs)
+        return _put(results, outs)
 
 
 @cache
@@ -152,7 +146,15 @@ def check_threads(threads: Any) -> int:
     return int(threads)
 
 
-def _is_apart(out: NDArray, arrays: Sequence[NDArray], outs: Sequence[NDArray | None]) -> bool:
+def _put(results: list[NDArray], outs: Outs) -> list[NDArray]:
+    """The results in the arrays that are given for them."""
+    for result, out in zip(results, outs, strict=True):
+        if out is not None and out is not result:
+            out[...] = result
+    return [result if out is None else out for result, out in zip(results, outs, strict=True)]
+
+
+def _is_apart(out: NDArray, arrays: Sequence[NDArray], outs: Outs) -> bool:
     """Whether no two entries of `out`, and no entry of another array, can be at the same place."""
     others = [*arrays, *(other for other in outs if other is not None and other is not out)]
     steps = sorted((abs(step), size) for step, size in zip(out.strides, out.shape, strict=True) if size > 1)

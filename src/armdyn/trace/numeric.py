@@ -141,15 +141,16 @@ class Runner:
 
     def evaluate(self, kernel: Any, arrays: list[NDArray], out: Any, threads: int) -> list[Any]:
         """Run a kernel on checked arrays."""
-        outs = self._outs(out, kernel.outputs)
+        ports = list(zip(arrays, kernel.inputs, strict=True))
         try:
-            return kernel(arrays, outs, threads)
+            batch = np.broadcast_shapes(*(a.shape[: a.ndim - len(p.shape)] for a, p in ports))
         except ValueError:
-            self._explain(kernel, arrays, outs)
-            raise
+            listed = ", ".join(f"{p.name} {a.shape}" for a, p in ports)
+            raise ShapeError(f"{self.traced.name}: leading axes do not broadcast: {listed}") from None
+        return kernel(arrays, self._outs(out, kernel.outputs, batch), batch, threads)
 
-    def _outs(self, out: Any, ports: tuple[Port, ...]) -> list[NDArray | None]:
-        """The arrays to write into, checked as far as one can without the batch."""
+    def _outs(self, out: Any, ports: tuple[Port, ...], batch: tuple[int, ...]) -> list[NDArray | None]:
+        """The arrays to write into, checked."""
         if out is None:
             return [None] * len(ports)
         outs = list(out) if self.traced.result else [out]
@@ -163,21 +164,11 @@ class Runner:
                 raise ShapeError(f"{self.traced.name}: expected a float64 array as out for {port.name}, got {got}")
             if not array.flags.writeable:
                 raise ShapeError(f"{self.traced.name}: out for {port.name} is read-only")
-        return outs
-
-    def _explain(self, kernel: Any, arrays: list[NDArray], outs: list[NDArray | None]) -> None:
-        """Raise a sentence about shapes where NumPy complained about them."""
-        ports = list(zip(arrays, kernel.inputs, strict=True))
-        try:
-            batch = np.broadcast_shapes(*(a.shape[: a.ndim - len(p.shape)] for a, p in ports))
-        except ValueError:
-            listed = ", ".join(f"{p.name} {a.shape}" for a, p in ports)
-            raise ShapeError(f"{self.traced.name}: leading axes do not broadcast: {listed}") from None
-        for out, port in zip(outs, kernel.outputs, strict=True):
-            if out is not None and out.shape != batch + port.shape:
+            if array.shape != batch + port.shape:
                 raise ShapeError(
-                    f"{self.traced.name}: expected out for {port.name} of shape {batch + port.shape}, got {out.shape}"
-                ) from None
+                    f"{self.traced.name}: expected out for {port.name} of shape {batch + port.shape}, got {array.shape}"
+                )
+        return outs
 
 
 def _describe(subject: Subject) -> str:

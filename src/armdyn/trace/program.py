@@ -93,6 +93,6 @@ def flatten(value: Any, port: Port) -> Any:
     return ca.vec(matrix.T) if len(port.shape) == 2 else ca.vec(matrix)
 
 
-def as_list(results: Any, outputs: Sequence[str]) -> list[Any]:
-    """What a formula returned as one entry an output."""
+def as_list(results: Any, outputs: Sequence[Any]) -> list[Any]:
+    """What a formula or a kernel returned as one entry an output."""
     return list(results) if len(outputs) > 1 else [results]

@@ -117,9 +117,7 @@ class Rollout:
         count = len(self.inputs)
         for k in range(first, first + steps):
             rows = [a[:, k if a.shape[1] > 1 else 0] for a in arrays]
-            for row, result in zip(
-                rows[count:], virtual.evaluate(self._program, rows[:count], [None] * len(self.outputs)), strict=True
-            ):
+            for row, result in zip(rows[count:], virtual.evaluate(self._program, rows[:count]), strict=True):
                 row[...] = result
 
 

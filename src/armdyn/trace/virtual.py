@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.trace.program import Port, Program
+from armdyn.trace.program import Program
 from armdyn.trace.recent import KERNEL_OVERHEAD_BYTES
 from armdyn.trace.symbols import ca
 
@@ -22,11 +22,10 @@ def size(program: Program) -> int:
     return KERNEL_OVERHEAD_BYTES + NODE_BYTES * program.function.n_instructions()
 
 
-def evaluate(program: Program, arrays: Sequence[NDArray], outs: Sequence[NDArray | None]) -> list[NDArray]:
+def evaluate(program: Program, arrays: Sequence[NDArray]) -> list[NDArray]:
     """Evaluate `program` for inputs of shape (..., *core) with NumPy's broadcasting of the leading axes."""
     ports = list(zip(arrays, program.inputs, strict=True))
     batch = np.broadcast_shapes(*(a.shape[: a.ndim - len(p.shape)] for a, p in ports))
-    check_outs(outs, program.outputs, batch)
     flat = [np.broadcast_to(a, batch + p.shape).reshape(-1, p.size) for a, p in ports]
     samples = int(np.prod(batch))
     columns = [np.empty((samples, port.size)) for port in program.outputs]
@@ -35,20 +34,4 @@ def evaluate(program: Program, arrays: Sequence[NDArray], outs: Sequence[NDArray
         results = program.function.call([ca.DM(x[part].T) for x in flat])
         for column, result in zip(columns, results, strict=True):
             column[part] = result.full().T
-    results = [c.reshape(batch + port.shape) for c, port in zip(columns, program.outputs, strict=True)]
-    return put(results, outs)
-
-
-def check_outs(outs: Sequence[NDArray | None], ports: Sequence[Port], batch: tuple[int, ...]) -> None:
-    """Raise where an array to write into does not have the shape of the result; the caller says it in words."""
-    for out, port in zip(outs, ports, strict=True):
-        if out is not None and out.shape != batch + port.shape:
-            raise ValueError("out has another shape than the result")
-
-
-def put(results: list[NDArray], outs: Sequence[NDArray | None]) -> list[NDArray]:
-    """The results in the arrays that are given for them."""
-    for result, out in zip(results, outs, strict=True):
-        if out is not None and out is not result:
-            out[...] = result
-    return [result if out is None else out for result, out in zip(results, outs, strict=True)]
+    return [c.reshape(batch + port.shape) for c, port in zip(columns, program.outputs, strict=True)]

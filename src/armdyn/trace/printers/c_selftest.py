@@ -57,7 +57,7 @@ def vectors(program: Program, dtype: str) -> Vectors:
     kind = np.float32 if dtype == "float" else np.float64
     inputs = [random.uniform(-2.0, 2.0, (SAMPLES, port.size)).astype(kind).astype(float) for port in program.inputs]
     arrays = [x.reshape(SAMPLES, *port.shape) for x, port in zip(inputs, program.inputs, strict=True)]
-    results = virtual.evaluate(program, arrays, [None] * len(program.outputs))
+    results = virtual.evaluate(program, arrays)
     rows = SAMPLES if inputs else 1
     outputs = [y.reshape(rows, port.size) for y, port in zip(results, program.outputs, strict=True)]
     return Vectors(inputs, [np.broadcast_to(y, (SAMPLES, y.shape[1])) for y in outputs])
