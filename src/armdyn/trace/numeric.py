@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
@@ -249,3 +249,10 @@ def declaration(function: Any, where: str, example: str = "inverse_dynamics") ->
 def as_names(names: Iterable[str]) -> tuple[str, ...]:
     """Names as a tuple, from one or from several."""
     return (names,) if isinstance(names, str) else tuple(names)
+
+
+def reject_unknown(where: str, owner: str, kind: str, asked: Iterable[str], known: Collection[str]) -> None:
+    """Raise at the first name that is asked for and not known."""
+    for name in asked:
+        if name not in known:
+            raise ArmdynError(f"{where}: {owner} has no {kind} {name!r}; expected {' or '.join(known) or 'none'}")

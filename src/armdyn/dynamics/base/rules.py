@@ -92,9 +92,9 @@ def null_directions(arm: Arm, terms: str = "full", rotors: bool = False) -> NDAr
     return np.array(columns).reshape(-1, (size + rotors) * n).T
 
 
-def base_counts(arm: Arm, terms: str = "full", rotors: bool = False) -> list[int]:
+def base_counts(arm: Arm) -> list[int]:
     """Number of base parameters that each link contributes; their sum is `base_parameters(arm).count`."""
-    return [len(rule.felt) - (not rotors) for rule in link_rules(arm, terms, rotors)]
+    return [len(rule.felt) - 1 for rule in link_rules(arm)]  # one row says that there is no rotor
 
 
 def mayeda_count(arm: Arm) -> int:

@@ -34,11 +34,11 @@ def check_matrices(
     return array
 
 
-def check_square(value: ArrayLike, where: str, name: str) -> NDArray:
+def check_square(A: ArrayLike, where: str) -> NDArray:
     """Finite square matrices (..., m, m)."""
-    array = check_matrices(value, where, name)
+    array = check_matrices(A, where, "A")
     if array.shape[-1] != array.shape[-2]:
-        raise ShapeError(f"{where}: expected {name} of shape (..., m, m), got {array.shape}")
+        raise ShapeError(f"{where}: expected A of shape (..., m, m), got {array.shape}")
     return array
 
 

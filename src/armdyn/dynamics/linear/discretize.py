@@ -57,7 +57,7 @@ def discretize(A: ArrayLike, B: ArrayLike, dt: ArrayLike, method: str = "zoh") -
     doublings of exp(Z) - 1, which keep small steps from drowning beside the identity.
     """
     check_choice("discretize", "method", method, METHODS, ShapeError)
-    A = check_square(A, "discretize", "A")
+    A = check_square(A, "discretize")
     B = check_matrices(B, "discretize", "B", rows=A.shape[-1])
     dt = check_steps(dt, "discretize", "dt")
     common_batch("discretize", A=A.shape[:-2], B=B.shape[:-2], dt=dt.shape)

@@ -40,7 +40,7 @@ def controllability(A: ArrayLike, B: ArrayLike, horizon: float) -> Gramian:
         W is the integral of exp(A t) B B' exp(A' t): inputs of energy 1 reach the ellipsoid x' W^-1 x <= 1,
         whose shortest half-axis is the root of `smallest`.
     """
-    A = check_square(A, "controllability", "A")
+    A = check_square(A, "controllability")
     B = check_matrices(B, "controllability", "B", rows=A.shape[-1])
     return _gramian(A, B, horizon, "controllability")
 
@@ -61,7 +61,7 @@ def observability(A: ArrayLike, C: ArrayLike, horizon: float) -> Gramian:
     Gramian
         W is the integral of exp(A' t) C' C exp(A t): the start x shows an output of energy x' W x.
     """
-    A = check_square(A, "observability", "A")
+    A = check_square(A, "observability")
     C = check_matrices(C, "observability", "C", columns=A.shape[-1])
     return _gramian(np.swapaxes(A, -1, -2), np.swapaxes(C, -1, -2), horizon, "observability")
 

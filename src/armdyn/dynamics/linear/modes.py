@@ -40,7 +40,7 @@ def modes(A: ArrayLike) -> Modes:
     Along a motion these are the modes of the arm frozen at each instant. They tell how fast a controller
     has to be; by themselves they prove nothing about stability while A changes.
     """
-    values = np.linalg.eigvals(check_square(A, "modes", "A")).astype(complex)
+    values = np.linalg.eigvals(check_square(A, "modes")).astype(complex)
     values = -np.sort_complex(-values)
     real, size = values.real, np.abs(values)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -68,7 +68,7 @@ def eigenvalue_shift(A: ArrayLike, dA: ArrayLike) -> EigenvalueShift:
     EigenvalueShift
         Complex arrays of shape (..., m).
     """
-    A = check_square(A, "eigenvalue_shift", "A")
+    A = check_square(A, "eigenvalue_shift")
     m = A.shape[-1]
     dA = check_matrices(dA, "eigenvalue_shift", "dA", m, m)
     common_batch("eigenvalue_shift", A=A.shape[:-2], dA=dA.shape[:-2])

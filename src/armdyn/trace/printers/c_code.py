@@ -17,7 +17,7 @@ from armdyn.trace.docstring import documentation
 from armdyn.trace.graphs.counts import Counts, count_operations
 from armdyn.trace.graphs.graph import Graph, graph_of
 from armdyn.trace.graphs.simplify import simplify
-from armdyn.trace.numeric import as_names, declaration
+from armdyn.trace.numeric import as_names, declaration, reject_unknown
 from armdyn.trace.printers.c_print import FunctionPrinter, arguments, c_names, comment, identifier, sign_function
 from armdyn.trace.printers.c_selftest import LEAST_ALLOWED_ERROR, Check, Vectors, selftest, vectors
 from armdyn.trace.printers.cpp_header import cpp_header
@@ -160,15 +160,11 @@ def _prefix(prefix: str | None, subject: Subject) -> str:
 def _reject_unknown(chosen: list[Traced], inputs: tuple[str, ...], options: Mapping[str, Any]) -> None:
     """Every name must mean something to at least one of the functions."""
     listed = ", ".join(traced.name for traced in chosen)
-    data = {name for traced in chosen for name in traced.order}
-    if unknown := sorted(set(inputs) - data):
-        choice = sorted({name for traced in chosen for name in (*traced.optional, *traced.bound)})
-        raise ArmdynError(f"c_code: {listed} has no input {unknown[0]!r}; expected {' or '.join(choice) or 'none'}")
-    known = {name for traced in chosen for name in traced.options}
-    if unknown := sorted(set(options) - known):
-        raise ArmdynError(
-            f"c_code: {listed} has no option {unknown[0]!r}; expected {' or '.join(sorted(known)) or 'none'}"
-        )
+    required = {name for traced in chosen for name in traced.required}
+    choice = sorted({name for traced in chosen for name in (*traced.optional, *traced.bound)})
+    reject_unknown("c_code", listed, "input", sorted(set(inputs) - required), choice)
+    known = sorted({name for traced in chosen for name in traced.options})
+    reject_unknown("c_code", listed, "option", sorted(options), known)
 
 
 def _export(

@@ -15,7 +15,7 @@ from armdyn.errors import ArmdynError
 from armdyn.trace.graphs.angles import compose, merge, one_square, split, square_free
 from armdyn.trace.graphs.graph import graph_of
 from armdyn.trace.graphs.sums import Network, Sum, add, common, multiply, network_of, without
-from armdyn.trace.numeric import as_names, declaration
+from armdyn.trace.numeric import as_names, declaration, reject_unknown
 from armdyn.trace.program import Port, Program
 from armdyn.trace.symbols import ca
 from armdyn.trace.traced import Subject, Traced
@@ -51,9 +51,9 @@ def explicit(
     """A traced function of a subject, written out; data named in `symbols` stay symbols where not zero."""
     traced = declaration(function, what, "mass_matrix")
     kept, present = as_names(symbols), as_names(inputs)
-    _reject(what, traced, "symbol", kept, traced.bound)
-    _reject(what, traced, "input", present, traced.optional)
-    _reject(what, traced, "option", tuple(options or {}), tuple(traced.options))
+    reject_unknown(what, traced.name, "symbol", kept, traced.bound)
+    reject_unknown(what, traced.name, "input", present, traced.optional)
+    reject_unknown(what, traced.name, "option", options or {}, traced.options)
     program = _program(traced, subject, kept, present, dict(options or {}))
     names = {(k, i): _entry_name(subject, port, i) for k, port in enumerate(program.inputs) for i in range(port.size)}
     try:
@@ -70,13 +70,6 @@ def explicit(
 
 class _TooLargeError(Exception):
     """More terms than anybody would read."""
-
-
-def _reject(what: str, traced: Traced, kind: str, asked: tuple[str, ...], known: tuple[str, ...]) -> None:
-    for name in asked:
-        if name not in known:
-            expected = " or ".join(known) or "none"
-            raise ArmdynError(f"{what}: {traced.name} has no {kind} {name!r}; expected {expected}")
 
 
 def _program(
