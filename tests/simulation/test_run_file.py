@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 
 import numpy as np
 import pytest
 
 from armdyn.files import Growing
 from armdyn.simulation.readings import Readings
-from armdyn.simulation.run_file import RunFile, joined_crc
+from armdyn.simulation.run_file import RunFile
 
 
 def some_readings(rows: int, rng: np.random.Generator) -> Readings:
@@ -53,8 +52,3 @@ def test_a_process_that_ends_leaves_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
     file.stream.close()
     Growing.unfinished.discard(file.name)
-
-
-def test_sums_of_pieces_join():
-    for a, b in ((b"", b"abc"), (b"abc", b""), (b"head" * 32, b"\x00\x01" * 5000)):
-        assert joined_crc(zlib.crc32(a), zlib.crc32(b), len(b)) == zlib.crc32(a + b)

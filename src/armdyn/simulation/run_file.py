@@ -15,7 +15,6 @@ from armdyn.files import Growing, growing
 from armdyn.simulation.readings import Readings
 
 HEAD_BYTES = 128  # of an array in an `.npz`: what it is
-CRC_POLYNOMIAL = 0xEDB88320
 
 
 class RunFile:
@@ -78,46 +77,44 @@ class Arrays:
 
     def __init__(self, file: Growing, most: int, like: dict[str, NDArray]) -> None:
         self.file, self.rows, self.shapes = file, 0, {name: array.shape[1:] for name, array in like.items()}
-        self._crc = dict.fromkeys(like, 0)
-        self._place, at = {}, 0
-        for name, shape in self.shapes.items():
-            self._place[name] = at
-            at += len(self._entry(name, 0, 0).FileHeader(zip64=True)) + HEAD_BYTES + most * self._row_bytes(shape)
+        self._entries, at = {}, 0
+        for name in like:
+            entry = self._entries[name] = zipfile.ZipInfo(f"{name}.npy")
+            entry.header_offset, entry.CRC = at, 0
+            at = self._start(name) + HEAD_BYTES + self._bytes(name, most)
+
+    def _start(self, name: str) -> int:
+        """Where an array's head begins, behind that of its entry."""
+        entry = self._entries[name]
+        return entry.header_offset + len(entry.FileHeader(zip64=True))
+
+    def _bytes(self, name: str, rows: int) -> int:
+        return rows * 8 * int(np.prod(self.shapes[name]))
 
     def add(self, arrays: dict[str, NDArray]) -> None:
         """The next rows of all arrays."""
         for name, array in arrays.items():
             data = memoryview(np.ascontiguousarray(array, float).view(np.uint8).data).cast("B")
-            start = self._place[name] + len(self._entry(name, 0, 0).FileHeader(zip64=True)) + HEAD_BYTES
-            self.file.write_at(start + self.rows * self._row_bytes(self.shapes[name]), data)
-            self._crc[name] = zlib.crc32(data, self._crc[name])
+            self.file.write_at(self._start(name) + HEAD_BYTES + self._bytes(name, self.rows), data)
         self.rows += len(next(iter(arrays.values())))
 
     def finish(self) -> None:
         """Write the heads, and the table of contents behind all."""
-        entries, end = [], 0
-        for name, shape in self.shapes.items():
-            head, size = _array_head((self.rows, *shape)), self.rows * self._row_bytes(shape)
-            entry = self._entry(name, joined_crc(zlib.crc32(head), self._crc[name], size), HEAD_BYTES + size)
-            first = entry.FileHeader(zip64=True) + head
-            self.file.write_at(entry.header_offset, first)
-            entries.append(entry)
-            end = entry.header_offset + len(first) + size
+        end = 0
+        for name, entry in self._entries.items():
+            start, size = self._start(name), HEAD_BYTES + self._bytes(name, self.rows)
+            self.file.write_at(start, _array_head((self.rows, *self.shapes[name])))
+            self.file.stream.flush()
+            entry.CRC = zlib.crc32(np.memmap(self.file.name, np.uint8, "r", start, size).data)  # 2 GB a second
+            entry.file_size = entry.compress_size = size
+            self.file.write_at(entry.header_offset, entry.FileHeader(zip64=True))
+            end = start + size
         self.file.stream.seek(end)
         with zipfile.ZipFile(self.file.stream, "w") as contents:  # `end` is where its own writing begins
-            contents.filelist += entries
+            contents.filelist += self._entries.values()
             contents.start_dir = end  # type: ignore[attr-defined]
             contents._didModify = True  # type: ignore[attr-defined]
         self.file.stream.truncate()
-
-    def _entry(self, name: str, crc: int, size: int) -> zipfile.ZipInfo:
-        entry = zipfile.ZipInfo(f"{name}.npy")
-        entry.header_offset, entry.CRC, entry.file_size, entry.compress_size = self._place.get(name, 0), crc, size, size
-        return entry
-
-    @staticmethod
-    def _row_bytes(shape: tuple[int, ...]) -> int:
-        return 8 * int(np.prod(shape))
 
 
 def _array_head(shape: tuple[int, ...]) -> bytes:
@@ -127,28 +124,3 @@ def _array_head(shape: tuple[int, ...]) -> bytes:
     head = stream.getvalue()
     assert len(head) == HEAD_BYTES  # NumPy leaves room for longer shapes
     return head
-
-
-def joined_crc(first: int, second: int, size: int) -> int:
-    """The CRC-32 of two pieces one after the other from those of each, the second of `size` bytes."""
-    return _product(_power(8 * size), first) ^ second
-
-
-def _product(a: int, b: int) -> int:
-    """Of two polynomials modulo that of CRC-32; the highest bit is the constant."""
-    product = 0
-    for bit in range(31, -1, -1):
-        if a >> bit & 1:
-            product ^= b
-        b = b >> 1 ^ (CRC_POLYNOMIAL if b & 1 else 0)
-    return product
-
-
-def _power(exponent: int) -> int:
-    """x to the power of `exponent` modulo the polynomial."""
-    power, square = 1 << 31, 1 << 30
-    while exponent:
-        if exponent & 1:
-            power = _product(power, square)
-        square, exponent = _product(square, square), exponent >> 1
-    return power
