@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import FrameType
@@ -37,6 +37,21 @@ class Watch:
     pressed: bool = False
     saves: bool = False
     settled: threading.Event = field(default_factory=threading.Event)
+
+    def listen(self) -> Callable[[], None]:
+        """Let a thread follow what the system tells of signals; what ends it. On Windows a pipe is not told of them."""
+        if sys.platform == "win32":
+            return lambda: None
+        ours, theirs = os.pipe()
+        os.set_blocking(theirs, False)
+        before = signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
+        threading.Thread(target=self.follow, args=(ours,), daemon=True).start()
+
+        def deafen() -> None:
+            signal.set_wakeup_fd(before)
+            os.close(theirs)
+
+        return deafen
 
     def follow(self, line: int) -> None:
         """Wait for the signal's number on the line, a pipe, then for the command to notice."""
@@ -91,16 +106,13 @@ def _press_again(lost: sys.UnraisableHookArgs) -> None:
 
 @contextmanager
 def watching() -> Iterator[None]:
-    """Watch over the command inside; in the main thread alone, to which signals belong, and not on Windows."""
-    if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
+    """Watch over the command inside; in the main thread alone, to which signals belong."""
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
     own = Watch()
     _watches.append(own)
-    ours, theirs = os.pipe()
-    os.set_blocking(theirs, False)
-    before = signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
-    threading.Thread(target=own.follow, args=(ours,), daemon=True).start()
+    deafen = own.listen()
     hook, sys.unraisablehook = sys.unraisablehook, _press_again
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:  # nobody asked to ignore Ctrl-C
@@ -116,5 +128,4 @@ def watching() -> Iterator[None]:
         sys.unraisablehook = hook
         own.settled.set()
         _watches.remove(own)
-        signal.set_wakeup_fd(before)
-        os.close(theirs)  # which ends the thread
+        deafen()

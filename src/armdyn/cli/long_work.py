@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import typer
 
@@ -31,6 +31,12 @@ def require_folders(
     for path in (*paths, report, model, figure):
         if path is not None and not path.parent.is_dir():
             raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'")
+
+
+def end_command(text: str) -> NoReturn:
+    """End the command after Ctrl-C, with a word on where it was and what is kept."""
+    typer.echo(f"armdyn: interrupted{text}", err=True)
+    raise typer.Exit(INTERRUPTED) from None
 
 
 class Tell(Protocol):
@@ -74,8 +80,7 @@ def progress_bar(
             yield show
     except KeyboardInterrupt:
         own.settled.set()
-        typer.echo(f"armdyn: interrupted while {doing}; {kept}", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+        end_command(f" while {doing}; {kept}")
     finally:
         own.saves = False
     own.settled.set()  # what was found is being written
@@ -113,8 +118,7 @@ def after_writing(*written: Path | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        typer.echo(f"armdyn: interrupted; {_kept(*written)}", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+        end_command(f"; {_kept(*written)}")
 
 
 def _kept(*written: Path | None) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.long_work import draw, progress_bar, require_folders, working
+from armdyn.cli.long_work import draw, end_command, progress_bar, require_folders, working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import print_json
 from armdyn.errors import ArmdynError
@@ -80,14 +80,11 @@ def compare(
             print(f"wrote {path}")
     if comparison.interrupted:
         ran = len(comparison.rows)
-        typer.echo(
-            f"armdyn: interrupted; the controllers above had run; the others: {_options(names[ran:])}",
-            err=True,
+        undrawn = "".join(
+            f"\narmdyn: {path} was not drawn, which takes seconds; add {_options(names[:ran])} for those that ran"
+            for path in filter(None, (figure, report))
         )
-        for path in filter(None, (figure, report)):
-            text = f"armdyn: {path} was not drawn, which takes seconds; add {_options(names[:ran])} for those that ran"
-            typer.echo(text, err=True)
-        raise typer.Exit(130)
+        end_command(f"; the controllers above had run; the others: {_options(names[ran:])}{undrawn}")
 
 
 def _options(names: list[str]) -> str:
@@ -128,5 +125,4 @@ def _in_scenarios(
     else:
         print(f"{found}\n\n{found.advice()}")
     if found.interrupted:
-        typer.echo("armdyn: interrupted; above is what had run; the same command begins anew", err=True)
-        raise typer.Exit(130)
+        end_command("; above is what had run; the same command begins anew")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from armdyn.cli.interrupts import watch
-from armdyn.cli.long_work import NOTHING_KEPT, draw, progress_bar, require_folders, working, write_results
+from armdyn.cli.long_work import NOTHING_KEPT, draw, end_command, progress_bar, require_folders, working, write_results
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, number, print_json, print_line, print_table
 
@@ -168,9 +168,8 @@ def _is_long(result: SimulationResult) -> bool:
 def _end(result: SimulationResult, kept: str, report: Path | None) -> NoReturn:
     """After Ctrl-C: say what is kept."""
     drawn = f"; {report} was not drawn, which takes seconds" if report else ""
-    until = f"interrupted at {result.t[-1]:.4g} s; the run up to then is {kept}{drawn}"
-    typer.echo(f"armdyn: {until}; the same command begins anew", err=True)
-    raise typer.Exit(130)
+    until = f"at {result.t[-1]:.4g} s; the run up to then is {kept}{drawn}"
+    end_command(f" {until}; the same command begins anew")
 
 
 def _require_suffix(out: Path | None) -> None:

@@ -24,7 +24,7 @@ from armdyn.cli.logs import (
     numbers,
     read,
 )
-from armdyn.cli.long_work import after_writing, draw, progress_bar, require_folders
+from armdyn.cli.long_work import after_writing, draw, end_command, progress_bar, require_folders
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, print_json
 
@@ -194,10 +194,7 @@ def excite(
             print(f"wrote {report}")
     if interrupted:
         drawn = f"; {report} was not written, which takes seconds" if report else ""
-        typer.echo(
-            f"armdyn: interrupted; the best motion so far is saved{drawn}; another --seed looks further", err=True
-        )
-        raise typer.Exit(130)
+        end_command(f"; the best motion so far is saved{drawn}; another --seed looks further")
 
 
 def _require_experiment(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from armdyn.cli.interrupts import watch
 from armdyn.cli.long_work import progress_bar
 from armdyn.cli.resolve import Json
 from armdyn.cli.show import print_json, print_line, print_list, print_table
@@ -56,9 +55,11 @@ def reproduce(
         done = ", ".join(case.name for case in found) or "nothing"
         kept = f"complete in {out}: {done}; 'armdyn reproduce {each}' computes this one again"
         title = f"reproducing {each}, {at + 1} of {len(wanted)}"
-        with progress_bar(len(wanted), kept) as show, _noticed_interrupt():
+        with progress_bar(len(wanted), kept) as show:
             show(at, title)
             case = run(each, quick, lambda step, at=at, title=title: show(at, f"{title}: {step}"), seed)  # type: ignore[misc]
+            if watch().pressed:  # a simulation keeps what it has and ends, and its caller goes on
+                raise KeyboardInterrupt
         found.append(case)
         files += map(str, write(case, out))
         if not json:
@@ -73,31 +74,6 @@ def reproduce(
         print_line(f"Pages and figures are in {out}.")
     if not all(case.good for case in found):
         raise typer.Exit(1)
-
-
-@contextmanager
-def _noticed_interrupt() -> Iterator[None]:
-    """Raise at the end if Ctrl-C was pressed: a simulation keeps what it has and ends, and its caller would go on."""
-    import signal
-    import threading
-
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals belong to the main thread
-        return
-    pressed = threading.Event()
-    before = signal.getsignal(signal.SIGINT)
-
-    def press(number: int, frame: Any) -> None:
-        pressed.set()
-        signal.default_int_handler(number, frame)
-
-    signal.signal(signal.SIGINT, press)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if pressed.is_set():
-        raise KeyboardInterrupt
 
 
 def _show(case: Case) -> None:
