@@ -24,7 +24,7 @@ def test_listeners_hear_every_change_and_the_present(state):
 
 def test_a_motion_ends_at_rest(state):
     state.show(Moment(np.ones(2), np.ones(2), np.ones(2), np.ones(2), 3.0))
-    state.stop()
+    state.rest_at(state.moment.q)
     assert not state.moment.qd.any()
     assert state.moment.measured is None
     np.testing.assert_array_equal(state.moment.q, [1, 1])

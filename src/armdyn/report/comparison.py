@@ -126,7 +126,7 @@ def joint_rows(comparison: Comparison) -> str:
     known = [row for row in rank_rows(comparison) if row.joints]
     if not known:
         return ""
-    names = _joint_names(comparison)
+    names = next((result.joint_names for result in comparison.results.values()), ())
     most = max(max(row.joints) for row in known)
     least = max(min(min(row.joints) for row in known), LEAST_SHADED_RATIO * most)
     body = [(row.name, *(shaded(_short(1e3 * x, 2), _depth(x, least, most)) for x in row.joints)) for row in known]
@@ -150,10 +150,6 @@ def _depth(x: float, least: float, most: float) -> float:
 
 def _peak(row: Row) -> str:
     return "-" if np.isnan(row.peak) else f"{_short(row.peak)} (joint {row.peak_joint + 1})"
-
-
-def _joint_names(comparison: Comparison) -> tuple[str, ...]:
-    return next((result.joint_names for result in comparison.results.values()), ())
 
 
 def notebook(comparison: Comparison) -> str:

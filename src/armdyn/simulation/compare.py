@@ -22,6 +22,7 @@ from armdyn.control.protocol import Law
 from armdyn.errors import ArmdynError
 from armdyn.files import write_figure
 from armdyn.model.arm import Arm
+from armdyn.numerals import number
 from armdyn.presentation import Reported
 from armdyn.simulation.explain import explain
 from armdyn.simulation.metrics import tip_distance
@@ -79,7 +80,7 @@ class Comparison(Reported):
         lines = [self.about, head]
         for row in self.rows:
             numbers = f"{row.rms:11.3g}{row.final_rms:11.3g}{row.largest:11.3g}"
-            numbers += f"{_millimetres(row.tip):>10s}{row.torque:12.1f}"
+            numbers += f"{number(1e3 * row.tip, 3):>10s}{row.torque:12.1f}"
             if np.isnan(row.rms):
                 numbers = "".join(f"{'-':>{width}s}" for width in (11, 11, 11, 10, 12))
             error = "" if np.isnan(row.parameter_error) else f"{row.parameter_error:10.2f}"
@@ -165,10 +166,6 @@ def _interruptible(run: Callable[[], SimulationResult]) -> SimulationResult:
 
     threading.Thread(target=work, daemon=True).start()
     return future.result()
-
-
-def _millimetres(x: float) -> str:
-    return "-" if np.isnan(x) else f"{1e3 * x:.3g}"
 
 
 def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: float) -> Row:

@@ -155,40 +155,31 @@ def _run(
     """What the plan gives, with sentences about runs that ended early."""
     clock, arm = plan.schedule.clock, plan.schedule.plant.arm
     run = run_batch if plan.compiled else run_python
-    parts = None if keep is None else Parts(plan, keep)
+    measuring, done = None if keep is None else Measuring(plan), 0
+
+    def hand_on(record: Record) -> None:
+        """What came since the last time."""
+        nonlocal done
+        if keep is not None and record.rows > done:
+            keep(_result(plan, record, slice(done, record.rows), measuring))
+            done = record.rows
+
     try:
         with reporting(progress, plan.given.name) as tell:
 
             def look(step: int, record: Record) -> None:
-                if parts is not None:
-                    parts.take(record)
+                hand_on(record)
                 tell(step / clock.steps)
 
             record = run(plan, look)
-            if parts is not None and record.complete:
-                parts.take(record)
             if record.complete:
+                hand_on(record)
                 tell(1.0)
     except SimulationError as error:
         error.result = _finish(plan, error.result)
         raise
     record.notes += record.divergence(clock.h, arm.joint_names)
     return record
-
-
-class Parts:
-    """Hands on the rows of a run as they are filled."""
-
-    def __init__(self, plan: Plan, keep: Callable[[SimulationResult], None]) -> None:
-        self.plan, self.keep, self.done = plan, keep, 0
-        self.measuring = Measuring(plan)
-
-    def take(self, record: Record) -> None:
-        """Hand on what came since the last time."""
-        if record.rows > self.done:
-            rows = slice(self.done, record.rows)
-            self.keep(_result(self.plan, record, rows, self.measuring))
-            self.done = record.rows
 
 
 def _finish(plan: Plan, record: Record, measure: bool = True) -> SimulationResult:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import threading
 from pathlib import Path
@@ -14,7 +13,7 @@ from armdyn.html import style
 from armdyn.model.arm import Arm
 from armdyn.studio.drawing.camera import first_view
 from armdyn.studio.drawing.subject import Subject
-from armdyn.studio.drawing.urdf_shapes import Visuals, urdf_shapes
+from armdyn.studio.drawing.urdf_shapes import Visuals
 from armdyn.studio.state import ArmState, State
 from armdyn.studio.tab import Tab
 from armdyn.studio.uploads import bound_uploads
@@ -112,8 +111,3 @@ class Studio:
                 self._next = tab.subject, tab.state.now
         if tab is not None:
             tab.close()
-
-
-def visuals_of(path: str | os.PathLike[str], arm: Arm, base: str | None, tip: str | None) -> Visuals | None:
-    """The visual elements of a file; None where it can have none."""
-    return urdf_shapes(path, arm, base, tip) if Path(path).suffix.lower() == ".urdf" else None

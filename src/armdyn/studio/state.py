@@ -146,12 +146,6 @@ class ArmState:
         """Show a moment."""
         self.change(moment=moment)
 
-    def stop(self) -> None:
-        """Stay where the arm is, at rest."""
-        with self._lock:
-            still = np.zeros(self.arm.n)
-            self.show(replace(self.moment, qd=still, qdd=still, measured=None, time=None))
-
 
 def rest_posture(arm: Arm) -> NDArray:
     """Where the arm begins: zero where that is allowed, else the middle of the range."""

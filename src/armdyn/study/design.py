@@ -124,9 +124,9 @@ class Design(Study):
             for k in best
         ]
         section = Section(f"Best designs by {words(self.rank_by)}", tuple(map(label, heads)), rows)
-        data = {**whole.data, "rank_by": self.rank_by, "best": [int(columns["case"][k]) for k in best]}
         conclusion = self._conclude(columns, best)
-        data["conclusion"] = conclusion
+        ranked = {"rank_by": self.rank_by, "best": [int(columns["case"][k]) for k in best]}
+        data = {**whole.data, **ranked, "conclusion": conclusion}
         return replace(whole, sections=(section, *whole.sections), data=data, conclusion=conclusion)
 
     def _conclude(self, columns: Columns, best: NDArray) -> str:

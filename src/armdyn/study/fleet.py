@@ -90,16 +90,16 @@ class Fleet(Study):
             Section("Robots", heads, robots),
             Section("Parameters of the fleet (SI)", Usual._fields, [item.shown for item in usual]),
         ]
+        odd = [name for name, count in counts.items() if count]
+        conclusion = f"unlike the others: {', '.join(odd)}" if odd else "no robot is unlike the others"
         data = {
             "name": self.name,
             "kind": self.kind,
             "robots": len(self.robots),
             "outliers": [item._asdict() for item in strange],
             "parameters": [item._asdict() for item in usual],
+            "conclusion": conclusion,
         }
-        odd = [name for name, count in counts.items() if count]
-        conclusion = f"unlike the others: {', '.join(odd)}" if odd else "no robot is unlike the others"
-        data["conclusion"] = conclusion
         told = tuple(section for section in sections if section.rows)
         return Summary(self.name, about, told, data, conclusion=conclusion)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from armdyn.html import document, heading, paragraph, svg, table
 from armdyn.study.summary import WORST, Summary
 
-TITLES = {"success": "Where it succeeds", "distributions": "Distributions", "ranking": "Best designs"}
+TITLES = {"success": "Where it succeeds", "distributions": "Distributions"}
 
 
 def page(summary: Summary) -> str:

@@ -30,10 +30,10 @@ def shares(factors: dict[str, NDArray], metric: NDArray) -> list[Share]:
     return sorted(found, key=lambda item: -item.share)
 
 
-def bins(x: NDArray, most: int = MOST_BINS) -> NDArray:
+def bins(x: NDArray) -> NDArray:
     """The bin of every value, numbered from 0: one a word or distinct value if these are few, else quantiles."""
     levels, index = np.unique(x, return_inverse=True)
-    count = int(np.clip(len(x) // CASES_PER_BIN, 2, most))
+    count = int(np.clip(len(x) // CASES_PER_BIN, 2, MOST_BINS))
     if len(levels) <= count or x.dtype.kind not in "fiu":
         return index
     order = np.empty(len(x), int)

@@ -179,5 +179,4 @@ def plain_name(name: str, where: str) -> str:
 def read_bounds(document: Table, metrics: Mapping[str, str]) -> dict[str, float]:
     """The table [success]: metrics and what they must reach."""
     table = document.table("success")
-    judged = tuple(name for name, better in metrics.items() if better)
-    return {name: table.number(name) for name in table.keys_of(judged, "metric")}
+    return {name: table.number(name) for name in table.keys_of(tuple(metrics), "metric")}

@@ -60,7 +60,7 @@ def _align(row: tuple[str, ...], widths: list[int]) -> str:
 
 def case_summary(study: Study, columns: Columns, about: str) -> Summary:
     """Success, quantiles, influence and extreme cases of a study with metrics."""
-    judged = {name: better for name, better in study.metrics.items() if better}
+    judged = study.metrics
     groups = list(_groups(study, columns))
     success = [(group, float(columns["success"][rows].mean()), int(rows.sum())) for group, rows in groups]
     stated = stated_quantiles(min(count for *_, count in success))
@@ -76,6 +76,7 @@ def case_summary(study: Study, columns: Columns, about: str) -> Summary:
     ranked = {name: found for name, found in ranked.items() if found}
     worst = {name: _extreme(columns, name, better == "high") for name, better in judged.items()}
     sections = (_success(study, success), _quantile_section(quantiles), _influence(ranked), _worst(study, worst))
+    conclusion = conclude(columns, groups, tuple(study.parameters), judged)
     data = {
         "name": study.name,
         "kind": study.kind,
@@ -86,10 +87,9 @@ def case_summary(study: Study, columns: Columns, about: str) -> Summary:
         ],
         "influence": {name: [share._asdict() for share in found] for name, found in ranked.items()},
         "worst": {name: [{"case": case, "value": value} for case, value in found] for name, found in worst.items()},
+        "conclusion": conclusion,
     }
     told = tuple(section for section in sections if section.rows)
-    conclusion = conclude(columns, groups, tuple(study.parameters), judged)
-    data["conclusion"] = conclusion
     return Summary(study.name, about, told, data, _figures(study, columns, ranked), conclusion)
 
 
@@ -178,6 +178,5 @@ def _figures(study: Study, columns: Columns, ranked: Mapping[str, list[Share]]) 
     order = next(iter(ranked.values()), [])
     axes = [item.factor for item in order if item.factor in study.parameters][:2]
     groups = list(_groups(study, columns))
-    judged = [name for name, better in study.metrics.items() if better]
     where = {"success": lambda: success_regions(columns, groups, axes)} if axes else {}
-    return {**where, "distributions": lambda: distributions(columns, groups, judged)}
+    return {**where, "distributions": lambda: distributions(columns, groups, list(study.metrics))}

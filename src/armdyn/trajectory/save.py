@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError
-from armdyn.files import write_whole
+from armdyn.files import write_arrays, write_whole
 from armdyn.trajectory.decimal_lines import decimal_lines
 from armdyn.trajectory.protocol import Trajectory
 
@@ -50,19 +49,17 @@ def save_trajectory(
         CSV: a second line `# s,rad,...` with the columns' units (NPZ always has them).
     """
     path = require_ending(path)
-    writers: dict[str, Callable[[], bytes | Iterable[str]]] = {
-        ".csv": lambda: _csv(samples, trajectory.n, kinds, units),
-        ".npz": lambda: _npz(samples, trajectory.n, kinds),
-        ".json": lambda: _json(samples, names),
-        ".yaml": lambda: _yaml(samples, names),
-    }
     rate = require_rate(rate if rate is not None else ROS_RATE_HZ if path.suffix in (".json", ".yaml") else RATE_HZ)
     names = _names(joint_names, trajectory.n)
     t = np.arange(int(np.floor(trajectory.duration * rate * (1 + 1e-12))) + 1) / rate
     if trajectory.duration - t[-1] > 1e-9:
         t = np.append(t, trajectory.duration)
     samples = np.hstack([t[:, None], *trajectory(np.minimum(t, trajectory.duration))])
-    return write_whole(path, writers[path.suffix]())
+    if path.suffix == ".npz":
+        return write_arrays(path, _arrays(samples, trajectory.n, kinds))
+    if path.suffix == ".csv":
+        return write_whole(path, _csv(samples, trajectory.n, kinds, units))
+    return write_whole(path, (_json if path.suffix == ".json" else _yaml)(samples, names))
 
 
 def require_ending(path: str | os.PathLike[str]) -> Path:
@@ -106,12 +103,10 @@ def _csv(samples: NDArray, n: int, kinds: Sequence[str] | None, units: bool) -> 
         yield decimal_lines(samples[k : k + LINES_AT_ONCE])
 
 
-def _npz(samples: NDArray, n: int, kinds: Sequence[str] | None) -> bytes:
-    stream = io.BytesIO()
+def _arrays(samples: NDArray, n: int, kinds: Sequence[str] | None) -> dict[str, NDArray]:
     q, qd, qdd = np.split(samples[:, 1:], 3, axis=1)
     units = dict(zip(column_names(n), column_units(kinds, n), strict=True))
-    np.savez_compressed(stream, t=samples[:, 0], q=q, qd=qd, qdd=qdd, units=np.array(json.dumps(units)))
-    return stream.getvalue()
+    return {"t": samples[:, 0], "q": q, "qd": qd, "qdd": qdd, "units": np.array(json.dumps(units))}
 
 
 def _points(samples: NDArray, template: str, between: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from viser import ClientHandle
 
+HEIGHT_PX = 210
 MOST_POINTS = 600  # of a curve: more cannot be seen
 COLORS = ("#e8821e", "#2662a8", "#3a9a5b", "#8e5bb5", "#c8322b", "#7a8290", "#b58a2b", "#2b9fb5")
 
@@ -21,15 +22,13 @@ class TimePlot:
     Beyond `most` times the smallest value curves leave the plot.
     """
 
-    def __init__(
-        self, client: ClientHandle, title: str, x: str = "t [s]", height: int = 210, most: float = np.inf
-    ) -> None:
+    def __init__(self, client: ClientHandle, title: str, x: str = "t [s]", most: float = np.inf) -> None:
         self._client, self._x, self._most = client, x, most
         self._t: NDArray = np.array([0.0, 1.0])
         self._curves: dict[str, NDArray] = {}
         self._look: tuple[Any, ...] = ()
         self._handle = client.gui.add_uplot(
-            (self._t, np.full(2, np.nan)), ({"label": x}, _series("", 0, ())), title=title, height=height,
+            (self._t, np.full(2, np.nan)), ({"label": x}, _series("", 0, ())), title=title, height=HEIGHT_PX,
             scales=_scales((0.0, 1.0)), axes=({"label": x, "labelSize": 18, "size": 34}, {"size": 56}),
             legend={"show": True}, padding=(4, 18, 0, 0), visible=False,
         )  # fmt: skip

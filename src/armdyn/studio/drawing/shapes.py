@@ -100,10 +100,8 @@ def arm_room(arm: Arm) -> Room:
 
 def capsule_shapes(bodies: Bodies) -> list[Shape]:
     """The capsules, and boxes of the base, that exciting motions keep apart."""
-    arm = bodies.arm
-    shapes = [
-        Shape("box", 0, inverse(arm.base_pose) @ box.T, _three(box.size), PAINT["capsule"]) for box in bodies.fixed
-    ]
+    T = inverse(bodies.arm.base_pose)
+    shapes = [Shape("box", 0, T @ box.T, tuple(map(float, box.size)), PAINT["capsule"]) for box in bodies.fixed]
     for link, a, b, radius, _ in bodies.capsules:
         ends = [a, b] if np.linalg.norm(b - a) > 0 else [a]
         shapes += [Shape("sphere", link, transform(None, end), (radius,), PAINT["capsule"]) for end in ends]
@@ -111,10 +109,6 @@ def capsule_shapes(bodies: Bodies) -> list[Shape]:
             length = float(np.linalg.norm(b - a))
             shapes.append(Shape("cylinder", link, pose_along(b - a, (a + b) / 2), (radius, length), PAINT["capsule"]))
     return shapes
-
-
-def _three(size: NDArray) -> tuple[float, ...]:
-    return tuple(float(x) for x in size)
 
 
 def pedestal(arm: Arm) -> list[Shape]:

@@ -46,10 +46,10 @@ class Subject:
 
 def open_subject(word: str, base: str | None = None, tip: str | None = None) -> Subject:
     """The arm that a library name or a path stands for, with the visual elements of its file."""
-    return subject_of(named_arm(word, base, tip), word, base, tip)
+    arm = named_arm(word, base, tip)
+    return Subject(arm, word, visuals_of(word, arm, base, tip))
 
 
-def subject_of(arm: Arm, word: str, base: str | None = None, tip: str | None = None) -> Subject:
-    """An arm that was read already."""
-    visuals = urdf_shapes(word, arm, base, tip) if Path(word).suffix.lower() == ".urdf" else None
-    return Subject(arm, word, visuals)
+def visuals_of(path: str, arm: Arm, base: str | None, tip: str | None) -> Visuals | None:
+    """The visual elements of a file; None where it can have none."""
+    return urdf_shapes(path, arm, base, tip) if Path(path).suffix.lower() == ".urdf" else None

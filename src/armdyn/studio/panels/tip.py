@@ -7,7 +7,7 @@ from typing import Any
 
 from armdyn.studio.jobs import sentence
 from armdyn.studio.latest import Latest
-from armdyn.studio.page import Page, note_html
+from armdyn.studio.page import Page, note_html, update
 from armdyn.studio.state import State
 from armdyn.studio.tip import handle_pose, pose_html, reach_for
 
@@ -45,7 +45,7 @@ class TipHandle:
         )
         self._latest = Latest(self._pull)
         self.handle.on_update(self._on_drag)
-        self.show.on_update(page.answer(lambda event: self._set_visible(event.target.value)))
+        self.show.on_update(page.answer(lambda event: update(self.handle, visible=event.target.value)))
         page.state.on_change(self.follow)
 
     def follow(self, state: State) -> None:
@@ -71,6 +71,3 @@ class TipHandle:
             self.status.content = "" if found.success else note_html(f"Handle: {found.message}.")
         except Exception as error:
             self.status.content = note_html(sentence(error))
-
-    def _set_visible(self, visible: bool) -> None:
-        self.handle.visible = visible

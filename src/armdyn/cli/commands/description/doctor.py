@@ -22,7 +22,6 @@ EXTRAS = {
     "study": (("pyarrow",), "studies stored as Parquet"),
     "dask": (("distributed",), "studies on a cluster"),
 }
-COMPILERS = ("cc", "gcc", "clang")
 
 
 def doctor(json: Json = False) -> None:
@@ -44,11 +43,11 @@ def machine() -> dict[str, Any]:
     """What armdyn runs on."""
     import os
     import platform
-    import shutil
     import sys
     from importlib.metadata import version
 
     import armdyn
+    from armdyn.control.compiled import compiler
     from armdyn.trace import cache
 
     entries, size = cache.size()
@@ -59,9 +58,7 @@ def machine() -> dict[str, Any]:
         **{name: version(name) for name in ("numpy", "scipy", "casadi", "llvmlite")},
         "kernels": _kernels(),
         "cache": f"{cache.folder()}: {entries} kernels, {size / 2**20:.1f} MB",
-        "compiler": next(
-            (path for name in COMPILERS if (path := shutil.which(name))), "none (needed only for tests of C)"
-        ),
+        "compiler": compiler() or "none (needed only for tests of C)",
         "cores": os.cpu_count(),
     }
 

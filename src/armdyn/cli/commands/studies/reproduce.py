@@ -10,7 +10,7 @@ import typer
 from armdyn.cli.interrupts import watch
 from armdyn.cli.long_work import progress_bar
 from armdyn.cli.resolve import Json
-from armdyn.cli.show import print_json, print_line, print_list, print_table
+from armdyn.cli.show import attributes, print_json, print_line, print_list, print_table
 
 if TYPE_CHECKING:
     from armdyn.reproduce.case import Case
@@ -89,7 +89,5 @@ def _show(case: Case) -> None:
 
 
 def _plain(case: Case) -> dict[str, Any]:
-    rows = [row._asdict() for row in case.rows]
-    tables = [table._asdict() for table in case.tables]
-    about = {"name": case.name, "title": case.title, "good": case.good, "assumed": case.assumed}
-    return {**about, "rows": rows, "tables": tables}
+    parts = {name: [part._asdict() for part in getattr(case, name)] for name in ("rows", "tables")}
+    return attributes(case, "name title good assumed") | parts

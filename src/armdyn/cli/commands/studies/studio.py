@@ -33,7 +33,8 @@ def studio(
     tip: Tip = None,
 ) -> None:
     """Show an arm in the browser: move it, see its torques, play logs, compare controllers, design motions."""
-    from armdyn.studio.app import Studio, visuals_of
+    from armdyn.studio.app import Studio
+    from armdyn.studio.drawing.subject import visuals_of
     from armdyn.studio.server import address, is_local, start_server, stop_server
 
     subject = resolve(arm, base, tip)
