@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import MissingInertiaError
@@ -14,6 +15,7 @@ from armdyn.kinematics.forward import forward_kinematics
 from armdyn.trajectory.excitation.excite import GOOD_CONDITION, Excitation
 from armdyn.trajectory.excitation.motion_constraints import TorqueLimits
 from armdyn.trajectory.excitation.quality import predict_quality
+from armdyn.trajectory.protocol import JointMotion
 
 NEXT = (
     "Next: rehearse it slowly on the robot, then run it and log times, positions and torques of all joints, at 100 Hz "
@@ -49,11 +51,16 @@ def page(found: Excitation) -> str:
     return document(f"armdyn: {title}", *parts)
 
 
+def _sample(found: Excitation) -> tuple[NDArray, JointMotion]:
+    """The motion at the points of a curve."""
+    t = np.linspace(0.0, found.trajectory.duration, CURVE_POINTS)
+    return t, found.trajectory(t)
+
+
 def _uses(found: Excitation) -> str:
     """The largest part of the arm's limits that every joint takes."""
     limits, velocity = found.limits, _velocity_limits(found)
-    t = np.linspace(0.0, found.trajectory.duration, CURVE_POINTS)
-    q, qd, qdd = found.trajectory(t)
+    _, (q, qd, qdd) = _sample(found)
     parts = [np.ptp(q, axis=0) / (2 * limits.half_range)]
     parts += [np.abs(x).max(0) / limit for x, limit in ((qd, velocity), (qdd, limits.acceleration))]
     heads = ["joint", "range", "speed", "acceleration"]
@@ -85,8 +92,8 @@ def _torques(found: Excitation) -> Any:
     from matplotlib.figure import Figure
 
     arm = found.base.source
-    t = np.linspace(0.0, found.trajectory.duration, CURVE_POINTS)
-    tau = joint_torque(arm, *found.trajectory(t))
+    t, motion = _sample(found)
+    tau = joint_torque(arm, *motion)
     figure = Figure(figsize=(9, 1.3 * arm.n), layout="constrained")
     kept = [constraint.limit for constraint in found.problem.constraints if isinstance(constraint, TorqueLimits)]
     limits = kept[0] if kept else found.limits.effort
@@ -115,10 +122,7 @@ def _bodies(found: Excitation) -> Any:
     from matplotlib.figure import Figure
     from matplotlib.patches import Circle, Polygon
 
-    protection, motion = found.protection, found.trajectory
-    bodies, plane = protection.clearance.bodies, protection.plane
-    t = np.linspace(0.0, motion.duration, CURVE_POINTS)
-    q = motion(t).q
+    bodies, plane, q = found.protection.clearance.bodies, found.protection.plane, _sample(found)[1].q
     posed = bodies.at(q)
     up = np.array([0.0, 0.0, 1.0]) if plane is None else plane.normal
     moving = bodies.link >= 2
@@ -150,8 +154,7 @@ def _values_and_tip(found: Excitation) -> Any:
     left = figure.add_subplot(1, 2, 1)
     left.semilogy(np.arange(1, len(found.singular_values) + 1), found.singular_values, "o-", markersize=3)
     left.set(xlabel="number", ylabel="singular value of W (SI)")
-    t = np.linspace(0.0, found.trajectory.duration, CURVE_POINTS)
-    tip = forward_kinematics(found.base.source, found.trajectory(t).q)[:, :3, 3]
+    tip = forward_kinematics(found.base.source, _sample(found)[1].q)[:, :3, 3]
     right = figure.add_subplot(1, 2, 2, projection="3d")
     right.plot(*tip.T, linewidth=1)
     right.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
@@ -183,8 +186,7 @@ def draw(found: Excitation) -> Any:
     """Positions, velocities and accelerations as parts of their limits."""
     from matplotlib.figure import Figure
 
-    t = np.linspace(0.0, found.trajectory.duration, CURVE_POINTS)
-    q, qd, qdd = found.trajectory(t)
+    t, (q, qd, qdd) = _sample(found)
     limits = found.limits
     room = np.where(np.isfinite(limits.half_range), limits.half_range, np.pi)
     figure = Figure(figsize=(9, 6), layout="constrained")

@@ -90,7 +90,7 @@ def case_summary(study: Study, columns: Columns, about: str) -> Summary:
         "conclusion": conclusion,
     }
     told = tuple(section for section in sections if section.rows)
-    return Summary(study.name, about, told, data, _figures(study, columns, ranked), conclusion)
+    return Summary(study.name, about, told, data, _figures(study, columns, groups, ranked), conclusion)
 
 
 def _groups(study: Study, columns: Columns) -> Iterator[tuple[str, NDArray]]:
@@ -172,11 +172,12 @@ def _worst(study: Study, worst: Mapping[str, list[tuple[int, float]]]) -> Sectio
     return Section(WORST, ("metric", "case", "value", "shown by"), rows)
 
 
-def _figures(study: Study, columns: Columns, ranked: Mapping[str, list[Share]]) -> dict[str, Callable[[], Any]]:
+def _figures(
+    study: Study, columns: Columns, groups: list[tuple[str, NDArray]], ranked: Mapping[str, list[Share]]
+) -> dict[str, Callable[[], Any]]:
     from armdyn.study.figures import distributions, success_regions
 
     order = next(iter(ranked.values()), [])
     axes = [item.factor for item in order if item.factor in study.parameters][:2]
-    groups = list(_groups(study, columns))
     where = {"success": lambda: success_regions(columns, groups, axes)} if axes else {}
     return {**where, "distributions": lambda: distributions(columns, groups, list(study.metrics))}

@@ -137,8 +137,8 @@ def loop_program(
         ref = Reference(q, qd, qdd, _strip_prefix("channel", values))
         params = _strip_prefix("param", values)
         q_seen, qd_seen, seen = _sense(kind, sensing, values)
+        step = Step(plant.arm, kind, {name: values[name] for name in plant_data})
         if kind.wrist:
-            step = Step(plant.arm, kind, {name: values[name] for name in plant_data})
             felt = ref.channels["wrench"] + step.wrist(values["q"], values["qd"])
             ref = ref._replace(channels={**ref.channels, "wrench": felt})
         if "links" in law.senses:
@@ -147,7 +147,6 @@ def loop_program(
         u, after = _answer(law, shapes.state, (params, memory, q_seen, qd_seen, ref, values["period"]))
         memory, after = ({**_prefix("law", a), **_prefix("sensor", b)} for a, b in ((memory, before), (after, seen)))
         command, kept = _hold(timing, values, u, memory, after)
-        step = Step(plant.arm, kind, {name: values[name] for name in plant_data})
         moved = step.advance({name: values[name] for name in plant_state}, command)
         return {**moved, **kept, **dict(zip(SEEN, (q_seen, qd_seen), strict=True))}
 
