@@ -10,9 +10,10 @@ MOST_LAGS = 200  # over which autocorrelation is looked at
 
 def correlation_times(residual: NDArray) -> NDArray:
     """After how many samples (n,) residuals say something new."""
-    e = residual - residual.mean(axis=0)
-    spectrum = np.abs(np.fft.rfft(e, 2 * len(e), axis=0)) ** 2
-    correlation = np.fft.irfft(spectrum, axis=0)[: min(len(e), MOST_LAGS)]
+    e, lags = residual - residual.mean(axis=0), min(len(residual), MOST_LAGS)
+    size = 2 * ((len(e) + lags + 1) // 2)  # room for these lags, or products wrap around
+    spectrum = np.abs(np.fft.rfft(e, size, axis=0)) ** 2
+    correlation = np.fft.irfft(spectrum, axis=0)[:lags]
     correlation = correlation / np.maximum(correlation[0], 1e-300)
     ended = np.cumsum(correlation < 0.05, axis=0) > 0
     return np.maximum(1.0, 1 + 2 * np.where(ended, 0, correlation)[1:].sum(axis=0))

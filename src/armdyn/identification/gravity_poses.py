@@ -55,7 +55,7 @@ def fit_poses(
     std = np.where(lost, np.inf, found.std)
     covariance = _covariance(data.weighted(found.weights)[0], found.std)
     covariance[lost, lost] = np.inf
-    estimate = BaseEstimate(found.x, std, (*base.names, *names), (*base.labels, *names), base.count, covariance)
+    estimate = BaseEstimate(found.x, std, base, names, covariance)
     systems = _systems(data, found.weights)
     strength, scan, held_out = _strength(base, systems, Prior.of(arm), strength)
     consistent = _consistent(base, _sum(systems), strength, found.x, masses)

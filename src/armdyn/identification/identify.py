@@ -148,7 +148,8 @@ def identify(
         seen = look_at(arm, without_delay(given, delay))
         arm, shared = _with_drives(seen, coupling, terms)
         balanced = _balanced_joints(arm, balancers)
-        checks, together = checked(seen.with_arm(arm), terms, force)
+        seen = seen.with_arm(arm)
+        checks, together = checked(seen, terms, force)
         filters = Filters(
             float(band or BAND_HZ), cutoff or CUTOFF_HZ, METHODS[0] if method == AUTO else method, form,
             width=DIRECTION_WIDTH, delay=delay or 0.0,
@@ -158,7 +159,7 @@ def identify(
                 return _judged_poses(fit_poses(arm, poses, checks, prior, filters, masses), others, force)
             warn_if_too_fast(arm, checks)
         tell(0.2, "choosing a model")
-        base = base_with_drives(arm, terms, rotors)
+        base = base_with_drives(seen.trial.base, terms, rotors)
         own = own_rotors(base, rotors)
         options = Options(
             _optional(arm, terms, friction, springs),

@@ -32,12 +32,12 @@ def coupled():
 
 
 def test_coupled_rotors_are_base_parameters(coupled):
-    base = base_with_drives(coupled, "full", None)
+    base = base_with_drives(armdyn.base_parameters(coupled), "full", None)
     assert own_rotors(base, None) == ()
     assert base.P[:, 60:].any(axis=0).all()
     assert {"Ia3", "Ia4", "Ia5", "Ia6"} <= set(base.labels)
-    assert base_with_drives(coupled, "full", False).joint_terms == ()
-    assert base_with_drives(coupled, "gravity", True).joint_terms == ()
+    assert base_with_drives(armdyn.base_parameters(coupled), "full", False).joint_terms == ()
+    assert base_with_drives(armdyn.base_parameters(coupled), "gravity", True).joint_terms == ()
 
 
 @pytest.mark.slow
@@ -67,7 +67,7 @@ def test_coupled_rotors_that_nobody_described(coupled, make_log):
 
 def test_the_filtered_form_has_coupled_rotors(coupled, make_log):
     log = make_log(coupled, noise=0.0, encoder=0.0, rate=500.0)
-    base = base_with_drives(coupled, "full", True)
+    base = base_with_drives(armdyn.base_parameters(coupled), "full", True)
     forms = [Filters(5.0, 25.0, "butterworth", form) for form in ("torque", "filtered")]
     plain, filtered = (next(iter(make_rows(base, tracks_of([log], form), form))) for form in forms)
     a, b = plain.Y[..., : base.count], filtered.Y[..., : base.count]

@@ -206,7 +206,7 @@ def _dynamics(seen: Seen) -> list[Finding]:
 
 
 def _filter(s: Stretch, m: Motion, band: float) -> Samples:
-    return Samples(*(lowpass(x, s.dt, band) for x in (m.q, m.qd, m.qdd, np.sign(m.qd), s.tau)))
+    return Samples(*(lowpass(x, s.dt, band) for x in (m.qd, np.sign(m.qd), s.tau)))
 
 
 def _figures(log: Log, motions: list[Motion]) -> JointFigures:

@@ -34,9 +34,7 @@ UNIT_SLACK = 1.6  # a factor this far from a unit's is something else
 class Samples(NamedTuple):
     """Motion and torques, all (N, n), through the same low-pass."""
 
-    q: NDArray
     qd: NDArray
-    qdd: NDArray
     direction: NDArray  # signs of velocities
     tau: NDArray
 
@@ -63,7 +61,7 @@ class Resemblance(NamedTuple):
 
 def resemblance(model: NDArray, samples: Samples) -> Resemblance:
     """Compare torques (N, n) of the described arm with measured ones, where joints move."""
-    a, b = _beyond_friction(model, samples), _beyond_friction(samples.tau, samples)
+    a, b = _beyond_friction(np.stack([model, samples.tau]), samples)
     squares = np.sum(a**2, axis=0)
     slopes = np.divide(np.sum(a * b, axis=0), squares, out=np.full(len(squares), np.nan), where=squares > 0)
     return Resemblance(
@@ -135,14 +133,15 @@ def _unlike(arm: Arm, seen: Resemblance) -> list[Finding]:
 
 
 def _beyond_friction(tau: NDArray, samples: Samples) -> NDArray:
-    """What viscous and Coulomb friction and an offset cannot explain (N, n); zero where joints stand still."""
+    """What viscous and Coulomb friction and an offset cannot explain of torques (k, N, n); zero for joints at rest."""
     left = np.zeros_like(tau)
     for j, k in enumerate(samples.moving.T):
-        columns = np.stack([samples.qd[k, j], samples.direction[k, j], np.ones(np.count_nonzero(k))], axis=1)
-        length = np.linalg.norm(columns, axis=0)
+        columns = np.stack([samples.qd[k, j], samples.direction[k, j], np.ones(np.count_nonzero(k))])
+        length = np.sqrt(np.diag(columns @ columns.T))
         length[length == 0] = 1.0
-        gram, pull = columns.T @ columns / np.outer(length, length), columns.T @ tau[k, j] / length
-        left[k, j] = tau[k, j] - columns @ (np.linalg.lstsq(gram, pull, rcond=1e-12)[0] / length)
+        gram, pull = columns @ columns.T / np.outer(length, length), columns @ tau[:, k, j].T / length[:, None]
+        shares = np.linalg.lstsq(gram, pull, rcond=1e-12)[0] / length[:, None]
+        left[:, k, j] = tau[:, k, j] - shares.T @ columns
     return left
 
 

@@ -29,12 +29,10 @@ BLOCKS = 5  # that are held out in turn
 class Shared:
     """The model of a trial in which the drive of joint `outer` turns with its neighbour, too: q_outer +- q_inner."""
 
-    def __init__(self, trial: Trial, outer: int, sign: str) -> None:
-        self.trial, self.pair, self.side = trial, [outer - 1, outer], 1.0 if sign == "+" else -1.0
-        self.text = f"{outer}+{outer + 1}" if sign == "+" else f"{outer + 1}-{outer}"
-        self.own = trial.along(
-            lambda p: own_columns(*(x[:, outer] + self.side * x[:, outer - 1] for x in (p.qd, p.qdd)))
-        )
+    def __init__(self, trial: Trial, outer: int, side: float, own: NDArray) -> None:
+        self.trial, self.pair, self.side = trial, [outer - 1, outer], side
+        self.own = own  # (N, OWN) what the drive adds
+        self.text = f"{outer}+{outer + 1}" if side > 0 else f"{outer + 1}-{outer}"
 
     @cached_property
     def equations(self) -> tuple[NDArray, NDArray]:
@@ -61,7 +59,7 @@ class Shared:
         fit = self.trial.fitted(A, tau, system=System(grams, len(tau)))
         return fit._replace(residual=self.at_joints(fit.residual))
 
-    @property
+    @cached_property
     def gain(self) -> float:
         """Of log-likelihood; none where friction of the shaft would drive, or is small."""
         first = self.trial.base.count + OWN_COLUMNS * self.pair[1]
@@ -93,10 +91,14 @@ def find_shared_drive(seen: Seen) -> Finding | None:
 def shared_drive(trial: Trial) -> Finding | None:
     """The pair of neighbours that share a drive, told by likelihood and by held-out blocks."""
     turning = [joint.kind == "revolute" for joint in trial.arm.joints]
-    outer = [j for j in range(1, trial.n) if turning[j] and turning[j - 1]]
-    tried = [Shared(trial, j, sign) for j in outer for sign in "+-"]
-    best = max(tried, key=lambda shared: shared.gain, default=None)
-    if best is None or best.gain < LEAST_GAIN:
+    pairs = [(j, side) for j in range(1, trial.n) if turning[j] and turning[j - 1] for side in (1.0, -1.0)]
+    if not pairs:
+        return None
+    outer, sides = (np.array(column) for column in zip(*pairs, strict=True))
+    own = trial.along(lambda p: own_columns(*(x[:, outer] + sides * x[:, outer - 1] for x in (p.qd, p.qdd))))
+    tried = [Shared(trial, j, side, own[:, k]) for k, (j, side) in enumerate(pairs)]
+    best = max(tried, key=lambda shared: shared.gain)
+    if best.gain < LEAST_GAIN:
         return None
     before = held_out(trial, trial.columns, trial.tau)
     after = best.at_joints(held_out(trial, *best.equations))

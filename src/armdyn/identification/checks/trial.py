@@ -220,8 +220,9 @@ class Trial:
         found = []
         for k, (value, precision) in enumerate(zip(values, precisions, strict=True)):
             residual = self.fit.residual - P[:, :, k] * value
-            std = float(np.sqrt(np.median(correlation_times(residual)) / precision)) if precision > 0 else np.inf
-            counts = len(residual) / correlation_times(residual)  # one parameter more uses up next to nothing
+            times = correlation_times(residual)
+            std = float(np.sqrt(np.median(times) / precision)) if precision > 0 else np.inf
+            counts = len(residual) / times  # one parameter more uses up next to nothing
             gain = 0.5 * float(counts @ np.log(self.left / squares(residual, self.sizes)))
             found.append(Added(float(value), std, gain, self.fall(residual), residual))
         return found

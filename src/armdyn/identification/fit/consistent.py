@@ -101,7 +101,8 @@ def _stages(system: System, strength: float, x: NDArray) -> NDArray:
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step too far is worth infinity, and is halved
 def _newton(problem: _Problem, x: NDArray, enough: float) -> tuple[NDArray, float, int]:
     """The minimum by Newton's method with a line search, what is left to gain there, and the number of steps."""
-    value, decrement, iterations = problem.value(x), np.inf, 0
+    A, b, _ = problem.system
+    walls, decrement, iterations = problem.walls(x), np.inf, 0
     while iterations < MOST_STEPS:
         iterations += 1
         gradient, H = problem.derivatives(x)
@@ -110,15 +111,18 @@ def _newton(problem: _Problem, x: NDArray, enough: float) -> tuple[NDArray, floa
         decrement = float(-gradient @ step) / 2
         if decrement < enough:
             break
-        length, found = 1.0, np.inf
+        # What a step changes, not the difference of two values, which are far larger.
+        slope, bend = (A @ x - b) @ step, step @ A @ step / 2
+        length, found, change = 1.0, np.inf, np.inf
         while length > 1e-12:
-            found = problem.value(x + length * step)
-            if found <= value - 0.1 * length * 2 * decrement:
+            found = problem.walls(x + length * step)
+            change = length * (slope + length * bend) + found - walls
+            if change <= -0.1 * length * 2 * decrement:
                 break
             length /= 2
-        if not found < value:
+        if not change < 0:
             break  # round-off: the decrement says how far from the minimum this is
-        x, value = x + length * step, found
+        x, walls = x + length * step, found
     return x, decrement, iterations
 
 
@@ -178,22 +182,26 @@ class _Problem(NamedTuple):
     bounds: _Bounds
     links: int
 
-    def value(self, x: NDArray) -> float:
+    def walls(self, x: NDArray) -> float:
+        """What is minimised beside the quadratic of the system; infinite outside of the bounds."""
         if not np.isfinite(x).all():
             return np.inf
         room = self.bounds.G @ x - self.bounds.h
         bodies = pseudo_inertias(x[: self.links])
-        if (room <= 0).any() or np.linalg.eigvalsh(bodies).min() <= 0:
+        try:
+            diagonals = np.linalg.cholesky(bodies).diagonal(axis1=1, axis2=2)
+        except np.linalg.LinAlgError:  # not positive definite
             return np.inf
-        fit = x @ self.system.A @ x / 2 - self.system.b @ x
-        divergence = np.sum(self.prior.inverses * bodies) - np.linalg.slogdet(bodies)[1].sum()
-        return float(fit + self.strength * divergence - self.barrier * np.log(room).sum())
+        if (room <= 0).any():
+            return np.inf
+        divergence = np.sum(self.prior.inverses * bodies) - 2 * np.log(diagonals).sum()
+        return float(self.strength * divergence - self.barrier * np.log(room).sum())
 
     def derivatives(self, x: NDArray) -> tuple[NDArray, NDArray]:
         inverses = np.linalg.inv(pseudo_inertias(x[: self.links]))
         gradient, H = self.system.A @ x - self.system.b, self.system.A.copy()
         difference = self.prior.inverses - inverses
-        gradient[: self.links] += self.strength * np.einsum("ijk,akj->ia", difference, UNITS).ravel()
+        gradient[: self.links] += self.strength * (difference.reshape(-1, 16) @ UNITS.reshape(-1, 16).T).ravel()
         H[: self.links, : self.links] += self.strength * hessian(inverses)
         steep = self.bounds.G / (self.bounds.G @ x - self.bounds.h)[:, None]
         gradient -= self.barrier * steep.sum(axis=0)

@@ -103,14 +103,14 @@ class Equations:
         kind, own = np.divmod(k[base:] - base, self._terms)
         own, weight = base + own, W[kind]
         A, b = np.zeros((len(grams), len(k), len(k))), np.empty((len(grams), len(k)))
-        A[:, :base, :base] = np.tensordot(W, grams[:, :, :base, :base], (0, 1))
+        both = (W @ grams.reshape(*grams.shape[:2], -1)).reshape(len(grams), *grams.shape[2:])  # of all kinds together
+        A[:, :base, :base], b[:, :base] = both[:, :base, :base], both[:, :base, -1]
         A[:, base:, :base] = weight[:, None] * grams[:, kind, own, :base]
         A[:, :base, base:] = A[:, base:, :base].swapaxes(1, 2)
         i, j = np.nonzero(kind[:, None] == kind)  # terms of different joints are in no row together
         A[:, base + i, base + j] = weight[i] * grams[:, kind[i], own[i], own[j]]
-        b[:, :base] = W @ grams[:, :, :base, -1]
         b[:, base:] = weight * grams[:, kind, own, -1]
-        return System(A, b, grams[:, :, -1, -1] @ W)
+        return System(A, b, both[:, -1, -1])
 
     def errors(self, x: NDArray, block: int | None = None) -> NDArray:
         """Sums of squared residuals (kinds,) of parameters x (size,), on one block or all, without weights."""
@@ -219,7 +219,8 @@ def solve_scaled(A: NDArray, b: NDArray) -> NDArray:
     from scipy.linalg.lapack import dposv
 
     scale = 1 / np.sqrt(np.maximum(np.diagonal(A, axis1=-2, axis2=-1), 1e-300))[..., None]
-    scaled = A * (scale * scale.swapaxes(-1, -2)) + 1e-11 * np.eye(A.shape[-1])
+    scaled = A * (scale * scale.swapaxes(-1, -2))
+    np.einsum("...ii->...i", scaled)[...] += 1e-11
     right = scale * b
     found = np.empty_like(right)
     for k in np.ndindex(A.shape[:-2]):

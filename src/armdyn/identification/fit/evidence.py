@@ -89,7 +89,7 @@ class Evidence(NamedTuple):
 def term_precision(rows: Rows, equations: Equations) -> NDArray:
     """Precision (size,) at strength 1: a term makes a torque as large as the deviation of its joint's."""
     count, n = equations.count, equations.n
-    deviations = torque_deviations(rows)
+    deviations = rows.deviations
     if len(equations.weights) != n:  # powers of all joints together
         speeds = np.concatenate([at_shafts(rows.base.source, track.qd) for track in rows.tracks])
         deviations = deviations * np.sqrt(np.mean(speeds**2, axis=0))
@@ -104,19 +104,13 @@ def term_precision(rows: Rows, equations: Equations) -> NDArray:
     return np.concatenate([np.zeros(count), precision.ravel()])
 
 
-def torque_deviations(rows: Rows) -> NDArray:
-    """Standard deviation (n,) of each shaft's torque."""
-    tau = np.concatenate([rows.torques(track) for track in rows.tracks])
-    return np.asarray(tau.std(axis=0))
-
-
 def weigh(rows: Rows, equations: Equations, used: NDArray, belief: Belief, floor: float = FLOOR) -> Equations:
     """Joints weighed by 1 / noise, which a nearly free fit leaves; residuals that resemble neighbours count less."""
     kinds = len(equations.weights)
     samples = equations.samples.sum()
     spread = np.sqrt(np.maximum(equations.powers, 1e-300) / samples)
     if kinds == equations.n:
-        spread = np.maximum(torque_deviations(rows), 1e-6 * spread.max())
+        spread = np.maximum(rows.deviations, 1e-6 * spread.max())
     least = max(floor, LEAST_NOISE) * float(np.sqrt(np.mean(spread**2)))
     nearly_free = belief.precision(Strengths(FREE, np.full(equations.size, FREE)))
     weights = 10 / spread
@@ -139,7 +133,7 @@ def covariance(equations: Equations, used: NDArray, precision: NDArray) -> NDArr
     """Of the parameters that are used, under noise as it is weighed and what is believed."""
     k = np.flatnonzero(used)
     half = _solve(equations.total(k).A + precision[np.ix_(k, k)], np.zeros(len(k)))[1]
-    return half + np.tril(half, -1).T
+    return half + np.triu(half, 1).T
 
 
 def evidence(equations: Equations, used: NDArray, belief: Belief, start: Strengths | None = None) -> Evidence:
@@ -182,12 +176,12 @@ def evidence(equations: Equations, used: NDArray, belief: Belief, start: Strengt
 
 
 def _solve(M: NDArray, right: NDArray) -> tuple[NDArray, NDArray]:
-    """M^-1 right, and the lower half of M^-1, of a positive matrix M, to which a trace of a ridge is added."""
+    """M^-1 right, and the upper half of M^-1, of a positive matrix M, to which a trace of a ridge is added."""
     from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
     M.flat[:: len(M) + 1] *= 1 + 1e-11
-    factor, failed = dpotrf(M, lower=1)
+    factor, failed = dpotrf(M.T, overwrite_a=1)
     if failed:  # round-off
         inverse = np.linalg.inv(M)
-        return inverse @ right, np.tril(inverse)
-    return dpotrs(factor, right, lower=1)[0], dpotri(factor, lower=1, overwrite_c=1)[0]
+        return inverse @ right, np.triu(inverse)
+    return dpotrs(factor, right)[0], dpotri(factor, overwrite_c=1)[0]

@@ -45,6 +45,11 @@ class FreeModel(NamedTuple):
 
     def columns(self, part: Track) -> NDArray:
         """Torques (n, N, base + terms) of every shaft for a unit of each of its parameters."""
+        rigid, own = self._columns(part)
+        return np.concatenate([rigid, own.transpose(0, 2, 1)], axis=2).transpose(1, 0, 2)
+
+    def _columns(self, part: Track) -> tuple[NDArray, NDArray]:
+        """Those of base parameters (N, n, base), and those of each shaft's own terms (N, terms, n)."""
         base = self.base
         Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
         wanted = np.asarray(self.terms.any(axis=0))
@@ -52,8 +57,9 @@ class FreeModel(NamedTuple):
         if wanted[LOAD] and self.carrier is not None:
             rigid = inverse_dynamics(self.carrier, part.q, part.qd, part.qdd)
             columns[:, LOAD] = load_column(base.source, part, rigid, self.width)
-        return np.concatenate([shaft_rows(base.source, Y), columns.transpose(0, 2, 1)], axis=2).transpose(1, 0, 2)
+        return shaft_rows(base.source, Y), columns
 
     def _torque(self, part: Track) -> NDArray:
-        tau = np.stack([Y @ self.x[self.own(j)] for j, Y in enumerate(self.columns(part))], axis=1)
+        rigid, own = self._columns(part)
+        tau = rigid @ self.x[: self.base.count] + np.einsum("tkj,jk->tj", own, self.terms)
         return np.asarray(joint_torques(self.base.source, tau))

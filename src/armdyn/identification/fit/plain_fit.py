@@ -40,10 +40,9 @@ def plain_fit(choice: Choice, rotors: tuple[int, ...]) -> PlainFit:
     x = _least_squares(equations, used)
     sure = _with_models(choice, equations, used, x, spread(choice.rows, equations, used, x))
     own = np.flatnonzero(used)[base.count :] - base.count
-    names = [f"{TERMS[k % len(TERMS)].symbol}{k // len(TERMS) + 1}" for k in own]
+    names = tuple(f"{TERMS[k % len(TERMS)].symbol}{k // len(TERMS) + 1}" for k in own)
     std = np.sqrt(np.maximum(np.diag(sure.covariance), 0.0))
-    labels = (*base.labels, *names)
-    estimate = BaseEstimate(x[used], std, (*base.names, *names), labels, base.count, sure.covariance)
+    estimate = BaseEstimate(x[used], std, base, names, sure.covariance)
     return PlainFit(estimate, sure, perturbation(choice.rows, equations, used, x))
 
 

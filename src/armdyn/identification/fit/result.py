@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.errors import ArmdynError
 from armdyn.identification.checks.check import DataCheck
 from armdyn.identification.checks.finding import Finding
@@ -61,10 +62,24 @@ class BaseEstimate:
 
     theta: NDArray  # (p,)
     std: NDArray  # (p,) standard deviations; infinite where the log determines nothing
-    names: tuple[str, ...]  # written out, such as "Ixx2 - Iyy2 - 0.186 m3"
-    labels: tuple[str, ...]  # the leading parameter, such as "Ixx2"
-    count: int  # base parameters among them
+    base: BaseParameters
+    terms: tuple[str, ...]  # names of the joint terms that follow
     covariance: NDArray  # (p, p), for the autocorrelation that the residuals show
+
+    @property
+    def count(self) -> int:
+        """Number of base parameters."""
+        return self.base.count
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Parameters written out, such as "Ixx2 - Iyy2 - 0.186 m3"."""
+        return (*self.base.names, *self.terms)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The leading parameter of each, such as "Ixx2"."""
+        return (*self.base.labels, *self.terms)
 
     @property
     def intervals(self) -> NDArray:

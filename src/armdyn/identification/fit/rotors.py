@@ -12,14 +12,16 @@ def has_rotors(arm: Arm) -> bool:
     return any(joint.drive.rotor_inertia > 0 for joint in arm.joints)
 
 
-def base_with_drives(arm: Arm, terms: str, rotors: bool | None) -> BaseParameters:
+def base_with_drives(links: BaseParameters, terms: str, rotors: bool | None) -> BaseParameters:
     """Base parameters of the links and, if they are to be identified, of the rotors of coupled drives.
 
-    Those turn with several joints at once and are no terms of a single one.
+    Those turn with several joints at once and are no terms of a single one. `links` are all base parameters without.
     """
+    arm = links.source
     asked = has_rotors(arm) if rotors is None else rotors
-    coupled = arm.coupling is not None and asked and terms == "full"
-    return base_parameters(arm, terms=terms, joint_terms=("rotor",) if coupled else ())
+    if terms == "full" and not (arm.coupling is not None and asked):
+        return links
+    return base_parameters(arm, terms=terms, joint_terms=("rotor",) if terms == "full" else ())
 
 
 def own_rotors(base: BaseParameters, rotors: bool | None) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -122,6 +123,11 @@ class Rows:
     def spacing(self) -> float:
         """Time between samples that are kept, on average [s]."""
         return sum(t.dt * len(t.t) for t in self.tracks) / max(len(self), 1)
+
+    @cached_property
+    def deviations(self) -> NDArray:
+        """Standard deviation (n,) of each shaft's torque."""
+        return np.asarray(np.concatenate([self.torques(track) for track in self.tracks]).std(axis=0))
 
     def positions(self) -> NDArray:
         """Positions (N, n) of the joints at the rows [rad or m]."""

@@ -52,7 +52,8 @@ class Uncertainty(NamedTuple):
         found = np.empty(columns.shape[1::-1])
         directions = np.concatenate([self.away.T, self.root], axis=1)
         for j, Y in enumerate(columns):
-            found[:, j] = self.noise[j] ** 2 + np.sum((Y @ directions[self.model.own(j)]) ** 2, axis=1)
+            off = Y @ directions[self.model.own(j)]
+            found[:, j] = self.noise[j] ** 2 + np.einsum("ij,ij->i", off, off)
         C = self.model.base.source.coupling
         return found if C is None else found @ C**2  # shafts' torques are off independently
 

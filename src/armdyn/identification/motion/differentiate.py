@@ -189,6 +189,7 @@ def _sections(corner: float) -> tuple[NDArray, NDArray]:
     return sections, sosfilt_zi(sections)[:, None, :]
 
 
+@lru_cache(maxsize=64)
 def impulse(dt: float, cutoff: float) -> NDArray:
     """The response of `lowpass` to a unit impulse, as long as it matters; symmetric, sum 1, fading to zero."""
     half = max(2, int(np.ceil(2.0 / (cutoff * dt))))
@@ -197,7 +198,9 @@ def impulse(dt: float, cutoff: float) -> NDArray:
     taps = lowpass(unit[:, None], dt, cutoff)[half : 3 * half + 1, 0]
     # A sudden end would spoil the slope of what passes.
     taps *= np.minimum(1.0, 1 - np.cos(np.pi * np.minimum(np.arange(2 * half + 1), np.arange(2 * half, -1, -1)) / half))
-    return taps / taps.sum()
+    taps /= taps.sum()
+    taps.flags.writeable = False
+    return taps
 
 
 @lru_cache(maxsize=256)
