@@ -21,12 +21,12 @@ from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError
 from armdyn.identification.estimators.drive_gain import drive_gains
 from armdyn.identification.fit.rotors import own_rotors
 from armdyn.identification.fit.rows import make_rows
-from armdyn.identification.fit.spread import autocorrelation, convolve, determine
+from armdyn.identification.fit.spread import correlated_sum, determine
 from armdyn.identification.fit.terms import ALWAYS, ROTOR
 from armdyn.identification.logs.log import Log
 from armdyn.identification.logs.read_log import read_log
 from armdyn.identification.motion.track import DIRECTION_WIDTH, Filters, choose_band, stretches, tracks_of
-from armdyn.identification.payload import tip_rows
+from armdyn.identification.payload import normal_equations, tip_rows
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
@@ -142,11 +142,9 @@ class _Rows(NamedTuple):
 def _equations(arm: Arm, log: Log, filters: Filters, rotors: bool | None) -> _Rows:
     base = base_parameters(arm)
     rows = make_rows(base, tracks_of([log], filters), filters)
-    parts, tips = list(rows), []
-    for track in rows.tracks:
-        tips.append(tip_rows(arm, track, rows.low(track)))
+    tips = [tip_rows(arm, track, rows.low(track)) for track in rows.tracks]
     own = own_rotors(base, rotors)
-    Y, current = (np.concatenate(column, axis=1) for column in zip(*parts, strict=True))
+    Y, current = (np.concatenate(column, axis=1) for column in zip(*rows, strict=True))
     numbers = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
     columns = [Y[..., : base.count]]
     for k, joints in [*((k, range(arm.n)) for k in range(len(ALWAYS))), (ROTOR, own)]:
@@ -181,37 +179,24 @@ class _Problem(NamedTuple):
 def _refine(problem: _Problem, h: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """h (n,), its standard deviations (n,), and the residuals (N, n): weighted least squares of the currents."""
     n, p = len(h), problem.Y.shape[2]
-    x = _solve(_normal(problem.Y * h[:, None], problem.current - h * problem.known, np.ones(n)))[0]
+    x = _solve(*normal_equations(problem.Y * h[:, None], problem.current - h * problem.known, np.ones(n)))[0]
     for _ in range(MOST_ROUNDS):
         model = problem.Y @ x + problem.known
         error = problem.current - h * model
         noise = np.sqrt(np.mean(error**2, axis=0))
         weights = 1 / np.maximum(noise, 1e-3 * np.median(noise) + 1e-12)
         J = np.concatenate([problem.Y * h[:, None], model[..., None] * np.eye(n)], axis=2)
-        step, inverse, lost = _solve(_normal(J, error, weights))
+        step, inverse, lost = _solve(*normal_equations(J, error, weights))
         x, h = x + step[:p], h + step[p:]
         if np.all(np.abs(step[p:]) < 1e-9 * np.abs(h)):
             break
-    meat = np.zeros((p + n, p + n))
-    for joint, w in enumerate(weights):
-        e = w * error[:, joint]
-        correlation, _ = autocorrelation(e, problem.stretch)
-        for number in np.unique(problem.stretch):
-            rows = w * J[problem.stretch == number, joint]
-            meat += e @ e / len(e) * rows.T @ convolve(rows, correlation)
+    meat = correlated_sum((J * weights[:, None]).swapaxes(0, 1), (error * weights).T, problem.stretch)
     variances = np.maximum(np.diag(inverse @ meat @ inverse), 0.0)
     return h, np.sqrt(np.where(lost, np.inf, variances))[p:], error
 
 
-def _normal(J: NDArray, e: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
-    """Weighted normal equations."""
-    rows, right = (J * weights[:, None]).reshape(-1, J.shape[2]), (e * weights).ravel()
-    return rows.T @ rows, rows.T @ right
-
-
-def _solve(system: tuple[NDArray, NDArray]) -> tuple[NDArray, NDArray, NDArray]:
+def _solve(A: NDArray, b: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """The solution, the inverse, and which parameters take part in directions that no sample shows."""
-    A, b = system
     known = determine(A)
     return known.inverse @ b, known.inverse, known.lost
 

@@ -53,7 +53,8 @@ def fit_poses(
     lost = _find_undetermined(data)
     names = tuple(f"F0{j + 1}" for j in range(arm.n))
     std = np.where(lost, np.inf, found.std)
-    covariance = _covariance(data.weighted(found.weights)[0], found.std)
+    columns = data.weighted(found.weights)[0]
+    covariance = _covariance(columns, found.std)
     covariance[lost, lost] = np.inf
     estimate = BaseEstimate(found.x, std, base, names, covariance)
     systems = _systems(data, found.weights)
@@ -61,7 +62,6 @@ def fit_poses(
     consistent = _consistent(base, _sum(systems), strength, found.x, masses)
     fitted = _with_offsets(arm.with_theta(consistent.theta), consistent.joint)
     described = None if np.isnan(arm.theta).any() else compare_poses(arm, poses)
-    columns = data.weighted(found.weights)[0]
     return Fit(
         arm=fitted,
         source=arm,

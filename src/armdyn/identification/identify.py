@@ -136,7 +136,7 @@ def identify(
     _check_options(terms, friction, method, form)
     _check_numbers(prior, band, cutoff)
     masses = None if mass is None else MassBounds.of(mass, arm.n)
-    tell = progress or _silent
+    tell = progress or (lambda share, text: None)
     tell(0.0, "reading logs")
     given = with_zeros(arm, as_logs(arm, logs), zero)
     others = [] if validation is None else with_zeros(arm, as_logs(arm, validation), zero)
@@ -176,11 +176,9 @@ def identify(
         told = (*(finding.text for finding in shared), *fit.notes, *_beyond(fit, given))
         fit = replace(fit, source=described, findings=(*shared, *together), notes=told)
         tell(1.0, "done")
-        return _judge(fit, choice, force)
-
-
-def _silent(share: float, text: str) -> None:
-    """What is called where nobody wants to know."""
+        fit = _with_verdict(fit, choice.rows.reach.torque, force)
+        warn_of_undetermined(fit.undetermined)
+        return fit
 
 
 def _check_options(terms: str, friction: str, method: str, form: str) -> None:
@@ -341,13 +339,6 @@ def _beyond(fit: Fit, logs: list[Log]) -> list[str]:
     ]
 
 
-def _judge(fit: Fit, choice: Choice, force: bool) -> Fit:
-    """The fit with its verdict; rejected where it is not usable, unless forced."""
-    fit = _with_verdict(fit, choice.rows.reach.torque, force)
-    warn_of_undetermined(fit.undetermined)
-    return fit
-
-
 def _motion(fit: Fit) -> tuple[float, float]:
     """Seconds of motion, and passes through their ranges of the joint with fewest, where dynamics were identified."""
     if fit.free is None or fit.free.base.terms != "full":
@@ -357,6 +348,7 @@ def _motion(fit: Fit) -> tuple[float, float]:
 
 
 def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
+    """The fit with its verdict; rejected where it is not usable, unless forced."""
     still = [check.joints.high - check.joints.low < STILL_TRAVEL for check in fit.checks]
     found = tuple(f for check in fit.checks for f in check.findings) + fit.findings
     error = fit.held_out if np.isnan(fit.held_out_possible) else fit.held_out_possible

@@ -16,7 +16,7 @@ from armdyn.identification.fit.consistent import consistent_fit
 from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.prior import Prior
 from armdyn.identification.fit.rows import Decimator, decimator, grid
-from armdyn.identification.fit.spread import Information, autocorrelation, convolve, determine
+from armdyn.identification.fit.spread import Information, correlated_sum, determine
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import Motion
@@ -69,7 +69,7 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
         Mass, centre and inertia in the tip's frame, with standard deviations.
     """
     (log,) = as_logs(arm, log)
-    require_good(check_log(arm, log))
+    require_good(check_log(arm, log).findings, log.name)
     band = choose_band(stretches([log])) if band is None else float(band)
     Y, rest, tau, stretch = _equations(arm, log, Filters(band, None, "butterworth"))
     x, covariance, known, weights = _least_squares(Y, rest, stretch)
@@ -126,47 +126,30 @@ def tip_rows(arm: Arm, motion: Motion | Track, low: Decimator) -> NDArray:
 
 def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray, NDArray, Information, NDArray]:
     """Weighted estimate, its covariance for autocorrelated residuals, what is determined, and the joints' weights."""
-    n, _, columns = Y.shape
-    weights = np.ones(n)
+    weights = np.ones((len(Y), 1))  # of the joints
     for _ in range(4):
-        A = sum(w**2 * y.T @ y for w, y in zip(weights, Y, strict=True))
-        b = sum(w**2 * y.T @ r for w, y, r in zip(weights, Y, rest, strict=True))
-        known = determine(_without_round_off(np.asarray(A)))
+        A, b = normal_equations(Y, rest, weights)
+        empty = np.diag(A) <= ZERO_COLUMN * np.diag(A).max()  # columns that are zero but for round-off
+        known = determine(np.where(empty | empty[:, None], 0.0, A))
         x = known.inverse @ b
-        noise = np.sqrt(np.mean((rest - Y @ x) ** 2, axis=1))
+        noise = np.sqrt(np.mean((rest - Y @ x) ** 2, axis=1, keepdims=True))
         weights = 1 / np.maximum(noise, 1e-3 * np.median(noise) + 1e-12)
-    meat = np.zeros((columns, columns))
-    for w, y, r in zip(weights, Y, rest, strict=True):
-        e = w * (r - y @ x)
-        correlation, _ = autocorrelation(e, stretch)
-        for number in np.unique(stretch):
-            part = w * y[stretch == number]
-            meat += e @ e / len(e) * part.T @ convolve(part, correlation)
+    meat = correlated_sum(weights[..., None] * Y, weights * (rest - Y @ x), stretch)
     return x, known.inverse @ meat @ known.inverse, known, weights
 
 
-def _without_round_off(A: NDArray) -> NDArray:
-    """Normal equations in which columns that are zero but for round-off are zero."""
-    empty = np.diag(A) <= ZERO_COLUMN * np.diag(A).max()
-    return np.where(empty | empty[:, None], 0.0, A)
+def normal_equations(Y: NDArray, tau: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
+    """Those of rows (..., p) and torques (...), with weights that broadcast to the latter."""
+    rows = (Y * weights[..., None]).reshape(-1, Y.shape[-1])
+    return rows.T @ rows, rows.T @ (tau * weights).ravel()
 
 
 def _possible(arm: Arm, Y: NDArray, rest: NDArray, weights: NDArray, x: NDArray) -> NDArray:
     """Parameters (10,) of a physically consistent body."""
-    A = sum(w**2 * y.T @ y for w, y in zip(weights, Y, strict=True))
-    b = sum(w**2 * y.T @ r for w, y, r in zip(weights, Y, rest, strict=True))
-    stand_in = Inertia.from_com(
-        max(float(x[0]), 0.1), arm.tool_pose[:3, 3], np.eye(3) * max(float(x[0]), 0.1) * PAYLOAD_SIZE**2
-    )
+    system, mass = System(*normal_equations(Y, rest, weights), np.array(0.0)), max(float(x[0]), 0.1)
+    stand_in = Inertia.from_com(mass, arm.tool_pose[:3, 3], np.eye(3) * mass * PAYLOAD_SIZE**2)
     prior = Prior(stand_in.pseudo_inertia[None], stand_in.theta, False)
-    found = consistent_fit(
-        System(np.asarray(A), np.asarray(b), np.array(0.0)),
-        prior,
-        STAND_IN_STRENGTH,
-        x[inertial.SIZE :],
-        np.zeros(arm.n, bool),
-    )
-    return found.theta
+    return consistent_fit(system, prior, STAND_IN_STRENGTH, x[inertial.SIZE :], np.zeros(arm.n, bool)).theta
 
 
 def _spread_at_tip(x: NDArray, covariance: NDArray, null: NDArray, T: NDArray) -> tuple[NDArray, NDArray]:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import MissingExtraError, ReadError
-from armdyn.identification.logs.read_bag import messages_of
+from armdyn.errors import ReadError
+from armdyn.identification.logs.read_bag import messages_of, reading_bag
 
 STATE = "sensor_msgs/msg/JointState"
 TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
@@ -33,13 +33,8 @@ def read_servo_bag(
     Commands are `JointState` (its positions), `JointTrajectory` (the last point of each message, at its arrival) or
     `Float64MultiArray` (one number per joint); states are `JointState`.
     """
-    try:
+    with reading_bag(path):
         return _tracks(path, joints, command, measured)
-    except (ReadError, MissingExtraError):
-        raise
-    except Exception as error:  # readers raise errors of SQLite, YAML, zstd, struct for damaged files
-        told = " ".join(str(error).split())
-        raise ReadError(f"{path}: cannot be read as a ROS 2 bag ({type(error).__name__}: {told})") from None
 
 
 def _tracks(path: Path, joints: tuple[str, ...], command: str | None, measured: str | None) -> tuple[Track, Track]:

@@ -12,18 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import row_of
-from armdyn.errors import ReadError, ShapeError
-from armdyn.files import require_file
+from armdyn.errors import ReadError, ShapeError, check_choice
 from armdyn.identification.logs.clock import repair
-from armdyn.identification.logs.read_csv import read_csv
-from armdyn.identification.logs.read_tables import Table, read_mat, read_npz, read_parquet
+from armdyn.identification.logs.read_log import read_table
 from armdyn.model.arm import Arm
 from armdyn.servo.columns import COMMANDED, MEASURED, find, times, unit_of
 from armdyn.servo.lerobot import episodes_of, is_lerobot
 from armdyn.servo.log import ServoLog
-from armdyn.servo.units import check_units, require_units, to_radians
-
-READERS = {".npz": read_npz, ".mat": read_mat, ".parquet": read_parquet}
+from armdyn.servo.units import UNITS, require_units, to_radians
 
 
 class Reading(NamedTuple):
@@ -82,7 +78,8 @@ def read_servo_log(
     ReadError
         If the file cannot be read as a log of this arm's servos.
     """
-    check_units(units)
+    if units is not None:
+        check_choice("read_servo_log", "units", units, UNITS)
     file, where = Path(path), str(path)
     signs, offsets = (
         row_of(value, arm.n, f"read_servo_log: {name}", ShapeError, finite=True)
@@ -103,7 +100,8 @@ def read_servo_log(
         raise ReadError(f"{where}: episodes are of LeRobot data sets, folders with meta/info.json")
     if file.suffix.lower() in (".db3", ".mcap") or file.is_dir():
         return (_log_of_bag(named, command, measured, how, file),)
-    table, notes = _table(file, arm, {command or "", measured or ""})
+    words = {command or "", measured or ""}
+    table, notes = read_table(file, arm.joint_names, words, ", a bag or a LeRobot data set")
     return (_log(table, named, (command, measured), how, Place(where, file, False, tuple(notes))),)
 
 
@@ -155,17 +153,3 @@ def _rename_joints(arm: Arm, motors: Sequence[str]) -> Arm:
         raise ShapeError(f"read_servo_log: motors: expected {arm.n} different names, one per joint, got {list(motors)}")
     joints = [replace(joint, name=str(name)) for joint, name in zip(arm.joints, motors, strict=True)]
     return arm.with_joints(joints)
-
-
-def _table(path: Path, arm: Arm, wanted: set[str]) -> tuple[Table, list[str]]:
-    """Columns by name, and what was repaired."""
-    suffix = path.suffix.lower()
-    require_file(path)
-    if suffix in (".csv", ".txt", ".tsv", ".dat"):
-        return read_csv(path, arm.joint_names, wanted)
-    if suffix not in READERS:
-        raise ReadError(
-            f"{path}: unknown kind of log '{suffix}'; expected .csv, .npz, .mat, .parquet, .db3, .mcap, a bag or a "
-            "LeRobot data set"
-        )
-    return READERS[suffix](path, arm.joint_names), []

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.identification.logs.log import interpolate
 from armdyn.servo.log import SAME_TIME_S, Piece, smooth
 from armdyn.servo.parameters import FLOORS, LARGEST_VALUES, LEAST_VALUES, LONGEST_DELAY_S, NAMES, ROWS, Space
 
@@ -47,7 +48,7 @@ def _equations(space: Space, pieces: Sequence[Piece]) -> tuple[NDArray, list[NDA
     errors: list[list[NDArray]] = [[] for _ in DELAYS_S]
     for piece in pieces:
         t = np.arange(piece.t[0], piece.t[-1], piece.dt)
-        q, qd, qdd = smooth(t, np.stack([np.interp(t, piece.t, x) for x in piece.q.T], axis=1))
+        q, qd, qdd = smooth(t, interpolate(t, piece.t, piece.q))
         theta = space.theta + (0.0 if piece.payload is None else piece.payload)
         tau = inverse_dynamics(space.arm, q, qd, qdd, theta=theta)
         columns.append(np.stack([tau, qdd, qd, np.tanh(qd / SIGN_WIDTH)]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ReadError, check_choice
+from armdyn.errors import ReadError
 from armdyn.model.arm import Arm
 
 UNITS = ("rad", "deg", "ticks", "normalised")
@@ -15,12 +15,6 @@ NORMALISED_HALF_RANGE = 100.0  # normalised positions go from -100 to 100 over a
 RANGE_SLACK_RAD = np.radians(20.0)
 MOST_OUTSIDE_SHARE = 0.02  # of the samples
 LEAST_MOTION_RAD = np.radians(3.0)  # a whole log that moves less is in another unit
-
-
-def check_units(units: str | None) -> None:
-    """Reject units that are not known."""
-    if units is not None:
-        check_choice("read_servo_log", "units", units, UNITS)
 
 
 def to_radians(arm: Arm, x: NDArray, units: str, where: str) -> NDArray:

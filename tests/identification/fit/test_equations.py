@@ -29,7 +29,7 @@ def test_a_fit_is_that_of_least_squares(rows):
     (part,) = rows
     full = np.zeros((2, len(rows), equations.size))
     for joint in range(2):
-        full[joint][:, equations.own(joint)] = part.Y[joint]
+        full[joint][:, equations.owns[joint]] = part.Y[joint]
     A = full[:, :, used].reshape(-1, used.sum())
     np.testing.assert_allclose(x[used], np.linalg.lstsq(A, part.tau.ravel(), rcond=None)[0], atol=1e-6)
     residuals = part.tau - (full @ x)

@@ -6,8 +6,9 @@ torques, but those of the right arrangement do: each is tried, without knowing a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
@@ -18,7 +19,6 @@ from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.identification.checks.finding import Finding, joint_name, reversing
 from armdyn.identification.checks.trial import OWN_COLUMNS, Trial, sizes, squares
-from armdyn.model.arm import Arm
 
 POOR_FIT = 0.15  # share of a torque's deviation left, from which on something may be wrong with it
 LEAST_GAIN, LEAST_FALL = 25.0, 0.25  # of log-likelihood and of the error, by which another arrangement must be better
@@ -31,6 +31,11 @@ MOST_PAIRS = 10
 FRICTION_COLUMNS = (0, 1, 4)  # of a joint's own: not offset and rotor
 DRIVING_WORK = 0.02  # work of friction over torque times speed, below zero by which it drives
 
+QUESTIONS = {
+    "sign": "sign of its torque or position reversed?",
+    "exchange": "columns shuffled?",
+    "gravity": "is the arm mounted as described?",
+}
 POSITIONS, TORQUES = "--columns q=NAME,..", "--columns tau=NAME,.."  # options that name columns
 
 
@@ -65,8 +70,9 @@ def _told(trial: Trial, good: list[Tried]) -> Finding:
     """The arrangement that is told, of those that would explain the torques better."""
     best = _told_by_description(trial, good)
     whole = best.fall > LEAST_FALL
-    less = f"error {best.fall:.0%} less" if whole else f"{best.own_fall:.0%} less error of {_who(best.joints)}"
-    text = f"{best.said} would explain the torques far better ({less}): {_question(best)}"
+    who = f"joint{'s' * (len(best.joints) > 1)} {_list(best.joints)}"
+    less = f"error {best.fall:.0%} less" if whole else f"{best.own_fall:.0%} less error of {who}"
+    text = f"{best.said} would explain the torques far better ({less}): {QUESTIONS[best.kind]}"
     # A fault of joints whose torques are small beside others' does not spoil the rest.
     level = "reject" if whole else "warn"
     return Finding(level, text, best.kind, best.joints, best.gain, best.fall, best.remedy)
@@ -84,18 +90,6 @@ def _told_by_description(trial: Trial, tried: list[Tried]) -> Tried:
     described = trial.along(lambda p: np.asarray(inverse_dynamics(trial.arm, p.q, p.qd, p.qdd)))
     alike = np.mean(described * trial.tau, axis=0) / (sizes(described) * trial.sizes)
     return min(rivals, key=lambda a: alike[a.joints[0]])
-
-
-def _who(joints: tuple[int, ...]) -> str:
-    return f"joint{'s' * (len(joints) > 1)} {_list(joints)}"
-
-
-def _question(best: Tried) -> str:
-    return {
-        "sign": "sign of its torque or position reversed?",
-        "exchange": "columns shuffled?",
-        "gravity": "is the arm mounted as described?",
-    }[best.kind]
 
 
 def _driven_joints(trial: Trial) -> Iterator[Finding]:
@@ -227,13 +221,9 @@ def _gravities(trial: Trial) -> Iterator[Tried]:
     for said, axis in [(f"{sign}{name}", s * axis) for name, axis in names.items() for sign, s in (("", 1), ("-", -1))]:
         if axis @ trial.arm.gravity > 0.9 * size:
             continue
-        A = trial.with_own(trial.rigid(regressor=_regressor(replace(trial.arm, gravity=size * axis))))
+        A = trial.with_own(trial.rigid(regressor=partial(regressor, replace(trial.arm, gravity=size * axis))))
         gain, fall, _ = _compare(trial, A, trial.tau, np.arange(trial.n), ())
         yield Tried(f"gravity along {said}", "gravity", (), gain, fall, 0.0, f"--down={said}")
-
-
-def _regressor(arm: Arm) -> Callable[..., NDArray]:
-    return lambda q, qd, qdd: np.asarray(regressor(arm, q, qd, qdd))
 
 
 def _foreign(trial: Trial) -> Iterator[Finding]:

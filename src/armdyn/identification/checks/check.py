@@ -169,8 +169,7 @@ def check_logs(seen: Seen) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
 
 
 def _looked(arm: Arm, log: Log) -> Looked:
-    if log.n != arm.n:
-        raise DataError(f"{log.name}: {log.n} joints in the log, {arm.n} in arm '{arm.name}'")
+    require_joints(arm, log)
     found = [Finding("note", text) for text in log.notes]
     if not log.stretches:
         found.append(Finding("reject", "no stretch without gaps is long enough"))
@@ -243,15 +242,14 @@ def _condition(v: NDArray, a: NDArray, side: NDArray) -> float:
     return float(np.sqrt(values[-1] / values[0])) if values[0] > 1e-14 else np.inf
 
 
-def require_good(check: DataCheck) -> None:
-    """Raise a `DataError` with the first reason to reject the log."""
-    for finding in check.findings:
-        if finding.level == "reject":
-            raise DataError(f"{check.log.name}: {finding.advice}")
-
-
-def require_none(arm: Arm, findings: Iterable[Finding]) -> None:
-    """Raise a `DataError` with the first reason to reject all logs together."""
+def require_good(findings: Iterable[Finding], where: str) -> None:
+    """Raise a `DataError` with the first reason to reject what was looked at."""
     for finding in findings:
         if finding.level == "reject":
-            raise DataError(f"logs of arm '{arm.name}': {finding.advice}")
+            raise DataError(f"{where}: {finding.advice}")
+
+
+def require_joints(arm: Arm, log: Log) -> None:
+    """Raise a `DataError` where the log is not one of as many joints."""
+    if log.n != arm.n:
+        raise DataError(f"{log.name}: {log.n} joints in the log, {arm.n} in arm '{arm.name}'")

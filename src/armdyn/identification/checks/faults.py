@@ -7,7 +7,7 @@ matters. The thresholds were set on the real logs of `benchmarks/robots.py` and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -232,15 +232,13 @@ def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
     yield Finding("note", f"zeros of joints: {'; '.join(parts)}", "zero")
 
 
-def _slope(trial: Trial, arm: Arm, j: int, h: float = 1e-3) -> NDArray:
+def _slope(trial: Trial, arm: Arm, j: int) -> NDArray:
     """By how much torques (N, n) change a radian of the joint's zero."""
+    h = 1e-3
     e = h * (np.arange(arm.n) == j)
-
-    def change(p: Iterable[NDArray] | object) -> NDArray:
-        q, qd, qdd = p.q, p.qd, p.qdd  # type: ignore[union-attr]
-        return (inverse_dynamics(arm, q + e, qd, qdd) - inverse_dynamics(arm, q - e, qd, qdd)) / (2 * h)
-
-    return trial.along(change)
+    return trial.along(
+        lambda p: (inverse_dynamics(arm, p.q + e, p.qd, p.qdd) - inverse_dynamics(arm, p.q - e, p.qd, p.qdd)) / (2 * h)
+    )
 
 
 def _refine_zero(trial: Trial, belief: Belief, j: int, side: float) -> tuple[float, float, float]:

@@ -67,14 +67,8 @@ def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
     endless = np.isinf(arm.position_limits).any(axis=0)
     endless &= not endless.all()  # limits that nobody wrote down
     if (largest > np.where(endless, MANY_TURNS, LARGEST_ANGLE))[turns].any():
-        return [
-            Finding(
-                "reject",
-                f"joints turn to {largest[turns].max():.0f} rad: degrees instead of radians?",
-                "degrees",
-                remedy="--degrees",
-            )
-        ]
+        text = f"joints turn to {largest[turns].max():.0f} rad: degrees instead of radians?"
+        return [Finding("reject", text, "degrees", remedy="--degrees")]
     found = []
     for j in range(arm.n):
         busiest = spans[turns == turns[j]].max()
@@ -97,20 +91,19 @@ def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
 
 def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
     """Times in another unit than seconds."""
-    if log.dt > LONGEST_PERIOD:
-        return [Finding("reject", f"samples are {log.dt:.3g} s apart, which shows no dynamics: times in another unit?")]
-    if log.duration < SHORTEST_LOG:
-        return [
-            Finding("reject", f"the log lasts {log.duration:.3g} s, too short for dynamics: times in another unit?")
-        ]
     j = int(np.argmax(figures.speed))
-    if figures.speed[j] > LARGEST_SPEED:
+    if log.dt > LONGEST_PERIOD:
+        text = f"samples are {log.dt:.3g} s apart, which shows no dynamics: times in another unit?"
+    elif log.duration < SHORTEST_LOG:
+        text = f"the log lasts {log.duration:.3g} s, too short for dynamics: times in another unit?"
+    elif figures.speed[j] > LARGEST_SPEED:
         text = (
             f"{joint_name(arm, j)} moves at {figures.speed[j]:.3g} rad/s or m/s, faster than any: times or positions "
             "in another unit, or those of the motor?"
         )
-        return [Finding("reject", text)]
-    return []
+    else:
+        return []
+    return [Finding("reject", text)]
 
 
 def _limits(arm: Arm, figures: JointFigures) -> list[Finding]:
@@ -137,7 +130,7 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
     way = np.diff(log.t)[:, None] * (log.qd[1:] + log.qd[:-1]) / 2
     way = np.concatenate([np.zeros((1, log.n)), np.cumsum(way, axis=0)])
     dq, qd = log.q[lag:] - log.q[:-lag], way[lag:] - way[:-lag]
-    found, slopes = [], []
+    said, slopes = list[str](), list[float]()
     likeness = correlations(dq, qd)
     for j in range(log.n):
         if np.ptp(log.q[:, j]) < 10 * STILL_TRAVEL or not np.any(qd[:, j]):
@@ -145,25 +138,14 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
         slope = float(dq[:, j] @ qd[:, j] / (dq[:, j] @ dq[:, j]))
         slopes += [slope] if likeness[j, j] > VELOCITY_LIKENESS else []
         best = int(np.argmax(np.abs(likeness[j])))
+        name = joint_name(arm, j)
         if likeness[j, j] < -0.8:
-            found.append(
-                Finding("reject", f"the velocity of {joint_name(arm, j)} has the opposite sign of its position's rate")
-            )
+            said.append(f"the velocity of {name} has the opposite sign of its position's rate")
         elif best != j and abs(likeness[j, best]) > 0.95 and abs(likeness[j, j]) < 0.8:
-            found.append(
-                Finding(
-                    "reject",
-                    f"the position of {joint_name(arm, j)} moves as velocity {best + 1} says: columns shuffled?",
-                )
-            )
+            said.append(f"the position of {name} moves as velocity {best + 1} says: columns shuffled?")
         elif likeness[j, j] > 0.8 and min(abs(slope * DEGREE - 1), abs(slope / DEGREE - 1)) < 0.2:
-            found.append(
-                Finding(
-                    "reject",
-                    f"positions and velocities of {joint_name(arm, j)} differ by 57.3: degrees and radians mixed",
-                )
-            )
-    return found or _pace(slopes)
+            said.append(f"positions and velocities of {name} differ by 57.3: degrees and radians mixed")
+    return [Finding("reject", text) for text in said] or _pace(slopes)
 
 
 def _pace(slopes: list[float]) -> list[Finding]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.identification.checks.check import DataCheck, Seen, check_logs, require_good, require_none
+from armdyn.identification.checks.check import DataCheck, Seen, check_logs, require_good
 from armdyn.identification.checks.finding import Finding
 from armdyn.identification.checks.warn import warn_of_findings
 from armdyn.identification.logs.log import Log
@@ -33,7 +33,7 @@ def look_at(arm: Arm, logs: list[Log]) -> Seen:
     return Seen.of(arm, [looked_at(log) for log in logs if not log.still])
 
 
-def checked(seen: Seen, terms: str = "full", force: bool = False) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
+def checked(seen: Seen, terms: str, force: bool) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
     """What there is to say about each, and about all together; rejected where they cannot be used, unless forced.
 
     Where gravity alone is asked for, the pace of the motion does not matter.
@@ -45,8 +45,8 @@ def checked(seen: Seen, terms: str = "full", force: bool = False) -> tuple[tuple
         checks, found = (checks[0]._replace(findings=(*checks[0].findings, *found)),), ()
     if not force:
         for check in checks:
-            require_good(check)
-        require_none(seen.arm, found)
+            require_good(check.findings, check.log.name)
+        require_good(found, f"logs of arm '{seen.arm.name}'")
     warn_of_findings(seen.arm, checks, found)
     return checks, found
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.dynamics.shafts import at_shafts, shaft_rows, shaft_torques
 from armdyn.identification.correlation import correlation_times
+from armdyn.identification.logs.log import interpolate
 from armdyn.identification.motion.differentiate import Motion, lowpass
 from armdyn.model.arm import Arm
 
@@ -156,7 +157,7 @@ class Trial:
         """The torques (N, n) as they would be if they had been measured too late."""
         found = []
         for piece, part in zip(self._pieces, self.parts, strict=True):
-            tau = np.stack([np.interp(piece.t + late, piece.t, column) for column in piece.tau.T], axis=1)
+            tau = interpolate(piece.t + late, piece.t, piece.tau)
             found.append(_filter(part, _average(tau, _every(piece))))
         return np.concatenate(found)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
-from types import FrameType
 
 import numpy as np
 
@@ -23,13 +22,9 @@ PACKAGE = str(Path(__file__).parents[2])
 def warn(text: str) -> None:
     """Warn, at the line outside the package that asked."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and _in_package(frame):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back
     warnings.warn(text, ArmdynWarning, stacklevel=level)
-
-
-def _in_package(frame: FrameType) -> bool:
-    return frame.f_code.co_filename.startswith(PACKAGE)
 
 
 def warn_of_findings(arm: Arm, checks: tuple[DataCheck, ...], together: tuple[Finding, ...]) -> None:

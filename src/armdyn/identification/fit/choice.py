@@ -124,14 +124,12 @@ class Choice:
     @cached_property
     def held_out(self) -> float:
         """Relative error on held-out blocks; nan where there is one block only."""
-        if len(self.equations.samples) < 2:
-            return np.nan
-        return float(np.sqrt(self.squares.sum() / max(self.equations.powers.sum(), 1e-300)))
+        return np.nan if len(self.equations.samples) < 2 else self.equations.relative(self.squares)
 
     @cached_property
     def residual(self) -> float:
         """Relative error on the blocks fitted to."""
-        return float(np.sqrt(self.equations.errors(self.x).sum() / max(self.equations.powers.sum(), 1e-300)))
+        return self.equations.relative(self.equations.errors(self.x))
 
     @property
     def can_choose(self) -> bool:
@@ -150,7 +148,7 @@ class Choice:
         tried = SCAN_FACTORS * self.strength
         precisions = (self.belief.precision(self.found.strengths._replace(base=strength)) for strength in tried)
         fits = self.equations.without(self.used, precisions, self.belief.centre)
-        return np.column_stack([tried, [self.equations.relative(fit) for fit in fits]])
+        return np.column_stack([tried, [self.equations.relative(self.equations.squares(fit)) for fit in fits]])
 
     def with_candidate(self, what: str, error: float, taken: bool) -> Choice:
         """The same choice after a candidate was looked at."""
@@ -359,7 +357,7 @@ def _one_term(choice: Choice, joint: int, kinds: tuple[str, ...]) -> Choice:
     taken = taken and _brakes(choice, trial) and _is_friction(trial, joint)
     taken = taken and (name not in BY_POSITION or _reaches_further(choice, trial, joint))
     taken = taken and not _surprises(choice, trial)
-    error = float(np.sqrt(after.sum() / max(choice.equations.powers.sum(), 1e-300)))
+    error = choice.equations.relative(after)
     return (trial if taken else choice).with_candidate(f"{name} of joint {joint + 1}", error, taken)
 
 

@@ -72,8 +72,9 @@ def consistent_fit(
     links = len(prior.theta)
     size = np.maximum(np.abs(start), 1e-6 * max(np.abs(start).max(initial=0.0), 1.0))
     bodies = prior.theta if masses is None else masses.inside(prior.theta)
-    x = np.concatenate([bodies, _inside(np.where(positive, np.maximum(start, 0.1 * size), start), more)])
-    bounds = _bounds(links, positive, masses, more)
+    further = _Bounds(*more) if more else _Bounds(np.zeros((0, len(start))), np.zeros(0))
+    x = np.concatenate([bodies, _inside(np.where(positive, np.maximum(start, 0.1 * size), start), further)])
+    bounds = _bounds(links, positive, masses, further)
     stages = _stages(system, strength, x)
     if near is not None:
         x, stages = near.inner, stages[-LAST_STAGES:]
@@ -149,10 +150,8 @@ class _Bounds(NamedTuple):
     h: NDArray  # (k,)
 
 
-def _inside(y: NDArray, more: tuple[NDArray, NDArray] | None) -> NDArray:
+def _inside(y: NDArray, more: _Bounds) -> NDArray:
     """Joint parameters within further bounds: of each that is broken, the parameters it mentions are scaled."""
-    if more is None:
-        return y
     y = y.copy()
     for row, limit in zip(*more, strict=True):
         if row @ y <= limit:
@@ -161,13 +160,10 @@ def _inside(y: NDArray, more: tuple[NDArray, NDArray] | None) -> NDArray:
     return y
 
 
-def _bounds(
-    links: int, positive: NDArray, masses: MassBounds | None, more: tuple[NDArray, NDArray] | None = None
-) -> _Bounds:
+def _bounds(links: int, positive: NDArray, masses: MassBounds | None, more: _Bounds) -> _Bounds:
     signs = np.eye(len(positive))[positive]
-    G, h = np.hstack([np.zeros((len(signs), links)), signs]), np.zeros(len(signs))
-    if more is not None:
-        G, h = np.vstack([G, np.pad(more[0], ((0, 0), (links, 0)))]), np.concatenate([h, more[1]])
+    G = np.pad(np.vstack([signs, more.G]), ((0, 0), (links, 0)))
+    h = np.concatenate([np.zeros(len(signs)), more.h])
     if masses is None:
         return _Bounds(G, h)
     rows, limits = masses.rows(links)

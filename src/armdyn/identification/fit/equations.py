@@ -80,10 +80,6 @@ class Equations:
         """Positions (kinds, m - 1) of the parameters that a joint's rows, or those of all together, mention."""
         return _owns(self.count, self._terms, len(self.weights))
 
-    def own(self, kind: int) -> NDArray:
-        """Positions (m - 1,) of the parameters that rows of a kind mention."""
-        return self.owns[kind]
-
     @property
     def _terms(self) -> int:
         """Number of joint terms in rows of a kind."""
@@ -132,9 +128,9 @@ class Equations:
         """Sums of squared torques (kinds,)."""
         return self.grams[:, :, -1, -1].sum(axis=0)
 
-    def relative(self, fits: NDArray) -> float:
-        """Relative error without weights of parameters (blocks, size), each on its own block."""
-        return float(np.sqrt(self.squares(fits).sum() / max(float(self.powers.sum()), 1e-300)))
+    def relative(self, squares: NDArray) -> float:
+        """Relative error of all torques together, from squared errors without weights."""
+        return float(np.sqrt(squares.sum() / max(float(self.powers.sum()), 1e-300)))
 
     def squares(self, fits: NDArray) -> NDArray:
         """Squared errors (blocks, kinds) without weights of parameters (blocks, size), each on its own block."""

@@ -28,7 +28,6 @@ LARGEST = 1.0  # weakest of a joint term: larger ones are there only to make up 
 LEAST_FELT = 0.3  # root mean square of columns that tell directions, whose size is 1 wherever joints move
 DIRECTED = ("coulomb", "asymmetry", "stribeck")  # the terms that have such columns
 FREE = 1e-4  # strength with which the noise is told
-FLOOR = 0.1  # least noise of a joint, relative to the deviation of all torques
 PATIENCE = 3.0  # correlated neighbours that count as one without any discount
 LEAST_NOISE = 1e-4  # of all torques: simulated logs have none
 
@@ -104,7 +103,7 @@ def term_precision(rows: Rows, equations: Equations) -> NDArray:
     return np.concatenate([np.zeros(count), precision.ravel()])
 
 
-def weigh(rows: Rows, equations: Equations, used: NDArray, belief: Belief, floor: float = FLOOR) -> Equations:
+def weigh(rows: Rows, equations: Equations, used: NDArray, belief: Belief, floor: float) -> Equations:
     """Joints weighed by 1 / noise, which a nearly free fit leaves; residuals that resemble neighbours count less."""
     kinds = len(equations.weights)
     samples = equations.samples.sum()

@@ -76,7 +76,7 @@ def _regressor_error(rows: Rows, equations: Equations, k: NDArray, length: NDArr
     change = second - first
     gram = np.zeros((len(k), len(k)))
     for kind, weight in enumerate(equations.weights):
-        here, at = places(equations.own(kind), k)
+        here, at = places(equations.owns[kind], k)
         D = weight * change[kind][:, here]
         gram[np.ix_(at, at)] += D.T @ D
     gram *= len(rows) / max(change.shape[1], 1)

@@ -218,7 +218,7 @@ def grid(s: Stretch | Track, band: float, thin: int = 1) -> tuple[NDArray, int, 
     return taps, step, max(0, (len(s.t) - len(taps)) // step + 1)
 
 
-def reach_of(arm: Arm, tracks: Iterable[Track], balanced: Iterable[int] = ()) -> Reach:
+def reach_of(arm: Arm, tracks: Iterable[Track], balanced: Iterable[int]) -> Reach:
     """What the shafts of the drives do along tracks."""
     several = [shaft_motion(arm, track)._replace(tau=shaft_torques(arm, track.tau)) for track in tracks]
     # Speeds that each joint exceeds for one hundredth of the time, and how far it goes.
@@ -250,7 +250,7 @@ def make_rows(
     return replace(rows, parts=tuple(rows.part_of(track) for track in used))
 
 
-def _joint_columns(rows: Rows, part: Track, low: Decimator, wanted: NDArray | None = None) -> NDArray:
+def _joint_columns(rows: Rows, part: Track, low: Decimator, wanted: NDArray | None) -> NDArray:
     """Low-passed columns (n, N, terms) of joint terms."""
     n = rows.base.source.n
     joint = term_columns(rows.base.source, part, rows.reach, part.temperature, rows.filters.width, wanted)

@@ -89,7 +89,7 @@ def _put_back(part: Part, cut: NDArray, equations: Equations, k: NDArray, x: NDA
     """The corrected residuals (n, samples) of a block."""
     U, e = [], []
     for joint, weight in enumerate(equations.weights):
-        own = equations.own(joint)
+        own = equations.owns[joint]
         Y = weight * part.Y[joint][cut]
         e.append(weight * part.tau[joint][cut] - Y @ x[own])
         here, at = places(own, k)
@@ -118,10 +118,21 @@ def _meat(rows: Rows, equations: Equations, k: NDArray, residuals: NDArray) -> t
     powers = np.mean(residuals**2, axis=1)
     for part in rows:
         for joint, (correlation, _) in enumerate(shapes):
-            here, at = places(equations.own(joint), k)
+            here, at = places(equations.owns[joint], k)
             Y = part.Y[joint][:, here] * equations.weights[joint]
             total[np.ix_(at, at)] += powers[joint] * Y.T @ convolve(Y, correlation)
     return total, np.array([effective for _, effective in shapes])
+
+
+def correlated_sum(Y: NDArray, e: NDArray, stretch: NDArray) -> NDArray:
+    """Sum of Y'RY (p, p) over joints and stretches, of weighted rows (n, N, p) and their residuals (n, N)."""
+    total = np.zeros((Y.shape[2], Y.shape[2]))
+    for rows, own in zip(Y, e, strict=True):
+        correlation, _ = autocorrelation(own, stretch)
+        for number in np.unique(stretch):
+            part = rows[stretch == number]
+            total += own @ own / len(own) * part.T @ convolve(part, correlation)
+    return total
 
 
 def autocorrelation(e: NDArray, stretch: NDArray) -> tuple[NDArray, float]:

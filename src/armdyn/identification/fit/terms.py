@@ -105,6 +105,7 @@ def term_columns(
         shares = presliding_share(motion.q, np.stack([travels(TERMS[k], reach) for k in gradual]))
         columns[:, gradual] = shares.swapaxes(0, 1)
     direction: NDArray | None = None
+    revolute = np.array([joint.kind == "revolute" for joint in arm.joints])
     for k, term in ((k, TERMS[k]) for k in asked if k not in gradual and TERMS[k].kind != "load"):
         if term.kind == "temperature":
             # The linear parameter is viscous * temperature.
@@ -115,7 +116,7 @@ def term_columns(
         elif term.kind == "spring":
             columns[:, k] = motion.q
         elif k in BALANCE:
-            columns[:, k] = _turns(motion.q, term, _revolute(arm))
+            columns[:, k] = _turns(motion.q, term, revolute)
         elif term.order:
             seen = term.order * reach.span >= 2 * np.pi  # a whole wave
             if not seen.any():
@@ -162,10 +163,6 @@ def _turns(q: NDArray, term: Term, joints: NDArray) -> NDArray:
     waves = np.zeros_like(q)
     waves[:, joints] = wave(term.order * q[:, joints])
     return waves
-
-
-def _revolute(arm: Arm) -> NDArray:
-    return np.array([joint.kind == "revolute" for joint in arm.joints])
 
 
 def load_column(arm: Arm, motion: Motion | Track, torque: NDArray, width: float = 0.0) -> NDArray:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.shafts import at_shafts
 from armdyn.errors import ArmdynError, DataError
+from armdyn.identification.checks.check import require_joints
 from armdyn.identification.checks.given import Logs, as_logs
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.logs.log import Log, interpolate
@@ -91,7 +92,7 @@ def validate(arm: Arm, logs: Logs, *, band: float = 5.0) -> Validation:
 def compare(arm: Arm, logs: list[Log], filters: Filters, std: Callable[[Track], NDArray] | None = None) -> Validation:
     """The arm's torques against those of logs, one after the other in time, both through `filters.band`."""
     for log in logs:
-        _same_joints(arm, log)
+        require_joints(arm, log)
     if not any(log.parts(PIECE_SAMPLES) for log in logs):
         raise DataError(f"{logs[0].name}: no stretch without gaps is long enough to validate with")
     return compare_arm(arm, all_tracks(logs, filters), filters, std)
@@ -219,8 +220,3 @@ def _overlapping(run: slice, margin: int) -> list[tuple[slice, slice]]:
     count = -(-(run.stop - run.start) // PIECE_SAMPLES)
     cuts = np.linspace(run.start, run.stop, count + 1).astype(int).tolist()
     return [(slice(max(a - margin, run.start), min(b + margin, run.stop)), slice(a, b)) for a, b in pairwise(cuts)]
-
-
-def _same_joints(arm: Arm, log: Log) -> None:
-    if log.n != arm.n:
-        raise DataError(f"{log.name}: {log.n} joints in the log, {arm.n} in arm '{arm.name}'")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +25,8 @@ def read_bag(path: Path, joints: tuple[str, ...], topic: str | None = None) -> t
     Times are those of the messages' headers, or of their arrival where headers are empty. Of several topics the one
     whose messages hold the arm's joints is read.
     """
-    try:
+    with reading_bag(path):
         rows, notes = _rows(path, joints, topic)
-    except MissingExtraError:
-        raise
-    except ReadError as error:
-        raise ReadError(str(error) if str(error).startswith(str(path)) else f"{path}: {error}") from None
-    except Exception as error:  # readers raise errors of SQLite, YAML, zstd, struct for damaged files
-        told = " ".join(str(error).split())
-        raise ReadError(
-            f"{path}: cannot be read as a ROS 2 bag ({type(error).__name__}: {told}); if the recording was cut off, "
-            "'mcap recover' or 'sqlite3 .recover' may save the rest"
-        ) from None
     arrival, stamps, values = rows[:, 0], rows[:, 1], rows[:, 2:]
     if not stamps.any():
         stamps = arrival
@@ -57,6 +48,23 @@ def _in_order(stamps: NDArray, notes: list[str]) -> NDArray:
         return np.arange(len(stamps))
     notes.append(f"messages arrived out of order {moved} times: sorted by their stamps")
     return order
+
+
+@contextmanager
+def reading_bag(path: Path) -> Iterator[None]:
+    """Make one sentence of what readers raise for bags that are damaged, or are none."""
+    try:
+        yield
+    except MissingExtraError:
+        raise
+    except ReadError as error:
+        raise ReadError(str(error) if str(error).startswith(str(path)) else f"{path}: {error}") from None
+    except Exception as error:  # readers raise errors of SQLite, YAML, zstd, struct for damaged files
+        told = " ".join(str(error).split())
+        raise ReadError(
+            f"{path}: cannot be read as a ROS 2 bag ({type(error).__name__}: {told}); if the recording was cut off, "
+            "'mcap recover' or 'sqlite3 .recover' may save the rest"
+        ) from None
 
 
 def _rows(path: Path, joints: tuple[str, ...], topic: str | None) -> tuple[NDArray, list[str]]:

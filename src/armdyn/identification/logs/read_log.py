@@ -18,6 +18,7 @@ from armdyn.identification.logs.read_csv import read_csv
 from armdyn.identification.logs.read_tables import Table, read_mat, read_npz, read_parquet
 from armdyn.model.arm import Arm
 
+READERS = {".npz": read_npz, ".mat": read_mat, ".parquet": read_parquet}
 KELVIN, COLDEST_KELVIN = 273.15, 200.0  # no joint has 200 °C, or 200 K
 LARGEST_ANGLE = 4 * np.pi  # rad: no arm's joint turns further
 
@@ -198,13 +199,18 @@ def _table(path: Path, arm: Arm, topic: str | None, wanted: Collection[str]) -> 
         from armdyn.identification.logs.read_bag import read_bag
 
         return read_bag(path, arm.joint_names, topic)
+    return read_table(path, arm.joint_names, wanted, " or a bag")
+
+
+def read_table(path: Path, joints: tuple[str, ...], wanted: Collection[str], others: str) -> tuple[Table, list[str]]:
+    """Columns of a file by name, and what was repaired; `others` are further kinds of logs, in words."""
+    suffix = path.suffix.lower()
     if suffix != ".npz":  # which is mapped, however large
         require_file(path)
     if suffix in (".csv", ".txt", ".tsv", ".dat"):
-        return read_csv(path, arm.joint_names, wanted)
-    readers = {".npz": read_npz, ".mat": read_mat, ".parquet": read_parquet}
-    if suffix not in readers:
+        return read_csv(path, joints, wanted)
+    if suffix not in READERS:
         raise ReadError(
-            f"{path}: unknown kind of log '{suffix}'; expected .csv, .npz, .mat, .parquet, .db3, .mcap or a bag"
+            f"{path}: unknown kind of log '{suffix}'; expected .csv, .npz, .mat, .parquet, .db3, .mcap{others}"
         )
-    return readers[suffix](path, arm.joint_names), []
+    return READERS[suffix](path, joints), []

@@ -13,14 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.logs.log import Log, Stretch, interpolate
-from armdyn.identification.motion.differentiate import (
-    AUTO,
-    METHODS,
-    Motion,
-    best_cutoff,
-    differentiate,
-    lowpass,
-)
+from armdyn.identification.motion.differentiate import Motion, best_cutoff, differentiate, lowpass
 
 GRID_SECONDS = 0.005  # between samples of a track: friction changes its sign within less than a sample of slow logs
 CUTOFF_HZ = 10.0  # corner of the low-pass on positions; its value hardly matters between 4 and 25 Hz
@@ -105,8 +98,7 @@ def track(log: Log, part: slice, filters: Filters, number: int = 0) -> Track:
     grid = t[0] + step * np.arange(int((t[-1] - t[0]) / step * (1 + 1e-9)) + 1)
     q = _positions(log, part, grid)
     cutoff = min(filters.cutoff or CUTOFF_HZ, 0.4 / dt)
-    method = METHODS[0] if filters.method == AUTO else filters.method
-    motion = differentiate(q, step, method=method, cutoff=cutoff)
+    motion = differentiate(q, step, method=filters.method, cutoff=cutoff)
     noise = (q - motion.q).std(axis=0)
     if filters.velocity and log.qd is not None:
         motion = _by_velocity(motion, _on(grid, t, log.qd[part]), step, cutoff)
@@ -187,6 +179,5 @@ def smooth_stretch(s: Stretch, filters: Filters) -> Motion:
 
 def choose_cutoff(s: Stretch, filters: Filters) -> float:
     """Corner of the low-pass on positions [Hz], by cross-validation; at least twice the band of the equations."""
-    method = METHODS[0] if filters.method == AUTO else filters.method
     # Noise above five times the band would pass into products of velocities, where no later filter reaches it.
-    return min(best_cutoff(s.q, s.dt, 2 * filters.band, method, 5 * filters.band), 5 * filters.band)
+    return min(best_cutoff(s.q, s.dt, 2 * filters.band, filters.method, 5 * filters.band), 5 * filters.band)
