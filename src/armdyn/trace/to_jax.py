@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +28,8 @@ from armdyn.trace.shapes import text
 if TYPE_CHECKING:
     from armdyn.trace.llvm.native import Code
     from armdyn.trace.traced import Subject, Traced, Variant
+
+OLDEST_JAX = (0, 8, 1)  # whose foreign function interface is as it is written for
 
 # What XLA calls by name, kept as long as the process: nothing says when XLA is done with it.
 _registered: dict[str, Code] = {}
@@ -85,7 +86,10 @@ def _jax() -> Any:
         import jax.custom_batching
         import jax.ffi
     except ImportError:
-        raise MissingExtraError("to_jax needs JAX 0.5 or newer", "jax") from None
+        raise MissingExtraError("to_jax needs JAX", "jax") from None
+    if jax.__version_info__ < OLDEST_JAX:  # which would end the process when the handler is registered
+        oldest = ".".join(map(str, OLDEST_JAX))
+        raise MissingExtraError(f"to_jax needs JAX {oldest} or newer, got {jax.__version__}", "jax")
     return jax
 
 
@@ -211,7 +215,7 @@ class _Function:
         single = [p.name for p, lead in zip(self.data, leads, strict=True) if not lead]
         shared = frozenset(name for name in (*single, *self.constants) if name in self.bound)
         given = dict(zip((p.name for p in self.data), arrays, strict=True))
-        with _doubles(jax):
+        with jax.enable_x64(True):
             operands = [
                 self.constants[port.name]
                 if port.name in self.constants
@@ -247,12 +251,6 @@ class _Function:
             ffi.register_ffi_target(name, ffi.pycapsule(code.address("handler")), platform="cpu")
             _registered[name] = code
         return name
-
-
-def _doubles(jax: Any) -> Any:
-    """A context in which JAX takes float64 for what it is; newer versions have it under a shorter name."""
-    place = jax if hasattr(jax, "enable_x64") else importlib.import_module("jax.experimental")
-    return place.enable_x64(True)
 
 
 def _samples(jax: Any, array: Any, port: Port, batch: tuple[int, ...], is_shared: bool) -> Any:

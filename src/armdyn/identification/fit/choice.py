@@ -26,6 +26,7 @@ from armdyn.identification.fit.evidence import (
     weigh,
 )
 from armdyn.identification.fit.free_model import FreeModel
+from armdyn.identification.fit.light_joints import light_joints, with_own_friction
 from armdyn.identification.fit.novel_motion import novel_motion
 from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
 from armdyn.identification.fit.rows import Rows, make_rows
@@ -104,6 +105,11 @@ class Choice:
         """The model without constraints."""
         rows = self.rows
         return FreeModel(rows.base, self.x, rows.reach, rows.filters.width, rows.carrier)
+
+    @cached_property
+    def light(self) -> NDArray:
+        """Joints (k,) whose torques are less than the least noise."""
+        return light_joints(self.rows.deviations, self.floor)
 
     @property
     def described(self) -> bool:
@@ -474,4 +480,6 @@ def _prune(choice: Choice) -> Choice:
     always[np.ix_(choice.rows.reach.balanced, np.array(BALANCE))] = True  # these were asked for
     used[choice.base.count :] |= choice.used[choice.base.count :] & always.ravel()
     found = evidence(choice.equations, used, choice.belief, choice.found.strengths)
-    return replace(choice, used=used, found=found)
+    choice = replace(choice, used=used, found=found)
+    own = with_own_friction(choice.equations, used, found.x, choice.light)
+    return replace(choice, found=found._replace(x=own))

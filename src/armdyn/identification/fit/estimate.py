@@ -16,6 +16,7 @@ from armdyn.identification.fit.consistent import Minimum, consistent_fit
 from armdyn.identification.fit.equations import Equations, System
 from armdyn.identification.fit.evidence import discount
 from armdyn.identification.fit.free_model import FreeModel
+from armdyn.identification.fit.light_joints import with_own_friction
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.prior import NO_PRIOR, Prior
 from armdyn.identification.fit.rows import Rows
@@ -58,17 +59,15 @@ def estimate(choice: Choice, masses: MassBounds | None = None) -> Estimate:
     n, base = choice.base.source.n, choice.base
     links = inertial.SIZE * n
     lumped = n if base.joint_terms else 0
-    terms = np.zeros(n * len(TERMS))
-    terms[problem.terms] = found.joint[lumped:]
-    values = terms.reshape(n, len(TERMS))
+    x = problem.parameters(found, blocks >= 0)
+    values = x[base.count :].reshape(n, len(TERMS)).copy()
     values[:, ROTOR] += found.joint[:lumped] if lumped else 0.0
     arm = with_terms(base.source.with_theta(found.theta[:links]), values, choice.rows.reach)
-    x = problem.parameters(found)
     weights = equations.weights**2
     price = float(weights @ equations.errors(x)) / max(float(weights @ choice.equations.errors(choice.x)), 1e-300)
     without = x[None]
     if len(blocks) > 1:
-        without = np.array([problem.parameters(problem.fit(blocks != k, found)) for k in blocks])
+        without = np.array([problem.parameters(problem.fit(blocks != k, found), blocks != k) for k in blocks])
     squares = equations.squares(without) if len(blocks) > 1 else np.full((1, len(weights)), np.nan)
     powers = np.maximum(equations.powers, 1e-300)
     return Estimate(
@@ -91,7 +90,7 @@ class _Lift(NamedTuple):
 
     equations: Equations
     used: NDArray
-    terms: NDArray  # positions of the joint terms that are used, counted from the first of the first joint
+    light: NDArray  # joints whose plain friction is told by their own rows
     lift: NDArray
     folds: System  # of y: the data of each block
     precision: NDArray  # of y
@@ -108,11 +107,11 @@ class _Lift(NamedTuple):
         system = System(A + self.precision, b + self.pull, c)
         return consistent_fit(system, self.prior, NO_PRIOR, self.start, self.positive, near, self.masses, self.bounds)
 
-    def parameters(self, least: Minimum) -> NDArray:
-        """x (size,) of a minimum."""
-        x = np.zeros(self.equations.size)
-        x[self.used] = self.lift @ np.concatenate([least.theta, least.joint])
-        return x
+    def parameters(self, least: Minimum, blocks: NDArray) -> NDArray:
+        """x (size,) of a minimum of some blocks (blocks,)."""
+        x, used = np.zeros(self.equations.size), np.zeros(self.equations.size, bool)
+        x[self.used], used[self.used] = self.lift @ np.concatenate([least.theta, least.joint]), True
+        return with_own_friction(self.equations, used, x, self.light, blocks)
 
 
 def _held_out_logs(problem: _Lift, found: Minimum) -> NDArray:
@@ -123,7 +122,7 @@ def _held_out_logs(problem: _Lift, found: Minimum) -> NDArray:
         own = equations.logs == number
         if own.all():
             return np.empty(0)
-        x = problem.parameters(problem.fit(~own, found))
+        x = problem.parameters(problem.fit(~own, found), ~own)
         squares = sum(equations.errors(x, int(k)).sum() for k in np.flatnonzero(own))
         errors.append(np.sqrt(squares / max(float(equations.grams[own, :, -1, -1].sum()), 1e-300)))
     return np.array(errors)
@@ -156,7 +155,7 @@ def _lift(choice: Choice, equations: Equations, masses: MassBounds | None) -> _L
     A, b, c = equations.folds(used)
     folds = System(lift.T @ (sharpness * A) @ lift, sharpness * b @ lift, c)
     return _Lift(
-        equations, used, terms, lift, folds, precision, precision @ centre, _stand_in(choice), start, positive, bounds,
+        equations, used, choice.light, lift, folds, precision, precision @ centre, _stand_in(choice), start, positive, bounds,
         masses,
     )  # fmt: skip
 
