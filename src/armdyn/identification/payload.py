@@ -31,6 +31,7 @@ DERIVATIVE_STEP = 1e-4  # of a parameter's size, by which derivatives are told
 ZERO_COLUMN = 1e-26  # square of a column relative to the largest, which is round-off
 UNDETERMINED_CHANGE = 1e-5  # change along an undetermined direction, relative to sizes, from which on it is one
 STAND_IN_STRENGTH = 1e-3  # strength of the stand-in body that keeps the payload possible: data always win
+MOST_INFLATION = 25.0  # of an offset's variance by the load's parameters, beyond which the offset stays the arm's
 
 
 class Payload(NamedTuple):
@@ -52,7 +53,8 @@ class Payload(NamedTuple):
 def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float | None = None) -> Payload:
     """The body that a known arm carries in a log.
 
-    The arm's torques with friction and drives are subtracted; the rest is the payload's, plus an offset per joint.
+    The arm's torques with friction and drives are subtracted; the rest is the payload's, plus an offset per joint
+    whose weight and offset the motion tells apart: a lift's weight hardly changes, and its offset stays the arm's.
 
     Parameters
     ----------
@@ -72,6 +74,7 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
     require_good(check_log(arm, log).findings, log.name)
     band = choose_band(stretches([log])) if band is None else float(band)
     Y, rest, tau, stretch = _equations(arm, log, Filters(band, None, "butterworth"))
+    Y = _without_vague_offsets(Y)
     x, covariance, known, weights = _least_squares(Y, rest, stretch)
     body = _possible(arm, Y, rest, weights, x)
     T = inverse(arm.tool_pose)
@@ -124,6 +127,17 @@ def tip_rows(arm: Arm, motion: Motion | Track, low: Decimator) -> NDArray:
     return np.stack([low @ last[:, j] for j in range(arm.n)])
 
 
+def _without_vague_offsets(Y: NDArray) -> NDArray:
+    """The rows without columns of offsets that the load's parameters imitate; joints count by their largest row."""
+    sizes = np.sqrt(np.mean(Y[..., : inertial.SIZE] ** 2, axis=1)).max(axis=1)
+    A, _ = normal_equations(Y, Y[..., 0], 1 / np.maximum(sizes, 1e-9 * sizes.max())[:, None])
+    size = np.sqrt(np.maximum(np.diag(A), 1e-300))
+    inflation = np.diag(np.linalg.pinv(A / np.outer(size, size), rcond=1e-12, hermitian=True))
+    kept = inflation < MOST_INFLATION
+    kept[: inertial.SIZE] = True
+    return Y[..., kept]
+
+
 def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray, NDArray, Information, NDArray]:
     """Weighted estimate, its covariance for autocorrelated residuals, what is determined, and the joints' weights."""
     weights = np.ones((len(Y), 1))  # of the joints
@@ -149,7 +163,8 @@ def _possible(arm: Arm, Y: NDArray, rest: NDArray, weights: NDArray, x: NDArray)
     system, mass = System(*normal_equations(Y, rest, weights), np.array(0.0)), max(float(x[0]), 0.1)
     stand_in = Inertia.from_com(mass, arm.tool_pose[:3, 3], np.eye(3) * mass * PAYLOAD_SIZE**2)
     prior = Prior(stand_in.pseudo_inertia[None], stand_in.theta, False)
-    return consistent_fit(system, prior, STAND_IN_STRENGTH, x[inertial.SIZE :], np.zeros(arm.n, bool)).theta
+    offsets = x[inertial.SIZE :]
+    return consistent_fit(system, prior, STAND_IN_STRENGTH, offsets, np.zeros(len(offsets), bool)).theta
 
 
 def _spread_at_tip(x: NDArray, covariance: NDArray, null: NDArray, T: NDArray) -> tuple[NDArray, NDArray]:
