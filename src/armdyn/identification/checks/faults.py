@@ -28,6 +28,8 @@ ODD_BODIES_GAIN = 30.0  # log-likelihood by which the bodies of another clock ar
 TOLERATED_FACTORS = (0.5, 2.0)  # factors that a poor model may prefer
 LEAST_ZERO_RAD = 0.1  # rad: smaller ones are common, and cost little
 ZEROS_TRIED_RAD = (0.1, 0.15, 0.2, 0.35)  # rad
+ZEROS_BETWEEN_RAD = (0.05, 0.6)  # rad: the least and the largest that is told
+ZERO_ACCURACY_RAD = 2e-3  # rad, to which one that is told is refined
 STEP_PLACES = np.arange(0.15, 0.86, 0.05)  # where in a piece an offset may change
 SCALE_FACTOR = 1.25  # factor by which torques are out of proportion
 SCALE_ROUNDS = 6  # in which factors of torques are found
@@ -215,8 +217,11 @@ def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
     best = int(np.argmax(gains))
     if gains[best] > 0.5 * ZEROS.gain:
         j = turning[best]
-        off, gain, fall = _refine_zero(trial, belief, j, -float(np.sign(values[best])))
+        zero = _Zero(trial, belief, j)
+        gain, off = max((zero.gain(off), off) for off in -np.sign(values[best]) * np.array(ZEROS_TRIED_RAD))
+        fall = zero.fall(off)
         if abs(off) > LEAST_ZERO_RAD and gain > ZEROS.gain and fall > ZEROS.fall:
+            off = zero.refined(off)
             remedy = f"--zero {trial.arm.joint_names[j]}={off:.3g}"
             text = (
                 f"the zero of {joint_name(arm, j)} seems {abs(off):.2g} rad off: with {-off:+.2g} rad added to its "
@@ -224,9 +229,10 @@ def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
             )
             yield Finding("warn", text, "zero", (j,), gain, fall, remedy, off)
             return
-    checked = {j: a.std for j, a in zip(turning, trial.added(slopes), strict=True)}
-    seen = [f"+- {std:.2g} rad (joint {j + 1})" for j, std in checked.items() if std < 1]
-    unseen = [str(j + 1) for j, std in checked.items() if not std < 1]
+    stds = [added.std for added in trial.added(slopes)]
+    checked = dict(zip(turning, np.abs(values) + 1.96 * np.array(stds), strict=True))
+    seen = [f"+- {most:.2g} rad (joint {j + 1})" for j, most in checked.items() if most < 1]
+    unseen = [str(j + 1) for j, most in checked.items() if not most < 1]
     parts = [f"right to {', '.join(seen)}"] if seen else []
     parts += [f"not shown by this motion (joint {', '.join(unseen)})"] if unseen else []
     yield Finding("note", f"zeros of joints: {'; '.join(parts)}", "zero")
@@ -241,13 +247,34 @@ def _slope(trial: Trial, arm: Arm, j: int) -> NDArray:
     )
 
 
-def _refine_zero(trial: Trial, belief: Belief, j: int, side: float) -> tuple[float, float, float]:
-    """How far the joint's positions are off, what this gains, and the fall of the error: links are fitted anew."""
-    e = (np.arange(trial.n) == j).astype(float)
-    tried = {}
-    for off in (side * offset for offset in ZEROS_TRIED_RAD):
-        columns = trial.with_own(trial.rigid(lambda q, qd, qdd: (q - off * e, qd, qdd)))  # noqa: B023
-        tried[off] = belief.of(columns).logarithm - belief.now.logarithm, columns
-    best = max(tried, key=lambda off: tried[off][0])
-    gain, columns = tried[best]
-    return best, gain, trial.fall(trial.fitted(columns, trial.tau, 2).residual)
+class _Zero(NamedTuple):
+    """A joint's positions counted from another zero, with links fitted anew."""
+
+    trial: Trial
+    belief: Belief
+    joint: int
+
+    def columns(self, off: float) -> NDArray:
+        """Of the trial with positions that are less by `off` [rad]."""
+        e = off * (np.arange(self.trial.n) == self.joint)
+        return self.trial.with_own(self.trial.rigid(lambda q, qd, qdd: (q - e, qd, qdd)))
+
+    def gain(self, off: float) -> float:
+        """Of log-likelihood by this zero."""
+        return float(self.belief.of(self.columns(off)).logarithm - self.belief.now.logarithm)
+
+    def fall(self, off: float) -> float:
+        """Of the error by this zero."""
+        return self.trial.fall(self.trial.fitted(self.columns(off), self.trial.tau, 2).residual)
+
+    def refined(self, off: float) -> float:
+        """The most probable zero between the neighbours of one of those tried."""
+        from scipy.optimize import minimize_scalar
+
+        side, grid = np.sign(off), (ZEROS_BETWEEN_RAD[0], *ZEROS_TRIED_RAD, ZEROS_BETWEEN_RAD[1])
+        at = grid.index(abs(off))
+        ends = sorted((side * grid[at - 1], side * grid[at + 1]))
+        found = minimize_scalar(
+            lambda x: -self.gain(x), bounds=ends, method="bounded", options=dict(xatol=ZERO_ACCURACY_RAD)
+        )
+        return float(found.x)
