@@ -155,8 +155,8 @@ def _lift(choice: Choice, equations: Equations, masses: MassBounds | None) -> _L
     A, b, c = equations.folds(used)
     folds = System(lift.T @ (sharpness * A) @ lift, sharpness * b @ lift, c)
     return _Lift(
-        equations, used, choice.light, lift, folds, precision, precision @ centre, _stand_in(choice), start, positive, bounds,
-        masses,
+        equations, used, choice.light, lift, folds, precision, precision @ centre, _stand_in(choice), start, positive,
+        bounds, masses,
     )  # fmt: skip
 
 
