@@ -50,11 +50,17 @@ REFERENCE_DATA = Path(__file__).parents[1].parent / "shared"
 LEFT_OUT = pytest.StashKey[int]()
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests that need the reference data where these are absent."""
-    if REFERENCE_DATA.is_dir():
-        return
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """Mark tests before pytest selects by marks; of those selected leave out what needs data that are absent."""
+    mark_journeys_and_nights(items)
+    yield
+    if not REFERENCE_DATA.is_dir():
+        leave_out(config, items)
+
+
+def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that need the reference data; remember how many they are."""
     needing = [item for item in items if "shared" in getattr(item, "fixturenames", ())]
     items[:] = [item for item in items if item not in needing]
     config.hook.pytest_deselected(items=needing)
@@ -74,7 +80,6 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(f"left out for want of '../shared', models and logs of others: {count}")
 
 
-@pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
 def mark_journeys_and_nights(items: list[pytest.Item]) -> None:
     """Mark journeys, and leave all but some cases of a test marked `by_day(count)` to the night, spread over all."""
     cases: dict[str, list[pytest.Item]] = {}
