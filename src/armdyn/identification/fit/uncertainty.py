@@ -18,7 +18,7 @@ from armdyn.identification.fit.estimate import Estimate
 from armdyn.identification.fit.evidence import covariance
 from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.fit.novel_motion import novel_motion
-from armdyn.identification.fit.terms import ALWAYS, TERMS
+from armdyn.identification.fit.terms import ALWAYS, STILL_SPEED, TERMS
 from armdyn.identification.motion.track import Track
 
 BAND_FACTOR = 1.5  # by which standard deviations are widened: as many torques as stated are then within them (zoo)
@@ -77,7 +77,8 @@ def passes(tracks: Iterable[Track], torque: NDArray) -> float:
     counts = np.ones(len(top))
     for track in several:
         # Noise about standstill is no reversal: the speed must pass a fifth of the top one on either side.
-        sides = np.where(track.qd > top / 5, 1, np.where(track.qd < -top / 5, -1, 0))
+        least = np.maximum(top / 5, STILL_SPEED)
+        sides = np.where(track.qd > least, 1, np.where(track.qd < -least, -1, 0))
         counts += [np.count_nonzero(np.diff(side[side != 0])) for side in sides.T]
     return float(counts[torque >= SMALL_TORQUE_SHARE * torque.max()].min())
 
