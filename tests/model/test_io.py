@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,9 @@ import armdyn
 from armdyn import Arm, load
 from armdyn.errors import ArmdynError, ReadError
 from armdyn.files import LARGEST_TEXT_BYTES
+from armdyn.model.convert import not_held
+from armdyn.spatial.rotation import nearest_rotation
+from armdyn.spatial.transform import transform
 
 ROWS = [
     {"kind": "R", "alpha": np.pi / 2, "mass": 2.0, "com": (0.1, 0, 0), "inertia": 0.1 * np.eye(3), "limits": (-1, 1)},
@@ -119,3 +124,17 @@ def test_a_dh_table_of_any_arm(tmp_path):
     q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, 5, arm.n))
     want = armdyn.inverse_dynamics(arm, q, qd, qdd)
     np.testing.assert_allclose(armdyn.inverse_dynamics(back, q, qd, qdd), want, atol=1e-12 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_dh_table_keeps_gravity_whatever_the_base_pose(tmp_path, seed):
+    """The table has no place for the base's pose: gravity is written in its own frame 0."""
+    rng = np.random.default_rng(seed)
+    turn = [np.diag([1.0, -1.0, -1.0]), *(nearest_rotation(rng.normal(size=(3, 3))) for _ in range(3))][seed]
+    arm = dataclasses.replace(armdyn.arms.ur10(), base_pose=transform(turn, (0.1, -0.2, 2.5)))
+    arm.save(tmp_path / "hung.csv")
+    q, qd, qdd = rng.uniform(-1, 1, (3, 5, arm.n))
+    want = armdyn.inverse_dynamics(arm, q, qd, qdd)
+    found = armdyn.inverse_dynamics(load(tmp_path / "hung.csv"), q, qd, qdd)
+    np.testing.assert_allclose(found, want, atol=1e-12 * np.abs(want).max())
+    assert any("base_pose= and gravity=" in line for line in not_held(arm, ".csv"))

@@ -59,4 +59,6 @@ def _poses_beside_table(arm: Arm) -> Iterator[str]:
     table = dh_parameters(arm)
     for name in ("base_pose", "tool_pose"):
         if np.abs(getattr(table, name) - np.eye(4)).max() > 1e-12:  # round-off of frames that are one
-            yield f"{name}: the table's own frame is elsewhere; give {name}= to Arm.from_dh"
+            turned = np.abs(getattr(table, name)[:3, :3] - np.eye(3)).max() > 1e-12
+            gravity = " and gravity= (the file has it in the table's axes)" if turned and name == "base_pose" else ""
+            yield f"{name}: the table's own frame is elsewhere; give {name}={gravity} to Arm.from_dh"

@@ -19,6 +19,7 @@ from armdyn.errors import ModelError, ReadError
 from armdyn.files import read_text
 from armdyn.model.dh import number
 from armdyn.spatial import inertia as inertial
+from armdyn.spatial.transform import exact
 
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
@@ -33,6 +34,7 @@ PARTS = {
     "friction": ("viscous", "coulomb", "offset"),
     "drive": ("rotor_inertia", "gear_ratio", "torque_constant"),
 }
+GRAVITY_ROUND_OFF = 1e-14  # of its components, where the table's frame is turned [m/s²]
 COLUMNS = (*TEXT, *NUMBERS, *COM, *TENSOR, *(name for names in PARTS.values() for name in names))
 
 
@@ -138,12 +140,15 @@ def _all_or_none(values: Mapping[str, float], names: Sequence[str], where: str) 
 
 
 def table_text(arm: Arm, convention: str = "standard") -> str:
-    """A DH table of any arm as CSV; poses of base and tool have no place in it (see `armdyn.model.convert`)."""
+    """A DH table of any arm as CSV; poses of base and tool have no place in it (see `armdyn.model.convert`).
+
+    Gravity is written in the axes of the table's frame 0: read back without a pose, torques are the arm's.
+    """
     from armdyn.model.dh_frames import as_dh, dh_parameters
 
-    framed, rows = as_dh(arm, convention), dh_parameters(arm, convention).rows
-    out = io.StringIO()
-    gravity = " ".join(map(repr, arm.gravity.tolist()))
+    framed, table = as_dh(arm, convention), dh_parameters(arm, convention)
+    rows, out = table.rows, io.StringIO()
+    gravity = " ".join(map(repr, exact(table.base_pose[:3, :3].T @ arm.gravity, GRAVITY_ROUND_OFF).tolist()))
     out.write(f"# name: {arm.name}\n# convention: {convention}\n# gravity: {gravity}\n")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(name for name in COLUMNS if not name.endswith("_deg"))

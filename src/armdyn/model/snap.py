@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +28,34 @@ def snap_frames(arm: Arm, angle: float) -> Arm:
     """
     if not (isinstance(angle, int | float) and 0 < angle <= LARGEST_SNAP_RAD):
         raise ModelError(f"load: expected 0 < snap <= {LARGEST_SNAP_RAD:g} rad, got {angle!r}")
-    moves: list[tuple[str, float]] = []
+    out, moves = turn_frames(arm, angle)
+    if not moves:
+        return out
+    largest = max(moves, key=lambda move: move.angle)
+    warnings.warn(
+        f"arm '{arm.name}': snap turned {len(moves)} frames or axes to right angles, "
+        f"at most by {largest.angle:.1e} rad ({largest.what}); see arm.notes",
+        ArmdynWarning,
+        stacklevel=3,
+    )
+    return dataclasses.replace(out, notes=(*arm.notes, *(f"snap: {what} turned by {by:.1e} rad" for what, by in moves)))
+
+
+class Turn(NamedTuple):
+    """A frame or an axis that was turned, and by how much [rad]."""
+
+    what: str
+    angle: float
+
+
+def turn_frames(arm: Arm, angle: float) -> tuple[Arm, list[Turn]]:
+    """The arm with direction cosines within `angle` of 0 or +-1 made exact, and what was turned."""
+    moves: list[Turn] = []
 
     def frame(T: NDArray, what: str) -> NDArray:
         R = _snap_rotation(T[:3, :3], angle)
         if turned := float(to_axis_angle(R.T @ T[:3, :3])[1] if (T[:3, :3] != R).any() else 0.0):
-            moves.append((what, turned))
+            moves.append(Turn(what, turned))
         out = np.array(T)
         out[:3, :3] = R
         return out
@@ -40,7 +63,7 @@ def snap_frames(arm: Arm, angle: float) -> Arm:
     def joint(j: Joint) -> Joint:
         axis = _snap_axis(j.axis, angle)
         if turned := float(np.linalg.norm(axis - j.axis)):
-            moves.append((f"joint '{j.name}': axis", turned))
+            moves.append(Turn(f"joint '{j.name}': axis", turned))
         before, after = (frame(getattr(j, side), f"joint '{j.name}': {side}") for side in ("before", "after"))
         return dataclasses.replace(j, axis=axis, before=before, after=after)
 
@@ -50,16 +73,7 @@ def snap_frames(arm: Arm, angle: float) -> Arm:
         base_pose=frame(arm.base_pose, "base_pose"),
         tool_pose=frame(arm.tool_pose, "tool_pose"),
     )
-    if not moves:
-        return out
-    largest = max(moves, key=lambda move: move[1])
-    warnings.warn(
-        f"arm '{arm.name}': snap turned {len(moves)} frames or axes to right angles, "
-        f"at most by {largest[1]:.1e} rad ({largest[0]}); see arm.notes",
-        ArmdynWarning,
-        stacklevel=3,
-    )
-    return dataclasses.replace(out, notes=(*arm.notes, *(f"snap: {what} turned by {by:.1e} rad" for what, by in moves)))
+    return out, moves
 
 
 def _snap_rotation(R: NDArray, angle: float) -> NDArray:

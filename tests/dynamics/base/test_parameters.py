@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -153,6 +154,42 @@ def test_rounded_angles_count_as_exact():
     gap = armdyn.base_parameters(nearly_planar(3.1416)).gap
     assert 1e-7 < gap.strongest_dropped < 1e-5
     assert gap.weakest_kept > 1e-2
+
+
+def hung_arm(digits):
+    """Six joints with right angles written with so many decimals, hung from a ceiling."""
+    half, whole = (float(f"{angle:.{digits}f}") for angle in (np.pi / 2, np.pi))
+    rng = np.random.default_rng(3)
+    body = np.array([9, 0, 0, 0, 9, 0, 9, 0, 0, 9])
+    table = [(0, 0.3, -half), (0.45, 0.1, 0), (0.05, 0, half), (0, 0.4, -half), (0, 0, half), (0, 0.1, 0)]
+    rows = [
+        {"kind": "R", "a": a, "d": d, "alpha": alpha, "inertial": body + rng.uniform(0.1, 1, 10)}
+        for a, d, alpha in table
+    ]
+    c, s = np.cos(whole), np.sin(whole)
+    mount = [[1, 0, 0, 0], [0, c, -s, 0], [0, s, c, 2.5], [0, 0, 0, 1]]
+    return Arm.from_dh(rows, base_pose=mount)
+
+
+@pytest.mark.parametrize("method", ["numeric", "rules"])
+@pytest.mark.parametrize("digits", [6, 7, 8, 9])
+def test_angles_written_with_few_digits_are_right_angles(digits, method):
+    """1.5707963 for pi/2: no grouping, name or length may show the digits that are missing."""
+    rounded, exact = (armdyn.base_parameters(hung_arm(count), method=method) for count in (digits, 17))
+    assert rounded.labels == exact.labels
+    assert rounded.formulas == exact.formulas
+    assert rounded.names == exact.names
+    assert rounded.lengths == pytest.approx(exact.lengths)
+    state = states(rounded.source)
+    tau = armdyn.inverse_dynamics(rounded.source, *state)
+    error = np.abs(rounded.regressor(*state) @ rounded.theta - tau).max()
+    assert error < 100 * 10.0**-digits * np.abs(tau).max()  # the digits, over some lengths and joints
+
+
+def test_entries_that_are_nearly_zero_are_no_terms():
+    """A frame turned by 1e-10 leaves coefficients that are neither zero nor a letter."""
+    base = armdyn.base_parameters(hung_arm(17), method="rules")
+    assert replace(base, P=np.where(base.P == 0, 3e-10, base.P)).formulas == base.formulas
 
 
 def test_unclear_rank_is_reported():

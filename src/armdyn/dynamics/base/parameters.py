@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.base.reduction import DEPENDENT_COLUMN_RATIO, Gap, clean
+from armdyn.dynamics.base.reduction import DEPENDENT_COLUMN_RATIO, Gap, clean, right_angled
 from armdyn.dynamics.base.search import by_numbers, by_rules
 from armdyn.dynamics.base.symbolic import combination, formulas, length_values
 from armdyn.dynamics.base.theorems import by_theorems
@@ -79,7 +79,7 @@ class BaseParameters(Frozen):
     @cached_property
     def formulas(self) -> tuple[str, ...]:
         """Each base parameter in the arm's lengths, such as `Ixx2 - Iyy2 - x3^2 m3`; see `lengths`."""
-        return formulas(self.source, self.P, self.kept, self.parameter_names, self.terms)
+        return formulas(self._geometry, self.P, self.kept, self.parameter_names, self.terms)
 
     @property
     def lengths(self) -> Mapping[str, float]:
@@ -88,7 +88,11 @@ class BaseParameters(Frozen):
         `x3, y3, z3` lead from link 2's origin to joint 3 in link 2's axes, `ax3, ay3, az3` on from there
         to link 3's origin in the joint's axes.
         """
-        return length_values(self.source)
+        return length_values(self._geometry)
+
+    @cached_property
+    def _geometry(self) -> Arm:
+        return right_angled(self.source)
 
     @cached_property
     def null(self) -> NDArray:
@@ -234,7 +238,8 @@ def base_parameters(
     """The identifiable combinations of the arm's inertial parameters.
 
     They depend on the arm's geometry and on the direction of gravity, not on its inertia, so an arm
-    with unknown inertia has them too.
+    with unknown inertia has them too. Angles that are right but for rounding in a file, by less than 1e-6 rad, are
+    taken for right ones.
 
     Parameters
     ----------
@@ -270,16 +275,17 @@ def base_parameters(
     if not 0 < tolerance < 1:
         raise ArmdynError(f"base_parameters: expected 0 < tolerance < 1, got {tolerance!r}")
     joint_terms = check_terms(joint_terms, "base_parameters")
+    exact = right_angled(arm)
     if method == "rules":
-        found = by_rules(arm, terms, joint_terms)
+        found = by_rules(exact, terms, joint_terms)
     elif method == "theorems":
         if joint_terms:
             raise ArmdynError(
                 f"base_parameters: the theorems are of links, not of {', '.join(joint_terms)}; use another method"
             )
-        found = by_theorems(arm, terms, tolerance)
+        found = by_theorems(exact, terms, tolerance)
     else:
-        found = by_numbers(arm, terms, joint_terms, tolerance)
+        found = by_numbers(exact, terms, joint_terms, tolerance)
     return BaseParameters(arm, terms, joint_terms, tuple(found.kept), clean(found.P, found.kept), found.gap)
 
 

@@ -8,6 +8,7 @@ dropped first, for they can be carried to the link before; of a link on a prisma
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,9 @@ from numpy.typing import NDArray
 from armdyn.arrays import read_only
 from armdyn.errors import RankError
 from armdyn.model.arm import Arm
+from armdyn.model.snap import turn_frames
 from armdyn.spatial import inertia as inertial
+from armdyn.spatial.transform import transform
 
 # A column is dependent if the part of it that no kept column explains is below this fraction of the longest
 # column, all in units of the arm's size. Exact dependence leaves 1e-16, frames with angles written to five
@@ -28,6 +31,11 @@ CLEAR_GAP = 30.0
 
 # Entries and directions weaker than this are round-off: the products of an offset of a thousandth of the arm are 1e-6.
 ROUND_OFF = 1e-9
+
+# Angles written with six decimals or more (3.141593, 1.5707963) are right angles where they are so near to them [rad].
+WRITTEN_ANGLE_TOLERANCE = 1e-6
+# What angles leave that are written with all digits, or nearly: `clean` removes it.
+EXACT_ANGLE_TOLERANCE = 1e-11
 
 
 class Gap(NamedTuple):
@@ -78,6 +86,28 @@ def arm_size(arm: Arm) -> float:
     """The longest component of the vectors between joints [m]; 1 if all are zero."""
     vectors = [p for segment in arm.segments[1:] for p in (segment.p_before, segment.p_after)]
     return float(max(np.abs(p).max() for p in [*vectors, arm.segments[0].p_after])) or 1.0
+
+
+def right_angled(arm: Arm) -> Arm:
+    """The arm with the right angles that rounded ones in a file mean: which parameters group is decided by these.
+
+    Lengths and gravity lose what rounded angles leave of zeros. The arm itself if its angles are exact already.
+    """
+    out, turns = turn_frames(arm, WRITTEN_ANGLE_TOLERANCE)
+    unit, weight = arm_size(arm), float(np.abs(arm.gravity).max()) or 1.0
+    lost = [turn.angle for turn in turns]
+
+    def exact(vector: NDArray, size: float) -> NDArray:
+        zero = np.abs(vector) < WRITTEN_ANGLE_TOLERANCE * size
+        lost.append(float(np.abs(vector[zero]).max(initial=0.0)) / size)
+        return np.where(zero, 0.0, vector)
+
+    def frame(T: NDArray) -> NDArray:
+        return transform(T[:3, :3], exact(T[:3, 3], unit))
+
+    joints = tuple(replace(joint, before=frame(joint.before), after=frame(joint.after)) for joint in out.joints)
+    out = replace(out, joints=joints, gravity=exact(arm.gravity, weight))
+    return out if max(lost) > EXACT_ANGLE_TOLERANCE else arm
 
 
 def reduce_columns(Y: NDArray, sizes: NDArray, order: list[int], tolerance: float, what: str) -> Reduction:

@@ -194,7 +194,8 @@ def _power(monomial: tuple[str, ...]) -> str:
 
 
 def _sum(parts: list[tuple[Polynomial, str]]) -> str:
-    """Polynomials times names as text; names that share a factor other than one stand in brackets."""
+    """Polynomials times names as text; names that share a factor other than one stand in brackets, zeros nowhere."""
+    parts = [(p, name) for p, name in parts if p]
     shared: dict[str, list[str]] = {}
     for p, name in parts:
         alone = p.constant is not None and abs(abs(p.constant) - 1) < 1e-12
