@@ -108,9 +108,15 @@ def _torques(found: Excitation) -> Any:
     return figure
 
 
+def _nearest_words(found: Excitation) -> str:
+    """The pose in which links come nearest to what the arm is mounted on."""
+    plane = found.protection.plane
+    return "lowest" if plane is None or plane.name == "floor" else f"nearest to the {plane.name}"
+
+
 def _describe_bodies(found: Excitation) -> str:
     bodies = found.protection.clearance.bodies
-    said = f"Capsules from {bodies.origin}, at the start of the motion and where they come lowest."
+    said = f"Capsules from {bodies.origin}, at the start of the motion and where they come {_nearest_words(found)}."
     return " ".join(
         [said, *(f"{note}." for note in bodies.notes[:MOST_NOTES]), *["..."] * (len(bodies.notes) > MOST_NOTES)]
     )
@@ -127,7 +133,7 @@ def _bodies(found: Excitation) -> Any:
     up = np.array([0.0, 0.0, 1.0]) if plane is None else plane.normal
     moving = bodies.link >= 2
     heights = np.minimum(posed.a @ up, posed.b @ up)[:, moving]
-    moments = {"start": 0, "lowest": int(heights.min(1).argmin()) if moving.any() else 0}
+    moments = {"start": 0, _nearest_words(found): int(heights.min(1).argmin()) if moving.any() else 0}
     figure = Figure(figsize=(9, 4), layout="constrained")
     for axes, (x, y) in zip(figure.subplots(1, 2), ((0, 2), (0, 1)), strict=True):
         for color, (label, k) in zip(("C0", "C1"), moments.items(), strict=True):
@@ -166,10 +172,11 @@ def _values_and_tip(found: Excitation) -> Any:
 def summary(found: Excitation) -> str:
     """What it shows, and how well."""
     shown = f"{found.base.count} inertial and {2 * found.base.source.n} friction parameters"
-    weak = "" if found.is_good else ", some of them weakly: search longer, or allow a longer motion or wider limits"
+    weak = "" if found.is_good else ", some of them weakly"
     return (
         f"{found.trajectory.duration:g} s of motion that show {shown}{weak}; condition number {found.condition:.1f} in "
         f"SI units, {found.condition_unit:.1f} with unit columns (up to {GOOD_CONDITION:g} is good)."
+        f"{found.advice and f' To show them better: {found.advice}.'}"
     )
 
 

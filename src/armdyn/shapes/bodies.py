@@ -36,6 +36,7 @@ class Bodies:
     origin: str
     notes: tuple[str, ...] = ()
     fixed: tuple[Box, ...] = ()  # parts of the base
+    guessed: frozenset[int] = frozenset()  # links whose capsules are not from a file's shapes
 
     @cached_property
     def link(self) -> NDArray:
@@ -109,10 +110,12 @@ def bodies_of(arm: Arm, radius: NDArray | float | None = None) -> Bodies:
     radius : float or ndarray, shape (n + 1,), optional
         Of capsules along the arm's frames, from the base [m]: no shapes are read then.
     """
+    every = frozenset(range(arm.n + 1))
     if radius is not None:
-        return Bodies(arm, tuple(geometry(arm, radius)), "the arm's frames and the given radius")
+        given = tuple(geometry(arm, radius))
+        return Bodies(arm, given, "the arm's frames and the given radius", guessed=every)
     if arm.source is None or arm.source.path.suffix.lower() != ".urdf":
-        return Bodies(arm, tuple(geometry(arm)), FROM_FRAMES)
+        return Bodies(arm, tuple(geometry(arm)), FROM_FRAMES, guessed=every)
     found = _collision_shapes(arm, arm.source.path, arm.source.base, arm.source.tip)
     lacking = [one for one in geometry(arm) if one.link not in found.whole]
     origin = FROM_FRAMES
@@ -126,7 +129,8 @@ def bodies_of(arm: Arm, radius: NDArray | float | None = None) -> Bodies:
         widths = [2e3 * one.radius for one in lacking]
         origin += f", {min(widths):.0f} to {max(widths):.0f} mm thick"
     capsules = sorted([*found.capsules, *lacking], key=lambda one: one.link)
-    return Bodies(arm, tuple(capsules), origin, tuple(found.notes), tuple(found.fixed))
+    guessed = frozenset(one.link for one in lacking)
+    return Bodies(arm, tuple(capsules), origin, tuple(found.notes), tuple(found.fixed), guessed)
 
 
 def _names(capsules: Iterable[Capsule]) -> str:

@@ -130,6 +130,20 @@ class Clearance:
         ]
         return pairs + rest
 
+    @cached_property
+    def named_columns(self) -> dict[str, list[int]]:
+        """The columns of `slack` by what they keep apart."""
+        found: dict[str, list[int]] = {}
+        for k, name in enumerate(self._names(self.columns)):
+            found.setdefault(name, []).append(k)
+        return found
+
+    def guessed(self, column: int) -> bool:
+        """Whether a body of a column of `slack` has no shape in a file."""
+        pairs = len(self.columns.one)
+        bodies = self.columns.body[[column - pairs]] if column >= pairs else np.array(self.columns[:2])[:, column]
+        return bool({*self.bodies.link[bodies].tolist()} & self.bodies.guessed)
+
     def worst(self, q: NDArray) -> tuple[float, str]:
         """The least free distance of configurations (N, n), and of what."""
         slack = self._slack(self.columns, self.bodies.at(q))

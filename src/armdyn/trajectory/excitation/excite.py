@@ -18,6 +18,7 @@ from armdyn.errors import ArmdynError, LimitError, check_choice
 from armdyn.model.arm import Arm
 from armdyn.presentation import Reported
 from armdyn.trajectory.excitation.approach import check_home
+from armdyn.trajectory.excitation.confinement import Confinement, confinements, too_weak
 from armdyn.trajectory.excitation.held_information import held_information
 from armdyn.trajectory.excitation.information import CRITERIA, condition_numbers, least_seen
 from armdyn.trajectory.excitation.multi_start import Candidate, Outcome, Standing, multi_start
@@ -68,7 +69,7 @@ class Excitation(Reported):
     @property
     def always(self) -> tuple[str, ...]:
         """What holds at all times, in words."""
-        return ("positions, velocities and accelerations within their limits", *self.kept)
+        return (_within_limits(self.limits), *self.kept)
 
     @property
     def unchecked(self) -> tuple[str, ...]:
@@ -79,6 +80,21 @@ class Excitation(Reported):
     def lowest(self) -> str:
         """How low the links come, in words."""
         return self.protection.lowest(self.trajectory)
+
+    @cached_property
+    def confined(self) -> tuple[Confinement, ...]:
+        """Which joints cannot use most of their range, because of what, and what may help."""
+        return confinements(self.trajectory, self.limits, self.protection)
+
+    @property
+    def advice(self) -> str:
+        """What may show the parameters better; empty where they are shown well."""
+        if self.is_good:
+            return ""
+        if not self.confined:
+            return "search longer (--time-budget), or allow a longer --duration or wider limits"
+        remedies = dict.fromkeys(one.remedy for one in self.confined)
+        return f"{'; '.join(map(str, self.confined))}. {'; '.join(remedies)}"
 
     @property
     def promises(self) -> tuple[str, str]:
@@ -296,19 +312,30 @@ def _usable(outcome: Outcome, problem: ExcitationProblem) -> Candidate:
         return outcome.best
     if outcome.interrupted:
         raise KeyboardInterrupt
+    weak = too_weak(problem.limits, problem.constraints)
     if problem.constraints and outcome.best is not None:
         slack, worst = problem.worst_slack(outcome.best.x)
         if worst is not None and slack < 0:
             missed = worst.describe(problem.series(outcome.best.x)(problem.times))
             raise LimitError(
-                f"excite: no motion was found that keeps all constraints; the last one misses {missed}; relax it, or "
-                "allow more time"
+                f"excite: no motion was found that keeps all constraints; the last one misses {missed}; "
+                + (f"{weak}: allow more" if weak else "relax it, or allow more time")
             )
     least = "" if outcome.best is None else f" (least of all {_least_seen(problem, outcome.best.x)})"
+    remedy = "allow a longer duration, more harmonics, wider limits or more time"
     raise LimitError(
         f"excite: no motion that shows all parameters{least} was found within the limits and the time budget; "
-        "allow a longer duration, more harmonics, wider limits or more time"
+        + (f"{weak}: allow more" if weak else remedy)
     )
+
+
+def _within_limits(limits: MotionLimits) -> str:
+    """Which limits the joints themselves keep to, in words: some turn without end."""
+    endless = [limits.joint_names[i] for i in np.flatnonzero(np.isinf(limits.half_range))]
+    rates = "velocities and accelerations within their limits"
+    if len(endless) == len(limits.joint_names):
+        return f"{rates} (no joint has position limits)"
+    return f"positions, {rates}" + (f" (positions of {', '.join(endless)} have none)" if endless else "")
 
 
 def _least_seen(problem: ExcitationProblem, x: NDArray) -> str:
@@ -323,10 +350,12 @@ def _check_result(found: Excitation) -> None:
     if broken:
         raise LimitError(f"excite: the motion found breaks limits ({broken}); this should not happen, please report it")
     if found.condition_unit > LARGEST_CONDITION:
+        weak = too_weak(found.limits, found.problem.constraints)
+        remedy = f"{weak}: allow more" if weak else "allow a longer duration, more harmonics or wider limits"
         raise LimitError(
             f"excite: the best motion within the limits has condition number {found.condition_unit:.1e} (unit "
             f"columns), so it does not show all parameters, least of all {_least_seen(found.problem, found.x)}; "
-            "allow a longer duration, more harmonics or wider limits"
+            f"{remedy}"
         )
 
 

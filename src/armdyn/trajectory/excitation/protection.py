@@ -24,6 +24,8 @@ from armdyn.trajectory.excitation.motion_constraints import Constraint, TipBox, 
 from armdyn.trajectory.motion_limits import MotionLimits
 from armdyn.trajectory.protocol import Trajectory
 
+PLANE_WORDS = {"floor": ("lowest", "above"), "ceiling": ("closest", "below")}  # else: closest, from
+
 
 @dataclass(frozen=True, eq=False)
 class Protection:
@@ -36,11 +38,12 @@ class Protection:
     unchecked: tuple[str, ...]
 
     def lowest(self, motion: Trajectory) -> str:
-        """How low links 2 to n come, in words."""
+        """How low links 2 to n come, or how near to a wall or a ceiling, in words."""
         plane = self.plane
         if plane is not None:
             height = self.clearance.lowest(motion, plane.normal) - plane.offset
-            return f"lowest point {1000 * height:.0f} mm above the {plane.name}"
+            point, side = PLANE_WORDS.get(plane.name, ("closest", "from"))
+            return f"{point} point {1000 * height:.0f} mm {side} the {plane.name}"
         g = np.linalg.norm(self.clearance.arm.gravity)
         up = -self.clearance.arm.gravity / g if g else np.array([0.0, 0.0, 1.0])
         return f"lowest point {self.clearance.lowest(motion, up):.2f} m above the origin of the base axes"

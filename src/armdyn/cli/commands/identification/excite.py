@@ -243,6 +243,7 @@ def summary(found: Excitation) -> dict[str, Any]:
         "columns": len(found.information),
         "searches": found.starts,
         **attributes(found, "seconds interrupted kept unchecked lowest"),
+        "confined": [str(one) for one in found.confined],
     }
 
 
@@ -262,7 +263,7 @@ def _show(found: Excitation, written: list[Path]) -> None:
         start = ", ".join(f"{x:.3g}" for x in found.trajectory(0.0).q)
         print(f"It starts at q = {start}; --home makes files that bring the robot there and back, --ros a sender.")
     if not found.is_good:
-        print("Some parameters are shown weakly: search longer (--time-budget), or allow a longer --duration")
+        print(f"Some parameters are shown weakly: {found.advice}")
     print(f"Saved as {', '.join(str(path) for path in written)}")
 
 
