@@ -188,7 +188,7 @@ def geometry(arm: Arm, radius: NDArray | float | None = None) -> Iterator[Capsul
 def _tube(arm: Arm, i: int, end: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
     """The pieces of link i in its frame up to the next joint; of a sliding joint also the beam that passes it."""
     if i == 0:
-        yield _foot(arm, end), end
+        yield base_foot(arm, end), end
         return
     joint = arm.joints[i - 1]
     T = inverse(joint.after)
@@ -203,7 +203,7 @@ def _tube(arm: Arm, i: int, end: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
     yield elbow, end
 
 
-def _foot(arm: Arm, first: NDArray) -> NDArray:
+def base_foot(arm: Arm, first: NDArray) -> NDArray:
     """Where the base stands, in its frame: straight below the first joint on the mounting plane, if that is known."""
     if arm.mounting_plane is None:
         return np.zeros(3)

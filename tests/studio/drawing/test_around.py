@@ -1,5 +1,7 @@
 """Floor, table and obstacles as bodies."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from armdyn.shapes.obstacles import Box, HalfSpace, Sphere, mounting_plane
 from armdyn.spatial.transform import transform
 from armdyn.studio.drawing.around import obstacle_shape, slab
 from armdyn.studio.drawing.camera import first_view
-from armdyn.studio.drawing.shapes import arm_room, pedestal
+from armdyn.studio.drawing.shapes import arm_room, arm_shapes, pedestal
 from armdyn.studio.state import ArmState
 
 
@@ -44,6 +46,45 @@ def test_an_arm_under_a_ceiling_has_no_pedestal():
     room = arm_room(hung)
     np.testing.assert_allclose(room.up, [0, 0, -1])
     assert room.drop > 0
+
+
+# Ways from a file's world to where the arm is mounted: to a ceiling, a wall, a table, and none.
+MOUNTS = {
+    "ceiling": transform(np.diag([1.0, -1.0, -1.0]), (0.3, 0.2, 2.5)),
+    "wall": transform(np.array([[0.0, 0, 1], [0, 1, 0], [-1, 0, 0]]), (0, 0, 1.0)),
+    "table": transform(None, (0, 0.5, 0.8)),
+    "floor": np.eye(4),
+}
+
+
+def mounted(mount):
+    """A UR10 whose base is a world from which a fixed way leads to its mount."""
+    arm, T = arms.ur10(), MOUNTS[mount]
+    first = replace(arm.joints[0], before=T @ arm.joints[0].before)
+    plane = (*T[:3, 2], T[:3, 2] @ T[:3, 3])
+    return replace(arm, joints=(first, *arm.joints[1:]), mounting_plane=plane)
+
+
+@pytest.mark.parametrize("mount", MOUNTS)
+def test_the_way_from_the_world_to_the_mount_is_no_body(mount):
+    arm, T = mounted(mount), MOUNTS[mount]
+    room = arm_room(arm)
+    np.testing.assert_allclose(room.centre, T[:3, 3], atol=1e-9)
+    assert room.extent == pytest.approx(arm_room(arms.ur10()).extent)
+    for shape in arm_shapes(arm):
+        if shape.link == 0:
+            assert np.linalg.norm(shape.T[:3, 3] - T[:3, 3]) < 0.2
+    assert pedestal(arm) == []
+
+
+@pytest.mark.parametrize("mount", MOUNTS)
+def test_what_the_arm_is_mounted_on_does_not_hide_it(mount):
+    arm = mounted(mount)
+    room, plane = arm_room(arm), mounting_plane(arm)
+    view = first_view(room, ArmState(arm).now.links)
+    assert plane.distance(view.position)[0] > 0.2 * room.extent
+    assert (view.position - room.centre) @ room.up > -0.8 * room.drop - 1e-9  # nor is it below the floor
+    np.testing.assert_allclose(view.up, [0, 0, 1])
 
 
 def test_a_floor_as_given_takes_the_place_of_the_arms_own(arm):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.model.arm import Arm
-from armdyn.shapes.bodies import Bodies
+from armdyn.shapes.bodies import Bodies, base_foot
 from armdyn.shapes.obstacles import mounting_plane
 from armdyn.spatial.transform import inverse, transform
 from armdyn.studio.state import slider_range
@@ -23,6 +23,7 @@ HOUSING_RADIUS_RATIO, HOUSING_HEIGHT_RATIO = 1.35, 2.6  # radius and height of a
 # Lengths below this part of the extent are not drawn.
 LEAST_LENGTH_RATIO = 1e-3
 PEDESTAL_HEIGHT_RATIO = 0.55  # height over the arm's extent
+SAME_PLACE_M = 1e-6  # of points at a mounting plane [m]
 RANDOM_POSTURES = 200  # by which the room of an arm is told
 PAINT = {
     "link": (226, 231, 238),
@@ -51,7 +52,7 @@ def arm_shapes(arm: Arm) -> list[Shape]:
     extent = room.extent
     radii = LINK_RADIUS_RATIO * extent * np.linspace(1.0, TAPER_RATIO, arm.n + 1)
     ends = [*(joint.before[:3, 3] for joint in arm.joints), arm.tool_pose[:3, 3]]
-    shapes = _base(ends[0], radii[0], room)
+    shapes = _base(arm, radii[0], room)
     for i, joint in enumerate(arm.joints):
         T_link_joint = inverse(joint.after)
         start, axis = T_link_joint[:3, 3], T_link_joint[:3, :3] @ joint.axis
@@ -69,10 +70,15 @@ class Room(NamedTuple):
     """Where to put floor and camera."""
 
     up: NDArray  # (3,) against gravity, or z without any
-    centre: NDArray  # (3,) of the base
+    centre: NDArray  # (3,) of the base, where it is mounted
     extent: float  # farthest from there that a link comes [m]
     drop: float  # of the floor below the base [m]
-    stands: bool = True  # on that floor; else the arm is mounted on a wall or a ceiling
+    mount: NDArray | None = None  # (3,) normal of the wall or the ceiling that the arm is mounted on, if not a floor
+
+    @property
+    def stands(self) -> bool:
+        """Whether the arm stands on the floor."""
+        return self.mount is None
 
 
 def arm_room(arm: Arm) -> Room:
@@ -85,14 +91,14 @@ def arm_room(arm: Arm) -> Room:
     points = np.concatenate([link_poses(arm, q), forward_kinematics(arm, q)[:, None]], axis=1)[..., :3, 3]
     g = np.linalg.norm(arm.gravity)
     up = -arm.gravity / g if g > 0 else np.array([0.0, 0.0, 1.0])
-    centre = arm.base_pose[:3, 3]
+    centre = arm.base_pose[:3, :3] @ _start(arm) + arm.base_pose[:3, 3]
     extent = float(np.linalg.norm(points - centre, axis=-1).max()) or 1.0
     heights = (points - centre) @ up
     plane = mounting_plane(arm)
     if plane is not None and plane.name == "floor":
         return Room(up, centre, extent, max(0.0, float(plane.distance(centre)[0])))
     if plane is not None and plane.name != "mounting plane":
-        return Room(up, centre, extent, extent, stands=False)
+        return Room(up, centre, extent, extent, plane.normal)
     has_column = heights[:, 0].min() > LEAST_LENGTH_RATIO * extent
     reaches_below = heights.min() < -0.1 * extent
     return Room(up, centre, extent, PEDESTAL_HEIGHT_RATIO * extent if reaches_below and not has_column else 0.0)
@@ -131,12 +137,24 @@ def pose_along(direction: NDArray, centre: NDArray) -> NDArray:
     return transform(np.column_stack([x, np.cross(z, x), z]), centre)
 
 
-def _base(first: NDArray, r: float, room: Room) -> list[Shape]:
+def _start(arm: Arm) -> NDArray:
+    """Where the base begins, in its frame: its origin, or the mount, to which a file's world may lead a long way."""
+    plane, first = mounting_plane(arm), arm.joints[0].before[:3, 3]
+    if plane is None:
+        return np.zeros(3)
+    origin, joint = (float(plane.distance(p)[0]) for p in (arm.base_pose[:3, 3], (arm.base_pose @ [*first, 1.0])[:3]))
+    between = -SAME_PLACE_M <= origin <= max(joint, 0.0) + SAME_PLACE_M
+    return np.zeros(3) if plane.name == "floor" and between else base_foot(arm, first)
+
+
+def _base(arm: Arm, r: float, room: Room) -> list[Shape]:
     """A foot where the base is, unless it stands on a pedestal, and a column to the first joint."""
-    foot = Shape("cylinder", 0, transform(None, [0, 0, 0.15 * r]), (2.2 * r, 0.3 * r), PAINT["base"])
-    up = np.array([0.0, 0.0, 1.0])
-    column = [shape._replace(color=PAINT["base"]) for shape in _tube(0, np.zeros(3), first, up, 1.15 * r, room.extent)]
-    return [*([] if room.drop and room.stands else [foot]), *column]
+    start = _start(arm)
+    z = np.array([0.0, 0.0, 1.0]) if room.mount is None else arm.base_pose[:3, :3].T @ room.mount
+    foot = Shape("cylinder", 0, pose_along(z, start + 0.15 * r * z), (2.2 * r, 0.3 * r), PAINT["base"])
+    column = _tube(0, start, arm.joints[0].before[:3, 3], z, 1.15 * r, room.extent)
+    painted = [shape._replace(color=PAINT["base"]) for shape in column]
+    return [*([] if room.drop and room.stands else [foot]), *painted]
 
 
 def _tube(link: int, start: NDArray, end: NDArray, axis: NDArray, r: float, extent: float) -> list[Shape]:
