@@ -32,6 +32,7 @@ def pages(tmp_path_factory, short_searches, servo_fit):
 # Parts wider than the page that cannot be scrolled to.
 CUT = """[...document.querySelectorAll('body *')].filter(e => !e.closest('svg') && !e.closest('.wide, pre')
     && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + ' ' + e.textContent.slice(0, 60))"""
+FIGURE_WIDTHS = "[...document.querySelectorAll('.figure svg')].map(e => e.getBoundingClientRect().width)"
 
 
 def _comparison(arm):
@@ -82,6 +83,7 @@ def test_they_need_nothing_and_fit(pages, browser):
             tab.set_viewport_size({"width": screen, "height": 844})
             assert tab.evaluate(width) <= screen, path.name  # what is wider scrolls by itself
             assert tab.evaluate(CUT) == [], path.name  # and shows that it does
+            assert min(tab.evaluate(FIGURE_WIDTHS)) >= 640, path.name  # labels of 10 points stay readable
         assert tab.evaluate("document.querySelectorAll('svg').length") > 0
         tab.set_viewport_size({"width": 718, "height": 1000})  # A4 less its margins
         tab.emulate_media(media="print")

@@ -1,13 +1,16 @@
 """The page in a real browser: sliders move the arm, a log plays, nothing is asked of other hosts."""
 
 import time
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 
+import armdyn
 from armdyn import forward_kinematics
 from armdyn.spatial.rotation import from_quaternion
+from armdyn.spatial.transform import transform
 from armdyn.studio.app import Studio
 from armdyn.studio.drawing.subject import Subject, open_subject
 from armdyn.studio.server import address, start_server, stop_server
@@ -335,3 +338,29 @@ def test_a_phone_shows_the_arm_above_the_panels(visit):
     page.get_by_text("armdyn studio").first.click()  # folds the panels away
     until(lambda: page.evaluate(BOXES)["picture"]["height"] > 800)
     page.close()
+
+
+def test_an_arm_under_a_ceiling_is_seen_from_below(browser):
+    """The file's world is the floor, 2.5 m below the mount."""
+    arm = armdyn.arms.ur10()
+    mount = transform(np.diag([1.0, -1.0, -1.0]), (0, 0, 2.5))
+    first = replace(arm.joints[0], before=mount @ arm.joints[0].before)
+    hung = replace(arm, joints=(first, *arm.joints[1:]), mounting_plane=(0, 0, -1, -2.5))
+    server = start_server(port=0)
+    try:
+        with Studio(server, hung) as studio:
+            page = browser.new_page(viewport={"width": 900, "height": 700})
+            page.set_default_timeout(PATIENCE)
+            page.goto(address(server, "127.0.0.1") + "?fixedDpr=0.25")
+            page.wait_for_selector("#tip-pose")
+            until(lambda: studio.tabs)
+            (mine,) = studio.tabs.values()
+            until(lambda: 1.0 < mine.client.camera.position[2] < 2.4)
+            box = page.locator("canvas").first.bounding_box()
+            for point in (mount[:3, 3], forward_kinematics(hung, mine.state.moment.q)[:3, 3]):
+                x, y = pixel(page, mine, point)
+                assert box["x"] < x < box["x"] + box["width"]
+                assert box["y"] < y < box["y"] + box["height"]
+            page.close()
+    finally:
+        stop_server(server)
