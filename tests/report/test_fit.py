@@ -163,6 +163,19 @@ class TestAdvice:
         assert result.exit_code == 0, result.output
         assert (tmp_path / "next.csv").exists()
 
+    def test_logs_that_are_no_files_are_not_named(self, fit):
+        made = fit.checks[0]._replace(log=dataclasses.replace(fit.checks[0].log, path=None))
+        line = next_command(dataclasses.replace(fit, checks=(made,)))
+        assert line == f"armdyn excite {shlex.quote(fit.source.name)} --duration 20 --out next.csv"
+
+    def test_how_late_torques_were_is_said_where_it_counts(self, fit):
+        late = fit.filters._replace(delay=0.005)
+        log = dataclasses.replace(fit.checks[0].log, path=Path("run.csv"), options=("--delay", "0.005", "--degrees"))
+        told = dataclasses.replace(fit, filters=late, other=None, checks=(fit.checks[0]._replace(log=log),))
+        assert next_command(told).endswith("--given run.csv --degrees --out next.csv")
+        told = dataclasses.replace(told, verdict=told.verdict._replace(word="good", next_step=""))
+        assert next_step(told).endswith("(armdyn validate --delay 0.005)")
+
     def test_the_command_reads_the_logs_as_they_were_read(self, fit, tmp_path, monkeypatch):
         from typer.testing import CliRunner
 

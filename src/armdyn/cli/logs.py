@@ -100,15 +100,20 @@ def read(
     columns: list[str] | None,
     topic: str | None,
     *,
+    zero: list[str] | None = None,
+    time_scale: float | None = None,
+    delay: float | None = None,
     currents: bool = False,
 ) -> list[Log]:
-    """The logs, read as the options say; `currents` may stand in the place of torques."""
+    """The logs, read and corrected as the options say; `currents` may stand in the place of torques."""
     import numpy as np
 
     from armdyn.cli.states import in_radians
+    from armdyn.identification.logs.corrections import with_time_scale, with_zeros, without_delay
     from armdyn.identification.logs.log import require_torques
     from armdyn.identification.logs.read_log import read_log
 
+    zeros = joint_numbers(zero, "--zero")
     added = numbers(offset, "--offset")
     if added is not None and degrees:
         added = in_radians(arm, np.asarray(added), degrees).tolist()
@@ -127,7 +132,7 @@ def read(
     ]
     for log in [] if currents else logs:
         require_torques(log)
-    return logs
+    return without_delay(with_zeros(arm, with_time_scale(logs, time_scale), zeros), delay)
 
 
 def _columns(given: list[str] | None) -> dict[str, list[str]] | None:

@@ -10,14 +10,19 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.errors import DataError
-from armdyn.identification.checks.check import check_log, require_good
-from armdyn.identification.checks.given import as_logs
+from armdyn.identification.checks.check import Seen
+from armdyn.identification.checks.faults import DELAY, SHORT_DELAYS, lateness
+from armdyn.identification.checks.finding import Finding
+from armdyn.identification.checks.given import as_logs, checked
+from armdyn.identification.checks.warn import warn
 from armdyn.identification.fit.consistent import consistent_fit
 from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.prior import Prior
 from armdyn.identification.fit.rows import Decimator, decimator, grid
 from armdyn.identification.fit.spread import Information, correlated_sum, determine
 from armdyn.identification.fit.terms import whole_torque
+from armdyn.identification.judgement import CAREFUL_ERROR, NEGLIGIBLE_ERROR, word_for
+from armdyn.identification.logs.corrections import without_delay
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import Motion
 from armdyn.identification.motion.track import Filters, Track, choose_band, smooth_stretch, stretches
@@ -30,6 +35,7 @@ PAYLOAD_SIZE = 0.1  # m: about how large payloads are
 DERIVATIVE_STEP = 1e-4  # of a parameter's size, by which derivatives are told
 ZERO_COLUMN = 1e-26  # square of a column relative to the largest, which is round-off
 UNDETERMINED_CHANGE = 1e-5  # change along an undetermined direction, relative to sizes, from which on it is one
+LITTLE_EXPLAINED = 0.3  # share of the error by which a payload must lower it, unless the rest is negligible
 STAND_IN_STRENGTH = 1e-3  # strength of the stand-in body that keeps the payload possible: data always win
 MOST_INFLATION = 25.0  # of an offset's variance by the load's parameters, beyond which the offset stays the arm's
 
@@ -48,6 +54,12 @@ class Payload(NamedTuple):
     std: NDArray  # (10,) of the estimate; infinite where the log determines nothing
     rel_error: float  # of the arm with its payload
     arm: Arm  # carrying it
+    findings: tuple[Finding, ...] = ()  # about the log, and about what stays unexplained
+
+    @property
+    def verdict(self) -> str:
+        """Whether to use it: "good", "usable with care" or "not usable", by the limits of `identify`."""
+        return word_for(self.rel_error, self.findings)
 
 
 def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float | None = None) -> Payload:
@@ -71,21 +83,23 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
         Mass, centre and inertia in the tip's frame, with standard deviations.
     """
     (log,) = as_logs(arm, log)
-    require_good(check_log(arm, log).findings, log.name)
+    (check,), _ = checked(Seen.of(arm, [log]))
     band = choose_band(stretches([log])) if band is None else float(band)
-    Y, rest, tau, stretch = _equations(arm, log, Filters(band, None, "butterworth"))
+    filters = Filters(band, None, "butterworth")
+    Y, rest, tau, stretch = _equations(arm, log, filters)
     Y = _without_vague_offsets(Y)
     x, covariance, known, weights = _least_squares(Y, rest, stretch)
     body = _possible(arm, Y, rest, weights, x)
     T = inverse(arm.tool_pose)
     at_tip = Inertia(body).moved(T)
     mass, sigma = x[0], np.where(known.lost, np.inf, np.sqrt(np.maximum(np.diag(covariance), 0.0)))
+    size, total = inertial.SIZE, max(float(np.linalg.norm(tau)), 1e-300)
+    error = float(np.linalg.norm(rest - Y @ np.concatenate([body, x[size:]]))) / total
+    without = float(np.linalg.norm(rest - rest.mean(axis=1, keepdims=True))) / total
+    objections = _objections(arm, log, filters, error, without)
     if not mass > 3 * sigma[0]:
         raise DataError(f"{log.name}: no payload is felt: its mass is {mass:.3g} ± {1.96 * sigma[0]:.2g} kg")
     loaded = arm.with_theta(np.concatenate([arm.theta[: -inertial.SIZE], arm.theta[-inertial.SIZE :] + body]))
-    solution = np.concatenate([body, x[inertial.SIZE :]])
-    error = rest - Y @ solution
-    size = inertial.SIZE
     com_std, inertia_std = _spread_at_tip(x[:size], covariance[:size, :size], known.null[:size], T)
     return Payload(
         float(at_tip.mass),
@@ -97,9 +111,46 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
         at_tip.theta,
         x[: inertial.SIZE],
         sigma[: inertial.SIZE],
-        float(np.linalg.norm(error)) / max(float(np.linalg.norm(tau)), 1e-300),
+        error,
         loaded,
+        (*check.findings, *objections),
     )
+
+
+def _objections(arm: Arm, log: Log, filters: Filters, error: float, without: float) -> list[Finding]:
+    """Warnings of what stays unexplained, and of torques that come somewhat late, which `identify` would mend."""
+    found = _unexplained(error, without)
+    if error > NEGLIGIBLE_ERROR:
+        found = [*_late(arm, log, filters, error), *found]
+    for finding in found:
+        warn(f"{log.name}: {finding.text}")
+    return found
+
+
+def _late(arm: Arm, log: Log, filters: Filters, error: float) -> list[Finding]:
+    """Torques later than positions by less than the checks of the log tell, where that explains much of the error."""
+    tried = {delay: _error(arm, without_delay([log], delay)[0], filters) for delay in SHORT_DELAYS}
+    best = min(tried, key=lambda delay: tried[delay])
+    fall = 1 - tried[best] / error
+    return [lateness(best, np.nan, fall)] if fall > DELAY.fall else []
+
+
+def _error(arm: Arm, log: Log, filters: Filters) -> float:
+    Y, rest, tau, stretch = _equations(arm, log, filters)
+    x, *_ = _least_squares(Y, rest, stretch)
+    return float(np.linalg.norm(rest - Y @ x)) / max(float(np.linalg.norm(tau)), 1e-300)
+
+
+def _unexplained(error: float, without: float) -> list[Finding]:
+    """Where the arm with its payload leaves much of the torque unexplained; `without` is the error of the arm alone."""
+    told = f"the torque error is {error:.1%} with the payload and {without:.1%} without"
+    if error > CAREFUL_ERROR:
+        text = f"{told}: a fault of the log, or an arm that was not identified before?"
+    elif error > NEGLIGIBLE_ERROR and error > (1 - LITTLE_EXPLAINED) * without:
+        text = f"{told}: the payload explains little of what the arm leaves"
+    else:
+        return []
+    return [Finding("warn", text, "arm", matters=error, remedy="identify the arm without payload first")]
 
 
 def _equations(arm: Arm, log: Log, filters: Filters) -> tuple[NDArray, NDArray, NDArray, NDArray]:

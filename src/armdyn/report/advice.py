@@ -59,7 +59,8 @@ def next_step(fit: Fit) -> str:
         return "keep the description, which explains these logs better than the fit, or log faster and longer motion"
     use = USE
     if fit.other is None:
-        use += ", or see first how it does on a log of another motion (armdyn validate)"
+        late = f" --delay {fit.delay:.3g}" if fit.delay else ""  # validate takes torques as they were logged
+        use += f", or see first how it does on a log of another motion (armdyn validate{late})"
     return fit.verdict.next_step or (use if fit.verdict.word == WORDS[0] else "")
 
 
@@ -74,9 +75,15 @@ def next_command(fit: Fit) -> str:
     logs = [check.log for check in fit.checks]
     options = logs[0].options if logs else ()
     for log in logs:
-        if log.options == options:  # a command reads all of its logs in one way
-            words += ["--given", shown_path(log.path or Path(log.name))]
-    return shlex.join([*words, *options, "--out", "next.csv"])
+        if log.path is not None and log.options == options:  # a command reads all of its logs in one way
+            words += ["--given", shown_path(log.path)]
+    reading = _without_option("--delay", options) if "--given" in words else ()  # torques of given logs do not count
+    return shlex.join([*words, *reading, "--out", "next.csv"])
+
+
+def _without_option(name: str, options: tuple[str, ...]) -> tuple[str, ...]:
+    """Options without one that has a value."""
+    return tuple(word for k, word in enumerate(options) if name not in options[max(k - 1, 0) : k + 1])
 
 
 def step_command(fit: Fit, out: Path | None = None) -> str:
@@ -94,9 +101,10 @@ def step_command(fit: Fit, out: Path | None = None) -> str:
     options = logs[0].options if logs else ()
     if not (step.startswith(AGAIN) and re.fullmatch(WHOLE_OPTIONS, option)) or option.split()[0] in options:
         return ""
-    if any(log.options != options for log in logs):  # a command reads all of its logs in one way
+    paths = [shown_path(log.path) for log in logs if log.path is not None]
+    if len(paths) < len(logs) or any(log.options != options for log in logs):  # a command reads all in one way
         return ""
-    words = ["armdyn", "identify", *arm_words(fit.source), *(shown_path(log.path or Path(log.name)) for log in logs)]
+    words = ["armdyn", "identify", *arm_words(fit.source), *paths]
     return shlex.join([*words, *options, *shlex.split(option), "--out", "identified.urdf"])
 
 

@@ -61,6 +61,19 @@ def test_both_exchanged(puma, log):
         assert said.startswith(f"positions and torques of joints {i + 1}, {j + 1}"), said
 
 
+def test_the_remedy_of_exchanged_joints_names_all_their_columns(puma, log):
+    """Velocities too, where the log has some."""
+    moving = dataclasses.replace(log, qd=np.gradient(log.q, log.t, axis=0))
+    exchanged_all = {name: exchanged(getattr(moving, name), 1, 2) for name in ("q", "qd", "tau")}
+    for spoiled, roles in (
+        (dataclasses.replace(moving, **exchanged_all), ("q", "qd", "tau")),
+        (dataclasses.replace(moving, **exchanged_all | {"qd": None}), ("q", "tau")),
+    ):
+        (remedy,) = (f.remedy for f in armdyn.check_log(bare(puma), spoiled).findings if f.level == "reject")
+        named = " ".join(f"--columns {role}=NAME,.." for role in roles)
+        assert remedy == f"{named} with the log's columns in the order 1, 3, 2, 4, 5, 6"
+
+
 @pytest.mark.parametrize("column", ["tau", "q"])
 def test_reversed_signs(puma, log, column):
     """Links that others share, or friction that brakes, tell: it needs no description."""

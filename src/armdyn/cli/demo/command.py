@@ -44,7 +44,7 @@ def demo(
     out.mkdir(parents=True, exist_ok=True)
     console.print("[bold]armdyn demo[/bold]: a PUMA 560 that is not as described; no network, no hardware")
     started = time.perf_counter()
-    study = Study(arms.puma560())
+    study = Study(arms.puma560(), out)
     lines = _run(study, out, console)
     seconds = time.perf_counter() - started
     if json:

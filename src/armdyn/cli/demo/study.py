@@ -35,10 +35,10 @@ LEARNT_S = MOTION_S / 2  # s after which tracking is judged
 
 
 class Study:
-    """An arm as described, and what becomes of it."""
+    """An arm as described, and what becomes of it; its log lies in `folder`, where it is written."""
 
-    def __init__(self, arm: Arm) -> None:
-        self.arm = arm
+    def __init__(self, arm: Arm, folder: Path | None = None) -> None:
+        self.arm, self.path = arm, folder and folder / "log.csv"
 
     @cached_property
     def real_arm(self) -> Arm:
@@ -98,7 +98,7 @@ class Study:
         """What the log says about the arm, validated on the other motion."""
         from armdyn.identification.identify import identify
 
-        logs = self.log.to_log(), self._measured(self.task).to_log()
+        logs = dataclasses.replace(self.log.to_log(), path=self.path), self._measured(self.task).to_log()
         # That the log does not fit the description is the point of the story.
         with ignore_warnings(), unoptimised():
             return identify(self.arm, logs[0], validation=logs[1])

@@ -36,7 +36,8 @@ QUESTIONS = {
     "exchange": "columns shuffled?",
     "gravity": "is the arm mounted as described?",
 }
-POSITIONS, TORQUES = "--columns q=NAME,..", "--columns tau=NAME,.."  # options that name columns
+# Options that name columns.
+POSITIONS, VELOCITIES, TORQUES = (f"--columns {role}=NAME,.." for role in ("q", "qd", "tau"))
 
 
 class Tried(NamedTuple):
@@ -51,10 +52,10 @@ class Tried(NamedTuple):
     remedy: str
 
 
-def arrangement(trial: Trial) -> list[Finding]:
+def arrangement(trial: Trial, velocities: bool = False) -> list[Finding]:
     """What speaks against the columns being what they are called."""
     poor = bool((trial.shares > POOR_FIT).any())
-    tried = [*_signs(trial), *_exchanges(trial), *_gravities(trial)] if poor else []
+    tried = [*_signs(trial), *_exchanges(trial, velocities), *_gravities(trial)] if poor else []
     good = [
         a for a in tried
         if a.gain > LEAST_GAIN and a.own_fall >= LEAST_OWN_FALL
@@ -161,12 +162,12 @@ def _signs(trial: Trial) -> Iterator[Tried]:
         yield Tried(f"the position of {joint_name(trial.arm, j)} with the other sign", "sign", (j,), *told, remedy)
 
 
-def _exchanges(trial: Trial) -> Iterator[Tried]:
+def _exchanges(trial: Trial, velocities: bool) -> Iterator[Tried]:
     """Torques, positions, or both of two joints that are badly explained exchanged."""
     poor = np.flatnonzero(trial.shares > POOR_FIT)
     pairs = sorted(combinations(poor.tolist(), 2), key=lambda p: -float(trial.shares[list(p)].min()))
     neighbours = [(j, j + 1) for j in range(trial.n - 1) if j in poor or j + 1 in poor]
-    same = np.arange(trial.n)
+    same, motion = np.arange(trial.n), f"{POSITIONS} {VELOCITIES}" if velocities else POSITIONS
     orders = [_swap(trial.n, i, j) for i, j in dict.fromkeys([*pairs[:MOST_PAIRS], *neighbours])]
     orders += [_likely(trial)] if trial.error > WARNED_ERROR else []
     for order in orders:
@@ -178,8 +179,8 @@ def _exchanges(trial: Trial) -> Iterator[Tried]:
         )
         for what, option, A, tau, to, columns in (
             ("torques", TORQUES, trial.columns, trial.tau[:, order], order, order),
-            ("positions", POSITIONS, turned, trial.tau, same, inverse),
-            ("positions and torques", f"{POSITIONS} {TORQUES}", turned, trial.tau[:, inverse], inverse, inverse),
+            ("positions", motion, turned, trial.tau, same, inverse),
+            ("positions and torques", f"{motion} {TORQUES}", turned, trial.tau[:, inverse], inverse, inverse),
         ):
             told = _compare(trial, A, tau, to, moved)
             remedy = f"{option} with the log's columns in the order {_list(columns)}"

@@ -190,7 +190,7 @@ def _dynamics(seen: Seen) -> list[Finding]:
     arm, trial, found = seen.arm, seen.trial, list[Finding]()
     looked = [some for some in seen.looked if some.motions]
     if trial.usable:
-        found += arrangement(trial)
+        found += arrangement(trial, any(some.log.qd is not None for some in looked))
         for k, some in enumerate(seen.looked):
             own = np.isin(trial.piece, [i for i, part in enumerate(trial.parts) if part.log == k])
             found += frozen_findings(trial, some.log, own)

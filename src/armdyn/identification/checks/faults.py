@@ -62,12 +62,17 @@ def late(trial: Trial) -> Iterator[Finding]:
     if gain < DELAY.gain or fall < DELAY.fall:
         return
     if gain > max(0.0, *(_with_delay(trial, delay)[0] for delay in SHORT_DELAYS)) + DELAY.gain:
-        said = "later" if best > 0 else "earlier"
-        text = (
-            f"torques come about {abs(best) * 1e3:.0f} ms {said} than positions: mended, the error would fall by "
-            f"{fall:.0%}; try --delay {best:.3g}"
-        )
-        yield Finding("warn", text, "delay", (), gain, fall, f"--delay {best:.3g}", best)
+        yield lateness(best, gain, fall)
+
+
+def lateness(delay: float, gain: float, fall: float) -> Finding:
+    """That torques come later than positions, or earlier."""
+    said = "later" if delay > 0 else "earlier"
+    text = (
+        f"torques come about {abs(delay) * 1e3:.0f} ms {said} than positions: mended, the error would fall by "
+        f"{fall:.0%}; try --delay {delay:.3g}"
+    )
+    return Finding("warn", text, "delay", (), gain, fall, f"--delay {delay:.3g}", delay)
 
 
 def _with_delay(trial: Trial, delay: float) -> tuple[float, float]:

@@ -55,4 +55,10 @@ def without_delay(logs: list[Log], delay: float | None) -> list[Log]:
         return logs
     if not abs(delay) < LATEST_SECONDS:
         raise ArmdynError(f"delay: expected less than {LATEST_SECONDS:g} s, got {delay}")
-    return [log if log.still else replace(log, tau=interpolate(log.t + delay, log.t, log.tau)) for log in logs]
+    words = ("--delay", f"{delay:.10g}")
+    return [
+        log
+        if log.still
+        else replace(log, tau=interpolate(log.t + delay, log.t, log.tau), options=(*log.options, *words))
+        for log in logs
+    ]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import inspect
 import json
 import re
 import shlex
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +18,9 @@ from typer.testing import CliRunner
 
 import armdyn
 from armdyn.cli.app import app
+from armdyn.cli.commands.identification.identify import identify
+from armdyn.cli.commands.identification.payload import payload
+from armdyn.cli.commands.identification.validate import validate
 
 
 def run(*arguments: str) -> str:
@@ -229,6 +235,49 @@ def test_remedies_for_clock_and_mount_work(folder):
     wrong = CliRunner().invoke(app, ["validate", str(folder / "hung.toml"), str(folder / "run.csv")])
     assert wrong.exit_code == 1
     assert ": good;" in run("validate", str(folder / "hung.toml"), str(folder / "run.csv"), f"--down={down}")
+
+
+def test_remedies_work_in_every_command_that_prints_them(folder):
+    arm, log = str(folder / "arm.urdf"), np.loadtxt(folder / "load.csv", delimiter=",", skiprows=1)
+    head = "t,q1,q2,tau1,tau2"
+    for name, changed in (
+        ("slow", log * [2, 1, 1, 1, 1]),
+        ("turned", log + np.array([0, 0.35, 0, 0, 0])),
+        ("late", np.column_stack([log[9:, :3], log[:-9, 3:]])),
+    ):
+        np.savetxt(folder / f"{name}.csv", changed, delimiter=",", header=head, comments="")
+    mended = {"slow": ("--time-scale", "0.5"), "turned": ("--zero", "joint1=0.35"), "late": ("--delay", "0.09")}
+    for command, expected in (("payload", 0.02), ("validate", 0.3)):
+        for name, words in mended.items():
+            data = json.loads(run(command, arm, str(folder / f"{name}.csv"), *words, "--down=-y", "--json"))
+            assert data["rel_error"] < expected, (command, name)
+
+
+def test_options_of_remedies_exist_in_every_command_that_checks_logs():
+    checks = Path(armdyn.__file__).parent / "identification" / "checks"
+    files = [path for path in checks.glob("*.py") if path.name != "shared_drives.py"]  # which identify alone looks for
+    texts = [
+        node.value
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    named = {option for text in texts for option in re.findall(r"--[a-z][a-z-]+", text)}
+    assert named >= {"--time-scale", "--zero", "--down", "--delay", "--degrees", "--drive-gain", "--columns"}
+    for command in (identify, payload, validate):
+        known = {f"--{name.replace('_', '-')}" for name in inspect.signature(command).parameters}
+        assert named <= known, command
+
+
+def test_a_payload_on_a_log_with_a_fault_is_told(folder):
+    log = np.loadtxt(folder / "load.csv", delimiter=",", skiprows=1)
+    path, head = folder / "somewhat_late.csv", "t,q1,q2,tau1,tau2"
+    np.savetxt(path, np.column_stack([log[2:, :3], log[:-2, 3:]]), delimiter=",", header=head, comments="")
+    with pytest.warns(armdyn.ArmdynWarning, match="try --delay 0.015"):
+        data = json.loads(run("payload", str(folder / "arm.urdf"), str(path), "--json"))
+    assert data["verdict"] == "usable with care"
+    assert any("15 ms later" in text for text in data["findings"])
+    assert json.loads(run("payload", str(folder / "arm.urdf"), str(folder / "load.csv"), "--json"))["verdict"] == "good"
 
 
 def test_interrupted(folder, monkeypatch):

@@ -19,7 +19,6 @@ from armdyn.cli.logs import (
     TimeScale,
     Topic,
     Zero,
-    joint_numbers,
     mount_arm,
     numbers,
     read,
@@ -146,7 +145,6 @@ def excite(
     margin; what is not checked is said. Ctrl-C saves the best so far (exit code 130).
     """
     from armdyn.blas import single_threaded
-    from armdyn.identification.logs.corrections import with_time_scale, with_zeros
     from armdyn.trajectory.excitation.excite import excite as design
     from armdyn.trajectory.experiment.plan import plan_experiment
     from armdyn.trajectory.save import require_ending, require_rate, save_trajectory
@@ -158,8 +156,10 @@ def excite(
     _require_experiment(subject.n, pose is not None, repeat, rehearsal, periodic, ros, urscript)
     if rate is not None:
         require_rate(rate)
-    logs = read(given or [], subject, degrees, gear_ratio, drive_gain, offset, columns, topic, currents=True)
-    logs = with_zeros(subject, with_time_scale(logs, time_scale), joint_numbers(zero, "--zero"))
+    logs = read(
+        given or [], subject, degrees, gear_ratio, drive_gain, offset, columns, topic, zero=zero,
+        time_scale=time_scale, currents=True,
+    )  # fmt: skip
     torque = numbers(max_torque, "--max-torque")
     with single_threaded(), progress_bar(time_budget, saves=True) as tell:
         found = design(

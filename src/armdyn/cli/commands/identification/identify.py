@@ -19,7 +19,6 @@ from armdyn.cli.logs import (
     TimeScale,
     Topic,
     Zero,
-    joint_numbers,
     mount_arm,
     read,
     reject_swapped,
@@ -100,26 +99,26 @@ def identify(
 ) -> None:
     """Identify an arm's inertia and friction from logs of its motion and torque."""
     from armdyn.identification.identify import identify as fit_arm
-    from armdyn.identification.logs.corrections import with_time_scale, with_zeros, without_delay
 
     require_folders(report=report, model=out)
     reject_swapped(arm, logs)
-    zero_offsets = joint_numbers(zero, "--zero")
     described = mount_arm(resolve(arm, base, tip), down)
     described = described.with_coupling(coupling) if coupling else described
     with progress_bar() as tell:
         tell(0.0, "reading logs")
         paths = [*logs, *(validate or [])]
-        given = read(paths, described, degrees, gear_ratio, drive_gain, offset, columns, topic, currents=force)
-        given = with_time_scale(given, time_scale)
+        given = read(
+            paths, described, degrees, gear_ratio, drive_gain, offset, columns, topic, zero=zero,
+            time_scale=time_scale, delay=delay if check else None, currents=force,
+        )  # fmt: skip
         if check:
-            _check(described, without_delay(with_zeros(described, given, zero_offsets), delay), report, json)
+            _check(described, given, report, json)
             return
         fit = fit_arm(
             described, given[: len(logs)], terms="gravity" if gravity else "full", friction=friction, rotors=rotors,
             coupling=coupling or None, springs=springs or None, balancers=balancer, prior=prior, mass=mass, band=band,
             cutoff=cutoff, method=method, form=form, validation=given[len(logs) :] or None, progress=tell, force=force,
-            delay=delay, zero=zero_offsets,
+            delay=delay,
         )  # fmt: skip
     write_results(fit, out, report)
     if json:

@@ -7,7 +7,21 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.logs import Columns, Degrees, Gains, Gears, Offset, Topic, read, reject_swapped
+from armdyn.cli.logs import (
+    Columns,
+    Degrees,
+    Delay,
+    Down,
+    Gains,
+    Gears,
+    Offset,
+    TimeScale,
+    Topic,
+    Zero,
+    mount_arm,
+    read,
+    reject_swapped,
+)
 from armdyn.cli.long_work import require_folders, working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, print_json
@@ -23,6 +37,10 @@ def payload(
     gear_ratio: Gears = None,
     drive_gain: Gains = None,
     offset: Offset = None,
+    zero: Zero = None,
+    delay: Delay = None,
+    time_scale: TimeScale = None,
+    down: Down = None,
     columns: Columns = None,
     topic: Topic = None,
     base: Base = None,
@@ -34,14 +52,18 @@ def payload(
 
     require_folders(model=out)
     reject_swapped(arm, [log])
-    known = resolve(arm, base, tip)
+    known = mount_arm(resolve(arm, base, tip), down)
     with working("reading the log and finding the payload"):
-        (measured,) = read([log], known, degrees, gear_ratio, drive_gain, offset, columns, topic)
+        (measured,) = read(
+            [log], known, degrees, gear_ratio, drive_gain, offset, columns, topic, zero=zero, time_scale=time_scale,
+            delay=delay,
+        )  # fmt: skip
         found = identify_payload(known, measured)
     if out is not None:
         found.arm.save(out)
     if json:
-        print_json(attributes(found, "mass mass_std com com_std inertia inertia_std rel_error"))
+        told = {"verdict": found.verdict, "findings": [finding.advice for finding in found.findings]}
+        print_json(attributes(found, "mass mass_std com com_std inertia inertia_std rel_error") | told)
         return
     print(f"mass    {found.mass:.4g} ± {1.96 * found.mass_std:.2g} kg (95 %)")
     pairs = zip("xyz", found.com, found.com_std, strict=True)
@@ -49,4 +71,4 @@ def payload(
     rows = zip(found.inertia, found.inertia_std, strict=True)
     told = ("  ".join(f"{x:.3g} ± {1.96 * s:.2g}" for x, s in zip(*pair, strict=True)) for pair in rows)
     print("inertia " + "\n        ".join(told) + " kg m² about the centre")
-    print(f"relative torque error {found.rel_error:.2%}")
+    print(f"relative torque error {found.rel_error:.2%}: {found.verdict}")

@@ -7,7 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from armdyn.cli.logs import Columns, Degrees, Down, Gains, Gears, Offset, Topic, mount_arm, read, reject_swapped
+from armdyn.cli.logs import (
+    Columns,
+    Degrees,
+    Delay,
+    Down,
+    Gains,
+    Gears,
+    Offset,
+    TimeScale,
+    Topic,
+    Zero,
+    mount_arm,
+    read,
+    reject_swapped,
+)
 from armdyn.cli.long_work import working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, number, print_json, print_list, print_table
@@ -22,14 +36,18 @@ if TYPE_CHECKING:
 def validate(
     model: ArmName, logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs to compare with.")],
     band: Annotated[float, typer.Option(help="Low-pass on both sides [Hz].")] = 5.0, degrees: Degrees = False,
-    gear_ratio: Gears = None, drive_gain: Gains = None, offset: Offset = None, columns: Columns = None,
-    topic: Topic = None, down: Down = None, base: Base = None, tip: Tip = None, json: Json = False,
+    gear_ratio: Gears = None, drive_gain: Gains = None, offset: Offset = None, zero: Zero = None, delay: Delay = None,
+    time_scale: TimeScale = None, down: Down = None, columns: Columns = None, topic: Topic = None, base: Base = None,
+    tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Compare a model's torques with those of logs; exit code 1 if the model is not usable for one of them."""
     reject_swapped(model, logs)
     arm = mount_arm(resolve(model, base, tip), down)
     with working("reading the logs and comparing"):
-        measured = read(logs, arm, degrees, gear_ratio, drive_gain, offset, columns, topic)
+        measured = read(
+            logs, arm, degrees, gear_ratio, drive_gain, offset, columns, topic, zero=zero, time_scale=time_scale,
+            delay=delay,
+        )  # fmt: skip
         compared = [_compare(arm, log, band) for log in measured]
     if json:
         told = [one.summary(band) for one in compared]
