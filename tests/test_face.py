@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import armdyn
@@ -112,6 +113,9 @@ def test_import_is_fast() -> None:
         ("M", r"write armdyn.mass_matrix\(arm, q\)"),
         ("inverse_dynamic", r"did you mean inverse_dynamics.*\?"),
         ("Impedence", r"did you mean Impedance\?"),
+        ("ikine", "here it is called inverse_kinematics"),
+        ("SerialLink", "here it is called Arm.from_dh"),
+        ("read_urdf", r"write armdyn.load\(path\)"),
     ],
 )
 def test_a_strange_name_is_answered_with_ours(name: str, said: str) -> None:
@@ -134,6 +138,8 @@ def test_packages_answer_too() -> None:
         ("M", r"write armdyn.mass_matrix\(arm, q\)"),
         ("payload", r"write arm.with_payload\(...\)"),
         ("joint_name", r"did you mean joint_names"),
+        ("ikine", r"write armdyn.inverse_kinematics\(arm, ...\)"),
+        ("mass", r"write arm.links\[0\].inertia.mass, or armdyn.mass_matrix\(arm, q\)"),
     ],
 )
 def test_an_arm_says_where_to_find_what_it_has_not(name: str, said: str) -> None:
@@ -141,6 +147,24 @@ def test_an_arm_says_where_to_find_what_it_has_not(name: str, said: str) -> None
         getattr(armdyn.arms.planar2(), name)
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == str(caught.value)
+
+
+def test_library_logs_and_classes_answer_too() -> None:
+    t = np.arange(60.0)
+    log = armdyn.Log(t, t[:, None], t[:, None])
+    for owner, name, said in (
+        (armdyn.arms, "puma", r"module 'armdyn.arms' has no .* did you mean puma3 or puma560\?"),
+        (armdyn.Arm, "from_urdf", r"class 'Arm' has no attribute 'from_urdf'; write armdyn.load\(path\)"),
+        (armdyn.Log, "load", r"write armdyn.read_log\(path, arm\)"),
+        (log, "fs", "a log has no attribute 'fs'; write 1 / log.dt"),
+        (armdyn.Fit.__new__(armdyn.Fit), "mass", r"a fit has no .* write fit.arm.links\[0\].inertia.mass"),
+    ):
+        with pytest.raises(AttributeError, match=said):
+            getattr(owner, name)
+
+
+def test_help_is_for_users() -> None:
+    assert "tools/" not in (armdyn.__doc__ or "")
 
 
 def test_the_page_of_names_and_the_table_agree() -> None:
@@ -154,6 +178,8 @@ def test_the_page_of_names_and_the_table_agree() -> None:
     )
     on_an_arm = {name: here for row in tables[2][2:] for name in _names(row[0]) for here in _code(row[1])}
     assert on_an_arm == {f"arm.{name}": here for name, here in name_tables()["on_an_arm"].items()}
+    guessed = {name: here for row in tables[3][2:] for name in _code(row[0]) for here in _code(row[1])}
+    assert guessed == name_tables()["guessed"]
 
 
 def test_the_tables_name_what_exists() -> None:

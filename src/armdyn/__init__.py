@@ -2,9 +2,10 @@
 
 The names to begin with are here; `docs/index.md` lists them. Each folder has more (`armdyn.control.<TAB>`), and all of
 these are reachable here too (`armdyn.Impedance` is `armdyn.control.Impedance`). Names are loaded when first used, so
-that `import armdyn` stays fast. A new name goes into the table in its folder's `__init__.py`; then run
-`python tools/write_stubs.py`.
+that `import armdyn` stays fast.
 """
+
+# A new name goes into the table in its folder's `__init__.py`; then run `python tools/write_stubs.py`.
 
 from armdyn.exports import export
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+LEAST_LETTERS, MOST_HINTS, QUOTE = 3, 2, "'"  # of a beginning by which names are found; how many of them are told
 
 
 @cache
 def tables() -> dict[str, Any]:
-    """`toolboxes` and `simulators`, rows of names with ours last, and `on_an_arm`; read when a name is missing."""
+    """`toolboxes` and `simulators`, rows of names with ours last, `on_an_arm` and `guessed`; read when asked for."""
     import tomllib  # 10 ms, which imports need not wait for
     from pathlib import Path
 
@@ -30,6 +32,8 @@ class UnknownName(AttributeError):
 
     def _hint(self) -> str:
         name, ours, on_an_arm = self.missing, here(self.missing), tables()["on_an_arm"]
+        if guessed := tables()["guessed"].get(f"{self.owner.split()[-1].strip(QUOTE)}.{name}"):
+            return f"; write {guessed}"
         if name in on_an_arm:
             return f"; write {on_an_arm[name]}"
         if self.owner == "an arm" and (ours or name in public_functions()):
@@ -38,11 +42,32 @@ class UnknownName(AttributeError):
             return f"; here it is called {' or '.join(ours)}"
         from difflib import get_close_matches  # 2 ms
 
-        near = get_close_matches(name, list(self.known()), n=2, cutoff=0.75)
+        known = list(self.known())
+        longer = [one for one in known if one.startswith(name) and len(name) >= LEAST_LETTERS][:MOST_HINTS]
+        near = list(dict.fromkeys((*get_close_matches(name, known, n=2, cutoff=0.75), *longer)))[:MOST_HINTS]
         return f"; did you mean {' or '.join(near)}?" if near else ""
 
     def __reduce__(self) -> tuple[type[AttributeError], tuple[str]]:
         return AttributeError, (str(self),)
+
+
+class _NamedClass(type):
+    """Classes whose missing methods are answered, such as `Arm.from_urdf`."""
+
+    if not TYPE_CHECKING:  # type checkers must not believe that every name exists
+
+        def __getattr__(cls, name: str) -> Any:
+            raise UnknownName(f"class '{cls.__name__}'", name, lambda: dir(cls))
+
+
+class Named(metaclass=_NamedClass):
+    """Objects whose missing names are answered with what to write."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            called = type(self).__name__.lower()
+            raise UnknownName(f"{'an' if called[0] in 'aeiou' else 'a'} {called}", name, lambda: dir(self))
 
 
 def here(name: str) -> list[str]:

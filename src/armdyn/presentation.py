@@ -35,6 +35,7 @@ SHOWN = {
 }
 # The module's functions, which take the result: a whole HTML document, what a notebook shows, a matplotlib figure.
 FUNCTIONS = {"page": "page", "html": "notebook", "figure": "draw"}
+PAGES, PICTURES = (".html", ".htm"), (".png", ".svg", ".pdf")  # endings of their files
 
 
 def present(result: Any, how: str, **options: Any) -> Any:
@@ -62,9 +63,35 @@ def write_page(result: Any, path: str | os.PathLike[str] | None = None) -> Path:
     """
     from armdyn.files import write_whole  # what only describes an arm writes no files
 
+    require_page(path)
     if path is None:
         path = "-".join(re.findall("[A-Z][a-z]*", type(result).__name__)).lower() + ".html"
     return write_whole(path, present(result, "page"))
+
+
+def require_page(path: str | os.PathLike[str] | None, what: str = "report") -> None:
+    """Reject a file of another kind than a page."""
+    if path is not None and Path(path).suffix.lower() not in PAGES:
+        raise ArmdynError(
+            f"{what}: expected a file that ends in .html, got '{path}'; print the page from a browser for a PDF"
+        )
+
+
+def require_picture(path: str | os.PathLike[str] | None, what: str = "plot") -> None:
+    """Reject a file of another kind than a picture."""
+    if path is not None and Path(path).suffix.lower() not in PICTURES:
+        raise ArmdynError(f"{what}: expected a file that ends in {', '.join(PICTURES)}, got '{path}'")
+
+
+def draw_figure(result: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> Figure:
+    """The figure of a result, written to a file where a path is given."""
+    from armdyn.files import write_figure
+
+    require_picture(path)
+    figure: Figure = present(result, "figure", **options)
+    if path is not None:
+        write_figure(path, figure)
+    return figure
 
 
 class Reported:
@@ -74,9 +101,9 @@ class Reported:
         """Write a page about it, one HTML file that needs no network; see `armdyn.report`."""
         return write_page(self, path)
 
-    def plot(self) -> Figure:
-        """Draw it; the figure can be changed, and saved with `savefig`."""
-        return present(self, "figure")
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draw it, and write it to `path` if one is given (.png, .svg, .pdf); the figure can be changed."""
+        return draw_figure(self, path)
 
     def _repr_html_(self) -> str:
         return present(self, "html")

@@ -100,3 +100,11 @@ def test_no_joint_of_a_model_that_is_not_usable_is_good(two, make_log):
     fit = armdyn.identify(two, dataclasses.replace(log, tau=0.01 * log.tau), force=True)
     assert fit.verdict.word == "not usable"
     assert {joint.word for joint in fit.verdict.joints} == {"not usable"}
+
+
+def test_a_path_in_the_place_of_the_arm():
+    for function in (armdyn.identify, armdyn.validate, armdyn.identify_payload):
+        with pytest.raises(ArmdynError, match=r"expected an Arm, got 'a.urdf'; armdyn.load\('a.urdf'\) makes one"):
+            function("a.urdf", "log.csv")  # type: ignore[operator]
+    with pytest.raises(ArmdynError, match=r"expected an Arm, got 3$"):
+        armdyn.read_log("log.csv", 3)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ import typer
 from armdyn.cli.interrupts import INTERRUPTED, PATIENCE_S, SAVING_S, watch
 
 NOTHING_KEPT = "no file was written; the same command begins anew"
-PAGES, MODELS, PICTURES = (".html", ".htm"), (".urdf", ".xml", ".toml", ".csv"), (".png", ".svg", ".pdf")
+MODELS = (".urdf", ".xml", ".toml", ".csv")
 
 
 def require_folders(
@@ -20,14 +20,12 @@ def require_folders(
 ) -> None:
     """Reject early what would fail after minutes of work: a folder that is not there, an ending that is not known."""
     from armdyn.errors import ArmdynError
+    from armdyn.presentation import require_page, require_picture
 
-    if report is not None and report.suffix.lower() not in PAGES:
-        raise ArmdynError(
-            f"--report: expected a file that ends in .html, got '{report}'; print the page from a browser for a PDF"
-        )
-    for option, path, endings in (("--out", model, MODELS), ("--figure", figure, PICTURES)):
-        if path is not None and path.suffix.lower() not in endings:
-            raise ArmdynError(f"{option}: expected a file that ends in {', '.join(endings)}, got '{path}'")
+    require_page(report, "--report")
+    require_picture(figure, "--figure")
+    if model is not None and model.suffix.lower() not in MODELS:
+        raise ArmdynError(f"--out: expected a file that ends in {', '.join(MODELS)}, got '{model}'")
     for path in (*paths, report, model, figure):
         if path is not None and not path.parent.is_dir():
             raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from armdyn.arrays import as_floats, finite_vector, read_only
 from armdyn.errors import MissingInertiaError, ModelError, check_choice, shown
 from armdyn.frozen import Frozen
 from armdyn.model.joint import Joint
-from armdyn.names import UnknownName
+from armdyn.names import Named
 from armdyn.presentation import present
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
@@ -81,7 +81,7 @@ class Physical(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Arm(Frozen):
+class Arm(Named, Frozen):
     """A serial arm: n joints, each carrying one link.
 
     The tip is `base_pose @ T_1(q_1) @ ... @ T_n(q_n) @ tool_pose`; poses, the Jacobian and gravity are
@@ -306,11 +306,6 @@ class Arm(Frozen):
 
         return couple_drives(self, coupling)
 
-    if not TYPE_CHECKING:  # type checkers must not believe that every name exists
-
-        def __getattr__(self, name: str) -> Any:
-            raise UnknownName("an arm", name, lambda: dir(self))
-
     # -- descriptions ---------------------------------------------------------------------------------
 
     @classmethod
@@ -442,6 +437,13 @@ def _rotation_from_z(axis: NDArray) -> NDArray:
 def _snap(array: NDArray) -> NDArray:
     """`array`, frozen, with entries within 1e-14 of 0, 1 or -1 made exact."""
     return read_only(exact(array, SNAP_DISTANCE))
+
+
+def require_arm(arm: Any) -> None:
+    """Raise where something else stands in the place of an arm."""
+    if not isinstance(arm, Arm):
+        remedy = f"; armdyn.load({os.fspath(arm)!r}) makes one" if isinstance(arm, str | os.PathLike) else ""
+        raise ModelError(f"expected an Arm, got {shown(arm)}{remedy}")
 
 
 def _digestible(array: NDArray) -> bytes:

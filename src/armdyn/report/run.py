@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from armdyn.errors import ArmdynError
 from armdyn.html import MOST_POINTS, document, fragment, heading, listing, paragraph, picture, svg, table
+from armdyn.presentation import PICTURES
 from armdyn.simulation.result import SimulationResult
 
 CURVES = ("q", "qd", "tau", "error")
@@ -98,6 +100,11 @@ def torque_units(result: SimulationResult) -> list[str]:
     return ["N m" if joint.kind == "revolute" else "N" for joint in result.arm.joints]
 
 
+def _hint(what: str) -> str:
+    """That a file is given by name."""
+    return f"; plot(path={what!r}) writes a file" if Path(what).suffix in PICTURES else ""
+
+
 def plot_run(result: SimulationResult, what: str = "q", degrees: bool = False) -> Any:
     """Draw one diagram per joint, with all runs of a batch in it.
 
@@ -116,7 +123,7 @@ def plot_run(result: SimulationResult, what: str = "q", degrees: bool = False) -
     import matplotlib.pyplot as plt
 
     if what not in CURVES:
-        raise ArmdynError(f"plot_run: unknown curve {what!r}; expected one of {', '.join(CURVES)}")
+        raise ArmdynError(f"plot_run: unknown curve {what!r}; expected one of {', '.join(CURVES)}{_hint(what)}")
     values = getattr(result, what).reshape(-1, len(result.t), result.n)[:MOST_RUNS]
     wanted = {"q": result.q_ref, "qd": result.qd_ref}.get(what)
     step = max(1, len(result.t) // MOST_POINTS)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ReadError
 from armdyn.files import parse_json, read_arrays, write_arrays
-from armdyn.presentation import Reported, present
+from armdyn.presentation import Reported, draw_figure, present
 from armdyn.simulation.plant.elasticity import at_encoders
 from armdyn.simulation.readings import Readings
 
@@ -150,9 +150,11 @@ class SimulationResult(Reported):
     def _repr_html_(self) -> str:
         return present(self, "html") if len(self.t) else f"<p>{escape(repr(self))}</p>"
 
-    def plot(self, what: str = "q", degrees: bool = False) -> Figure:  # type: ignore[override]
-        """Curves of the run; see `plot_run`."""
-        return present(self, "figure", what=what, degrees=degrees)
+    def plot(  # type: ignore[override]
+        self, what: str = "q", degrees: bool = False, path: str | os.PathLike[str] | None = None
+    ) -> Figure:
+        """Curves of the run, written to `path` if one is given (.png, .svg, .pdf); see `plot_run`."""
+        return draw_figure(self, path, what=what, degrees=degrees)
 
     # -- files ------------------------------------------------------------------------------------------
 

@@ -47,6 +47,8 @@ def test_csv(tmp_path, arm, data):
         "%time,field.position0,field.position1,field.velocity0,field.velocity1,field.effort0,field.effort1",
         "__time,/joint_states/position[0],/joint_states/position[1],/joint_states/velocity[0],"
         "/joint_states/velocity[1],/joint_states/effort[0],/joint_states/effort[1]",
+        "t,pos_1,pos_2,vel_1,vel_2,eff_1,eff_2",
+        "t,pos1,pos2,vel1,vel2,eff1,eff2",
         "t [s],q1 [rad],q2 [rad],qd1 [rad/s],qd2 [rad/s],tau1 [N·m],tau2 [N·m]",
         "t_s,q1_rad,q2_rad,qd1_rad_s,qd2_rad_s,tau1 (N m),tau2 (N m)",
         "t,q1 (measured),q2 (measured),qd1,qd2,tau1 (filtered),tau2 (filtered)",
@@ -417,6 +419,16 @@ class TestRepairs:
             assert part in text
         assert len(log) == 397
         assert len(log.stretches) == 2
+
+    def test_velocities_that_are_missing_here_and_there(self, tmp_path, arm, data):
+        t, q, qd, tau = (x.copy() for x in data)
+        q[10], qd[[20, 30], 0] = np.nan, np.nan
+        log = armdyn.read_log(write(tmp_path / "a.csv", (t, q, qd, tau)), arm)
+        assert log.qd is None
+        assert "velocities are missing in 2 of the 399 rows that are left: not used" in log.notes
+        assert "1 of 400 rows have missing values: dropped" in log.notes
+        log = armdyn.read_log(write(tmp_path / "a.csv", (t, q, 0 * tau, tau)), arm)
+        assert "velocities are missing or zero throughout: not used" in log.notes
 
     def test_rounded_stamps_are_spread(self, tmp_path, arm, data):
         t, q, qd, tau = data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -17,7 +18,7 @@ from armdyn.dynamics.movable import require_movable_with_rotors
 from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import BaseMotion, DriveData, FrictionData, Gravity, Q, Qd, Qdd, Theta, TipWrench
-from armdyn.presentation import present
+from armdyn.presentation import draw_figure
 from armdyn.spatial.inertia import SIZE, Inertia
 from armdyn.trace.formula import Array, Matrix, Symbol, ca, traced
 
@@ -180,9 +181,9 @@ class LinearMotion:
         """Steps from every sample to the next, A and B held over the step: arrays of N - 1 matrices."""
         return discretize(self.A[:-1], self.B[:-1], np.diff(self.t), method)
 
-    def plot(self, horizon: float = 0.1) -> Figure:
-        """Modes along the motion; see `plot_modes`."""
-        return present(self, "figure", horizon=horizon)
+    def plot(self, horizon: float = 0.1, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Modes along the motion, written to `path` if one is given (.png, .svg, .pdf); see `plot_modes`."""
+        return draw_figure(self, path, horizon=horizon)
 
 
 def linearize_motion(

@@ -32,7 +32,7 @@ from armdyn.identification.checks.trial import Piece, Trial
 from armdyn.identification.logs.log import Log, Stretch
 from armdyn.identification.motion.differentiate import Motion, lowpass
 from armdyn.identification.motion.track import Filters, choose_band, smooth_stretch
-from armdyn.model.arm import Arm
+from armdyn.model.arm import Arm, require_arm
 from armdyn.presentation import present, write_page
 
 
@@ -169,6 +169,7 @@ def check_logs(seen: Seen) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
 
 
 def _looked(arm: Arm, log: Log) -> Looked:
+    require_arm(arm)
     require_joints(arm, log)
     found = [Finding("note", text) for text in log.notes]
     if not log.stretches:

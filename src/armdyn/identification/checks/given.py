@@ -13,7 +13,7 @@ from armdyn.identification.checks.finding import Finding
 from armdyn.identification.checks.warn import warn_of_findings
 from armdyn.identification.logs.log import Log
 from armdyn.identification.logs.read_log import read_log
-from armdyn.model.arm import Arm
+from armdyn.model.arm import Arm, require_arm
 
 MOST_CHECKED = 100_000  # samples of a log by which it is judged
 
@@ -22,6 +22,7 @@ Logs = Log | str | os.PathLike[str] | Iterable[Log | str | os.PathLike[str]]
 
 def as_logs(arm: Arm, logs: Logs) -> list[Log]:
     """The logs, those that are paths read."""
+    require_arm(arm)
     several = [logs] if isinstance(logs, Log | str | os.PathLike) else list(logs)
     if not several:
         raise ArmdynError("identify: expected at least one log, got none")

@@ -27,6 +27,7 @@ from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.track import Filters, Track
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Friction
+from armdyn.names import Named
 from armdyn.presentation import Reported
 
 
@@ -97,7 +98,7 @@ MODELS = ("best", "consistent", "free")
 
 
 @dataclass(frozen=True, eq=False)
-class Fit(Reported):
+class Fit(Named, Reported):
     """An identified arm; see `identify`."""
 
     arm: Arm  # with identified links, friction and drives

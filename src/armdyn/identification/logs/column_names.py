@@ -14,7 +14,7 @@ ROLES = {
           "qmeas", "qm", "qactual", "actualq", "measuredposition", "qmot", "qlink"),
     "qd": ("qd", "dq", "qdot", "velocity", "velocities", "vel", "speed", "jointvelocity", "jointvelocities",
            "jointvel", "qdmeas", "dqmeas", "actualqd", "dqmot"),
-    "tau": ("tau", "torque", "torques", "effort", "efforts", "trq", "jointtorque", "jointtorques", "jointeffort",
+    "tau": ("tau", "torque", "torques", "effort", "efforts", "eff", "trq", "jointtorque", "jointtorques", "jointeffort",
             "taumeas", "taujmeas", "measuredtorque", "force", "forces"),
     "temperature": ("temperature", "temperatures", "temp", "temps", "jointtemperature", "motortemperature"),
     "current": ("i", "current", "currents", "cur", "motorcurrent", "motorcurrents", "actualcurrent"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -12,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import DataError, ReadError
-from armdyn.presentation import present
+from armdyn.names import Named
+from armdyn.presentation import draw_figure, present
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -83,7 +85,7 @@ def require_torques(log: Log) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Log(Record):
+class Log(Named, Record):
     """Measured joint positions and torques; times strictly rise.
 
     `notes` say how the columns were read and what was repaired. Where `still`, each row is a pose held still instead
@@ -133,9 +135,9 @@ class Log(Record):
     def __repr__(self) -> str:
         return f"<Log '{self.name}': {self.extent}>"
 
-    def plot(self) -> Figure:
-        """Positions and torques over time; the figure can be changed, and saved with `savefig`."""
-        return present(self, "figure")
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Positions and torques over time, written to `path` if one is given (.png, .svg, .pdf)."""
+        return draw_figure(self, path)
 
     def _repr_html_(self) -> str:
         return present(self, "html")

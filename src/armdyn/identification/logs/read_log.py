@@ -16,7 +16,7 @@ from armdyn.identification.logs.columns import assign
 from armdyn.identification.logs.log import FEWEST_POSES, FEWEST_SAMPLES, Log
 from armdyn.identification.logs.read_csv import read_csv
 from armdyn.identification.logs.read_tables import Table, read_mat, read_npz, read_parquet
-from armdyn.model.arm import Arm
+from armdyn.model.arm import Arm, require_arm
 
 READERS = {".npz": read_npz, ".mat": read_mat, ".parquet": read_parquet}
 KELVIN, COLDEST_KELVIN = 273.15, 200.0  # no joint has 200 °C, or 200 K
@@ -78,6 +78,7 @@ def read_log(
         If the file cannot be read as a log of this arm.
     """
     where = str(path)
+    require_arm(arm)
     if angle not in (None, "rad", "deg"):
         raise ArmdynError(f"read_log: expected angle 'rad' or 'deg', got {angle!r}")
     wanted = {name for names in (columns or {}).values() for name in ([names] if isinstance(names, str) else names)}
@@ -89,9 +90,9 @@ def read_log(
     fixed = repair(found.t, (found.q, found.tau), where)
     k = slice(None) if fixed.keep.all() else fixed.keep  # a slice copies nothing
     q, tau, qd = found.q[k], found.tau[k], None if found.qd is None else found.qd[k]
-    if qd is not None and not (np.isfinite(qd).all() and qd.any()):
+    if qd is not None and (why := _unusable(qd)):
         qd = None
-        found.notes.append("velocities are missing or zero throughout: not used")
+        found.notes.append(f"velocities are {why}: not used")
     q, qd, tau = _joint_side(arm, q, qd, tau, gear_ratio, drive_gain, coupling)
     if angle is None and not found.named:
         _require_radians(arm, q, where)
@@ -102,6 +103,14 @@ def read_log(
     currents = found.currents if drive_gain is None else ()
     options = _options(arm, columns, angle, gear_ratio, drive_gain, offset, topic)
     return Log(fixed.t, q, tau, qd, Path(path).name, notes, warmth, found.still, Path(path), options, currents)
+
+
+def _unusable(qd: NDArray) -> str:
+    """Why velocities cannot be used; empty where they can. Positions tell them too, so nothing is filled in."""
+    missing = ~np.isfinite(qd).all(axis=1)
+    if missing.all() or not np.nan_to_num(qd).any():
+        return "missing or zero throughout"
+    return f"missing in {missing.sum()} of the {len(qd)} rows that are left" if missing.any() else ""
 
 
 def _options(

@@ -62,8 +62,8 @@ def payload(
     if out is not None:
         found.arm.save(out)
     if json:
-        told = {"verdict": found.verdict, "findings": [finding.advice for finding in found.findings]}
-        print_json(attributes(found, "mass mass_std com com_std inertia inertia_std rel_error") | told)
+        judged = {"verdict": found.verdict, "findings": [finding.advice for finding in found.findings]}
+        print_json(attributes(found, "mass mass_std com com_std inertia inertia_std rel_error") | judged)
         return
     print(f"mass    {found.mass:.4g} ± {1.96 * found.mass_std:.2g} kg (95 %)")
     pairs = zip("xyz", found.com, found.com_std, strict=True)
