@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import armdyn
 from armdyn.cli.app import app
-from armdyn.errors import ReadError
+from armdyn.errors import ArmdynWarning, ReadError
 
 ARM = armdyn.arms.puma560()
 Q = [0.1, -0.7, 0.4, 0.3, 0.5, -0.2]
@@ -194,3 +194,10 @@ def test_a_hole_in_a_file_of_poses_is_named(tmp_path):
     (tmp_path / "hole.csv").write_text("x,y,z\n0.1,0.2,0.3\n0.3,,0.1\n")
     with pytest.raises(ReadError, match="no number in column 'y' of row 2"):
         run("ik", "puma560", "--poses", str(tmp_path / "hole.csv"))
+
+
+def test_angles_that_seem_degrees_are_warned_of():
+    with pytest.warns(ArmdynWarning, match="roll, pitch, yaw up to 180 rad .* then --degrees"):
+        run("ik", "puma560", "--position", "0.5 0.1 0.4", "--rpy", "180 0 0")
+    with pytest.warns(ArmdynWarning, match="positions up to 90 rad .* then --degrees"):
+        run("fk", "puma560", "--q", "90 0 0 0 0 0")

@@ -26,6 +26,17 @@ def test_metrics_are_what_they_say(result):
     assert abs(m.work) <= m.effort
 
 
+def test_the_colour_of_a_page_is_that_of_its_words(result, planar, swing):
+    from armdyn.report.run import summary
+
+    assert 'class="big warn"' in summary(result)[0]
+    assert "far off: joint1." in summary(result)[0]
+    law = ComputedTorque.from_bandwidth(planar, 2.0)
+    (told, _) = summary(simulate(Plant(planar, friction=False), law, swing, 0.5))
+    assert 'class="big good"' in told
+    assert "far off" not in told
+
+
 def test_settling_time_of_a_critically_damped_loop(planar):
     """(1 + w t) exp(-w t) = 0.02 at w t = 5.834."""
     law = ComputedTorque.from_bandwidth(planar, 2.0)

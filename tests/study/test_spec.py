@@ -42,6 +42,7 @@ BAD = {
         ('"../small"', "name: expected letters, digits"),
         ('"/etc/small"', "name: expected letters, digits"),
         ('".."', "name: expected letters, digits"),
+        ('"säule"', r"letters from a to z or A to Z\), .* got 'säule'"),
         ('""', "name: expected text"),
     ],
     '"planar2"': [

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from armdyn.numerals import number, vector
@@ -13,10 +15,22 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["attributes", "number", "print_json", "print_line", "print_list", "print_table", "vector"]
+__all__ = ["attributes", "held_warnings", "number", "print_json", "print_line", "print_list", "print_table", "vector"]
 
 
 LONGEST_NAME = 32  # characters of a name that is never broken into lines
+
+
+@contextmanager
+def held_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    """Warnings inside are held in the list; those that are left there at the end are given, also after an error."""
+    held: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as held:
+            yield held
+    finally:
+        for one in held:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

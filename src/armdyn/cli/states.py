@@ -57,13 +57,20 @@ def read_states(
 def _states(arm: Arm, values: list[NDArray], degrees: bool, t: NDArray | None) -> States:
     q, qd, qdd = (in_radians(arm, x, degrees) for x in values)
     turns = np.array([joint.kind == "revolute" for joint in arm.joints])
-    if not degrees and (np.abs(q[..., turns]) > 4 * np.pi).any():
-        warnings.warn(
-            f"positions up to {np.abs(q[..., turns]).max():.3g} rad are more than two turns; degrees? then --degrees",
-            ArmdynWarning,
-            stacklevel=4,
-        )
+    if not degrees:
+        warn_if_degrees(q[..., turns], "positions")
     return States(q, qd, qdd, t)
+
+
+def warn_if_degrees(angles: NDArray, what: str) -> None:
+    """Warn of angles given in radians that can hardly be meant so."""
+    largest = np.abs(angles).max(initial=0.0)
+    if largest > 4 * np.pi:
+        warnings.warn(
+            f"{what} up to {largest:.3g} rad are more than two turns; degrees? then --degrees",
+            ArmdynWarning,
+            stacklevel=5,
+        )
 
 
 def numbers(text: str | None, count: int, option: str) -> NDArray:

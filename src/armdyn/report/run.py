@@ -13,6 +13,7 @@ from armdyn.presentation import PICTURES
 from armdyn.simulation.result import SimulationResult
 
 CURVES = ("q", "qd", "tau", "error")
+FAR_OFF = 0.1  # rad or m: a joint that is further from its reference does not follow it
 MOST_RUNS = 40  # of a batch, drawn over each other
 NEXT = (
     "Next: see how other controllers do with a load that they do not know (armdyn compare), or how this one does over "
@@ -55,7 +56,14 @@ def summary(result: SimulationResult) -> list[str]:
     if m.rms_tip_error is not None and m.max_tip_error is not None:
         rms, largest = _worst(m.rms_tip_error), _worst(m.max_tip_error)
         text += f"; the tip stays within {1e3 * largest:.3g} mm of its reference ({1e3 * rms:.3g} mm rms)"
-    kind = "big good" if result.complete else "big bad"
+    far = [
+        name
+        for name, error in zip(result.joint_names, np.moveaxis(m.max_error, -1, 0), strict=True)
+        if _worst(error) > FAR_OFF
+    ]
+    if far:
+        text += f"; far off: {', '.join(far)}"
+    kind = "big bad" if not result.complete else "big warn" if far else "big good"
     return [paragraph(text + ".", kind), paragraph(f"Effort {_worst(m.effort):.4g} J, work {_worst(m.work):.4g} J.")]
 
 

@@ -133,7 +133,7 @@ class Study(ABC):
     def require_case(self, number: int) -> None:
         """Complain of a number that no case has."""
         if not 0 <= number < self.count:
-            raise StudyError(f"{self.name}: there is no case {number}; expected 0 to {self.count - 1}")
+            raise StudyError(f"study '{self.name}': there is no case {number}; expected 0 to {self.count - 1}")
 
     def successes(self, columns: Columns) -> NDArray:
         """Which cases stay within all bounds."""
@@ -171,7 +171,8 @@ def plain_name(name: str, where: str) -> str:
     """A name that can stand for a folder, and for no other place than where it is put."""
     if not NAME.fullmatch(name):
         raise StudyError(
-            f"{where}: name: expected letters, digits, '.', '_' and '-', not beginning with a sign, got {name!r:.60}"
+            f"{where}: name: expected letters, digits, '.', '_' and '-' (letters from a to z or A to Z), not "
+            f"beginning with a sign, got {name!r:.60}"
         )
     return name
 

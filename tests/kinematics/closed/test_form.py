@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,16 @@ def test_kernels_find_the_same(configurations, name):
     with backend.using("virtual"):
         virtual = armdyn.inverse_kinematics(arm, poses, method="closed").all_solutions
     np.testing.assert_allclose(native, virtual, atol=1e-9)  # poses near singular ones lose digits
+
+
+def test_angles_beyond_the_limits_are_not_turned_further(configurations):
+    """A turn is made where it leads into the limits, and nowhere else."""
+    arm = armdyn.arms.puma560()
+    joints = [dataclasses.replace(joint, limits=armdyn.Limits(-1.0, 1.0)) for joint in arm.joints]
+    arm = arm.with_joints(joints)
+    poses = armdyn.forward_kinematics(arm, configurations(arm, 50))
+    q = armdyn.inverse_kinematics(arm, poses, method="closed").all_solutions
+    assert np.nanmax(np.abs(q)) <= np.pi + 1e-6
 
 
 def test_a_joint_that_turns_about_the_tip_is_found_from_the_orientation(configurations):

@@ -127,8 +127,11 @@ def _turn_near(arm: Arm, q: Symbol, q_ref: Symbol, lower: Symbol, upper: Symbol)
         x = q[i]
         if joint.kind == "revolute":
             x = x + 2 * np.pi * ca.floor((q_ref[i] - x) * (0.5 / np.pi) + 0.5)
-            x = x + ca.if_else(x < lower[i] - ON_LIMIT, 2 * np.pi, 0)
-            x = x - ca.if_else(x > upper[i] + ON_LIMIT, 2 * np.pi, 0)
+            low, high = lower[i] - ON_LIMIT, upper[i] + ON_LIMIT
+            more, less = x + 2 * np.pi, x - 2 * np.pi
+            half = q_ref[i] + np.pi + ON_LIMIT  # beyond the limits either way, half a turn is a positive one
+            x = ca.if_else(ca.logic_and(x < low, more <= ca.fmax(high, half)), more, x)
+            x = ca.if_else(ca.logic_and(x > high, less >= low), less, x)
         entries.append(x)
     return ca.vertcat(*entries)
 

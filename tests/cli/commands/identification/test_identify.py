@@ -9,6 +9,7 @@ import json
 import re
 import shlex
 import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 
@@ -251,6 +252,20 @@ def test_remedies_work_in_every_command_that_prints_them(folder):
         for name, words in mended.items():
             data = json.loads(run(command, arm, str(folder / f"{name}.csv"), *words, "--down=-y", "--json"))
             assert data["rel_error"] < expected, (command, name)
+
+
+def test_a_finding_is_told_once(folder):
+    log = np.loadtxt(folder / "load.csv", delimiter=",", skiprows=1) + np.array([0, 0.35, 0, 0, 0])
+    np.savetxt(folder / "off.csv", log, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        told = run("identify", str(folder / "arm.urdf"), str(folder / "off.csv"))
+    text = "\n".join([told, *(str(one.message) for one in caught)])
+    reasons = [line.strip() for line in told.splitlines() if line.startswith("  ")]
+    assert reasons
+    assert [text.count(reason) for reason in reasons] == [1] * len(reasons)
+    with pytest.warns(armdyn.ArmdynWarning):  # which tells scripts that read JSON
+        run("identify", str(folder / "arm.urdf"), str(folder / "off.csv"), "--json")
 
 
 def test_options_of_remedies_exist_in_every_command_that_checks_logs():

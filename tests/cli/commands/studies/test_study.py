@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -59,6 +60,13 @@ def test_a_study_from_file_to_report(file, tmp_path):
     assert "Tracking error" in (tmp_path / "tiny" / f"case-{worst['case']}.html").read_text()
 
 
+def test_a_case_is_told_in_words(file):
+    shown = dict(re.split("  +", line) for line in run(file, "--case", "0").stdout.splitlines()[:-1])
+    assert shown["diverged"] == "never"
+    assert "nan" not in shown.values()
+    assert "inf" not in shown.values()
+
+
 def test_results_elsewhere(file, tmp_path):
     run(file, "--out", str(tmp_path / "a" / "b"))
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -67,7 +75,7 @@ def test_results_elsewhere(file, tmp_path):
 
 
 def test_wrong_use(file):
-    with pytest.raises(ArmdynError, match="there is no case 40"):
+    with pytest.raises(ArmdynError, match="study 'tiny': there is no case 40"):
         run(file, "--case", "40")
     with pytest.raises(ArmdynError, match="workers >= 0"):
         run(file, "--workers", "-1")

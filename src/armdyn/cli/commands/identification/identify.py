@@ -25,7 +25,7 @@ from armdyn.cli.logs import (
 )
 from armdyn.cli.long_work import progress_bar, require_folders, write_results
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
-from armdyn.cli.show import attributes, number, print_json, print_list, print_table
+from armdyn.cli.show import attributes, held_warnings, number, print_json, print_list, print_table
 
 if TYPE_CHECKING:
     from armdyn.identification.checks.check import DataCheck
@@ -114,12 +114,15 @@ def identify(
         if check:
             _check(described, given, report, json)
             return
-        fit = fit_arm(
-            described, given[: len(logs)], terms="gravity" if gravity else "full", friction=friction, rotors=rotors,
-            coupling=coupling or None, springs=springs or None, balancers=balancer, prior=prior, mass=mass, band=band,
-            cutoff=cutoff, method=method, form=form, validation=given[len(logs) :] or None, progress=tell, force=force,
-            delay=delay,
-        )  # fmt: skip
+        with held_warnings() as held:
+            fit = fit_arm(
+                described, given[: len(logs)], terms="gravity" if gravity else "full", friction=friction, rotors=rotors,
+                coupling=coupling or None, springs=springs or None, balancers=balancer, prior=prior, mass=mass,
+                band=band, cutoff=cutoff, method=method, form=form, validation=given[len(logs) :] or None,
+                progress=tell, force=force, delay=delay,
+            )  # fmt: skip
+            if not json:  # the verdict is printed below, with its reasons
+                held[:] = [one for one in held if not _repeats(fit, str(one.message))]
     write_results(fit, out, report)
     if json:
         print_json(summary(fit))
@@ -165,7 +168,8 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
         print(f"joint{'s' if len(good) > 1 else ''} {', '.join(good)}: good")
     for j, joint in enumerate(verdict.joints):
         if joint.word != "good":
-            print(f"joint {j + 1} '{fit.arm.joint_names[j]}': {joint.word}: {joint.reason}")
+            why = ", as said above" if joint.reason in verdict.reasons[:MOST_REASONS] else f": {joint.reason}"
+            print(f"joint {j + 1} '{fit.arm.joint_names[j]}': {joint.word}{why}")
     for path in filter(None, (out, report)):
         print(f"wrote {shown_path(path)}")
     if out is None and verdict.word != WORDS[2]:
@@ -177,6 +181,11 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
         print(f"next: {step}")
     if command := step_command(fit, out):
         print(f"try:  {command}")
+
+
+def _repeats(fit: Fit, warning: str) -> bool:
+    """Whether a warning says nothing but what the conclusion prints."""
+    return any(reason in warning for reason in fit.verdict.reasons[:MOST_REASONS])
 
 
 def _check(arm: Arm, logs: list[Log], report: Path | None, json: bool) -> None:

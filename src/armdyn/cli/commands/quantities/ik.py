@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, number, print_json, print_line, print_table, vector
-from armdyn.cli.states import Out, in_radians, matrix_columns, numbers, print_columns, whole_columns, write_columns
+from armdyn.cli.states import (
+    Out,
+    in_radians,
+    matrix_columns,
+    numbers,
+    print_columns,
+    warn_if_degrees,
+    whole_columns,
+    write_columns,
+)
 from armdyn.errors import ReadError
 
 if TYPE_CHECKING:
@@ -105,6 +114,8 @@ def _poses(table: dict[str, NDArray], angle: float, where: str) -> tuple[NDArray
     if quaternions is not None:
         T[:, :3, :3] = from_quaternion(quaternions)
     elif turns is not None:
+        if angle == 1.0:
+            warn_if_degrees(turns, "roll, pitch, yaw")
         T[:, :3, :3] = from_rpy(turns * angle)
     else:
         return T, "position"

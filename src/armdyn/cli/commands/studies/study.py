@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from math import isfinite, isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -69,9 +70,19 @@ def _show_case(subject: Study, number: int, folder: Path, json: bool) -> None:
         return
     width = max(len(label(name)) for name in row)
     for name, value in row.items():
-        told = f"{value:.6g}" if isinstance(value, float) else str(value)
-        print(f"{label(name):{width}s}  {told}")
+        print(f"{label(name):{width}s}  {_told(name, value)}")
     print(f"wrote {path}")
+
+
+def _told(name: str, value: Any) -> str:
+    """A number of a case; what is infinite or missing in a word."""
+    from armdyn.study.summary import format_metric
+
+    if not isinstance(value, float):
+        return str(value)
+    if isnan(value):
+        return "never" if name == "diverged" else "-"
+    return f"{value:.6g}" if isfinite(value) else format_metric(name, value)
 
 
 def _write_figures(summary: Summary, folder: Path) -> None:
