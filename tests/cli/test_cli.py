@@ -203,6 +203,10 @@ def test_demo_leaves_a_folder_that_holds_what_it_says(cli, tmp_path, monkeypatch
     page = (folder / "report.html").read_text()
     assert "adaptive, as described" in page
     assert "Identification of puma560" in page
+    commands = re.findall(r"armdyn excite puma560 [^<]*", page)
+    assert commands
+    for command in commands:  # what it names is there
+        assert (tmp_path / command.split("--given ")[1].split()[0]).is_file()
     assert re.search(r"(src|href|url)\W{1,2}http", page) is None  # nothing is fetched from elsewhere
 
 
