@@ -83,7 +83,7 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
         Mass, centre and inertia in the tip's frame, with standard deviations.
     """
     (log,) = as_logs(arm, log)
-    (check,), _ = checked(Seen.of(arm, [log]))
+    (check,), _ = checked(Seen.of(arm, [log]), "full", force=False)
     band = choose_band(stretches([log])) if band is None else float(band)
     filters = Filters(band, None, "butterworth")
     Y, rest, tau, stretch = _equations(arm, log, filters)
