@@ -12,6 +12,7 @@ import pytest
 from armdyn.identification.fit import choice
 from armdyn.identification.fit.choice import Candidate, _better, _is_friction, _surprises
 from armdyn.identification.fit.terms import DRY, TERMS
+from armdyn.identification.identify import identify
 
 
 @dataclass(frozen=True)
@@ -79,3 +80,10 @@ def test_terms_that_change_other_motion_far_more_than_they_explain_are_left_out(
         return SimpleNamespace(equations=equations, rows=SimpleNamespace(tracks=()), model=model, squares=squares)
 
     assert _surprises(with_torque(0.0, 2.0), with_torque(change, 1.0)) == surprising
+
+
+def test_a_delay_between_two_steps(two, make_log):
+    late = 9  # samples of 5 ms: halfway between 40 and 50 ms
+    log = make_log(two, noise=0.02, base=0.2)
+    fit = identify(two, replace(log, t=log.t[late:], q=log.q[late:], tau=log.tau[:-late]))
+    assert any("torques +45 ms later" in note for note in fit.notes)

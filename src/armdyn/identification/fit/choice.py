@@ -312,17 +312,24 @@ def _better(choice: Choice, other: Choice, what: str, share: float) -> Choice:
 
 
 def _delay(choice: Choice, sign: float, start: Strengths) -> Choice:
-    """Torques that were measured later than positions, by as much as pays."""
+    """Torques that were measured later than positions, by as much as pays: first in steps, then halfway to the next."""
     tracks, least, given = choice.rows.tracks, SMOOTHING, choice.rows.filters.delay
-    for delay in DELAYS_SECONDS:
-        before, by = choice, sign * delay
-        choice = _better(
-            choice, _refit(_with_rows(before, before.rows.with_delay(_later(tracks, by), given + by)), start),
-            f"torques {1e3 * by:+.0f} ms later", least,
-        )  # fmt: skip
+
+    def later(choice: Choice, by: float) -> Choice:
+        rows = choice.rows.with_delay(_later(tracks, by), given + by)
+        what = f"torques {1e3 * by:+.3g} ms later"
+        return _better(choice, _refit(_with_rows(choice, rows), start), what, least)
+
+    steps, best = (0.0, *DELAYS_SECONDS, DELAYS_SECONDS[-1]), 0
+    for k in range(1, len(steps) - 1):
+        before, choice = choice, later(choice, sign * steps[k])
         if choice.rows is before.rows:
             break
-        least = AGAIN / 2
+        least, best = AGAIN / 2, k
+    for other in (best + 1, best - 1) if best else ():
+        before, choice = choice, later(choice, sign * (steps[best] + steps[other]) / 2)
+        if choice.rows is not before.rows:
+            break
     return choice
 
 
