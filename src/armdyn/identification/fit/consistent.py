@@ -72,9 +72,8 @@ def consistent_fit(
     links = len(prior.theta)
     size = np.maximum(np.abs(start), 1e-6 * max(np.abs(start).max(initial=0.0), 1.0))
     bodies = prior.theta if masses is None else masses.inside(prior.theta)
-    further = _Bounds(*more) if more else _Bounds(np.zeros((0, len(start))), np.zeros(0))
-    x = np.concatenate([bodies, _inside(np.where(positive, np.maximum(start, 0.1 * size), start), further)])
-    bounds = _bounds(links, positive, masses, further)
+    x = np.concatenate([bodies, _inside(np.where(positive, np.maximum(start, 0.1 * size), start), more)])
+    bounds = _bounds(links, positive, masses, more)
     stages = _stages(system, strength, x)
     if near is not None:
         x, stages = near.inner, stages[-LAST_STAGES:]
@@ -102,8 +101,7 @@ def _stages(system: System, strength: float, x: NDArray) -> NDArray:
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step too far is worth infinity, and is halved
 def _newton(problem: _Problem, x: NDArray, enough: float) -> tuple[NDArray, float, int]:
     """The minimum by Newton's method with a line search, what is left to gain there, and the number of steps."""
-    A, b, _ = problem.system
-    walls, decrement, iterations = problem.walls(x), np.inf, 0
+    value, decrement, iterations = problem.value(x), np.inf, 0
     while iterations < MOST_STEPS:
         iterations += 1
         gradient, H = problem.derivatives(x)
@@ -112,18 +110,15 @@ def _newton(problem: _Problem, x: NDArray, enough: float) -> tuple[NDArray, floa
         decrement = float(-gradient @ step) / 2
         if decrement < enough:
             break
-        # What a step changes, not the difference of two values, which are far larger.
-        slope, bend = (A @ x - b) @ step, step @ A @ step / 2
-        length, found, change = 1.0, np.inf, np.inf
+        length, found = 1.0, np.inf
         while length > 1e-12:
-            found = problem.walls(x + length * step)
-            change = length * (slope + length * bend) + found - walls
-            if change <= -0.1 * length * 2 * decrement:
+            found = problem.value(x + length * step)
+            if found <= value - 0.1 * length * 2 * decrement:
                 break
             length /= 2
-        if not change < 0:
+        if not found < value:
             break  # round-off: the decrement says how far from the minimum this is
-        x, walls = x + length * step, found
+        x, value = x + length * step, found
     return x, decrement, iterations
 
 
@@ -150,8 +145,10 @@ class _Bounds(NamedTuple):
     h: NDArray  # (k,)
 
 
-def _inside(y: NDArray, more: _Bounds) -> NDArray:
+def _inside(y: NDArray, more: tuple[NDArray, NDArray] | None) -> NDArray:
     """Joint parameters within further bounds: of each that is broken, the parameters it mentions are scaled."""
+    if more is None:
+        return y
     y = y.copy()
     for row, limit in zip(*more, strict=True):
         if row @ y <= limit:
@@ -160,10 +157,13 @@ def _inside(y: NDArray, more: _Bounds) -> NDArray:
     return y
 
 
-def _bounds(links: int, positive: NDArray, masses: MassBounds | None, more: _Bounds) -> _Bounds:
+def _bounds(
+    links: int, positive: NDArray, masses: MassBounds | None, more: tuple[NDArray, NDArray] | None = None
+) -> _Bounds:
     signs = np.eye(len(positive))[positive]
-    G = np.pad(np.vstack([signs, more.G]), ((0, 0), (links, 0)))
-    h = np.concatenate([np.zeros(len(signs)), more.h])
+    G, h = np.hstack([np.zeros((len(signs), links)), signs]), np.zeros(len(signs))
+    if more is not None:
+        G, h = np.vstack([G, np.pad(more[0], ((0, 0), (links, 0)))]), np.concatenate([h, more[1]])
     if masses is None:
         return _Bounds(G, h)
     rows, limits = masses.rows(links)
@@ -178,26 +178,22 @@ class _Problem(NamedTuple):
     bounds: _Bounds
     links: int
 
-    def walls(self, x: NDArray) -> float:
-        """What is minimised beside the quadratic of the system; infinite outside of the bounds."""
+    def value(self, x: NDArray) -> float:
         if not np.isfinite(x).all():
             return np.inf
         room = self.bounds.G @ x - self.bounds.h
         bodies = pseudo_inertias(x[: self.links])
-        try:
-            diagonals = np.linalg.cholesky(bodies).diagonal(axis1=1, axis2=2)
-        except np.linalg.LinAlgError:  # not positive definite
+        if (room <= 0).any() or np.linalg.eigvalsh(bodies).min() <= 0:
             return np.inf
-        if (room <= 0).any():
-            return np.inf
-        divergence = np.sum(self.prior.inverses * bodies) - 2 * np.log(diagonals).sum()
-        return float(self.strength * divergence - self.barrier * np.log(room).sum())
+        fit = x @ self.system.A @ x / 2 - self.system.b @ x
+        divergence = np.sum(self.prior.inverses * bodies) - np.linalg.slogdet(bodies)[1].sum()
+        return float(fit + self.strength * divergence - self.barrier * np.log(room).sum())
 
     def derivatives(self, x: NDArray) -> tuple[NDArray, NDArray]:
         inverses = np.linalg.inv(pseudo_inertias(x[: self.links]))
         gradient, H = self.system.A @ x - self.system.b, self.system.A.copy()
         difference = self.prior.inverses - inverses
-        gradient[: self.links] += self.strength * (difference.reshape(-1, 16) @ UNITS.reshape(-1, 16).T).ravel()
+        gradient[: self.links] += self.strength * np.einsum("ijk,akj->ia", difference, UNITS).ravel()
         H[: self.links, : self.links] += self.strength * hessian(inverses)
         steep = self.bounds.G / (self.bounds.G @ x - self.bounds.h)[:, None]
         gradient -= self.barrier * steep.sum(axis=0)

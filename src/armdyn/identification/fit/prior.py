@@ -27,7 +27,6 @@ THINNEST_RATIO = 1e-6  # least eigenvalue of a pseudo-inertia relative to the la
 LIGHTEST_SHARE = 1e-3  # of the heaviest link: the least mass a prior has
 NO_PRIOR = 1e-3  # strength of the stand-in bodies behind an arm of unknown inertia: data always win
 UNITS = np.array([Inertia(unit).pseudo_inertia for unit in np.eye(inertial.SIZE)])  # (10, 4, 4)
-TO_THETA = np.linalg.pinv(UNITS.reshape(inertial.SIZE, 16))  # (16, 10) of pseudo-inertias
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,23 +42,19 @@ class Prior:
         """The arm's own links, or stand-ins where they are unknown."""
         if np.isnan(arm.theta).any() or not np.any(arm.theta):
             return cls.stand_in(arm)
-        return cls._of(pseudo_inertias(arm.theta), arm, True)
+        return cls._of([link.inertia for link in arm.links], arm, True)
 
     @classmethod
     def stand_in(cls, arm: Arm) -> Prior:
         """Bodies of 1 kg about as large as a link."""
         body = Inertia.from_com(1.0, (0, 0, 0), np.eye(3) * (0.2 * arm_size(arm)) ** 2)
-        return cls._of(np.tile(body.pseudo_inertia, (arm.n, 1, 1)), arm, False)
+        return cls._of([body] * arm.n, arm, False)
 
     @classmethod
-    def _of(cls, links: NDArray, arm: Arm, known: bool) -> Prior:
-        """Bodies with these pseudo-inertias (n, 4, 4), made positive definite."""
-        P, masses = links.copy(), links[:, 3, 3]
-        P[:, 3, 3] = masses = np.maximum(masses, max(LIGHTEST_SHARE * masses.max(), 1e-6))
-        P[:, :3, :3] += masses[:, None, None] * (BLUR_SHARE * arm_size(arm)) ** 2 * np.eye(3)
-        values, vectors = np.linalg.eigh(P)
-        bodies = (vectors * np.maximum(values, THINNEST_RATIO * values[:, -1:])[:, None]) @ vectors.swapaxes(1, 2)
-        return cls(bodies, (bodies.reshape(-1, 16) @ TO_THETA).ravel(), known)
+    def _of(cls, links: list[Inertia], arm: Arm, known: bool) -> Prior:
+        heaviest = max(link.mass for link in links)
+        bodies = np.array([_blur(link, arm_size(arm), heaviest) for link in links])
+        return cls(bodies, np.concatenate([_parameters(P) for P in bodies]), known)
 
     @cached_property
     def covariance(self) -> NDArray:
@@ -83,10 +78,10 @@ def why_no_prior(arm: Arm) -> str:
     if np.isnan(theta).any() or not theta.any():
         return "no inertia is described"
     blur = (BLUR_SHARE * arm_size(arm)) ** 2 * np.diag([1.0, 1.0, 1.0, 0.0])
-    masses, bodies = theta[:, 0], pseudo_inertias(theta)
-    for name, mass, P in zip(arm.link_names, masses, bodies + masses[:, None, None] * blur, strict=True):
-        if mass < 0:
-            return f"link '{name}' has the mass {mass:.3g} kg"
+    for name, body in zip(arm.link_names, theta, strict=True):
+        if body[0] < 0:
+            return f"link '{name}' has the mass {body[0]:.3g} kg"
+        P = np.einsum("a,ajk->jk", body, UNITS) + body[0] * blur
         if np.linalg.eigvalsh(P)[0] < -1e-9 * max(np.trace(P), 1e-300):
             return f"link '{name}' is described as no body can be"
     return ""
@@ -121,7 +116,7 @@ def _generic_covariance(places: bytes, least: float) -> NDArray:
     lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
     shortest = max(0.5 * float(lengths.mean()), least, 1e-3)
     rng, n, size = np.random.default_rng(1), len(ends), inertial.SIZE
-    covariance = np.zeros((size * n, size * n))
+    covariance, to_theta = np.zeros((size * n, size * n)), np.linalg.pinv(UNITS.reshape(size, 16).T)
     for i, (first, last) in enumerate(ends):
         length = max(float(lengths[i]), shortest)
         mass = np.exp(0.5 * rng.normal(size=GENERIC_BODIES))
@@ -132,9 +127,9 @@ def _generic_covariance(places: bytes, least: float) -> NDArray:
         P[:, :3, :3] = mass[:, None, None] * (centre[:, :, None] * centre[:, None] + gyration[:, :, None] * np.eye(3))
         P[:, :3, 3] = P[:, 3, :3] = mass[:, None] * centre
         P[:, 3, 3] = mass
-        theta = P.reshape(GENERIC_BODIES, 16) @ TO_THETA
+        theta = to_theta @ P.reshape(GENERIC_BODIES, 16).T
         k = slice(size * i, size * (i + 1))
-        moments = theta.T @ theta / GENERIC_BODIES
+        moments = theta @ theta.T / GENERIC_BODIES
         covariance[k, k] = moments + 1e-9 * np.diag(np.diag(moments))
     covariance.flags.writeable = False
     return covariance
@@ -161,4 +156,19 @@ def hessian(inverses: NDArray) -> NDArray:
 
 def pseudo_inertias(theta: NDArray) -> NDArray:
     """(n, 4, 4) of theta (10 n,)."""
-    return (theta.reshape(-1, inertial.SIZE) @ UNITS.reshape(-1, 16)).reshape(-1, 4, 4)
+    return np.einsum("ia,ajk->ijk", theta.reshape(-1, inertial.SIZE), UNITS)
+
+
+def _blur(link: Inertia, size: float, heaviest: float) -> NDArray:
+    """The pseudo-inertia, made positive definite."""
+    P = link.pseudo_inertia.copy()
+    P[3, 3] = max(P[3, 3], LIGHTEST_SHARE * heaviest, 1e-6)
+    P[:3, :3] += P[3, 3] * (BLUR_SHARE * size) ** 2 * np.eye(3)
+    values, vectors = np.linalg.eigh(P)
+    return vectors * np.maximum(values, THINNEST_RATIO * values[-1]) @ vectors.T
+
+
+def _parameters(P: NDArray) -> NDArray:
+    """theta (10,) of a pseudo-inertia."""
+    sigma = P[:3, :3]
+    return Inertia.from_tensor(P[3, 3], P[:3, 3], np.trace(sigma) * np.eye(3) - (sigma + sigma.T) / 2).theta
