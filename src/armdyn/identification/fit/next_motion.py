@@ -74,6 +74,7 @@ def _after(sure: Uncertainty, along: Track) -> Uncertainty:
         rows = Y @ sure.root[sure.model.own(j)]
         gram += counted / max(float(sure.noise[j]) ** 2, 1e-300) * rows.T @ rows
     values, vectors = np.linalg.eigh(gram)
+    values = np.maximum(values, 1.0)  # round-off, where the noise is next to nothing
     left = (vectors / values) @ vectors.T  # of an error along each direction of the posterior
     away = sure.away @ np.linalg.pinv(sure.root).T @ left @ sure.root.T
     return sure._replace(away=away, root=sure.root @ (vectors / np.sqrt(values)))
