@@ -265,7 +265,8 @@ class Clearance:
 
     def lowest(self, motion: Trajectory, up: NDArray) -> float:
         """The least height along `up` of links 2 to n during a motion, above the origin of the base axes [m]."""
-        t = np.linspace(0.0, motion.duration, max(4, int(1000 * motion.duration)) + 1)
+        # 5 ms apart, a point at 10 m/s² is missed by 0.03 mm at most.
+        t = np.linspace(0.0, motion.duration, max(4, int(200 * motion.duration)) + 1)
         posed = self.bodies.at(motion(t).q)
         heights = np.minimum(posed.a @ up, posed.b @ up) - self.bodies.radius
         return float(heights[:, self.bodies.link >= 2].min(initial=np.inf))
