@@ -78,6 +78,7 @@ def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, race: R
         other = descend(problem, Descent(problem.random_start(rng)), QUICK, race, quick.loss + HOPELESS_EXCESS)
         if other.loss < quick.loss and not race.stopped():
             quick, best = other, offer(other.x)
+    curvature = quick.hessian
     for hop in range(MOST_HOPS + 1):
         if race.stopped():
             return
@@ -85,14 +86,16 @@ def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, race: R
             x = best.x.copy()
             i = rng.integers(len(x))
             x[i] = problem.random_start(rng)[i]
-            found = descend(problem, Descent(x), QUICK[1:], race, quick.loss + HOPELESS_EXCESS)
+            # What the best motion's descent has learned of the curvature serves near it, too.
+            found = descend(problem, Descent(x, hessian=curvature), QUICK[1:], race, quick.loss + HOPELESS_EXCESS)
             if found.loss > quick.loss + PROMISING_EXCESS or race.stopped():
                 continue
         else:
             found = quick
-        candidate = offer(descend(problem, found, THOROUGH, race).x)
+        end = descend(problem, found, THOROUGH, race)
+        candidate = offer(end.x)
         if candidate.score < best.score:
-            best, quick = candidate, found
+            best, quick, curvature = candidate, found, end.hessian
 
 
 def descend(
