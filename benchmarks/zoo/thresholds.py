@@ -43,6 +43,7 @@ THRESHOLDS: dict[str, tuple[str, tuple[float, ...]]] = {
     "GYRATION": ("prior", (0.25, 0.15, 0.4)),
     "MOST_SURPRISE": ("choice", (4.5, 3.0, NO_LIMIT)),
     "MOST_ASYMMETRY": ("choice", (0.6, 0.8, NO_LIMIT)),
+    "LIGHT": ("light_joints", (1.0, 0.3, 3.0, 0.0)),
 }
 CHECKS: dict[str, tuple[str, tuple[float, ...]]] = {
     "LEAST_OWN_FALL": ("arrangement", (0.0, 0.1, -NO_LIMIT)),
@@ -156,7 +157,7 @@ def threshold_table(rows: Iterable[dict[str, Any]], numbers: Iterable[str]) -> l
     for name in numbers:
         values = (THRESHOLDS | CHECKS)[name][1]
         figures = _loss if name in CHECKS else _figures
-        words = ["never" if abs(value) in (NEVER, NO_LIMIT) else f"{value:g}" for value in values]
+        words = [f"{values[0]:g}", *("never" if abs(v) in (NEVER, NO_LIMIT) else f"{v:g}" for v in values[1:])]
         keys = [" 0" if k == 0 else f"{name} {value:g}" for k, value in enumerate(values)]
         scores = np.array([[row[key] for key in keys] for row in several])
         scores = scores if name in CHECKS else np.log(np.maximum(scores, LEAST))
