@@ -37,7 +37,7 @@ ZERO_COLUMN = 1e-26  # square of a column relative to the largest, which is roun
 UNDETERMINED_CHANGE = 1e-5  # change along an undetermined direction, relative to sizes, from which on it is one
 LITTLE_EXPLAINED = 0.3  # share of the error by which a payload must lower it, unless the rest is negligible
 STAND_IN_STRENGTH = 1e-3  # strength of the stand-in body that keeps the payload possible: data always win
-# Of the variance of an offset by the parameters of the load, beyond which the offset stays the arm's; ten is the usual limit.
+# Of an offset's variance by the load's parameters, beyond which the offset stays the arm's: the usual limit.
 MOST_INFLATION = 10.0
 
 
