@@ -245,7 +245,7 @@ class Growing:
                 os.unlink(name)
 
 
-def growing(path: str | os.PathLike[str]) -> Growing | None:
+def growing_file(path: str | os.PathLike[str]) -> Growing | None:
     """A file that will take the place of `path`; None for devices and pipes, which cannot be replaced."""
     path = Path(path)
     mode = path.stat().st_mode if path.exists() else None

@@ -94,7 +94,7 @@ def swatch(colour: str, text: str) -> Markup:
     return Markup(f'{LIGHT}" style="background:{escape(colour)}"></span>{escape(text)}')
 
 
-def shaded(text: str, depth: float) -> Markup:
+def shade(text: str, depth: float) -> Markup:
     """A number on a ground that is the darker the larger `depth`, 0 to 1, is."""
     return Markup(f'<span class="shaded" style="background:rgba(224,123,0,{0.75 * depth:.2f})">{escape(text)}</span>')
 

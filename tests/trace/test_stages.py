@@ -16,7 +16,7 @@ from armdyn.trace.llvm.lower import lower
 from armdyn.trace.llvm.processor import target
 from armdyn.trace.program import Port, Program
 from armdyn.trace.rollout import make_rollout
-from armdyn.trace.stages import repeated, staged_graph
+from armdyn.trace.stages import call_stage, staged_graph
 from armdyn.trace.symbols import ca
 
 SHARED = frozenset({"a"})
@@ -29,9 +29,9 @@ def heun(after: Callable[[Any], Any] = lambda x: x) -> Program:
         def rate(y: Any) -> Any:
             return ca.sin(a * y)
 
-        k1 = repeated(rate, x)
-        k2 = repeated(rate, x + 0.1 * k1)
-        k3 = repeated(rate, x + 0.05 * (k1 + k2))
+        k1 = call_stage(rate, x)
+        k2 = call_stage(rate, x + 0.1 * k1)
+        k3 = call_stage(rate, x + 0.05 * (k1 + k2))
         return [after(x + 0.1 * (k1 + 4 * k3 + k2) / 6)]
 
     return Program("heun", (Port("x", (3,)), Port("a", (3,))), (Port("x", (3,)),), formula)
@@ -114,5 +114,5 @@ def test_simulations_do_not_change(name: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_mark_without_a_search_is_the_formula() -> None:
-    assert repeated(lambda x, y: x + y, 1, 2) == 3
+    assert call_stage(lambda x, y: x + y, 1, 2) == 3
     assert stages._recorder.get() is None

@@ -106,7 +106,7 @@ def draw(result: Any, page: Path, *written: Path | None) -> None:
     """Write the page of a result; Ctrl-C meanwhile says what was written before."""
     from armdyn.report.registry import report
 
-    with working(f"drawing {page}", _kept(*written)):
+    with working(f"drawing {page}", _written_text(*written)):
         report(result, page)
 
 
@@ -116,9 +116,9 @@ def after_writing(*written: Path | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        end_command(f"; {_kept(*written)}")
+        end_command(f"; {_written_text(*written)}")
 
 
-def _kept(*written: Path | None) -> str:
+def _written_text(*written: Path | None) -> str:
     files = [str(path) for path in written if path is not None]
     return f"{', '.join(files)} {'is' if len(files) == 1 else 'are'} written" if files else NOTHING_KEPT

@@ -121,7 +121,7 @@ def inertial_wrench(theta: Symbol, link: LinkMotion) -> tuple[Symbol, Symbol]:
     return f, n + ca.cross(h, a)
 
 
-def passed_on(joints: list[Motion], wrenches: list[Wrench], tip: Wrench) -> list[Wrench]:
+def accumulate_wrenches(joints: list[Motion], wrenches: list[Wrench], tip: Wrench) -> list[Wrench]:
     """What every joint passes to its link: force, and moment about the joint's point, in link axes.
 
     (55), (56). `wrenches` move the links and `tip` is what the last link passes on, each about the link's
@@ -142,7 +142,7 @@ def inward(joints: list[Motion], wrenches: list[Wrench], tip: Wrench) -> list[Sy
     """Joint forces: what the drives add along the joints' axes, (57), (58)."""
     return [
         ca.dot(m.axis, n if m.is_revolute else f)
-        for m, (f, n) in zip(joints, passed_on(joints, wrenches, tip), strict=True)
+        for m, (f, n) in zip(joints, accumulate_wrenches(joints, wrenches, tip), strict=True)
     ]
 
 
@@ -210,5 +210,5 @@ def joint_wrenches(
     joints = motions(arm, q)
     links = outward(joints, qd, qdd, base_link_motion(gravity, base_motion))
     wrenches = [inertial_wrench(link_theta(theta, i), link) for i, link in enumerate(links)]
-    found = passed_on(joints, wrenches, tip_wrench(arm, wrench))
+    found = accumulate_wrenches(joints, wrenches, tip_wrench(arm, wrench))
     return ca.vertcat(*(ca.horzcat(f.T, n.T) for f, n in found))

@@ -156,7 +156,7 @@ def identify(
         )  # fmt: skip
         if terms == "gravity":
             if (poses := held_poses(given)) is not None:
-                return _judged_poses(fit_poses(arm, poses, checks, prior, filters, masses), others, force)
+                return _judge_poses(fit_poses(arm, poses, checks, prior, filters, masses), others, force)
             warn_if_too_fast(arm, checks)
         tell(0.2, "choosing a model")
         base = base_with_drives(seen.trial.base, terms, rotors)
@@ -244,7 +244,7 @@ def _offer(
     return (*(kind for kind in ("rotor", "load", "stribeck") if kind != "rotor" or rotor), *sprung)
 
 
-def _judged_poses(fit: Fit, others: list[Log], force: bool) -> Fit:
+def _judge_poses(fit: Fit, others: list[Log], force: bool) -> Fit:
     """Gravity alone, from an arm at rest in many poses, compared with other logs."""
     warn_of_undetermined(fit.undetermined)
     fit = _with_verdict(fit, fit.own.rmse, force)
@@ -295,7 +295,7 @@ def _fit(
         undetermined=alone.undetermined,
         notes=(
             *(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings),
-            *_said(arm, choice),
+            *_choice_notes(arm, choice),
         ),
         checks=checks,
         own=own,
@@ -308,7 +308,7 @@ def _fit(
     )
 
 
-def _said(arm: Arm, choice: Choice) -> list[str]:
+def _choice_notes(arm: Arm, choice: Choice) -> list[str]:
     """What was believed and chosen, in sentences."""
     said = [f"prior of the links: {choice.centre}"]
     if (why := why_no_prior(arm)) and not np.isnan(arm.theta).any():

@@ -120,7 +120,7 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
 
 def _objections(arm: Arm, log: Log, filters: Filters, error: float, without: float) -> list[Finding]:
     """Warnings of what stays unexplained, and of torques that come somewhat late, which `identify` would mend."""
-    found = _unexplained(error, without)
+    found = _unexplained_torque(error, without)
     if error > NEGLIGIBLE_ERROR:
         found = [*_late(arm, log, filters, error), *found]
     for finding in found:
@@ -142,7 +142,7 @@ def _error(arm: Arm, log: Log, filters: Filters) -> float:
     return float(np.linalg.norm(rest - Y @ x)) / max(float(np.linalg.norm(tau)), 1e-300)
 
 
-def _unexplained(error: float, without: float) -> list[Finding]:
+def _unexplained_torque(error: float, without: float) -> list[Finding]:
     """Where the arm with its payload leaves much of the torque unexplained; `without` is the error of the arm alone."""
     told = f"the torque error is {error:.1%} with the payload and {without:.1%} without"
     if error > CAREFUL_ERROR:

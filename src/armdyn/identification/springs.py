@@ -59,7 +59,7 @@ def identify_springs(arm: Arm, t: ArrayLike, q: ArrayLike, motor: ArrayLike, cut
     kept = slice(SPOILT_SAMPLES, -SPOILT_SAMPLES)
     tau = inverse_dynamics(arm, moved.q, moved.qd, moved.qdd)[kept]
     stretch, rate = (turned.q - moved.q)[kept], (turned.qd - moved.qd)[kept]
-    found = [_fitted(stretch[:, j], rate[:, j], tau[:, j]) for j in range(arm.n)]
+    found = [_fit_spring(stretch[:, j], rate[:, j], tau[:, j]) for j in range(arm.n)]
     springs = Springs(*np.array(found).T)
     for name, K, std in zip(arm.joint_names, springs.stiffness, springs.std, strict=True):
         if not (K > 0 and std < UNKNOWN_DEVIATION * K):
@@ -70,7 +70,7 @@ def identify_springs(arm: Arm, t: ArrayLike, q: ArrayLike, motor: ArrayLike, cut
     return springs
 
 
-def _fitted(stretch: NDArray, rate: NDArray, tau: NDArray) -> tuple[float, float, float]:
+def _fit_spring(stretch: NDArray, rate: NDArray, tau: NDArray) -> tuple[float, float, float]:
     """Stiffness, damping and the standard deviation of the stiffness of one joint."""
     A = np.column_stack([stretch, rate, np.ones_like(tau)])
     size = np.linalg.norm(A, axis=0)

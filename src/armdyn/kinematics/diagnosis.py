@@ -9,7 +9,7 @@ from armdyn.kinematics.closed.solver import Solutions
 from armdyn.kinematics.damped_step import magnitude
 from armdyn.kinematics.error import TASKS
 from armdyn.kinematics.jacobian import jacobian
-from armdyn.kinematics.numeric import Found, Settings, Starts, closest, solve, unlimited
+from armdyn.kinematics.numeric import Found, Settings, Starts, closest, no_limits, solve
 from armdyn.model.arm import Arm
 
 REASONS = {
@@ -42,7 +42,7 @@ def explain(
     poses, q, limits = poses[rows], found.q[rows], arm.position_limits
     few = Settings(settings.task, settings.tolerance, restarts=DIAGNOSIS_RESTARTS, seed=settings.seed)
     if solutions is None:
-        solvable = solve(arm, poses, q, unlimited(arm), few).solved
+        solvable = solve(arm, poses, q, no_limits(arm), few).solved
         feasible = solve(arm, poses, q, limits, few).solved
     else:
         # All solutions are known: none of them is within limits.

@@ -181,6 +181,6 @@ def sampling_range(arm: Arm, limits: Limits) -> tuple[NDArray, NDArray]:
     return low, high
 
 
-def unlimited(arm: Arm) -> Limits:
+def no_limits(arm: Arm) -> Limits:
     """Limits that never bind."""
     return np.full(arm.n, -np.inf), np.full(arm.n, np.inf)

@@ -31,10 +31,10 @@ def describe_coupling(arm: Arm) -> list[str]:
     """The shafts that turn with several joints, each in words such as "joints 5 and 6 share a drive: q5 + q6"."""
     if arm.coupling is None:
         return []
-    return [_told(row) for row in arm.coupling if np.count_nonzero(row) > 1]
+    return [_drive_text(row) for row in arm.coupling if np.count_nonzero(row) > 1]
 
 
-def _told(row: NDArray) -> str:
+def _drive_text(row: NDArray) -> str:
     joints = np.flatnonzero(row)
     joints = joints[np.argsort(row[joints] < 0, kind="stable")]  # what counts forward first
     parts = [f"{'-' if row[j] < 0 else '+'} {_factor(abs(row[j]))}q{j + 1}" for j in joints]

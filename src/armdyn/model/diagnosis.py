@@ -52,7 +52,7 @@ def _where(suspects: Sequence[Link] | Sequence[Joint] | str, n: int) -> str:
     return f"{what} {names}" if count == 1 else f"all {what}s" if count == n else f"{what}s {names}"
 
 
-def _known(arm: Arm) -> list[Link]:
+def _known_links(arm: Arm) -> list[Link]:
     return [link for link in arm.links if link.inertia.is_known]
 
 
@@ -62,7 +62,7 @@ def _missing_inertia(arm: Arm) -> Iterator[Row]:
 
 
 def _impossible(arm: Arm) -> Iterator[Row]:
-    for link in _known(arm):
+    for link in _known_links(arm):
         if why := link.inertia.problems():
             yield "impossible", [link], why[0]
 
@@ -74,7 +74,7 @@ def _reach(arm: Arm) -> float:
 
 
 def _body_units(arm: Arm) -> Iterator[Row]:
-    known, reach = _known(arm), _reach(arm)
+    known, reach = _known_links(arm), _reach(arm)
     if reach > LONGEST_REACH:
         yield "units", "frames", f"the arm would reach {reach:.4g} m; lengths in millimetres?"
     heavy = [link for link in known if link.inertia.mass > HEAVIEST_LINK]
@@ -116,7 +116,7 @@ def _gyration(link: Link) -> float:
 
 
 def _find_invented(arm: Arm) -> Iterator[Row]:
-    heavy = [link for link in _known(arm) if link.inertia.mass > 0]
+    heavy = [link for link in _known_links(arm) if link.inertia.mass > 0]
     yield "invented", [link for link in heavy if _is_sphere(link)], "the tensor of a sphere or cube; a placeholder?"
     points = [link for link in heavy if not _rounded_tensor(link).any()]
     yield "invented", points, "mass without a tensor; a point mass?"
@@ -124,7 +124,7 @@ def _find_invented(arm: Arm) -> Iterator[Row]:
         yield "invented", twins, "the same tensor; copied?"
     centred = [link for link in heavy if not link.inertia.first.any()]
     yield "invented", centred, "centre of mass exactly at the frame's origin; a placeholder?"
-    empty = [link for link in _known(arm) if link.inertia.mass == 0 and link.inertia.tensor.any()]
+    empty = [link for link in _known_links(arm) if link.inertia.mass == 0 and link.inertia.tensor.any()]
     yield "invented", empty, "a tensor without mass; regrouped, or a placeholder?"
     frictions = {(joint.friction.viscous, joint.friction.coulomb) for joint in arm.joints}
     if arm.n > 2 and len(frictions) == 1 and frictions != {(0.0, 0.0)}:

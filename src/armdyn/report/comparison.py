@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.html import document, fragment, heading, listing, paragraph, picture, shaded, svg, swatch, table
+from armdyn.html import document, fragment, heading, listing, paragraph, picture, shade, svg, swatch, table
 from armdyn.numerals import counted
 from armdyn.simulation.compare import Comparison, Row
 from armdyn.simulation.metrics import tip_distance
@@ -129,7 +129,7 @@ def joint_rows(comparison: Comparison) -> str:
     names = next((result.joint_names for result in comparison.results.values()), ())
     most = max(max(row.joints) for row in known)
     least = max(min(min(row.joints) for row in known), LEAST_SHADED_RATIO * most)
-    body = [(row.name, *(shaded(_short(1e3 * x, 2), _depth(x, least, most)) for x in row.joints)) for row in known]
+    body = [(row.name, *(shade(_short(1e3 * x, 2), _depth(x, least, most)) for x in row.joints)) for row in known]
     named = ", ".join(f"{j + 1} {name}" for j, name in enumerate(names))
     return table(("controller", *(str(j + 1) for j in range(len(names)))), body) + paragraph(
         f"Joints: {named}.", "small"

@@ -38,7 +38,7 @@ def find(
         chosen = _of_word(table, arm, candidate)
         if chosen:
             return chosen, candidate
-        offered = _offered(table, arm, candidate)
+        offered = _columns_by_joint(table, arm, candidate)
         if word and offered:
             raise ReadError(
                 f"{where}: '{candidate}' has columns {', '.join(offered.values()):.200}, but arm '{arm.name}' has the "
@@ -52,7 +52,7 @@ def find(
     )
 
 
-def _offered(table: Mapping[str, NDArray], arm: Arm, word: str) -> dict[str, str]:
+def _columns_by_joint(table: Mapping[str, NDArray], arm: Arm, word: str) -> dict[str, str]:
     """Columns of a word, by the name or number of their joint."""
     found: dict[str, str] = {}
     names = {plain(joint): joint for joint in arm.joint_names}
@@ -75,7 +75,7 @@ def _offered(table: Mapping[str, NDArray], arm: Arm, word: str) -> dict[str, str
 
 
 def _of_word(table: Mapping[str, NDArray], arm: Arm, word: str) -> list[str] | None:
-    offered = _offered(table, arm, word)
+    offered = _columns_by_joint(table, arm, word)
     if set(arm.joint_names) <= set(offered):
         return [offered[name] for name in arm.joint_names]
     numbers = sorted(int(key) for key in offered if key.isdigit())

@@ -32,7 +32,7 @@ EXTRA = {
 
 def findings(fit: ServoFit) -> tuple[str, ...]:
     """Sentences about what is not sure, what is missing in the model, and what spoils the log."""
-    return (*_unsure(fit), *_still(fit), *_late(fit), *_saturated(fit), *_structure(fit), *_misfit(fit))
+    return (*_unsure(fit), *_still(fit), *_late(fit), *_saturation(fit), *_structure(fit), *_misfit(fit))
 
 
 def _names(fit: ServoFit, which: NDArray) -> str:
@@ -67,7 +67,7 @@ def _late(fit: ServoFit) -> list[str]:
     return [told] if late.any() else []
 
 
-def _saturated(fit: ServoFit) -> list[str]:
+def _saturation(fit: ServoFit) -> list[str]:
     """Servos that gave all they could for some of the time."""
     pieces = [piece for log in fit.logs for piece in log.pieces]
     error = np.concatenate([piece.sent - piece.q for piece in pieces])

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.files import Growing, growing
+from armdyn.files import Growing, growing_file
 from armdyn.simulation.readings import Readings
 
 HEAD_BYTES = 128  # of an array in an `.npz`: what it is
@@ -40,7 +40,7 @@ class RunFile:
             self._first = part
             return
         if self._file is None:
-            self._file = growing(self.path)
+            self._file = growing_file(self.path)
             if self._file is None:
                 return
             if self.path.suffix.lower() == ".npz":

@@ -14,7 +14,7 @@ from armdyn.model.arm import Arm
 from armdyn.simulation.loop.batch import run_batch
 from armdyn.simulation.loop.plan import Plan, Settings, make_plan
 from armdyn.simulation.loop.programs import SEEN, SHOWN
-from armdyn.simulation.loop.progress import reporting
+from armdyn.simulation.loop.progress import report_progress
 from armdyn.simulation.loop.python_loop import run_python
 from armdyn.simulation.loop.record import Record
 from armdyn.simulation.loop.schedule import Schedule
@@ -165,7 +165,7 @@ def _run(
             done = record.rows
 
     try:
-        with reporting(progress, plan.given.name) as tell:
+        with report_progress(progress, plan.given.name) as tell:
 
             def look(step: int, record: Record) -> None:
                 hand_on(record)

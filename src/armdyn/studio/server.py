@@ -52,7 +52,7 @@ def start_server(host: str = LOOPBACK, port: int | None = None, title: str = "ar
             """Any page may ask for viser's public tunnel; there is none."""
             return None
 
-    with contextlib.redirect_stdout(io.StringIO()), guarded(host) as guard:
+    with contextlib.redirect_stdout(io.StringIO()), guard_servers(host) as guard:
         server = LocalServer(host=host, port=port, label=title, verbose=False)
     if not guard.installed:
         server.stop()
@@ -151,7 +151,7 @@ def _host(url: str) -> tuple[str, str]:
 
 
 @contextlib.contextmanager
-def guarded(host: str) -> Iterator[Guard]:
+def guard_servers(host: str) -> Iterator[Guard]:
     """Servers that are started inside ask a guard first, before any page is sent or message taken.
 
     viser has no setting for that; what it calls, `websockets.asyncio.server.serve`, has.

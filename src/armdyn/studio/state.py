@@ -43,12 +43,12 @@ class State:
     @cached_property
     def loaded(self) -> Arm:
         """The arm with the payload at its tip."""
-        return _carrying(self.arm, self.payload) if self.payload else self.arm
+        return _with_payload(self.arm, self.payload) if self.payload else self.arm
 
     @cached_property
     def described_loaded(self) -> Arm:
         """The arm as described, with the payload."""
-        return _carrying(self.described, self.payload) if self.payload else self.described
+        return _with_payload(self.described, self.payload) if self.payload else self.described
 
     @cached_property
     def tip(self) -> NDArray:
@@ -67,7 +67,7 @@ class State:
 
 
 @lru_cache(maxsize=16)  # states change with every picture, loads seldom
-def _carrying(arm: Arm, payload: float) -> Arm:
+def _with_payload(arm: Arm, payload: float) -> Arm:
     return arm.with_payload(payload)
 
 

@@ -44,7 +44,7 @@ def on_cluster(study: Study, numbers: Iterable[int], address: str) -> Iterator[t
             except (KilledWorker, CancelledError, TimeoutError) as error:  # lost with its workers, four or more
                 losses[number] += 1
                 if losses[number] > MOST_LOST_WORKERS:
-                    raise _given_up(address, error) from None
+                    raise _cluster_error(address, error) from None
                 cluster.submit(packed, number)
                 continue
             yield number, columns
@@ -122,13 +122,13 @@ def _cluster(address: str) -> Iterator[_Cluster]:
     try:
         yield _Cluster(client, address)
     except (OSError, TimeoutError, ClosedClientError) as error:  # the scheduler is gone
-        raise _given_up(address, error) from None
+        raise _cluster_error(address, error) from None
     finally:
         client.close(timeout=CONNECT_SECONDS)
         log.setLevel(level)
 
 
-def _given_up(address: str, error: BaseException) -> StudyError:
+def _cluster_error(address: str, error: BaseException) -> StudyError:
     return StudyError(
         f"--dask {address}: the cluster gave up ({type(error).__name__}); what is finished is kept, go on with --resume"
     )

@@ -50,7 +50,7 @@ def conclude(columns: Columns, groups: Groups, parameters: Sequence[str], judged
     told += f", {rest[-1]} in {shares[rest[-1]]}" if len(rest) > 1 else ""
     if shares[first].part == shares[rest[0]].part:
         return f"{told}: they succeed equally often{_by_metric(columns, groups, judged)}"
-    paired = _paired(columns, groups, parameters)
+    paired = _same_cases(columns, groups, parameters)
     gain, sure = _difference(success[first], success[rest[0]], paired)
     verdict = "more than chance" if gain > sure else "which may be chance: run more cases"
     return f"{told}: {100 * gain:.0f} points more than {rest[0]}, ± {100 * sure:.0f}, {verdict} (95 % intervals)"
@@ -65,7 +65,7 @@ def _difference(a: NDArray, b: NDArray, paired: bool) -> tuple[float, float]:
     return float(a.mean() - b.mean()), float(STD_OF_95_PERCENT * np.sqrt(variance))
 
 
-def _paired(columns: Columns, groups: Groups, parameters: Sequence[str]) -> bool:
+def _same_cases(columns: Columns, groups: Groups, parameters: Sequence[str]) -> bool:
     """Whether all groups ran the same cases in the same order."""
     (_, first), *others = groups
     return all(np.array_equal(columns[name][first], columns[name][rows]) for _, rows in others for name in parameters)

@@ -178,7 +178,7 @@ def read(document: Table, head: Head) -> Fleet:
     """A fleet from its document: [[robots]] one by one, or `logs`, a pattern of which every file is a robot."""
     word = document.text("arm")
     if document.has("logs"):
-        robots = _matching(document.text("logs"), word, head)
+        robots = _robots_of_logs(document.text("logs"), word, head)
     else:
         robots = tuple(_robot(table, word) for table in document.tables("robots"))
     names = [robot.name for robot in robots]
@@ -190,7 +190,7 @@ def read(document: Table, head: Head) -> Fleet:
     return Fleet(head, len(robots), dict.fromkeys(ERRORS, "low"), ("arm",), (), {}, extra, robots, arms, options)
 
 
-def _matching(pattern: str, word: str, head: Head) -> tuple[Robot, ...]:
+def _robots_of_logs(pattern: str, word: str, head: Head) -> tuple[Robot, ...]:
     try:
         found = sorted(head.folder.glob(pattern))
     except (NotImplementedError, ValueError):

@@ -32,7 +32,7 @@ Code = TypeVar("Code")
 _lock = threading.Lock()  # LLVM's global state; also keeps two threads from compiling the same program
 
 
-def compiled(
+def compile_program(
     program: Callable[[], Program],
     shared: frozenset[str],
     key: str | None,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError
 from armdyn.trace import virtual
-from armdyn.trace.compiled import compiled
+from armdyn.trace.compiled import compile_program
 from armdyn.trace.pool import FROM_BYTES, pool
 from armdyn.trace.program import Program, as_list
 
@@ -172,5 +172,5 @@ def make_kernel(program: Callable[[], Program], shared: frozenset[str], key: str
         return VirtualKernel(program())
     from armdyn.trace.llvm.native import Loaded
 
-    code = compiled(program, shared, key, "kernel", Loaded)
+    code = compile_program(program, shared, key, "kernel", Loaded)
     return VirtualKernel(code) if isinstance(code, Program) else NativeKernel(code)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
 from armdyn.trace import backend, virtual
-from armdyn.trace.compiled import compiled
+from armdyn.trace.compiled import compile_program
 from armdyn.trace.kernel import thread_pool
 from armdyn.trace.program import Port, Program
 
@@ -153,4 +153,4 @@ def make_rollout(
         return Rollout(program())
     from armdyn.trace.llvm.native import Code
 
-    return Rollout(compiled(program, shared, key, "single rollout" if single else "rollout", Code))
+    return Rollout(compile_program(program, shared, key, "single rollout" if single else "rollout", Code))

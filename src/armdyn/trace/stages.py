@@ -1,6 +1,6 @@
 """A formula that a program evaluates several times, such as the stages of an integrator: compiled once, then called.
 
-Code that does not fit into the first-level cache waits for its instructions. `repeated` marks such a formula; it is
+Code that does not fit into the first-level cache waits for its instructions. `call_stage` marks such a formula; it is
 evaluated in place, unless `staged_graph` looks for marks.
 """
 
@@ -36,7 +36,7 @@ class _Recorder:
 _recorder: ContextVar[_Recorder | None] = ContextVar("recorder", default=None)
 
 
-def repeated(formula: Callable[..., Any], *values: Any) -> Any:
+def call_stage(formula: Callable[..., Any], *values: Any) -> Any:
     """`formula(*values)`, symbols in, one symbol out; a program has one such formula, and the same at all calls.
 
     What else the formula reads must be shared by all samples, or it is evaluated in place.

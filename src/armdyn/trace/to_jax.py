@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError, MissingExtraError, ShapeError
 from armdyn.trace import backend
 from armdyn.trace.adjoint import adjoint
-from armdyn.trace.compiled import compiled
+from armdyn.trace.compiled import compile_program
 from armdyn.trace.numeric import declaration
 from armdyn.trace.program import Port, Program
 from armdyn.trace.shapes import text
@@ -239,7 +239,7 @@ class _Function:
         """The same, compiled and registered if it has not been."""
         from armdyn.trace.llvm.native import Code
 
-        code = compiled(lambda: self.program, shared, self.key, "xla", Code)
+        code = compile_program(lambda: self.program, shared, self.key, "xla", Code)
         if isinstance(code, Program):
             raise ArmdynError(
                 f"to_jax: {code.name} has {code.function.n_instructions()} instructions, too many for a native kernel; "

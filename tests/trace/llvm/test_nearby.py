@@ -19,7 +19,7 @@ module = list(kernels._values.values())[-1]._loaded.module
 loaded = []
 for pages in range(1, 20):
     gap, region = pages << 12, nearby._map(4 << 30)
-    nearby._filled_gaps(region)
+    nearby._fill_gaps(region)
     nearby._unmap(region + (4 << 30) - gap, gap)
     loaded.append(Code(module))
 print(len(loaded))

@@ -7,7 +7,7 @@ import pytest
 
 import armdyn
 from armdyn.trace.llvm import processor
-from armdyn.trace.llvm.processor import unoptimised, versions
+from armdyn.trace.llvm.processor import skip_optimisation, versions
 from armdyn.trace.recent import kernels
 
 
@@ -18,7 +18,7 @@ def test_it_computes_the_same_and_is_kept_apart(tmp_path, monkeypatch):
     kernels.clear()
     expected, good = armdyn.inverse_dynamics(arm, q, qd, qdd), versions()
     kernels.clear()
-    with unoptimised():
+    with skip_optimisation():
         assert versions() != good
         np.testing.assert_allclose(armdyn.inverse_dynamics(arm, q, qd, qdd), expected, rtol=1e-13, atol=1e-13)
     assert versions() == good
@@ -28,7 +28,7 @@ def test_it_computes_the_same_and_is_kept_apart(tmp_path, monkeypatch):
 
 
 def interrupted() -> None:
-    with unoptimised():
+    with skip_optimisation():
         assert processor.OPTIMISATION == 0
         raise KeyboardInterrupt
 

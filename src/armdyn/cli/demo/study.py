@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armdyn.errors import ArmdynError, ignore_warnings
-from armdyn.trace.llvm.processor import unoptimised
+from armdyn.trace.llvm.processor import skip_optimisation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,7 +85,7 @@ class Study:
         gains = pd_gains(self.arm, reference(0.0)[0], BANDWIDTH_HZ)
         law = FeedforwardPD(self.arm, gains.kp, gains.kd)
         sensors = Sensors(resolution=2e-5, tau_noise=0.05)
-        with unoptimised():
+        with skip_optimisation():
             return simulate(self.real_arm, law, reference, rate=RATE_HZ, sensors=sensors)
 
     @cached_property
@@ -100,7 +100,7 @@ class Study:
 
         logs = dataclasses.replace(self.log.to_log(), path=self.path), self._measured(self.task).to_log()
         # That the log does not fit the description is the point of the story.
-        with ignore_warnings(), unoptimised():
+        with ignore_warnings(), skip_optimisation():
             return identify(self.arm, logs[0], validation=logs[1])
 
     @cached_property
@@ -113,7 +113,7 @@ class Study:
 
         motion = self.task(np.linspace(0.0, MOTION_S, 200))
         gains = pd_gains(self.arm, motion.q[0], BANDWIDTH_HZ)
-        with unoptimised():
+        with skip_optimisation():
             adaptive = adaptive_designs(self.arm, motion, BANDWIDTH_HZ)["Slotine-Li"]
         return {
             "PD": PD(self.arm, gains.kp, gains.kd),
@@ -130,7 +130,7 @@ class Study:
 
         errors = {}
         for name, law in self.laws.items():
-            with unoptimised():
+            with skip_optimisation():
                 run = simulate(self.real_arm, law, self.task, rate=RATE_HZ, check=False)
             tips = forward_kinematics(self.arm, np.stack([run.q, self.task(run.t).q]))[..., :3, 3]
             errors[name] = run.t, np.linalg.norm(tips[0] - tips[1], axis=-1)

@@ -64,7 +64,7 @@ def normal_equations(
     total = NormalEquations(np.zeros((len(columns),) * 2), np.zeros(len(columns)), 0.0, 0)
     Y = np.empty((SAMPLES_PER_BLOCK, arm.n, len(columns)))
     for part in [samples] if isinstance(samples, tuple) else samples:
-        q, qd, qdd, tau = _matching(part, arm.n)
+        q, qd, qdd, tau = _equal_arrays(part, arm.n)
         for first in range(0, len(q), SAMPLES_PER_BLOCK):
             k = slice(first, first + SAMPLES_PER_BLOCK)
             block = _regressor(subject, (q[k], qd[k], qdd[k]), Y[: len(q[k])])
@@ -94,7 +94,7 @@ def _check(weights: ArrayLike, n: int) -> NDArray:
     return array
 
 
-def _matching(part: tuple[ArrayLike, ...], n: int) -> list[NDArray]:
+def _equal_arrays(part: tuple[ArrayLike, ...], n: int) -> list[NDArray]:
     """q, qd, qdd, tau as arrays of one shape (N, n)."""
     arrays = [np.asarray(x, float) for x in part]
     shapes = [a.shape for a in arrays]

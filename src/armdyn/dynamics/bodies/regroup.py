@@ -28,14 +28,14 @@ def regroup(arm: Arm, theta: Symbol) -> Symbol:
     function = _known.get(arm.geometry_fingerprint)
     if function is None:
         symbol = ca.SX.sym("theta", 10 * arm.n)
-        function = ca.Function("regroup", [symbol], [_regrouped(arm, symbol)])
+        function = ca.Function("regroup", [symbol], [_regroup_links(arm, symbol)])
         if len(_known) >= MOST_REMEMBERED:
             _known.clear()
         _known[arm.geometry_fingerprint] = function
     return function(theta)
 
 
-def _regrouped(arm: Arm, theta: Symbol) -> Symbol:
+def _regroup_links(arm: Arm, theta: Symbol) -> Symbol:
     """The formula of `regroup`."""
     bodies = [Body.of(link_theta(theta, i)) for i in range(arm.n)]
     for i in reversed(range(arm.n)):

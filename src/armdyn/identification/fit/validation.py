@@ -206,7 +206,7 @@ def predict_torque(
     models = [torque] if std is None else [torque, std]
     found, first = np.empty((len(models), len(t), n)), 0
     for run in runs:
-        for whole, kept in _overlapping(run, int(SETTLING_SECONDS / log.dt)):
+        for whole, kept in _overlapping_pieces(run, int(SETTLING_SECONDS / log.dt)):
             along = track(log, whole, filters._replace(delay=0.0))
             last = first + kept.stop - kept.start
             for values, model in zip(found, models, strict=True):
@@ -215,7 +215,7 @@ def predict_torque(
     return Prediction(t, *found)
 
 
-def _overlapping(run: slice, margin: int) -> list[tuple[slice, slice]]:
+def _overlapping_pieces(run: slice, margin: int) -> list[tuple[slice, slice]]:
     """A run in pieces: samples to smooth at once, and those to keep, `margin` fewer at both ends, which are guesses."""
     count = -(-(run.stop - run.start) // PIECE_SAMPLES)
     cuts = np.linspace(run.start, run.stop, count + 1).astype(int).tolist()

@@ -112,10 +112,10 @@ def smoothers(q: NDArray, dt: float, lowest: float, highest: float) -> list[Smoo
     lowest, highest = min(lowest, 0.4 / dt), min(highest, 0.4 / dt)
     best = float(np.clip(best_cutoff(q, dt, lowest, highest=highest) if lowest < highest else lowest, lowest, highest))
     near = sorted({float(np.clip(share * best, lowest, highest)) for share in CUTOFF_FACTORS})
-    judged, found = _judged(q, MOST_COMPARED), []
+    samples, found = _middle_samples(q, MOST_COMPARED), []
     for method in METHODS:
         start = CLEAR_SHARE if method == METHODS[0] else 0.0
-        tried = [Smoother(method, cutoff, _score(judged, dt, method, cutoff) - start) for cutoff in near]
+        tried = [Smoother(method, cutoff, _score(samples, dt, method, cutoff) - start) for cutoff in near]
         found.append(min(tried, key=lambda s: s.score))
     return found
 
@@ -126,41 +126,41 @@ def best_cutoff(q: NDArray, dt: float, lowest: float = 0.0, method: str = METHOD
     highest = max(min(highest, 0.4 / dt), 1.01 * lowest)
     count = int(np.clip(1 + np.ceil(np.log(highest / lowest) / np.log(CUTOFF_RATIO)), 2, 16))
     candidates = [c for c in np.geomspace(lowest, highest, count) if c <= 0.45 / dt]
-    judged = _judged(q, MOST_JUDGED)
-    if not candidates or not judged.q.size:
+    samples = _middle_samples(q, MOST_JUDGED)
+    if not candidates or not samples.q.size:
         return float(lowest)
-    scores = [_score(judged, dt, method, float(cutoff)) for cutoff in candidates]
+    scores = [_score(samples, dt, method, float(cutoff)) for cutoff in candidates]
     return float(candidates[int(np.argmin(scores))])
 
 
-class _Judged(NamedTuple):
+class _Samples(NamedTuple):
     """Samples by which smoothing is judged, of joints that move."""
 
     q: NDArray
     travel: NDArray
 
 
-def _judged(q: NDArray, most: int) -> _Judged:
+def _middle_samples(q: NDArray, most: int) -> _Samples:
     """At most so many samples, from the middle."""
     first = max(0, (len(q) - most) // 2)
     q = q[first : first + most]
     travel = np.ptp(q, axis=0)
-    return _Judged(q[:, travel > 0], travel[travel > 0])
+    return _Samples(q[:, travel > 0], travel[travel > 0])
 
 
-def _score(judged: _Judged, dt: float, method: str, cutoff: float) -> float:
+def _score(samples: _Samples, dt: float, method: str, cutoff: float) -> float:
     """Log of the mean square of left-out residuals; joints vote by their residuals relative to their own noise.
 
     For a linear smoother with centre tap h the left-out residual is the residual over 1 - h.
     """
-    q = judged.q
+    q = samples.q
     if not q.size:
         return 0.0
     residual = q - (lowpass(q, dt, cutoff) if method == METHODS[0] else _smooth(q, dt, method, cutoff).q)
     # The ends of a zero-phase filter are guesses.
     margin = min(len(q) // 4, int(3 / (cutoff * dt)))
     left_out = residual[margin : len(q) - margin] / (1 - _centre_tap(dt, method, cutoff))
-    return float(np.log(np.mean(left_out**2, axis=0) + (EXACT_SHARE * judged.travel) ** 2).mean())
+    return float(np.log(np.mean(left_out**2, axis=0) + (EXACT_SHARE * samples.travel) ** 2).mean())
 
 
 def lowpass(x: NDArray, dt: float, cutoff: float) -> NDArray:

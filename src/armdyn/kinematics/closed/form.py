@@ -10,7 +10,7 @@ from armdyn.errors import ModelError
 from armdyn.frozen import compute_once
 from armdyn.kinematics.axes import Chain, chain
 from armdyn.kinematics.closed.parallel import ThreeParallel, three_parallel
-from armdyn.kinematics.closed.srs import Swivelling, swivelling
+from armdyn.kinematics.closed.srs import Swivelling, as_srs
 from armdyn.kinematics.closed.subproblems import place
 from armdyn.kinematics.closed.wrist import Decoupled, decouple
 from armdyn.kinematics.error import error_sizes
@@ -50,7 +50,7 @@ def closed_form(arm: Arm) -> ClosedForm | None:
 
 
 def _form(seen: Chain) -> ClosedForm | None:
-    return decouple(seen) or three_parallel(seen) or swivelling(seen)
+    return decouple(seen) or three_parallel(seen) or as_srs(seen)
 
 
 class ClosedSolutions(NamedTuple):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from armdyn.kinematics.closed.form import ON_LIMIT, OUTSIDE_PENALTY, ClosedForm, closed_solutions
 from armdyn.kinematics.closed.srs import Swivelling, swivel_angle
 from armdyn.kinematics.damped_step import damped_step, tip_error
-from armdyn.kinematics.numeric import Found, Settings, larger, unlimited
+from armdyn.kinematics.numeric import Found, Settings, larger, no_limits
 from armdyn.model.arm import Arm
 
 # Swivel angles tried when none is asked for and the reference's will not do.
@@ -74,7 +74,7 @@ def _polish(
     q, pose = solutions.q[rows], poses[rows, None]
     exists = np.isfinite(q).all(-1)
     q = np.where(exists[..., None], q, 0.0)
-    free = unlimited(arm)
+    free = no_limits(arm)
     for _ in range(POLISHING_STEPS):
         q = damped_step(arm, q, pose, task=settings.task, lower=free[0], upper=free[1]).q
     error = tip_error(arm, q, pose, task=settings.task)

@@ -76,7 +76,7 @@ class Swivelling:
         return u, ca.cos(swivel) * up + ca.sin(swivel) * ca.cross(u, up)
 
 
-def swivelling(chain: Chain) -> Swivelling | None:
+def as_srs(chain: Chain) -> Swivelling | None:
     """The arm as an S-R-S arm, or None if it is not."""
     axes = chain.axes
     if len(axes) != 7 or not all(axis.is_revolute for axis in axes):
@@ -113,7 +113,7 @@ def swivel_angle(arm: Arm, q: Q) -> Array:
     ModelError
         If the arm is not of this kind.
     """
-    form = swivelling(chain(arm))
+    form = as_srs(chain(arm))
     if form is None:
         raise ModelError(
             f"swivel_angle: arm '{arm.name}' has no swivel angle; expected seven revolute joints "

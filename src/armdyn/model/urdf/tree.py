@@ -149,7 +149,7 @@ def choose_chain(tree: Tree, base: str | None, tip: str | None) -> Chain:
     link, length = base, 0
     while ways := [joint for joint in tree.children[link] if depth[joint.name]]:
         if len(ways) > 1:
-            return _ended_at_fork(tree, base, link, length, max(depth[joint.name] for joint in ways))
+            return _chain_to_fork(tree, base, link, length, max(depth[joint.name] for joint in ways))
         length += ways[0].moves
         link = ways[0].child
     if not length:
@@ -168,7 +168,7 @@ def _moving_depth(tree: Tree) -> dict[str, int]:
     return depth
 
 
-def _ended_at_fork(tree: Tree, base: str, link: str, length: int, branch: int) -> Chain:
+def _chain_to_fork(tree: Tree, base: str, link: str, length: int, branch: int) -> Chain:
     """The chain that ends at a fork, if what follows is short enough for fingers."""
     ends = [joint.child for joint in tree.below(base) if not tree.children[joint.child]]
     leaves = _list(sorted(ends, key=lambda end: -sum(joint.moves for joint in tree.path(base, end))))

@@ -205,7 +205,7 @@ class AdaptiveRun(PlantRun):
             (s, end),
             state,
             method,
-            events=[_falling(_distance), *(event.margin for event in events)],
+            events=[_end_at_zero(_distance), *(event.margin for event in events)],
             rtol=tolerance,
             atol=tolerance * 1e-2,
         )
@@ -239,10 +239,10 @@ class AdaptiveRun(PlantRun):
         found = []
         for i in np.flatnonzero(self._dry).tolist():
             if self._direction[i]:
-                found.append(Event(i, 0.0, _falling(self._speed(i))))
+                found.append(Event(i, 0.0, _end_at_zero(self._speed(i))))
             else:
-                found += [Event(i, 1.0, _falling(self._margin(i, "above", moving)))]
-                found += [Event(i, -1.0, _falling(self._margin(i, "below", moving)))]
+                found += [Event(i, 1.0, _end_at_zero(self._margin(i, "above", moving)))]
+                found += [Event(i, -1.0, _end_at_zero(self._margin(i, "below", moving)))]
         return found
 
     def _speed(self, i: int) -> Margin:
@@ -267,7 +267,7 @@ def _distance(t: float, y: NDArray) -> float:
     return float(1.001 * RUNAWAY_VELOCITY - np.abs(y[len(y) // 2 :]).max())
 
 
-def _falling(margin: Any) -> Margin:
+def _end_at_zero(margin: Any) -> Margin:
     """A function of time and state whose zeros, coming from above, end SciPy's integration."""
     margin.terminal, margin.direction = True, -1
     return margin

@@ -12,7 +12,7 @@ Part = Callable[[float], None]
 
 
 @contextmanager
-def reporting(progress: Any, name: str) -> Iterator[Part]:
+def report_progress(progress: Any, name: str) -> Iterator[Part]:
     """A function of the part (0 to 1) that is done; `progress` is None, True for a bar, or such a function."""
     if progress is None or progress is False:
         yield lambda part: None

@@ -33,7 +33,7 @@ from armdyn.simulation.plant.contact import contact_forces, stop_torques, wrench
 from armdyn.simulation.plant.elasticity import spring_torque
 from armdyn.simulation.plant.plant import Kind
 from armdyn.simulation.plant.servo import SERVO_NAMES, servo_torque
-from armdyn.trace.stages import repeated
+from armdyn.trace.stages import call_stage
 from armdyn.trace.symbols import Symbol, ca
 
 Values = Mapping[str, Any]
@@ -213,7 +213,7 @@ class Step(NamedTuple):
         def formula(x: Symbol, v: Symbol, tau: Symbol, *slip: Symbol) -> Symbol:
             return self.acceleration(x, v, tau, instant, Slip(*slip) if slip else None)
 
-        return repeated(formula, x, v, tau, *(slip or ()))
+        return call_stage(formula, x, v, tau, *(slip or ()))
 
     def _solve(self, equations: Equations, x: Symbol, v: Symbol, tau: Symbol, slip: Slip | None) -> Symbol:
         """Accelerations of the equations under friction."""

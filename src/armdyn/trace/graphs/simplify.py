@@ -33,7 +33,7 @@ def simplify(graph: Graph, *, search: bool = True) -> Graph:
     if search and len(graph.nodes) <= MOST_NODES_TO_SEARCH:
         return Search(graph).run()
     network = tidy(network_of(graph))
-    return min(graph, network.graph() if len(graph.nodes) > MOST_NODES_TO_SEARCH else shared(network), key=effort)
+    return min(graph, network.graph() if len(graph.nodes) > MOST_NODES_TO_SEARCH else share_terms(network), key=effort)
 
 
 class Search:
@@ -75,7 +75,7 @@ class Search:
 
     def _try(self, network: Network) -> int:
         """The effort that a network leads to, remembering its graph if it is the best so far."""
-        graph = shared(network)
+        graph = share_terms(network)
         self.budget -= len(graph.nodes)
         reached = effort(graph)
         if reached < self.effort:
@@ -123,7 +123,7 @@ def cancel(network: Network, total: Sum) -> Sum:
     return total
 
 
-def shared(network: Network) -> Graph:
+def share_terms(network: Network) -> Graph:
     """The graph of a network after sharing; the network itself stays as it is."""
     given = set(network.turns)
     network = Extraction(tidy(network.copy())).run()

@@ -35,7 +35,7 @@ def side_by_side(size: int) -> Iterator[None]:
     held = [(page, mmap.PAGESIZE)]
     try:
         if room and page and abs(page - room) > NEAR:
-            held += _filled_gaps(room)
+            held += _fill_gaps(room)
     finally:
         _unmap(room, whole)
     if len(held) == 1:
@@ -47,7 +47,7 @@ def side_by_side(size: int) -> Iterator[None]:
             _unmap(*place)
 
 
-def _filled_gaps(room: int) -> list[tuple[int, int]]:
+def _fill_gaps(room: int) -> list[tuple[int, int]]:
     """Fill the gaps on the far side of a room, which are too small for it; the system takes those first."""
     held: list[tuple[int, int]] = []
     for size in FILLINGS:

@@ -70,7 +70,7 @@ OPTIMISATION = 2  # of code generation; 0 makes the same operations into slower 
 
 
 @contextmanager
-def unoptimised() -> Iterator[None]:
+def skip_optimisation() -> Iterator[None]:
     """Make code that is half as fast in a fraction of the time, for runs of few samples.
 
     The loop of a six-joint arm and its controller is compiled in 0.2 s instead of 1.1 s; each of its steps takes 3 us

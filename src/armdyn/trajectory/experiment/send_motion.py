@@ -31,7 +31,7 @@ def read_motion(path):
     return [(row[0], row[1 : n + 1], row[n + 1 : 2 * n + 1], row[2 * n + 1 : 3 * n + 1]) for row in rows]
 
 
-def joined(parts):
+def join_motions(parts):
     """Motions one after the other; each begins where the one before ends."""
     rows: list = []
     offset = 0.0
@@ -160,9 +160,9 @@ def main(arguments=None):
                 )
             sender.run("way home", way_home(present))
         if given.rehearse:
-            sender.run("rehearsal", joined([part["approach"], part["rehearsal"], part["return"]]))
+            sender.run("rehearsal", join_motions([part["approach"], part["rehearsal"], part["return"]]))
         else:
-            sender.run("motion", joined([part["approach"], *[part["motion"]] * COUNT, part["return"]]))
+            sender.run("motion", join_motions([part["approach"], *[part["motion"]] * COUNT, part["return"]]))
         print("done")
     finally:
         node.destroy_node()

@@ -14,7 +14,7 @@ from armdyn.kinematics.diagnosis import DIAGNOSIS_RESTARTS
 from armdyn.kinematics.error import TASKS
 from armdyn.kinematics.inverse import inverse_kinematics
 from armdyn.kinematics.jacobian import jacobian, jacobian_rate
-from armdyn.kinematics.numeric import unlimited
+from armdyn.kinematics.numeric import no_limits
 from armdyn.model.arm import Arm
 from armdyn.trajectory.piecewise import PiecewiseQuintic
 from armdyn.trajectory.protocol import JointMotion
@@ -145,7 +145,7 @@ class Follower:
     def advance(self, at: JointMotion, h: float, pose: NDArray, t: float) -> NDArray:
         """The configuration at the next knot, found from a prediction by iteration."""
         predicted = q = at.q + h * at.qd + h**2 / 2 * at.qdd
-        lower, upper = unlimited(self.arm)
+        lower, upper = no_limits(self.arm)
         for _ in range(STEPS_PER_KNOT):
             q, error = damped_step(self.arm, q, pose, task=self.task, lower=lower, upper=upper)
             if error.max() <= ON_PATH:

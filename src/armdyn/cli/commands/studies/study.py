@@ -70,11 +70,11 @@ def _show_case(subject: Study, number: int, folder: Path, json: bool) -> None:
         return
     width = max(len(label(name)) for name in row)
     for name, value in row.items():
-        print(f"{label(name):{width}s}  {_told(name, value)}")
+        print(f"{label(name):{width}s}  {_value_text(name, value)}")
     print(f"wrote {path}")
 
 
-def _told(name: str, value: Any) -> str:
+def _value_text(name: str, value: Any) -> str:
     """A number of a case; what is infinite or missing in a word."""
     from armdyn.study.summary import format_metric
 
