@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ArmdynError, ModelError, ShapeError, shown
+from armdyn.errors import ArmdynError, ModelError, ShapeError, quote
 
 SHORTEST_DIRECTION = 1e-9
 UNIT_LENGTH_TOLERANCE = 1e-15
@@ -31,7 +31,7 @@ def finite_vector(value: Any, size: int, what: str) -> NDArray:
     """`size` finite numbers as a read-only array; `what` begins the error."""
     vector = as_floats(value)
     if vector.shape != (size,) or not np.isfinite(vector).all():
-        raise ModelError(f"{what}: expected {size} finite numbers, got {shown(value)}")
+        raise ModelError(f"{what}: expected {size} finite numbers, got {quote(value)}")
     return read_only(vector)
 
 
@@ -50,7 +50,7 @@ def finite_array(value: Any, core: tuple[int, ...], what: str, error: type[Armdy
     try:
         array = np.asarray(value, float)
     except (TypeError, ValueError):
-        raise error(f"{what}: expected numbers, got {shown(value)}") from None
+        raise error(f"{what}: expected numbers, got {quote(value)}") from None
     if array.shape[array.ndim - len(core) :] != core:
         raise error(f"{what}: expected shape ({', '.join(('...', *map(str, core)))}), got {array.shape}")
     if not np.isfinite(array).all():
@@ -65,11 +65,11 @@ def row_of(
     try:
         row = np.array(np.broadcast_to(np.asarray(value, float), (size,)))
     except (TypeError, ValueError):
-        raise error(f"{what}: expected a number, or {size}, got {shown(value)}") from None
+        raise error(f"{what}: expected a number, or {size}, got {quote(value)}") from None
     fits = {"": ~np.isnan(row), ">": row > 0, ">=": row >= 0}[sign]
     if not fits.all() or (finite and not np.isfinite(row).all()):
         expected = f"{'finite ' * finite}numbers{f' {sign} 0' if sign else ''}"
-        raise error(f"{what}: expected {expected}, got {shown(value)}")
+        raise error(f"{what}: expected {expected}, got {quote(value)}")
     return row
 
 
@@ -87,4 +87,4 @@ def check_positive(where: str, error: type[ArmdynError] = ShapeError, **values: 
     """Raise unless every value, given by its name, is a finite number > 0."""
     for name, value in values.items():
         if not (is_number(value) and value > 0):
-            raise error(f"{where}: expected {name} as a finite number > 0, got {shown(value)}")
+            raise error(f"{where}: expected {name} as a finite number > 0, got {quote(value)}")

@@ -106,10 +106,10 @@ def check_choice(
     """Raise unless `value` is one of the known words."""
     words = list(known)
     if not isinstance(value, str) or value not in words:
-        raise error(f"{where}: unknown {what} {shown(value)}; expected one of {', '.join(words)}")
+        raise error(f"{where}: unknown {what} {quote(value)}; expected one of {', '.join(words)}")
 
 
-def shown(value: object) -> str:
-    """A piece of bad input as a message shows it: on one line, and not too long."""
+def quote(value: object) -> str:
+    """Bad input as a message quotes it: on one line, and not too long."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 80 else text[:77] + "..."

@@ -13,7 +13,7 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
-def counted(count: int, noun: str) -> str:
+def pluralize(count: int, noun: str) -> str:
     """How many there are: 1 gap, 2 gaps."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 

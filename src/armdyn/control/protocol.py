@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.settings import as_numbers
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 from armdyn.frozen import Frozen
 from armdyn.model.arm import Arm
 from armdyn.trace.shapes import evaluate, text
@@ -163,14 +163,14 @@ def check_setting(law: Law, name: str, positive: bool = True, finite: bool = Tru
     """Make a parameter of a frozen law a read-only array of its shape; one number serves all joints."""
     where = f"{type(law).__name__}: {name}"
     if not isinstance(law.arm, Arm):
-        raise ShapeError(f"{type(law).__name__}: expected an arm, got {shown(law.arm)}")
+        raise ShapeError(f"{type(law).__name__}: expected an arm, got {quote(law.arm)}")
     array, core = as_numbers(getattr(law, name), where), law.core_shape(name)
     if array.ndim == 0:
         array = np.full(core, float(array))
     if array.shape[max(array.ndim - len(core), 0) :] != core:
         raise ShapeError(f"{where}: expected shape {text(core)} for arm '{law.arm.name}', got {array.shape}")
     if np.isnan(array).any() or (finite and np.isinf(array).any()):
-        raise ShapeError(f"{where}: expected {'finite ' if finite else ''}numbers, got {shown(getattr(law, name))}")
+        raise ShapeError(f"{where}: expected {'finite ' if finite else ''}numbers, got {quote(getattr(law, name))}")
     if positive and (array < 0).any():
         joint = law.arm.joint_names[int(np.argwhere(array < 0)[0][-1])] if core == (law.arm.n,) else "?"
         raise ShapeError(f"{where}: expected gains >= 0, got {array.min():g} for joint '{joint}'")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError, shown
+from armdyn.errors import ArmdynError, quote
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm
 from armdyn.spatial.rotation import skew
@@ -45,7 +45,7 @@ class Tool:
         parts = [[self.mass], self.mass * np.asarray(self.com, float), self.bias]
         numbers = np.concatenate([np.asarray(x, float).ravel() for x in parts])
         if numbers.shape != (10,) or not np.isfinite(numbers).all() or self.mass < 0:
-            raise ArmdynError(f"Tool: expected a mass >= 0, a centre (3,) and a bias (6,), got {shown(self)}")
+            raise ArmdynError(f"Tool: expected a mass >= 0, a centre (3,) and a bias (6,), got {quote(self)}")
         return numbers
 
 

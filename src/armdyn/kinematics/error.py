@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 from armdyn.model.quantities import Pose
 from armdyn.spatial.rotation import nearest_rotation
 from armdyn.spatial.transform import ORTHOGONALITY_TOLERANCE
@@ -68,7 +68,7 @@ def check_poses(arm: Any, poses: ArrayLike, what: str) -> NDArray:
         T = np.array(poses)
         T = T.astype(float, casting="same_kind" if T.dtype.kind == "c" else "unsafe")
     except (TypeError, ValueError):
-        raise ShapeError(f"{what}: expected matrices of numbers, got {shown(poses)}") from None
+        raise ShapeError(f"{what}: expected matrices of numbers, got {quote(poses)}") from None
     if T.shape[-2:] != (4, 4):
         raise ShapeError(f"{what}: expected shape (..., 4, 4), got {T.shape}")
     if not np.isfinite(T).all():

@@ -25,7 +25,7 @@ def is_identity(R: NDArray) -> bool:
     return bool((R == IDENTITY).all())  # entries beside the diagonal too: of turns by 1e-9 they alone tell
 
 
-def turned(R: NDArray, v: Symbol) -> Symbol:
+def rotate(R: NDArray, v: Symbol) -> Symbol:
     """R v for a constant rotation."""
     return v if is_identity(R) else ca.mtimes(R, v)
 
@@ -82,7 +82,7 @@ class Motion:
 
     def parent_to_joint(self, v: Symbol) -> Symbol:
         """A free vector in parent axes, turned into joint axes."""
-        u = turned(self.segment.R_before.T, v)
+        u = rotate(self.segment.R_before.T, v)
         if not self.is_revolute:
             return u
         c, s = self.cos_sin
@@ -93,15 +93,15 @@ class Motion:
         if self.is_revolute:
             c, s = self.cos_sin
             v = ca.vertcat(c * v[0] - s * v[1], s * v[0] + c * v[1], v[2])
-        return turned(self.segment.R_before, v)
+        return rotate(self.segment.R_before, v)
 
     def joint_to_link(self, v: Symbol) -> Symbol:
         """A free vector in joint axes, turned into link axes."""
-        return turned(self.segment.R_after.T, v)
+        return rotate(self.segment.R_after.T, v)
 
     def link_to_joint(self, v: Symbol) -> Symbol:
         """A free vector in link axes, turned into joint axes."""
-        return turned(self.segment.R_after, v)
+        return rotate(self.segment.R_after, v)
 
 
 def motions(arm: Arm, q: Symbol) -> list[Motion]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import as_floats, finite_vector, read_only
-from armdyn.errors import MissingInertiaError, ModelError, check_choice, shown
+from armdyn.errors import MissingInertiaError, ModelError, check_choice, quote
 from armdyn.frozen import Frozen
 from armdyn.model.joint import Joint
 from armdyn.names import Named
@@ -43,9 +43,9 @@ class Link(Frozen):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ModelError(f"link: expected a name, got {shown(self.name)}")
+            raise ModelError(f"link: expected a name, got {quote(self.name)}")
         if not isinstance(self.inertia, Inertia):
-            raise ModelError(f"link '{self.name}': expected an Inertia, got {shown(self.inertia)}")
+            raise ModelError(f"link '{self.name}': expected an Inertia, got {quote(self.inertia)}")
 
 
 class Segment(NamedTuple):
@@ -106,7 +106,7 @@ class Arm(Named, Frozen):
     def __post_init__(self) -> None:
         for name in ("name", "base_name", "tip_name"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
-                raise ModelError(f"arm: expected text as {name}, got {shown(getattr(self, name))}")
+                raise ModelError(f"arm: expected text as {name}, got {quote(getattr(self, name))}")
         where = f"arm '{self.name}'"
         for name, kind in (("joints", Joint), ("links", Link), ("notes", str)):
             object.__setattr__(self, name, _tuple_of(kind, getattr(self, name), f"{where}: {name}"))
@@ -239,7 +239,7 @@ class Arm(Named, Frozen):
         """The same arm with other inertial parameters (10 n,): any finite vector, or NaN where unknown."""
         size, numbers = inertial.SIZE * self.n, as_floats(theta)
         if numbers.shape != (size,):
-            got = f"shape {numbers.shape}" if numbers.ndim else shown(theta)
+            got = f"shape {numbers.shape}" if numbers.ndim else quote(theta)
             raise ModelError(f"with_theta: expected {size} numbers for arm '{self.name}', got {got}")
         links = []
         for name, row in zip(self.link_names, numbers.reshape(self.n, -1), strict=True):
@@ -443,7 +443,7 @@ def require_arm(arm: Any) -> None:
     """Raise where something else stands in the place of an arm."""
     if not isinstance(arm, Arm):
         remedy = f"; armdyn.load({os.fspath(arm)!r}) makes one" if isinstance(arm, str | os.PathLike) else ""
-        raise ModelError(f"expected an Arm, got {shown(arm)}{remedy}")
+        raise ModelError(f"expected an Arm, got {quote(arm)}{remedy}")
 
 
 def _digestible(array: NDArray) -> bytes:
@@ -465,7 +465,7 @@ def _tuple_of(kind: type, items: Any, what: str) -> tuple[Any, ...]:
     """The items as a tuple, each of them a `kind`."""
     found = tuple(items) if isinstance(items, Iterable) and not isinstance(items, str) else None
     if found is None or not all(isinstance(item, kind) for item in found):
-        raise ModelError(f"{what}: expected a sequence of {kind.__name__}, got {shown(items)}")
+        raise ModelError(f"{what}: expected a sequence of {kind.__name__}, got {quote(items)}")
     return found
 
 

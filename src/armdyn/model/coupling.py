@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.arrays import as_floats
-from armdyn.errors import ModelError, shown
+from armdyn.errors import ModelError, quote
 
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
@@ -57,7 +57,7 @@ def _matrix(arm: Arm, coupling: Any) -> NDArray:
     if C.shape != (arm.n, arm.n) or not np.isfinite(C).all():
         raise ModelError(
             f"arm '{arm.name}': expected a coupling such as '5+6', or a matrix ({arm.n}, {arm.n}), got "
-            f"{shown(coupling)}"
+            f"{quote(coupling)}"
         )
     return C
 
@@ -88,7 +88,7 @@ def _pair(arm: Arm, text: str) -> tuple[int, int, float]:
                     raise ModelError(f"coupling '{text}': names the same joint twice; expected two joints")
                 return a, b, 1.0 if mark == "+" else -1.0
     raise ModelError(
-        f"coupling {shown(text)}: expected two joints with + or - between, by number or name, such as '5+6'; arm "
+        f"coupling {quote(text)}: expected two joints with + or - between, by number or name, such as '5+6'; arm "
         f"'{arm.name}' has joints 1 to {arm.n}: {', '.join(arm.joint_names)}"
     )
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ArmdynError, ModelError, check_choice, shown
+from armdyn.errors import ArmdynError, ModelError, check_choice, quote
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Drive, Friction, Joint, Limits
 from armdyn.spatial.inertia import Inertia
@@ -113,7 +113,7 @@ def number(value: Any, what: str) -> float:
             raise TypeError
         found = float(value)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-        raise ModelError(f"{what}: expected a number, got {shown(value)}") from None
+        raise ModelError(f"{what}: expected a number, got {quote(value)}") from None
     if not np.isfinite(found):
         raise ModelError(f"{what}: expected a finite number, got {found}")
     return found
@@ -125,7 +125,7 @@ _PI = re.compile(r"([+-]?)(?:(\d+(?:\.\d*)?)\*?)?pi(?:/([1-9]\d*(?:\.\d*)?))?")
 def _joint_and_link(row: Any, i: int, convention: str) -> tuple[Joint, Link]:
     where = f"DH row {i}"
     if not isinstance(row, Mapping):
-        raise ModelError(f"{where}: expected a mapping with kind, a, alpha, d, theta, got {shown(row)}")
+        raise ModelError(f"{where}: expected a mapping with kind, a, alpha, d, theta, got {quote(row)}")
     reject_unknown(row, ROW_KEYS, where)
     row = {key: value for key, value in row.items() if value is not None}
     kind = row.get("kind")
@@ -197,7 +197,7 @@ def _limits(value: Any, where: str) -> Any:
     try:
         lower, upper = value
     except (TypeError, ValueError):
-        raise ModelError(f"{where}: limits: expected (lower, upper) or a mapping, got {shown(value)}") from None
+        raise ModelError(f"{where}: limits: expected (lower, upper) or a mapping, got {quote(value)}") from None
     return {"lower": lower, "upper": upper}
 
 
@@ -211,7 +211,7 @@ def _data_from(kind: type, value: Any, where: str, name: str) -> Any:
         return value
     known = [field.name for field in fields(kind)]
     if not isinstance(value, Mapping):
-        raise ModelError(f"{where}: {name}: expected a mapping of {', '.join(known)}, got {shown(value)}")
+        raise ModelError(f"{where}: {name}: expected a mapping of {', '.join(known)}, got {quote(value)}")
     reject_unknown(value, known, f"{where}: {name}")
     try:
         return kind(**value)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import finite_vector, unit_vector
-from armdyn.errors import ModelError, check_choice, shown
+from armdyn.errors import ModelError, check_choice, quote
 from armdyn.model.arm import Arm, Link
 from armdyn.model.dh import CONVENTIONS, arm_from_dh, dh_transform
 from armdyn.spatial.transform import check_transform, inverse, transform
@@ -115,7 +115,7 @@ def dh_frames(
         raise ModelError("dh_frames: expected at least one axis, got none")
     kinds = ["R"] * len(lines) if kinds is None else list(kinds)
     if len(kinds) != len(lines) or any(kind not in ("R", "P") for kind in kinds):
-        raise ModelError(f"dh_frames: expected 'R' or 'P' for each of {len(lines)} axes, got {shown(kinds)}")
+        raise ModelError(f"dh_frames: expected 'R' or 'P' for each of {len(lines)} axes, got {quote(kinds)}")
     T_base = np.eye(4) if base is None else check_transform(base, "dh_frames: base")
     size = 1.0 + max(float(np.abs(line.point - T_base[:3, 3]).max()) for line in lines)
 
@@ -196,7 +196,7 @@ def _line(axis: tuple[ArrayLike, ArrayLike], i: int) -> _Line:
     try:
         point, direction = axis
     except (TypeError, ValueError):
-        raise ModelError(f"dh_frames: axis {i}: expected a point and a direction, got {shown(axis)}") from None
+        raise ModelError(f"dh_frames: axis {i}: expected a point and a direction, got {quote(axis)}") from None
     where = f"dh_frames: axis {i}: the"
     return _Line(finite_vector(point, 3, f"{where} point"), unit_vector(direction, f"{where} direction"))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.arrays import unit_vector
-from armdyn.errors import ModelError, check_choice, shown
+from armdyn.errors import ModelError, check_choice, quote
 from armdyn.frozen import Frozen
 from armdyn.spatial.transform import check_transform
 
@@ -24,7 +24,7 @@ def _check_number(value: object, what: str, *, infinite: bool = False, negative:
             raise TypeError
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{what}: expected a number, got {shown(value)}") from None
+        raise ModelError(f"{what}: expected a number, got {quote(value)}") from None
     if np.isnan(number) or (np.isinf(number) and not infinite):
         raise ModelError(f"{what}: expected a finite number, got {number}")
     if number < 0 and not negative:
@@ -49,7 +49,7 @@ def _harmonics(rows: Any, owner: str, name: str) -> tuple[tuple[float, float, fl
     except TypeError:
         table = [[]]
     if any(len(row) != 3 for row in table):
-        raise ModelError(f"{owner}: expected {name} as rows (order, cosine, sine), got {shown(rows)}")
+        raise ModelError(f"{owner}: expected {name} as rows (order, cosine, sine), got {quote(rows)}")
     return tuple((order, cosine, sine) for order, cosine, sine in table)
 
 
@@ -143,7 +143,7 @@ class Drive:
         try:
             row = tuple(_check_number(x, "drive: coupling") for x in self.coupling)
         except TypeError:
-            raise ModelError(f"drive: expected coupling as a row of numbers, got {shown(self.coupling)}") from None
+            raise ModelError(f"drive: expected coupling as a row of numbers, got {quote(self.coupling)}") from None
         object.__setattr__(self, "coupling", row)
         object.__setattr__(self, "balance", _harmonics(self.balance, "drive", "balance"))
         _check_fields(self, signed=("gear_ratio", "rest"))
@@ -184,7 +184,7 @@ class Joint(Frozen):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ModelError(f"joint: expected a name, got {shown(self.name)}")
+            raise ModelError(f"joint: expected a name, got {quote(self.name)}")
         where = f"joint '{self.name}'"
         check_choice(where, "kind", self.kind, KINDS, ModelError)
         object.__setattr__(self, "axis", unit_vector(self.axis, f"{where}: the axis"))
@@ -193,4 +193,4 @@ class Joint(Frozen):
         for name, kind in (("limits", Limits), ("friction", Friction), ("drive", Drive)):
             if not isinstance(getattr(self, name), kind):
                 got = getattr(self, name)
-                raise ModelError(f"{where}: {name}: expected {kind.__name__}(...), got {shown(got)}")
+                raise ModelError(f"{where}: {name}: expected {kind.__name__}(...), got {quote(got)}")

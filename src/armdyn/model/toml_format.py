@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.arrays import as_floats, finite_vector
-from armdyn.errors import ModelError, ReadError, shown
+from armdyn.errors import ModelError, ReadError, quote
 from armdyn.model.arm import Arm, Link
 from armdyn.model.dh import arm_from_dh, inertia_from, joint_data, reject_unknown
 from armdyn.model.dh_table import table_from_toml
@@ -81,14 +81,14 @@ def _arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
     if document.get("format", FORMAT) != FORMAT or document.get("version", VERSION) != VERSION:
         raise ReadError(
             f"{where}: expected format '{FORMAT}' version {VERSION}, "
-            f"got {shown(document.get('format'))} version {shown(document.get('version'))}"
+            f"got {quote(document.get('format'))} version {quote(document.get('version'))}"
         )
     tables = document["joint"]
     if not isinstance(tables, list):
         raise ReadError(f"{where}: expected one [[joint]] table per joint, got {type(tables).__name__}")
     physical = document.get("physical", True)
     if not isinstance(physical, bool):
-        raise ReadError(f"{where}: physical: expected true or false, got {shown(physical)}")
+        raise ReadError(f"{where}: physical: expected true or false, got {quote(physical)}")
     built = [_joint_and_link(table, f"{where}: joint {i}", physical) for i, table in enumerate(tables, start=1)]
     for key in ("format", "version", "physical"):
         options.pop(key, None)
@@ -105,7 +105,7 @@ def arm_options(document: Mapping[str, Any], body: str, further: tuple[str, ...]
 
 def _joint_and_link(table: Any, where: str, physical: bool) -> tuple[Joint, Link]:
     if not isinstance(table, Mapping):
-        raise ReadError(f"{where}: expected a table, got {shown(table)}")
+        raise ReadError(f"{where}: expected a table, got {quote(table)}")
     reject_unknown(table, JOINT_KEYS, where, ReadError)
     for key in ("name", "kind", "link"):
         if key not in table:
@@ -127,7 +127,7 @@ def pose_from(value: Any, where: str) -> NDArray:
         return transform(from_rpy(rpy), xyz)
     rows = as_floats(value)
     if rows.ndim != 2:
-        raise ModelError(f"{where}: expected rows of four numbers, or xyz and rpy, got {shown(value)}")
+        raise ModelError(f"{where}: expected rows of four numbers, or xyz and rpy, got {quote(value)}")
     return np.vstack([rows, (0.0, 0.0, 0.0, 1.0)]) if rows.shape == (3, 4) else rows
 
 
@@ -200,6 +200,6 @@ def _string(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ModelError(f"save: the text {shown(text)} holds characters that cannot be written as UTF-8") from None
+        raise ModelError(f"save: the text {quote(text)} holds characters that cannot be written as UTF-8") from None
     # JSON's escapes are TOML's, but for the delete character, which TOML wants escaped.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

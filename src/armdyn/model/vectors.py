@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.arrays import finite_vector, unit_vector
-from armdyn.errors import ModelError, check_choice, shown
+from armdyn.errors import ModelError, check_choice, quote
 from armdyn.model.arm import Arm, Link
 from armdyn.model.dh import JOINT_DATA, inertia_from, joint_data, reject_unknown
 from armdyn.model.joint import Joint
@@ -79,7 +79,7 @@ def _pairs(member: Mapping[str, Any], i: int) -> list[tuple[Joint, Link]]:
     """The joint and link of a member, or the two of a member that turns and slides."""
     where = f"member {i}"
     if not isinstance(member, Mapping):
-        raise ModelError(f"{where}: expected a mapping of axes and vectors, got {shown(member)}")
+        raise ModelError(f"{where}: expected a mapping of axes and vectors, got {quote(member)}")
     member = {SYMBOLS.get(key, key): value for key, value in member.items() if value is not None}
     reject_unknown(member, KEYS, where)
     kind = member.get("kind", "RP")
@@ -131,7 +131,7 @@ def _inertia(member: Mapping[str, Any], where: str) -> Inertia:
 def _data(member: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
     data = member.get(key, {})
     if not isinstance(data, Mapping) or any(name not in JOINT_DATA for name in data):
-        raise ModelError(f"{where}: {key}: expected a mapping of limits, friction and drive, got {shown(data)}")
+        raise ModelError(f"{where}: {key}: expected a mapping of limits, friction and drive, got {quote(data)}")
     return joint_data(data, f"{where}: {key}")
 
 

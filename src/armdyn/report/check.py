@@ -6,7 +6,7 @@ import numpy as np
 
 from armdyn.html import MOST_POINTS, document, fragment, heading, listing, paragraph, svg, table
 from armdyn.identification.checks.check import DataCheck
-from armdyn.numerals import counted
+from armdyn.numerals import pluralize
 
 
 def page(check: DataCheck) -> str:
@@ -45,7 +45,7 @@ def notebook(check: DataCheck) -> str:
 def parts(check: DataCheck) -> list[str]:
     """Verdict, doubts, a table of the joints and notes."""
     log = check.log
-    gaps = f", {counted(len(log.gaps), 'gap')}" if len(log.gaps) else ""
+    gaps = f", {pluralize(len(log.gaps), 'gap')}" if len(log.gaps) else ""
     doubts = any(f.level == "warn" for f in check.findings)
     found = [
         paragraph(check.verdict, "bad" if not check.ok else "warn" if doubts else "good"),

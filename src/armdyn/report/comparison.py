@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.html import document, fragment, heading, listing, paragraph, picture, shade, svg, swatch, table
-from armdyn.numerals import counted
+from armdyn.numerals import pluralize
 from armdyn.simulation.compare import Comparison, Row
 from armdyn.simulation.metrics import tip_distance
 
@@ -58,7 +58,7 @@ def _conclusion(order: list[Row], small: str) -> list[str]:
     """Who ends nearest to the reference, by how much, who as well, and who failed."""
     ended = [row for row in order if np.isfinite(error_of(row))]
     lost = [row.name for row in order if row.note and np.isnan(row.rms)]
-    failed = f"{counted(len(lost), 'law')} diverged: {', '.join(lost)}." if lost else ""
+    failed = f"{pluralize(len(lost), 'law')} diverged: {', '.join(lost)}." if lost else ""
     if not ended:
         return [paragraph(failed or "No law ran to its end.", "big bad")]
     best, worst = ended[0], ended[-1]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ModelError, check_choice, shown
+from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ModelError, check_choice, quote
 from armdyn.model.arm import Arm
 from armdyn.servo.checks import check_logs
 from armdyn.servo.findings import findings
@@ -195,7 +195,7 @@ def _as_list(log: ServoLog | Sequence[ServoLog]) -> list[ServoLog]:
     logs = [log] if isinstance(log, ServoLog) else list(log)
     wrong = next((one for one in logs if not isinstance(one, ServoLog)), None)
     if wrong is not None:
-        raise ArmdynError(f"identify_servo: expected a ServoLog (see read_servo_log), got {shown(wrong)}")
+        raise ArmdynError(f"identify_servo: expected a ServoLog (see read_servo_log), got {quote(wrong)}")
     return logs
 
 
@@ -212,7 +212,7 @@ def _stiffness(arm: Arm, given: ArrayLike | Mapping[str, float] | None) -> NDArr
         given = [given.get(name, np.nan) for name in arm.joint_names]
     values = np.asarray(given, float)
     if values.shape != (arm.n,) or (values <= 0).any() or np.isnan(values).all():
-        raise ArmdynError(f"identify_servo: expected a stiffness > 0 per joint ({arm.n}), got {shown(given)}")
+        raise ArmdynError(f"identify_servo: expected a stiffness > 0 per joint ({arm.n}), got {quote(given)}")
     return values
 
 
@@ -224,7 +224,7 @@ def _payload(arm: Arm, carrying: list[ServoLog], mass: float | None, com: ArrayL
     if mass is None:
         return None
     if not 0 < mass < np.inf:
-        raise ArmdynError(f"identify_servo: mass: expected kilograms > 0, got {shown(mass)}")
+        raise ArmdynError(f"identify_servo: mass: expected kilograms > 0, got {quote(mass)}")
     return arm.with_payload(mass, com).trace_data("theta") - arm.trace_data("theta")
 
 

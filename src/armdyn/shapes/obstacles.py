@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError, ReadError, shown
+from armdyn.errors import ArmdynError, ReadError, quote
 from armdyn.files import read_text
 from armdyn.model.arm import Arm
 from armdyn.model.dh import reject_unknown
@@ -150,7 +150,7 @@ def obstacles_from(document: Mapping[str, Any], where: str) -> tuple[Obstacle, .
     found: list[Obstacle] = []
     for kind, tables in document.items():
         if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
-            raise ReadError(f"{where}: expected [[{kind}]] with two brackets, got {shown(tables)}")
+            raise ReadError(f"{where}: expected [[{kind}]] with two brackets, got {quote(tables)}")
         found += [_obstacle(kind, table, f"{kind} {k}", where) for k, table in enumerate(tables, 1)]
     return tuple(found)
 
@@ -164,7 +164,7 @@ def _obstacle(kind: str, table: Mapping[str, Any], default: str, file: str) -> O
             raise ReadError(f"{where}: lacks '{key}'; expected {', '.join(entry.needed)}")
     name = table.get("name", default)
     if not isinstance(name, str) or not name:
-        raise ReadError(f"{where}: name: expected text, got {shown(name)}")
+        raise ReadError(f"{where}: name: expected text, got {quote(name)}")
     values = {key: _numbers(table[key], count, key, where) for key, count in known.items() if key in table}
     return entry.make(name, **values)
 
@@ -173,10 +173,10 @@ def _numbers(value: Any, count: int, key: str, where: str) -> NDArray:
     row = value if isinstance(value, list) else [value]
     plain = all(isinstance(x, int | float) and not isinstance(x, bool) and np.isfinite(x) for x in row)
     if len(row) != count or not plain:
-        raise ReadError(f"{where}: {key}: expected {count} number{'s' if count > 1 else ''}, got {shown(value)}")
+        raise ReadError(f"{where}: {key}: expected {count} number{'s' if count > 1 else ''}, got {quote(value)}")
     numbers = np.array(row, float)
     if key in POSITIVE and not (numbers > 0).all():
-        raise ReadError(f"{where}: {key}: expected numbers > 0, got {shown(value)}")
+        raise ReadError(f"{where}: {key}: expected numbers > 0, got {quote(value)}")
     if key == "normal" and not numbers.any():
         raise ReadError(f"{where}: normal: expected a vector that is not zero")
     return numbers

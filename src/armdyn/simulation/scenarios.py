@@ -11,7 +11,7 @@ import numpy as np
 from armdyn.control.protocol import Law
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.dynamics.full import joint_torque
-from armdyn.errors import ArmdynError, shown
+from armdyn.errors import ArmdynError, quote
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES
@@ -217,7 +217,7 @@ def compare_scenarios(
     """
     asked = tuple(SCENARIOS) if scenarios is None else scenarios
     if not asked or isinstance(asked, str) or any(name not in SCENARIOS for name in asked):
-        raise ArmdynError(f"compare_scenarios: expected some of {', '.join(SCENARIOS)}, got {shown(scenarios)}")
+        raise ArmdynError(f"compare_scenarios: expected some of {', '.join(SCENARIOS)}, got {quote(scenarios)}")
     motion, found, left_out = reference(np.linspace(0.0, reference.duration, 500)), {}, {}
     for name in asked:
         try:

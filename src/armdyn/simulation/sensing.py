@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.arrays import is_whole
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 
 if TYPE_CHECKING:
     from armdyn.simulation.sensors import Sensors
@@ -118,7 +118,7 @@ class Chance:
 
     def __init__(self, sensors: Sensors, n: int, runs: int, seed: Any) -> None:
         if seed is not None and not is_whole(seed):
-            raise ShapeError(f"simulate: seed: expected a whole number >= 0 or None, got {shown(seed)}")
+            raise ShapeError(f"simulate: seed: expected a whole number >= 0 or None, got {quote(seed)}")
         self.kind, self.n, self._lost = Sensing.of(sensors), n, sensors.lost
         self._scale = np.stack([np.broadcast_to(x, n) for x in (sensors.q_noise, sensors.qd_noise)])
         self._noise, self._loss = ([stream(seed, k, what) for k in range(runs)] for what in (NOISE, LOSS))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.arrays import as_floats
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 from armdyn.simulation.readings import Readings
 from armdyn.simulation.sensing import FINEST_RESOLUTION, LOGGER, Chance, Instruments, stream
 
@@ -69,7 +69,7 @@ class Sensors:
             if f.name in PER_JOINT:
                 object.__setattr__(self, f.name, _per_joint(f.name, value))
             elif f.name != "difference" and not (isinstance(value, int | float | np.number) and 0 <= value < np.inf):
-                raise ShapeError(f"Sensors: {f.name}: expected a number >= 0, got {shown(value)}")
+                raise ShapeError(f"Sensors: {f.name}: expected a number >= 0, got {quote(value)}")
         for name in ("lost", "doubled"):
             if not getattr(self, name) < 1:
                 raise ShapeError(f"Sensors: {name}: expected a probability below 1, got {getattr(self, name):g}")
@@ -143,5 +143,5 @@ class Logger:
 def _per_joint(name: str, value: Any) -> Any:
     array = as_floats(value)
     if array.ndim > 1 or not (np.isfinite(array) & (array >= 0)).all():
-        raise ShapeError(f"Sensors: {name}: expected a number >= 0, or one per joint, got {shown(value)}")
+        raise ShapeError(f"Sensors: {name}: expected a number >= 0, or one per joint, got {quote(value)}")
     return array if array.ndim else float(array)

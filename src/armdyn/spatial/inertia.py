@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import read_only
-from armdyn.errors import ModelError, shown
+from armdyn.errors import ModelError, quote
 from armdyn.frozen import Frozen
 
 SIZE = 10
@@ -204,7 +204,7 @@ def _numbers(value: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"inertia: expected {what} as numbers, got {shown(value)}") from None
+        raise ModelError(f"inertia: expected {what} as numbers, got {quote(value)}") from None
     if array.shape != shape:
         raise ModelError(f"inertia: expected {what} of shape {shape}, got shape {array.shape}")
     if np.isinf(array).any():

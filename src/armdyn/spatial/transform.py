@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ModelError, shown
+from armdyn.errors import ModelError, quote
 
 # Written rotations carry few digits: a URDF or a table printed with six is still a rotation.
 ORTHOGONALITY_TOLERANCE = 1e-6
@@ -36,7 +36,7 @@ def check_transform(T: ArrayLike, what: str) -> NDArray:
     try:
         T = np.array(T, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{what}: expected a 4x4 matrix of numbers, got {shown(T)}") from None
+        raise ModelError(f"{what}: expected a 4x4 matrix of numbers, got {quote(T)}") from None
     if T.shape != (4, 4):
         raise ModelError(f"{what}: expected a 4x4 rigid transform, got shape {T.shape}")
     if not np.isfinite(T).all():

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from armdyn.errors import ArmdynError, shown
+from armdyn.errors import ArmdynError, quote
 from armdyn.model.named import close_to
 
 
@@ -19,7 +19,7 @@ class Table:
 
     def __init__(self, data: Any, where: str) -> None:
         if not isinstance(data, Mapping):
-            raise StudyError(f"{where}: expected a table, got {shown(data)}")
+            raise StudyError(f"{where}: expected a table, got {quote(data)}")
         self.data, self.where = data, where
         self._asked: list[str] = []
 
@@ -120,7 +120,7 @@ class Table:
 
     def reject(self, key: str, expected: str, value: Any) -> None:
         """Complain of a value."""
-        raise StudyError(f"{self.where}: {key}: expected {expected}, got {shown(value)}")
+        raise StudyError(f"{self.where}: {key}: expected {expected}, got {quote(value)}")
 
 
 def _is_number(value: Any) -> bool:

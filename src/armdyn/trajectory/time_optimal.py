@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.full import joint_torque
-from armdyn.errors import LimitError, ShapeError, shown
+from armdyn.errors import LimitError, ShapeError, quote
 from armdyn.model.arm import Arm
 from armdyn.trajectory.motion_limits import MotionLimits
 from armdyn.trajectory.protocol import JointMotion, RestOutside
@@ -56,7 +56,7 @@ class JointPath:
 
         q = np.asarray(waypoints, float)
         if q.ndim != 2 or len(q) < 2 or not np.isfinite(q).all():
-            raise ShapeError(f"time_optimal: expected at least two finite waypoints (K, n), got {shown(waypoints)}")
+            raise ShapeError(f"time_optimal: expected at least two finite waypoints (K, n), got {quote(waypoints)}")
         steps = np.linalg.norm(np.diff(q, axis=0), axis=1)
         keep = np.concatenate([[True], steps > SAME_PLACE_RATIO * steps.sum()])
         q, s = q[keep], np.cumsum(np.concatenate([[0.0], steps]))[keep]
@@ -163,7 +163,7 @@ def time_optimal(
 def _grid(path: JointPath, points: int) -> NDArray:
     """Equal steps along a path, and places on both sides of where joints reverse."""
     if not isinstance(points, int) or points < 2:
-        raise ShapeError(f"time_optimal: points: expected an integer > 1, got {shown(points)}")
+        raise ShapeError(f"time_optimal: points: expected an integer > 1, got {quote(points)}")
     s = np.linspace(0.0, path.length, points + 1)
     slope = path(s)[1]
     k, j = np.nonzero(slope[1:] * slope[:-1] < 0)

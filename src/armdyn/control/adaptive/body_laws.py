@@ -19,7 +19,7 @@ from armdyn.control.settings import as_numbers
 from armdyn.control.step import traced_step
 from armdyn.control.theory.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.dynamics.drive import augmented_mass_matrix
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import Symbol, ca
 
@@ -49,7 +49,7 @@ class BodyLaw(Adaptive):
             self._set(start=np.concatenate([body, self.unknowns.phi[BODY:]]))
         super().__post_init__()
         if not (np.asarray(self.size) > 0).all():
-            raise ShapeError(f"{type(self).__name__}: size: expected a length > 0 in metres, got {shown(self.size)}")
+            raise ShapeError(f"{type(self).__name__}: size: expected a length > 0 in metres, got {quote(self.size)}")
 
     @abstractmethod
     def next_body(self, phi: Symbol, rate: Symbol, params: Values, dt: Symbol) -> Symbol:
@@ -133,7 +133,7 @@ class NaturalSlotineLi(BodyLaw):
         super().__post_init__()
         if not (np.asarray(self.least) < np.asarray(self.heaviest)).all():
             raise ShapeError(
-                f"NaturalSlotineLi: expected least < heaviest, got {shown(self.least)} and {shown(self.heaviest)}"
+                f"NaturalSlotineLi: expected least < heaviest, got {quote(self.least)} and {quote(self.heaviest)}"
             )
         lowest = np.linalg.eigvalsh(bodies.pseudo_inertia(np.asarray(self.start)[:BODY]))[0]
         if not lowest > 0:

@@ -13,7 +13,7 @@ from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.laws.model import ModelBased
 from armdyn.control.protocol import Law, check_setting
 from armdyn.control.theory.gains import gain_matrix
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import Symbol, ca
 
@@ -71,7 +71,7 @@ class Adaptive(ModelBased):
     def __post_init__(self) -> None:
         if not isinstance(self.unknowns, Unknowns):
             raise ShapeError(
-                f"{type(self).__name__}: expected unknowns as adapt(...) makes them, got {shown(self.unknowns)}"
+                f"{type(self).__name__}: expected unknowns as adapt(...) makes them, got {quote(self.unknowns)}"
             )
         if self.start is None:
             self._set(start=np.array(self.unknowns.phi))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.control.adaptive.estimate import Adaptive
 from armdyn.control.adaptive.unknowns import Unknowns
 from armdyn.control.settings import as_numbers, joint_numbers, one_number
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 from armdyn.model.quantities import DriveData, FrictionData, Gravity, Q, Qd, Qdd, Theta
 from armdyn.trace.formula import Array, Vector, traced
 
@@ -66,7 +66,7 @@ def adaptation_gains(
     if K.ndim < 2:
         K = np.diag(joint_numbers(K, unknowns.arm.n, "adaptation_gains: k", "gains > 0"))
     elif K.shape != (unknowns.arm.n,) * 2 or not np.linalg.eigvalsh((K + K.T) / 2)[0] > 0:
-        raise ShapeError(f"adaptation_gains: k: expected a positive definite gain, got {shown(k)}")
+        raise ShapeError(f"adaptation_gains: k: expected a positive definite gain, got {quote(k)}")
     Y = unknown_columns(unknowns, q, qd, qdd).Y
     shown_rate = np.einsum("tiu,ij,tju->u", Y, np.linalg.inv(K), Y) / len(Y)
     visible = shown_rate > LEAST_VISIBLE_RATIO * shown_rate.max(initial=0.0)
@@ -90,7 +90,7 @@ def retuned(law: AnyLaw, run: Any, k: ArrayLike | None = None, time: float = 1.0
         Desired time constant [s]; see `adaptation_gains`.
     """
     if not (isinstance(law, Adaptive) and "phi" in getattr(run, "states", ())):
-        raise ShapeError(f"retuned: expected an adaptive law and a run of it, got {shown(law)} and {shown(run)}")
+        raise ShapeError(f"retuned: expected an adaptive law and a run of it, got {quote(law)} and {quote(run)}")
     own = getattr(law, "k", None) if k is None else k
     if own is None:
         raise ShapeError(f"retuned: {type(law).__name__} has no gain K of its own; give k")

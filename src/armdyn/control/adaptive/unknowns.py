@@ -24,7 +24,7 @@ from armdyn.dynamics.regressors.adaptive_regressor import adaptive_regressor, ad
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.dynamics.regressors.split import Split
 from armdyn.dynamics.shafts import at_shafts, joint_torques
-from armdyn.errors import ArmdynError, check_choice, shown
+from armdyn.errors import ArmdynError, check_choice, quote
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
 from armdyn.trace.symbols import Symbol, ca
@@ -149,7 +149,7 @@ def adapt(
     check_choice("adapt", "model", model, MODELS)
     terms = (friction,) if isinstance(friction, str) else friction
     if not (isinstance(terms, tuple | list) and set(map(str, terms)) <= {*FRICTION} and len({*terms}) == len(terms)):
-        raise ArmdynError(f"adapt: expected some of {', '.join(FRICTION)} once each, got {shown(friction)}")
+        raise ArmdynError(f"adapt: expected some of {', '.join(FRICTION)} once each, got {quote(friction)}")
     friction, width = tuple(terms), one_number(width, "adapt: width", "a velocity > 0")
     arm, S, known, names, phi = _links(what)
     values = [[getattr(joint.friction, term) for joint in arm.joints] for term in friction]
@@ -181,4 +181,4 @@ def _links(what: Any) -> tuple[Arm, NDArray, NDArray, tuple[str, ...], NDArray]:
             raise ArmdynError("adapt: expected base parameters of the links alone; name friction terms with friction=")
         S = np.eye(10 * what.source.n)[:, list(what.kept)]
         return what.source, S, np.zeros(len(S)), what.names, what.theta
-    raise ArmdynError(f"adapt: expected a split, base parameters or an arm, got {shown(what)}")
+    raise ArmdynError(f"adapt: expected a split, base parameters or an arm, got {quote(what)}")

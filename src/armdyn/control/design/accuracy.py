@@ -20,7 +20,7 @@ from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.dynamics.linear.linearize import linearize
 from armdyn.dynamics.mass_matrix import mass_matrix
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 from armdyn.trajectory.protocol import JointMotion
 
 # Part of the samples that a region holds.
@@ -86,9 +86,9 @@ def pole_regions(
     Egeland (1986), On the robustness of the computed torque technique in manipulator control; Kapadia, section 2.5.
     """
     if not isinstance(law, ComputedTorque):
-        raise ShapeError(f"pole_regions: expected a ComputedTorque law, got {shown(law)}")
+        raise ShapeError(f"pole_regions: expected a ComputedTorque law, got {quote(law)}")
     if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 1:
-        raise ShapeError(f"pole_regions: expected a number of samples >= 1, got {shown(samples)}")
+        raise ShapeError(f"pole_regions: expected a number of samples >= 1, got {quote(samples)}")
     covariance = _covariance(uncertainty, base.count)
     off = np.random.default_rng(seed).multivariate_normal(np.zeros(base.count), covariance, samples, method="eigh")
     std = np.sqrt(np.diag(covariance))

@@ -11,7 +11,7 @@ from armdyn.control.laws.tip_space import OperationalSpace
 from armdyn.control.protocol import Law, nested_laws
 from armdyn.control.settings import one_number
 from armdyn.control.theory.gains import commute, slow_sampling
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 
 
 def failed_assumptions(law: Law, rate: float) -> tuple[str, ...]:
@@ -28,7 +28,7 @@ def failed_assumptions(law: Law, rate: float) -> tuple[str, ...]:
         At which it will run [Hz].
     """
     if not isinstance(law, Law):
-        raise ShapeError(f"failed_assumptions: expected a control law, got {shown(law)}")
+        raise ShapeError(f"failed_assumptions: expected a control law, got {quote(law)}")
     rate = one_number(rate, "failed_assumptions", "a rate > 0 in Hz")
     found = []
     inner = nested_laws(law)[-1]

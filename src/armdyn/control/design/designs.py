@@ -31,7 +31,7 @@ from armdyn.control.theory.gains import gains_from_bandwidth
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.regressors.split import unknown_mass, unknown_payload
-from armdyn.errors import ArmdynError, shown
+from armdyn.errors import ArmdynError, quote
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.model.named import close_to
@@ -94,7 +94,7 @@ def _samples(arm: Arm, motion: Any) -> JointMotion:
         q, qd, qdd = (np.asarray(rows, float) for rows in motion)
     except (TypeError, ValueError):
         raise ArmdynError(
-            f"designs: expected a trajectory or samples (q, qd, qdd) of one, got {shown(motion)}"
+            f"designs: expected a trajectory or samples (q, qd, qdd) of one, got {quote(motion)}"
         ) from None
     if q.ndim != 2 or q.shape[1] != arm.n or not q.shape == qd.shape == qdd.shape:
         raise ArmdynError(f"designs: expected samples of shape (T, {arm.n}), got {q.shape}, {qd.shape}, {qdd.shape}")

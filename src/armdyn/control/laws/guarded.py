@@ -14,7 +14,7 @@ from armdyn.control.laws.wrapped import Wrapped
 from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values
 from armdyn.control.settings import one_number
 from armdyn.control.step import traced_step
-from armdyn.errors import ShapeError, check_choice, shown
+from armdyn.errors import ShapeError, check_choice, quote
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import Symbol, ca
 
@@ -98,7 +98,7 @@ class Guarded(Wrapped):
         one_number(self.ramp, "Guarded: ramp", "a time >= 0 in seconds", zero=True)
         patience = as_floats(self.patience).reshape(-1)
         if patience.shape != (1,) or not patience[0] >= 0:
-            raise ShapeError(f"Guarded: patience: expected a number of samples >= 0, got {shown(self.patience)}")
+            raise ShapeError(f"Guarded: patience: expected a number of samples >= 0, got {quote(self.patience)}")
         self._set(patience=patience)
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.protocol import Answer, Law, Reference, Values, check_setting
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Number, Vec
 from armdyn.trace.formula import Array, ca, traced
@@ -81,7 +81,7 @@ class PositionCommands(Law):
         largest = float(np.max(self.delay))
         most = largest if self.most_delay is None else self.most_delay
         if not largest <= most < np.inf:
-            raise ShapeError(f"PositionCommands: most_delay: expected at least {largest:g} s, got {shown(most)}")
+            raise ShapeError(f"PositionCommands: most_delay: expected at least {largest:g} s, got {quote(most)}")
         for name, value in (("t", t), ("q", q), ("most_delay", float(most))):
             object.__setattr__(self, name, value)
         if self.waiting > MOST_WAITING:

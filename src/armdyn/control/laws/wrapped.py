@@ -13,7 +13,7 @@ from armdyn.arrays import as_floats
 from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values
 from armdyn.control.settings import one_number
 from armdyn.dynamics.friction import friction_torque
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import FRICTION_NUMBERS
 from armdyn.trajectory.protocol import JointMotion
@@ -28,7 +28,7 @@ class Wrapped(Law):
 
     def __post_init__(self) -> None:
         if not isinstance(self.law, Law):
-            raise ShapeError(f"{type(self).__name__}: expected a control law, got {shown(self.law)}")
+            raise ShapeError(f"{type(self).__name__}: expected a control law, got {quote(self.law)}")
         if shared := sorted(set(self.own_state) & set(self.law.init())):
             raise ShapeError(
                 f"{type(self).__name__}: the law inside adds this already (both keep {', '.join(shared)}); wrap it once"
@@ -152,5 +152,5 @@ def _check_positive(law: Wrapped, name: str, what: str) -> None:
     given, n = getattr(law, name), law.arm.n
     array = as_floats(law.arm.effort_limits if given is None else given)
     if array.shape not in ((), (n,)) or not (array > 0).all():
-        raise ShapeError(f"{type(law).__name__}: {name}: expected {what} > 0, one number or {n}, got {shown(given)}")
+        raise ShapeError(f"{type(law).__name__}: {name}: expected {what} > 0, one number or {n}, got {quote(given)}")
     law._set(**{name: np.array(np.broadcast_to(array, n))})

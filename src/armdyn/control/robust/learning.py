@@ -15,7 +15,7 @@ from armdyn.control.step import traced_step
 from armdyn.control.theory.riccati import Regulator, finite_horizon_lqr
 from armdyn.dynamics.linear.discretize import discretize
 from armdyn.dynamics.linear.linearize import linearize
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion, Trajectory
 
@@ -100,7 +100,7 @@ class IterativeLearning:
 
     def __post_init__(self) -> None:
         if not isinstance(self.law, Law) or self.law.init():
-            raise ShapeError(f"IterativeLearning: expected a control law without state, got {shown(self.law)}")
+            raise ShapeError(f"IterativeLearning: expected a control law without state, got {quote(self.law)}")
         rate = one_number(self.rate, "IterativeLearning", "a rate > 0 in Hz")
         caution = one_number(self.caution, "IterativeLearning: caution", "a number > 0")
         t = np.arange(self.samples) / rate

@@ -15,7 +15,7 @@ from armdyn.control.settings import joint_numbers, one_number
 from armdyn.control.step import traced_step
 from armdyn.control.theory.gains import gains_from_bandwidth
 from armdyn.dynamics.drive import augmented_mass_matrix
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import Symbol, ca
 from armdyn.trajectory.protocol import Trajectory
@@ -77,7 +77,7 @@ class PathScaling(ModelLaw):
         if not (callable(self.motion) and hasattr(self.motion, "duration") and self.motion.n == self.arm.n):
             raise ShapeError(f"PathScaling: motion: expected a trajectory of {self.arm.n} joints, got {self.motion!r}")
         if not isinstance(self.pieces, int) or self.pieces < 1:
-            raise ShapeError(f"PathScaling: pieces: expected an integer > 0, got {shown(self.pieces)}")
+            raise ShapeError(f"PathScaling: pieces: expected an integer > 0, got {quote(self.pieces)}")
         limit = self.arm.effort_limits if self.limit is None else self.limit
         limit = joint_numbers(limit, self.arm.n, "PathScaling: limit", "finite torques > 0")
         self._set(limit=limit, end=float(self.motion.duration), **self._polynomials())

@@ -15,7 +15,7 @@ from armdyn.control.theory.riccati import finite_horizon_lqr
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.linear.discretize import discretize
 from armdyn.dynamics.linear.linearize import linearize
-from armdyn.errors import ArmdynWarning, ShapeError, import_extra, shown
+from armdyn.errors import ArmdynWarning, ShapeError, import_extra, quote
 from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion, Trajectory
 
@@ -80,7 +80,7 @@ class PredictiveControl:
         ).solve
         self.arm, self.rate = arm, one_number(rate, "PredictiveControl", "a rate > 0 in Hz")
         if not isinstance(horizon, int) or horizon < 1:
-            raise ShapeError(f"PredictiveControl: horizon: expected an integer > 0, got {shown(horizon)}")
+            raise ShapeError(f"PredictiveControl: horizon: expected an integer > 0, got {quote(horizon)}")
         self.horizon = horizon
         effort = arm.effort_limits if effort is None else effort
         self.effort = joint_numbers(effort, arm.n, "PredictiveControl: effort", "finite torques > 0")

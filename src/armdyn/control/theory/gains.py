@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.protocol import Law
 from armdyn.control.settings import as_numbers
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 from armdyn.model.arm import Arm
 
 # Matrices whose commutator is smaller than this part of their product are taken to commute.
@@ -51,7 +51,7 @@ def gains_from_poles(poles: ArrayLike) -> Gains:
     try:
         wanted = np.asarray(poles, complex)
     except (TypeError, ValueError):
-        raise ShapeError(f"gains_from_poles: expected complex numbers, got {shown(poles)}") from None
+        raise ShapeError(f"gains_from_poles: expected complex numbers, got {quote(poles)}") from None
     if wanted.ndim == 0 or wanted.shape[-1] not in (2, 3):
         raise ShapeError(f"gains_from_poles: expected two or three poles per joint, got shape {wanted.shape}")
     if not (wanted.real < 0).all():
@@ -80,7 +80,7 @@ def pd_gains(arm: Arm, q: ArrayLike, bandwidth: ArrayLike, damping: ArrayLike = 
     inertia = np.diagonal(augmented_mass_matrix(arm, q), axis1=-2, axis2=-1)
     gains = gains_from_bandwidth(bandwidth, damping)
     if gains.kp.shape[-1:] not in ((), (1,), (arm.n,)):
-        raise ShapeError(f"pd_gains: expected one bandwidth or {arm.n}, got {shown(bandwidth)}")
+        raise ShapeError(f"pd_gains: expected one bandwidth or {arm.n}, got {quote(bandwidth)}")
     return Gains(*(inertia * gain for gain in gains))
 
 
@@ -115,7 +115,7 @@ def gain_matrix(law: Law, name: str) -> None:
     if array.shape[-2:] != (n, n):
         raise ShapeError(f"{where}: expected one number, {n} numbers or matrices ({n}, {n}), got {array.shape}")
     if not np.isfinite(array).all():
-        raise ShapeError(f"{where}: expected finite numbers, got {shown(getattr(law, name))}")
+        raise ShapeError(f"{where}: expected finite numbers, got {quote(getattr(law, name))}")
     lowest = np.linalg.eigvalsh((array + array.swapaxes(-1, -2)) / 2).min()
     if not lowest > 0:
         raise ShapeError(f"{where}: expected a positive definite gain, got one with the eigenvalue {lowest:g}")
@@ -131,5 +131,5 @@ def commute(A: NDArray, B: NDArray) -> bool:
 def _positive(value: ArrayLike, what: str) -> NDArray:
     array = as_numbers(value, "gains", f"{what} > 0")
     if not (np.isfinite(array).all() and (array > 0).all()):
-        raise ShapeError(f"gains: expected {what} > 0, got {shown(value)}")
+        raise ShapeError(f"gains: expected {what} > 0, got {quote(value)}")
     return array

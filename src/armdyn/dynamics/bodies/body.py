@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.kinematics.motion import is_identity, turned
+from armdyn.kinematics.motion import is_identity, rotate
 from armdyn.spatial import inertia as inertial
 from armdyn.trace.symbols import Symbol, ca
 
@@ -73,7 +73,7 @@ class Body(NamedTuple):
 
     def turned(self, R: NDArray) -> Body:
         """The body described in other axes: vectors v become R v."""
-        return Body(self.m, turned(R, self.h), turned_tensor(R, self.I))
+        return Body(self.m, rotate(R, self.h), turned_tensor(R, self.I))
 
 
 def is_zero(p: Symbol) -> bool:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.bodies.body import Body, turned_matrix
 from armdyn.dynamics.bodies.composite import turned_tensor_z, turned_to_parent
-from armdyn.kinematics.motion import Motion, turned
+from armdyn.kinematics.motion import Motion, rotate
 from armdyn.trace.symbols import Symbol, ca
 
 
@@ -40,7 +40,7 @@ class Moments(NamedTuple):
 
     def turned(self, R: NDArray) -> Moments:
         """In other axes: vectors v become R v."""
-        return Moments(self.body.turned(R), turned(R, self.L), turned_matrix(R, self.V))
+        return Moments(self.body.turned(R), rotate(R, self.L), turned_matrix(R, self.V))
 
     def turned_to_parent(self, m: Motion) -> Moments:
         """From the joint's axes to those of the parent."""

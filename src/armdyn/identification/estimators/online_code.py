@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters, base_regressor
-from armdyn.errors import ArmdynError, ShapeError, shown
+from armdyn.errors import ArmdynError, ShapeError, quote
 from armdyn.identification.estimators.online import (
     KalmanEstimator,
     Lms,
@@ -44,7 +44,7 @@ class OnlineEstimator:
             self.start = estimator.init(p)._asdict()
         else:
             raise ArmdynError(
-                f"online_code: expected Lms, RecursiveLeastSquares or KalmanEstimator, got {shown(estimator)}"
+                f"online_code: expected Lms, RecursiveLeastSquares or KalmanEstimator, got {quote(estimator)}"
             )
         self.data |= {f"{name}_start": value for name, value in self.start.items()}
         for name, size in {"gain": (p,), "x_start": (p,), "P_start": (p, p), "whiten": (n, n)}.items():

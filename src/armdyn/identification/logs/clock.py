@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
 from armdyn.identification.logs.log import GAP_PERIODS, GAP_SECONDS
-from armdyn.numerals import counted
+from armdyn.numerals import pluralize
 
 # More rows than this fraction to drop is no blemish but another kind of file.
 MOST_DROPPED_SHARE = 0.2
@@ -117,5 +117,5 @@ def _describe(t: NDArray, notes: list[str]) -> None:
     if len(gaps):
         where = ", ".join(f"{steps[k]:.2g} s at {t[k] - t[0]:.2f} s" for k in gaps[:5])
         notes.append(
-            f"{counted(len(gaps), 'gap')} ({where}{' ...' if len(gaps) > 5 else ''}): nothing is filled in there"
+            f"{pluralize(len(gaps), 'gap')} ({where}{' ...' if len(gaps) > 5 else ''}): nothing is filled in there"
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError, ReadError
 from armdyn.identification.logs.column_names import DEGREE, UNITS, Column, understand
 from armdyn.model.arm import Arm
-from armdyn.numerals import counted
+from armdyn.numerals import pluralize
 
 MEASURED = ("q", "qd", "tau", "current", "temperature")
 CALLED = {"q": "positions", "tau": "torques"}
@@ -123,7 +123,7 @@ def _check(
         if missing:
             raise ReadError(f"{where}: no column '{missing[0]}' for {role}; there are {_some(table)}")
         if len(some) != count:
-            raise ReadError(f"{where}: expected {counted(count, 'column')} for {role}, got {', '.join(some)}")
+            raise ReadError(f"{where}: expected {pluralize(count, 'column')} for {role}, got {', '.join(some)}")
     return given
 
 
@@ -139,7 +139,7 @@ def _require(found: Mapping[str, NDArray], stamped: bool, names: Collection[str]
         like = ", ".join(f"{role}1{f' .. {role}{arm.n}' if arm.n > 1 else ''}" for role in missing)
         wanted = ", ".join(f"'{role}': [...]" for role in (*missing, *(() if stamped else ("t",))))
         raise ReadError(
-            f"{where}: no columns of joint {kinds} for the {counted(arm.n, 'joint')}; expected names like {like}, or "
+            f"{where}: no columns of joint {kinds} for the {pluralize(arm.n, 'joint')}; expected names like {like}, or "
             f"columns={{{wanted}}}, got {_some(names)}"
         )
     for role, called in CALLED.items():
@@ -245,7 +245,7 @@ def _reject_surplus(columns: Mapping[str, list[str]], arm: Arm, where: str) -> N
         many = "; ".join(f"{role}: {', '.join(some):.100}" for role, some in columns.items())
         first = ", ".join(f"'{role}': {some[: arm.n]}" for role, some in columns.items())
         raise ReadError(
-            f"{where}: more columns than the {counted(arm.n, 'joint')} of arm '{arm.name}' ({many}); say which are "
+            f"{where}: more columns than the {pluralize(arm.n, 'joint')} of arm '{arm.name}' ({many}); say which are "
             f"those of the arm, such as columns={{{first}}}"
         )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError, ReadError, ShapeError, shown
+from armdyn.errors import ArmdynError, ReadError, ShapeError, quote
 from armdyn.files import require_file
 from armdyn.identification.logs.clock import repair
 from armdyn.identification.logs.columns import assign
@@ -152,7 +152,7 @@ def _warmth(temperature: NDArray | None, keep: NDArray | slice, reference: float
 def _vector(values: ArrayLike, n: int, what: str) -> NDArray:
     array = np.asarray(values, float)
     if array.shape not in ((), (n,)) or not np.isfinite(array).all():
-        raise ShapeError(f"read_log: expected {what} to be a finite number, or {n} of them, got {shown(values)}")
+        raise ShapeError(f"read_log: expected {what} to be a finite number, or {n} of them, got {quote(values)}")
     return np.broadcast_to(array, (n,))
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError, ShapeError, shown
+from armdyn.errors import ArmdynError, ShapeError, quote
 
 FILTER_ORDER = 4
 MOST_JUDGED = 4_000  # samples by which cutoffs are judged
@@ -86,7 +86,7 @@ def require_positions(q: ArrayLike, dt: float, where: str, fewest: int = 12) -> 
     try:
         found = np.asarray(q, float)
     except (TypeError, ValueError):
-        raise ShapeError(f"{where}: expected positions of shape (N, n), got {shown(q)}") from None
+        raise ShapeError(f"{where}: expected positions of shape (N, n), got {quote(q)}") from None
     if found.ndim != 2 or len(found) < fewest:
         raise ShapeError(f"{where}: expected positions of shape (N >= {fewest}, n), got {found.shape}")
     if not np.isfinite(found).all():

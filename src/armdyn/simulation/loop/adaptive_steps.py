@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from armdyn.arrays import is_number
 from armdyn.dynamics.shafts import at_shafts, from_shafts
-from armdyn.errors import ShapeError, SimulationError, check_choice, shown
+from armdyn.errors import ShapeError, SimulationError, check_choice, quote
 from armdyn.simulation.loop.programs import Shapes, keyed_rollout, plant_shapes, program_of
 from armdyn.simulation.loop.python_loop import PlantRun
 from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Runaway
@@ -54,7 +54,7 @@ class Accuracy(NamedTuple):
 def make_accuracy(tolerance: Any, method: Any) -> Accuracy:
     """An accuracy from what users give."""
     if not (is_number(tolerance) and 0 < tolerance < 1):
-        raise ShapeError(f"simulate: expected a tolerance between 0 and 1, got {shown(tolerance)}")
+        raise ShapeError(f"simulate: expected a tolerance between 0 and 1, got {quote(tolerance)}")
     check_choice("simulate", "solver", method, METHODS, ShapeError)
     return Accuracy(float(tolerance), method)
 

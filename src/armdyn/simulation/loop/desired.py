@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.arrays import as_floats, is_number
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 from armdyn.trajectory.protocol import JointMotion
 
 POSES_LOOKED_AT = 9  # at which the plant's own rates are looked at
@@ -34,7 +34,7 @@ def make_reference(
         found = reference(t if own is None else np.minimum(t, own))
         rows = [np.asarray(x, float) for x in found] if isinstance(found, Iterable) else []
         if len(rows) != 3 or any(x.shape != (len(t), n) for x in rows):
-            shapes = ", ".join(str(x.shape) for x in rows) or shown(found)
+            shapes = ", ".join(str(x.shape) for x in rows) or quote(found)
             raise ShapeError(f"simulate: expected a reference with q, qd, qdd of shape (T, {n}), got {shapes}")
         if own is not None:
             over = t > own * (1 + 1e-9)
@@ -66,5 +66,5 @@ def _require(duration: float | None, why: str) -> float:
 def _set_point(position: Any, n: int) -> Callable[[NDArray], JointMotion]:
     q = as_floats(position)
     if q.shape != (n,) or not np.isfinite(q).all():
-        raise ShapeError(f"simulate: expected a trajectory, or {n} finite positions to hold, got {shown(position)}")
+        raise ShapeError(f"simulate: expected a trajectory, or {n} finite positions to hold, got {quote(position)}")
     return lambda t: JointMotion(np.tile(q, (len(t), 1)), *np.zeros((2, len(t), n)))

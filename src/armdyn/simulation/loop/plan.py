@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from armdyn.arrays import as_floats, is_whole
 from armdyn.control.protocol import Law
 from armdyn.dynamics.drive import augmented_mass_matrix
-from armdyn.errors import ModelError, ShapeError, shown
+from armdyn.errors import ModelError, ShapeError, quote
 from armdyn.model.arm import Arm
 from armdyn.simulation.loop.adaptive_steps import Accuracy, make_accuracy
 from armdyn.simulation.loop.desired import make_reference, some_poses
@@ -115,13 +115,13 @@ def _lay_out(
 def _check_parts(plant: Any, controller: Any, sensors: Any, accuracy: Accuracy | None) -> None:
     """Complain about what cannot be simulated together."""
     if not isinstance(plant, Plant):
-        raise ShapeError(f"simulate: expected a Plant or an Arm, got {shown(plant)}")
+        raise ShapeError(f"simulate: expected a Plant or an Arm, got {quote(plant)}")
     if accuracy is not None and plant.engine != "armdyn":
         raise ModelError("simulate: tolerance: MuJoCo integrates in fixed steps; give substeps instead")
     _check_controller(controller, plant.arm.n)
     if sensors is not None:
         if not isinstance(sensors, Sensors):
-            raise ShapeError(f"simulate: sensors: expected Sensors(...), got {shown(sensors)}")
+            raise ShapeError(f"simulate: sensors: expected Sensors(...), got {quote(sensors)}")
         sensors.check_size(plant.arm.n)
 
 
@@ -136,7 +136,7 @@ def _check_controller(controller: Any, n: int) -> None:
         name = controller.__name__
         raise ShapeError(f"simulate: {name} is a kind of control law; expected one with its gains, {name}(arm, ...)")
     elif not callable(controller):
-        raise ShapeError(f"simulate: expected a control law or a function f(t, q, qd, ref), got {shown(controller)}")
+        raise ShapeError(f"simulate: expected a control law or a function f(t, q, qd, ref), got {quote(controller)}")
 
 
 def _check_senses(law: Law | None, plant: Plant, compiled: bool) -> None:
@@ -156,7 +156,7 @@ def _check_senses(law: Law | None, plant: Plant, compiled: bool) -> None:
 
 def _check_every(every: Any, samples: int) -> None:
     if not is_whole(every, least=1) or every > samples:
-        raise ShapeError(f"simulate: every: expected a whole number from 1 to {samples} samples, got {shown(every)}")
+        raise ShapeError(f"simulate: every: expected a whole number from 1 to {samples} samples, got {quote(every)}")
 
 
 def _start(schedule: Schedule, law: Law | None, q0: Any, qd0: Any) -> tuple[tuple[NDArray, NDArray], tuple[int, ...]]:
@@ -168,7 +168,7 @@ def _start(schedule: Schedule, law: Law | None, q0: Any, qd0: Any) -> tuple[tupl
     for name, value in given.items():
         values[name] = own[name] if value is None else as_floats(value)
         if values[name].shape[-1:] != (n,) or not np.isfinite(values[name]).all():
-            raise ShapeError(f"simulate: expected finite {name} of shape (..., {n}), got {shown(value)}")
+            raise ShapeError(f"simulate: expected finite {name} of shape (..., {n}), got {quote(value)}")
     shapes = {name: value.shape[:-1] for name, value in values.items()}
     shapes |= schedule.plant.batches
     if law is not None:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from armdyn.control.protocol import Law, Reference
-from armdyn.errors import ArmdynError, ModelError, ShapeError, shown
+from armdyn.errors import ArmdynError, ModelError, ShapeError, quote
 from armdyn.simulation.plant.advance import Step
 from armdyn.simulation.plant.data import plant_data
 from armdyn.simulation.plant.elasticity import at_encoders
@@ -93,7 +93,7 @@ class LawShapes(NamedTuple):
 
 def _array_of(law: Law, name: str, value: Any) -> np.ndarray:
     if not isinstance(value, np.ndarray) or not value.ndim:
-        raise ShapeError(f"{type(law).__name__}.init: expected '{name}' as an array with an axis, got {shown(value)}")
+        raise ShapeError(f"{type(law).__name__}.init: expected '{name}' as an array with an axis, got {quote(value)}")
     return value
 
 
@@ -168,7 +168,7 @@ def _answer(law: Law, states: Shapes, asked: tuple[Any, ...]) -> tuple[Any, Mapp
             "write it with traced formulas and CasADi's functions, or run it as Python with native=False"
         ) from error
     if not (isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], Mapping)):
-        raise ShapeError(f"{who}: expected a pair of torques and a state, got {shown(answer)}")
+        raise ShapeError(f"{who}: expected a pair of torques and a state, got {quote(answer)}")
     u = ca.vertcat(*answer[0]) if isinstance(answer[0], list | tuple) else ca.SX(answer[0])
     if u.shape != (n, 1):
         raise ShapeError(f"{who}: expected {n} torques, got shape {u.shape}")

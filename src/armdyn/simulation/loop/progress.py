@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 
 Part = Callable[[float], None]
 
@@ -28,4 +28,4 @@ def report_progress(progress: Any, name: str) -> Iterator[Part]:
             task = bar.add_task(name, total=1.0)
             yield lambda part: bar.update(task, completed=part)
     else:
-        raise ShapeError(f"simulate: progress: expected True or a function, got {shown(progress)}")
+        raise ShapeError(f"simulate: progress: expected True or a function, got {quote(progress)}")

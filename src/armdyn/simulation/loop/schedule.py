@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from armdyn.arrays import is_number, is_whole
 from armdyn.control.protocol import Law
-from armdyn.errors import ShapeError, shown
+from armdyn.errors import ShapeError, quote
 from armdyn.simulation.loop.programs import SHOWN, Timing
 from armdyn.simulation.plant.data import plant_data
 from armdyn.simulation.plant.payload import Change, Drop, PickUp, added_parameters
@@ -68,11 +68,11 @@ class Clock:
 def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
     """A clock from what users give: rate [Hz], duration and delay [s], steps per period (None: as the delay needs)."""
     if not is_number(rate) or not rate > 0:
-        raise ShapeError(f"simulate: expected a rate > 0 in Hz, got {shown(rate)}")
+        raise ShapeError(f"simulate: expected a rate > 0 in Hz, got {quote(rate)}")
     if not is_number(duration) or not duration > 0:
-        raise ShapeError(f"simulate: expected a duration > 0 in seconds, got {shown(duration)}")
+        raise ShapeError(f"simulate: expected a duration > 0 in seconds, got {quote(duration)}")
     if substeps is not None and not is_whole(substeps, least=1):
-        raise ShapeError(f"simulate: expected substeps as a whole number >= 1, got {shown(substeps)}")
+        raise ShapeError(f"simulate: expected substeps as a whole number >= 1, got {quote(substeps)}")
     period = 1 / float(rate)
     samples = round(duration / period)
     if samples < 1:
@@ -80,7 +80,7 @@ def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
     if samples * (substeps or 1) > MOST_STEPS:
         raise ShapeError(f"simulate: {duration:g} s at {rate:g} Hz are more than {MOST_STEPS:g} steps; run parts of it")
     if not is_number(delay) or not 0 <= delay <= period * (1 + 1e-9):
-        raise ShapeError(f"simulate: expected a delay from 0 to one period ({period:g} s), got {shown(delay)}")
+        raise ShapeError(f"simulate: expected a delay from 0 to one period ({period:g} s), got {quote(delay)}")
     if substeps is None:
         substeps = Fraction(delay / period).limit_denominator(MOST_SUBSTEPS_FOR_DELAY).denominator
     waits = delay / period * substeps

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import is_number, row_of
-from armdyn.errors import ModelError, shown
+from armdyn.errors import ModelError, quote
 from armdyn.kinematics.forward import link_frames, tip_frame
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
@@ -64,12 +64,12 @@ class Contact:
     def __post_init__(self) -> None:
         found = (self.obstacles,) if isinstance(self.obstacles, Box | HalfSpace | Sphere) else tuple(self.obstacles)
         if not found or not all(isinstance(x, Box | HalfSpace | Sphere) for x in found):
-            raise ModelError(f"Contact: expected half-spaces, boxes or spheres, got {shown(self.obstacles)}")
+            raise ModelError(f"Contact: expected half-spaces, boxes or spheres, got {quote(self.obstacles)}")
         object.__setattr__(self, "obstacles", found)
         for name, least in (("stiffness", True), ("damping", False), ("friction", False), ("slip", True)):
             value = getattr(self, name)
             if not is_number(value) or value < 0 or (least and value == 0):
-                raise ModelError(f"Contact: {name}: expected a number {'>' if least else '>='} 0, got {shown(value)}")
+                raise ModelError(f"Contact: {name}: expected a number {'>' if least else '>='} 0, got {quote(value)}")
         if not self.points:
             raise ModelError("Contact: points: expected at least one point")
 
@@ -83,7 +83,7 @@ class Contact:
         found = []
         for name, (link, point) in self.points.items():
             if np.shape(point) != (3,):
-                raise ModelError(f"Contact: point '{name}': expected three coordinates, got {shown(point)}")
+                raise ModelError(f"Contact: point '{name}': expected three coordinates, got {quote(point)}")
             if link is not None and not (isinstance(link, int) and 0 <= link < arm.n):
                 raise ModelError(
                     f"Contact: point '{name}': expected a link from 0 to {arm.n - 1} or None, got {link!r}"

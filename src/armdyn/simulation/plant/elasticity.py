@@ -19,7 +19,7 @@ from armdyn.arrays import as_floats
 from armdyn.dynamics.drive import augmented_mass_matrix, drive_torque
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.dynamics.mass_matrix import mass_matrix
-from armdyn.errors import ModelError, check_choice, shown
+from armdyn.errors import ModelError, check_choice, quote
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import Symbol, ca
 
@@ -94,7 +94,7 @@ def _numbers(name: str, value: Any) -> NDArray:
     array = as_floats(value)
     finite = name == "stiffness" or np.isfinite(array).all()
     if array.ndim > 1 or np.isnan(array).any() or (array < 0).any() or not finite:
-        raise ModelError(f"Elasticity: {name}: expected numbers >= 0, one or one per joint, got {shown(value)}")
+        raise ModelError(f"Elasticity: {name}: expected numbers >= 0, one or one per joint, got {quote(value)}")
     return array
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.arrays import as_floats, finite_array
 from armdyn.dynamics.movable import require_movable, require_movable_with_rotors
 from armdyn.dynamics.shafts import at_shafts
-from armdyn.errors import ModelError, ShapeError, check_choice, shown
+from armdyn.errors import ModelError, ShapeError, check_choice, quote
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
 from armdyn.simulation.plant.contact import Contact, EndStops
@@ -114,12 +114,12 @@ class Plant:
 
     def __post_init__(self) -> None:
         if not isinstance(self.arm, Arm):
-            raise ModelError(f"Plant: expected an Arm, got {shown(self.arm)}")
+            raise ModelError(f"Plant: expected an Arm, got {quote(self.arm)}")
         n = self.arm.n
         lag = _per_joint(self.motor_lag, n, "motor_lag")
         self._set("motor_lag", lag)
         if (lag < 0).any() or not np.isfinite(lag).all():
-            raise ModelError(f"Plant: motor_lag: expected times >= 0 in seconds, got {shown(self.motor_lag)}")
+            raise ModelError(f"Plant: motor_lag: expected times >= 0 in seconds, got {quote(self.motor_lag)}")
         if self.saturation is not None:
             self._set("saturation", self._saturation())
         if self.current_limit is not None:
@@ -127,17 +127,17 @@ class Plant:
             self._check_currents()
         for name, kind in PARTS.items():
             if (part := getattr(self, name)) is not None and not isinstance(part, kind):
-                raise ModelError(f"Plant: {name}: expected {kind.__name__}(...), got {shown(part)}")
+                raise ModelError(f"Plant: {name}: expected {kind.__name__}(...), got {quote(part)}")
         if self.elasticity is not None:
             self._check_elasticity(self.elasticity)
         listed = isinstance(self.changes, Sequence) and all(isinstance(x, PickUp | Drop) for x in self.changes)
         if not listed:
-            raise ModelError(f"Plant: changes: expected a list of PickUp(...) and Drop(...), got {shown(self.changes)}")
+            raise ModelError(f"Plant: changes: expected a list of PickUp(...) and Drop(...), got {quote(self.changes)}")
         self._set("changes", tuple(sorted(self.changes, key=lambda change: change.t)))
         if self.wrench is not None and not callable(self.wrench):
             self._set("wrench", _shape(self.wrench, (6,), "wrench"))
         if self.base_motion is not None and not callable(self.base_motion):
-            raise ModelError(f"Plant: base_motion: expected a function of time, got {shown(self.base_motion)}")
+            raise ModelError(f"Plant: base_motion: expected a function of time, got {quote(self.base_motion)}")
         for name in ("theta", "friction_data", "drive_data"):
             if getattr(self, name) is not None:
                 self._set(name, self._numbers(name))
@@ -184,7 +184,7 @@ class Plant:
         if self.contact is not None:
             self.contact.links(self.arm)
         if not isinstance(self.stops, bool | EndStops):
-            raise ModelError(f"Plant: stops: expected True, False or EndStops(...), got {shown(self.stops)}")
+            raise ModelError(f"Plant: stops: expected True, False or EndStops(...), got {quote(self.stops)}")
         if self.stops and not np.isfinite(self.stop_rows[:, :2]).any():
             raise ModelError(f"Plant: stops: arm '{self.arm.name}' has no limits of position")
 
@@ -358,7 +358,7 @@ def _per_joint(value: Any, n: int, what: str) -> NDArray:
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError(f"Plant: {what}: expected a number per joint, got {shown(value)}") from None
+        raise ModelError(f"Plant: {what}: expected a number per joint, got {quote(value)}") from None
     if array.ndim and array.shape[-1] != n:
         raise ModelError(f"Plant: {what}: expected one number or {n}, got shape {array.shape}")
     return np.full(n, array) if array.ndim == 0 else array
@@ -367,5 +367,5 @@ def _per_joint(value: Any, n: int, what: str) -> NDArray:
 def _shape(value: Any, shape: tuple[int, ...], what: str) -> NDArray:
     array = as_floats(value)
     if array.shape != shape or not np.isfinite(array).all():
-        raise ShapeError(f"Plant: {what}: expected finite numbers of shape {shape}, got {shown(value)}")
+        raise ShapeError(f"Plant: {what}: expected finite numbers of shape {shape}, got {quote(value)}")
     return array

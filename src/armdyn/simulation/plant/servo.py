@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import as_floats
-from armdyn.errors import ModelError, shown
+from armdyn.errors import ModelError, quote
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd, Vec
 from armdyn.trace.shapes import Array
@@ -63,7 +63,7 @@ class PositionServo:
             array = as_floats(getattr(self, name))
             if not np.isfinite(array).all() or (array < 0).any():
                 raise ModelError(
-                    f"PositionServo: {name}: expected finite numbers >= 0, got {shown(getattr(self, name))}"
+                    f"PositionServo: {name}: expected finite numbers >= 0, got {quote(getattr(self, name))}"
                 )
             array.flags.writeable = False
             object.__setattr__(self, name, array)

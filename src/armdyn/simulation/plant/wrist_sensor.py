@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import row_of
 from armdyn.control.wrist import Tool
-from armdyn.errors import ModelError, shown
+from armdyn.errors import ModelError, quote
 
 NO_TOOL = Tool()
 
@@ -36,7 +36,7 @@ class WristSensor:
 
     def __post_init__(self) -> None:
         if not isinstance(self.tool, Tool):
-            raise ModelError(f"WristSensor: tool: expected Tool(...), got {shown(self.tool)}")
+            raise ModelError(f"WristSensor: tool: expected Tool(...), got {quote(self.tool)}")
         object.__setattr__(self, "noise", row_of(self.noise, 6, "WristSensor: noise", ModelError, sign=">="))
 
     def errors(self, clock: Any) -> NDArray:

@@ -15,7 +15,7 @@ from armdyn.errors import ArmdynError, LimitError, MissingInertiaError
 from armdyn.model.arm import Arm
 from armdyn.model.diagnosis import diagnose
 from armdyn.model.joint import Friction
-from armdyn.numerals import counted
+from armdyn.numerals import pluralize
 from armdyn.shapes.bodies import bodies_of
 from armdyn.shapes.obstacles import Box, HalfSpace, Obstacle, Sphere, mounting_plane, read_obstacles
 from armdyn.spatial.transform import transform
@@ -136,7 +136,7 @@ def _say_clearance(
     if not self_collision:
         words.unchecked.append("collisions of links with each other (switched off)")
     elif clearance.pair_count:
-        pairs = counted(clearance.pair_count, "pair")
+        pairs = pluralize(clearance.pair_count, "pair")
         words.kept.append(f"{pairs} of links apart (capsules from {clearance.bodies.origin})")
     else:
         words.unchecked.append("collisions of links with each other (all links are neighbours, or overlap)")
