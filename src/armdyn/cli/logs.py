@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from inspect import Parameter, signature
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, overload
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints, overload
 
 import typer
 
@@ -14,38 +19,97 @@ if TYPE_CHECKING:
 DESCRIPTIONS = (".urdf", ".xml", ".xacro", ".toml")
 LOGS = (".csv", ".txt", ".tsv", ".npz", ".mat", ".parquet", ".db3", ".mcap", ".bag")
 ROLES = ("t", "q", "qd", "tau", "current", "temperature")
+Command = Callable[..., None]
 
-Degrees = Annotated[bool, typer.Option("--degrees", help="Angles in the logs are degrees.")]
-Gears = Annotated[
-    str | None,
-    typer.Option("--gear-ratio", metavar="R1,R2,..", help="Motor-side logs: motor turns per joint turn (one or n)."),
-]
-Gains = Annotated[
-    str | None,
-    typer.Option(
-        "--drive-gain", metavar="K1,K2,..", help="Logs of currents: motor torque per unit [N m/A] (one or n)."
-    ),
-]
-Offset = Annotated[
-    str | None, typer.Option(metavar="Q1,Q2,..", help="Added to all positions [rad or m; degrees with --degrees].")
-]
-Zero = Annotated[
-    list[str] | None,
-    typer.Option(metavar="JOINT=Q", help="How far positions of a joint are off [rad or m]; may be repeated."),
-]
 Down = Annotated[
     str | None,
     typer.Option(metavar="AXIS", help="Where down is in base axes, if not as described: x, -x, y, -y, z, -z or X,Y,Z."),
 ]
-TimeScale = Annotated[float | None, typer.Option(help="Factor by which times are longer than the log says.")]
-Delay = Annotated[float | None, typer.Option(help="By how much later torques were measured than positions [s].")]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="ROLE=NAME,..", help="Names of columns that cannot be guessed: t, q, qd, tau, current or temperature."
-    ),
-]
-Topic = Annotated[str | None, typer.Option(help="Of a bag with several JointState topics, which.")]
+
+
+@dataclass(frozen=True)
+class LogOptions:
+    """What logs mean and how they are corrected: the options that commands share."""
+
+    degrees: Annotated[bool, typer.Option("--degrees", help="Angles in the logs are degrees.")] = False
+    gear_ratio: Annotated[
+        str | None, typer.Option(metavar="R1,R2,..", help="Motor-side logs: motor turns per joint turn (one or n).")
+    ] = None
+    drive_gain: Annotated[
+        str | None, typer.Option(metavar="K1,K2,..", help="Logs of currents: motor torque per unit [N m/A] (one or n).")
+    ] = None
+    offset: Annotated[
+        str | None, typer.Option(metavar="Q1,Q2,..", help="Added to all positions [rad or m; degrees with --degrees].")
+    ] = None
+    zero: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT=Q", help="How far positions of a joint are off [rad or m]; may be repeated."),
+    ] = None
+    delay: Annotated[float | None, typer.Option(help="By how much later torques were measured than positions [s].")] = (
+        None
+    )
+    time_scale: Annotated[float | None, typer.Option(help="Factor by which times are longer than the log says.")] = None
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROLE=NAME,..",
+            help="Names of columns that cannot be guessed: t, q, qd, tau, current or temperature.",
+        ),
+    ] = None
+    topic: Annotated[str | None, typer.Option(help="Of a bag with several JointState topics, which.")] = None
+
+    def read(self, paths: list[Path], arm: Arm, currents: bool = False) -> list[Log]:
+        """The logs, read and corrected; `currents` may stand in the place of torques."""
+        import numpy as np
+
+        from armdyn.cli.states import in_radians
+        from armdyn.identification.logs.corrections import with_time_scale, with_zeros, without_delay
+        from armdyn.identification.logs.log import require_torques
+        from armdyn.identification.logs.read_log import read_log
+
+        zeros = joint_numbers(self.zero, "--zero")
+        added = numbers(self.offset, "--offset")
+        if added is not None and self.degrees:
+            added = in_radians(arm, np.asarray(added), self.degrees).tolist()
+        logs = [
+            read_log(
+                path,
+                arm,
+                columns=_columns(self.columns),
+                angle="deg" if self.degrees else None,
+                gear_ratio=numbers(self.gear_ratio, "--gear-ratio"),
+                drive_gain=numbers(self.drive_gain, "--drive-gain"),
+                offset=added,
+                topic=self.topic,
+            )
+            for path in paths
+        ]
+        for log in [] if currents else logs:
+            require_torques(log)
+        return without_delay(with_zeros(arm, with_time_scale(logs, self.time_scale), zeros), self.delay)
+
+
+def with_log_options(but: str = "") -> Callable[[Command], Command]:
+    """Give a command the options of `LogOptions`, but some, in the place of its parameter `options`."""
+    hints = get_type_hints(LogOptions, include_extras=True)
+    shared = [
+        Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
+        for field in fields(LogOptions)
+        if field.name not in but.split()
+    ]
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def run(**given: Any) -> None:
+            options = LogOptions(**{one.name: given.pop(one.name) for one in shared})
+            command(options=options, **given)
+
+        own = signature(command, eval_str=True)
+        each = ([one] if one.name != "options" else shared for one in own.parameters.values())
+        run.__signature__ = own.replace(parameters=[*chain.from_iterable(each)])  # type: ignore[attr-defined]
+        return run
+
+    return decorate
 
 
 def joint_numbers(given: list[str] | None, option: str) -> dict[str, float]:
@@ -88,51 +152,6 @@ def reject_swapped(arm: str, logs: list[Path]) -> None:
     described = [log for log in logs if log.suffix.lower() in DESCRIPTIONS]
     if described and Path(arm).suffix.lower() in LOGS:
         raise ArmdynError(f"'{arm}' looks like a log and '{described[0]}' like an arm: the arm comes first")
-
-
-def read(
-    paths: list[Path],
-    arm: Arm,
-    degrees: bool,
-    gear_ratio: str | None,
-    drive_gain: str | None,
-    offset: str | None,
-    columns: list[str] | None,
-    topic: str | None,
-    *,
-    zero: list[str] | None = None,
-    time_scale: float | None = None,
-    delay: float | None = None,
-    currents: bool = False,
-) -> list[Log]:
-    """The logs, read and corrected as the options say; `currents` may stand in the place of torques."""
-    import numpy as np
-
-    from armdyn.cli.states import in_radians
-    from armdyn.identification.logs.corrections import with_time_scale, with_zeros, without_delay
-    from armdyn.identification.logs.log import require_torques
-    from armdyn.identification.logs.read_log import read_log
-
-    zeros = joint_numbers(zero, "--zero")
-    added = numbers(offset, "--offset")
-    if added is not None and degrees:
-        added = in_radians(arm, np.asarray(added), degrees).tolist()
-    logs = [
-        read_log(
-            path,
-            arm,
-            columns=_columns(columns),
-            angle="deg" if degrees else None,
-            gear_ratio=numbers(gear_ratio, "--gear-ratio"),
-            drive_gain=numbers(drive_gain, "--drive-gain"),
-            offset=added,
-            topic=topic,
-        )
-        for path in paths
-    ]
-    for log in [] if currents else logs:
-        require_torques(log)
-    return without_delay(with_zeros(arm, with_time_scale(logs, time_scale), zeros), delay)
 
 
 def _columns(given: list[str] | None) -> dict[str, list[str]] | None:

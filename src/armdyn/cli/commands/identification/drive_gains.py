@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.logs import Columns, Degrees, Gears, Offset, Topic, read, reject_swapped
+from armdyn.cli.logs import LogOptions, reject_swapped, with_log_options
 from armdyn.cli.long_work import working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import print_json
 
 
+@with_log_options(but="drive_gain zero delay time_scale")
 def drive_gains(
     arm: ArmName,
     log: Annotated[Path, typer.Argument(metavar="LOG", help="Log of motion and currents without payload.")],
@@ -22,11 +23,8 @@ def drive_gains(
         tuple[float, float, float] | None,
         typer.Option(help="Its centre of mass in the tip's frame [m]; identified where it is not given."),
     ] = None,
-    degrees: Degrees = False,
-    gear_ratio: Gears = None,
-    offset: Offset = None,
-    columns: Columns = None,
-    topic: Topic = None,
+    *,
+    options: LogOptions,
     base: Base = None,
     tip: Tip = None,
     json: Json = False,
@@ -37,7 +35,7 @@ def drive_gains(
     reject_swapped(arm, [log, loaded])
     known = resolve(arm, base, tip)
     with working("reading the logs and finding the gains"):
-        without, carrying = read([log, loaded], known, degrees, gear_ratio, None, offset, columns, topic, currents=True)
+        without, carrying = options.read([log, loaded], known, currents=True)
         found = identify_drive_gains(known, without, carrying, mass, com=com)
     if json:
         print_json(found._asdict())

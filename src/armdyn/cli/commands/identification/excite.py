@@ -9,20 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armdyn.cli.interrupts import watch
-from armdyn.cli.logs import (
-    Columns,
-    Degrees,
-    Down,
-    Gains,
-    Gears,
-    Offset,
-    TimeScale,
-    Topic,
-    Zero,
-    mount_arm,
-    numbers,
-    read,
-)
+from armdyn.cli.logs import Down, LogOptions, mount_arm, numbers, with_log_options
 from armdyn.cli.long_work import after_writing, draw, end_command, progress_bar, require_folders
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, print_json
@@ -93,6 +80,7 @@ Given = Annotated[
 Unit = Annotated[bool, typer.Option("--unit-columns", help="Judge columns scaled to unit length, not SI units.")]
 
 
+@with_log_options(but="delay")
 def excite(
     arm: ArmName,
     duration: Duration = 10.0,
@@ -111,14 +99,8 @@ def excite(
     obstacles: Obstacles = None,
     table: Table = None,
     given: Given = None,
-    degrees: Degrees = False,
-    gear_ratio: Gears = None,
-    drive_gain: Gains = None,
-    offset: Offset = None,
-    zero: Zero = None,
-    time_scale: TimeScale = None,
-    columns: Columns = None,
-    topic: Topic = None,
+    *,
+    options: LogOptions,
     down: Down = None,
     radius: Radius = None,
     time_budget: Budget = 20.0,
@@ -156,10 +138,7 @@ def excite(
     _require_experiment(subject.n, pose is not None, repeat, rehearsal, periodic, ros, urscript)
     if rate is not None:
         require_rate(rate)
-    logs = read(
-        given or [], subject, degrees, gear_ratio, drive_gain, offset, columns, topic, zero=zero,
-        time_scale=time_scale, currents=True,
-    )  # fmt: skip
+    logs = options.read(given or [], subject, currents=True)
     torque = numbers(max_torque, "--max-torque")
     with single_threaded(), progress_bar(time_budget, saves=True) as tell:
         found = design(

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.logs import (
-    Columns,
-    Degrees,
-    Delay,
-    Down,
-    Gains,
-    Gears,
-    Offset,
-    TimeScale,
-    Topic,
-    Zero,
-    mount_arm,
-    read,
-    reject_swapped,
-)
+from armdyn.cli.logs import Down, LogOptions, mount_arm, reject_swapped, with_log_options
 from armdyn.cli.long_work import progress_bar, require_folders, write_results
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, held_warnings, number, print_json, print_list, print_table
@@ -40,6 +27,7 @@ Strict = Annotated[bool, typer.Option("--strict", help="Exit code 3 unless the v
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also all parameters with intervals, and notes.")]
 
 
+@with_log_options()
 def identify(
     arm: ArmName,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs: .csv, .npz, .mat, .parquet, ROS 2 bags.")],
@@ -80,16 +68,9 @@ def identify(
     form: Annotated[
         str, typer.Option(help="torque; filtered, without accelerations; energy, one equation of power.")
     ] = "torque",
-    degrees: Degrees = False,
-    gear_ratio: Gears = None,
-    drive_gain: Gains = None,
-    offset: Offset = None,
-    zero: Zero = None,
-    delay: Delay = None,
-    time_scale: TimeScale = None,
+    *,
+    options: LogOptions,
     down: Down = None,
-    columns: Columns = None,
-    topic: Topic = None,
     base: Base = None,
     tip: Tip = None,
     force: Force = False,
@@ -107,10 +88,8 @@ def identify(
     with progress_bar() as tell:
         tell(0.0, "reading logs")
         paths = [*logs, *(validate or [])]
-        given = read(
-            paths, described, degrees, gear_ratio, drive_gain, offset, columns, topic, zero=zero,
-            time_scale=time_scale, delay=delay if check else None, currents=force,
-        )  # fmt: skip
+        correct = options if check else replace(options, delay=None)  # a fit finds the delay, or takes it as given
+        given = correct.read(paths, described, currents=force)
         if check:
             _check(described, given, report, json)
             return
@@ -119,7 +98,7 @@ def identify(
                 described, given[: len(logs)], terms="gravity" if gravity else "full", friction=friction, rotors=rotors,
                 coupling=coupling or None, springs=springs or None, balancers=balancer, prior=prior, mass=mass,
                 band=band, cutoff=cutoff, method=method, form=form, validation=given[len(logs) :] or None,
-                progress=tell, force=force, delay=delay,
+                progress=tell, force=force, delay=options.delay,
             )  # fmt: skip
             if not json:  # the verdict is printed below, with its reasons
                 held[:] = [one for one in held if not _repeats(fit, str(one.message))]

@@ -7,42 +7,22 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.logs import (
-    Columns,
-    Degrees,
-    Delay,
-    Down,
-    Gains,
-    Gears,
-    Offset,
-    TimeScale,
-    Topic,
-    Zero,
-    mount_arm,
-    read,
-    reject_swapped,
-)
+from armdyn.cli.logs import Down, LogOptions, mount_arm, reject_swapped, with_log_options
 from armdyn.cli.long_work import require_folders, working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, print_json
 
 
+@with_log_options()
 def payload(
     arm: ArmName,
     log: Annotated[Path, typer.Argument(metavar="LOG", help="Log of the arm with its payload.")],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write the arm with its payload: .urdf or .toml.")
     ] = None,
-    degrees: Degrees = False,
-    gear_ratio: Gears = None,
-    drive_gain: Gains = None,
-    offset: Offset = None,
-    zero: Zero = None,
-    delay: Delay = None,
-    time_scale: TimeScale = None,
+    *,
+    options: LogOptions,
     down: Down = None,
-    columns: Columns = None,
-    topic: Topic = None,
     base: Base = None,
     tip: Tip = None,
     json: Json = False,
@@ -54,10 +34,7 @@ def payload(
     reject_swapped(arm, [log])
     known = mount_arm(resolve(arm, base, tip), down)
     with working("reading the log and finding the payload"):
-        (measured,) = read(
-            [log], known, degrees, gear_ratio, drive_gain, offset, columns, topic, zero=zero, time_scale=time_scale,
-            delay=delay,
-        )  # fmt: skip
+        (measured,) = options.read([log], known)
         found = identify_payload(known, measured)
     if out is not None:
         found.arm.save(out)

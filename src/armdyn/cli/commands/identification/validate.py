@@ -7,21 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from armdyn.cli.logs import (
-    Columns,
-    Degrees,
-    Delay,
-    Down,
-    Gains,
-    Gears,
-    Offset,
-    TimeScale,
-    Topic,
-    Zero,
-    mount_arm,
-    read,
-    reject_swapped,
-)
+from armdyn.cli.logs import Down, LogOptions, mount_arm, reject_swapped, with_log_options
 from armdyn.cli.long_work import working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, number, print_json, print_list, print_table
@@ -33,22 +19,23 @@ if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
 
+@with_log_options()
 def validate(
-    model: ArmName, logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs to compare with.")],
-    band: Annotated[float, typer.Option(help="Low-pass on both sides [Hz].")] = 5.0, degrees: Degrees = False,
-    gear_ratio: Gears = None, drive_gain: Gains = None, offset: Offset = None, zero: Zero = None, delay: Delay = None,
-    time_scale: TimeScale = None, down: Down = None, columns: Columns = None, topic: Topic = None, base: Base = None,
-    tip: Tip = None, json: Json = False,
-) -> None:  # fmt: skip
+    model: ArmName,
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs to compare with.")],
+    band: Annotated[float, typer.Option(help="Low-pass on both sides [Hz].")] = 5.0,
+    *,
+    options: LogOptions,
+    down: Down = None,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
     """Compare a model's torques with those of logs; exit code 1 if the model is not usable for one of them."""
     reject_swapped(model, logs)
     arm = mount_arm(resolve(model, base, tip), down)
     with working("reading the logs and comparing"):
-        measured = read(
-            logs, arm, degrees, gear_ratio, drive_gain, offset, columns, topic, zero=zero, time_scale=time_scale,
-            delay=delay,
-        )  # fmt: skip
-        compared = [_compare(arm, log, band) for log in measured]
+        compared = [_compare(arm, log, band) for log in options.read(logs, arm)]
     if json:
         told = [one.summary(band) for one in compared]
         print_json(told[0] if len(told) == 1 else told)
