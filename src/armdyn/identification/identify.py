@@ -162,7 +162,7 @@ def identify(
         base = base_with_drives(seen.trial.base, terms, rotors)
         own = own_rotors(base, rotors)
         options = Options(
-            _optional(arm, terms, friction, springs),
+            _optional(terms, friction, springs),
             _offer(base, terms, friction, rotors, springs),
             own,
             prior,
@@ -224,7 +224,7 @@ def _balanced_joints(arm: Arm, names: Iterable[str] | None) -> list[int]:
     return found
 
 
-def _optional(arm: Arm, terms: str, friction: str, springs: bool | None) -> tuple[str, ...]:
+def _optional(terms: str, friction: str, springs: bool | None) -> tuple[str, ...]:
     """Kinds of joint terms to choose from."""
     if terms != "full" or friction != "auto":
         return ()

@@ -31,11 +31,11 @@ def advice(fit: Fit) -> list[str]:
     """Most useful first."""
     found = []
     if fit.undetermined:
-        found.append(f"Move {_joints(fit, fit.undetermined)}: the logs say nothing about {_list(fit.undetermined)}.")
+        found.append(f"Move {_joints(fit.undetermined)}: the logs say nothing about {_list(fit.undetermined)}.")
     if fit.weak:
         found.append(
             f"{len(fit.weak)} parameters are smaller than their own uncertainty ({_list(fit.weak)}). If they matter "
-            f"to you, log faster motion of {_joints(fit, fit.weak)} together; otherwise leave them: they hardly move "
+            f"to you, log faster motion of {_joints(fit.weak)} together; otherwise leave them: they hardly move "
             "any torque."
         )
     found += _timid(fit)
@@ -150,7 +150,7 @@ def _list(names: tuple[str, ...]) -> str:
     return ", ".join(names[:MOST_JOINTS_NAMED]) + (" ..." if len(names) > MOST_JOINTS_NAMED else "")
 
 
-def _joints(fit: Fit, parameters: tuple[str, ...]) -> str:
+def _joints(parameters: tuple[str, ...]) -> str:
     """The joints of parameters such as Ixx3 or F02 (the offset of joint 2)."""
     found = (re.search(r"\d+$", name) for name in parameters)
     named = sorted({int(number.group()) for number in found if number})

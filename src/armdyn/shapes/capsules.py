@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# Radii that are tried, over the least one around a direction: a thicker capsule may be shorter.
 ROUND_OFF = 1e-6  # where a capsule touches a point, a square root loses half of the digits
+BALL_STEPS = 300  # towards the centre of an enclosing ball
+# Radii that are tried, over the least one around a direction: a thicker capsule may be shorter.
 RADIUS_RATIOS = np.concatenate([np.linspace(1.0, 1.3, 13), np.linspace(1.4, 3.0, 9)])
 
 
@@ -54,14 +55,14 @@ def _along(points: NDArray, axis: NDArray) -> tuple[float, NDArray, NDArray, flo
     return best
 
 
-def enclosing_ball(points: NDArray, steps: int = 300) -> tuple[NDArray, float]:
+def enclosing_ball(points: NDArray) -> tuple[NDArray, float]:
     """Centre and radius of a ball around points (P, 3), a per cent larger than the least one at most.
 
     Badoiu and Clarkson (2003), Smaller core-sets for balls: ever shorter steps to the farthest point.
     """
     center = (points.min(0) + points.max(0)) / 2
     best = center, np.inf
-    for k in range(1, steps + 1):
+    for k in range(1, BALL_STEPS + 1):
         away = np.linalg.norm(points - center, axis=1)
         far = int(away.argmax())
         if away[far] < best[1]:

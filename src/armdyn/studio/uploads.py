@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 LARGEST_UPLOAD_BYTES = 500_000_000  # bytes of a file
 
 
-def bound_uploads(client: ClientHandle, largest: int = LARGEST_UPLOAD_BYTES) -> None:
-    """Let a client send one file at a time, of `largest` bytes at most.
+def bound_uploads(client: ClientHandle) -> None:
+    """Let a client send one file at a time, of LARGEST_UPLOAD_BYTES at most.
 
     viser keeps what arrives in memory, as much as a browser says; it has no setting for that, so that its two
     handlers are asked through these.
@@ -24,7 +24,7 @@ def bound_uploads(client: ClientHandle, largest: int = LARGEST_UPLOAD_BYTES) -> 
     under_way: dict[str, Any] = gui._current_file_upload_states
 
     def checked_begin(client_id: int, message: Any) -> None:
-        why = problem(message.size_bytes, message.part_count, len(under_way), largest)
+        why = problem(message.size_bytes, message.part_count, len(under_way))
         if why is None:
             begin(client_id, message)
         else:
@@ -44,13 +44,11 @@ def bound_uploads(client: ClientHandle, largest: int = LARGEST_UPLOAD_BYTES) -> 
         connection.register_handler(kind, new)
 
 
-def problem(size: int, parts: int, under_way: int, largest: int = LARGEST_UPLOAD_BYTES) -> str | None:
+def problem(size: int, parts: int, under_way: int) -> str | None:
     """Why a file is not taken, or None."""
-    if size > largest:
-        return (
-            f"the file has {size / 1e6:.0f} MB, more than the {largest / 1e6:.0f} MB that can be uploaded; type its "
-            "path instead"
-        )
+    if size > LARGEST_UPLOAD_BYTES:
+        most = f"{LARGEST_UPLOAD_BYTES / 1e6:.0f} MB"
+        return f"the file has {size / 1e6:.0f} MB, more than the {most} that can be uploaded; type its path instead"
     if parts > max(size, 1):
         return f"expected parts that hold something, got {parts} of {size} bytes"
     return "another file is under way; wait for it" if under_way else None

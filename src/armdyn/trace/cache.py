@@ -97,7 +97,7 @@ def write(key: str, module: Module, suffix: str = SUFFIX) -> None:
         return
     with suppress(OSError, ArmdynError):
         write_whole(path / (key + suffix), _encode(module, key))
-        _trim(path)
+        _trim()
 
 
 def _encode(module: Module, key: str) -> bytes:
@@ -173,7 +173,7 @@ def clear() -> int:
     return count
 
 
-def _trim(path: Path) -> None:
+def _trim() -> None:
     """Delete the entries unused for longest while the folder is too large."""
     found = sorted((entry.stat().st_mtime, entry.stat().st_size, entry.path) for entry in entries())
     excess = sum(size for _, size, _ in found) - LIMIT_BYTES

@@ -20,6 +20,7 @@ from armdyn.trace.program import Program
 
 if TYPE_CHECKING:
     from armdyn.trace.graphs.graph import Graph
+    from armdyn.trace.llvm.compile import Form
     from armdyn.trace.llvm.native import Loaded, Module
 
 # Graphs with more instructions than this would compile for longer than 7 s: the virtual machine runs them.
@@ -36,14 +37,14 @@ def compile_program(
     program: Callable[[], Program],
     shared: frozenset[str],
     key: str | None,
-    form: str,
+    form: Form,
     load: Callable[[Module], Code],
 ) -> Code | Program:
     """The code of a program that is traced only if it must be; the program itself if it is too large for that.
 
     `shared` names the inputs without batch axes: what depends on them alone is computed once per call. `key` tells
-    apart everything that armdyn's own text does not decide; None means that the graph does. `form` is one of
-    `compile.FORMS`, and `load` brings machine code into this process.
+    apart everything that armdyn's own text does not decide; None means that the graph does. `form` says
+    what is compiled around the graph, and `load` brings machine code into this process.
     """
     from armdyn.trace import cache as disk
 
@@ -68,7 +69,7 @@ def compile_program(
         return load(module)
 
 
-def _graph(program: Program, shared: frozenset[str], form: str) -> Graph | None:
+def _graph(program: Program, shared: frozenset[str], form: Form) -> Graph | None:
     """What is compiled, or None where it is too large for that."""
     from armdyn.trace.graphs.graph import graph_of
     from armdyn.trace.stages import staged_graph

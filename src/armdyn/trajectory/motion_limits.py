@@ -15,6 +15,8 @@ from armdyn.trajectory.protocol import Trajectory
 
 # Grid of checks between samples [Hz].
 CHECK_RATE_HZ = 10_000.0
+# Samples of that grid in memory at once.
+BLOCK_SAMPLES = 20_000
 # Half of a range that is open on one side [rad or m].
 OPEN_HALF = np.pi
 # Round-off of positions, velocities and accelerations, as a fraction of their limits.
@@ -103,15 +105,13 @@ class MotionLimits:
         return ", ".join(self._joint(int(i)) for i in indices)
 
 
-def violations(
-    trajectory: Trajectory, limits: MotionLimits, rate: float = CHECK_RATE_HZ, block: int = 20_000
-) -> dict[str, int]:
+def violations(trajectory: Trajectory, limits: MotionLimits, rate: float = CHECK_RATE_HZ) -> dict[str, int]:
     """How many of the values on a grid lie outside the limits, by kind; an empty dict if none does."""
     found: dict[str, int] = {}
     steps = max(1, int(np.ceil(trajectory.duration * rate)))
     t = np.linspace(0.0, trajectory.duration, steps + 1)
-    for k in range(0, len(t), block):
-        q, qd, qdd = trajectory(t[k : k + block])
+    for k in range(0, len(t), BLOCK_SAMPLES):
+        q, qd, qdd = trajectory(t[k : k + BLOCK_SAMPLES])
         slack = ROUND_OFF * (1 + np.abs(q))
         outside = {
             "position": (q < limits.lower - slack) | (q > limits.upper + slack),

@@ -76,12 +76,10 @@ def scaling(size: Symbol | float) -> Symbol:
     return ca.mtimes(length, length.T)
 
 
-def possible_body(
-    phi: Symbol, size: Symbol | float = LOAD_SIZE_M, least: Symbol | float = LEAST_EIGENVALUE_KG
-) -> Symbol:
+def possible_body(phi: Symbol) -> Symbol:
     """The physically consistent body nearest to ten numbers phi; phi itself, up to round-off, if it is one."""
-    scale = scaling(size)
-    return parameters(within(scale * assemble(phi), least, np.inf) / scale)
+    scale = scaling(LOAD_SIZE_M)
+    return parameters(within(scale * assemble(phi), LEAST_EIGENVALUE_KG, np.inf) / scale)
 
 
 def within(P: Symbol, least: Symbol | float, largest: Symbol | float) -> Symbol:

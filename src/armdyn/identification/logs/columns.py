@@ -81,7 +81,7 @@ def assign(
     _require(found, stamped, offered, arm, where)
     steps = _steps(found["q"])
     poses = bool((steps > POSE_STEP_SHARE).any())
-    t = _time(table, known, where, names.get("t"), steps, notes)
+    t = _time(table, known, names.get("t"), steps, notes)
     if t is None:
         if not poses:
             raise ReadError(
@@ -164,7 +164,6 @@ def _together(columns: list[NDArray]) -> NDArray:
 def _time(
     table: Mapping[str, NDArray],
     known: Mapping[str, Column | None],
-    where: str,
     given: list[str] | None,
     moves: NDArray,
     notes: list[str],

@@ -136,9 +136,9 @@ def _options(
     return (*words, *(() if topic is None else ("--topic", topic)))
 
 
-def log_columns(path: str | os.PathLike[str], arm: Arm, topic: str | None = None) -> tuple[str, ...]:
+def log_columns(path: str | os.PathLike[str], arm: Arm) -> tuple[str, ...]:
     """Names of all columns of a log, for `columns` of `read_log` where they cannot be guessed."""
-    return tuple(_table(Path(path), arm, topic, ())[0])
+    return tuple(_table(Path(path), arm, None, ())[0])
 
 
 def _warmth(temperature: NDArray | None, keep: NDArray | slice, reference: float) -> NDArray | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from armdyn.trace import function
 from armdyn.trace.graphs.divisions import with_fewer_divisions
@@ -17,8 +17,7 @@ from armdyn.trace.program import Port
 
 # What is compiled around a graph: calls from NumPy and Python, the same with what finds them, calls from XLA, many
 # steps for lanes of rollouts, or for one.
-FORMS = ("kernel", "trial", "xla", "rollout", "single rollout")
-
+Form = Literal["kernel", "trial", "xla", "rollout", "single rollout"]
 
 # What an operation and an entry of a result cost per sample, on one core of 2023 [ns]; within a factor of two for
 # kernels from 10 to 1,000 ns.
@@ -30,8 +29,8 @@ def cost(graph: Graph) -> float:
     return OPERATION_NS * len(graph.nodes) + ENTRY_NS * sum(port.size for port in graph.outputs)
 
 
-def compile_graph(graph: Graph, shared: frozenset[int], form: str = "kernel") -> Module:
-    """Machine code of a graph whose ports `shared` carry no batch axes, in one of `FORMS`."""
+def compile_graph(graph: Graph, shared: frozenset[int], form: Form = "kernel") -> Module:
+    """Machine code of a graph whose ports `shared` carry no batch axes, in the form that is asked for."""
     llvm, machine = llvm_binding(), target_machine()
     host = target().host
     if form == "single rollout":
