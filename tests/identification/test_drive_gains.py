@@ -106,5 +106,5 @@ def test_what_cannot_be_is_rejected(puma, logs):
         armdyn.identify_drive_gains(puma, *logs, MASS, inertia=TENSOR)
     with pytest.raises(ArmdynError, match="coupled"):
         armdyn.identify_drive_gains(_coupled(puma), *logs, MASS)
-    with pytest.raises(DataError, match="the payload is not felt"):
+    with pytest.raises(DataError, match="the currents do not show the payload"):
         armdyn.identify_drive_gains(puma, logs[0], logs[0], MASS)

@@ -67,8 +67,8 @@ def test_a_given_duration_is_kept():
     ("options", "message"),
     [
         ({"kind": "magic"}, "unknown kind 'magic'"),
-        ({"kind": "s-curve", "velocity": 1.0, "acceleration": 1.0}, "needs a limit of jerk"),
-        ({"kind": "quintic"}, "needs a limit of velocity"),
+        ({"kind": "s-curve", "velocity": 1.0, "acceleration": 1.0}, "needs a jerk limit"),
+        ({"kind": "quintic"}, "needs a velocity limit"),
         ({"kind": "trapezoid", "duration": 1.0}, "give no duration"),
         ({"velocity": 0.0}, "limits: expected numbers > 0"),
         ({"end": [0.0, 0.0]}, "expected two configurations"),

@@ -118,7 +118,7 @@ def test_what_cannot_be_is_rejected(puma):
         time_optimal(puma, [WAYPOINTS[0], WAYPOINTS[0] + 7.0], effort=EFFORT)
     with pytest.raises(ShapeError, match="at least two finite waypoints"):
         time_optimal(puma, [WAYPOINTS[0]])
-    with pytest.raises(ShapeError, match="all waypoints are one place"):
+    with pytest.raises(ShapeError, match="all waypoints are the same; expected at least two"):
         JointPath.through([[0.0, 0.0], [0.0, 0.0]])
     free = without(armdyn.arms.planar2().with_gravity([0, 0, 0]), limits=armdyn.Limits())
     with pytest.raises(LimitError, match="nothing limits the motion"):

@@ -87,7 +87,7 @@ def identify_drive_gains(
     Raises
     ------
     DataError
-        If the payload is not felt.
+        If the currents do not show the payload.
     """
     if not mass > 0:
         raise ArmdynError(f"identify_drive_gains: expected mass > 0, got {mass}")
@@ -206,7 +206,8 @@ def _judge(arm: Arm, found: DriveGains) -> None:
     if not unsure.min() < WARNED_DEVIATION:
         known = f"are known to {unsure.min():.0%} at best" if np.isfinite(unsure.min()) else "stay unknown"
         raise DataError(
-            f"identify_drive_gains: the payload is not felt: gains {known}; take a heavier one, and move all joints"
+            f"identify_drive_gains: the currents do not show the payload: gains {known}; take a heavier one, and move "
+            "all joints"
         )
     names = [arm.joint_names[j] for j in np.flatnonzero(~(unsure < WARNED_DEVIATION))]
     if names:

@@ -106,7 +106,7 @@ def judge(figures: Figures) -> Verdict:
     if figures.cost > CONSISTENCY_COST and error > NEGLIGIBLE_ERROR:
         cautions.append(
             f"consistent bodies have {figures.cost:.0%} more error on held-out data than free parameters: drives with "
-            "rotors, springs or balancers, bounds of masses that are wrong, or another arm?"
+            "rotors, springs or balancers, wrong mass bounds, or another arm?"
         )
     word = WORDS[2] if bad else WORDS[1] if cautions else WORDS[0]
     if bad:

@@ -99,7 +99,8 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
     without = float(np.linalg.norm(rest - rest.mean(axis=1, keepdims=True))) / total
     objections = _objections(arm, log, filters, error, without)
     if not mass > 3 * sigma[0]:
-        raise DataError(f"{log.name}: no payload is felt: its mass is {mass:.3g} ± {1.96 * sigma[0]:.2g} kg")
+        found = f"its mass is {mass:.3g} ± {1.96 * sigma[0]:.2g} kg"
+        raise DataError(f"{log.name}: the torques show no payload: {found}; take a heavier one, or move all joints")
     loaded = arm.with_theta(np.concatenate([arm.theta[: -inertial.SIZE], arm.theta[-inertial.SIZE :] + body]))
     com_std, inertia_std = _spread_at_tip(x[:size], covariance[:size, :size], known.null[:size], T)
     return Payload(
@@ -168,7 +169,7 @@ def _equations(arm: Arm, log: Log, filters: Filters) -> tuple[NDArray, NDArray, 
         Y, tau = np.concatenate([tip_rows(arm, m, low), offsets], axis=2), (low @ s.tau).T
         parts.append((Y, tau - (low @ known).T, tau, np.full(count, number)))
     if not parts:
-        raise DataError(f"{log.name}: no stretch without gaps is long enough")
+        raise DataError(f"{log.name}: no stretch without gaps is long enough; record a longer log")
     Y, rest, tau = (np.concatenate([p[k] for p in parts], axis=1) for k in range(3))
     return Y, rest, tau, np.concatenate([p[3] for p in parts])
 

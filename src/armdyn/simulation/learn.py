@@ -69,6 +69,6 @@ def learn(
     for k in range(trials):
         runs.append(simulate(plant, method.trial(torque), reference, rate=rate, check=False, **options))
         if not runs[-1].complete:
-            raise ArmdynError(f"learn: trial {k + 1} diverged; take more caution, or a stiffer law")
+            raise ArmdynError(f"learn: trial {k + 1} diverged; give a larger caution, or a stiffer law")
         torque = method.improved(torque, runs[-1].error)
     return Learning(tuple(runs), method.trial(torque))

@@ -127,7 +127,9 @@ class SimulationResult(Reported):
         from armdyn.dynamics.drive import transmission_matrix
 
         if self.arm is None:
-            raise ArmdynError("currents: a result read from a file has no arm; multiply torques by hand")
+            raise ArmdynError(
+                "currents: a result read from a file has no arm; divide its torques by gear ratios and torque constants"
+            )
         constants = [joint.drive.torque_constant or np.nan for joint in self.arm.joints]
         at_motors = np.linalg.solve(transmission_matrix(self.arm).T, np.moveaxis(self.tau, -1, -2))
         return np.moveaxis(at_motors, -1, -2) / constants

@@ -89,7 +89,7 @@ def _timing(kind: str, duration: float | None, velocity: float, acceleration: fl
     needed = {"velocity": velocity, "acceleration": acceleration} | ({"jerk": jerk} if kind == "s-curve" else {})
     for name, value in needed.items():
         if not np.isfinite(value):
-            raise LimitError(f"point_to_point: a {kind} needs a limit of {name} (or a duration, if cubic or quintic)")
+            raise LimitError(f"point_to_point: a {kind} needs a {name} limit (or a duration, if cubic or quintic)")
     if kind == "s-curve":
         return SCurve(1.0, velocity, acceleration, jerk)
     if kind == "trapezoid":

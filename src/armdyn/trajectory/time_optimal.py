@@ -61,7 +61,7 @@ class JointPath:
         keep = np.concatenate([[True], steps > SAME_PLACE_RATIO * steps.sum()])
         q, s = q[keep], np.cumsum(np.concatenate([[0.0], steps]))[keep]
         if len(q) < 2:
-            raise ShapeError("time_optimal: all waypoints are one place; expected a path that leads somewhere")
+            raise ShapeError("time_optimal: all waypoints are the same; expected at least two different ones")
         curve = CubicSpline(s, q, bc_type="natural")
         return cls((curve, curve.derivative(), curve.derivative(2)), float(s[-1]))
 

@@ -263,7 +263,7 @@ def test_what_makes_no_sense_is_rejected(puma):
     with pytest.raises(ShapeError, match="mass: expected numbers > 0"):
         ShapedImpedance(puma, 1.0, 1.0, 0.0)
     law = ParallelForce(puma, 300.0, 30.0, PUSH, task="position")
-    with pytest.raises(ShapeError, match="ParallelForce feels forces, and nothing exerts any"):
+    with pytest.raises(ShapeError, match="ParallelForce measures forces, but nothing exerts any"):
         simulate(puma, law, HOME, 0.1)
     with pytest.raises(ShapeError, match="needs compiled fixed steps"):
         simulate(Plant(puma, wrench=[1.0, 0, 0, 0, 0, 0]), law, HOME, 0.1, native=False)

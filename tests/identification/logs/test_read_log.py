@@ -198,7 +198,7 @@ def test_matlab_structures(tmp_path, arm, data):
     savemat(tmp_path / "a.mat", {"out": {"q": {"time": t, "data": q}, "tau": {"time": t, "data": tau}}})
     np.testing.assert_allclose(armdyn.read_log(tmp_path / "a.mat", arm).tau, tau)
     savemat(tmp_path / "b.mat", {"run1": {"t": t, "q": q, "tau": tau}, "run2": {"t": t, "q": -q, "tau": tau}})
-    with pytest.raises(ReadError, match=r"b.mat: run1.q and run2.q are both named q; save one run a file"):
+    with pytest.raises(ReadError, match=r"b.mat: run1.q and run2.q are both named q; save one run per file"):
         armdyn.read_log(tmp_path / "b.mat", arm)
 
 
@@ -319,7 +319,7 @@ class TestBags:
         assert "messages arrived out of order 200 times: sorted by their stamps" in log.notes
         none = [(m[0], 0.0, *m[2:]) for m in states]
         log = armdyn.read_log(write_states(tmp_path / "b", none), arm)
-        assert any("those of arrival" in note for note in log.notes)
+        assert any("arrival times are used" in note for note in log.notes)
         assert log.dt == pytest.approx(0.01)
 
     def test_without_velocity_or_effort(self, tmp_path, arm, data, states, write_states):
@@ -489,7 +489,7 @@ class TestBadInput:
 
     def test_empty_columns(self, tmp_path, arm, data):
         t, q, qd, tau = data
-        with pytest.raises(ReadError, match=r"a.csv: torques of joint 2 'joint2' hold no number"):
+        with pytest.raises(ReadError, match=r"a.csv: torques of joint 2 'joint2' hold no numbers"):
             armdyn.read_log(write(tmp_path / "a.csv", (t, q, qd, tau * [1, np.nan])), arm)
         log = armdyn.read_log(write(tmp_path / "b.csv", (t, q, 0 * qd, tau)), arm)
         assert log.qd is None

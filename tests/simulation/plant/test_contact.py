@@ -95,7 +95,7 @@ def test_end_stops_hold_a_joint_and_give_energy_back():
         result = run(arm, [0.0], [direction], 0.3, stops=EndStops(2e4, 0.0))
         assert result.qd[-1, 0] == pytest.approx(-direction, rel=1e-6)
         assert np.abs(result.q).max() == pytest.approx(0.1 + np.sqrt(2.0 / 2e4), rel=1e-4)
-    with pytest.raises(ModelError, match="stops: arm 'slider' has no limits of position"):
+    with pytest.raises(ModelError, match="stops: arm 'slider' has no position limits"):
         Plant(slider(), stops=True)
 
 

@@ -39,7 +39,7 @@ class TotalLeastSquares:
         joined = joined - Q @ (Q.T @ joined)
         right = np.linalg.svd(joined, full_matrices=False)[2][-1]
         if abs(right[-1]) < 1e-12:
-            raise ArmdynError("TotalLeastSquares: no solution; some columns are dependent")
+            raise ArmdynError("TotalLeastSquares: no solution: some columns are dependent; use base parameters")
         x = np.zeros(p)
         x[noisy] = -right[:-1] / right[-1] / scale[noisy]
         if len(exact):

@@ -94,7 +94,7 @@ def compare(arm: Arm, logs: list[Log], filters: Filters, std: Callable[[Track], 
     for log in logs:
         require_joints(arm, log)
     if not any(log.parts(PIECE_SAMPLES) for log in logs):
-        raise DataError(f"{logs[0].name}: no stretch without gaps is long enough to validate with")
+        raise DataError(f"{logs[0].name}: no stretch without gaps is long enough to validate with; record a longer log")
     return compare_arm(arm, all_tracks(logs, filters), filters, std)
 
 
@@ -201,7 +201,7 @@ def predict_torque(
         raise DataError(f"{log.name}: {log.n} joints in the log, {n} in the arm")
     runs = log.parts(len(log))
     if not runs:
-        raise DataError(f"{log.name}: no stretch without gaps is long enough to predict torques")
+        raise DataError(f"{log.name}: no stretch without gaps is long enough to predict torques; record a longer log")
     t = log.t if runs == [slice(0, len(log))] else np.concatenate([log.t[run] for run in runs])
     models = [torque] if std is None else [torque, std]
     found, first = np.empty((len(models), len(t), n)), 0

@@ -78,7 +78,7 @@ def _spread(t: NDArray, notes: list[str]) -> NDArray:
     if len(t) < 2 or (steps < 0).any() or (steps == 0).mean() <= MOST_DROPPED_SHARE or t[-1] == t[0]:
         return t
     first = np.flatnonzero(np.r_[True, steps > 0])
-    notes.append(f"stamps are rounded: {len(t)} rows share {len(first)}; spread evenly")
+    notes.append(f"stamps are rounded: {len(t)} rows share {len(first)} stamps; spread evenly")
     # The last stamp's rows go on at the usual pace.
     pace = (t[-1] - t[0]) / first[-1]
     return np.interp(np.arange(len(t)), np.r_[first, len(t)], np.r_[t[first], t[-1] + pace * (len(t) - first[-1])])

@@ -145,7 +145,7 @@ def _require(found: Mapping[str, NDArray], stamped: bool, names: Collection[str]
     for role, called in CALLED.items():
         empty = np.flatnonzero(~np.isfinite(found[role]).any(axis=0))
         if len(empty):
-            raise ReadError(f"{where}: {called} of joint {empty[0] + 1} '{arm.joint_names[empty[0]]}' hold no number")
+            raise ReadError(f"{where}: {called} of joint {empty[0] + 1} '{arm.joint_names[empty[0]]}' hold no numbers")
 
 
 def _together(columns: list[NDArray]) -> NDArray:

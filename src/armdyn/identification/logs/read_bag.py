@@ -30,7 +30,7 @@ def read_bag(path: Path, joints: tuple[str, ...], topic: str | None = None) -> t
     arrival, stamps, values = rows[:, 0], rows[:, 1], rows[:, 2:]
     if not stamps.any():
         stamps = arrival
-        notes.append("headers hold no times: those of arrival are taken")
+        notes.append("message headers hold no times: arrival times are used")
     order = _in_order(stamps, notes)
     heads = [f"{what}_{joint}" for what in PARTS for joint in joints]
     table = {"time": stamps[order]} | dict(zip(heads, values[order].T, strict=True))
@@ -87,7 +87,8 @@ def _rows(path: Path, joints: tuple[str, ...], topic: str | None) -> tuple[NDArr
     if len(chosen) > 1:
         told = ", ".join(sorted(f"{where} ({names[0]} .. {names[-1]})" for where, names in chosen))
         raise ReadError(
-            f"{path}: several arms or topics of {KIND}: {told}; choose a topic with topic=, or name the arm's joints so"
+            f"{path}: several arms or topics of {KIND}: {told}; choose a topic with topic=, or name the "
+            "arm's joints as one of them does"
         )
     return np.array(rows[chosen[0]]), _name_notes(*chosen[0], joints)
 

@@ -160,7 +160,7 @@ def _by_name(leaves: Iterator[tuple[str, NDArray]] | list[tuple[str, NDArray]], 
         told = [word for word in full.split(".") if word.lower() not in VALUES]
         name = told[-1] if told else full
         if name in found and not np.array_equal(found[name], x):
-            raise ReadError(f"{path}: {full_names[name]} and {full} are both named {name}; save one run a file")
+            raise ReadError(f"{path}: {full_names[name]} and {full} are both named {name}; save one run per file")
         found[name], full_names[name] = x, full
     return found
 

@@ -111,7 +111,7 @@ def jerk_from_limits(arm: Arm, q: ArrayLike, rise: float) -> NDArray:
     effort = np.array([joint.limits.effort for joint in arm.joints])
     if not np.isfinite(effort).all():
         missing = arm.joint_names[int(np.flatnonzero(~np.isfinite(effort))[0])]
-        raise ArmdynError(f"jerk_from_limits: joint '{missing}' of arm '{arm.name}' has no limit of effort")
+        raise ArmdynError(f"jerk_from_limits: joint '{missing}' of arm '{arm.name}' has no effort limit")
     if not rise > 0:
         raise ArmdynError(f"jerk_from_limits: expected rise > 0 s, got {rise}")
     M = mass_matrix(arm, np.asarray(q, float)) + np.diag([joint.drive.reflected_inertia for joint in arm.joints])

@@ -149,9 +149,9 @@ def _check_senses(law: Law | None, plant: Plant, compiled: bool) -> None:
     if "wrench" not in law.senses:
         return
     if plant.contact is None and plant.wrench is None:
-        raise ShapeError(f"simulate: {who} feels forces, and nothing exerts any; give Plant a contact or a wrench")
+        raise ShapeError(f"simulate: {who} measures forces, but nothing exerts any; give Plant a contact or a wrench")
     if not compiled:
-        raise ShapeError(f"simulate: {who} feels forces, which needs compiled fixed steps of armdyn's own engine")
+        raise ShapeError(f"simulate: {who} measures forces, which needs compiled fixed steps of armdyn's own engine")
 
 
 def _check_every(every: Any, samples: int) -> None:
@@ -208,7 +208,7 @@ def _check_inertia(plant: Plant, q: NDArray) -> None:
     drive = plant.own_drive.reshape(-1, plant.arm.n, 4)[:RUNS_LOOKED_AT]
     M = augmented_mass_matrix(plant.arm, q[:RUNS_LOOKED_AT], theta=theta, drive=drive)
     if not (np.linalg.eigvalsh(M)[..., 0] > 0).all():
-        raise ModelError(f"simulate: arm '{plant.arm.name}' has a mass matrix that is not positive at the start")
+        raise ModelError(f"simulate: arm '{plant.arm.name}' starts where its mass matrix is not positive definite")
 
 
 def _late_changes(schedule: Schedule) -> list[str]:

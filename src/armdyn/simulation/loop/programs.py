@@ -174,7 +174,7 @@ def _answer(law: Law, states: Shapes, asked: tuple[Any, ...]) -> tuple[Any, Mapp
         raise ShapeError(f"{who}: expected {n} torques, got shape {u.shape}")
     for name, shape in states.items():
         if name not in answer[1] or ca.SX(answer[1][name]).numel() != prod(shape):
-            raise ShapeError(f"{who}: expected the state '{name}' of shape {shape} that `init` began")
+            raise ShapeError(f"{who}: expected the state '{name}' of shape {shape}, as `init` gives it")
     return u, {name: answer[1][name] for name in states}
 
 

@@ -186,7 +186,7 @@ class Plant:
         if not isinstance(self.stops, bool | EndStops):
             raise ModelError(f"Plant: stops: expected True, False or EndStops(...), got {quote(self.stops)}")
         if self.stops and not np.isfinite(self.stop_rows[:, :2]).any():
-            raise ModelError(f"Plant: stops: arm '{self.arm.name}' has no limits of position")
+            raise ModelError(f"Plant: stops: arm '{self.arm.name}' has no position limits")
 
     @property
     def stop_rows(self) -> NDArray:

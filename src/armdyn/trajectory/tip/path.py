@@ -54,7 +54,7 @@ class Line:
         axis, angle = to_axis_angle(self.end[:3, :3] @ self.start[:3, :3].T)
         object.__setattr__(self, "_turn", axis * angle)
         if not self.length > 0:
-            raise ShapeError("Line: start and end are the same pose; expected a way to go")
+            raise ShapeError("Line: start and end are the same pose; expected two different ones")
 
     @property
     def length(self) -> float:
