@@ -172,7 +172,7 @@ def identify(
         tell(0.6, "fitting physically consistent bodies")
         found = estimate(choice, masses)
         tell(0.8, "judging")
-        fit = _fit(arm, choice, found, plain_fit(choice, own), checks, others)
+        fit = _fit(arm, choice, found, plain_fit(choice, own, "rotor" in options.offered), checks, others)
         told = (*(finding.text for finding in shared), *fit.notes, *_beyond(fit, given))
         fit = replace(fit, source=described, findings=(*shared, *together), notes=told)
         tell(1.0, "done")
