@@ -294,6 +294,14 @@ class TestRefusals:
         with pytest.warns(ArmdynWarning, match="clipped"):
             armdyn.identify(two, changed(log, tau=np.minimum(log.tau, [bound, np.inf])))
 
+    def test_torque_that_is_clipped_for_half_of_the_time(self, puma, make_log):
+        """The verdict does not contradict the error that is expected."""
+        log = make_log(puma, duration=10.0)
+        most = np.where(np.arange(6) == 1, np.percentile(np.abs(log.tau[:, 1]), 30), np.inf)
+        with pytest.warns(ArmdynWarning, match="clipped"), pytest.raises(DataError, match="on new motion") as error:
+            armdyn.identify(unknown(puma), changed(log, tau=np.clip(log.tau, -most, most)))
+        assert "move more slowly" in str(error.value)
+
     def test_gap_of_a_second_is_bridged_by_nothing(self, two, make_log):
         log = make_log(two, noise=0.02)
         keep = (log.t < 8) | (log.t > 9)
