@@ -76,6 +76,12 @@ class TestTruth:
         with_prior = armdyn.identify(puma, log).validate(fast).rel_error
         without = armdyn.identify(puma, log, prior=0.0).validate(fast).rel_error
         assert with_prior < without
+        theta = puma.theta.reshape(6, 10).copy()
+        theta[5] = np.nan  # one link is not described: the others are, all the same
+        partly = armdyn.identify(puma.with_theta(theta.ravel()), log)
+        assert partly.centre == "the description"
+        assert "no inertia is described of 'link6': only that of the other links is a prior" in partly.notes
+        assert partly.validate(fast).rel_error < without
 
 
 @pytest.mark.parametrize("encoder", [0.0, 2e-5])

@@ -313,6 +313,9 @@ def _choice_notes(arm: Arm, choice: Choice) -> list[str]:
     said = [f"prior of the links: {choice.centre}"]
     if (why := why_no_prior(arm)) and not np.isnan(arm.theta).any():
         said.append(f"the description's inertia is not used as a prior: {why}")
+    if choice.prior.wide:
+        names = ", ".join(f"'{arm.link_names[i]}'" for i in choice.prior.wide)
+        said.append(f"no inertia is described of {names}: only that of the other links is a prior")
     first, *within, last = choice.scan[:, 1]
     if min(first, last) < (1 - FLAT) * min(within):
         edge = "no prior at all" if first < last else "the strongest prior tried"
