@@ -76,6 +76,12 @@ class TestTruth:
         with_prior = armdyn.identify(puma, log).validate(fast).rel_error
         without = armdyn.identify(puma, log, prior=0.0).validate(fast).rel_error
         assert with_prior < without
+        theta = puma.theta.reshape(6, 10).copy()
+        theta[5] = np.nan  # one link is not described: the others are, all the same
+        partly = armdyn.identify(puma.with_theta(theta.ravel()), log)
+        assert partly.centre == "the description"
+        assert "no inertia is described of 'link6': only that of the other links is a prior" in partly.notes
+        assert partly.validate(fast).rel_error < without
 
 
 @pytest.mark.parametrize("encoder", [0.0, 2e-5])
@@ -293,6 +299,14 @@ class TestRefusals:
         bound = np.percentile(log.tau[:, 0], 90)
         with pytest.warns(ArmdynWarning, match="clipped"):
             armdyn.identify(two, changed(log, tau=np.minimum(log.tau, [bound, np.inf])))
+
+    def test_torque_that_is_clipped_for_half_of_the_time(self, puma, make_log):
+        """The verdict does not contradict the error that is expected."""
+        log = make_log(puma, duration=10.0)
+        most = np.where(np.arange(6) == 1, np.percentile(np.abs(log.tau[:, 1]), 30), np.inf)
+        with pytest.warns(ArmdynWarning, match="clipped"), pytest.raises(DataError, match="on new motion") as error:
+            armdyn.identify(unknown(puma), changed(log, tau=np.clip(log.tau, -most, most)))
+        assert "move more slowly" in str(error.value)
 
     def test_gap_of_a_second_is_bridged_by_nothing(self, two, make_log):
         log = make_log(two, noise=0.02)

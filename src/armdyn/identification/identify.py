@@ -172,7 +172,7 @@ def identify(
         tell(0.6, "fitting physically consistent bodies")
         found = estimate(choice, masses)
         tell(0.8, "judging")
-        fit = _fit(arm, choice, found, plain_fit(choice, own), checks, others)
+        fit = _fit(arm, choice, found, plain_fit(choice, own, "rotor" in options.offered), checks, others)
         told = (*(finding.text for finding in shared), *fit.notes, *_beyond(fit, given))
         fit = replace(fit, source=described, findings=(*shared, *together), notes=told)
         tell(1.0, "done")
@@ -313,6 +313,9 @@ def _choice_notes(arm: Arm, choice: Choice) -> list[str]:
     said = [f"prior of the links: {choice.centre}"]
     if (why := why_no_prior(arm)) and not np.isnan(arm.theta).any():
         said.append(f"the description's inertia is not used as a prior: {why}")
+    if choice.prior.wide:
+        names = ", ".join(f"'{arm.link_names[i]}'" for i in choice.prior.wide)
+        said.append(f"no inertia is described of {names}: only that of the other links is a prior")
     first, *within, last = choice.scan[:, 1]
     if min(first, last) < (1 - FLAT) * min(within):
         edge = "no prior at all" if first < last else "the strongest prior tried"

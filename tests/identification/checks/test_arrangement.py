@@ -86,6 +86,32 @@ def test_reversed_signs(puma, log, column):
     assert "of all joints" in said
 
 
+def turned(log: Log, j: int) -> Log:
+    """The log of an arm whose description has the axis of one joint the other way round."""
+    side = np.where(np.arange(log.n) == j, -1, 1)
+    return dataclasses.replace(log, q=log.q * side, tau=log.tau * side)
+
+
+def test_a_joint_that_turns_the_other_way(puma, log):
+    """The remedy is the sign of its gear: of the user's own where there is one."""
+    for j in (1, 2):
+        (found,) = (f for f in armdyn.check_log(bare(puma), turned(log, j)).findings if f.level != "note")
+        assert found.text.startswith(f"the position and torque of joint {j + 1} 'joint{j + 1}' with the other sign")
+        assert found.text.endswith("does the joint turn the other way than described?")
+        assert found.remedy == "--gear-ratio " + ",".join("-1" if k == j else "1" for k in range(6))
+    geared = dataclasses.replace(turned(log, 1), options=("--gear-ratio", "100,100,80,50,50,50"))
+    (found,) = (f for f in armdyn.check_log(bare(puma), geared).findings if f.level == "reject")
+    assert found.remedy == "--gear-ratio 100,-100,80,50,50,50"
+
+
+def test_of_two_parallel_joints_the_description_tells_which_turns_the_other_way(two, make_log):
+    """Without inertias one is the mirror image of the other."""
+    log = make_log(two, noise=0.05)
+    for j in range(2):
+        (found,) = (f for f in armdyn.check_log(two, turned(log, j)).findings if f.level != "note")
+        assert found.remedy == ("--gear-ratio -1,1", "--gear-ratio 1,-1")[j]
+
+
 def test_another_order_altogether(puma, log):
     for order in ([5, 4, 3, 2, 1, 0], [1, 2, 0, 3, 4, 5]):
         (said,) = rejections(bare(puma), dataclasses.replace(log, tau=log.tau[:, order]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 
 import numpy as np
 import pytest
@@ -73,3 +74,24 @@ def test_the_filtered_form_has_coupled_rotors(coupled, make_log):
     a, b = plain.Y[..., : base.count], filtered.Y[..., : base.count]
     # The taps are cut off at 1 %, and differences at 500 Hz are not derivatives.
     assert np.linalg.norm(a - b) < 5e-3 * np.linalg.norm(a)
+
+
+def test_a_rotor_of_a_lift_is_told_neither_from_its_weight_nor_from_an_offset(make_log):
+    """Intervals hold what each of them would be; without rotors they are as narrow as the log allows."""
+    scara = armdyn.arms.scara()
+    drive = armdyn.Drive(rotor_inertia=0.7, gear_ratio=1.0)
+    lift = dataclasses.replace(scara.joints[2], friction=armdyn.Friction(120.0, 25.0), drive=drive)
+    arm = scara.with_joints([*scara.joints[:2], lift, scara.joints[3]])
+    log = make_log(arm, amplitude=0.3, noise=0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit, bare = (armdyn.identify(scara, log, rotors=rotors, force=True) for rotors in (None, False))
+    weight = fit.base.labels.index("m3")
+    mass = scara.links[2].inertia.mass + scara.links[3].inertia.mass
+    for found, sure in ((fit, True), (bare, False)):
+        low, high = found.base.intervals[weight]
+        assert (low < mass < high) == sure
+        assert (abs(found.friction.offset[2]) < 1.96 * found.friction.std[2, 2]) == sure
+    np.testing.assert_allclose(abs(fit.friction.offset[2]), 0.7 * 9.81, atol=1.0)
+    # Other joints are as sure as before.
+    np.testing.assert_allclose(np.delete(fit.friction.std[2], 2), np.delete(bare.friction.std[2], 2), rtol=0.2)

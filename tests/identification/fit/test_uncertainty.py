@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.identification.checks.finding import Finding
 from armdyn.identification.fit.next_motion import NextMotion
 from armdyn.identification.fit.novel_motion import novel_motion
 from armdyn.identification.fit.uncertainty import passes
@@ -57,6 +58,18 @@ def test_the_next_step_names_what_more_motion_could_do():
     )
     assert judge(known._replace(motion=NextMotion((0, 1), 0.08, 0.07))).next_step == ""  # not worth it
     assert "in which all joints go" in judge(known._replace(motion=NextMotion((0, 1), 0.08, 0.03))).next_step
+
+
+def test_a_warning_and_a_large_error_to_expect_make_a_model_not_usable():
+    """Good logs that are poor, or too short to tell that error, often do better than it says."""
+    clipped = Finding("warn", "clipped?", "saturation", (0,))
+    known = Figures(("a", "b"), 0.02, np.full(2, 0.02), np.ones(2), 0.0, (), (), (clipped,), stated=0.31)
+    for error in (0.02, 0.2):
+        verdict = judge(known._replace(held_out=error))
+        assert verdict.word == "not usable"
+        assert verdict.reasons == ("on new motion 31% of the torque may be unexplained", "clipped?")
+    for better in (dict(findings=()), dict(seconds=7.0), dict(passes=1.0), dict(stated=0.3)):
+        assert judge(known._replace(**better)).word == "usable with care"
 
 
 def test_rules_of_the_verdict_about_motion():

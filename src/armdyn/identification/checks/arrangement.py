@@ -24,7 +24,9 @@ POOR_FIT = 0.15  # share of a torque's deviation left, from which on something m
 LEAST_GAIN, LEAST_FALL = 25.0, 0.25  # of log-likelihood and of the error, by which another arrangement must be better
 TIE_GAIN = 10.0  # log-likelihood within which two arrangements are as likely
 MOVED_FALL = 0.35  # fall of what the moved joints leave, where their torques are small beside others'
-LEAST_OWN_FALL = 0.0  # of what each moved joint leaves: torques that stood at another joint are all explained better
+# Fall of what each moved joint leaves: torques that stood at another joint are all explained better; those of a joint
+# whose axis is turned need not be, for others feel it too.
+LEAST_OWN_FALL = 0.0
 REJECTED_ERROR, WARNED_ERROR = 0.5, 0.25  # share of all torques that no parameters explain
 MISMOUNTED_ERROR = 0.05  # least error of a log of an arm that is mounted otherwise
 MOST_PAIRS = 10
@@ -33,6 +35,7 @@ DRIVING_WORK = 0.02  # work of friction over torque times speed, below zero by w
 
 QUESTIONS = {
     "sign": "sign of its torque or position reversed?",
+    "axis": "does the joint turn the other way than described?",
     "exchange": "columns shuffled?",
     "gravity": "is the arm mounted as described?",
 }
@@ -50,6 +53,7 @@ class Tried(NamedTuple):
     fall: float
     own_fall: float  # of what the joints themselves leave
     remedy: str
+    sides: tuple[float, float] = (1.0, 1.0)  # signs of a joint's position and torque
 
 
 def arrangement(trial: Trial, velocities: bool = False) -> list[Finding]:
@@ -58,7 +62,7 @@ def arrangement(trial: Trial, velocities: bool = False) -> list[Finding]:
     tried = [*_signs(trial), *_exchanges(trial, velocities), *_gravities(trial)] if poor else []
     good = [
         a for a in tried
-        if a.gain > LEAST_GAIN and a.own_fall >= LEAST_OWN_FALL
+        if a.gain > LEAST_GAIN and (a.own_fall >= LEAST_OWN_FALL or a.kind == "axis")
         and (a.fall > LEAST_FALL or (a.own_fall > MOVED_FALL and a.fall > 0.0))
     ]  # fmt: skip
     # Negative bodies explain reversed torques, but not friction that brakes.
@@ -80,17 +84,24 @@ def _told(trial: Trial, good: list[Tried]) -> Finding:
 
 
 def _told_by_description(trial: Trial, tried: list[Tried]) -> Tried:
-    """The most likely arrangement; of signs that are as likely, that of the torque most opposite to the description's.
+    """The most likely arrangement; of signs that are as likely, those with torques most like the description's.
 
     Negative bodies explain reversed torques as well: of two joints either may be the one that was reversed.
     """
     best = max(tried, key=lambda a: a.gain)
-    rivals = [a for a in tried if a.kind == best.kind == "sign" and a.gain > best.gain - TIE_GAIN]
+    signs = ("sign", "axis")
+    rivals = [a for a in tried if best.kind in signs and a.kind in signs and a.gain > best.gain - TIE_GAIN]
     if len(rivals) < 2 or np.isnan(trial.arm.theta).any():
         return best
-    described = trial.along(lambda p: np.asarray(inverse_dynamics(trial.arm, p.q, p.qd, p.qdd)))
-    alike = np.mean(described * trial.tau, axis=0) / (sizes(described) * trial.sizes)
-    return min(rivals, key=lambda a: alike[a.joints[0]])
+
+    def likeness(a: Tried) -> float:
+        q_side, tau_side = (np.where(np.arange(trial.n) == a.joints[0], side, 1.0) for side in a.sides)
+        described = trial.along(
+            lambda p: np.asarray(inverse_dynamics(trial.arm, q_side * p.q, q_side * p.qd, q_side * p.qdd))
+        )
+        return float(np.sum(np.mean(described * tau_side * trial.tau, axis=0) / (sizes(described) * trial.sizes)))
+
+    return max(rivals, key=likeness)
 
 
 def _driven_joints(trial: Trial) -> Iterator[Finding]:
@@ -146,20 +157,27 @@ def _compare(
 
 
 def _signs(trial: Trial) -> Iterator[Tried]:
-    """Each joint's torque reversed, or its position."""
+    """Each joint's torque reversed, its position, or both, as where its axis is turned.
+
+    Axes of joints that share a drive are left alone: a gear ratio would be that of the drive.
+    """
     same = np.arange(trial.n)
     for j in range(trial.n):
-        side = np.where(same == j, -1.0, 1.0)
-        turned = reversing(trial.n, [j])
-        remedy = f"--drive-gain {turned}"
-        told = _compare(trial, trial.columns, trial.tau * side, same, (j,))
-        yield Tried(f"the torque of {joint_name(trial.arm, j)} with the other sign", "sign", (j,), *told, remedy)
+        side, turned = np.where(same == j, -1.0, 1.0), reversing(trial.n, [j])
         own = trial.own.copy()
         own[:, j, [0, 1, 3, 4]] *= -1
         A = trial.with_own(trial.rigid(lambda q, qd, qdd, s=side: (q * s, qd * s, qdd * s)), own)  # type: ignore[misc]
-        told = _compare(trial, A, trial.tau, same, (j,))
-        remedy = f"--gear-ratio {turned} --drive-gain {turned}"  # a gear that turns back reverses the torque too
-        yield Tried(f"the position of {joint_name(trial.arm, j)} with the other sign", "sign", (j,), *told, remedy)
+        gain, ratio = f"--drive-gain {turned}", f"--gear-ratio {turned}"  # which reverses the torque too
+        for what, kind, sides, columns, tau, remedy in (
+            ("torque", "sign", (1.0, -1.0), trial.columns, trial.tau * side, gain),
+            ("position", "sign", (-1.0, 1.0), A, trial.tau, f"{ratio} {gain}"),
+            ("position and torque", "axis", (-1.0, -1.0), A, trial.tau * side, ratio),
+        ):
+            if kind == "axis" and trial.arm.coupling is not None:
+                continue
+            told = _compare(trial, columns, tau, same, (j,))
+            said = f"the {what} of {joint_name(trial.arm, j)} with the other sign"
+            yield Tried(said, kind, (j,), *told, remedy, sides)
 
 
 def _exchanges(trial: Trial, velocities: bool) -> Iterator[Tried]:

@@ -17,7 +17,7 @@ from armdyn.errors import DataError
 from armdyn.identification.checks import resemblance
 from armdyn.identification.checks.arrangement import arrangement
 from armdyn.identification.checks.faults import find_faults
-from armdyn.identification.checks.finding import Finding
+from armdyn.identification.checks.finding import Finding, with_numbers
 from armdyn.identification.checks.findings import (
     STILL_TRAVEL,
     JointFigures,
@@ -26,7 +26,7 @@ from armdyn.identification.checks.findings import (
     outside_findings,
     velocity_findings,
 )
-from armdyn.identification.checks.resemblance import Samples, samples_of
+from armdyn.identification.checks.resemblance import Resemblance, Samples, samples_of
 from armdyn.identification.checks.sensors import frozen_findings, torque_findings
 from armdyn.identification.checks.trial import Piece, Trial
 from armdyn.identification.logs.log import Log, Stretch
@@ -200,9 +200,14 @@ def _dynamics(seen: Seen) -> list[Finding]:
     if not np.isnan(arm.theta).any() and arm.is_physical and all(f.level != "reject" for f in found):
         parts = [(s, m, some.band) for some in looked for s, m in zip(some.log.stretches, some.motions, strict=True)]
         samples = samples_of(_filter(*part) for part in parts)
-        model = np.vstack([lowpass(joint_torque(arm, m.q, m.qd, m.qdd), s.dt, band) for s, m, band in parts])
-        found += resemblance.objections(arm, resemblance.resemblance(model, samples))
-    return found
+
+        def compare(side: NDArray) -> Resemblance:
+            torques = (side * joint_torque(arm, side * m.q, side * m.qd, side * m.qdd) for _, m, _ in parts)
+            model = [lowpass(tau, s.dt, band) for tau, (s, _, band) in zip(torques, parts, strict=True)]
+            return resemblance.resemblance(np.vstack(model), samples)
+
+        found += resemblance.objections(arm, compare)
+    return [f._replace(remedy=with_numbers(f.remedy, looked[0].log.options)) for f in found]
 
 
 def _filter(s: Stretch, m: Motion, band: float) -> Samples:

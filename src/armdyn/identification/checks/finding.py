@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +39,16 @@ def reversing(n: int, joints: Iterable[int]) -> str:
     """What to write behind an option with a number per joint to reverse some: -1, or 1,-1,1."""
     turned = set(joints)
     return "-1" if len(turned) == n else ",".join("-1" if j in turned else "1" for j in range(n))
+
+
+def with_numbers(remedy: str, given: Sequence[str]) -> str:
+    """The remedy with signs of gears and gains applied to the numbers that a log was read with: 100,-100,80."""
+    words, read = remedy.split(), dict(pairwise(given))
+    for k, (option, signs) in enumerate(pairwise(words)):
+        if option in ("--gear-ratio", "--drive-gain") and option in read:
+            numbers = np.array(signs.split(","), float) * np.array(read[option].split(","), float)
+            words[k + 1] = ",".join(f"{x:.10g}" for x in numbers)
+    return " ".join(words)
 
 
 def rescaling(factor: float) -> str:

@@ -6,7 +6,7 @@ from both sides, joint by joint, and the remainders are compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -73,9 +73,14 @@ def resemblance(model: NDArray, samples: Samples) -> Resemblance:
     )
 
 
-def objections(arm: Arm, seen: Resemblance) -> list[Finding]:
+# Measured against model torque where the axes of joints have signs (n,).
+Turned = Callable[[NDArray], Resemblance]
+
+
+def objections(arm: Arm, compare: Turned) -> list[Finding]:
     """What speaks against the log being one of this arm, if its description is right."""
-    return _factor(arm, seen) or _unlike(arm, seen)
+    seen = compare(np.ones(arm.n))
+    return _factor(arm, seen) or _unlike(arm, seen, compare)
 
 
 def _factor(arm: Arm, seen: Resemblance) -> list[Finding]:
@@ -97,7 +102,7 @@ def _factor(arm: Arm, seen: Resemblance) -> list[Finding]:
     return [Finding("reject" if sure else "warn", text, "amperes", (), remedy="--drive-gain", value=factor)]
 
 
-def _unlike(arm: Arm, seen: Resemblance) -> list[Finding]:
+def _unlike(arm: Arm, seen: Resemblance, compare: Turned) -> list[Finding]:
     """Joints that are opposite to a description which the others follow; and descriptions of something else.
 
     A description that is merely wrong does not speak against a log that bodies of some kind explain.
@@ -118,8 +123,11 @@ def _unlike(arm: Arm, seen: Resemblance) -> list[Finding]:
                 f"the torque of {joint_name(arm, j)} is opposite to the model's (correlation {likeness[j]:.2f}): sign "
                 "reversed, or another arm?"
             )
+            turned = np.diag(compare(np.where(np.arange(arm.n) == j, -1.0, 1.0)).likeness)
+            axis = arm.coupling is None and turned[main].sum() > likeness[others].sum() - likeness[j]
+            remedy = f"--{'gear-ratio' if axis else 'drive-gain'} {reversing(arm.n, [j])}"
             # A description that is off may have the other sign where weights nearly balance: the fit must tell.
-            return [Finding("warn", text, "sign", (j,), remedy=f"--drive-gain {reversing(arm.n, [j])}")]
+            return [Finding("warn", text, "sign", (j,), remedy=remedy)]
     if seen.unexplained <= UNEXPLAINED_SHARE:
         return []
     j = int(np.argmax(seen.sizes))

@@ -12,10 +12,11 @@ from armdyn.identification.fit.equations import Equations, solve_scaled
 from armdyn.identification.fit.perturbation import Perturbation, perturbation
 from armdyn.identification.fit.result import BaseEstimate, FrictionValues
 from armdyn.identification.fit.spread import Spread, spread
-from armdyn.identification.fit.terms import ALWAYS, TERMS
+from armdyn.identification.fit.terms import ALWAYS, OFFSET, ROTOR, TERMS
 from armdyn.model.arm import Arm
 
 ALIKE_SHARE = 1e-7  # of a column's square that others must leave unexplained, or it is one with them
+NOTABLE_SHARE = 1e-3  # kg/kg or N/kg: change of a parameter by a rotor, below which it is round-off
 
 
 class PlainFit(NamedTuple):
@@ -32,13 +33,14 @@ class PlainFit(NamedTuple):
         return tuple(name for name, lost in pairs if lost)
 
 
-def plain_fit(choice: Choice, rotors: tuple[int, ...]) -> PlainFit:
-    """The estimate, with rotors of the joints named as parameters of their own."""
+def plain_fit(choice: Choice, rotors: tuple[int, ...], geared: bool = True) -> PlainFit:
+    """The estimate, with rotors of the joints named as parameters of their own; others may have some where `geared`."""
     base = choice.base
     used = _plain_terms(choice, rotors)
     equations = _weigh(choice.equations, used)
     x = _least_squares(equations, used)
     sure = _with_models(choice, equations, used, x, spread(choice.rows, equations, used, x))
+    sure = _with_rotors_of_lifts(equations, used, x, sure) if geared else sure
     own = np.flatnonzero(used)[base.count :] - base.count
     names = tuple(f"{TERMS[k % len(TERMS)].symbol}{k // len(TERMS) + 1}" for k in own)
     std = np.sqrt(np.maximum(np.diag(sure.covariance), 0.0))
@@ -60,6 +62,27 @@ def _with_models(choice: Choice, equations: Equations, used: NDArray, x: NDArray
     known = np.flatnonzero(~sure.undetermined[: equations.count])
     change[known] = (x - other)[known]
     return sure._replace(covariance=sure.covariance + np.outer(change, change))
+
+
+def _with_rotors_of_lifts(equations: Equations, used: NDArray, x: NDArray, sure: Spread) -> Spread:
+    """The spread with what rotors of lifts would change of weights and offsets, which together feel like them.
+
+    A rotor of J kg has inertia but no weight: it takes J from the mass, and the offset changes by J g. No log tells
+    J; it is at most all of the mass, and half of that is a standard deviation.
+    """
+    k, count, covariance = np.flatnonzero(used), equations.count, sure.covariance.copy()
+    for j in range(equations.n):
+        rotor, offset = (count + len(TERMS) * j + term for term in (ROTOR, OFFSET))
+        if used[rotor] or not used[offset]:
+            continue
+        A = equations.total(np.append(k, rotor)).A
+        change = solve_scaled(A[:-1, :-1], A[:-1, -1:])[:, 0]
+        left = A[-1, -1] - A[-1, :-1] @ change
+        mass = np.flatnonzero(change[:count] > NOTABLE_SHARE)
+        if left <= ALIKE_SHARE * A[-1, -1] and len(mass) and abs(change[k == offset]) > NOTABLE_SHARE:
+            change *= 0.5 * max(float(np.min(x[mass] / change[mass])), 0.0)
+            covariance += np.outer(change, change)
+    return sure._replace(covariance=covariance)
 
 
 def _weigh(equations: Equations, used: NDArray) -> Equations:

@@ -9,7 +9,7 @@ does not depend on units or frames, and is infinite for impossible bodies (Lee, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -26,6 +26,7 @@ BLUR_SHARE = 0.05
 THINNEST_RATIO = 1e-6  # least eigenvalue of a pseudo-inertia relative to the largest: inverses must not overflow
 LIGHTEST_SHARE = 1e-3  # of the heaviest link: the least mass a prior has
 NO_PRIOR = 1e-3  # strength of the stand-in bodies behind an arm of unknown inertia: data always win
+UNKNOWN_SIZE = 30.0  # sizes of a body of which nothing is described that are one standard deviation, beside known ones
 UNITS = np.array([Inertia(unit).pseudo_inertia for unit in np.eye(inertial.SIZE)])  # (10, 4, 4)
 
 
@@ -36,19 +37,23 @@ class Prior:
     bodies: NDArray  # (n, 4, 4) pseudo-inertias, positive definite
     theta: NDArray  # (10 n,) their parameters
     known: bool
+    wide: tuple[int, ...] = ()  # links of which nothing is described beside others that are
 
     @classmethod
     def of(cls, arm: Arm) -> Prior:
-        """The arm's own links, or stand-ins where they are unknown."""
-        if np.isnan(arm.theta).any() or not np.any(arm.theta):
+        """The arm's own links, or stand-ins where they are unknown: as heavy as the others, where some are known."""
+        told = [link.inertia for link in arm.links if np.isfinite(link.inertia.theta).all()]
+        if not any(np.any(link.theta) for link in told):
             return cls.stand_in(arm)
-        return cls._of([link.inertia for link in arm.links], arm, True)
+        mass = max(float(np.median([link.mass for link in told])), 1e-6)
+        wide = np.isnan(arm.theta.reshape(arm.n, -1)).any(axis=1)
+        links = [_generic(arm, mass) if some else link.inertia for some, link in zip(wide, arm.links, strict=True)]
+        return replace(cls._of(links, arm, True), wide=tuple(np.flatnonzero(wide).tolist()))
 
     @classmethod
     def stand_in(cls, arm: Arm) -> Prior:
         """Bodies of 1 kg about as large as a link."""
-        body = Inertia.from_com(1.0, (0, 0, 0), np.eye(3) * (0.2 * arm_size(arm)) ** 2)
-        return cls._of([body] * arm.n, arm, False)
+        return cls._of([_generic(arm, 1.0)] * arm.n, arm, False)
 
     @classmethod
     def _of(cls, links: list[Inertia], arm: Arm, known: bool) -> Prior:
@@ -58,8 +63,10 @@ class Prior:
 
     @cached_property
     def covariance(self) -> NDArray:
-        """Of theta (10 n, 10 n) about the bodies, whose own size is one standard deviation."""
-        return np.linalg.inv(self.metric)
+        """Of theta (10 n, 10 n) about the bodies, whose own size is one standard deviation, or many if unknown."""
+        size = np.ones((len(self.bodies), inertial.SIZE))
+        size[list(self.wide)] = UNKNOWN_SIZE
+        return np.linalg.inv(self.metric) * np.outer(size, size)
 
     @cached_property
     def inverses(self) -> NDArray:
@@ -75,10 +82,11 @@ class Prior:
 def why_no_prior(arm: Arm) -> str:
     """Why the described inertia cannot be what the arm has, or nothing; bodies that are a trace too thin may be."""
     theta = arm.theta.reshape(-1, inertial.SIZE)
-    if np.isnan(theta).any() or not theta.any():
+    told = [(name, body) for name, body in zip(arm.link_names, theta, strict=True) if not np.isnan(body).any()]
+    if not any(body.any() for _, body in told):
         return "no inertia is described"
     blur = (BLUR_SHARE * arm_size(arm)) ** 2 * np.diag([1.0, 1.0, 1.0, 0.0])
-    for name, body in zip(arm.link_names, theta, strict=True):
+    for name, body in told:
         if body[0] < 0:
             return f"link '{name}' has the mass {body[0]:.3g} kg"
         P = np.einsum("a,ajk->jk", body, UNITS) + body[0] * blur
@@ -157,6 +165,11 @@ def hessian(inverses: NDArray) -> NDArray:
 def pseudo_inertias(theta: NDArray) -> NDArray:
     """(n, 4, 4) of theta (10 n,)."""
     return np.einsum("ia,ajk->ijk", theta.reshape(-1, inertial.SIZE), UNITS)
+
+
+def _generic(arm: Arm, mass: float) -> Inertia:
+    """A body about as large as a link."""
+    return Inertia.from_com(mass, (0, 0, 0), mass * np.eye(3) * (0.2 * arm_size(arm)) ** 2)
 
 
 def _blur(link: Inertia, size: float, heaviest: float) -> NDArray:

@@ -70,7 +70,9 @@ DIRECTED = np.array(
 )
 # Positions of terms that no joint is certain to be without: offsets and Coulomb friction, however it builds up.
 DRY = tuple(k for k, term in enumerate(TERMS) if term.kind in ("coulomb", "offset"))
-COULOMB, LOAD, ROTOR = ([term.kind for term in TERMS].index(kind) for kind in ("coulomb", "load", "rotor"))
+COULOMB, OFFSET, LOAD, ROTOR = (
+    [term.kind for term in TERMS].index(kind) for kind in ("coulomb", "offset", "load", "rotor")
+)
 
 
 STILL_SPEED = 1e-7  # rad/s or m/s
