@@ -105,6 +105,4 @@ def require_settings(count: int, rehearsal: float, *, at_rest: bool) -> None:
         speeds = f"from {SLOWEST_REHEARSAL} to {FASTEST_REHEARSAL}"
         raise ArmdynError(f"rehearsal: expected a speed {speeds} of the motion's, got {rehearsal!r}")
     if not at_rest:
-        raise ArmdynError(
-            "home: a periodic motion does not start at rest: nothing can lead to it; design one that does"
-        )
+        raise ArmdynError("home: a periodic motion does not start at rest: nothing can lead to it; design it at rest")
