@@ -14,6 +14,7 @@ import pytest
 import armdyn
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.trace.llvm import native
+from armdyn.trace.numeric import Runner
 
 pytestmark = pytest.mark.skipif(not native.has_fast_call(), reason="this Python has no direct entry")
 
@@ -50,6 +51,15 @@ def test_every_batch_equals_the_general_way(name: str, batch: tuple[int, ...], r
         out = np.full_like(want, np.nan)
         assert function(arm, *args, out=out) is out
         np.testing.assert_array_equal(out, want)
+
+
+def test_a_number_comes_without_python(random_arm: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    arm, (q, qd, _) = random_arm("RPR"), states(3)
+    want = armdyn.kinetic_energy(arm, q, qd)
+    monkeypatch.setattr(Runner, "__call__", None)
+    got = armdyn.kinetic_energy(arm, q, qd)
+    assert type(got) is np.float64
+    assert got == want
 
 
 def test_single_inputs_serve_all_samples(random_arm: Callable[..., Any]) -> None:

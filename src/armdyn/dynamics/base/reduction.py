@@ -93,8 +93,12 @@ def right_angled(arm: Arm) -> Arm:
 
     Lengths and gravity lose what rounded angles leave of zeros. The arm itself if its angles are exact already.
     """
-    out, turns = turn_frames(arm, WRITTEN_ANGLE_TOLERANCE)
     unit, weight = arm_size(arm), float(np.abs(arm.gravity).max()) or 1.0
+    frames = np.array([T[:3] for joint in arm.joints for T in (joint.before, joint.after)])
+    entries = np.abs(np.concatenate([(frames / [1, 1, 1, unit]).ravel(), arm.gravity / weight]))
+    if not ((entries > EXACT_ANGLE_TOLERANCE) & (entries < 2 * WRITTEN_ANGLE_TOLERANCE)).any():
+        return arm  # nothing is nearly zero
+    out, turns = turn_frames(arm, WRITTEN_ANGLE_TOLERANCE)
     lost = [turn.angle for turn in turns]
 
     def exact(vector: NDArray, size: float) -> NDArray:

@@ -24,7 +24,7 @@ CONTIGUOUS, ALIGNED, WRITEABLE = 0x0001, 0x0100, 0x0400
 # Entries of the table that is filled after loading: addresses in this process. The names of bound data follow.
 CONTEXT = (
     "ndarray", "float64", "empty", "vectorcall", "getitem", "incref", "decref", "save", "restore", "int", "as_long",
-    "none", "tuple", "tuple_of", "setitem", "new_tuple", "out", "threads",
+    "none", "tuple", "tuple_of", "setitem", "new_tuple", "out", "threads", "scalar",
 )  # fmt: skip
 
 # Before the uniform block of a bound call stand the Python callables that it needs, the numbers of samples from
@@ -235,7 +235,7 @@ def _uniform(graph: Graph, bound: list[int]) -> list[str]:
 def _choice(graph: Graph, data: list[int], several: bool) -> list[str]:
     """Allocate the results, or take `out` if it is as declared and apart from all inputs."""
     total = 8 * sum(port.size for port in graph.outputs)
-    scalar = any(not port.shape for port in graph.outputs)  # a scalar is no array
+    scalar = several and any(not port.shape for port in graph.outputs)  # a scalar is no array to collect
     lines = ["  %fresh = icmp eq ptr %y, null", "  br i1 %fresh, label %size, label %to"]
     lines += ["size:", f"  %bytes = mul i64 %count, {total}", f"  %small = icmp slt i64 %bytes, {FROM_BYTES}"]
     lines += [f"  %batched = icmp sgt i64 %axes, {0 if scalar else -1}", "  %here = and i1 %small, %batched"]
@@ -345,19 +345,20 @@ def _compute(graph: Graph, data: list[int], several: bool) -> list[str]:
         call,
         "  br label %finish",
         "finish:",
-        *(_collect(count) if several else _one()),
+        *(_collect(count) if several else _one(graph.outputs[0])),
     ]
 
 
-def _one() -> list[str]:
-    """The result; a given array gets a reference more."""
+def _one(port: Port) -> list[str]:
+    """The result; a given array gets a reference more, and of a single sample without axes its number is returned."""
     return [
         "  br i1 %fresh, label %answer.new, label %answer.given",
         "answer.given:",
         "  call void %incref(ptr %r0)",
-        "  br label %answer.new",
-        "answer.new:",
         "  ret ptr %r0",
+        "answer.new:",
+        *([] if port.shape else ["  %number = call ptr %scalar(ptr %r0)"]),  # an array with axes stays itself
+        f"  ret ptr {'%r0' if port.shape else '%number'}",
     ]
 
 

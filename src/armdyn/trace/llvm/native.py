@@ -111,7 +111,7 @@ _MethodDef = function.structure(
 # -- NumPy's and CPython's C interfaces -----------------------------------------------------------------------
 
 # Positions in NumPy's tables of C functions, fixed by its ABI.
-UFUNC_FROM_SIGNATURE, ARRAY_EMPTY = 31, 184
+UFUNC_FROM_SIGNATURE, ARRAY_EMPTY, ARRAY_RETURN = 31, 184, 76
 FLOAT64 = 12
 NEW_SLOT = 65  # of types, in CPython's stable ABI
 
@@ -179,7 +179,8 @@ def _fill_context(address: int, bound: list[str]) -> None:
     """Write this process's addresses into a loaded module's table."""
     values: dict[str, Any] = {name: function_address(function) for name, function in FUNCTIONS.items()}
     values |= {name: id(thing) for name, thing in OBJECTS.items()}
-    values |= {"empty": _capsule("_ARRAY_API")[ARRAY_EMPTY], "new_tuple": _new_tuple()}
+    arrays = _capsule("_ARRAY_API")
+    values |= {"empty": arrays[ARRAY_EMPTY], "scalar": arrays[ARRAY_RETURN], "new_tuple": _new_tuple()}
     addresses = [values[name] for name in CONTEXT]
     if len(bound) <= MOST_BOUND:
         addresses += [id(_intern(name)) for name in bound]
