@@ -3,9 +3,9 @@
 The rules, in the order in which they are looked at:
 
 * not usable: the held-out error of the model as it is written is above 30 %, or that of every joint that moved above
-  50 %; a finding makes it meaningless; the motion is too short to hold any of it out (about 4 s); or a finding warns
-  and the error to expect on new motion (`Fit.stated`) is above 30 %, if the logs are a base for that statement: good
-  ones that are short or poor often do better than it says;
+  50 %; a finding makes it meaningless; the motion is too short to hold any of it out (about 4 s); or torques are
+  clipped and the error to expect on new motion (`Fit.stated`) is above 30 %, if the logs are a base for that statement:
+  good ones that are short or poor often do better than it says;
 * usable with care: that error, or the one to expect on new motion, is above 10 %; a finding warns;
   physical consistency raises the error of held-out blocks by half or more; poses are too few to hold some out; or the
   logs are no base for a statement about other motion: less than 8 s, or a joint with some torque that never turned
@@ -98,7 +98,7 @@ def judge(figures: Figures) -> Verdict:
             f"{JOINT_NOT_USABLE_ERROR:.0%} or more of the torque of every joint that moved is unexplained on data not "
             "fitted to"
         )
-    elif figures.stated > NOT_USABLE_ERROR and cautions and not _unseen(figures):
+    elif figures.stated > NOT_USABLE_ERROR and _clipped(figures) and not _unseen(figures):
         bad.append(_expected(figures))
     elif error > CAREFUL_ERROR:
         cautions.append(f"{error:.0%} of the torque is unexplained on data not fitted to")
@@ -130,6 +130,10 @@ def _no_joint_is_explained(figures: Figures) -> bool:
     """Whether only weights of joints that stood still are explained."""
     moved = [error for j, error in enumerate(figures.held_out_joints) if j not in figures.still]
     return bool(moved) and all(error > JOINT_NOT_USABLE_ERROR for error in moved)
+
+
+def _clipped(figures: Figures) -> bool:
+    return any(f.kind == "saturation" and f.level == "warn" for f in figures.findings)
 
 
 def _expected(figures: Figures) -> str:

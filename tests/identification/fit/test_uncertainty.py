@@ -60,7 +60,7 @@ def test_the_next_step_names_what_more_motion_could_do():
     assert "in which all joints go" in judge(known._replace(motion=NextMotion((0, 1), 0.08, 0.03))).next_step
 
 
-def test_a_warning_and_a_large_error_to_expect_make_a_model_not_usable():
+def test_clipped_torques_and_a_large_error_to_expect_make_a_model_not_usable():
     """Good logs that are poor, or too short to tell that error, often do better than it says."""
     clipped = Finding("warn", "clipped?", "saturation", (0,))
     known = Figures(("a", "b"), 0.02, np.full(2, 0.02), np.ones(2), 0.0, (), (), (clipped,), stated=0.31)
@@ -68,7 +68,8 @@ def test_a_warning_and_a_large_error_to_expect_make_a_model_not_usable():
         verdict = judge(known._replace(held_out=error))
         assert verdict.word == "not usable"
         assert verdict.reasons == ("on new motion 31% of the torque may be unexplained", "clipped?")
-    for better in (dict(findings=()), dict(seconds=7.0), dict(passes=1.0), dict(stated=0.3)):
+    step = Finding("warn", "a load was taken?", "step", (0,))
+    for better in (dict(findings=()), dict(findings=(step,)), dict(seconds=7.0), dict(passes=1.0), dict(stated=0.3)):
         assert judge(known._replace(**better)).word == "usable with care"
 
 
