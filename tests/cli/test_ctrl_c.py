@@ -144,6 +144,21 @@ def test_a_command_ends_within_a_second(line, folder):
         assert len(np.loadtxt(folder / "motion.csv", delimiter=",", skiprows=1)) == 10_001
 
 
+def test_a_study_ends_though_ctrl_c_was_swallowed_before(tmp_path):
+    (tmp_path / "study.toml").write_text(STUDY.replace("4096", "2").replace("20.0", "0.1"))
+    program = f"""
+import sys
+import armdyn.cli.commands.studies.study as study
+from armdyn.cli import app, interrupts
+study.watch = lambda: interrupts.Watch(pressed=True)
+sys.argv = ["armdyn", "study", r"{tmp_path / "study.toml"}"]
+app.main()
+"""
+    ended = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 130
+    assert "go on with --resume" in ended.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("line", AT_NIGHT)
 def test_others_and_more_moments(line, folder):

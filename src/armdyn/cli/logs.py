@@ -107,6 +107,7 @@ def with_log_options(but: str = "") -> Callable[[Command], Command]:
         own = signature(command, eval_str=True)
         each = ([one] if one.name != "options" else shared for one in own.parameters.values())
         run.__signature__ = own.replace(parameters=[*chain.from_iterable(each)])  # type: ignore[attr-defined]
+        run.__annotations__ = {name: one.annotation for name, one in run.__signature__.parameters.items()}  # type: ignore[attr-defined]
         return run
 
     return decorate
