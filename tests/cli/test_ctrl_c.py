@@ -43,7 +43,7 @@ AT_NIGHT = {
     # Minutes of processor time after their start, files of some hundred megabytes.
     "simulate ur10 --controller pd --duration 2000 --out run.csv": ((20.0,), SAVED),
     "simulate ur10 --controller pd --duration 2000 --sensor tau_noise=0.1 --out run.npz": (
-        (5.0, 8.0, 11.0), f"{SAVED}, a log|{WHOLE}|(planning|simulating).*{AGAIN}",
+        (5.0, 8.0, 11.0), f"{SAVED}, a log|{WHOLE}|(planning|designing|simulating).*{AGAIN}",
     ),
     f"{EXCITE} {HOME}": ((1.5, 3.0, 5.0, 9.0), COMMANDS[EXCITE][1]),
     f"{EXCITE.replace('60', '3')} {HOME}": (
