@@ -144,19 +144,26 @@ def test_a_command_ends_within_a_second(line, folder):
         assert len(np.loadtxt(folder / "motion.csv", delimiter=",", skiprows=1)) == 10_001
 
 
-def test_a_study_ends_though_ctrl_c_was_swallowed_before(tmp_path):
+def test_a_command_ends_though_what_it_calls_swallows_ctrl_c(tmp_path):
+    """Simulations return what they have; who called them may go on."""
     (tmp_path / "study.toml").write_text(STUDY.replace("4096", "2").replace("20.0", "0.1"))
-    program = f"""
-import sys
-import armdyn.cli.commands.studies.study as study
-from armdyn.cli import app, interrupts
-study.watch = lambda: interrupts.Watch(pressed=True)
-sys.argv = ["armdyn", "study", r"{tmp_path / "study.toml"}"]
+    program = """
+import contextlib, signal, sys
+import armdyn.study.spec as spec
+from armdyn.cli import app
+read = spec.read_study
+def read_study(file):
+    with contextlib.suppress(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    return read(file)
+spec.read_study = read_study
+sys.argv = ["armdyn", "study", "study.toml"]
 app.main()
 """
     ended = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
     assert ended.returncode == 130
-    assert "go on with --resume" in ended.stderr
+    assert "interrupted while reading the study" in ended.stderr
+    assert not (tmp_path / "study").exists()
 
 
 @pytest.mark.slow

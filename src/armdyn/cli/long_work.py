@@ -90,7 +90,10 @@ def working(text: str, kept: str = NOTHING_KEPT) -> Iterator[None]:
     """Show that work goes on of which nobody can tell how far it is."""
     with progress_bar(None, kept) as tell:
         tell(0.0, text)
+        before = watch().pressed
         yield
+        if watch().pressed and not before:  # a simulation inside kept what it had, and its caller went on
+            raise KeyboardInterrupt
 
 
 def write_results(result: Any, out: Path | None, page: Path | None, kept: str = NOTHING_KEPT) -> None:

@@ -214,8 +214,8 @@ def _spread_by_arm(Y: NDArray, left: NDArray, tau: NDArray, weights: NDArray, kn
     They are not larger than what the fit leaves at the joint, or than ARM_ERROR of its torque.
     """
     size = np.minimum(ARM_ERROR * np.sqrt(np.mean(tau**2, axis=1)), np.sqrt(np.mean(left**2, axis=1)))
-    rows = (Y * (weights**2 * size[:, None])[..., None]).reshape(-1, Y.shape[-1])
-    return np.asarray(known.inverse @ (Y.shape[1] * rows.T @ rows) @ known.inverse)
+    A, _ = normal_equations(Y, left, weights**2 * size[:, None])
+    return np.asarray(known.inverse @ (Y.shape[1] * A) @ known.inverse)
 
 
 def normal_equations(Y: NDArray, tau: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:

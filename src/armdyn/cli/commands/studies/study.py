@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.interrupts import watch
 from armdyn.cli.long_work import progress_bar, working
 from armdyn.cli.resolve import Json
 from armdyn.cli.show import print_json
@@ -43,13 +42,10 @@ def study(
         return
     keep_memory()
     with progress_bar(kept=f"what is finished is kept in {folder}; go on with --resume") as tell:
-
-        def progress(at: Progress) -> None:
-            if watch().pressed:  # Ctrl-C before, which a library has swallowed
-                raise KeyboardInterrupt
-            tell(at.done / max(at.total, 1), _words(at))
-
-        columns = run_study(subject, folder, resume=resume, workers=workers, dask=dask, progress=progress)
+        columns = run_study(
+            subject, folder, resume=resume, workers=workers, dask=dask,
+            progress=lambda at: tell(at.done / max(at.total, 1), _words(at)),
+        )  # fmt: skip
         tell(1.0, "writing the report")
         summary = subject.summary(columns)
         report(summary, folder / "report.html")
