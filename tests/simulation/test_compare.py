@@ -16,7 +16,7 @@ from armdyn.control.adaptive.gains import adaptation_gains, unknown_columns
 from armdyn.control.adaptive.unknowns import adapt
 from armdyn.control.design.designs import designs
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.report.comparison import draw
+from armdyn.report.comparison import draw, page
 from armdyn.simulation.compare import Sway, compare, with_mismatch
 
 compare_module = importlib.import_module("armdyn.simulation.compare")
@@ -52,6 +52,26 @@ def test_a_run_that_diverges_is_told(planar, sway):
     assert "diverged at" in found["wild"].note
     assert np.isnan(found["wild"].rms)
     assert "nan" not in str(found)
+
+
+class Broken(armdyn.PD):
+    """A law whose run ends in an error that nobody foresaw."""
+
+    def channels(self, t, motion):
+        raise RuntimeError("no such\nkernel")
+
+
+def test_a_law_that_fails_is_a_row_and_the_others_run(planar, sway, tmp_path):
+    laws = {"broken": Broken(planar, 50.0, 10.0), "PD": armdyn.PD(planar, 50.0, 10.0)}
+    found = compare(planar, laws, sway, 500)
+    assert found["broken"].note == "failed"
+    assert found["broken"].why == "RuntimeError: no such kernel"
+    assert np.isfinite(found["PD"].rms)
+    assert "RuntimeError: no such kernel" in str(found)
+    assert "broken: RuntimeError: no such kernel." in page(found)
+    assert found.figure(tmp_path / "compare.png").stat().st_size > 10_000
+    with pytest.raises(RuntimeError, match="kernel"):  # no result to keep
+        compare(planar, {"broken": laws["broken"]}, sway, 500)
 
 
 def test_the_picture_shows_errors_efforts_and_estimates(planar, sway):
@@ -177,3 +197,11 @@ def test_ctrl_c_does_not_wait_for_native_code(planar, sway, monkeypatch):
     ended.set()
     assert found.interrupted
     assert [row.name for row in found.rows] == ["first"]
+
+
+@pytest.mark.by_day(1)
+@pytest.mark.parametrize("name", armdyn.arms.__all__)
+def test_every_law_runs_on_every_library_arm(name):
+    """None fails; which of them diverge is said in their rows."""
+    found = armdyn.mismatch_study(getattr(armdyn.arms, name)(), duration=0.05)
+    assert not [(row.name, row.why) for row in found.rows if row.note == "failed"]

@@ -67,15 +67,35 @@ def test_a_stage_gives_what_its_formula_gives(single: bool) -> None:
     np.testing.assert_allclose(run(heun(), single), plain(heun()), rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize("chunk", [1, 2, 3, 4, 7])
 @pytest.mark.parametrize("single", [False, True])
-def test_a_body_split_into_parts_calls_its_stage(single: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_body_split_into_parts_calls_its_stage(single: bool, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever it is split: results of a call are read in parts with and without calls of their own."""
     from armdyn.trace.llvm import layout
 
     monkeypatch.setattr(layout, "SPLIT_ABOVE", 10)
-    monkeypatch.setattr(layout, "CHUNK", 4)
+    monkeypatch.setattr(layout, "CHUNK", chunk)
     text = lower(staged_graph(heun(), SHARED), target().host, frozenset({1}), steps=True).text
     assert text.count("define internal void @part") > 2
     np.testing.assert_allclose(run(heun(), single), plain(heun()), rtol=0, atol=1e-14)
+
+
+def test_numbers_of_constants_alone_belong_to_stage_and_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nodes that read no input, such as a root of two, are computed on both sides."""
+    from armdyn.trace.llvm import layout
+
+    def formula(x: Any, a: Any) -> list[Any]:
+        root = ca.sqrt(ca.SX.sym("two"))
+        root = ca.substitute(root, ca.symvar(root)[0], 2.0)
+        k = call_stage(lambda y: ca.sin(a * y) * root, root * x)
+        return [x + 0.1 * k * root]
+
+    def program() -> Program:
+        return Program("roots", (Port("x", (3,)), Port("a", (3,))), (Port("x", (3,)),), formula)
+
+    monkeypatch.setattr(layout, "SPLIT_ABOVE", 5)
+    monkeypatch.setattr(layout, "CHUNK", 2)
+    np.testing.assert_allclose(run(program()), plain(program()), rtol=0, atol=1e-14)
 
 
 def test_every_width(width: int) -> None:

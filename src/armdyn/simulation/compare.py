@@ -41,7 +41,7 @@ UNITS = (
 
 
 class Row(NamedTuple):
-    """One controller's figures; NaN where a run diverged."""
+    """One controller's figures; NaN where a run diverged or failed."""
 
     name: str
     rms: float  # tracking error of all joints over the whole run [rad or m]
@@ -132,16 +132,23 @@ def compare(
     Returns
     -------
     Comparison
-        After Ctrl-C, of those that have run until then.
+        After Ctrl-C, of those that have run until then. A controller whose run raises an error has a row that says
+        why, and no result; if none can run, the first error is raised.
     """
     rows, results = [], {}
+    failure: Exception | None = None
     try:
         for name, law in laws.items():
             if progress is not None:
                 progress(name)
             begin = time.perf_counter()
             run = partial(simulate, plant, law, reference, rate=rate, name=name, check=False, quiet=True, **options)
-            result = _interruptible(run)
+            try:
+                result = _interruptible(run)
+            except Exception as error:  # whatever it is, the other laws' runs are worth having
+                failure = failure or error
+                rows.append(_failed_row(name, error, time.perf_counter() - begin))
+                continue
             if result.interrupted:  # simulate itself keeps what it has
                 raise KeyboardInterrupt
             rows.append(_row(name, law, result, truth, time.perf_counter() - begin))
@@ -150,6 +157,8 @@ def compare(
         if not rows:
             raise
         return Comparison(tuple(rows), results, f"{about} (interrupted)".strip(), interrupted=True)
+    if failure is not None and not results:
+        raise failure
     return Comparison(tuple(rows), results, about)
 
 
@@ -166,6 +175,14 @@ def _interruptible(run: Callable[[], SimulationResult]) -> SimulationResult:
 
     threading.Thread(target=work, daemon=True).start()
     return future.result()
+
+
+def _failed_row(name: str, error: Exception, seconds: float) -> Row:
+    """The row of a controller that could not run at all."""
+    none = np.nan
+    cause = str(error).strip() or "no message"
+    kind = "" if isinstance(error, ArmdynError) else f"{type(error).__name__}: "
+    return Row(name, none, none, none, none, none, seconds, "failed", why=f"{kind}{' '.join(cause.split())}")
 
 
 def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: float) -> Row:

@@ -135,15 +135,15 @@ class Body:
             return self.e.constant(node.value)
         if k in self.layout.uniform:  # loaded at every use: the load becomes an operand of its reader
             return self._load(self._slot("%uniform", self.layout.uniform[k]))
+        if k in self.layout.scratch:  # results of the stage too, which are inputs to the graph
+            self.values[k] = self._load(self._slot("%scratch", self.layout.scratch[k]))
+            return self.values[k]
         if node.op == "input":
             port, index = node.value
             if port >= len(self.graph.own_inputs):  # of the stage, in which this stands
                 self.values[k] = self._load(self._slot("%given", index))
                 return self.values[k]
             return self._input(port, index, k)
-        if k in self.layout.scratch:
-            self.values[k] = self._load(self._slot("%scratch", self.layout.scratch[k]))
-            return self.values[k]
         return operation(self.e, node.op, [self._value(a) for a in node.args])  # of constants only
 
     def _load(self, at: str) -> str:
@@ -320,7 +320,7 @@ def stage_function(e: Emitter, graph: Graph, layout: Layout, steps: list[Step]) 
         return ""
     e.label("entry")
     address_stack_shortly(e)
-    body = Body(e, graph, layout)
+    body = Body(e, graph, Layout(layout.uniform))  # the scratch block belongs to the parts
     body.run(steps)
     body.results(graph.results[graph.stage.output])
     words = "ptr noalias readonly %given, ptr noalias %made, ptr noalias readonly %uniform"
