@@ -1,9 +1,16 @@
 """Xacro files: expanded without ROS, and under guard."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 import armdyn
-from armdyn.errors import ArmdynError, ReadError
+from armdyn.errors import ArmdynError, ArmdynWarning, ReadError
+from armdyn.model.xacro import expand_xacro
+from armdyn.model.xacro_guard import guard
 
 pytest.importorskip("xacrodoc")
 
@@ -65,6 +72,72 @@ def test_endless_expressions_end(tmp_path, monkeypatch):
     monkeypatch.setattr("armdyn.model.xacro.MOST_SECONDS", 3)
     with pytest.raises(ReadError, match=r"did not end within 3 s|ended .memory or time"):
         armdyn.load(write(tmp_path / "bad.xacro", '<link name="${2**2**40}"/>'))
+
+
+def test_nothing_of_the_current_folder_is_imported(tmp_path, monkeypatch):
+    """Python looks for modules where it is started; a downloaded folder may hold one of any name."""
+    path = write(tmp_path / "a.xacro", LINKS)
+    trap = f"open({str(tmp_path / 'was_run')!r}, 'a').write(__name__)\nraise SystemExit(__name__)"
+    for name in ("json", "xacro", "xacrodoc", "yaml", "rospkg", "sitecustomize", "usercustomize", "armdyn", "re"):
+        (tmp_path / f"{name}.py").write_text(trap)
+    monkeypatch.chdir(tmp_path)
+    for search_path in ("", ".", f"{os.pathsep}{tmp_path}"):  # an empty entry is the current folder too
+        monkeypatch.setenv("PYTHONPATH", search_path)
+        assert armdyn.load(path).n == 1
+    monkeypatch.setenv("PYTHONPATH", str(Path(armdyn.__file__).parents[1]))
+    done = subprocess.run([sys.executable, "-P", "-m", "armdyn", "info", "a.xacro"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "was_run").exists()
+
+
+ENVIRONMENT = '<link name="$(env ARMDYN_SECRET)"/>', '<link name="${1}$(optenv ARMDYN_SECRET none)"/>'
+
+
+def test_what_the_guard_denies(tmp_path):
+    """Each in the guarded process's own hook: expressions of xacros reach none of these, as far as is known."""
+    inside, outside = str(tmp_path / "home" / "a"), str(tmp_path / "other" / "a")
+    denied: list[str] = []
+    hook = guard([str(tmp_path / "home")], denied)
+    hook("open", (inside, "r", os.O_RDONLY))
+    hook("import", ("json", None, None))
+    for event, arguments in [
+        ("open", (outside, "r", os.O_RDONLY)),
+        ("open", (inside + "/../../other/a", "rb", os.O_RDONLY)),
+        *(("open", (inside, mode, os.O_RDONLY)) for mode in ("w", "a", "x", "r+", "wb")),
+        *(("open", (inside, None, flags)) for flags in (os.O_WRONLY, os.O_RDWR | os.O_CREAT)),
+        *((event, (inside,)) for event in ("os.remove", "os.mkdir", "os.system", "subprocess.Popen", "socket.connect")),
+    ]:
+        n = len(denied)
+        with pytest.raises(PermissionError):
+            hook(event, arguments)
+        assert len(denied) == n + 1, event
+
+
+def test_the_environment_is_withheld_and_said_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("ARMDYN_SECRET", "do-not-tell")
+    required, optional = (write(tmp_path / f"{k}.xacro", body + LINKS) for k, body in enumerate(ENVIRONMENT))
+    with pytest.raises(ReadError, match=r"'ARMDYN_SECRET', which armdyn does not pass on; give .* argument") as error:
+        armdyn.load(required)
+    assert "do-not-tell" not in str(error.value)
+    with pytest.warns(ArmdynWarning, match=r"'ARMDYN_SECRET', which armdyn does not pass on.*its default is used"):
+        text = expand_xacro(optional)
+    assert b'"1none"' in text
+    for path in (required, optional):  # as an argument it is passed on, and nothing warns
+        assert b"meant-for-it" in expand_xacro(path, {"ARMDYN_SECRET": "meant-for-it"})
+    monkeypatch.delenv("ARMDYN_SECRET")
+    assert b'"1none"' in expand_xacro(optional)  # nothing is withheld that is not there
+
+
+def test_no_variable_of_the_environment_reaches_a_xacro(tmp_path, monkeypatch):
+    names = [f"ARMDYN_TOKEN_{k}" for k in range(5)] + ["HOME", "PATH", "USER", "PYTHONPATH"]
+    for name in names:
+        monkeypatch.setenv(name, os.environ.get(name, "x") if name == "PATH" else "do-not-tell")
+    seen = "".join(f'<link name="{name}=$(optenv {name} withheld)"/>' for name in names)
+    with pytest.warns(ArmdynWarning, match="does not pass on") as caught:
+        text = expand_xacro(write(tmp_path / "a.xacro", seen)).decode()
+    assert len(caught) == len(names)
+    assert "do-not-tell" not in text
+    assert text.count("=withheld") == len(names)
 
 
 def test_arguments_are_for_xacros_alone(tmp_path):

@@ -1,0 +1,98 @@
+"""The process in which a xacro is expanded: started by path with `python -I`, it imports Python's own modules, xacrodoc
+and nothing of armdyn nor of the current folder.
+
+Task on stdin, answer on stdout, both JSON: see `armdyn.model.xacro`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+FORBIDDEN = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.startfile", "os.putenv")
+FORBIDDEN_KINDS = ("subprocess.", "socket.", "shutil.", "ctypes.", "urllib.", "http.", "ftplib.", "smtplib.", "pty.")
+WRITING = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.chmod")
+
+
+class Environment(Mapping[str, str]):
+    """Variables that a xacro may read; names of others that it asks for are added to `missed`."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self.variables, self.missed = dict(variables), set[str]()
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self.variables:
+            self.missed.add(name)
+        return self.variables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.variables)
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+
+def expand(task: Mapping[str, Any]) -> dict[str, Any]:
+    """Expand a xacro under guard: its `text` or the `reason` why there is none, and the variables that it `missed`."""
+    sys.path.append(task["libraries"])
+    from xacrodoc import XacroDoc
+    from xacrodoc import packages as known
+
+    folders = [Path(folder) for folder in task["packages"]]
+    home = Path(task["path"]).parent
+    own = next((parent for parent in home.parents if (parent / "package.xml").is_file()), None)
+    named = [*folders, *([own] if own else [])]
+    known.look_in([str(f.parent if (f / "package.xml").is_file() else f) for f in named])
+    environment = Environment({**os.environ, **task["args"]})
+    denied: list[str] = []
+    answer: dict[str, Any] = {}
+    sys.addaudithook(guard([str(home), *map(str, named)], denied))
+    os.environ = environment  # type: ignore[assignment]  # noqa: B003 (the true one is bare already)
+    try:
+        answer["text"] = XacroDoc.from_file(task["path"], subargs=dict(task["args"])).to_urdf_string()
+    except Exception as error:
+        answer["reason"] = " ".join((denied[0] if denied else f"{type(error).__name__}: {error}").split())
+    return answer | {"missed": sorted(environment.missed)}
+
+
+def guard(roots: list[str], denied: list[str]) -> Any:
+    """Make an audit hook: files below `roots` may be read, and Python's own, and nothing may be written or started.
+
+    What it denies is added to `denied`.
+    """
+    own = [os.path.realpath(p) for p in (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *sys.path) if p]
+    allowed = tuple(os.path.realpath(root) + os.sep for root in (*roots, *own))
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in FORBIDDEN or event in WRITING or event.startswith(FORBIDDEN_KINDS):
+            denied.append(f"{event} is not allowed in a xacro")
+            raise PermissionError(denied[-1])
+        if event == "open" and isinstance(arguments[0], str | bytes):
+            path, mode, flags = arguments
+            writes = (isinstance(mode, str) and set(mode) & set("wax+")) or (flags or 0) & (os.O_WRONLY | os.O_RDWR)
+            if writes or not os.path.realpath(os.fsdecode(path)).startswith(allowed):
+                denied.append(f"'{os.fsdecode(path)}' lies outside the folders that the xacro may read")
+                raise PermissionError(denied[-1])
+
+    return hook
+
+
+def bound(seconds: int, n_bytes: int) -> None:
+    """Bound the time and the memory of this process."""
+    try:
+        import resource
+    except ImportError:  # not on Windows, where only time is bounded
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+
+if __name__ == "__main__":
+    given_task = json.loads(sys.stdin.buffer.read())
+    bound(given_task["seconds"], given_task["bytes"])
+    sys.stdout.buffer.write(json.dumps(expand(given_task)).encode())
