@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from itertools import pairwise
 
 import numpy as np
@@ -84,6 +85,55 @@ def test_reversed_signs(puma, log, column):
         assert "reversed" in said
     (said,) = rejections(bare(puma), dataclasses.replace(log, tau=-log.tau))
     assert "of all joints" in said
+
+
+def signs(arm, log: Log) -> list[tuple[int, ...]]:
+    """Joints whose sign is said to be reversed."""
+    return [f.joints for f in armdyn.check_log(arm, log).findings if f.kind == "sign"]
+
+
+def test_friction_that_falls_with_speed_is_no_reversed_sign(puma, log):
+    """Currents may have a part that does no work: a reversed sign would turn the jump at standstill as well."""
+    qd = np.gradient(log.q, log.t, axis=0)
+    slow = dataclasses.replace(log, tau=log.tau - 4.0 * qd * (np.arange(6) >= 4))
+    findings = armdyn.check_log(bare(puma), slow).findings
+    assert not any(f.level == "reject" for f in findings)
+    warned = {f.joints: f.text for f in findings if f.kind == "friction"}
+    assert set(warned) == {(4,), (5,)}
+    # Both numbers, by which a reader can judge.
+    assert all("brakes slow motion (+" in text and "falls with speed (-" in text for text in warned.values())
+
+
+def test_joints_that_are_held_are_no_witnesses_of_signs(puma, make_log):
+    """A held joint gives way against the torque that its controller exerts, as if friction drove it."""
+    moved = make_log(puma, motion=3)
+    held = np.arange(6) > 1
+    q = np.where(held, 0.3, moved.q)
+    qd = np.gradient(q, moved.t, axis=0)
+    tau = armdyn.joint_torque(puma, q, qd, np.gradient(qd, moved.t, axis=0))
+    tau += 0.3 * np.random.default_rng(1).normal(size=tau.shape)
+    # The compliance of a position loop: motion along the torque of the others, so that v tau < 0 of the drive.
+    sway = np.where(held, -2e-4 * (tau - tau.mean(axis=0)), 0.0)
+    assert signs(bare(puma), dataclasses.replace(moved, q=q + sway, tau=tau)) == []
+
+
+@pytest.mark.parametrize("reversed_joints", [(0, 1, 2, 4, 5), (1, 2), (0, 3, 4)])
+def test_sets_of_joints_with_reversed_torques(puma, log, reversed_joints):
+    """Not all joints, where some are not."""
+    side = np.where(np.isin(np.arange(6), reversed_joints), -1.0, 1.0)
+    found = signs(bare(puma), dataclasses.replace(log, tau=log.tau * side))
+    assert found
+    assert found[0] != tuple(range(6))
+
+
+def test_slow_cobot_with_odd_currents(shared):
+    """Real logs whose wrist currents jump with the right sign and fall with speed."""
+    data = json.loads((shared / "data" / "shelectric" / "shelectric.json").read_text())
+    arm = armdyn.Arm.from_dh(data["rows"], convention=data["convention"], gravity=data["gravity"])
+    for k in (1, 2, 3):
+        z = np.load(shared / "data" / "shelectric" / f"shelectric_{k}.npz")
+        real = Log(z["t"], z["q"].astype(float), z["tau"].astype(float), name=f"shelectric {k}")
+        assert rejections(arm, real) == []
 
 
 def turned(log: Log, j: int) -> Log:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.identification.checks.finding import Finding, joint_name, reversing
-from armdyn.identification.checks.trial import OWN_COLUMNS, Trial, sizes, squares
+from armdyn.identification.checks.trial import OWN_COLUMNS, Trial, own_columns, sizes, squares
 
 POOR_FIT = 0.15  # share of a torque's deviation left, from which on something may be wrong with it
 LEAST_GAIN, LEAST_FALL = 25.0, 0.25  # of log-likelihood and of the error, by which another arrangement must be better
@@ -32,6 +32,8 @@ MISMOUNTED_ERROR = 0.05  # least error of a log of an arm that is mounted otherw
 MOST_PAIRS = 10
 FRICTION_COLUMNS = (0, 1, 4)  # of a joint's own: not offset and rotor
 DRIVING_WORK = 0.02  # work of friction over torque times speed, below zero by which it drives
+SLOW_SPEED = 0.25  # share of a joint's rms speed up to which motion is slow
+HELD_SPEED = 0.05  # share of the fastest joint's rms speed up to which a joint is held rather than moved
 
 QUESTIONS = {
     "sign": "sign of its torque or position reversed?",
@@ -66,9 +68,10 @@ def arrangement(trial: Trial, velocities: bool = False) -> list[Finding]:
         and (a.fall > LEAST_FALL or (a.own_fall > MOVED_FALL and a.fall > 0.0))
     ]  # fmt: skip
     # Negative bodies explain reversed torques, but not friction that brakes.
-    if not good and (driven := list(_driven_joints(trial))):
-        return driven
-    return [_told(trial, good)] if good else list(_foreign(trial))
+    if good:
+        return [_told(trial, good)]
+    driven = list(_driven_joints(trial))
+    return driven if any(f.kind == "sign" for f in driven) else [*driven, *_foreign(trial)]
 
 
 def _told(trial: Trial, good: list[Tried]) -> Finding:
@@ -107,30 +110,75 @@ def _told_by_description(trial: Trial, tried: list[Tried]) -> Tried:
 def _driven_joints(trial: Trial) -> Iterator[Finding]:
     """Joints that friction would drive, and would brake if their torques had the other sign.
 
-    Friction is bounded to brake either way, for a fit that is as good with either sign proves nothing.
+    A reversed sign turns the whole friction curve: a joint counts that moves, turns back, and is driven at low speed
+    too. Friction of all joints that move is bounded to brake with either sign, for a fit that is as good with either
+    proves nothing; of the sets of joints that may be reversed the most probable is reported.
     """
-    friction = trial.fit.x[-OWN_COLUMNS * trial.n :].reshape(trial.n, OWN_COLUMNS).copy()
-    friction[:, [k for k in range(OWN_COLUMNS) if k not in FRICTION_COLUMNS]] = 0.0
-    work = np.einsum("tjk,jk,tj->j", trial.own, friction, trial.own[:, :, 0]) / len(trial.own)
-    scale = trial.sizes * trial.own[:, :, 0].std(axis=0)
-    driven = work < -DRIVING_WORK * scale
+    curves = _FrictionCurves.of(trial)
+    for j in np.flatnonzero(curves.driven & ~curves.driven_slowly & curves.moves).tolist():
+        yield _contradiction(trial, j, curves)
+    driven = curves.driven & curves.driven_slowly & curves.moves
     if not driven.any():
         return
-    sets = [np.ones(trial.n, bool)] if driven.sum() > trial.n / 2 else []
-    for some in [*sets, *(np.arange(trial.n) == j for j in np.flatnonzero(driven))]:
-        braked, turned = (_braking(trial, trial.tau * np.where(some, side, 1.0), some) for side in (1.0, -1.0))
-        gain = 0.5 * float(trial.counts(turned) @ np.log(squares(braked, trial.sizes) / squares(turned, trial.sizes)))
-        if gain > LEAST_GAIN:
-            joints = np.flatnonzero(some).tolist()
-            who = "all joints" if some.all() else joint_name(trial.arm, joints[0])
-            text = (
-                f"the torque of {who} is as if friction drove it, and with the other sign friction brakes: sign of its "
-                "torque or position reversed, or another arm?"
-            )
-            remedy = f"--drive-gain {reversing(trial.n, joints)}"
-            yield Finding("reject", text, "sign", tuple(joints), gain, 0.0, remedy)
-            if some.all():
-                return
+    joint = np.arange(trial.n)
+    sets = [driven, joint >= 0, *(joint == j for j in np.flatnonzero(driven))]
+    braked = squares(_braking(trial, trial.tau, curves.moves), trial.sizes)
+    gains = []
+    for reversed_set in sets:
+        residual = _braking(trial, trial.tau * np.where(reversed_set, -1.0, 1.0), curves.moves)
+        gains.append(0.5 * float(trial.counts(residual) @ np.log(braked / squares(residual, trial.sizes))))
+    best = int(np.argmax(gains))
+    if gains[best] <= LEAST_GAIN:
+        return
+    joints = np.flatnonzero(sets[best]).tolist()
+    who = f"joints {_list(joints)}" if len(joints) > 1 else joint_name(trial.arm, joints[0])
+    text = (
+        f"the torque of {'all joints' if len(joints) == trial.n else who} is as if friction drove it, and with the "
+        "other sign friction brakes: sign of its torque or position reversed, or another arm?"
+    )
+    yield Finding("reject", text, "sign", tuple(joints), gains[best], 0.0, f"--drive-gain {reversing(trial.n, joints)}")
+
+
+class _FrictionCurves(NamedTuple):
+    """Friction of each joint by the fit, all (n,)."""
+
+    driven: NDArray  # whether it drives over all samples
+    driven_slowly: NDArray  # whether it drives at low speed, where Coulomb friction shows
+    moves: NDArray  # joints that move both ways, and not by the noise of one that is held
+    jump: NDArray  # torque at low speed [N m or N]
+    slope: NDArray  # change of it from low to usual speed, a unit of speed
+
+    @classmethod
+    def of(cls, trial: Trial) -> _FrictionCurves:
+        """Of the fit to the log as it is."""
+        coefficients = trial.fit.x[-OWN_COLUMNS * trial.n :].reshape(trial.n, OWN_COLUMNS).copy()
+        coefficients[:, [k for k in range(OWN_COLUMNS) if k not in FRICTION_COLUMNS]] = 0.0
+        speed = trial.own[:, :, 0]
+        power = np.einsum("tjk,jk->tj", trial.own, coefficients) * speed
+        rms = np.sqrt(np.mean(speed**2, axis=0))
+        turns = np.array([joint.kind == "revolute" for joint in trial.arm.joints])
+        fastest = np.array([rms[turns == kind].max() for kind in turns])
+        both_ways = np.minimum(speed.max(axis=0), -speed.min(axis=0)) > SLOW_SPEED * rms
+        curve = np.einsum(
+            "kjc,jc->kj", own_columns(np.stack([SLOW_SPEED * rms, rms]), np.zeros((2, trial.n))), coefficients
+        )
+        return cls(
+            power.mean(axis=0) < -DRIVING_WORK * trial.sizes * speed.std(axis=0),
+            np.where(np.abs(speed) < SLOW_SPEED * rms, power, 0.0).sum(axis=0) < 0,
+            both_ways & (rms > HELD_SPEED * fastest),
+            curve[0],
+            np.divide(curve[1] - curve[0], (1 - SLOW_SPEED) * rms, out=np.zeros(trial.n), where=rms > 0),
+        )
+
+
+def _contradiction(trial: Trial, j: int, curves: _FrictionCurves) -> Finding:
+    """A friction torque that opposes slow motion and drives fast motion: no sign, but a reading that does no work."""
+    text = (
+        f"friction of {joint_name(trial.arm, j)} brakes slow motion ({curves.jump[j]:+.2g}) and falls with speed "
+        f"({curves.slope[j]:+.2g} a unit of speed): a reversed sign would turn both, so the reading has a part that "
+        "does no work"
+    )
+    return Finding("warn", text, "friction", (j,), remedy="check how torques of this joint are computed from currents")
 
 
 def _braking(trial: Trial, tau: NDArray, joints: NDArray) -> NDArray:
