@@ -68,6 +68,43 @@ def test_what_a_xacro_may_not(tmp_path, body, message):
         armdyn.load(write(tmp_path / "bad.xacro", body))
 
 
+ATTEMPTS = """
+import json, os, sys
+from armdyn.model.xacro import guard
+folder, denied = sys.argv[1], []
+sys.addaudithook(guard([folder], denied))
+own = os.path.join(folder, "own.txt")
+attempts = {
+    "write": lambda: open(own, "w"), "append": lambda: open(own, "a"), "make": lambda: open(own + "2", "x"),
+    "update": lambda: open(own, "r+"), "descriptor": lambda: os.open(own, os.O_WRONLY),
+    "both": lambda: os.open(own, os.O_RDWR), "remove": lambda: os.remove(own), "start": lambda: os.system("true"),
+    "rename": lambda: os.rename(own, own + "2"), "folder": lambda: os.mkdir(own + "2"),
+    "elsewhere": lambda: open(os.path.join(folder, "..", "other.txt")),
+    "link": lambda: open(os.path.join(folder, "link.txt")),
+}
+print(open(own).read())
+for name, attempt in attempts.items():
+    try:
+        attempt()
+    except PermissionError:
+        continue
+    print(name)
+"""
+
+
+def test_a_guarded_process_reads_its_folder_and_no_more(tmp_path):
+    """Whatever an expression reaches: nothing is written, removed or started, and no link leads outside."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "own.txt").write_text("as it was")
+    (tmp_path / "other.txt").write_text("secret")
+    (folder / "link.txt").symlink_to(tmp_path / "other.txt")
+    done = subprocess.run([sys.executable, "-c", ATTEMPTS, folder], capture_output=True, text=True)
+    assert (done.stdout.split("\n"), done.stderr) == (["as it was", ""], "")
+    assert sorted(path.name for path in folder.iterdir()) == ["link.txt", "own.txt"]
+    assert (folder / "own.txt").read_text() == "as it was"
+
+
 def test_endless_expressions_end(tmp_path, monkeypatch):
     monkeypatch.setattr("armdyn.model.xacro.MOST_SECONDS", 3)
     with pytest.raises(ReadError, match=r"did not end within 3 s|ended .memory or time"):

@@ -111,6 +111,33 @@ def test_every_function_may_write_over_its_input(name: str) -> None:
             np.testing.assert_array_equal(g, w)
 
 
+@pytest.mark.parametrize("threads", [None, 1])
+@pytest.mark.parametrize("shift", [-3, -1, 0, 1, 2, 3, 5, 24])
+def test_dense_results_over_dense_inputs(shift: int, threads: int | None, random_arm: Callable[..., Any]) -> None:
+    """The native entry takes dense arrays itself, unless they overlap: later samples would be spoilt unread."""
+    arm, rng, count = random_arm("RPR"), np.random.default_rng(4), 60
+    others = rng.normal(size=(2, count, 3))
+    for place in range(3):
+        store = rng.normal(size=3 * count + 60)
+        args = [*others[:place], store[30 : 30 + 3 * count].reshape(count, 3), *others[place:]]
+        want = armdyn.inverse_dynamics(arm, *(np.array(a) for a in args))  # after it the native entry is known
+        out = store[30 + shift : 30 + shift + 3 * count].reshape(count, 3)
+        assert armdyn.inverse_dynamics(arm, *args, out=out, threads=threads) is out
+        np.testing.assert_array_equal(out, want)
+
+
+def test_dense_results_over_each_other(random_arm: Callable[..., Any]) -> None:
+    """Of numbers at one place the last result stays, as if all were copied one after the other."""
+    arm, args = random_arm("RPR"), np.random.default_rng(5).normal(size=(3, 20, 3))
+    want = armdyn.linearize(arm, *args)
+    size = want[0].size
+    store = np.zeros(size + 7)
+    first, second = store[:size].reshape(want[0].shape), store[7:].reshape(want[1].shape)
+    armdyn.linearize(arm, *args, out=(first, second, *(np.empty_like(w) for w in want[2:])))
+    np.testing.assert_array_equal(second, want[1])
+    np.testing.assert_array_equal(store[:7], want[0].ravel()[:7])
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("shape", [(104, 3), (96, 3), (2, 100, 3), (100, 4), (1, 3), (3,), (100, 3, 1)])
 def test_an_out_of_another_shape_is_rejected(

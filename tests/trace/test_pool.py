@@ -61,6 +61,21 @@ def test_a_much_larger_block_does_not_serve_a_small_array() -> None:
     assert pool.nbytes == held + 4 * 2**20
 
 
+def test_no_block_is_smaller_than_the_array_it_serves() -> None:
+    """Blocks of a page less than asked for, and of the very size."""
+    size, page = 2**20, 4096
+    for waiting in (size - page, size - 1, size, size + page):
+        pool = Pool(64 * 2**20)
+        pool.give_back(np.empty(waiting, np.uint8))
+        assert pool._take(size).nbytes >= size
+        assert pool.nbytes == (0 if waiting >= size else waiting)
+
+
+@pytest.mark.parametrize("size", [2**18, 2**18 + 8, 2**20 - 8, 2**20])
+def test_a_fresh_block_holds_the_whole_array(size: int) -> None:
+    assert Pool(2**20)._take(size).nbytes >= size
+
+
 def test_exhausted_memory_falls_back_to_plain_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = Pool(64 * 2**20)
     pool.empty(LARGE)

@@ -272,6 +272,29 @@ def test_without_measurements_torques_fade_into_those_chosen(planar, fallback, r
     assert np.allclose(torques[3:], target + left * (torques[0] - target), atol=1e-12)
 
 
+def test_weight_is_not_borne_before_the_first_good_sample(planar):
+    """Nobody knows where the arm is: torques of gravity at a position never measured would move it."""
+    law = Guarded(PD(planar, 10.0, 1.0), fallback="gravity")
+    assert armdyn.gravity_torque(planar, np.zeros(2)).all()
+    for tau, lost in steps(law, [[np.nan, 0.0]] * 9):
+        assert not tau.any()
+        assert lost == -1
+
+
+def test_weight_is_borne_within_the_limits(planar):
+    law = Guarded(PD(planar, 10.0, 1.0), patience=0, limit=[5.0, 1e3], fallback="gravity")
+    weight = armdyn.gravity_torque(planar, np.zeros(2))
+    assert weight[0] > 5.0
+    assert np.allclose(steps(law, [[0.0, 0.0], [np.nan, 0.0]])[-1][0], [5.0, weight[1]])
+
+
+def test_a_watching_observer_is_told_of_the_torques_exerted():
+    law = armdyn.MomentumObserver(every()["PD + gravity"], 1e6, 5.0, "none")
+    (tau, state) = guarded_run(law, limit=1.0)[-1]
+    assert np.abs(tau).max() == 1.0
+    assert np.allclose(state["impulse"], tau / RATE, rtol=1e-12, atol=0)
+
+
 def test_unknown_fallbacks_are_rejected(planar):
     with pytest.raises(ShapeError, match="unknown fallback 'brake'; expected one of zero, gravity"):
         Guarded(armdyn.ComputedTorque(planar, 1.0, 1.0), fallback="brake")

@@ -78,8 +78,13 @@ def test_linearised_links_obey_the_fourth_order_equation(geared):
     assert np.abs(run.error[::80] - expected[:, None]).max() < 1e-3
 
 
-def test_linearisation_is_its_definition(geared):
+@pytest.mark.parametrize("damping", [0.0, 3e-3])
+def test_linearisation_is_its_definition(geared, damping):
     """Torques of a motion of links and motors that obeys the model: the motors' own equation, derivatives in time."""
+    drives = [dataclasses.replace(joint.drive, damping=damping) for joint in geared.joints]
+    geared = geared.with_joints(
+        [dataclasses.replace(joint, drive=drive) for joint, drive in zip(geared.joints, drives, strict=True)]
+    )
     c = np.random.default_rng(1).normal(size=(5, 2)) * np.array([1.0, 1.0, 1.0, 2.0, 5.0])[:, None]
     t = ca.SX.sym("t")
     q = sum(ca.DM(row) * t**k / factorial(k) for k, row in enumerate(c))
@@ -87,7 +92,8 @@ def test_linearisation_is_its_definition(geared):
     theta = q + armdyn.inverse_dynamics(geared, q, qd, ca.jacobian(qd, t)) / SPRING
     B = np.array([joint.drive.reflected_inertia for joint in geared.joints])
     rate = ca.jacobian(theta, t)
-    motors = ca.Function("motors", [t], [theta, rate, B * ca.jacobian(rate, t) + SPRING * (theta - q)])
+    resisted = damping * 100.0**2 * rate  # seen behind the gear
+    motors = ca.Function("motors", [t], [theta, rate, B * ca.jacobian(rate, t) + resisted + SPRING * (theta - q)])
     place, speed, expected = (np.array(x).ravel() for x in motors(0.0))
     law = ElasticLinearisation(geared, SPRING, 0.0, 0.0, 0.0, 0.0)
     ref = Reference(*c[:3], {"links": c[:2].ravel(), "jerk": c[3], "snap": c[4]})

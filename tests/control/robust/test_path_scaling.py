@@ -84,6 +84,31 @@ def test_the_path_is_kept_where_torques_do_not_suffice(planar, move):
     assert 0.8 < arrival < 1.2
 
 
+def test_the_motion_never_goes_backwards(planar, move):
+    """Almost at rest and asked to brake hard: the pace ends at zero, within one sample."""
+    law = scaled(planar, move, 0.2)
+    q_ref, slope, _ = self_motion(law, 0.2)
+    state = {"place": np.array([0.2]), "pace": np.array([1e-3])}
+    asked = []
+    for error in np.random.default_rng(3).normal(size=(20, 2)):
+        _, after = law.step(planar, law.params, state, q_ref + error, slope * 1e-3, STILL, 1e-3)
+        asked.append(after["pace"][0])
+    assert min(asked) == 0.0
+    assert max(asked) > 1e-3
+
+
+def test_torques_stay_within_limits_wherever_the_arm_is(planar, move):
+    """Far off the path no pace suffices; drives still get no more than they can give."""
+    law = scaled(planar, move, 0.5)
+    clipped = 0
+    for error in np.random.default_rng(4).normal(size=(20, 2)):
+        state = {"place": np.array([0.3]), "pace": np.ones(1)}
+        tau, _ = law.step(planar, law.params, state, self_motion(law, 0.3)[0] + error, np.zeros(2), STILL, 1e-3)
+        assert (np.abs(tau) <= law.limit).all()
+        clipped += int((np.abs(tau) == law.limit).sum())
+    assert clipped > 10
+
+
 def test_enough_torque_changes_nothing(planar, move):
     law = scaled(planar, move, 3.0)
     run = simulate(planar, law, move, 0.8, 1000, check=False)

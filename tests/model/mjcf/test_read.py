@@ -103,6 +103,18 @@ def test_what_a_joint_holds(model):
     assert any("carries finger" in note for note in arm.notes)
 
 
+def test_effort_limits_are_those_behind_the_gears(tmp_path):
+    """MuJoCo multiplies an actuator's force by its gear; the joint's own limit bounds the sum."""
+    link = '<body><joint name="{}" axis="0 1 0"{}/><geom size="0.1" mass="1"/>{}</body>'
+    own = ' actuatorfrcrange="-7 7" actuatorfrclimited="true"'
+    bodies = link.format("a", "", link.format("b", "", link.format("c", own, link.format("d", "", ""))))
+    motors = """<motor joint="a" gear="50" forcerange="-2 1.5"/><motor joint="b" gear="-20" ctrlrange="-3 3"/>
+    <general joint="b" gear="2" gainprm="5" ctrlrange="-1 1"/><motor joint="c" gear="50" forcerange="-2 2"/>"""
+    path = tmp_path / "gears.xml"
+    path.write_text(f"<mujoco><worldbody>{bodies}</worldbody><actuator>{motors}</actuator></mujoco>")
+    assert [joint.limits.effort for joint in armdyn.load(path).joints] == [100.0, 70.0, 7.0, np.inf]
+
+
 def test_the_tip_may_be_a_site(model):
     arm = armdyn.load(model, base="base", tip="tool")
     m = compile_mjcf(model).model

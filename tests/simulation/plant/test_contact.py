@@ -2,15 +2,16 @@
 
 import dataclasses
 
+import casadi as ca
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from armdyn import Arm, Inertia, Joint, Link, Plant, simulate
+from armdyn import Arm, Inertia, Joint, Link, Plant, forward_kinematics, link_poses, simulate
 from armdyn.control.laws.pd import PD
 from armdyn.errors import ModelError
 from armdyn.shapes.obstacles import Box, HalfSpace, Sphere
-from armdyn.simulation.plant.contact import Contact, EndStops
+from armdyn.simulation.plant.contact import TIP, Contact, EndStops, wrench_at_tip
 
 FLOOR = HalfSpace(np.array([0.0, 0.0, 1.0]), 0.0)
 UP, SIDE = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
@@ -78,6 +79,25 @@ def test_a_weight_rests_where_the_spring_bears_it(surface):
     assert result.states["contact"][-1, 0] == pytest.approx([0, 0, 2.0 * 9.81], rel=1e-4)
 
 
+def test_a_surface_never_pulls():
+    """Out of the ground faster than 1 / damping: no force at all, where the damper alone would hold the block back."""
+    result = run(slider(), [-0.01], [3.0], 0.01, Contact([FLOOR], 1e4, damping=1.0))
+    assert (result.states["contact"][..., 2] >= 0).all()
+    assert np.allclose(result.qd, 3.0, rtol=1e-12)
+
+
+def test_the_moment_at_the_tip_is_lever_times_force(random_arm):
+    """Of a point beyond the wrist; of points before it the wrist feels nothing."""
+    arm, rng = random_arm("RRR", seed=3), np.random.default_rng(0)
+    q, place, force = rng.normal(size=(3, 3))
+    T, links = forward_kinematics(arm, q), link_poses(arm, q)
+    for link, pose in ((TIP, T), (2, links[2])):
+        found = np.array(ca.evalf(wrench_at_tip(arm, ca.SX(q), [(link, ca.SX(place), ca.SX(force))]))).ravel()
+        lever = pose[:3, :3] @ place + pose[:3, 3] - T[:3, 3]
+        assert np.allclose(found, [*force, *np.cross(lever, force)], rtol=1e-12)
+    assert not np.array(ca.evalf(wrench_at_tip(arm, ca.SX(q), [(1, ca.SX(place), ca.SX(force))]))).any()
+
+
 def test_friction_brakes_a_sliding_block_as_coulomb_says():
     """A force of 20 N down, coefficient 0.3, 2 kg from 1 m/s: 3 m/s², until it creeps."""
     arm = blocks([UP, SIDE], [1.0, 2.0])
@@ -97,6 +117,16 @@ def test_end_stops_hold_a_joint_and_give_energy_back():
         assert np.abs(result.q).max() == pytest.approx(0.1 + np.sqrt(2.0 / 2e4), rel=1e-4)
     with pytest.raises(ModelError, match="stops: arm 'slider' has no position limits"):
         Plant(slider(), stops=True)
+
+
+def test_both_end_stops_take_the_same_energy():
+    """Motion turned about is motion turned about; an impact comes back with about v (1 - 2 damping v / 3)."""
+    arm = slider()
+    joint = dataclasses.replace(arm.joints[0], limits=dataclasses.replace(arm.joints[0].limits, lower=-0.1, upper=0.1))
+    arm = arm.with_joints([joint])
+    up, down = (run(arm, [0.0], [sign], 0.3, stops=EndStops(2e4, 0.3)) for sign in (1.0, -1.0))
+    assert np.allclose(up.q, -down.q, rtol=0, atol=1e-12)
+    assert up.qd[-1, 0] == pytest.approx(-(1 - 2 * 0.3 / 3), rel=0.1)
 
 
 def test_all_loops_agree_and_batches_are_their_runs(planar):
