@@ -69,8 +69,8 @@ def test_what_a_xacro_may_not(tmp_path, body, message):
 
 
 ATTEMPTS = """
-import json, os, sys
-from armdyn.model.xacro import guard
+import os, sys
+from armdyn.model.xacro_guard import guard
 folder, denied = sys.argv[1], []
 sys.addaudithook(guard([folder], denied))
 own = os.path.join(folder, "own.txt")
