@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 import armdyn
 from armdyn import Log
 from armdyn.errors import DataError
-from armdyn.identification.checks.arrangement import arrangement
-from armdyn.identification.checks.check import DataCheck, Seen, check_logs
-from armdyn.identification.checks.finding import Finding
-from armdyn.identification.checks.shared_drives import find_shared_drive
 from armdyn.identification.fit.prior import _generic_covariance
 from armdyn.identification.fit.validation import predict_torque
+from armdyn.identification.hypotheses.arrangement import arrangement
+from armdyn.identification.hypotheses.check import DataCheck, Seen, check_logs
+from armdyn.identification.hypotheses.finding import Finding
+from armdyn.identification.hypotheses.shared_drives import find_shared_drive
 from zoo.cases import Case
 from zoo.plain import plain_errors, prediction_error
 from zoo.score import read
@@ -106,7 +106,7 @@ def score_checks(case: Case, numbers: Iterable[str] = tuple(CHECKS)) -> dict[str
         for name, value in settings(numbers):
             with ExitStack() as stack:
                 if name:
-                    room = import_module(f"armdyn.identification.checks.{CHECKS[name][0]}")
+                    room = import_module(f"armdyn.identification.hypotheses.{CHECKS[name][0]}")
                     stack.enter_context(patch.object(room, name, value))
                 trial = seen.trial
                 same = str(trial.usable and arrangement(trial))  # all else that is told follows

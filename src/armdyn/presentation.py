@@ -26,7 +26,7 @@ SHOWN = {
     "armdyn.dynamics.linear.linearize.LinearMotion": ("armdyn.report.modes", "figure"),
     "armdyn.trajectory.excitation.excite.Excitation": ("armdyn.report.excitation", "page html figure"),
     "armdyn.identification.logs.log.Log": ("armdyn.report.log", "html figure"),
-    "armdyn.identification.checks.check.DataCheck": ("armdyn.report.check", "page html"),
+    "armdyn.identification.hypotheses.check.DataCheck": ("armdyn.report.check", "page html"),
     "armdyn.identification.fit.result.Fit": ("armdyn.report.fit", "page html figure"),
     "armdyn.simulation.compare.Comparison": ("armdyn.report.comparison", "page html figure"),
     "armdyn.simulation.result.SimulationResult": ("armdyn.report.run", "page html figure"),

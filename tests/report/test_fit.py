@@ -12,9 +12,9 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError
-from armdyn.identification.checks.finding import Finding
-from armdyn.identification.judgement import JointVerdict, Verdict
+from armdyn.identification.hypotheses.finding import Finding
 from armdyn.identification.logs.log import Log
+from armdyn.identification.quality import JointVerdict, Verdict
 from armdyn.report.advice import advice, next_command, next_step
 from armdyn.report.fit_tables import known_alone
 

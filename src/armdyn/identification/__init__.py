@@ -5,7 +5,7 @@ from armdyn.exports import export
 export(
     __name__,
     {
-        "checks.check": "check_log",
+        "hypotheses.check": "check_log",
         "drive_gains": "DriveGains identify_drive_gains",
         "fit.result": "Fit",
         "fit.validation": "validate",

@@ -1,11 +1,11 @@
 # Written by tools/write_stubs.py from the tables in __init__.py: change these, not this file.
 
 from armdyn.identification import estimators as estimators
-from armdyn.identification.checks.check import check_log as check_log
 from armdyn.identification.drive_gains import DriveGains as DriveGains
 from armdyn.identification.drive_gains import identify_drive_gains as identify_drive_gains
 from armdyn.identification.fit.result import Fit as Fit
 from armdyn.identification.fit.validation import validate as validate
+from armdyn.identification.hypotheses.check import check_log as check_log
 from armdyn.identification.identify import identify as identify
 from armdyn.identification.logs.log import Log as Log
 from armdyn.identification.logs.read_log import read_log as read_log

@@ -15,7 +15,6 @@ from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.dynamics.shafts import joint_torques, shaft_torques
-from armdyn.identification.checks.check import DataCheck
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.fit.consistent import Minimum, consistent_fit
@@ -24,6 +23,7 @@ from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.prior import NO_PRIOR, Prior, precision_in
 from armdyn.identification.fit.result import BaseEstimate, Fit, FrictionValues
 from armdyn.identification.fit.validation import Validation
+from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.motion.track import Filters
 from armdyn.identification.poses import Poses
 from armdyn.model.arm import Arm

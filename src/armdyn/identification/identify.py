@@ -1,9 +1,9 @@
 """`identify`: logs in, a trustworthy model out.
 
-The walk, each step in a file of its own: `logs` are read and `checks` look at them; `motion/track` smooths them, once;
-`fit/rows` and `fit/equations` make equations; `fit/choice` chooses what the data support, with `fit/evidence`;
-`fit/estimate` finds physically consistent bodies and `fit/plain_fit` says what the data tell alone; `judgement` says
-whether to use the result, a `Fit`.
+The walk, each step in a file of its own: `logs` are read and `hypotheses` about them tried; `motion/track` smooths
+them, once; `fit/rows` and `fit/equations` make equations; `fit/choice` chooses what the data support, with
+`fit/evidence`; `fit/estimate` finds physically consistent bodies and `fit/plain_fit` says what the data tell alone;
+`quality` says whether to use the result, a `Fit`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.errors import ArmdynError, DataError
-from armdyn.identification.checks.check import DataCheck, Seen
-from armdyn.identification.checks.finding import Finding, with_remedy
-from armdyn.identification.checks.findings import STILL_TRAVEL
-from armdyn.identification.checks.given import Logs, as_logs, checked, look_at
-from armdyn.identification.checks.shared_drives import find_shared_drive
-from armdyn.identification.checks.warn import warn, warn_if_too_fast, warn_of_undetermined
 from armdyn.identification.fit.choice import Choice, Options, choose
 from armdyn.identification.fit.estimate import Estimate, estimate
 from armdyn.identification.fit.mass_bounds import MassBounds
@@ -35,12 +29,18 @@ from armdyn.identification.fit.terms import OPTIONAL, sharing_joints
 from armdyn.identification.fit.uncertainty import uncertainty
 from armdyn.identification.fit.validation import arm_torque, compare, compare_arm, compare_models
 from armdyn.identification.gravity_poses import compare_poses, fit_poses
-from armdyn.identification.judgement import WORDS, Figures, judge
+from armdyn.identification.hypotheses.check import DataCheck, Seen
+from armdyn.identification.hypotheses.finding import Finding, with_remedy
+from armdyn.identification.hypotheses.findings import STILL_TRAVEL
+from armdyn.identification.hypotheses.given import Logs, as_logs, checked, look_at
+from armdyn.identification.hypotheses.shared_drives import find_shared_drive
+from armdyn.identification.hypotheses.warn import warn, warn_if_too_fast, warn_of_undetermined
 from armdyn.identification.logs.corrections import with_zeros, without_delay
 from armdyn.identification.logs.log import Log, require_torques
 from armdyn.identification.motion.differentiate import AUTO, METHODS
 from armdyn.identification.motion.track import BAND_HZ, CUTOFF_HZ, DIRECTION_WIDTH, PIECE_SAMPLES, Filters, Track
 from armdyn.identification.poses import held_poses
+from armdyn.identification.quality import WORDS, Figures, judge
 from armdyn.model.arm import Arm
 
 FLAT = 1e-6  # share of the held-out error that is no difference

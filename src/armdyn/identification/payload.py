@@ -10,22 +10,22 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.errors import DataError
-from armdyn.identification.checks.check import Seen
-from armdyn.identification.checks.faults import DELAY, SHORT_DELAYS, lateness
-from armdyn.identification.checks.finding import Finding
-from armdyn.identification.checks.given import as_logs, checked
-from armdyn.identification.checks.warn import warn
 from armdyn.identification.fit.consistent import consistent_fit
 from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.prior import Prior
 from armdyn.identification.fit.rows import Decimator, decimator, grid
 from armdyn.identification.fit.spread import Information, correlated_sum, determine
 from armdyn.identification.fit.terms import whole_torque
-from armdyn.identification.judgement import CAREFUL_ERROR, NEGLIGIBLE_ERROR, word_for
+from armdyn.identification.hypotheses.check import Seen
+from armdyn.identification.hypotheses.faults import DELAY, SHORT_DELAYS, lateness
+from armdyn.identification.hypotheses.finding import Finding
+from armdyn.identification.hypotheses.given import as_logs, checked
+from armdyn.identification.hypotheses.warn import warn
 from armdyn.identification.logs.corrections import without_delay
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import Motion
 from armdyn.identification.motion.track import Filters, Track, choose_band, smooth_stretch, stretches
+from armdyn.identification.quality import CAREFUL_ERROR, NEGLIGIBLE_ERROR, word_for
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia

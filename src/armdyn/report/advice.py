@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.fit.result import Fit
-from armdyn.identification.judgement import WORDS
+from armdyn.identification.quality import WORDS
 from armdyn.model.arm import Arm
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.html import MOST_POINTS, document, fragment, heading, listing, paragraph, svg, table
-from armdyn.identification.checks.check import DataCheck
+from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.numerals import pluralize
 
 

@@ -24,7 +24,7 @@ from armdyn.html import (
 )
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.validation import Validation
-from armdyn.identification.judgement import WORDS
+from armdyn.identification.quality import WORDS
 from armdyn.report import fit_tables as numbers
 from armdyn.report.advice import advice, held_out_error, next_command, next_step, step_command, which_joints
 from armdyn.report.check import parts as check_parts

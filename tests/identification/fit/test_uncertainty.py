@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.identification.checks.finding import Finding
 from armdyn.identification.fit.next_motion import NextMotion
 from armdyn.identification.fit.novel_motion import novel_motion
 from armdyn.identification.fit.uncertainty import passes
-from armdyn.identification.judgement import Figures, judge
+from armdyn.identification.hypotheses.finding import Finding
 from armdyn.identification.motion.differentiate import lowpass
+from armdyn.identification.quality import Figures, judge
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from armdyn import ArmdynWarning, identify
-from armdyn.identification.judgement import JointVerdict, Verdict
+from armdyn.identification.quality import JointVerdict, Verdict
 from armdyn.studio.drawing.verdict import errors, masses, verdict_html
 
 

@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.errors import ArmdynError
-from armdyn.identification.checks.check import DataCheck
-from armdyn.identification.checks.finding import Finding
 from armdyn.identification.fit.choice import Candidate
 from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.fit.next_motion import NextMotion, next_motion
 from armdyn.identification.fit.perturbation import Perturbation
 from armdyn.identification.fit.uncertainty import Uncertainty
 from armdyn.identification.fit.validation import Prediction, Validation, arm_torque, compare, predict_torque
-from armdyn.identification.judgement import NOT_JUDGED, Verdict
+from armdyn.identification.hypotheses.check import DataCheck
+from armdyn.identification.hypotheses.finding import Finding
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.track import Filters, Track
+from armdyn.identification.quality import NOT_JUDGED, Verdict
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Friction
 from armdyn.names import Named

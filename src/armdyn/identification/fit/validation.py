@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.shafts import at_shafts
 from armdyn.errors import ArmdynError, DataError
-from armdyn.identification.checks.check import require_joints
-from armdyn.identification.checks.given import Logs, as_logs
 from armdyn.identification.fit.terms import whole_torque
+from armdyn.identification.hypotheses.check import require_joints
+from armdyn.identification.hypotheses.given import Logs, as_logs
 from armdyn.identification.logs.log import Log, interpolate
 from armdyn.identification.motion.differentiate import METHODS, lowpass
 from armdyn.identification.motion.track import (

@@ -10,7 +10,7 @@ import numpy as np
 
 from armdyn.html import style
 from armdyn.identification.fit.result import Fit
-from armdyn.identification.judgement import WORDS
+from armdyn.identification.quality import WORDS
 from armdyn.model.arm import Arm
 
 COLORS = dict(zip(WORDS, ("#2e8b57", "#c77700", "#c8322b"), strict=True))

@@ -15,9 +15,9 @@ from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, held_warnings, number, print_json, print_list, print_table
 
 if TYPE_CHECKING:
-    from armdyn.identification.checks.check import DataCheck
     from armdyn.identification.fit.result import Fit
     from armdyn.identification.fit.validation import Validation
+    from armdyn.identification.hypotheses.check import DataCheck
     from armdyn.identification.logs.log import Log
     from armdyn.model.arm import Arm
 
@@ -115,7 +115,7 @@ def identify(
 
 def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     """The verdict, the errors, what was written where, and the next command: at most 25 lines."""
-    from armdyn.identification.judgement import WORDS
+    from armdyn.identification.quality import WORDS
     from armdyn.report.advice import (
         description_is_better,
         held_out_error,
@@ -170,7 +170,7 @@ def _repeats(fit: Fit, warning: str) -> bool:
 def _check(arm: Arm, logs: list[Log], report: Path | None, json: bool) -> None:
     """Print what speaks against the logs, or write it as a page; fail if one cannot be used."""
     from armdyn.errors import ArmdynError
-    from armdyn.identification.checks.check import check_log
+    from armdyn.identification.hypotheses.check import check_log
 
     checks = [check_log(arm, log) for log in logs]
     if report is not None:

@@ -13,8 +13,8 @@ from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, number, print_json, print_list, print_table
 
 if TYPE_CHECKING:
-    from armdyn.identification.checks.finding import Finding
     from armdyn.identification.fit.validation import Validation
+    from armdyn.identification.hypotheses.finding import Finding
     from armdyn.identification.logs.log import Log
     from armdyn.model.arm import Arm
 
@@ -58,7 +58,7 @@ class Compared(NamedTuple):
     @property
     def usable(self) -> bool:
         """Whether the model may be used for the log, with care or without."""
-        from armdyn.identification.judgement import WORDS
+        from armdyn.identification.quality import WORDS
 
         return self.word != WORDS[2]
 
@@ -74,9 +74,9 @@ class Compared(NamedTuple):
 
 
 def _compare(arm: Arm, log: Log, band: float) -> Compared:
-    from armdyn.identification.checks.check import check_log
     from armdyn.identification.fit.validation import validate as compare
-    from armdyn.identification.judgement import word_for
+    from armdyn.identification.hypotheses.check import check_log
+    from armdyn.identification.quality import word_for
 
     result = compare(arm, log, band=band)
     # What speaks against the log stands above notes on how it was read.

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.identification.checks.check import DataCheck, Seen, check_logs, require_good
-from armdyn.identification.checks.finding import Finding
-from armdyn.identification.checks.warn import warn_of_findings
+from armdyn.identification.hypotheses.check import DataCheck, Seen, check_logs, require_good
+from armdyn.identification.hypotheses.finding import Finding
+from armdyn.identification.hypotheses.warn import warn_of_findings
 from armdyn.identification.logs.log import Log
 from armdyn.identification.logs.read_log import read_log
 from armdyn.model.arm import Arm, require_arm

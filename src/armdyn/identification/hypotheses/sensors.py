@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.checks.finding import Finding, joint_name
-from armdyn.identification.checks.trial import Trial, squares
+from armdyn.identification.hypotheses.finding import Finding, joint_name
+from armdyn.identification.hypotheses.trial import Trial, squares
 from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
 

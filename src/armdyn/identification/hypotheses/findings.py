@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.checks.finding import Finding, joint_name, rescaling
-from armdyn.identification.checks.resemblance import correlations
+from armdyn.identification.hypotheses.finding import Finding, joint_name, rescaling
+from armdyn.identification.hypotheses.resemblance import correlations
 from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from armdyn.dynamics.base.reduction import arm_size
 from armdyn.errors import ArmdynWarning
-from armdyn.identification.checks.check import DataCheck
-from armdyn.identification.checks.finding import Finding
+from armdyn.identification.hypotheses.check import DataCheck
+from armdyn.identification.hypotheses.finding import Finding
 from armdyn.model.arm import Arm
 
 ACCELERATION_SHARE = 0.1  # of gravity, with which links may accelerate where gravity alone is identified

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.checks.finding import Finding, joint_name, reversing
+from armdyn.identification.hypotheses.finding import Finding, joint_name, reversing
 from armdyn.model.arm import Arm
 
 COMPARED_TORQUE = 0.3  # a model's torque of at least this share of the measured one should resemble it

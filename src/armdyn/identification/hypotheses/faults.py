@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
-from armdyn.identification.checks.belief import Belief
-from armdyn.identification.checks.finding import Finding, joint_name, rescaling
-from armdyn.identification.checks.trial import RIDGE, Trial, positions
+from armdyn.identification.hypotheses.belief import Belief
+from armdyn.identification.hypotheses.finding import Finding, joint_name, rescaling
+from armdyn.identification.hypotheses.trial import RIDGE, Trial, positions
 from armdyn.model.arm import Arm
 
 DELAYS = (-0.15, -0.1, -0.06, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2)  # s

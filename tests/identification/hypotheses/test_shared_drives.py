@@ -10,8 +10,8 @@ import pytest
 import armdyn
 from armdyn import Drive, Friction
 from armdyn.errors import ArmdynError, ArmdynWarning
-from armdyn.identification.checks.check import Seen
-from armdyn.identification.checks.shared_drives import find_shared_drive
+from armdyn.identification.hypotheses.check import Seen
+from armdyn.identification.hypotheses.shared_drives import find_shared_drive
 
 
 @pytest.fixture(scope="module")

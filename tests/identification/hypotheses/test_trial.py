@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.identification.checks.trial import Piece, Trial
+from armdyn.identification.hypotheses.trial import Piece, Trial
 from armdyn.identification.motion.differentiate import Motion
 
 

@@ -12,9 +12,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.checks.check import Seen
-from armdyn.identification.checks.finding import Finding
-from armdyn.identification.checks.trial import OWN_COLUMNS, Fitted, System, Trial, own_columns, sizes, squares, torques
+from armdyn.identification.hypotheses.check import Seen
+from armdyn.identification.hypotheses.finding import Finding
+from armdyn.identification.hypotheses.trial import (
+    OWN_COLUMNS,
+    Fitted,
+    System,
+    Trial,
+    own_columns,
+    sizes,
+    squares,
+    torques,
+)
 from armdyn.model.coupling import describe_coupling
 
 LEAST_GAIN = 15.0  # log-likelihood that a shaft must gain in the place of the joint's own

@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.checks.finding import Finding
 from armdyn.identification.fit.next_motion import NextMotion
+from armdyn.identification.hypotheses.finding import Finding
 
 WORDS = ("good", "usable with care", "not usable")
 NOT_USABLE_ERROR = 0.3  # held-out error of the whole

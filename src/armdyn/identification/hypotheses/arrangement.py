@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.regressors.regressor import regressor
-from armdyn.identification.checks.finding import Finding, joint_name, reversing
-from armdyn.identification.checks.trial import OWN_COLUMNS, Trial, own_columns, sizes, squares
+from armdyn.identification.hypotheses.finding import Finding, joint_name, reversing
+from armdyn.identification.hypotheses.trial import OWN_COLUMNS, Trial, own_columns, sizes, squares
 
 POOR_FIT = 0.15  # share of a torque's deviation left, from which on something may be wrong with it
 LEAST_GAIN, LEAST_FALL = 25.0, 0.25  # of log-likelihood and of the error, by which another arrangement must be better

@@ -10,7 +10,7 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError
-from armdyn.identification.checks.trial import correlation_times
+from armdyn.identification.hypotheses.trial import correlation_times
 from armdyn.identification.logs.corrections import with_time_scale
 from armdyn.identification.logs.log import Log
 

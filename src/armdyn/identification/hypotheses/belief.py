@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.checks.trial import Trial, positions
 from armdyn.identification.correlation import correlation_times
 from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
+from armdyn.identification.hypotheses.trial import Trial, positions
 from armdyn.spatial import inertia as inertial
 
 STRENGTHS = 10.0 ** np.arange(-9.0, 9.1)  # bodies of a gram to tons, or torques in other units

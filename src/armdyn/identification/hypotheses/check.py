@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import DataError
-from armdyn.identification.checks import resemblance
-from armdyn.identification.checks.arrangement import arrangement
-from armdyn.identification.checks.faults import find_faults
-from armdyn.identification.checks.finding import Finding, with_numbers
-from armdyn.identification.checks.findings import (
+from armdyn.identification.hypotheses import resemblance
+from armdyn.identification.hypotheses.arrangement import arrangement
+from armdyn.identification.hypotheses.faults import find_faults
+from armdyn.identification.hypotheses.finding import Finding, with_numbers
+from armdyn.identification.hypotheses.findings import (
     STILL_TRAVEL,
     JointFigures,
     clock_findings,
@@ -26,9 +26,9 @@ from armdyn.identification.checks.findings import (
     outside_findings,
     velocity_findings,
 )
-from armdyn.identification.checks.resemblance import Resemblance, Samples, samples_of
-from armdyn.identification.checks.sensors import frozen_findings, torque_findings
-from armdyn.identification.checks.trial import Piece, Trial
+from armdyn.identification.hypotheses.resemblance import Resemblance, Samples, samples_of
+from armdyn.identification.hypotheses.sensors import frozen_findings, torque_findings
+from armdyn.identification.hypotheses.trial import Piece, Trial
 from armdyn.identification.logs.log import Log, Stretch
 from armdyn.identification.motion.differentiate import Motion, lowpass
 from armdyn.identification.motion.track import Filters, choose_band, smooth_stretch
