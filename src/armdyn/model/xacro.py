@@ -8,22 +8,14 @@ leads here.
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from armdyn.errors import ArmdynWarning, ReadError, import_extra
 from armdyn.files import LARGEST_TEXT_BYTES
-
-MOST_SECONDS = 8  # large descriptions take less than one
-MOST_BYTES = 2_000_000_000  # of memory
-# Where packages of ROS lie, and what Windows needs to start a program.
-ENVIRONMENT = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "SYSTEMROOT")
+from armdyn.model.guarded import MOST_SECONDS, Failure, run_guarded
 
 
 def expand_xacro(
@@ -55,17 +47,17 @@ def expand_xacro(
     for folder in folders:
         if not Path(folder).is_dir():
             raise ReadError(f"{where}: the package folder '{folder}' does not exist")
-    answer = _run_guarded(
-        where,
-        {
-            "path": str(Path(path).resolve()),
-            "args": {str(name): str(value) for name, value in (args or {}).items()},
-            "packages": folders,
-            "libraries": str(Path(xacrodoc.__file__).resolve().parents[1]),
-            "seconds": MOST_SECONDS,
-            "bytes": MOST_BYTES,
-        },
-    )
+    task = {
+        "path": str(Path(path).resolve()),
+        "args": {str(name): str(value) for name, value in (args or {}).items()},
+        "packages": folders,
+    }
+    try:
+        answer = run_guarded(Path(__file__).with_name("xacro_guard.py"), task, [xacrodoc])
+    except TimeoutError:
+        raise ReadError(f"{where}: the xacro did not end within {MOST_SECONDS} s; does it include itself?") from None
+    except Failure as failure:
+        raise ReadError(f"{where}: {_reason(str(failure), [])}") from None
     if "text" not in answer:
         raise ReadError(f"{where}: {_reason(answer['reason'], answer['missed'])}")
     if len(answer["text"]) > LARGEST_TEXT_BYTES:
@@ -74,24 +66,6 @@ def expand_xacro(
         if name in os.environ:
             warnings.warn(f"{where}: {_withheld(name)}; its default is used", ArmdynWarning, stacklevel=3)
     return bytes(answer["text"].encode())
-
-
-def _run_guarded(where: str, task: Mapping[str, Any]) -> dict[str, Any]:
-    """The guarded process's answer to a task; a `ReadError` if it gives none.
-
-    `-I` and a working folder of Python's own: nothing is imported from the folder that the user is in.
-    """
-    command = [sys.executable, "-I", "-X", "utf8", str(Path(__file__).with_name("xacro_guard.py"))]
-    environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
-    options: dict[str, Any] = {"capture_output": True, "timeout": MOST_SECONDS, "env": environment, "cwd": sys.prefix}
-    try:
-        done = subprocess.run(command, input=json.dumps(task).encode(), **options)
-    except subprocess.TimeoutExpired:
-        raise ReadError(f"{where}: the xacro did not end within {MOST_SECONDS} s; does it include itself?") from None
-    if done.returncode == 0:
-        return dict(json.loads(done.stdout))
-    lines = [line.strip() for line in done.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    return {"reason": lines[-1] if lines else "it was ended (memory or time)", "missed": []}
 
 
 def _withheld(name: str) -> str:

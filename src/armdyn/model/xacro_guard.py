@@ -1,12 +1,8 @@
-"""The process in which a xacro is expanded: started by path with `python -I`, it imports Python's own modules, xacrodoc
-and nothing of armdyn nor of the current folder.
-
-Task on stdin, answer on stdout, both JSON: see `armdyn.model.xacro`.
-"""
+"""What expands a xacro in a process of its own (see `armdyn.model.guarded`), which this file is read into by its path:
+it imports nothing of armdyn."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import sysconfig
@@ -37,9 +33,8 @@ class Environment(Mapping[str, str]):
         return len(self.variables)
 
 
-def expand(task: Mapping[str, Any]) -> dict[str, Any]:
+def answer(task: Mapping[str, Any]) -> dict[str, Any]:
     """Expand a xacro under guard: its `text` or the `reason` why there is none, and the variables that it `missed`."""
-    sys.path.append(task["libraries"])
     from xacrodoc import XacroDoc
     from xacrodoc import packages as known
 
@@ -50,14 +45,14 @@ def expand(task: Mapping[str, Any]) -> dict[str, Any]:
     known.look_in([str(f.parent if (f / "package.xml").is_file() else f) for f in named])
     environment = Environment({**os.environ, **task["args"]})
     denied: list[str] = []
-    answer: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     sys.addaudithook(guard([str(home), *map(str, named)], denied))
     os.environ = environment  # type: ignore[assignment]  # noqa: B003 (the true one is bare already)
     try:
-        answer["text"] = XacroDoc.from_file(task["path"], subargs=dict(task["args"])).to_urdf_string()
+        result["text"] = XacroDoc.from_file(task["path"], subargs=dict(task["args"])).to_urdf_string()
     except Exception as error:
-        answer["reason"] = " ".join((denied[0] if denied else f"{type(error).__name__}: {error}").split())
-    return answer | {"missed": sorted(environment.missed)}
+        result["reason"] = " ".join((denied[0] if denied else f"{type(error).__name__}: {error}").split())
+    return result | {"missed": sorted(environment.missed)}
 
 
 def guard(roots: list[str], denied: list[str]) -> Any:
@@ -80,19 +75,3 @@ def guard(roots: list[str], denied: list[str]) -> Any:
                 raise PermissionError(denied[-1])
 
     return hook
-
-
-def bound(seconds: int, n_bytes: int) -> None:
-    """Bound the time and the memory of this process."""
-    try:
-        import resource
-    except ImportError:  # not on Windows, where only time is bounded
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-
-
-if __name__ == "__main__":
-    given_task = json.loads(sys.stdin.buffer.read())
-    bound(given_task["seconds"], given_task["bytes"])
-    sys.stdout.buffer.write(json.dumps(expand(given_task)).encode())

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from armdyn.errors import ReadError, import_extra
 from armdyn.files import read_bytes
+from armdyn.model.mjcf.bounds import require_bounded
 from armdyn.model.urdf.xml import parse_xml
 
 MOST_FILES = 100  # of one model, with all that it includes
@@ -33,6 +34,12 @@ def compile_mjcf(path: str | os.PathLike[str]) -> Source:
 
 def compile_texts(main: Path, files: dict[Path, bytes]) -> Source:
     """The model of the file `main` and its includes, whose contents are given; see `compile_mjcf`."""
+    require_bounded(main, files)
+    return compile_here(main, files)
+
+
+def compile_here(main: Path, files: dict[Path, bytes]) -> Source:
+    """The same without bounds on time and memory."""
     mujoco = import_mujoco()
     includes = {f.relative_to(main.parent).as_posix(): data for f, data in files.items() if f != main}
     try:
