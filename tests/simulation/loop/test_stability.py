@@ -1,5 +1,7 @@
 """Sampled loops: what the linearisation predicts, and what happens."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from armdyn.control.design.designs import adaptive_designs
 from armdyn.control.laws.pd import PD
 from armdyn.errors import ArmdynWarning
 from armdyn.simulation.compare import Sway
+from armdyn.simulation.loop import stability
 from armdyn.simulation.loop.schedule import Schedule, make_clock
 from armdyn.simulation.loop.stability import expected_instability, period_map
 from armdyn.simulation.plant.plant import Plant
@@ -96,3 +99,41 @@ def test_joints_are_looked_at_while_they_move(block):
     w, a = 8 * np.pi, 0.05
     motion = JointMotion(a * np.cos(w * t), -a * w * np.sin(w * t), -a * w**2 * np.cos(w * t))
     assert "grows" in expected_instability(Schedule(Plant(arm), clock, motion), PD(arm, 10.0, 30.0))
+
+
+def concurrent(rate, duration=1.0, faster=1.0):
+    """A law with records, of hundreds of entries, and its run on a planar arm."""
+    arm = armdyn.arms.planar2()
+    motion = Sway.within(arm, 2.0)
+    law = adaptive_designs(arm, motion(np.linspace(0, 2, 100)), 3.0)["concurrent Slotine-Li"]
+    law = dataclasses.replace(law, k=faster * law.k)
+    clock = make_clock(rate, duration, 1, 0.0)
+    motion = JointMotion(*motion(np.arange(clock.steps) * clock.h))
+    return Schedule(Plant(arm), clock, motion).for_law(law), law
+
+
+def test_records_take_no_part_in_the_loop(monkeypatch):
+    """The loop's eigenvalues are those of the whole state, which adds only what stays or fades by itself."""
+    schedule, law = concurrent(500.0)
+    part = period_map(schedule, law)
+    monkeypatch.setattr(stability, "MAX_STATE", 10**6)
+    whole = period_map(schedule, law)
+    same = np.isin(whole.t, part.t).nonzero()[0]
+    assert part.jacobian.shape[-1] < 20 < 200 < whole.jacobian.shape[-1]
+    for jacobian, every in zip(part.jacobian, whole.jacobian[same], strict=False):
+        inside, all_of_them = np.linalg.eigvals(jacobian), np.linalg.eigvals(every)
+        # differences are good to 1e-9; eigenvalues that nearly coincide, as of estimates, to its root
+        assert np.abs(inside[:, None] - all_of_them).min(1).max() < 1e-4
+        assert np.abs(all_of_them).max() < max(np.abs(inside).max(), 1) + 1e-4
+
+
+def test_a_law_with_records_that_is_too_stiff_for_its_rate_is_told():
+    assert expected_instability(*concurrent(500.0)) is None
+    assert "grows" in expected_instability(*concurrent(500.0, faster=100.0))
+
+
+@pytest.mark.parametrize("duration", [0.01, 0.1, 1.0])
+def test_the_check_takes_no_more_steps_than_the_run(duration):
+    schedule, law = concurrent(1000.0, duration)
+    found = period_map(schedule, law)
+    assert len(found.t) == 1 or 2 * found.jacobian.shape[-1] * len(found.t) <= schedule.clock.samples

@@ -32,6 +32,8 @@ SLIDING_VELOCITY = 0.2
 # growth counts: the lower rate may be too low still, and at the higher one differences are less accurate.
 LEAST_GROWTH = 1.0
 HIGHER_RATE_FACTORS = (16, 256)
+# Entries of a state of which all are disturbed; of a larger one, those through which errors come back.
+MAX_STATE = 64
 OVERFLOWED_ENTRY = 1e9  # stands for entries of a Jacobian that overflow
 
 
@@ -60,46 +62,86 @@ def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> 
     """The linearised loop of an unbatched law, one period of the controller per step.
 
     `schedule` holds the law's channels (`schedule.for_law(law)`); of the sensors, delay and differences matter.
+    Of a large state only the parts count through which an error of a joint comes back to the joints: what a law
+    writes down and does not act on, such as its records, takes no part.
     """
-    clock, n = schedule.clock, schedule.plant.arm.n
-    loop = Loop(schedule, law, sensors)
-    theta = schedule.plant.own_theta.reshape(-1, 10 * n)[:1].copy()
-    rollout = loop.rollout(theta)
-    samples = _instants(schedule)
-    at = samples * clock.substeps
-    centre = loop.start(schedule.motion.q[at], _sliding(schedule.motion.qd[at]))
-    states = {port.name: port.shape for port in rollout.outputs if port.name not in SHOWN | {"direction"}}
-    z = sum(int(np.prod(shape)) for shape in states.values())
-    lanes = len(at) * 2 * z
-    inputs, outputs = _inputs(loop, theta, at, 2 * z), {}
-    for port in rollout.outputs:
-        rows = np.empty((lanes, clock.substeps + (port.name not in SHOWN), *port.shape))
-        if port.name not in SHOWN:
-            rows[:, 0] = np.repeat(centre[port.name], 2 * z, axis=0)
-            inputs[port.name], outputs[port.name] = rows[:, :-1], rows[:, 1:]
-        else:
-            outputs[port.name] = rows
-    _disturb({name: inputs[name][:, 0] for name in states}, len(at), z)
-    rollout(inputs, outputs)
-    ends = np.concatenate([outputs[name][:, -1].reshape(len(at), 2, z, -1) for name in states], axis=-1)
-    with np.errstate(invalid="ignore", over="ignore"):
-        jacobian = (ends[:, 0] - ends[:, 1]).swapaxes(-1, -2) / (2 * DISTURBANCE)
-    jacobian = np.clip(np.nan_to_num(jacobian, nan=OVERFLOWED_ENTRY), -OVERFLOWED_ENTRY, OVERFLOWED_ENTRY)
-    elastic = np.array(loop.kind.elastic, int)
-    moving = {"rotor_q": elastic, "rotor_qd": elastic}
-    joints = [
-        np.full(int(np.prod(shape)), -1) if "." in name else moving.get(name, np.arange(n))
-        for name, shape in states.items()
-    ]
-    return PeriodMap(samples * clock.period, jacobian, np.concatenate(joints))
+    period = _Period(schedule, law, sensors)
+    states = period.states if period.size(period.states) <= MAX_STATE else period.feedback()
+    samples = _instants(schedule, period.size(states))
+    jacobian = period.jacobian(samples, states)
+    return PeriodMap(samples * schedule.clock.period, jacobian, np.concatenate([period.joints(s) for s in states]))
 
 
-def _instants(schedule: Schedule) -> NDArray:
-    """The samples that are looked at, ascending."""
+class _Period:
+    """One period of a loop, beginning near the reference."""
+
+    def __init__(self, schedule: Schedule, law: Law, sensors: Sensors | None) -> None:
+        self.loop = Loop(schedule, law, sensors)
+        self.theta = schedule.plant.own_theta.reshape(-1, 10 * schedule.plant.arm.n)[:1].copy()
+        self.rollout = self.loop.rollout(self.theta)
+        self.shapes = {port.name: port.shape for port in self.rollout.outputs}
+        self.states = [name for name in self.shapes if name not in SHOWN | {"direction"}]
+
+    def size(self, states: list[str]) -> int:
+        """Number of entries of some parts of the state."""
+        return sum(int(np.prod(self.shapes[name])) for name in states)
+
+    def joints(self, name: str) -> NDArray:
+        """The joint of each entry of a part of the state, -1 for the controller's own."""
+        if "." in name:
+            return np.full(self.size([name]), -1)
+        return np.array(self.loop.kind.elastic if name.startswith("rotor_") else range(self.size([name])), int)
+
+    def jacobian(self, samples: NDArray, states: list[str]) -> NDArray:
+        """Derivatives (points, z, z) of some parts of the state with respect to themselves."""
+        ends = self._change(samples, np.eye(self.size(states)), states)
+        return np.concatenate([ends[name] for name in states], axis=-1).swapaxes(-1, -2)
+
+    def feedback(self) -> list[str]:
+        """The parts of the state that joints act on, at once or through others, and that act on joints likewise."""
+        sizes = [self.size([name]) for name in self.states]
+        rng, parts = np.random.default_rng(0), np.repeat(np.arange(len(sizes)), sizes)
+        probes = np.where(parts == np.arange(len(sizes))[:, None], rng.standard_normal(len(parts)), 0.0)
+        ends = self._change(_instants(self.loop.schedule, len(sizes)), probes, self.states)
+        acts = np.stack([(ends[name] != 0).any((0, 2)) for name in self.states], axis=1) | np.eye(
+            len(sizes), dtype=bool
+        )
+        for _ in sizes:
+            acts = acts @ acts
+        moving = np.array(["." not in name for name in self.states])
+        back = acts[moving].any(0) & acts[:, moving].any(1)
+        return [name for name, counts in zip(self.states, back, strict=True) if counts]
+
+    def _change(self, samples: NDArray, directions: NDArray, states: list[str]) -> dict[str, NDArray]:
+        """Derivatives (points, k, entries) of every part after the period along directions (k, z) of `states` before."""
+        schedule, k, points = self.loop.schedule, len(directions), len(samples)
+        at = samples * schedule.clock.substeps
+        start = self.loop.start(schedule.motion.q[at], _sliding(schedule.motion.qd[at]))
+        inputs, outputs = _inputs(self.loop, self.theta, at, 2 * k), {}
+        for name, shape in self.shapes.items():
+            rows = np.empty((points * 2 * k, schedule.clock.substeps + (name not in SHOWN), *shape))
+            if name in SHOWN:
+                outputs[name] = rows
+            else:
+                inputs[name], outputs[name] = rows[:, :-1], rows[:, 1:]
+                rows[:, 0] = np.repeat(start[name], 2 * k, axis=0)
+        both = DISTURBANCE * np.tile(np.concatenate([directions, -directions]), (points, 1))
+        for name, part in zip(states, np.split(both, np.cumsum([self.size([s]) for s in states])[:-1], 1), strict=True):
+            inputs[name][:, 0] += part.reshape(-1, *self.shapes[name])
+        self.rollout(inputs, outputs)
+        ends = {name: outputs[name][:, -1].reshape(points, 2, k, -1) for name in self.states}
+        with np.errstate(invalid="ignore", over="ignore"):
+            slopes = {name: (rows[:, 0] - rows[:, 1]) / (2 * DISTURBANCE) for name, rows in ends.items()}
+        most = OVERFLOWED_ENTRY
+        return {name: np.clip(np.nan_to_num(rows, nan=most), -most, most) for name, rows in slopes.items()}
+
+
+def _instants(schedule: Schedule, directions: int) -> NDArray:
+    """The samples that are looked at, ascending; so few that the check takes no more steps than the run."""
     clock = schedule.clock
     spread = (scatter(POSES_LOOKED_AT) * clock.samples).astype(int)
     fastest = np.argmax(np.abs(schedule.motion.qd[:: clock.substeps]), axis=0)
-    return np.unique(np.concatenate([spread, fastest]))
+    return np.unique(np.concatenate([spread, fastest])[: max(clock.samples // (2 * directions), 1)])
 
 
 def _inputs(loop: Loop, theta: NDArray, at: NDArray, repeats: int) -> dict[str, NDArray]:
@@ -124,18 +166,6 @@ def _sliding(qd: NDArray) -> NDArray:
     return np.where(qd < 0, -1.0, 1.0) * np.maximum(np.abs(qd), SLIDING_VELOCITY)
 
 
-def _disturb(rows: dict[str, NDArray], points: int, z: int) -> None:
-    """Move entry i of the state of rollouts (point, sign, i) by plus or minus the disturbance."""
-    first = 0
-    for array in rows.values():
-        flat = array.reshape(points, 2, z, -1)  # a copy: rows lie apart in memory
-        for i in range(flat.shape[-1]):
-            flat[:, 0, first + i, i] += DISTURBANCE
-            flat[:, 1, first + i, i] -= DISTURBANCE
-        array[...] = flat.reshape(array.shape)
-        first += flat.shape[-1]
-
-
 def expected_instability(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> str | None:
     """One sentence if the loop is unstable about its reference, None if it is not or is one of a batch."""
     sensors = sensors.smooth if sensors is not None and (sensors.delay or sensors.difference) else None
@@ -144,6 +174,8 @@ def expected_instability(schedule: Schedule, law: Law, sensors: Sensors | None =
         return None
     period, names = schedule.clock.period, schedule.plant.arm.joint_names
     found = period_map(schedule, law, sensors)
+    if (np.log(found.radius) <= LEAST_GROWTH * period).all():
+        return None
     own = np.min(
         [by * np.log(period_map(schedule.at_rate(by), law, sensors).radius) for by in HIGHER_RATE_FACTORS], axis=0
     )
