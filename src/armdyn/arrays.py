@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,18 @@ def row_of(
         expected = f"{'finite ' * finite}numbers{f' {sign} 0' if sign else ''}"
         raise error(f"{what}: expected {expected}, got {quote(value)}")
     return row
+
+
+def common_batch(where: str, batches: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape to which the leading axes of several arrays broadcast, by the arrays' names."""
+    try:
+        return np.broadcast_shapes(*batches.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in batches.items())
+        raise ShapeError(f"{where}: leading axes do not broadcast: {listed}") from None
+    except RuntimeError:  # NumPy's own limit, which is lower than that of an array's axes
+        most = max(len(shape) for shape in batches.values())
+        raise ShapeError(f"{where}: expected at most 32 leading axes, got {most}; reshape the arrays") from None
 
 
 def is_number(value: Any) -> bool:

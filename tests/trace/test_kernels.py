@@ -369,6 +369,15 @@ def test_bad_input_is_named(change: dict[str, Any], message: str, random_arm: Ca
         armdyn.inverse_dynamics(arm, **call)
 
 
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="arrays have at most 32 axes")
+def test_more_leading_axes_than_numpy_broadcasts_are_named(random_arm: Callable[..., Any]) -> None:
+    arm = random_arm("RPR")
+    with pytest.raises(
+        ShapeError, match="gravity_torque: expected at most 32 leading axes, got 39; reshape the arrays"
+    ):
+        armdyn.gravity_torque(arm, np.zeros((1,) * 39 + (3,)))
+
+
 def test_a_read_only_out_is_rejected(random_arm: Callable[..., Any]) -> None:
     out = np.zeros(3)
     out.flags.writeable = False

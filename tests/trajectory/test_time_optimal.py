@@ -48,6 +48,13 @@ def test_a_double_integrator_is_bang_bang():
     assert np.allclose(qd[[0, -1]], 0, atol=1e-9)
 
 
+def test_the_motion_ends_at_rest_exactly(puma):
+    """Whatever the times of the grid round to: a controller that reads the last velocity stops."""
+    motion = time_optimal(puma, WAYPOINTS, effort=EFFORT)
+    qd = motion(np.array([0.0, motion.duration])).qd
+    assert (qd == 0).all()
+
+
 def test_toppra_agrees_without_friction(puma):
     """The peer's time within 1 % (it is within 1e-4) on the same spline, limits of torque alone."""
     ta = pytest.importorskip("toppra")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.arrays import check_positive, finite_array
+from armdyn.arrays import check_positive, common_batch, finite_array
 from armdyn.errors import ModelError, ShapeError, check_choice
 from armdyn.kinematics.closed.form import ON_LIMIT, ClosedForm, closed_form
 from armdyn.kinematics.closed.solver import Solutions, solve_closed
@@ -214,12 +214,7 @@ def _rows(arm: Arm, pose: ArrayLike, q0: ArrayLike | None) -> tuple[NDArray, NDA
         batch = poses.shape[:-2]
         return poses.reshape(-1, 4, 4), None, batch
     start = finite_array(q0, (arm.n,), "inverse_kinematics: q0")
-    try:
-        batch = np.broadcast_shapes(poses.shape[:-2], start.shape[:-1])
-    except ValueError:
-        raise ShapeError(
-            f"inverse_kinematics: leading axes do not broadcast: pose {poses.shape}, q0 {start.shape}"
-        ) from None
+    batch = common_batch("inverse_kinematics", {"pose": poses.shape[:-2], "q0": start.shape[:-1]})
     flat_poses = np.broadcast_to(poses, (*batch, 4, 4)).reshape(-1, 4, 4)
     return flat_poses, np.broadcast_to(start, (*batch, arm.n)).reshape(-1, arm.n), batch
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.arrays import common_batch
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.trace import backend
 from armdyn.trace.compiled import dispatcher
@@ -142,11 +143,7 @@ class Runner:
     def evaluate(self, kernel: Any, arrays: list[NDArray], out: Any, threads: int) -> list[Any]:
         """Run a kernel on checked arrays."""
         ports = list(zip(arrays, kernel.inputs, strict=True))
-        try:
-            batch = np.broadcast_shapes(*(a.shape[: a.ndim - len(p.shape)] for a, p in ports))
-        except ValueError:
-            listed = ", ".join(f"{p.name} {a.shape}" for a, p in ports)
-            raise ShapeError(f"{self.traced.name}: leading axes do not broadcast: {listed}") from None
+        batch = common_batch(self.traced.name, {p.name: a.shape[: a.ndim - len(p.shape)] for a, p in ports})
         return kernel(arrays, self._outs(out, kernel.outputs, batch), batch, threads)
 
     def _outs(self, out: Any, ports: tuple[Port, ...], batch: tuple[int, ...]) -> list[NDArray | None]:

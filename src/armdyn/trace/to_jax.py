@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.arrays import common_batch
 from armdyn.errors import ArmdynError, MissingExtraError, ShapeError
 from armdyn.trace import backend
 from armdyn.trace.adjoint import adjoint
@@ -204,11 +205,7 @@ class _Function:
         """One call of the native kernel; arrays of less precision are widened on the way in, results narrowed."""
         kind = jax.numpy.result_type(*arrays) if arrays else jax.numpy.result_type(float)
         leads = [a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, self.data, strict=True)]
-        try:
-            batch = np.broadcast_shapes(*leads)
-        except ValueError:
-            listed = ", ".join(f"{p.name} {a.shape}" for a, p in zip(arrays, self.data, strict=True))
-            raise ShapeError(f"to_jax: leading axes do not broadcast: {listed}") from None
+        batch = common_batch("to_jax", {p.name: lead for p, lead in zip(self.data, leads, strict=True)})
         count = math.prod(batch)
         if count == 0:
             return tuple(jax.numpy.zeros((*batch, *port.shape), kind) for port in self.program.outputs)

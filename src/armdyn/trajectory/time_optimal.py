@@ -109,7 +109,8 @@ class TimeOptimal(RestOutside):
         k = np.clip(np.searchsorted(knots, t, side="right") - 1, 0, len(knots) - 2)
         u = (self.x[k + 1] - self.x[k]) / (2 * (self.s[k + 1] - self.s[k]))
         since = t - knots[k]
-        speed = v[k] + u * since
+        share = since / (knots[k + 1] - knots[k])
+        speed = (1 - share) * v[k] + share * v[k + 1]  # exact at both ends: rest is rest
         q, slope, bend = self.path(np.clip(self.s[k] + (v[k] + speed) / 2 * since, 0.0, self.path.length))
         return JointMotion(q, slope * speed[..., None], slope * u[..., None] + bend * speed[..., None] ** 2)
 

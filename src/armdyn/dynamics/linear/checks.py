@@ -50,15 +50,6 @@ def check_steps(value: ArrayLike, where: str, name: str) -> NDArray:
     return array
 
 
-def common_batch(where: str, **batches: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape to which the leading axes of several arrays broadcast."""
-    try:
-        return np.broadcast_shapes(*batches.values())
-    except ValueError:
-        listed = ", ".join(f"{name} {shape}" for name, shape in batches.items())
-        raise ShapeError(f"{where}: leading axes do not broadcast: {listed}") from None
-
-
 def check_state(arm: Arm, where: str, lead: tuple[int, ...], **state: ArrayLike) -> list[NDArray]:
     """Finite joint vectors of the shape (*lead, n), one a keyword."""
     arrays = []

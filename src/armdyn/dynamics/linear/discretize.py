@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.linear.checks import check_matrices, check_square, check_steps, common_batch
+from armdyn.arrays import common_batch
+from armdyn.dynamics.linear.checks import check_matrices, check_square, check_steps
 from armdyn.errors import ShapeError, check_choice
 
 METHODS = ("zoh", "euler", "tustin")
@@ -60,7 +61,7 @@ def discretize(A: ArrayLike, B: ArrayLike, dt: ArrayLike, method: str = "zoh") -
     A = check_square(A, "discretize")
     B = check_matrices(B, "discretize", "B", rows=A.shape[-1])
     dt = check_steps(dt, "discretize", "dt")
-    common_batch("discretize", A=A.shape[:-2], B=B.shape[:-2], dt=dt.shape)
+    common_batch("discretize", {"A": A.shape[:-2], "B": B.shape[:-2], "dt": dt.shape})
     step, one = dt[..., None, None], np.eye(A.shape[-1])
     Z = A * step
     if method == "euler":

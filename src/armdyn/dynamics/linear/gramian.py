@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.linear.checks import check_matrices, check_square, check_steps, common_batch
+from armdyn.arrays import common_batch
+from armdyn.dynamics.linear.checks import check_matrices, check_square, check_steps
 from armdyn.dynamics.linear.discretize import exponential, halvings
 
 # Sixteen terms of the Gramian's series leave less than 1e-16 while |A| times the time is below this.
@@ -69,7 +70,7 @@ def observability(A: ArrayLike, C: ArrayLike, horizon: float) -> Gramian:
 def _gramian(A: NDArray, B: NDArray, horizon: float, where: str) -> Gramian:
     """The integral of exp(A t) B B' exp(A' t), by a series over a short time that is then doubled."""
     T = check_steps(horizon, where, "horizon")
-    common_batch(where, A=A.shape[:-2], B=B.shape[:-2], horizon=T.shape)
+    common_batch(where, {"A": A.shape[:-2], "B": B.shape[:-2], "horizon": T.shape})
     T = T[..., None, None]
     doublings = halvings(float(np.abs(A * T).sum(axis=-2).max(initial=0.0)), RADIUS)
     T = T * 0.5**doublings

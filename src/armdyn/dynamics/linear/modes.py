@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.linear.checks import check_matrices, check_square, common_batch
+from armdyn.arrays import common_batch
+from armdyn.dynamics.linear.checks import check_matrices, check_square
 
 # Eigenvectors nearer to dependence than this have no derivative worth the name.
 LEAST_INDEPENDENCE = 1e-10
@@ -71,7 +72,7 @@ def eigenvalue_shift(A: ArrayLike, dA: ArrayLike) -> EigenvalueShift:
     A = check_square(A, "eigenvalue_shift")
     m = A.shape[-1]
     dA = check_matrices(dA, "eigenvalue_shift", "dA", m, m)
-    common_batch("eigenvalue_shift", A=A.shape[:-2], dA=dA.shape[:-2])
+    common_batch("eigenvalue_shift", {"A": A.shape[:-2], "dA": dA.shape[:-2]})
     values, vectors = (x.astype(complex) for x in np.linalg.eig(A))
     order = np.lexsort((-values.imag, -values.real), axis=-1)
     values = np.take_along_axis(values, order, -1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.arrays import as_floats, is_whole
+from armdyn.arrays import as_floats, common_batch, is_whole
 from armdyn.control.protocol import Law
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ModelError, ShapeError, quote
@@ -173,11 +173,7 @@ def _start(schedule: Schedule, law: Law | None, q0: Any, qd0: Any) -> tuple[tupl
     shapes |= schedule.plant.batches
     if law is not None:
         shapes |= _parameter_batches(law)
-    try:
-        batch = np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
-        raise ShapeError(f"simulate: the batches do not broadcast: {listed}") from None
+    batch = common_batch("simulate", {name: shape for name, shape in shapes.items() if shape})
     wrong = [name for name, shape in shapes.items() if shape and shape != batch and name not in values]
     if wrong:
         raise ShapeError(f"simulate: expected {wrong[0]} with all batch axes {batch} or none, got {shapes[wrong[0]]}")

@@ -113,7 +113,7 @@ class _Period:
         return [name for name, counts in zip(self.states, back, strict=True) if counts]
 
     def _change(self, samples: NDArray, directions: NDArray, states: list[str]) -> dict[str, NDArray]:
-        """Derivatives (points, k, entries) of every part after the period along directions (k, z) of `states` before."""
+        """Derivatives (points, k, entries) of all parts after the period along directions (k, z) of `states`."""
         schedule, k, points = self.loop.schedule, len(directions), len(samples)
         at = samples * schedule.clock.substeps
         start = self.loop.start(schedule.motion.q[at], _sliding(schedule.motion.qd[at]))
